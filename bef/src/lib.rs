@@ -1,0 +1,1 @@
+//! The Binary Executable Format (BEF).

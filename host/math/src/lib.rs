@@ -1,0 +1,1 @@
+//! Tensor mathematics on plain slices.

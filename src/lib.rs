@@ -1,0 +1,1 @@
+//! tfrt: the facade that assembles a runtime.
