@@ -1,1 +1,3 @@
 //! The host runtime.
+
+pub mod sync;

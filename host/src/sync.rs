@@ -1,0 +1,203 @@
+//! Atomics, locks, cells and threads, from `std` or from loom.
+//!
+//! Every protocol of this crate that loom models (the async value, the work queues' sleep protocol, the latch) names
+//! its primitives through this module and never through `std::sync` directly. With `--cfg loom` they become loom's and
+//! are good only inside `loom::model`. What is never modelled (counters, statics, tracing) uses `std`.
+//!
+//! Two differences are smoothed over here: a lock that a panicking thread held is not poisoned, because what it
+//! protects is kept consistent by its owner and a panic is reported where it happened; and [`UnsafeCell`] is reached
+//! through closures, so that loom sees how long each access lasts.
+
+/// Atomic integers, pointers and fences.
+pub mod atomic {
+    #[cfg(loom)]
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+    #[cfg(not(loom))]
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+}
+
+/// Threads: spawn, yield, park.
+pub mod thread {
+    #[cfg(loom)]
+    pub use loom::thread::{JoinHandle, current, park, spawn, yield_now};
+    #[cfg(not(loom))]
+    pub use std::thread::{JoinHandle, current, park, spawn, yield_now};
+}
+
+use std::time::Duration;
+
+#[cfg(loom)]
+pub use loom::hint::spin_loop;
+#[cfg(loom)]
+pub use loom::sync::{Arc, MutexGuard};
+#[cfg(not(loom))]
+pub use parking_lot::MutexGuard;
+#[cfg(not(loom))]
+pub use std::hint::spin_loop;
+#[cfg(not(loom))]
+pub use std::sync::Arc;
+
+/// Mutual exclusion without poisoning.
+#[derive(Debug, Default)]
+pub struct Mutex<T> {
+    #[cfg(not(loom))]
+    inner: parking_lot::Mutex<T>,
+    #[cfg(loom)]
+    inner: loom::sync::Mutex<T>,
+}
+
+#[cfg(not(loom))]
+impl<T> Mutex<T> {
+    /// A new, unlocked mutex.
+    pub const fn new(value: T) -> Self {
+        Self { inner: parking_lot::Mutex::new(value) }
+    }
+
+    /// Waits for the lock.
+    #[inline]
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.inner.lock()
+    }
+}
+
+#[cfg(loom)]
+impl<T> Mutex<T> {
+    /// A new, unlocked mutex.
+    pub fn new(value: T) -> Self {
+        Self { inner: loom::sync::Mutex::new(value) }
+    }
+
+    /// Waits for the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A condition variable for [`Mutex`].
+#[derive(Debug, Default)]
+pub struct Condvar {
+    #[cfg(not(loom))]
+    inner: parking_lot::Condvar,
+    #[cfg(loom)]
+    inner: loom::sync::Condvar,
+}
+
+#[cfg(not(loom))]
+impl Condvar {
+    /// A condition nobody waits for.
+    pub const fn new() -> Self {
+        Self { inner: parking_lot::Condvar::new() }
+    }
+
+    /// Gives the lock up, waits to be notified (or wakes for no reason), takes the lock again.
+    pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.inner.wait(&mut guard);
+        guard
+    }
+
+    /// As [`Condvar::wait`], but for at most `timeout`. The flag is true when the time ran out.
+    pub fn wait_timeout<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let timed_out = self.inner.wait_for(&mut guard, timeout).timed_out();
+        (guard, timed_out)
+    }
+
+    /// Wakes one waiting thread.
+    #[inline]
+    pub fn notify_one(&self) {
+        self.inner.notify_one();
+    }
+
+    /// Wakes every waiting thread.
+    #[inline]
+    pub fn notify_all(&self) {
+        self.inner.notify_all();
+    }
+}
+
+#[cfg(loom)]
+impl Condvar {
+    /// A condition nobody waits for.
+    pub fn new() -> Self {
+        Self { inner: loom::sync::Condvar::new() }
+    }
+
+    /// Gives the lock up, waits to be notified (or wakes for no reason), takes the lock again.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.inner.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// As [`Condvar::wait`]; loom has no clock, so the time never runs out.
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        _timeout: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        (self.wait(guard), false)
+    }
+
+    /// Wakes one waiting thread.
+    pub fn notify_one(&self) {
+        self.inner.notify_one();
+    }
+
+    /// Wakes every waiting thread.
+    pub fn notify_all(&self) {
+        self.inner.notify_all();
+    }
+}
+
+/// A cell whose accesses loom can check. The pointer is valid for the duration of the closure; the caller upholds
+/// Rust's aliasing rules.
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T> {
+    #[cfg(not(loom))]
+    inner: std::cell::UnsafeCell<T>,
+    #[cfg(loom)]
+    inner: loom::cell::UnsafeCell<T>,
+}
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    /// A cell holding `value`.
+    pub const fn new(value: T) -> Self {
+        Self { inner: std::cell::UnsafeCell::new(value) }
+    }
+
+    /// Reads: calls `f` with a pointer to the value.
+    #[inline]
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.inner.get())
+    }
+
+    /// Writes: calls `f` with a mutable pointer to the value.
+    #[inline]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.inner.get())
+    }
+}
+
+#[cfg(loom)]
+impl<T> UnsafeCell<T> {
+    /// A cell holding `value`.
+    pub fn new(value: T) -> Self {
+        Self { inner: loom::cell::UnsafeCell::new(value) }
+    }
+
+    /// Reads: calls `f` with a pointer to the value.
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        self.inner.with(f)
+    }
+
+    /// Writes: calls `f` with a mutable pointer to the value.
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        self.inner.with_mut(f)
+    }
+}
