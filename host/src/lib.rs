@@ -1,3 +1,17 @@
-//! The host runtime.
+//! The host runtime: asynchronous values, kernels, work queues, allocators and the executor of BEF programs.
+//!
+//! It knows tensors, devices and MLIR text only as what kernels and tools make of them.
 
+mod async_value;
+mod diagnostic;
 pub mod sync;
+mod value;
+
+pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
+pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
+#[doc(hidden)]
+pub use value::cached_type_index;
+pub use value::{
+    Chain, TYPES_MAX, TypeIndex, TypeInfo, TypeTable, Value, adopt_type_table, register_type, type_name,
+    type_table,
+};

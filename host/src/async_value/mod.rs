@@ -1,0 +1,307 @@
+//! The currency of the runtime: a type-erased value that may not be there yet.
+//!
+//! [`AsyncValue`] is a handle of 16 bytes. It is a scalar (kept in the handle, never allocated), a shared
+//! error, or a counted pointer to a cell whose payload becomes available once. Handles know no host, no
+//! queue and no device.
+//!
+//! A value is made pending by its producer's side, [`Promise`], [`Constructed`] or [`IndirectPromise`], each
+//! of which is unique and used up by producing; so no sequence of safe calls produces a value twice or reads
+//! one that is not there. Dropping a producer produces an error.
+//!
+//! The protocol of waiting is told in `state.rs`; how waiters run in bounded stack, in `waiters.rs`.
+
+#![expect(unsafe_code, reason = "type-erased payloads in place and intrusive waiter lists")]
+
+mod cell;
+mod live;
+mod promise;
+pub(crate) mod state;
+mod typed;
+mod waiters;
+
+use std::{
+    fmt,
+    mem::{self, ManuallyDrop},
+    ptr::NonNull,
+    sync::Arc,
+};
+
+use cell::CellPtr;
+pub use promise::{Constructed, IndirectPromise, Promise};
+use state::{Enqueue, State, Waiter};
+pub use typed::AsyncValueRef;
+pub(crate) use waiters::more_ready;
+
+use crate::{
+    diagnostic::Diagnostic,
+    value::{TypeIndex, Value, tags, type_name},
+};
+
+/// Whether a value is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Its producer has not produced it yet.
+    Pending,
+    /// It has a payload.
+    Ready,
+    /// It is an error.
+    Failed,
+}
+
+/// The second word of a handle; which field is live, the tag says.
+#[derive(Clone, Copy)]
+union Word {
+    scalar: u64,
+    cell: CellPtr,
+    error: NonNull<Diagnostic>,
+}
+
+/// A value, present or to come. Cloning shares it.
+#[repr(C)]
+pub struct AsyncValue {
+    tag: TypeIndex,
+    word: Word,
+}
+
+const _: () = assert!(mem::size_of::<AsyncValue>() == 16);
+
+// SAFETY: payloads are `Send + Sync` (`Value` requires it), errors are shared by `Arc`, and a cell's state
+// and count are atomic.
+unsafe impl Send for AsyncValue {}
+// SAFETY: as above.
+unsafe impl Sync for AsyncValue {}
+
+impl AsyncValue {
+    /// The handle of a register that holds nothing.
+    pub(crate) const EMPTY: Self = Self { tag: tags::EMPTY, word: Word { scalar: 0 } };
+
+    /// A value that is there.
+    #[inline]
+    pub fn new<T: Value>(value: T) -> Self {
+        if T::INLINE {
+            let mut word = Word { scalar: 0 };
+            // SAFETY: inline types fit the word, in size and alignment, and need no drop.
+            unsafe { (&raw mut word).cast::<T>().write(value) };
+            return Self { tag: T::type_index(), word };
+        }
+        // SAFETY: the new cell's one reference goes to the handle.
+        unsafe { Self::from_cell(CellPtr::concrete(value)) }
+    }
+
+    /// A value that is an error.
+    pub fn from_error(error: impl Into<Arc<Diagnostic>>) -> Self {
+        let raw = Arc::into_raw(error.into()).cast_mut();
+        // SAFETY: `Arc::into_raw` is never null.
+        Self { tag: tags::ERROR, word: Word { error: unsafe { NonNull::new_unchecked(raw) } } }
+    }
+
+    /// # Safety
+    /// The caller hands over one reference to the cell.
+    #[inline]
+    unsafe fn from_cell(cell: CellPtr) -> Self {
+        Self { tag: tags::CELL, word: Word { cell } }
+    }
+
+    #[inline]
+    fn cell(&self) -> Option<CellPtr> {
+        // SAFETY: the tag says that the word is a cell.
+        (self.tag == tags::CELL).then(|| unsafe { self.word.cell })
+    }
+
+    fn is_cell(&self, other: CellPtr) -> bool {
+        self.cell() == Some(other)
+    }
+
+    /// Whether the value is there.
+    #[inline]
+    pub fn status(&self) -> Status {
+        if self.tag.0 >= tags::FIRST_INLINE.0 {
+            return Status::Ready;
+        }
+        match self.cell().map(|cell| cell.state()) {
+            Some(State::Pending) => Status::Pending,
+            Some(State::Concrete) => Status::Ready,
+            Some(State::Error) => Status::Failed,
+            None if self.tag == tags::ERROR => Status::Failed,
+            None => Status::Ready,
+        }
+    }
+
+    /// Whether the value is a scalar kept in the handle.
+    #[inline]
+    pub(crate) fn is_inline(&self) -> bool {
+        self.tag.0 >= tags::FIRST_INLINE.0
+    }
+
+    /// Whether the value has a payload or is an error.
+    #[inline]
+    pub fn is_available(&self) -> bool {
+        self.status() != Status::Pending
+    }
+
+    /// The payload, if the value is there and of type `T`.
+    #[inline]
+    pub fn get<T: Value>(&self) -> Option<&T> {
+        if T::INLINE && self.tag == T::type_index() {
+            // SAFETY: the tag says that the word holds a `T`.
+            return Some(unsafe { &*(&raw const self.word).cast::<T>() });
+        }
+        self.get_from_cell()
+    }
+
+    fn get_from_cell<T: Value>(&self) -> Option<&T> {
+        let cell = self.cell()?;
+        if cell.state() != State::Concrete {
+            return None;
+        }
+        if cell.type_index() == T::type_index() {
+            // SAFETY: the type matches, and a published payload is not changed until the cell is destroyed,
+            // which this handle prevents.
+            return Some(unsafe { &*cell.payload::<T>() });
+        }
+        if cell.type_index() == tags::INDIRECT {
+            // SAFETY: an indirect cell holds a handle, published as above. It is not indirect itself
+            // (`collapse`), so that this recursion is one deep.
+            return unsafe { &*cell.payload::<AsyncValue>() }.get::<T>();
+        }
+        None
+    }
+
+    /// The error, if the value is one.
+    pub fn error(&self) -> Option<Arc<Diagnostic>> {
+        if self.tag == tags::ERROR {
+            // SAFETY: the tag says that the word came from `Arc::into_raw`; the handle keeps its reference.
+            let shared = ManuallyDrop::new(unsafe { Arc::from_raw(self.word.error.as_ptr()) });
+            return Some(Arc::clone(&shared));
+        }
+        let cell = self.cell()?;
+        if cell.state() != State::Error {
+            return None;
+        }
+        if cell.type_index() == tags::INDIRECT {
+            // SAFETY: published; an indirect cell holds a handle in either available state.
+            return unsafe { &*cell.payload::<AsyncValue>() }.error();
+        }
+        // SAFETY: the state is `Error` and the cell is typed.
+        Some(unsafe { cell.error() }.clone())
+    }
+
+    /// The name of the payload's type, as far as it is known.
+    pub fn type_name(&self) -> &'static str {
+        match self.cell() {
+            Some(cell) if cell.type_index() != tags::INDIRECT => type_name(cell.type_index()),
+            // SAFETY: an available indirect cell holds a handle.
+            Some(cell) if self.is_available() => unsafe { &*cell.payload::<AsyncValue>() }.type_name(),
+            _ => type_name(self.tag),
+        }
+    }
+
+    /// Whether this is the only handle to its payload; scalars are always so.
+    pub fn is_unique(&self) -> bool {
+        match self.cell() {
+            Some(cell) => cell.type_index() != tags::INDIRECT && cell.is_unique(),
+            None => self.tag != tags::ERROR,
+        }
+    }
+
+    /// Calls `waiter` when the value is available: at once, or on the thread that produces it.
+    ///
+    /// Waiters must be short, or hand their work to a queue.
+    pub fn and_then(&self, waiter: impl FnOnce() + Send + 'static) {
+        #[repr(C)]
+        struct Closure<F> {
+            link: Waiter,
+            closure: F,
+        }
+        /// # Safety
+        /// `link` is the first field of a leaked `Box<Closure<F>>` and is not used again.
+        unsafe fn run<F: FnOnce()>(link: *mut Waiter) {
+            // SAFETY: by contract.
+            let waiter = unsafe { Box::from_raw(link.cast::<Closure<F>>()) };
+            (waiter.closure)();
+        }
+        fn node<F: FnOnce()>(closure: F) -> NonNull<Waiter> {
+            let link = Waiter { next: std::ptr::null_mut(), run: run::<F> };
+            NonNull::from(Box::leak(Box::new(Closure { link, closure }))).cast()
+        }
+
+        if self.status() != Status::Pending {
+            return waiter();
+        }
+        let node = node(waiter);
+        // SAFETY: the node is a leaked box of this very closure, owned by nobody else.
+        if unsafe { self.enqueue(node) } == Enqueue::Available {
+            // SAFETY: the list did not take it, so this is its one run.
+            unsafe { (node.as_ref().run)(node.as_ptr()) };
+        }
+    }
+
+    /// Puts an intrusive waiter on the value's list, unless the value is available.
+    ///
+    /// # Safety
+    /// The caller owns the waiter; when this returns `Pushed`, the list does.
+    pub(crate) unsafe fn enqueue(&self, waiter: NonNull<Waiter>) -> Enqueue {
+        match self.cell() {
+            Some(cell) => cell.header().state.push(waiter),
+            None => Enqueue::Available,
+        }
+    }
+
+    /// An available handle without indirection: what an indirect cell forwards to, or itself.
+    #[must_use]
+    pub(crate) fn collapse(self) -> Self {
+        match self.cell() {
+            Some(cell) if cell.type_index() == tags::INDIRECT && self.is_available() => {
+                // SAFETY: an available indirect cell holds a handle, which is never indirect itself.
+                unsafe { &*cell.payload::<AsyncValue>() }.clone()
+            }
+            _ => self,
+        }
+    }
+
+    /// The number of values in this process that live in cells, exact while other threads are quiet.
+    pub fn live_count() -> usize {
+        live::count()
+    }
+}
+
+impl Clone for AsyncValue {
+    #[inline]
+    fn clone(&self) -> Self {
+        if let Some(cell) = self.cell() {
+            cell.acquire();
+        } else if self.tag == tags::ERROR {
+            // SAFETY: the word came from `Arc::into_raw`, and this handle holds a reference.
+            unsafe { Arc::increment_strong_count(self.word.error.as_ptr()) };
+        }
+        Self { tag: self.tag, word: self.word }
+    }
+}
+
+impl Drop for AsyncValue {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(cell) = self.cell() {
+            // SAFETY: the handle owns one reference.
+            unsafe { cell.release() };
+        } else if self.tag == tags::ERROR {
+            // SAFETY: the word came from `Arc::into_raw`, and this handle owns that reference.
+            drop(unsafe { Arc::from_raw(self.word.error.as_ptr()) });
+        }
+    }
+}
+
+impl fmt::Debug for AsyncValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AsyncValue({}, {:?})", self.type_name(), self.status())
+    }
+}
+
+impl fmt::Debug for CellPtr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cell of {}", type_name(self.type_index()))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

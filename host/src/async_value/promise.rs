@@ -1,0 +1,195 @@
+//! The producing side of a value: exactly one, used once.
+//!
+//! A promise is consumed by making its value available. One that is dropped instead, because its task
+//! panicked or was thrown away, makes the value an [`ErrorCode::Abandoned`] error: nobody waits for ever.
+
+use std::{marker::PhantomData, mem, ops, sync::Arc};
+
+use super::{AsyncValue, AsyncValueRef, Status, cell::CellPtr, state::State, waiters};
+use crate::{
+    diagnostic::{Diagnostic, ErrorCode},
+    value::Value,
+};
+
+fn abandoned() -> Arc<Diagnostic> {
+    Arc::new(Diagnostic::new(ErrorCode::Abandoned, "the value was never produced: its producer went away"))
+}
+
+/// Publishes and gives up the producer's reference.
+fn publish(cell: CellPtr, state: State) {
+    let list = cell.header().state.publish(state);
+    // SAFETY: the promise owned this reference and is consumed.
+    unsafe { cell.release() };
+    waiters::run(list);
+}
+
+/// The producer of a value of known type.
+#[derive(Debug)]
+pub struct Promise<T: Value> {
+    cell: CellPtr,
+    marker: PhantomData<fn(T)>,
+}
+
+// SAFETY: the promise gives access to the payload only by value, and `T` may be sent; the cell's state is atomic.
+unsafe impl<T: Value> Send for Promise<T> {}
+// SAFETY: a shared promise offers nothing.
+unsafe impl<T: Value> Sync for Promise<T> {}
+
+impl<T: Value> Promise<T> {
+    /// A pending value and its producer.
+    pub fn new() -> (Self, AsyncValueRef<T>) {
+        let cell = CellPtr::pending::<T>(2);
+        // SAFETY: two references were made: one for the handle, one for the promise.
+        let value = unsafe { AsyncValue::from_cell(cell) };
+        (Self { cell, marker: PhantomData }, AsyncValueRef::from_untyped_unchecked(value))
+    }
+
+    /// Makes the value available.
+    pub fn emplace(self, value: T) {
+        self.construct(value).set_available();
+    }
+
+    /// Stores the payload without making it available yet: it can still be changed.
+    pub fn construct(self, value: T) -> Constructed<T> {
+        let cell = mem::ManuallyDrop::new(self).cell;
+        // SAFETY: the cell was made for a `T`, is pending, and this is its one producer.
+        unsafe { cell.payload::<T>().write(value) };
+        Constructed { cell, marker: PhantomData }
+    }
+
+    /// Makes the value an error.
+    pub fn set_error(self, error: impl Into<Arc<Diagnostic>>) {
+        let cell = mem::ManuallyDrop::new(self).cell;
+        // SAFETY: pending, without payload, and this is its one producer.
+        unsafe { cell.write_error(error.into()) };
+        publish(cell, State::Error);
+    }
+
+    /// Makes the value available or an error.
+    pub fn resolve(self, result: Result<T, Diagnostic>) {
+        match result {
+            Ok(value) => self.emplace(value),
+            Err(error) => self.set_error(error),
+        }
+    }
+}
+
+impl<T: Value> Drop for Promise<T> {
+    fn drop(&mut self) {
+        // SAFETY: pending, without payload, and this is its one producer.
+        unsafe { self.cell.write_error(abandoned()) };
+        publish(self.cell, State::Error);
+    }
+}
+
+/// The producer of a value whose payload exists but is not available yet.
+#[derive(Debug)]
+pub struct Constructed<T: Value> {
+    cell: CellPtr,
+    marker: PhantomData<T>,
+}
+
+// SAFETY: it owns a `T`, which is `Send`.
+unsafe impl<T: Value> Send for Constructed<T> {}
+// SAFETY: it shares a `T`, which is `Sync`.
+unsafe impl<T: Value> Sync for Constructed<T> {}
+
+impl<T: Value> Constructed<T> {
+    /// Makes the value available as it is now.
+    pub fn set_available(self) {
+        publish(mem::ManuallyDrop::new(self).cell, State::Concrete);
+    }
+
+    /// Destroys the payload and makes the value an error.
+    pub fn set_error(self, error: impl Into<Arc<Diagnostic>>) {
+        mem::ManuallyDrop::new(self).fail(error.into());
+    }
+
+    fn fail(&mut self, error: Arc<Diagnostic>) {
+        // SAFETY: the payload is constructed and only this producer can reach it; then its place is free.
+        unsafe {
+            self.cell.payload::<T>().drop_in_place();
+            self.cell.write_error(error);
+        }
+        publish(self.cell, State::Error);
+    }
+}
+
+impl<T: Value> Drop for Constructed<T> {
+    fn drop(&mut self) {
+        self.fail(abandoned());
+    }
+}
+
+impl<T: Value> ops::Deref for Constructed<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        // SAFETY: constructed, and only this producer can reach it until it is published.
+        unsafe { &*self.cell.payload::<T>() }
+    }
+}
+
+impl<T: Value> ops::DerefMut for Constructed<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the borrow is exclusive.
+        unsafe { &mut *self.cell.payload::<T>() }
+    }
+}
+
+/// The producer of a value whose type is not known yet: it will be whatever another value is.
+#[derive(Debug)]
+pub struct IndirectPromise {
+    cell: CellPtr,
+}
+
+// SAFETY: the payload is an `AsyncValue`, which is `Send` and `Sync`.
+unsafe impl Send for IndirectPromise {}
+// SAFETY: a shared promise offers nothing.
+unsafe impl Sync for IndirectPromise {}
+
+impl IndirectPromise {
+    /// A pending value and its producer.
+    pub fn new() -> (Self, AsyncValue) {
+        let cell = CellPtr::indirect(2);
+        // SAFETY: two references were made: one for the handle, one for the promise.
+        (Self { cell }, unsafe { AsyncValue::from_cell(cell) })
+    }
+
+    /// Makes the value what `target` is, now or as soon as that is available.
+    pub fn forward_to(self, target: AsyncValue) {
+        if target.status() == Status::Pending {
+            if target.is_cell(self.cell) {
+                return self.forward_to(AsyncValue::from_error(Diagnostic::new(
+                    ErrorCode::Internal,
+                    "a value was forwarded to itself",
+                )));
+            }
+            let waiting = target.clone();
+            return waiting.and_then(move || self.forward_to(target));
+        }
+        let cell = mem::ManuallyDrop::new(self).cell;
+        let target = target.collapse();
+        let state = if target.status() == Status::Failed { State::Error } else { State::Concrete };
+        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer.
+        unsafe { cell.payload::<AsyncValue>().write(target) };
+        publish(cell, state);
+    }
+
+    /// Makes the value available.
+    pub fn emplace<T: Value>(self, value: T) {
+        self.forward_to(AsyncValue::new(value));
+    }
+
+    /// Makes the value an error.
+    pub fn set_error(self, error: impl Into<Arc<Diagnostic>>) {
+        self.forward_to(AsyncValue::from_error(error));
+    }
+}
+
+impl Drop for IndirectPromise {
+    fn drop(&mut self) {
+        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer.
+        unsafe { self.cell.payload::<AsyncValue>().write(AsyncValue::from_error(abandoned())) };
+        publish(self.cell, State::Error);
+    }
+}

@@ -1,0 +1,179 @@
+//! Every atomic of the asynchronous value, and nothing else.
+//!
+//! # Protocol
+//! A cell has a **reference count** and one **state word**. The word holds two tag bits and a pointer to a
+//! list of waiters:
+//!
+//! ```text
+//!   tag Pending,  list = waiters, newest first (may be empty)
+//!   tag Concrete, list = null                 payload is the value
+//!   tag Error,    list = null                 payload is the error
+//! ```
+//!
+//! The word leaves `Pending` exactly once, by [`StateWord::publish`], and only the cell's one producer calls
+//! it. Whoever publishes owns the list that comes back and must run it. A waiter is pushed only while the tag
+//! is `Pending`; a push that finds the value available hands the waiter back, and its owner must run it.
+//!
+//! * `publish` is a release: what the producer wrote to the payload before is seen by whoever reads an
+//!   available tag with acquire. It is also an acquire, so that the publisher sees the waiters' contents.
+//! * A push is a release, for the same reason.
+//! * The last reference is released with acquire-release, so that the one who destroys the payload has seen
+//!   every other use of it.
+//!
+//! Whether a payload that is not yet published has been constructed is no business of this word: it is part
+//! of the producer's type (`Promise` or `Constructed`).
+
+use std::ptr;
+
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+
+/// A link of a waiter list; the first field of whatever waits.
+#[repr(C, align(8))]
+pub(crate) struct Waiter {
+    /// The next one in whichever list this is on. Owned by that list.
+    pub(crate) next: *mut Waiter,
+    /// Consumes the waiter. Called once, when the value is available.
+    pub(crate) run: unsafe fn(*mut Waiter),
+}
+
+/// What an available cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Pending,
+    Concrete,
+    Error,
+}
+
+const TAG: usize = 0b11;
+const PENDING: usize = 0;
+const CONCRETE: usize = 1;
+const ERROR: usize = 2;
+
+fn state_of(word: *mut Waiter) -> State {
+    match word.addr() & TAG {
+        PENDING => State::Pending,
+        CONCRETE => State::Concrete,
+        _ => State::Error,
+    }
+}
+
+/// What became of a push.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Enqueue {
+    /// The list owns the waiter now.
+    Pushed,
+    /// The value is available: the caller still owns the waiter and must run it.
+    Available,
+}
+
+/// The waiters a publication set free, newest first. The holder must run each of them once.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct WaiterList(pub(crate) *mut Waiter);
+
+/// What releasing a reference means for the caller.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// Others hold the cell.
+    Shared,
+    /// The caller was the last and must destroy the cell.
+    Last,
+}
+
+/// State tag and waiter list in one word.
+#[derive(Debug)]
+pub(crate) struct StateWord(AtomicPtr<Waiter>);
+
+impl StateWord {
+    pub(crate) fn new(state: State) -> Self {
+        let tag = match state {
+            State::Pending => PENDING,
+            State::Concrete => CONCRETE,
+            State::Error => ERROR,
+        };
+        Self(AtomicPtr::new(ptr::without_provenance_mut(tag)))
+    }
+
+    /// The state; if available, the payload may be read.
+    #[inline]
+    pub(crate) fn load(&self) -> State {
+        state_of(self.0.load(Ordering::Acquire))
+    }
+
+    /// Puts `waiter` on the list, unless the value is available.
+    ///
+    /// The caller must own `waiter` and be the only one to hold a pointer to it.
+    pub(crate) fn push(&self, waiter: ptr::NonNull<Waiter>) -> Enqueue {
+        let mut word = self.0.load(Ordering::Acquire);
+        loop {
+            if state_of(word) != State::Pending {
+                return Enqueue::Available;
+            }
+            // SAFETY: the caller owns the waiter until the exchange below succeeds.
+            unsafe { (*waiter.as_ptr()).next = word };
+            match self.0.compare_exchange_weak(word, waiter.as_ptr(), Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return Enqueue::Pushed,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Leaves `Pending`. Only the one producer may call this, once, after writing the payload.
+    pub(crate) fn publish(&self, state: State) -> WaiterList {
+        debug_assert_ne!(state, State::Pending);
+        let tag = if state == State::Concrete { CONCRETE } else { ERROR };
+        let list = self.0.swap(ptr::without_provenance_mut(tag), Ordering::AcqRel);
+        debug_assert_eq!(state_of(list), State::Pending, "published twice");
+        WaiterList(list)
+    }
+}
+
+/// The number of handles to a cell.
+#[derive(Debug)]
+pub(crate) struct RefCount(AtomicU32);
+
+/// Beyond this many references the count sticks: the cell is never destroyed rather than too early.
+const REFS_MAX: u32 = u32::MAX / 2;
+
+impl RefCount {
+    pub(crate) fn new(count: u32) -> Self {
+        Self(AtomicU32::new(count))
+    }
+
+    /// One more handle, made from an existing one.
+    #[inline]
+    pub(crate) fn acquire(&self) {
+        // Relaxed suffices: the new handle comes from one that keeps the cell alive.
+        if self.0.fetch_add(1, Ordering::Relaxed) >= REFS_MAX {
+            self.0.store(REFS_MAX, Ordering::Relaxed);
+        }
+    }
+
+    /// One handle less.
+    #[inline]
+    pub(crate) fn release(&self) -> Release {
+        // The only handle cannot be copied while it is being dropped, so that no read-modify-write is needed.
+        if self.0.load(Ordering::Acquire) == 1 {
+            return Release::Last;
+        }
+        match self.0.fetch_sub(1, Ordering::Release) {
+            1 => {
+                fence(Ordering::Acquire);
+                Release::Last
+            }
+            count if count >= REFS_MAX => {
+                self.0.store(REFS_MAX, Ordering::Relaxed);
+                Release::Shared
+            }
+            _ => Release::Shared,
+        }
+    }
+
+    /// Whether the caller's handle is the only one.
+    #[inline]
+    pub(crate) fn is_unique(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 1
+    }
+}

@@ -1,0 +1,86 @@
+//! Runs waiters in bounded stack.
+//!
+//! A waiter may make further values available, whose waiters do the same: a chain as long as the program. So
+//! only the outermost publication on a thread runs waiters; inner ones append theirs to the thread's queue.
+//! Waiters of one value run in the order they were added.
+
+use std::{
+    any::Any,
+    cell::Cell,
+    panic::{self, AssertUnwindSafe},
+    ptr::{self, NonNull},
+};
+
+use super::state::{Waiter, WaiterList};
+
+struct Queue {
+    running: Cell<bool>,
+    head: Cell<*mut Waiter>,
+    tail: Cell<*mut Waiter>,
+}
+
+thread_local!(static QUEUE: Queue = const {
+    Queue { running: Cell::new(false), head: Cell::new(ptr::null_mut()), tail: Cell::new(ptr::null_mut()) }
+});
+
+/// Whether more waiters are ready on this thread behind the one that runs.
+#[inline]
+pub(crate) fn more_ready() -> bool {
+    QUEUE.with(|queue| !queue.head.get().is_null())
+}
+
+/// Runs every waiter of `list`, now or, inside another waiter, right after it.
+#[inline]
+pub(super) fn run(list: WaiterList) {
+    if !list.0.is_null() {
+        QUEUE.with(|queue| queue.run(list.0));
+    }
+}
+
+impl Queue {
+    fn run(&self, newest: *mut Waiter) {
+        self.append(newest);
+        if self.running.replace(true) {
+            return;
+        }
+        let mut first_panic: Option<Box<dyn Any + Send>> = None;
+        while let Some(waiter) = self.pop() {
+            // SAFETY: the waiter came from a published list, so this is its one run.
+            let ran =
+                panic::catch_unwind(AssertUnwindSafe(|| unsafe { (waiter.as_ref().run)(waiter.as_ptr()) }));
+            if let Err(payload) = ran {
+                first_panic.get_or_insert(payload);
+            }
+        }
+        self.running.set(false);
+        // The others have run; whoever made the value available (a work queue) reports the panic.
+        if let Some(payload) = first_panic {
+            panic::resume_unwind(payload);
+        }
+    }
+
+    /// Appends a list that is newest first, oldest first.
+    fn append(&self, newest: *mut Waiter) {
+        let (mut oldest, mut rest) = (ptr::null_mut::<Waiter>(), newest);
+        while !rest.is_null() {
+            // SAFETY: the list is owned by this call; its links are valid waiters.
+            let next = unsafe { std::mem::replace(&mut (*rest).next, oldest) };
+            oldest = rest;
+            rest = next;
+        }
+        let tail = self.tail.replace(newest);
+        if self.head.get().is_null() {
+            self.head.set(oldest);
+        } else {
+            // SAFETY: the queue is not empty, so its tail is a waiter it owns.
+            unsafe { (*tail).next = oldest };
+        }
+    }
+
+    fn pop(&self) -> Option<NonNull<Waiter>> {
+        let head = NonNull::new(self.head.get())?;
+        // SAFETY: the queue owns its waiters.
+        self.head.set(unsafe { head.as_ref().next });
+        Some(head)
+    }
+}
