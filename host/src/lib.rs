@@ -2,8 +2,10 @@
 //!
 //! It knows tensors, devices and MLIR text only as what kernels and tools make of them.
 
+pub mod allocator;
 mod async_value;
 mod diagnostic;
+pub mod host_buffer;
 pub mod sync;
 mod value;
 

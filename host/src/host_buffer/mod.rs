@@ -1,0 +1,514 @@
+//! [`HostBuffer`]: shared, aligned bytes on the host, and the check that keeps concurrent accesses apart.
+//!
+//! Tensors are mutable and shared, and it is the program's chains that order their accesses. So that a forgotten chain
+//! ends in an error instead of undefined behaviour, every safe access goes through a guard: any number of readers, or
+//! one writer, or an [`AccessError`] that says who holds the buffer. A guard costs one atomic operation when it is
+//! taken and one when it is dropped; it never waits.
+//!
+//! A buffer is one block: a header of [`HEADER_SIZE`] bytes (a const assertion holds it) and, when the bytes are its
+//! own, the bytes behind it. The allocator therefore sees `HEADER_SIZE + size` bytes. Other buffers only have the
+//! header and point into memory that an owner keeps alive: a vector, a memory map, another buffer.
+//!
+//! A `HostBuffer` knows no element type and no shape, and never resizes.
+#![expect(unsafe_code, reason = "shared mutable bytes and a hand-counted reference are built here")]
+
+mod access;
+
+use std::alloc::Layout;
+use std::any::Any;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use bytemuck::Pod;
+
+use crate::allocator::HostAllocator;
+pub use access::{Access, AccessError, ReadGuard, WriteGuard};
+use access::{AccessState, bytes_mut};
+
+/// Bytes before the data in a buffer's block (more if the data's alignment is larger).
+pub const HEADER_SIZE: usize = 64;
+
+/// Buffers alive in this process. Statistics only, hence relaxed.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Who holds the bytes, and gives them back.
+enum Memory {
+    /// They lie in the header's own block, which goes back to this allocator.
+    Inline(Arc<dyn HostAllocator>),
+    /// Somewhere else, alive as long as this owner.
+    External { _owner: Owner },
+    /// A part of another buffer, whose access state guards this part too. That buffer is never itself a slice.
+    Slice(HostBuffer),
+}
+
+/// A box that does not claim to be the only way to its contents: the buffer's pointer may lead there as well.
+struct Owner(NonNull<dyn Any + Send + Sync>);
+
+impl Owner {
+    fn new(owner: Box<dyn Any + Send + Sync>) -> Self {
+        Self(NonNull::from(Box::leak(owner)))
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // SAFETY: `new` took the pointer out of a box, and it is put back once.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+struct Header {
+    references: AtomicUsize,
+    access: AccessState,
+    data: *mut u8,
+    size: usize,
+    memory: Memory,
+    align_log2: u8,
+    writable: bool,
+}
+
+/// Also the alignment of the data of a buffer that asks for none: what `malloc` gives anyway.
+const HEADER_ALIGN: usize = 16;
+const _: () = assert!(size_of::<Header>() <= HEADER_SIZE && align_of::<Header>() <= HEADER_ALIGN);
+
+/// The block of a buffer whose own bytes number `size`, and where in it they begin.
+fn block_layout(size: usize, align: usize) -> Option<(Layout, usize)> {
+    let align = align.max(HEADER_ALIGN);
+    let offset = HEADER_SIZE.max(align);
+    let layout = Layout::from_size_align(offset.checked_add(size)?, align).ok()?;
+    Some((layout, offset))
+}
+
+/// Reference-counted bytes. Cloning shares them.
+pub struct HostBuffer {
+    header: NonNull<Header>,
+}
+
+// SAFETY: the count and the access state are atomic; the bytes are reached through guards that keep writers apart from
+// everybody else, or through raw pointers, whose users promise the same; the rest of the header never changes, and its
+// owner and allocator are Send + Sync.
+unsafe impl Send for HostBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for HostBuffer {}
+
+impl HostBuffer {
+    /// `size` bytes, zero, aligned to `align` (a power of two). `None` when memory is short or `size` and `align`
+    /// describe no possible block.
+    pub fn allocate(size: usize, align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
+        let (layout, offset) = block_layout(size, align)?;
+        let block = allocator.allocate_zeroed(layout)?;
+        // SAFETY: the block is ours, fits the layout, and all its bytes are initialized.
+        Some(unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) })
+    }
+
+    /// As [`HostBuffer::allocate`], but without the cost of the zeros: the bytes are arbitrary.
+    ///
+    /// # Safety
+    /// Every byte is written through [`HostBuffer::as_ptr`] before anything reads it or takes a guard.
+    pub unsafe fn allocate_uninit(
+        size: usize,
+        align: usize,
+        allocator: &Arc<dyn HostAllocator>,
+    ) -> Option<Self> {
+        let (layout, offset) = block_layout(size, align)?;
+        let block = allocator.allocate(layout)?;
+        // SAFETY: the block is ours and fits the layout; the caller promises to initialize before reading.
+        Some(unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) })
+    }
+
+    /// A copy of `bytes`.
+    pub fn copy_from_slice(bytes: &[u8], align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
+        // SAFETY: all bytes are written in the next statement, before the buffer is returned.
+        let buffer = unsafe { Self::allocate_uninit(bytes.len(), align, allocator)? };
+        // SAFETY: the buffer has `bytes.len()` writable bytes that nobody else can reach yet.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.as_ptr(), bytes.len()) };
+        Some(buffer)
+    }
+
+    /// Takes the elements over without copying. Aligned as `T` is.
+    pub fn from_vec<T: Pod + Send + Sync>(mut elements: Vec<T>) -> Self {
+        let data = elements.as_mut_ptr().cast::<u8>();
+        let size = size_of_val(elements.as_slice());
+        // SAFETY: the vector's heap block stays where it is while the vector is owned and untouched; its first `size`
+        // bytes are initialized (`Pod` has no padding), any contents are valid for `T`, and nobody else can reach it.
+        unsafe { Self::from_raw(data, size, true, Box::new(elements)) }
+    }
+
+    /// Memory that `owner` holds and lets others read, such as a memory map. It cannot be written.
+    pub fn from_readonly<O: AsRef<[u8]> + Send + Sync + 'static>(owner: O) -> Self {
+        let concrete = NonNull::from(Box::leak(Box::new(owner)));
+        let owner = Owner(concrete);
+        // SAFETY: just leaked, and freed only when `owner` is dropped. The slice is valid while its owner is borrowed;
+        // from here on nobody can reach the owner to change, move or drop it before the buffer does. The bytes are
+        // never written.
+        let bytes: &[u8] = unsafe { concrete.as_ref() }.as_ref();
+        let (data, size) = (bytes.as_ptr().cast_mut(), bytes.len());
+        Self::with_memory(data, size, false, Memory::External { _owner: owner })
+    }
+
+    /// Memory that somebody else allocated, alive as long as `owner`.
+    ///
+    /// # Safety
+    /// `data` points to `size` initialized bytes that stay valid until `owner` is dropped, on whatever thread that
+    /// happens, and that nobody changes except through this buffer; if `writable`, nobody else reads them either.
+    pub unsafe fn from_raw(
+        data: *mut u8,
+        size: usize,
+        writable: bool,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self::with_memory(data, size, writable, Memory::External { _owner: Owner::new(owner) })
+    }
+
+    /// The bytes `offset .. offset + size` of this buffer, shared with it. `None` if there are none such. A guard of
+    /// the part is a guard of the whole.
+    pub fn slice(&self, offset: usize, size: usize) -> Option<Self> {
+        if offset.checked_add(size)? > self.len() {
+            return None;
+        }
+        // SAFETY: the offset is within the bytes, or one past their end.
+        let data = unsafe { self.as_ptr().add(offset) };
+        Some(Self::with_memory(data, size, self.is_writable(), Memory::Slice(self.root().clone())))
+    }
+
+    /// # Safety
+    /// `block` fits `block_layout(size, align)`, whose offset is `offset`, came from `allocator`, and is handed over.
+    unsafe fn from_block(
+        block: NonNull<u8>,
+        offset: usize,
+        size: usize,
+        align: usize,
+        allocator: Arc<dyn HostAllocator>,
+    ) -> Self {
+        let header = block.cast::<Header>();
+        // SAFETY: the block is at least `offset >= HEADER_SIZE` bytes long, is aligned to at least HEADER_ALIGN, and
+        // the offset lies within it.
+        unsafe {
+            header.write(Header {
+                references: AtomicUsize::new(1),
+                access: AccessState::default(),
+                data: block.as_ptr().add(offset),
+                size,
+                memory: Memory::Inline(allocator),
+                align_log2: align.trailing_zeros() as u8,
+                writable: true,
+            });
+        }
+        LIVE.fetch_add(1, Ordering::Relaxed);
+        Self { header }
+    }
+
+    fn with_memory(data: *mut u8, size: usize, writable: bool, memory: Memory) -> Self {
+        let header = Box::new(Header {
+            references: AtomicUsize::new(1),
+            access: AccessState::default(),
+            data,
+            size,
+            memory,
+            align_log2: 0,
+            writable,
+        });
+        LIVE.fetch_add(1, Ordering::Relaxed);
+        Self { header: NonNull::from(Box::leak(header)) }
+    }
+
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: this handle counts as one reference, so the header is alive; nothing but atomics in it changes.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// The buffer whose access state counts: itself, or the one it is a slice of.
+    #[inline]
+    fn root(&self) -> &Self {
+        match &self.header().memory {
+            Memory::Slice(root) => root,
+            Memory::Inline(_) | Memory::External { .. } => self,
+        }
+    }
+
+    #[inline]
+    fn access(&self) -> &AccessState {
+        &self.root().header().access
+    }
+
+    /// Number of bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.header().size
+    }
+
+    /// True if there are no bytes.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// False for memory that may only be read, such as a mapped file.
+    #[inline]
+    pub fn is_writable(&self) -> bool {
+        self.header().writable
+    }
+
+    /// The address of the first byte, for those who order their accesses by other means (a device copy on a stream).
+    /// Whoever uses it promises what a guard would have checked.
+    #[inline]
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.header().data
+    }
+
+    /// True if no other handle can reach these bytes, so that an operation may reuse the buffer for its result.
+    pub fn is_exclusive(&self) -> bool {
+        // Acquire: what the other handles' users did to the bytes happened before they let go.
+        if self.header().references.load(Ordering::Acquire) != 1 {
+            return false;
+        }
+        match &self.header().memory {
+            Memory::Slice(root) => root.header().references.load(Ordering::Acquire) == 1,
+            Memory::Inline(_) | Memory::External { .. } => true,
+        }
+    }
+
+    /// The bytes, if no other handle and no guard can reach them and they may be written.
+    pub fn get_mut(&mut self) -> Option<&mut [u8]> {
+        if !self.is_writable() || !self.is_exclusive() || !self.access().is_free() {
+            return None;
+        }
+        // SAFETY: the only handle is borrowed mutably and no guard is alive, so nobody else can reach the bytes.
+        Some(unsafe { bytes_mut(self.as_ptr(), self.len()) })
+    }
+
+    /// Takes the bytes for reading, next to other readers. `accessor` is what a later conflict names (any number that
+    /// the caller can turn into a kernel's name).
+    ///
+    /// # Errors
+    /// [`AccessError`] while somebody writes.
+    #[inline]
+    pub fn read(&self, accessor: u32) -> Result<ReadGuard<&Self>, AccessError> {
+        ReadGuard::new(self, accessor)
+    }
+
+    /// As [`HostBuffer::read`], with a guard that keeps the buffer alive itself.
+    ///
+    /// # Errors
+    /// [`AccessError`] while somebody writes.
+    pub fn read_owned(&self, accessor: u32) -> Result<ReadGuard<Self>, AccessError> {
+        ReadGuard::new(self.clone(), accessor)
+    }
+
+    /// Takes the bytes for writing, alone.
+    ///
+    /// # Errors
+    /// [`AccessError`] while anybody else reads or writes, or if the memory may not be written.
+    #[inline]
+    pub fn write(&self, accessor: u32) -> Result<WriteGuard<&Self>, AccessError> {
+        WriteGuard::new(self, accessor)
+    }
+
+    /// As [`HostBuffer::write`], with a guard that keeps the buffer alive itself.
+    ///
+    /// # Errors
+    /// [`AccessError`] while anybody else reads or writes, or if the memory may not be written.
+    pub fn write_owned(&self, accessor: u32) -> Result<WriteGuard<Self>, AccessError> {
+        WriteGuard::new(self.clone(), accessor)
+    }
+
+    /// Buffers alive in this process, slices included.
+    pub fn live_count() -> usize {
+        LIVE.load(Ordering::Relaxed)
+    }
+
+    /// Called by the handle that dropped the count to zero.
+    #[cold]
+    fn destroy(&mut self) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+        let header = self.header.as_ptr();
+        // SAFETY: no handle but this one is left and it is being dropped.
+        let inline = unsafe { matches!((*header).memory, Memory::Inline(_)) };
+        if !inline {
+            // SAFETY: `with_memory` made this header from a box.
+            drop(unsafe { Box::from_raw(header) });
+            return;
+        }
+        // SAFETY: as above; the header is moved out once and its place is given back right after.
+        let header = ManuallyDrop::into_inner(unsafe { self.header.cast::<ManuallyDrop<Header>>().read() });
+        // The same arguments gave a layout when the block was allocated.
+        let Some((layout, _)) = block_layout(header.size, 1 << header.align_log2) else { return };
+        let Memory::Inline(allocator) = header.memory else { return };
+        // SAFETY: the block came from this allocator with this layout, and nobody uses it any more.
+        unsafe { allocator.deallocate(self.header.cast(), layout) };
+    }
+}
+
+impl Clone for HostBuffer {
+    #[inline]
+    fn clone(&self) -> Self {
+        // Relaxed: a new handle is made from one that is alive.
+        let before = self.header().references.fetch_add(1, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            // Only leaking handles in a loop gets here; a count that wraps would free memory in use.
+            std::process::abort();
+        }
+        Self { header: self.header }
+    }
+}
+
+impl Drop for HostBuffer {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: what was done through this handle happens before the last one frees.
+        if self.header().references.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            self.destroy();
+        }
+    }
+}
+
+impl fmt::Debug for HostBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostBuffer<pointer={:p}, size={}>", self.as_ptr(), self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::allocator::{FailingAllocator, LeakCheckAllocator, SystemAllocator};
+
+    fn checked() -> Arc<dyn HostAllocator> {
+        Arc::new(LeakCheckAllocator::new(SystemAllocator))
+    }
+
+    fn live(allocator: &Arc<dyn HostAllocator>) -> u64 {
+        allocator.report().unwrap().bytes_current
+    }
+
+    #[test]
+    fn allocates_aligned_zeroed_memory_and_gives_it_back() {
+        let allocator = checked();
+        for (size, align) in [(0, 1), (1, 1), (128, 4), (100, 64), (4096, 4096), (3, 256)] {
+            let buffer = HostBuffer::allocate(size, align, &allocator).unwrap();
+            assert_eq!((buffer.len(), buffer.is_empty()), (size, size == 0));
+            assert_eq!(buffer.as_ptr() as usize % align.max(HEADER_ALIGN), 0);
+            assert_eq!(live(&allocator), (size + HEADER_SIZE.max(align)) as u64);
+            assert!(buffer.read(0).unwrap().iter().all(|&b| b == 0));
+            drop(buffer);
+            assert_eq!(live(&allocator), 0);
+        }
+    }
+
+    #[test]
+    fn impossible_requests_and_exhausted_memory_give_none() {
+        let allocator = checked();
+        assert!(HostBuffer::allocate(usize::MAX, 8, &allocator).is_none());
+        assert!(HostBuffer::allocate(isize::MAX as usize - 40, 8, &allocator).is_none());
+        assert!(HostBuffer::allocate(8, 48, &allocator).is_none(), "48 is no power of two");
+        let failing: Arc<dyn HostAllocator> = Arc::new(FailingAllocator::new(1, SystemAllocator));
+        assert!(HostBuffer::allocate(8, 8, &failing).is_none());
+        assert!(HostBuffer::allocate(8, 8, &failing).is_some());
+    }
+
+    #[test]
+    fn clones_share_and_know_when_they_are_alone() {
+        let allocator = checked();
+        let mut a = HostBuffer::copy_from_slice(b"bytes", 1, &allocator).unwrap();
+        let b = a.clone();
+        assert!(!a.is_exclusive() && a.get_mut().is_none());
+        b.write(0).unwrap()[0] = b'B';
+        assert_eq!(&*a.read(0).unwrap(), b"Bytes");
+        drop(b);
+        assert!(a.is_exclusive());
+        a.get_mut().unwrap()[1] = b'Y';
+        assert_eq!(&*a.read(0).unwrap(), b"BYtes");
+    }
+
+    #[test]
+    fn vectors_and_readonly_owners_are_not_copied() {
+        let vector = vec![1.0f32, 2.0];
+        let address = vector.as_ptr() as usize;
+        let buffer = HostBuffer::from_vec(vector);
+        assert_eq!((buffer.as_ptr() as usize, buffer.len()), (address, 8));
+        buffer.write(0).unwrap()[..4].copy_from_slice(&5f32.to_ne_bytes());
+        assert_eq!(&buffer.read(0).unwrap()[..4], &5f32.to_ne_bytes());
+        assert!(HostBuffer::from_vec(Vec::<u64>::new()).read(0).unwrap().is_empty());
+
+        let owner = Arc::new([1u8, 2, 3]);
+        struct Shared(Arc<[u8; 3]>);
+        impl AsRef<[u8]> for Shared {
+            fn as_ref(&self) -> &[u8] {
+                &*self.0
+            }
+        }
+        let mut buffer = HostBuffer::from_readonly(Shared(owner.clone()));
+        assert_eq!(&*buffer.read(0).unwrap(), &[1, 2, 3]);
+        assert_eq!(buffer.write(0).unwrap_err(), AccessError::ReadOnly);
+        assert!(buffer.get_mut().is_none());
+        assert_eq!(Arc::strong_count(&owner), 2);
+        drop(buffer);
+        assert_eq!(Arc::strong_count(&owner), 1);
+    }
+
+    #[test]
+    fn conflicting_guards_name_the_holder() {
+        let buffer = HostBuffer::from_vec(vec![0u8; 4]);
+        let first = buffer.read(7).unwrap();
+        let second = buffer.read_owned(8).unwrap();
+        assert_eq!(buffer.write(9).unwrap_err(), AccessError::Conflict { holder: 8, held: Access::Read });
+        drop((first, second));
+        let writer = buffer.write_owned(9).unwrap();
+        let conflict = AccessError::Conflict { holder: 9, held: Access::Write };
+        assert_eq!(buffer.read(7).unwrap_err(), conflict);
+        assert_eq!(buffer.write(7).unwrap_err(), conflict);
+        drop(writer);
+        assert!(buffer.write(7).is_ok());
+    }
+
+    #[test]
+    fn slices_share_bytes_guard_and_lifetime() {
+        let allocator = checked();
+        let buffer = HostBuffer::copy_from_slice(b"0123456789", 1, &allocator).unwrap();
+        let mut slice = buffer.slice(2, 6).unwrap().slice(1, 3).unwrap();
+        assert_eq!(&*slice.read(0).unwrap(), b"345");
+        let guard = slice.write(3).unwrap();
+        assert_eq!(buffer.read(0).unwrap_err(), AccessError::Conflict { holder: 3, held: Access::Write });
+        drop(guard);
+        assert!(!slice.is_exclusive());
+        drop(buffer);
+        assert!(slice.is_exclusive());
+        slice.get_mut().unwrap()[0] = b'x';
+        assert_eq!(&*slice.read(0).unwrap(), b"x45");
+        for (offset, size) in [(0, 4), (4, 0), (3, 1), (usize::MAX, 2)] {
+            assert!(slice.slice(offset, size).is_none(), "{offset} {size}");
+        }
+        assert!(slice.slice(3, 0).unwrap().is_empty());
+        drop(slice);
+        assert_eq!(live(&allocator), 0);
+    }
+
+    #[test]
+    fn threads_never_write_at_once() {
+        let buffer = HostBuffer::from_vec(vec![0u64]);
+        let written = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for id in 0..4 {
+                let (buffer, written) = (buffer.clone(), &written);
+                scope.spawn(move || {
+                    for _ in 0..2000 {
+                        if let Ok(mut bytes) = buffer.write(id) {
+                            let count = u64::from_ne_bytes((&*bytes).try_into().unwrap());
+                            bytes.copy_from_slice(&(count + 1).to_ne_bytes());
+                            written.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        let count = u64::from_ne_bytes((&*buffer.read(0).unwrap()).try_into().unwrap());
+        assert_eq!(count, written.into_inner());
+    }
+}
