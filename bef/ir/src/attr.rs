@@ -1,0 +1,372 @@
+//! Attributes: constant data attached to operations. Knows values and their types, never what an op makes of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use half::{bf16, f16};
+
+use crate::types::{DialectSymbol, Signedness};
+use crate::{DenseElements, Location, Name, Type, print};
+
+/// Constant data. Cheap to clone; compared by structure, floats bit by bit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Attribute {
+    /// `unit`: its presence is its meaning.
+    Unit,
+    /// `true` or `false`: an integer of type `i1`.
+    Bool(bool),
+    /// `42 : i32`. Build through [`Attribute::int`], which keeps `i1` a [`Attribute::Bool`].
+    Integer {
+        /// The value as a mathematical integer: unsigned types hold it non-negative, others sign-extended.
+        value: i128,
+        /// An integer type or `index`.
+        ty: Type,
+    },
+    /// `1.5 : f32`.
+    Float {
+        /// The value's bits in the format of `ty`, zero-extended.
+        bits: u64,
+        /// One of the four float types.
+        ty: Type,
+    },
+    /// `"text"`: bytes, mostly but not necessarily UTF-8.
+    String(Arc<[u8]>),
+    /// `"text" : !type`.
+    TypedString(Arc<(Arc<[u8]>, Type)>),
+    /// `[a, b]`.
+    Array(Arc<[Attribute]>),
+    /// `{a = 1, b}`, sorted by name.
+    Dictionary(AttrDict),
+    /// A type as data.
+    Type(Type),
+    /// `@a` or nested `@a::@b`: at least one name.
+    SymbolRef(Arc<[Name]>),
+    /// `dense<…> : tensor<…>`.
+    Dense(Arc<DenseElements>),
+    /// `#dialect.body`, kept as text.
+    Dialect(Arc<DialectSymbol>),
+    /// `loc(…)` as data.
+    Location(Arc<Location>),
+}
+
+impl Attribute {
+    /// An integer attribute; type `i1` gives a [`Attribute::Bool`]. `None` when `ty` is no integer type or the
+    /// value does not fit: a signless type of N bits holds -2^(N-1) to 2^N-1, values from 2^(N-1) up being
+    /// taken as the negative number of the same bits.
+    pub fn int(value: i128, ty: Type) -> Option<Attribute> {
+        let (width, signedness) = match &ty {
+            Type::Integer { width, signedness } => (*width, *signedness),
+            Type::Index => (64, Signedness::Signless),
+            _ => return None,
+        };
+        let value = fit_integer(value, width, signedness)?;
+        Some(if ty.is_i1() { Attribute::Bool(value != 0) } else { Attribute::Integer { value, ty } })
+    }
+
+    /// `value : i32`.
+    pub fn i32(value: i32) -> Attribute {
+        Attribute::Integer { value: value.into(), ty: Type::int(32) }
+    }
+
+    /// `value : i64`.
+    pub fn i64(value: i64) -> Attribute {
+        Attribute::Integer { value: value.into(), ty: Type::int(64) }
+    }
+
+    /// `value : index`.
+    pub fn index(value: i64) -> Attribute {
+        Attribute::Integer { value: value.into(), ty: Type::Index }
+    }
+
+    /// `value : f32`.
+    pub fn f32(value: f32) -> Attribute {
+        Attribute::Float { bits: value.to_bits().into(), ty: Type::F32 }
+    }
+
+    /// `value : f64`.
+    pub fn f64(value: f64) -> Attribute {
+        Attribute::Float { bits: value.to_bits(), ty: Type::F64 }
+    }
+
+    /// A float rounded to the float type `ty`; `None` when `ty` is no float type.
+    pub fn float(value: f64, ty: Type) -> Option<Attribute> {
+        Some(Attribute::Float { bits: float_bits(value, &ty)?, ty })
+    }
+
+    /// A string attribute.
+    pub fn string(text: impl AsRef<[u8]>) -> Attribute {
+        Attribute::String(text.as_ref().into())
+    }
+
+    /// An array.
+    pub fn array(elements: impl Into<Vec<Attribute>>) -> Attribute {
+        Attribute::Array(elements.into().into())
+    }
+
+    /// A flat symbol reference `@name`.
+    pub fn symbol(name: impl Into<Name>) -> Attribute {
+        Attribute::SymbolRef([name.into()].into())
+    }
+
+    /// A dialect attribute from namespace and body: `("corert", "shape<2x?>")`.
+    pub fn dialect(dialect: impl Into<Name>, body: impl Into<Name>) -> Attribute {
+        Attribute::Dialect(Arc::new(DialectSymbol { dialect: dialect.into(), body: body.into() }))
+    }
+
+    /// The type of the value: of integers, bools, floats, typed strings and dense elements.
+    pub fn ty(&self) -> Option<Type> {
+        match self {
+            Attribute::Bool(_) => Some(Type::i1()),
+            Attribute::Integer { ty, .. } | Attribute::Float { ty, .. } => Some(ty.clone()),
+            Attribute::TypedString(pair) => Some(pair.1.clone()),
+            Attribute::Dense(dense) => Some(dense.ty().clone()),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer or bool (0 or 1).
+    pub fn as_int(&self) -> Option<i128> {
+        match self {
+            Attribute::Bool(value) => Some((*value).into()),
+            Attribute::Integer { value, .. } => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The value of a bool.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Attribute::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The value of a float, widened.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Attribute::Float { bits, ty } => Some(float_value(*bits, ty)),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a string, typed or not.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Attribute::String(bytes) => Some(bytes),
+            Attribute::TypedString(pair) => Some(&pair.0),
+            _ => None,
+        }
+    }
+
+    /// The text of a string that is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(self.as_bytes()?).ok()
+    }
+
+    /// The elements of an array.
+    pub fn as_array(&self) -> Option<&[Attribute]> {
+        match self {
+            Attribute::Array(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// The name of a flat symbol reference.
+    pub fn as_flat_symbol(&self) -> Option<&Name> {
+        match self {
+            Attribute::SymbolRef(path) => match &**path {
+                [name] => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The type held by a type attribute.
+    pub fn as_type(&self) -> Option<&Type> {
+        match self {
+            Attribute::Type(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// Reads an attribute from its text, such as `[1 : i32, "a"]`.
+    ///
+    /// # Errors
+    /// The first thing wrong with the text.
+    pub fn parse(text: &str) -> Result<Attribute, String> {
+        crate::parser::parse_attribute_text(text)
+    }
+}
+
+/// Prints with types wherever they are not implied, as inside a dictionary.
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print::attribute(f, self, print::TypeElision::Never)
+    }
+}
+
+/// The value as the integer type of `width` bits holds it, or `None` when it does not fit.
+fn fit_integer(value: i128, width: u32, signedness: Signedness) -> Option<i128> {
+    if width >= 128 {
+        return if signedness == Signedness::Unsigned && value < 0 { None } else { Some(value) };
+    }
+    let (half, full) = (1i128 << (width - 1), (1i128 << (width - 1)).checked_mul(2));
+    let below_full = full.is_none_or(|full| value < full);
+    match signedness {
+        Signedness::Unsigned => (value >= 0 && below_full).then_some(value),
+        Signedness::Signed => (-half..half).contains(&value).then_some(value),
+        Signedness::Signless if value < -half || !below_full => None,
+        // The sign-extended reading of the same bits; for i1 that is -1, which counts as true.
+        Signedness::Signless if value >= half => Some(full.map_or(value, |full| value - full)),
+        Signedness::Signless => Some(value),
+    }
+}
+
+/// The bits of `value` rounded to nearest even in the float type `ty`.
+pub(crate) fn float_bits(value: f64, ty: &Type) -> Option<u64> {
+    match ty {
+        Type::F16 => Some(f16::from_f64(value).to_bits().into()),
+        Type::BF16 => Some(bf16::from_f64(value).to_bits().into()),
+        Type::F32 => Some((value as f32).to_bits().into()),
+        Type::F64 => Some(value.to_bits()),
+        _ => None,
+    }
+}
+
+/// The value of `bits` in the float type `ty`; NaN for other types.
+pub(crate) fn float_value(bits: u64, ty: &Type) -> f64 {
+    match ty {
+        Type::F16 => f16::from_bits(bits as u16).to_f64(),
+        Type::BF16 => bf16::from_bits(bits as u16).to_f64(),
+        Type::F32 => f32::from_bits(bits as u32).into(),
+        Type::F64 => f64::from_bits(bits),
+        _ => f64::NAN,
+    }
+}
+
+/// Named attributes sorted by name, each name once. Cheap to clone: a clone shares the entries until one changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AttrDict {
+    entries: Option<Arc<Vec<(Name, Attribute)>>>,
+}
+
+impl AttrDict {
+    /// An empty dictionary; allocates nothing.
+    pub fn new() -> AttrDict {
+        AttrDict::default()
+    }
+
+    /// The entries, sorted by name.
+    pub fn entries(&self) -> &[(Name, Attribute)] {
+        self.entries.as_ref().map_or(&[], |entries| entries.as_slice())
+    }
+
+    /// The entries, sorted by name.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Name, &Attribute)> {
+        self.entries().iter().map(|(name, value)| (name, value))
+    }
+
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.entries().len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The attribute of this name.
+    pub fn get(&self, name: &str) -> Option<&Attribute> {
+        let entries = self.entries();
+        let index = entries.binary_search_by(|(key, _)| key.as_str().cmp(name)).ok()?;
+        entries.get(index).map(|(_, value)| value)
+    }
+
+    /// Whether there is an attribute of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Sets an attribute and returns the one it replaces.
+    pub fn set(&mut self, name: impl Into<Name>, value: Attribute) -> Option<Attribute> {
+        let name = name.into();
+        let entries = Arc::make_mut(self.entries.get_or_insert_default());
+        match entries.binary_search_by(|(key, _)| key.cmp(&name)) {
+            Ok(index) => entries.get_mut(index).map(|entry| std::mem::replace(&mut entry.1, value)),
+            Err(index) => {
+                entries.insert(index, (name, value));
+                None
+            }
+        }
+    }
+
+    /// Removes an attribute and returns it.
+    pub fn remove(&mut self, name: &str) -> Option<Attribute> {
+        let entries = Arc::make_mut(self.entries.as_mut()?);
+        let index = entries.binary_search_by(|(key, _)| key.as_str().cmp(name)).ok()?;
+        Some(entries.remove(index).1)
+    }
+}
+
+impl<N: Into<Name>> FromIterator<(N, Attribute)> for AttrDict {
+    /// Sorts; of entries with one name the last wins.
+    fn from_iter<I: IntoIterator<Item = (N, Attribute)>>(iter: I) -> AttrDict {
+        let mut entries: Vec<(Name, Attribute)> = iter.into_iter().map(|(n, v)| (n.into(), v)).collect();
+        if entries.is_empty() {
+            return AttrDict::new();
+        }
+        entries.reverse();
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries.dedup_by(|later, kept| later.0 == kept.0);
+        AttrDict { entries: Some(Arc::new(entries)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_fit_their_type_or_not() {
+        let table = [
+            (255, Type::int(8), Some(-1)),
+            (256, Type::int(8), None),
+            (-128, Type::int(8), Some(-128)),
+            (-129, Type::int(8), None),
+            (255, Type::uint(8), Some(255)),
+            (-1, Type::uint(8), None),
+            (128, Type::sint(8), None),
+            (i128::from(u64::MAX), Type::uint(64), Some(u64::MAX.into())),
+            (1, Type::F32, None),
+        ];
+        for (value, ty, expected) in table {
+            assert_eq!(
+                Attribute::int(value, ty.clone()).and_then(|a| a.as_int()),
+                expected,
+                "{value} : {ty}"
+            );
+        }
+        assert_eq!(Attribute::int(1, Type::i1()), Some(Attribute::Bool(true)));
+        assert_eq!(Attribute::int(-1, Type::i1()), Some(Attribute::Bool(true)));
+        assert!(Attribute::int(2, Type::i1()).is_none());
+        assert!(Attribute::int(i128::MAX, Type::int(127)).is_some());
+    }
+
+    #[test]
+    fn dictionaries_stay_sorted_and_unique() {
+        let mut dict: AttrDict = [("b", Attribute::i32(1)), ("a", Attribute::Unit), ("b", Attribute::i32(2))]
+            .into_iter()
+            .collect();
+        assert_eq!(dict.len(), 2);
+        assert_eq!(dict.get("b"), Some(&Attribute::i32(2)));
+        assert_eq!(dict.set("aa", Attribute::Unit), None);
+        let names: Vec<&str> = dict.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a", "aa", "b"]);
+        let before = dict.clone();
+        assert_eq!(dict.remove("aa"), Some(Attribute::Unit));
+        assert_eq!((before.len(), dict.len()), (3, 2));
+    }
+}

@@ -1,0 +1,251 @@
+//! Attributes other than dense elements, and attribute dictionaries.
+
+use std::sync::Arc;
+
+use super::{Failed, Parsed, Parser};
+use crate::attr::float_bits;
+use crate::lexer::{Tok, hex_digit, unescape};
+use crate::source::Span;
+use crate::{AttrDict, Attribute, Name, Type};
+
+impl<'s> Parser<'s, '_> {
+    /// Any attribute. With `ty` the text does not say its type itself: numbers and strings are of that type.
+    pub(crate) fn attribute(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        self.nested(|parser| parser.attribute_inner(ty))
+    }
+
+    fn attribute_inner(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        let span = self.token.span;
+        match self.token.kind {
+            Tok::Int | Tok::Float | Tok::Minus => self.number(ty),
+            Tok::String => {
+                self.bump();
+                let bytes: Arc<[u8]> = unescape(self.bytes(span)).into();
+                if ty.is_none() && self.eat(Tok::Colon) {
+                    return Ok(Attribute::TypedString(Arc::new((bytes, self.ty()?))));
+                }
+                Ok(Attribute::String(bytes))
+            }
+            Tok::Symbol => self.symbol_ref(),
+            Tok::LSquare => {
+                self.bump();
+                let mut elements = Vec::new();
+                self.list_until(Tok::RSquare, |parser| {
+                    elements.push(parser.attribute(None)?);
+                    Ok(())
+                })?;
+                Ok(Attribute::array(elements))
+            }
+            Tok::LBrace => Ok(Attribute::Dictionary(self.attr_dict()?)),
+            Tok::Hash => self.hash_attribute(),
+            Tok::Bang | Tok::LParen => Ok(Attribute::Type(self.ty()?)),
+            Tok::Bare => self.word_attribute(ty),
+            _ => Err(self.unexpected("an attribute value")),
+        }
+    }
+
+    fn word_attribute(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        let span = self.token.span;
+        match self.text(span) {
+            word @ ("true" | "false") => {
+                self.bump();
+                if let Some(ty) = ty.filter(|ty| !ty.is_i1()) {
+                    return Err(self.error(span, format!("expected a value of type {ty}, found '{word}'")));
+                }
+                Ok(Attribute::Bool(word == "true"))
+            }
+            "unit" => {
+                self.bump();
+                Ok(Attribute::Unit)
+            }
+            "dense" => self.dense(ty),
+            "opaque" | "sparse" | "affine_map" | "affine_set" => {
+                let word = self.text(span);
+                Err(self.error(span, format!("'{word}' attributes are not supported")))
+            }
+            "loc" => Ok(Attribute::Location(Arc::new(self.location()?))),
+            _ if self.at_type() => Ok(Attribute::Type(self.ty()?)),
+            _ => Err(self.unexpected("an attribute value")),
+        }
+    }
+
+    /// `#alias`, `#dialect.body` or `#dialect<"body">`.
+    fn hash_attribute(&mut self) -> Parsed<Attribute> {
+        let span = self.token.span;
+        let is_dialect =
+            self.bytes(span).contains(&b'.') || self.source.text().get(span.end as usize) == Some(&b'<');
+        if !is_dialect {
+            self.bump();
+            return self.attribute_alias(span);
+        }
+        let (dialect, body) = self.dialect_symbol()?;
+        Ok(Attribute::dialect(self.intern(dialect), body))
+    }
+
+    /// `@a` or `@a::@b`.
+    pub(crate) fn symbol_ref(&mut self) -> Parsed<Attribute> {
+        let mut path = vec![self.symbol_name()?];
+        while self.eat(Tok::ColonColon) {
+            path.push(self.symbol_name()?);
+        }
+        Ok(Attribute::SymbolRef(path.into()))
+    }
+
+    /// `@a` or `@"a"`.
+    pub(crate) fn symbol_name(&mut self) -> Parsed<Name> {
+        let span = self.expect(Tok::Symbol, "as a name")?.span;
+        let bytes = self.bytes(span);
+        let name = if bytes.get(1) == Some(&b'"') { unescape(bytes) } else { bytes[1..].to_vec() };
+        match String::from_utf8(name) {
+            Ok(name) if !name.is_empty() => Ok(self.intern(&name)),
+            Ok(_) => Err(self.error(span, "a symbol name cannot be empty")),
+            Err(_) => Err(self.error(span, "a symbol name must be UTF-8")),
+        }
+    }
+
+    /// `{a = 1, "b c", d}`, if there is one.
+    pub(crate) fn optional_attr_dict(&mut self) -> Parsed<AttrDict> {
+        if self.at(Tok::LBrace) { self.attr_dict() } else { Ok(AttrDict::new()) }
+    }
+
+    fn attr_dict(&mut self) -> Parsed<AttrDict> {
+        Ok(self.attr_entries()?.into_iter().collect())
+    }
+
+    /// The entries of `{…}` in the order written, names unique.
+    pub(crate) fn attr_entries(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
+        self.expect(Tok::LBrace, "before the attributes")?;
+        let mut entries = Vec::new();
+        let mut spans = Vec::new();
+        self.list_until(Tok::RBrace, |parser| {
+            let span = parser.token.span;
+            let name = match parser.token.kind {
+                Tok::Bare => parser.intern(parser.text(span)),
+                Tok::String => match String::from_utf8(unescape(parser.bytes(span))) {
+                    Ok(name) => parser.intern(&name),
+                    Err(_) => return Err(parser.error(span, "an attribute name must be UTF-8")),
+                },
+                _ => return Err(parser.unexpected("an attribute name")),
+            };
+            parser.bump();
+            let value = if parser.eat(Tok::Equal) { parser.attribute(None)? } else { Attribute::Unit };
+            entries.push((name, value));
+            spans.push(span);
+            Ok(())
+        })?;
+        self.check_unique(&entries, &spans)?;
+        Ok(entries)
+    }
+
+    fn check_unique(&mut self, entries: &[(Name, Attribute)], spans: &[Span]) -> Parsed<()> {
+        let mut order: Vec<usize> = (0..entries.len()).collect();
+        order.sort_by(|&a, &b| entries[a].0.cmp(&entries[b].0));
+        let mut result = Ok(());
+        for pair in order.windows(2) {
+            if let &[first, second] = pair
+                && entries[first].0 == entries[second].0
+            {
+                let message = format!("duplicate key '{}' in the attributes", entries[first].0);
+                result = Err(self.error(spans[second], message));
+            }
+        }
+        result
+    }
+
+    /// An integer or float with its sign, and its type unless given.
+    fn number(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        let start = self.token.span;
+        let negative = self.eat(Tok::Minus);
+        let token = self.token;
+        if !matches!(token.kind, Tok::Int | Tok::Float) {
+            return Err(self.unexpected("a number after '-'"));
+        }
+        self.bump();
+        let ty = match ty {
+            Some(ty) => ty.clone(),
+            None if self.eat(Tok::Colon) => self.ty()?,
+            None if token.kind == Tok::Int => Type::int(64),
+            None => Type::F64,
+        };
+        let number = Number { negative, token: token.kind, span: token.span, text: self.text(token.span) };
+        match number.to_attribute(&ty) {
+            Ok(attribute) => Ok(attribute),
+            Err(message) => Err(self.error(start.to(token.span), message)),
+        }
+    }
+
+    /// A plain non-negative decimal integer, as counts are written.
+    pub(crate) fn plain_integer(&mut self, what: &str) -> Parsed<u32> {
+        let span = self.token.span;
+        if !self.at(Tok::Int) {
+            return Err(self.unexpected(what));
+        }
+        self.bump();
+        self.text(span).parse().map_err(|_| -> Failed { self.error(span, format!("{what} is out of range")) })
+    }
+}
+
+/// A number as written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number<'s> {
+    pub(super) negative: bool,
+    /// [`Tok::Int`] or [`Tok::Float`].
+    pub(super) token: Tok,
+    pub(super) span: Span,
+    pub(super) text: &'s str,
+}
+
+impl Number<'_> {
+    /// The attribute this number is in an integer or float type.
+    pub(super) fn to_attribute(self, ty: &Type) -> Result<Attribute, String> {
+        if ty.is_float() {
+            let bits = self.float(ty)?;
+            return Ok(Attribute::Float { bits, ty: ty.clone() });
+        }
+        if !ty.is_integer() {
+            return Err(format!("a number cannot have type {ty}"));
+        }
+        if self.token == Tok::Float {
+            return Err(format!("a floating-point number cannot have type {ty}"));
+        }
+        let value = self.integer().and_then(|value| Attribute::int(value, ty.clone()));
+        value.ok_or_else(|| format!("integer constant out of range for type {ty}"))
+    }
+
+    /// The value of an integer, if it fits 127 bits and a sign.
+    fn integer(&self) -> Option<i128> {
+        let magnitude = match self.text.strip_prefix("0x") {
+            Some(digits) => u128::from_str_radix(digits, 16).ok()?,
+            None => self.text.parse::<u128>().ok()?,
+        };
+        if self.negative { 0i128.checked_sub_unsigned(magnitude) } else { i128::try_from(magnitude).ok() }
+    }
+
+    /// The bits of a float: hexadecimal digits are the bits themselves.
+    fn float(&self, ty: &Type) -> Result<u64, String> {
+        if self.token == Tok::Int {
+            let Some(digits) = self.text.strip_prefix("0x") else {
+                return Err(format!(
+                    "an integer cannot have type {ty}; add a trailing dot to make it a float"
+                ));
+            };
+            if self.negative {
+                return Err("the bits of a float take no sign".to_owned());
+            }
+            let bits = digits.bytes().try_fold(0u64, |bits, digit| {
+                bits.checked_mul(16).map(|bits| bits | u64::from(hex_digit(digit)))
+            });
+            let width = ty.bit_width().unwrap_or(0);
+            return match bits {
+                Some(bits) if width == 64 || bits >> width == 0 => Ok(bits),
+                _ => Err(format!("these bits are more than type {ty} has")),
+            };
+        }
+        let value = self.text.parse::<f64>().unwrap_or(f64::INFINITY);
+        if value.is_infinite() {
+            return Err("floating-point number is too large".to_owned());
+        }
+        let value = if self.negative { -value } else { value };
+        float_bits(value, ty).ok_or_else(|| format!("a number cannot have type {ty}"))
+    }
+}

@@ -1,0 +1,335 @@
+//! From text to a [`Module`]: the token stream, errors and their recovery. Reports every error it can, up to
+//! [`crate::MAX_DIAGNOSTICS`], and never recurses deeper than [`MAX_DEPTH`].
+
+mod alias;
+mod attrs;
+mod dense;
+mod func;
+mod locs;
+mod ops;
+mod scope;
+mod types;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::lexer::{Lexer, Tok, Token};
+use crate::name::Interner;
+use crate::source::{MAX_SOURCE_BYTES, Source, Span};
+use crate::{Attribute, Location, Module, Name, OpId, OpRegistry, Type};
+
+pub(crate) use ops::UnresolvedOperand;
+
+/// The deepest nesting of regions, attributes and types together that is parsed.
+pub const MAX_DEPTH: usize = 128;
+
+/// An error has been reported; there is nothing to add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failed;
+
+/// The result of parsing something whose errors go to the parser's diagnostics.
+pub(crate) type Parsed<T> = Result<T, Failed>;
+
+/// What to accept.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    /// Whether operations nobody defined are accepted, in generic form.
+    pub allow_unregistered: bool,
+    /// Whether to verify the module after parsing.
+    pub verify: bool,
+}
+
+impl Default for ParseOptions {
+    /// Unregistered operations are allowed, and the module is verified.
+    fn default() -> ParseOptions {
+        ParseOptions { allow_unregistered: true, verify: true }
+    }
+}
+
+/// Parses one source into a module and, if so told, verifies it. The registry says what the operations are.
+///
+/// # Errors
+/// Everything wrong with the text: after a syntax error parsing goes on with the next statement, and functions free of
+/// syntax errors are still verified.
+pub fn parse_module(
+    source: &Source,
+    registry: &OpRegistry,
+    options: &ParseOptions,
+) -> Result<Module, Diagnostics> {
+    if source.text().len() > MAX_SOURCE_BYTES {
+        let mut diagnostics = Diagnostics::new();
+        let message = format!("the text has {} bytes, more than {MAX_SOURCE_BYTES}", source.text().len());
+        diagnostics.push(Diagnostic::error(Location::file(source.name(), 1, 1), message));
+        return Err(diagnostics);
+    }
+    let mut parser = Parser::new(source, registry, options);
+    parser.top_level();
+    if parser.diagnostics.has_errors() { Err(parser.diagnostics) } else { Ok(parser.module) }
+}
+
+pub(crate) fn parse_type_text(text: &str) -> Result<Type, String> {
+    parse_fragment(text, |parser| parser.ty())
+}
+
+pub(crate) fn parse_attribute_text(text: &str) -> Result<Attribute, String> {
+    parse_fragment(text, |parser| parser.attribute(None))
+}
+
+fn parse_fragment<T>(text: &str, parse: impl FnOnce(&mut Parser<'_, '_>) -> Parsed<T>) -> Result<T, String> {
+    let source = Source::new("text", text);
+    let (registry, options) = (OpRegistry::new(), ParseOptions::default());
+    let mut parser = Parser::new(&source, &registry, &options);
+    let parsed = parse(&mut parser).and_then(|value| {
+        parser.expect(Tok::Eof, "at the end")?;
+        Ok(value)
+    });
+    parsed.map_err(|Failed| parser.diagnostics.iter().next().map(|d| d.message.clone()).unwrap_or_default())
+}
+
+/// State of a parse. `'s` is the life of the source, `'o` of registry and options.
+pub(crate) struct Parser<'s, 'o> {
+    pub(crate) source: &'s Source,
+    pub(crate) registry: &'o OpRegistry,
+    pub(crate) options: &'o ParseOptions,
+    pub(crate) module: Module,
+    pub(crate) diagnostics: Diagnostics,
+    lexer: Lexer<'s>,
+    token: Token,
+    /// Where the token before `token` ends.
+    last_end: u32,
+    depth: usize,
+    names: Interner,
+    scopes: Vec<scope::Scope<'s>>,
+    aliases: alias::Aliases<'s>,
+    dialect_types: HashMap<&'s [u8], Type>,
+    /// Functions with syntax errors inside, which are not worth verifying.
+    broken: HashSet<OpId>,
+}
+
+impl<'s, 'o> Parser<'s, 'o> {
+    fn new(source: &'s Source, registry: &'o OpRegistry, options: &'o ParseOptions) -> Parser<'s, 'o> {
+        let mut lexer = Lexer::new(source.text());
+        let token = lexer.next();
+        Parser {
+            source,
+            registry,
+            options,
+            module: Module::new(),
+            diagnostics: Diagnostics::new(),
+            lexer,
+            token,
+            last_end: 0,
+            depth: 0,
+            names: Interner::default(),
+            scopes: vec![scope::Scope::default()],
+            aliases: alias::Aliases::default(),
+            dialect_types: HashMap::new(),
+            broken: HashSet::new(),
+        }
+    }
+
+    /// The bytes of a span.
+    fn bytes(&self, span: Span) -> &'s [u8] {
+        self.source.text().get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+
+    /// The text of a token made of ASCII only, as all but strings, symbols and errors are.
+    fn text(&self, span: Span) -> &'s str {
+        std::str::from_utf8(self.bytes(span)).unwrap_or_default()
+    }
+
+    pub(crate) fn token(&self) -> Token {
+        self.token
+    }
+
+    pub(crate) fn at(&self, kind: Tok) -> bool {
+        self.token.kind == kind
+    }
+
+    /// Takes the current token.
+    pub(crate) fn bump(&mut self) -> Token {
+        let token = self.token;
+        self.last_end = token.span.end;
+        self.token = self.lexer.next();
+        token
+    }
+
+    /// Goes on at `offset`.
+    fn seek(&mut self, offset: u32) {
+        self.lexer.seek(offset);
+        self.token = self.lexer.next();
+    }
+
+    /// Takes the current token if it is of this kind.
+    pub(crate) fn eat(&mut self, kind: Tok) -> bool {
+        let found = self.at(kind);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes the current token, which must be of this kind; `context` says where it stands, as "after the name".
+    pub(crate) fn expect(&mut self, kind: Tok, context: &str) -> Parsed<Token> {
+        if self.at(kind) {
+            return Ok(self.bump());
+        }
+        Err(self.unexpected(&format!("{} {context}", kind.describe())))
+    }
+
+    /// Whether the current token is this word.
+    pub(crate) fn at_word(&self, word: &str) -> bool {
+        self.at(Tok::Bare) && self.bytes(self.token.span) == word.as_bytes()
+    }
+
+    /// Takes the current token if it is this word.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes the current token, which must be this word.
+    pub(crate) fn expect_word(&mut self, word: &str) -> Parsed<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("'{word}'"))) }
+    }
+
+    /// Reports that the current token is not `wanted`.
+    pub(crate) fn unexpected(&mut self, wanted: &str) -> Failed {
+        let Token { kind, span } = self.token;
+        if let Tok::Error(message) = kind {
+            return self.error(span, message);
+        }
+        let found = match kind {
+            Tok::Bare | Tok::Value | Tok::Hash | Tok::Bang | Tok::Caret | Tok::Int | Tok::Float
+                if span.end - span.start < 40 =>
+            {
+                format!("'{}'", self.text(span))
+            }
+            kind => kind.describe().to_owned(),
+        };
+        self.error(span, format!("expected {wanted}, found {found}"))
+    }
+
+    /// Reports an error at a span.
+    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) -> Failed {
+        let diagnostic = self.diagnostic(span, message);
+        self.diagnostics.push(diagnostic);
+        Failed
+    }
+
+    /// An error at a span, not yet reported.
+    fn diagnostic(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(self.source.location(span.start), message);
+        diagnostic.length = span.end.saturating_sub(span.start);
+        diagnostic
+    }
+
+    /// Runs `parse` one level deeper, unless that is too deep.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            let span = self.token.span;
+            return Err(self.error(span, format!("nested more than {MAX_DEPTH} levels deep")));
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn intern(&mut self, text: &str) -> Name {
+        self.names.intern(text)
+    }
+
+    /// Parses `item (',' item)*` up to and including `close`, whose opening bracket is behind. May be empty.
+    pub(crate) fn list_until(
+        &mut self,
+        close: Tok,
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.expect(close, "or ',' in the list")?;
+        Ok(())
+    }
+
+    /// After an error in the statement that began at `start`: goes on where the next statement seems to begin.
+    ///
+    /// The statement is lexed again from its start to know its brackets. A statement begins a line, outside of
+    /// brackets that the failed one opened; if it is indented no deeper than the failed one, brackets do not matter,
+    /// for one of them may be what is missing.
+    fn recover(&mut self, start: u32) {
+        let failed_at = self.token.span.start.max(start);
+        let (_, start_column) = self.source.line_column(start);
+        self.seek(start);
+        let mut depth = 0usize;
+        let mut first = true;
+        loop {
+            let Token { kind, span } = self.token;
+            if kind == Tok::Eof {
+                return;
+            }
+            let may_stop = !first && span.start >= failed_at;
+            if may_stop && self.begins_line(span.start) {
+                let outdented = self.source.line_column(span.start).1 <= start_column;
+                if (depth == 0 || outdented) && self.looks_like_statement() {
+                    return;
+                }
+            }
+            match kind {
+                Tok::LParen | Tok::LBrace | Tok::LSquare => depth += 1,
+                Tok::RBrace if depth == 0 => return,
+                Tok::RParen | Tok::RBrace | Tok::RSquare => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            first = false;
+            self.bump();
+        }
+    }
+
+    /// Whether only blanks stand before `offset` on its line.
+    fn begins_line(&self, offset: u32) -> bool {
+        let before = self.source.text().get(..offset as usize).unwrap_or_default();
+        before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|&byte| byte == b'\n')
+    }
+
+    /// Whether the current token begins a statement rather than continues one.
+    fn looks_like_statement(&self) -> bool {
+        let mut lexer = self.lexer.clone();
+        match self.token.kind {
+            Tok::Bare => {
+                let text = self.text(self.token.span);
+                text.contains('.') || matches!(text, "func" | "module")
+            }
+            Tok::String => lexer.next().kind == Tok::LParen,
+            Tok::Caret => true,
+            Tok::Hash | Tok::Bang => lexer.next().kind == Tok::Equal,
+            // Result names: `%a, %b:2 =`. More than a few hundred are not worth the look.
+            Tok::Value => {
+                for _ in 0..1000 {
+                    match lexer.next().kind {
+                        Tok::Equal => return true,
+                        Tok::Comma | Tok::Value | Tok::Colon | Tok::Int => {}
+                        _ => return false,
+                    }
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether to give up because nobody will read more errors.
+    fn gave_up(&self) -> bool {
+        self.diagnostics.is_full()
+    }
+}

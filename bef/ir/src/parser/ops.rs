@@ -1,0 +1,396 @@
+//! Statements: operations in generic form, their results, regions and blocks.
+
+use std::collections::HashMap;
+
+use super::scope::MAX_RESULTS;
+use super::{Failed, Parsed, Parser};
+use crate::lexer::{Tok, Token, unescape};
+use crate::module::{OpState, Operation};
+use crate::source::Span;
+use crate::{BlockId, Location, OpId, RegionId, Type, ValueId};
+
+/// A use of a value by name, not yet looked up: `%x` or `%x#1`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnresolvedOperand<'s> {
+    /// Without the `%`.
+    pub(crate) name: &'s [u8],
+    pub(crate) index: u32,
+    pub(crate) span: Span,
+}
+
+/// A name before the `=` of a statement: `%x` or `%x:2`.
+#[derive(Clone, Copy, Debug)]
+struct ResultName<'s> {
+    name: &'s [u8],
+    count: u32,
+    span: Span,
+}
+
+impl<'s> Parser<'s, '_> {
+    /// The whole text: operations of the top-level module, and aliases.
+    pub(super) fn top_level(&mut self) {
+        let body = self.module.body();
+        while !self.at(Tok::Eof) && !self.gave_up() {
+            let start = self.token.span.start;
+            let result = match self.token.kind {
+                Tok::Hash | Tok::Bang => self.alias_definition(),
+                _ => self.statement(body).map(|_| ()),
+            };
+            if result.is_err() {
+                self.recover(start);
+                // A bracket that closes nothing would stop every attempt to go on.
+                self.eat(Tok::RBrace);
+            }
+        }
+        self.pop_isolated_scope();
+        self.finish_top_level();
+        if self.options.verify && !self.gave_up() {
+            let found = crate::verify::verify_except(&self.module, &self.broken);
+            self.diagnostics.extend(found);
+        }
+    }
+
+    /// A text that is one `module` gives that module, not one within another.
+    fn finish_top_level(&mut self) {
+        let body = self.module.body();
+        if let [inner] = self.module.block(body).ops[..]
+            && self.module.op(inner).name == "module"
+        {
+            self.module.unwrap_inner_module(inner);
+        }
+    }
+
+    /// Statements up to a `}`, a block label or the end.
+    fn statements(&mut self, block: BlockId) {
+        while !matches!(self.token.kind, Tok::Eof | Tok::RBrace | Tok::Caret) && !self.gave_up() {
+            let start = self.token.span.start;
+            if self.statement(block).is_err() {
+                self.poison_results(start);
+                self.recover(start);
+            }
+        }
+    }
+
+    /// After a failed statement: what it would have defined counts as defined.
+    fn poison_results(&mut self, start: u32) {
+        let (resume, last_end) = (self.token.span.start, self.last_end);
+        self.seek(start);
+        let mut names = Vec::new();
+        while self.at(Tok::Value) && names.len() < MAX_RESULTS as usize {
+            let span = self.bump().span;
+            names.push((self.bytes(span).get(1..).unwrap_or_default(), span));
+            if self.eat(Tok::Colon) {
+                self.eat(Tok::Int);
+            }
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        if self.at(Tok::Equal) {
+            for (name, span) in names {
+                self.poison(name, span);
+            }
+        }
+        self.seek(resume);
+        self.last_end = last_end;
+    }
+
+    /// One operation with its result names and location, appended to `block`.
+    fn statement(&mut self, block: BlockId) -> Parsed<OpId> {
+        let names = if self.at(Tok::Value) { self.result_names()? } else { Vec::new() };
+        let Token { kind, span } = self.token;
+        let isolated = self.depth;
+        let errors = self.diagnostics.len() + self.diagnostics.dropped();
+        let state = match kind {
+            Tok::String => self.generic_op(),
+            Tok::Bare => self.custom_op(),
+            _ => Err(self.unexpected("an operation")),
+        };
+        debug_assert_eq!(isolated, self.depth);
+        let mut state = state?;
+        if let Some(location) = self.optional_location()? {
+            state.location = location;
+        }
+        let results = self.bind_results(&names, &state.result_types, span)?;
+        let op = Operation {
+            name: state.name,
+            operands: state.operands,
+            results: Vec::new(),
+            attributes: state.attributes,
+            regions: state.regions,
+            location: state.location,
+            parent: None,
+        };
+        let op = self.module.create_op_with_results(op, results);
+        self.module.append_op(block, op);
+        if self.diagnostics.len() + self.diagnostics.dropped() > errors && self.module.op(op).name == "func" {
+            self.broken.insert(op);
+        }
+        Ok(op)
+    }
+
+    fn result_names(&mut self) -> Parsed<Vec<ResultName<'s>>> {
+        let mut names = Vec::new();
+        loop {
+            let span = self.expect(Tok::Value, "to name a result")?.span;
+            let mut count = 1;
+            if self.eat(Tok::Colon) {
+                let at = self.token.span;
+                count = self.plain_integer("a number of results")?;
+                if count == 0 || count > MAX_RESULTS {
+                    return Err(
+                        self.error(at, format!("expected a number of results from 1 to {MAX_RESULTS}"))
+                    );
+                }
+            }
+            let name = self.bytes(span).get(1..).unwrap_or_default();
+            names.push(ResultName { name, count, span });
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.expect(Tok::Equal, "after the result names")?;
+        Ok(names)
+    }
+
+    /// Values for the results: named ones through the names, others fresh.
+    fn bind_results(
+        &mut self,
+        names: &[ResultName<'s>],
+        types: &[Type],
+        op_span: Span,
+    ) -> Parsed<Vec<ValueId>> {
+        if names.is_empty() {
+            return Ok(types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect());
+        }
+        let named: u64 = names.iter().map(|name| u64::from(name.count)).sum();
+        if named != types.len() as u64 {
+            let message = match types.len() {
+                0 => "cannot name an operation with no results".to_owned(),
+                count => format!("operation defines {count} results but was provided {named} to bind"),
+            };
+            return Err(self.error(op_span, message));
+        }
+        let mut values = Vec::with_capacity(types.len());
+        let mut rest = types;
+        let mut result = Ok(());
+        for name in names {
+            let (own, others) = rest.split_at((name.count as usize).min(rest.len()));
+            rest = others;
+            match self.define(name.name, name.span, own, false) {
+                Ok(defined) => values.extend(defined),
+                Err(failed) => result = Err(failed),
+            }
+        }
+        result.map(|()| values)
+    }
+
+    /// `"name"(operands) (regions)? {attributes}? : (types) -> types`.
+    fn generic_op(&mut self) -> Parsed<OpState> {
+        let span = self.bump().span;
+        let name = unescape(self.bytes(span));
+        let name = match String::from_utf8(name) {
+            Ok(name) if !name.is_empty() => self.intern(&name),
+            _ => return Err(self.error(span, "an operation's name must be UTF-8 and not empty")),
+        };
+        let mut state = OpState::new(name).at(self.source.location(span.start));
+        if !self.options.allow_unregistered && !self.is_known_op(&state.name) {
+            let message = format!("operation '{}' is not registered", state.name);
+            self.error(span, message);
+        }
+        self.expect(Tok::LParen, "before the operands")?;
+        let mut operands = Vec::new();
+        self.list_until(Tok::RParen, |parser| {
+            operands.push(parser.operand()?);
+            Ok(())
+        })?;
+        if self.at(Tok::LSquare) {
+            let span = self.token.span;
+            return Err(self.error(span, "successor blocks are not supported"));
+        }
+        if self.eat(Tok::LParen) {
+            let isolated = matches!(&*state.name, "func" | "func.func" | "module" | "builtin.module");
+            self.list_until(Tok::RParen, |parser| {
+                state.regions.push(parser.scoped_region(isolated, &[])?);
+                Ok(())
+            })?;
+        }
+        state.attributes = self.optional_attr_dict()?;
+        self.expect(Tok::Colon, "before the operation's type")?;
+        let at = self.token.span;
+        let function = self.function_type()?;
+        state.operands = self.resolve_all(&operands, &function.inputs, at)?;
+        state.result_types = function.results;
+        self.normalize_builtin(&mut state);
+        Ok(state)
+    }
+
+    fn is_known_op(&self, name: &str) -> bool {
+        self.registry.get(name).is_some()
+            || matches!(name, "func" | "func.func" | "module" | "builtin.module")
+    }
+
+    /// An operation in the form its name calls for.
+    fn custom_op(&mut self) -> Parsed<OpState> {
+        let span = self.token.span;
+        match self.text(span) {
+            "func" | "func.func" | "builtin.func" => self.func_op(),
+            "module" | "builtin.module" => self.module_op(),
+            name => {
+                let message = format!("custom op '{name}' is unknown");
+                Err(self.error(span, message))
+            }
+        }
+    }
+
+    /// The location of the current token, as an operation that begins here has it.
+    pub(crate) fn here(&self) -> Location {
+        self.source.location(self.token.span.start)
+    }
+
+    /// `%x` or `%x#1`.
+    pub(crate) fn operand(&mut self) -> Parsed<UnresolvedOperand<'s>> {
+        let span = self.expect(Tok::Value, "as operand")?.span;
+        let name = self.bytes(span).get(1..).unwrap_or_default();
+        let mut index = 0;
+        let next = self.token;
+        if next.kind == Tok::Hash && next.span.start == span.end {
+            let digits = self.text(next.span).get(1..).unwrap_or_default();
+            index = match digits.parse() {
+                Ok(index) if index < MAX_RESULTS => index,
+                _ => return Err(self.error(next.span, "expected a result number after '#'")),
+            };
+            self.bump();
+        }
+        Ok(UnresolvedOperand { name, index, span: Span { start: span.start, end: self.last_end } })
+    }
+
+    /// `operand (',' operand)*`, or nothing.
+    pub(crate) fn operand_list(&mut self) -> Parsed<Vec<UnresolvedOperand<'s>>> {
+        let mut operands = Vec::new();
+        if !self.at(Tok::Value) {
+            return Ok(operands);
+        }
+        loop {
+            operands.push(self.operand()?);
+            if !self.eat(Tok::Comma) {
+                return Ok(operands);
+            }
+        }
+    }
+
+    /// The values of operands of these types; `at` is where a wrong number of them is reported.
+    pub(crate) fn resolve_all(
+        &mut self,
+        operands: &[UnresolvedOperand<'s>],
+        types: &[Type],
+        at: Span,
+    ) -> Parsed<Vec<ValueId>> {
+        if operands.len() != types.len() {
+            let message = format!("{} operands present, but expected {}", operands.len(), types.len());
+            return Err(self.error(at, message));
+        }
+        let mut values = Vec::with_capacity(operands.len());
+        let mut result = Ok(());
+        for (operand, ty) in operands.iter().zip(types) {
+            match self.resolve(operand, ty) {
+                Ok(value) => values.push(value),
+                Err(failed) => result = Err(failed),
+            }
+        }
+        result.map(|()| values)
+    }
+
+    /// `{ … }`. With `arguments` the region has one unlabelled entry block whose arguments bear these names, hiding
+    /// outer ones. Errors inside are reported and leave the region incomplete.
+    pub(crate) fn region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
+        self.scoped_region(false, arguments)
+    }
+
+    /// A region; `isolated` if no outer name is visible inside.
+    pub(super) fn scoped_region(
+        &mut self,
+        isolated: bool,
+        arguments: &[(UnresolvedOperand<'s>, Type)],
+    ) -> Parsed<RegionId> {
+        self.expect(Tok::LBrace, "to begin a region")?;
+        if isolated {
+            self.push_isolated_scope();
+        }
+        self.push_frame();
+        let result = self.nested(|parser| parser.region_body(arguments));
+        if isolated {
+            self.pop_isolated_scope();
+        } else {
+            self.pop_frame();
+        }
+        let region = result?;
+        self.expect(Tok::RBrace, "to end the region")?;
+        Ok(region)
+    }
+
+    fn region_body(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
+        let region = self.module.create_region();
+        let mut labels = HashMap::new();
+        if !arguments.is_empty() || !matches!(self.token.kind, Tok::Caret | Tok::RBrace) {
+            let block = self.module.create_block(region, &[]);
+            for (name, ty) in arguments {
+                self.block_argument(block, name, ty, true)?;
+            }
+            self.statements(block);
+        }
+        while self.at(Tok::Caret) && !self.gave_up() {
+            let start = self.token.span.start;
+            let block = self.module.create_block(region, &[]);
+            if self.block_label(block, &mut labels).is_err() {
+                self.recover(start);
+            }
+            self.statements(block);
+        }
+        Ok(region)
+    }
+
+    /// `^name(%a: i32, …):`.
+    fn block_label(&mut self, block: BlockId, labels: &mut HashMap<&'s [u8], Span>) -> Parsed<()> {
+        let span = self.bump().span;
+        if let Some(prior) = labels.insert(self.bytes(span), span) {
+            let label = self.text(span);
+            let prior = self.source.location(prior.start);
+            let diagnostic = self
+                .diagnostic(span, format!("redefinition of block '{label}'"))
+                .note(prior, "previously defined here");
+            self.diagnostics.push(diagnostic);
+            return Err(Failed);
+        }
+        if self.eat(Tok::LParen) {
+            self.list_until(Tok::RParen, |parser| {
+                let name = parser.operand()?;
+                parser.expect(Tok::Colon, "before the argument's type")?;
+                let ty = parser.ty()?;
+                parser.optional_location()?;
+                parser.block_argument(block, &name, &ty, false)
+            })?;
+        }
+        self.expect(Tok::Colon, "after the block label")?;
+        Ok(())
+    }
+
+    pub(super) fn block_argument(
+        &mut self,
+        block: BlockId,
+        name: &UnresolvedOperand<'s>,
+        ty: &Type,
+        shadow: bool,
+    ) -> Parsed<()> {
+        let shadowed_result = name.index != 0;
+        if shadowed_result {
+            // `%x#1` cannot be a name: the argument is there, but nothing can refer to it.
+            self.module.add_argument(block, ty.clone());
+            return Ok(());
+        }
+        for value in self.define(name.name, name.span, std::slice::from_ref(ty), shadow)? {
+            self.module.adopt_argument(block, value);
+        }
+        Ok(())
+    }
+}

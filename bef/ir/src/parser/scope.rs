@@ -1,0 +1,234 @@
+//! Names of values: what `%x` means where. A name may be used before its definition.
+
+use std::collections::HashMap;
+
+use super::{Failed, Parsed, Parser, UnresolvedOperand};
+use crate::source::Span;
+use crate::{Type, ValueId};
+
+/// The values one name stands for: `%x` or `%x#0`, `%x#1`, ….
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    first: Option<ValueId>,
+    rest: Vec<Option<ValueId>>,
+    /// Where it was defined, or used first if it is not.
+    span: Span,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Used, but not defined yet.
+    #[default]
+    Forward,
+    Defined,
+    /// Its definition did not parse: any use is fine.
+    Poisoned,
+}
+
+impl Entry {
+    fn slot(&mut self, index: usize) -> &mut Option<ValueId> {
+        match index.checked_sub(1) {
+            None => &mut self.first,
+            Some(index) => {
+                if self.rest.len() <= index {
+                    self.rest.resize(index + 1, None);
+                }
+                &mut self.rest[index]
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        1 + self.rest.len()
+    }
+}
+
+/// The names of an isolated operation (a function) with the regions inside it.
+#[derive(Debug, Default)]
+pub(super) struct Scope<'s> {
+    entries: HashMap<&'s [u8], Entry>,
+    /// For each open region the names it defined, and what they meant before.
+    frames: Vec<Vec<(&'s [u8], Option<Entry>)>>,
+}
+
+/// No operation makes more results than this.
+pub(super) const MAX_RESULTS: u32 = 1 << 16;
+
+impl<'s> Parser<'s, '_> {
+    fn scope(&mut self) -> &mut Scope<'s> {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// Begins the names of a function or module.
+    pub(super) fn push_isolated_scope(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    /// Ends the names of a function or module; reports those used but never defined.
+    pub(super) fn pop_isolated_scope(&mut self) {
+        let Some(scope) = self.scopes.pop() else { return };
+        let undefined = scope.entries.iter().filter(|(_, entry)| entry.state == State::Forward);
+        let mut undefined: Vec<(Span, &[u8])> = undefined.map(|(name, entry)| (entry.span, *name)).collect();
+        undefined.sort_by_key(|(span, _)| span.start);
+        for (span, name) in undefined {
+            let name = String::from_utf8_lossy(name);
+            self.error(span, format!("use of undeclared SSA value name '%{name}'"));
+        }
+    }
+
+    /// Begins the names of a region.
+    pub(super) fn push_frame(&mut self) {
+        self.scope().frames.push(Vec::new());
+    }
+
+    /// Ends the names of a region: they mean again what they meant before.
+    pub(super) fn pop_frame(&mut self) {
+        let scope = self.scope();
+        for (name, before) in scope.frames.pop().unwrap_or_default().into_iter().rev() {
+            match before {
+                Some(entry) => scope.entries.insert(name, entry),
+                None => scope.entries.remove(name),
+            };
+        }
+    }
+
+    /// The value an operand names, which must have type `ty`.
+    pub(crate) fn resolve(&mut self, operand: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<ValueId> {
+        let index = operand.index as usize;
+        let entry = self
+            .scope()
+            .entries
+            .entry(operand.name)
+            .or_insert_with(|| Entry { span: operand.span, ..Entry::default() });
+        let (state, span, len) = (entry.state, entry.span, entry.len());
+        if state == State::Defined && index >= len {
+            let diagnostic = self.diagnostic(operand.span, "reference to invalid result number").note(
+                self.source.location(span.start),
+                format!("the operation defines {len} result{} here", if len == 1 { "" } else { "s" }),
+            );
+            self.diagnostics.push(diagnostic);
+            return Err(Failed);
+        }
+        if state == State::Poisoned {
+            return Ok(self.module.undefined_value(ty.clone()));
+        }
+        if let Some(value) = *entry.slot(index) {
+            self.check_same_type(operand, value, ty, span)?;
+            return Ok(value);
+        }
+        let value = self.module.undefined_value(ty.clone());
+        if let Some(entry) = self.scope().entries.get_mut(operand.name) {
+            *entry.slot(index) = Some(value);
+        }
+        Ok(value)
+    }
+
+    fn check_same_type(
+        &mut self,
+        operand: &UnresolvedOperand<'s>,
+        value: ValueId,
+        ty: &Type,
+        prior: Span,
+    ) -> Parsed<()> {
+        let known = self.module.value_type(value);
+        if known == ty {
+            return Ok(());
+        }
+        let name = String::from_utf8_lossy(operand.name);
+        let message =
+            format!("use of value '%{name}' expects different type than prior uses: '{ty}' vs '{known}'");
+        let diagnostic =
+            self.diagnostic(operand.span, message).note(self.source.location(prior.start), "prior use here");
+        self.diagnostics.push(diagnostic);
+        Err(Failed)
+    }
+
+    /// Defines a name as values of these types and returns the values: those its uses so far already name, or new
+    /// ones. `shadow` lets it hide an outer name, as entry arguments of control flow do.
+    pub(super) fn define(
+        &mut self,
+        name: &'s [u8],
+        span: Span,
+        types: &[Type],
+        shadow: bool,
+    ) -> Parsed<Vec<ValueId>> {
+        let mut before = self.scope().entries.remove(name);
+        if let Some(entry) = before.take_if(|entry| entry.state == State::Forward) {
+            if entry.len() > types.len() {
+                self.error(entry.span, "reference to invalid result number");
+            }
+            return self.define_forward(name, span, types, entry);
+        }
+        if let Some(entry) = before.as_ref().filter(|entry| entry.state == State::Defined && !shadow) {
+            let prior = self.source.location(entry.span.start);
+            let text = String::from_utf8_lossy(name);
+            let message = format!("redefinition of SSA value '%{text}'");
+            let diagnostic = self.diagnostic(span, message).note(prior, "previously defined here");
+            self.diagnostics.push(diagnostic);
+            if let Some(entry) = before {
+                self.scope().entries.insert(name, entry);
+            }
+            return Err(Failed);
+        }
+        let values = types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect();
+        self.insert_definition(name, span, &values, before);
+        Ok(values)
+    }
+
+    fn define_forward(
+        &mut self,
+        name: &'s [u8],
+        span: Span,
+        types: &[Type],
+        mut entry: Entry,
+    ) -> Parsed<Vec<ValueId>> {
+        let mut values = Vec::with_capacity(types.len());
+        let mut result = Ok(());
+        for (index, ty) in types.iter().enumerate() {
+            let value = match *entry.slot(index) {
+                None => self.module.undefined_value(ty.clone()),
+                Some(value) => {
+                    let definition = UnresolvedOperand { name, index: 0, span };
+                    if let Err(failed) = self.check_same_type(&definition, value, ty, entry.span) {
+                        result = Err(failed);
+                    }
+                    value
+                }
+            };
+            values.push(value);
+        }
+        self.insert_definition(name, span, &values, None);
+        result.map(|()| values)
+    }
+
+    fn insert_definition(
+        &mut self,
+        name: &'s [u8],
+        span: Span,
+        values: &Vec<ValueId>,
+        before: Option<Entry>,
+    ) {
+        let first = values.first().copied();
+        let rest = values.iter().skip(1).map(|&value| Some(value)).collect();
+        self.insert_entry(name, Entry { first, rest, span, state: State::Defined }, before);
+    }
+
+    fn insert_entry(&mut self, name: &'s [u8], entry: Entry, before: Option<Entry>) {
+        let scope = self.scope();
+        scope.entries.insert(name, entry);
+        if let Some(frame) = scope.frames.last_mut() {
+            frame.push((name, before));
+        }
+    }
+
+    /// Notes that a name's definition did not parse, so that its uses are not reported too.
+    pub(super) fn poison(&mut self, name: &'s [u8], span: Span) {
+        let before = self.scope().entries.remove(name).filter(|entry| entry.state != State::Forward);
+        self.insert_entry(name, Entry { span, state: State::Poisoned, ..Entry::default() }, before);
+    }
+}

@@ -1,0 +1,255 @@
+//! Attributes as text.
+
+use std::fmt::{self, Display, Write};
+
+use super::float::write_float;
+use crate::dense::{DenseData, element_size};
+use crate::{AttrDict, Attribute, DenseElements, Type};
+
+/// Whether an attribute's type is left out where the reader assumes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeElision {
+    /// Always printed.
+    Never,
+    /// Left out of `i64` and `f64`, as inside arrays.
+    Default,
+    /// Left out, as where the operation's definition tells it.
+    Always,
+}
+
+/// Dense elements of more than this many elements, unless a splat, print as hexadecimal bytes.
+const MAX_ELEMENTS_IN_DECIMAL: u64 = 100;
+
+/// Bytes as a string literal with quotes.
+pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for &byte in self.0 {
+            match byte {
+                b'\\' => f.write_str("\\\\")?,
+                b'"' => f.write_str("\\22")?,
+                0x20..=0x7E => f.write_char(byte.into())?,
+                _ => write!(f, "\\{byte:02X}")?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Whether a name needs no quotes as an attribute's name or after `@`.
+fn is_bare_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.'))
+}
+
+/// `@name`, quoted if need be.
+pub(crate) struct SymbolName<'a>(pub(crate) &'a str);
+
+impl fmt::Display for SymbolName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if is_bare_name(self.0) {
+            write!(f, "@{}", self.0)
+        } else {
+            write!(f, "@{}", Quoted(self.0.as_bytes()))
+        }
+    }
+}
+
+/// The body of a dialect symbol after its dialect: `.body` if that reads back, else `<"body">`.
+pub(crate) fn dialect_body(f: &mut fmt::Formatter<'_>, body: &str) -> fmt::Result {
+    let name_length =
+        body.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.');
+    let name_length = name_length.count();
+    let (name, rest) = body.split_at(name_length);
+    let starts_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+    let balanced = || {
+        let taken = crate::lexer::Lexer::new(rest.as_bytes()).balanced(0, crate::parser::MAX_DEPTH);
+        rest.starts_with('<') && taken.is_ok_and(|taken| taken.len() == rest.len())
+    };
+    if starts_well && (rest.is_empty() || balanced()) {
+        write!(f, ".{body}")
+    } else {
+        write!(f, "<{}>", Quoted(body.as_bytes()))
+    }
+}
+
+/// Writes an attribute.
+pub(crate) fn attribute(
+    f: &mut fmt::Formatter<'_>,
+    attribute: &Attribute,
+    elision: TypeElision,
+) -> fmt::Result {
+    match attribute {
+        Attribute::Unit => f.write_str("unit"),
+        Attribute::Bool(value) => write!(f, "{value}"),
+        Attribute::Integer { value, ty } => {
+            write!(f, "{value}")?;
+            suffix(f, ty, elision, *ty == Type::int(64))
+        }
+        Attribute::Float { bits, ty } => {
+            write_float(f, *bits, ty)?;
+            suffix(f, ty, elision, *ty == Type::F64)
+        }
+        Attribute::String(bytes) => Quoted(bytes).fmt(f),
+        Attribute::TypedString(pair) => {
+            Quoted(&pair.0).fmt(f)?;
+            suffix(f, &pair.1, elision, false)
+        }
+        Attribute::Array(elements) => {
+            f.write_char('[')?;
+            for (index, element) in elements.iter().enumerate() {
+                f.write_str(if index == 0 { "" } else { ", " })?;
+                self::attribute(f, element, TypeElision::Default)?;
+            }
+            f.write_char(']')
+        }
+        Attribute::Dictionary(dict) => dictionary(f, dict, |_| true),
+        Attribute::Type(ty) => ty.fmt(f),
+        Attribute::SymbolRef(path) => {
+            for (index, name) in path.iter().enumerate() {
+                f.write_str(if index == 0 { "" } else { "::" })?;
+                SymbolName(name).fmt(f)?;
+            }
+            Ok(())
+        }
+        Attribute::Dense(dense) => {
+            dense_elements(f, dense)?;
+            suffix(f, dense.ty(), elision, false)
+        }
+        Attribute::Dialect(symbol) => {
+            write!(f, "#{symbol}")
+        }
+        Attribute::Location(location) => write!(f, "loc({location})"),
+    }
+}
+
+fn suffix(f: &mut fmt::Formatter<'_>, ty: &Type, elision: TypeElision, is_default: bool) -> fmt::Result {
+    match elision {
+        TypeElision::Always => Ok(()),
+        TypeElision::Default if is_default => Ok(()),
+        _ => write!(f, " : {ty}"),
+    }
+}
+
+/// Writes `{a = 1 : i32, b}` with the entries whose names `keep` accepts.
+pub(crate) fn dictionary(
+    f: &mut fmt::Formatter<'_>,
+    dict: &AttrDict,
+    keep: impl Fn(&str) -> bool,
+) -> fmt::Result {
+    f.write_char('{')?;
+    for (index, (name, value)) in dict.iter().filter(|(name, _)| keep(name)).enumerate() {
+        f.write_str(if index == 0 { "" } else { ", " })?;
+        named_attribute(f, name, value)?;
+    }
+    f.write_char('}')
+}
+
+/// Writes `name = value`, or just `name` of a unit.
+pub(crate) fn named_attribute(f: &mut fmt::Formatter<'_>, name: &str, value: &Attribute) -> fmt::Result {
+    if is_bare_name(name) {
+        f.write_str(name)?
+    } else {
+        Quoted(name.as_bytes()).fmt(f)?
+    }
+    if *value == Attribute::Unit {
+        return Ok(());
+    }
+    f.write_str(" = ")?;
+    attribute(f, value, TypeElision::Never)
+}
+
+fn dense_elements(f: &mut fmt::Formatter<'_>, dense: &DenseElements) -> fmt::Result {
+    f.write_str("dense<")?;
+    match dense.data() {
+        DenseData::Strings(strings) => {
+            nested_list(f, dense, strings.len(), |f, index| Quoted(&strings[index]).fmt(f))?;
+        }
+        DenseData::Numbers(bytes) => {
+            let size = element_size(dense.element_type()).unwrap_or(1);
+            if !dense.is_splat() && dense.num_elements() > MAX_ELEMENTS_IN_DECIMAL {
+                hex_elements(f, dense.element_type(), bytes)?;
+            } else {
+                let element = |f: &mut fmt::Formatter<'_>, index: usize| {
+                    number(f, &bytes[index * size..(index + 1) * size], dense.element_type())
+                };
+                nested_list(f, dense, bytes.len() / size, element)?;
+            }
+        }
+    }
+    f.write_char('>')
+}
+
+/// Writes elements as lists nested after the shape; a splat alone, no elements not at all.
+fn nested_list(
+    f: &mut fmt::Formatter<'_>,
+    dense: &DenseElements,
+    count: usize,
+    element: impl Fn(&mut fmt::Formatter<'_>, usize) -> fmt::Result,
+) -> fmt::Result {
+    if dense.is_splat() {
+        return element(f, 0);
+    }
+    let shape = dense.shape();
+    for index in 0..count {
+        // Opens as many lists as there are dimensions whose block begins at this element, closes likewise.
+        let mut block = 1;
+        let (mut opened, mut closed) = (0, 0);
+        for &dim in shape.iter().rev() {
+            block *= dim as usize;
+            opened += usize::from(index % block == 0);
+            closed += usize::from((index + 1) % block == 0);
+        }
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        f.write_str(&"[".repeat(opened))?;
+        element(f, index)?;
+        f.write_str(&"]".repeat(closed))?;
+    }
+    Ok(())
+}
+
+/// Writes one packed number without its type.
+fn number(f: &mut fmt::Formatter<'_>, bytes: &[u8], ty: &Type) -> fmt::Result {
+    if let Type::Complex(part) = ty {
+        let (re, im) = bytes.split_at(bytes.len() / 2);
+        f.write_char('(')?;
+        number(f, re, part)?;
+        f.write_char(',')?;
+        number(f, im, part)?;
+        return f.write_char(')');
+    }
+    let mut word = [0u8; 16];
+    word[..bytes.len()].copy_from_slice(bytes);
+    let unsigned = u128::from_le_bytes(word);
+    if ty.is_float() {
+        return write_float(f, unsigned as u64, ty);
+    }
+    if ty.is_i1() {
+        return write!(f, "{}", unsigned != 0);
+    }
+    if ty.is_unsigned() {
+        return write!(f, "{unsigned}");
+    }
+    let shift = 128 - bytes.len() as u32 * 8;
+    write!(f, "{}", (unsigned << shift) as i128 >> shift)
+}
+
+fn hex_elements(f: &mut fmt::Formatter<'_>, ty: &Type, bytes: &[u8]) -> fmt::Result {
+    f.write_str("\"0x")?;
+    if ty.is_i1() {
+        for bits in bytes.chunks(8) {
+            let byte = bits.iter().rev().fold(0u8, |byte, bit| byte << 1 | bit & 1);
+            write!(f, "{byte:02X}")?;
+        }
+    } else {
+        for byte in bytes {
+            write!(f, "{byte:02X}")?;
+        }
+    }
+    f.write_char('"')
+}

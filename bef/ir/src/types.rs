@@ -1,0 +1,347 @@
+//! Types of values: the built-in ones structured, dialect types as balanced text. Never knows what a dialect type
+//! means.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Name;
+
+/// Whether an integer type carries a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Signedness {
+    /// `iN`: operations decide.
+    Signless,
+    /// `siN`.
+    Signed,
+    /// `uiN`.
+    Unsigned,
+}
+
+/// The widest integer type MLIR admits, in bits.
+pub const MAX_INTEGER_WIDTH: u32 = (1 << 24) - 1;
+
+/// The type of a value. Cheap to clone; compared by structure.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Type {
+    /// `i32`, `si8`, `ui64`, …
+    Integer {
+        /// In bits, 1 to [`MAX_INTEGER_WIDTH`].
+        width: u32,
+        /// Signless, signed or unsigned.
+        signedness: Signedness,
+    },
+    /// `index`.
+    Index,
+    /// `f16`, IEEE binary16.
+    F16,
+    /// `bf16`, the upper half of an IEEE binary32.
+    BF16,
+    /// `f32`.
+    F32,
+    /// `f64`.
+    F64,
+    /// `none`.
+    None,
+    /// `complex<f32>`.
+    Complex(Arc<Type>),
+    /// `(i32) -> f32`.
+    Function(Arc<FunctionType>),
+    /// `tuple<i32, f32>`.
+    Tuple(Arc<[Type]>),
+    /// `tensor<2x?xf32>` or `tensor<*xf32>`.
+    Tensor(Arc<ShapedType>),
+    /// `vector<4xf32>`.
+    Vector(Arc<ShapedType>),
+    /// A built-in type kept as text, such as `memref<4xf32>`.
+    Opaque(Name),
+    /// `!tfrt.chain`, `!foo.bar<…>`.
+    Dialect(Arc<DialectSymbol>),
+}
+
+/// Inputs and results of a function type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FunctionType {
+    /// Types of the arguments.
+    pub inputs: Vec<Type>,
+    /// Types of the results.
+    pub results: Vec<Type>,
+}
+
+/// Shape and element type of a tensor or vector type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ShapedType {
+    /// The dimensions, outermost first; `None` for an unranked tensor.
+    pub dims: Option<Vec<Dim>>,
+    /// Type of one element.
+    pub element: Type,
+}
+
+/// One dimension of a shape: a size, or `None` for `?`.
+pub type Dim = Option<u64>;
+
+impl ShapedType {
+    /// The sizes, if the shape is ranked and each size is known.
+    pub fn static_shape(&self) -> Option<Vec<u64>> {
+        self.dims.as_ref()?.iter().copied().collect()
+    }
+
+    /// The number of elements; `None` when the shape is not static or the product overflows.
+    pub fn num_elements(&self) -> Option<u64> {
+        self.dims.as_ref()?.iter().try_fold(1u64, |product, dim| product.checked_mul((*dim)?))
+    }
+}
+
+/// A symbol of a dialect kept as text: `dialect.body` without the leading `!` or `#`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DialectSymbol {
+    /// The namespace before the first dot: `tfrt` of `!tfrt.chain`.
+    pub dialect: Name,
+    /// All after the first dot: `chain`, `shape<1x?x3>`.
+    pub body: Name,
+}
+
+impl Type {
+    /// A signless integer `iN`. Widths outside 1 to [`MAX_INTEGER_WIDTH`] are clamped.
+    pub fn int(width: u32) -> Type {
+        Type::integer(width, Signedness::Signless)
+    }
+
+    /// An unsigned integer `uiN`. Widths are clamped as in [`Type::int`].
+    pub fn uint(width: u32) -> Type {
+        Type::integer(width, Signedness::Unsigned)
+    }
+
+    /// A signed integer `siN`. Widths are clamped as in [`Type::int`].
+    pub fn sint(width: u32) -> Type {
+        Type::integer(width, Signedness::Signed)
+    }
+
+    /// An integer type. Widths are clamped as in [`Type::int`].
+    pub fn integer(width: u32, signedness: Signedness) -> Type {
+        Type::Integer { width: width.clamp(1, MAX_INTEGER_WIDTH), signedness }
+    }
+
+    /// The boolean type, `i1`.
+    pub fn i1() -> Type {
+        Type::int(1)
+    }
+
+    /// A dialect type from namespace and body: `("tfrt", "chain")` is `!tfrt.chain`.
+    pub fn dialect(dialect: impl Into<Name>, body: impl Into<Name>) -> Type {
+        Type::Dialect(Arc::new(DialectSymbol { dialect: dialect.into(), body: body.into() }))
+    }
+
+    /// `!tfrt.chain`.
+    pub fn chain() -> Type {
+        Type::dialect("tfrt", "chain")
+    }
+
+    /// `complex<element>`.
+    pub fn complex(element: Type) -> Type {
+        Type::Complex(Arc::new(element))
+    }
+
+    /// A function type.
+    pub fn function(inputs: impl Into<Vec<Type>>, results: impl Into<Vec<Type>>) -> Type {
+        Type::Function(Arc::new(FunctionType { inputs: inputs.into(), results: results.into() }))
+    }
+
+    /// `tuple<…>`.
+    pub fn tuple(elements: impl Into<Vec<Type>>) -> Type {
+        Type::Tuple(elements.into().into())
+    }
+
+    /// A ranked tensor of static shape.
+    pub fn tensor(shape: &[u64], element: Type) -> Type {
+        let dims = shape.iter().map(|&size| Some(size)).collect();
+        Type::Tensor(Arc::new(ShapedType { dims: Some(dims), element }))
+    }
+
+    /// `tensor<*xelement>`.
+    pub fn unranked_tensor(element: Type) -> Type {
+        Type::Tensor(Arc::new(ShapedType { dims: None, element }))
+    }
+
+    /// `vector<…>` of static shape.
+    pub fn vector(shape: &[u64], element: Type) -> Type {
+        let dims = shape.iter().map(|&size| Some(size)).collect();
+        Type::Vector(Arc::new(ShapedType { dims: Some(dims), element }))
+    }
+
+    /// Width in bits of an integer, float or `index` (64) type.
+    pub fn bit_width(&self) -> Option<u32> {
+        match self {
+            Type::Integer { width, .. } => Some(*width),
+            Type::F16 | Type::BF16 => Some(16),
+            Type::F32 => Some(32),
+            Type::F64 | Type::Index => Some(64),
+            _ => None,
+        }
+    }
+
+    /// Whether this is an integer or `index`.
+    pub fn is_integer(&self) -> bool {
+        matches!(self, Type::Integer { .. } | Type::Index)
+    }
+
+    /// Whether this is one of the four floating-point types.
+    pub fn is_float(&self) -> bool {
+        matches!(self, Type::F16 | Type::BF16 | Type::F32 | Type::F64)
+    }
+
+    /// Whether this is signless `i1`.
+    pub fn is_i1(&self) -> bool {
+        matches!(self, Type::Integer { width: 1, signedness: Signedness::Signless })
+    }
+
+    /// Whether this is an unsigned integer.
+    pub fn is_unsigned(&self) -> bool {
+        matches!(self, Type::Integer { signedness: Signedness::Unsigned, .. })
+    }
+
+    /// Whether this is the dialect type `!dialect.body`.
+    pub fn is_dialect(&self, dialect: &str, body: &str) -> bool {
+        matches!(self, Type::Dialect(symbol) if symbol.dialect == *dialect && symbol.body == *body)
+    }
+
+    /// The function type, if it is one.
+    pub fn as_function(&self) -> Option<&FunctionType> {
+        match self {
+            Type::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// Shape and element of a tensor or vector type.
+    pub fn as_shaped(&self) -> Option<&ShapedType> {
+        match self {
+            Type::Tensor(shaped) | Type::Vector(shaped) => Some(shaped),
+            _ => None,
+        }
+    }
+
+    /// Reads a type from its text, such as `tensor<2xf32>` or `!tfrt.chain`.
+    ///
+    /// # Errors
+    /// The first thing wrong with the text.
+    pub fn parse(text: &str) -> Result<Type, String> {
+        crate::parser::parse_type_text(text)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Integer { width, signedness } => {
+                let prefix = match signedness {
+                    Signedness::Signless => "i",
+                    Signedness::Signed => "si",
+                    Signedness::Unsigned => "ui",
+                };
+                write!(f, "{prefix}{width}")
+            }
+            Type::Index => f.write_str("index"),
+            Type::F16 => f.write_str("f16"),
+            Type::BF16 => f.write_str("bf16"),
+            Type::F32 => f.write_str("f32"),
+            Type::F64 => f.write_str("f64"),
+            Type::None => f.write_str("none"),
+            Type::Complex(element) => write!(f, "complex<{element}>"),
+            Type::Function(function) => function.fmt(f),
+            Type::Tuple(elements) => write!(f, "tuple<{}>", TypeList(elements)),
+            Type::Tensor(shaped) => write!(f, "tensor<{shaped}>"),
+            Type::Vector(shaped) => write!(f, "vector<{shaped}>"),
+            Type::Opaque(text) => f.write_str(text),
+            Type::Dialect(symbol) => write!(f, "!{symbol}"),
+        }
+    }
+}
+
+impl fmt::Display for DialectSymbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.dialect)?;
+        crate::print::dialect_body(f, &self.body)
+    }
+}
+
+impl fmt::Display for ShapedType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.dims {
+            None => f.write_str("*x")?,
+            Some(dims) => {
+                for dim in dims {
+                    match dim {
+                        Some(size) => write!(f, "{size}x")?,
+                        None => f.write_str("?x")?,
+                    }
+                }
+            }
+        }
+        self.element.fmt(f)
+    }
+}
+
+impl fmt::Display for FunctionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}) -> {}", TypeList(&self.inputs), ResultTypes(&self.results))
+    }
+}
+
+/// Prints types separated by `, `.
+pub(crate) struct TypeList<'a>(pub(crate) &'a [Type]);
+
+impl fmt::Display for TypeList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, ty) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{ty}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints result types: parenthesized unless there is exactly one and it is no function type.
+pub(crate) struct ResultTypes<'a>(pub(crate) &'a [Type]);
+
+impl fmt::Display for ResultTypes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [single] if !matches!(single, Type::Function(_)) => single.fmt(f),
+            types => write!(f, "({})", TypeList(types)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_print_as_written() {
+        let table = [
+            (Type::int(32), "i32"),
+            (Type::uint(8), "ui8"),
+            (Type::sint(16), "si16"),
+            (Type::complex(Type::F32), "complex<f32>"),
+            (Type::tensor(&[2, 3], Type::F32), "tensor<2x3xf32>"),
+            (Type::tensor(&[], Type::F32), "tensor<f32>"),
+            (Type::unranked_tensor(Type::BF16), "tensor<*xbf16>"),
+            (Type::function([], []), "() -> ()"),
+            (Type::function([Type::int(1)], [Type::F64]), "(i1) -> f64"),
+            (Type::function([], [Type::function([], [])]), "() -> (() -> ())"),
+            (Type::tuple([Type::Index, Type::None]), "tuple<index, none>"),
+            (Type::chain(), "!tfrt.chain"),
+        ];
+        for (ty, text) in table {
+            assert_eq!(ty.to_string(), text);
+            assert_eq!(Type::parse(text), Ok(ty));
+        }
+    }
+
+    #[test]
+    fn element_counts_do_not_overflow() {
+        let huge = Type::tensor(&[u64::MAX, 2], Type::F32);
+        assert_eq!(huge.as_shaped().and_then(ShapedType::num_elements), None);
+    }
+}
