@@ -11,6 +11,7 @@ mod value;
 
 pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
+pub use tfrt_bef::DType;
 #[doc(hidden)]
 pub use value::cached_type_index;
 pub use value::{

@@ -231,6 +231,7 @@ inline_types! {
     17 f64 => "f64",
 }
 value_type!(String, "!tfrt.string");
+value_type!(crate::host_buffer::HostBuffer, "!ht.host_buffer");
 
 #[cfg(test)]
 mod tests {
