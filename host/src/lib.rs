@@ -8,6 +8,7 @@ mod diagnostic;
 pub mod host_buffer;
 pub mod sync;
 mod value;
+pub mod work_queue;
 
 pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};

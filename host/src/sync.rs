@@ -201,3 +201,20 @@ impl<T> UnsafeCell<T> {
         self.inner.with_mut(f)
     }
 }
+
+/// Declares a thread-local `Cell`; it is reached through `with`, the one way that `std` and loom share.
+macro_rules! thread_local_cell {
+    ($(#[$attribute:meta])* static $NAME:ident: $Type:ty = $init:expr;) => {
+        #[cfg(not(loom))]
+        std::thread_local! {
+            $(#[$attribute])*
+            static $NAME: std::cell::Cell<$Type> = const { std::cell::Cell::new($init) };
+        }
+        #[cfg(loom)]
+        loom::thread_local! {
+            $(#[$attribute])*
+            static $NAME: std::cell::Cell<$Type> = std::cell::Cell::new($init);
+        }
+    };
+}
+pub(crate) use thread_local_cell;

@@ -1,0 +1,72 @@
+//! What tasks said that panicked.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use parking_lot::Mutex;
+
+use super::Task;
+
+/// Panics kept between two calls of `take`; what comes after those is most likely the same.
+const KEPT_MAX: usize = 64;
+
+/// A task's panic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskPanic {
+    /// What the panic said.
+    pub message: String,
+    /// The thread that ran the task.
+    pub thread: String,
+}
+
+impl fmt::Display for TaskPanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a task panicked on thread `{}`: {}", self.thread, self.message)
+    }
+}
+
+impl TaskPanic {
+    /// Describes what `catch_unwind` caught on this thread.
+    pub(super) fn new(payload: &(dyn Any + Send)) -> Self {
+        let message = payload
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "(a payload that is no text)".to_owned());
+        let thread = std::thread::current().name().unwrap_or("(unnamed)").to_owned();
+        Self { message, thread }
+    }
+}
+
+/// The panics of a queue's tasks.
+#[derive(Debug, Default)]
+pub(super) struct Panics {
+    kept: Mutex<Vec<TaskPanic>>,
+}
+
+impl Panics {
+    /// Runs a task; a panic ends here.
+    #[inline]
+    pub(super) fn run(&self, task: Task) {
+        // Unwind safety: a task shares state only through types that are `Sync`, and the one thing it may leave
+        // half-done, its results, it drops.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| task.run())) {
+            self.keep(TaskPanic::new(&*payload));
+            // A payload may panic when it is dropped; it is text in all but contrived cases.
+            std::mem::forget(payload);
+        }
+    }
+
+    #[cold]
+    fn keep(&self, panic: TaskPanic) {
+        let mut kept = self.kept.lock();
+        if kept.len() < KEPT_MAX {
+            kept.push(panic);
+        }
+    }
+
+    pub(super) fn take(&self) -> Vec<TaskPanic> {
+        std::mem::take(&mut self.kept.lock())
+    }
+}

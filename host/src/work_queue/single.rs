@@ -1,0 +1,425 @@
+//! The single-threaded queue: no threads of its own.
+//!
+//! Tasks, blocking ones too, run in the order they were added, on whichever thread waits for the queue
+//! ([`ConcurrentWorkQueue::await_latch`], [`ConcurrentWorkQueue::quiesce`]), never two at a time: the waiting thread
+//! that runs tasks is the *runner*, and other threads that wait sleep until their latch opens or there is no runner.
+//!
+//! # How it stays cheap and loses no wake-up
+//! There are two lists. The *inbox* is behind the lock; everybody but the runner adds there. The *run list* belongs to
+//! the runner alone: tasks that add tasks touch no atomic at all. When its list is empty, or when the hint says that
+//! the inbox is not, the runner moves the whole inbox behind its list under one lock. So tasks keep their order: what
+//! is in the inbox was added after what is in the list, or by a thread not ordered with the runner.
+//!
+//! Everything a sleeping thread sleeps for (a task in the inbox, no runner, its latch) is checked under the lock just
+//! before it sleeps and announced under the lock after it changed: adders and the departing runner hold the lock
+//! anyway, and a latch wakes the queue through [`Inner::wake`], which takes it.
+#![expect(
+    unsafe_code,
+    reason = "the runner's list is reached without a lock, by ownership of the runner's role"
+)]
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+use super::panics::Panics;
+use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Condvar, Mutex, UnsafeCell, thread_local_cell};
+
+thread_local_cell! {
+    /// The queue whose runner this thread is (the innermost, should a task wait for another queue).
+    static RUNNING: *const Inner = ptr::null();
+}
+
+/// See the module.
+pub struct SingleThreadedWorkQueue {
+    inner: Arc<Inner>,
+    waker: Waker,
+}
+
+struct Inner {
+    shared: Mutex<Shared>,
+    changed: Condvar,
+    /// A hint that the inbox is not empty; exact whenever the lock is held.
+    has_inbox: AtomicBool,
+    /// The runner's list.
+    run_list: UnsafeCell<VecDeque<Task>>,
+    panics: Panics,
+}
+
+struct Shared {
+    inbox: VecDeque<Task>,
+    has_runner: bool,
+    sleepers: usize,
+}
+
+// SAFETY: everything but the run list is `Sync`; the run list is touched by the runner only, a role that `has_runner`
+// gives to one thread at a time, under the lock, which also orders one runner's accesses before the next one's.
+unsafe impl Sync for Inner {}
+// SAFETY: tasks are `Send`.
+unsafe impl Send for Inner {}
+
+/// What a thread waits for.
+#[derive(Clone, Copy)]
+enum Until<'a> {
+    Open(&'a Latch),
+    Empty,
+}
+
+impl Until<'_> {
+    /// Cheap enough to ask after each task.
+    fn is_met_early(self) -> bool {
+        match self {
+            Self::Open(latch) => latch.is_open(),
+            Self::Empty => false,
+        }
+    }
+}
+
+impl SingleThreadedWorkQueue {
+    /// An empty queue.
+    pub fn new() -> Self {
+        let inner = Arc::new(Inner {
+            shared: Mutex::new(Shared { inbox: VecDeque::new(), has_runner: false, sleepers: 0 }),
+            changed: Condvar::new(),
+            has_inbox: AtomicBool::new(false),
+            run_list: UnsafeCell::new(VecDeque::new()),
+            panics: Panics::default(),
+        });
+        let waker = Waker::from(inner.clone());
+        Self { inner, waker }
+    }
+}
+
+impl Default for SingleThreadedWorkQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Wake for Inner {
+    fn wake(self: Arc<Self>) {
+        let shared = self.shared.lock();
+        if shared.sleepers != 0 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// The runner's role on this thread; given up when dropped.
+struct Runner<'a> {
+    inner: &'a Inner,
+    outer: *const Inner,
+}
+
+impl<'a> Runner<'a> {
+    /// The caller has set `has_runner` or is the runner already.
+    fn enter(inner: &'a Inner) -> Self {
+        Self { inner, outer: RUNNING.with(|running| running.replace(inner)) }
+    }
+
+    /// Moves the inbox behind the run list. True if there was anything.
+    fn take_inbox(&self) -> bool {
+        let mut shared = self.inner.shared.lock();
+        self.inner.has_inbox.store(false, Ordering::Relaxed);
+        let found = !shared.inbox.is_empty();
+        // This thread is the runner, and no other reference to the list is alive: none is kept while a task or other
+        // foreign code runs, and moving tasks runs none.
+        self.inner.run_list.with_mut(|list| {
+            // SAFETY: as just said.
+            let list = unsafe { &mut *list };
+            if list.is_empty() {
+                std::mem::swap(list, &mut shared.inbox);
+            } else {
+                list.append(&mut shared.inbox);
+            }
+        });
+        found
+    }
+
+    fn next(&self) -> Option<Task> {
+        if self.inner.has_inbox.load(Ordering::Relaxed) {
+            self.take_inbox();
+        }
+        // SAFETY: as in `take_inbox`.
+        self.inner.run_list.with_mut(|list| unsafe { (*list).pop_front() })
+    }
+
+    /// Runs tasks until the condition is met or there are none left.
+    fn run(&self, until: Until<'_>) {
+        while !until.is_met_early() {
+            match self.next() {
+                Some(task) => self.inner.panics.run(task),
+                None if self.take_inbox() => {}
+                None => return,
+            }
+        }
+    }
+}
+
+impl Drop for Runner<'_> {
+    fn drop(&mut self) {
+        RUNNING.with(|running| running.set(self.outer));
+    }
+}
+
+impl Inner {
+    fn wait_until(&self, until: Until<'_>) {
+        if self.is_running_here() {
+            return self.wait_within_a_task(until);
+        }
+        let mut shared = self.shared.lock();
+        loop {
+            if until.is_met_early() {
+                return;
+            }
+            if !shared.has_runner {
+                shared.has_runner = true;
+                drop(shared);
+                Runner::enter(self).run(until);
+                shared = self.shared.lock();
+                shared.has_runner = false;
+                if shared.sleepers != 0 {
+                    self.changed.notify_all();
+                }
+                // Whatever came in between is found by the next turn, or by a sleeper that was just woken.
+                let has_work = !shared.inbox.is_empty();
+                match until {
+                    Until::Empty if !has_work => return,
+                    _ if has_work || until.is_met_early() => continue,
+                    _ => {}
+                }
+            }
+            shared.sleepers += 1;
+            shared = self.changed.wait(shared);
+            shared.sleepers -= 1;
+        }
+    }
+
+    /// A task waits: the queue's other tasks run inside it.
+    fn wait_within_a_task(&self, until: Until<'_>) {
+        let runner = Runner::enter(self);
+        loop {
+            runner.run(until);
+            let mut shared = self.shared.lock();
+            match until {
+                Until::Empty => return,
+                Until::Open(latch) if latch.is_open() => return,
+                Until::Open(_) => {}
+            }
+            if shared.inbox.is_empty() {
+                shared.sleepers += 1;
+                shared = self.changed.wait(shared);
+                shared.sleepers -= 1;
+            }
+        }
+    }
+
+    fn is_running_here(&self) -> bool {
+        ptr::eq(RUNNING.with(Cell::get), self)
+    }
+
+    #[inline]
+    fn add(&self, task: Task) {
+        if self.is_running_here() {
+            // SAFETY: this thread is the runner and keeps no other reference to the list.
+            self.run_list.with_mut(|list| unsafe { (*list).push_back(task) });
+            return;
+        }
+        let mut shared = self.shared.lock();
+        shared.inbox.push_back(task);
+        self.has_inbox.store(true, Ordering::Relaxed);
+        if shared.sleepers != 0 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl ConcurrentWorkQueue for SingleThreadedWorkQueue {
+    fn name(&self) -> String {
+        "single-threaded".to_owned()
+    }
+
+    #[inline]
+    fn add_task(&self, task: Task) {
+        self.inner.add(task);
+    }
+
+    /// Blocking tasks stand in line with all others, so one that needs a thread of its own is refused. A blocking task
+    /// that waits for a later task never ends.
+    fn add_blocking_task(&self, task: Task, allow_queuing: bool) -> Result<(), Task> {
+        if !allow_queuing {
+            return Err(task);
+        }
+        self.inner.add(task);
+        Ok(())
+    }
+
+    /// May be called within a task: the tasks behind it then run inside it.
+    fn await_latch(&self, latch: &Latch) {
+        if latch.wake_on_open(&self.waker) {
+            self.inner.wait_until(Until::Open(latch));
+        }
+    }
+
+    fn quiesce(&self) {
+        self.inner.wait_until(Until::Empty);
+    }
+
+    fn parallelism(&self) -> usize {
+        1
+    }
+
+    fn is_single_threaded(&self) -> bool {
+        true
+    }
+
+    fn is_worker_thread(&self) -> bool {
+        self.inner.is_running_here()
+    }
+
+    fn take_panics(&self) -> Vec<TaskPanic> {
+        self.inner.panics.take()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    type Log = Arc<parking_lot::Mutex<Vec<u32>>>;
+
+    fn queue() -> (Arc<SingleThreadedWorkQueue>, Log) {
+        (Arc::new(SingleThreadedWorkQueue::new()), Log::default())
+    }
+
+    #[test]
+    fn tasks_run_in_order_and_only_when_somebody_waits() {
+        let (queue, log) = queue();
+        for i in 0..3 {
+            let (inner, log) = (queue.clone(), log.clone());
+            queue.add_task(Task::new(move || {
+                log.lock().push(i);
+                assert!(inner.is_worker_thread());
+                inner.add_task(Task::new(move || log.lock().push(10 + i)));
+            }));
+        }
+        assert!(queue.add_blocking_task(Task::new(|| {}), false).is_err());
+        let blocking = log.clone();
+        queue.add_blocking_task(Task::new(move || blocking.lock().push(3)), true).unwrap();
+        assert!(log.lock().is_empty() && !queue.is_worker_thread());
+        queue.quiesce();
+        assert_eq!(*log.lock(), [0, 1, 2, 3, 10, 11, 12]);
+    }
+
+    #[test]
+    fn waiting_stops_at_the_latch_and_keeps_the_rest_in_order() {
+        let (queue, log) = queue();
+        let latch = Arc::new(Latch::new(1));
+        for i in 0..4 {
+            let (latch, log) = (latch.clone(), log.clone());
+            queue.add_task(Task::new(move || {
+                log.lock().push(i);
+                if i == 1 {
+                    latch.count_down();
+                }
+            }));
+        }
+        queue.await_latch(&latch);
+        assert_eq!(*log.lock(), [0, 1]);
+        let last = log.clone();
+        queue.add_task(Task::new(move || last.lock().push(4)));
+        queue.quiesce();
+        assert_eq!(*log.lock(), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_task_may_wait_for_the_tasks_behind_it() {
+        let (queue, log) = queue();
+        let latch = Arc::new(Latch::new(2));
+        let (inner, inner_latch, inner_log) = (queue.clone(), latch.clone(), log.clone());
+        queue.add_task(Task::new(move || {
+            inner.await_latch(&inner_latch);
+            inner_log.lock().push(1);
+        }));
+        let behind = latch.clone();
+        queue.add_task(Task::new(move || behind.count_down()));
+        let elsewhere = {
+            let (queue, latch) = (queue.clone(), latch.clone());
+            std::thread::spawn(move || queue.add_task(Task::new(move || latch.count_down())))
+        };
+        queue.await_latch(&latch);
+        queue.quiesce();
+        elsewhere.join().unwrap();
+        assert_eq!(*log.lock(), [1]);
+    }
+
+    #[test]
+    fn waiting_threads_take_turns() {
+        let (queue, _) = queue();
+        let (running, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let latch = Arc::new(Latch::new(500));
+                    for _ in 0..500 {
+                        let (running, ran, latch) = (running.clone(), ran.clone(), latch.clone());
+                        queue.add_task(Task::new(move || {
+                            assert_eq!(running.fetch_add(1, Ordering::Relaxed), 0, "two tasks at a time");
+                            running.fetch_sub(1, Ordering::Relaxed);
+                            ran.fetch_add(1, Ordering::Relaxed);
+                            latch.count_down();
+                        }));
+                    }
+                    queue.await_latch(&latch);
+                });
+            }
+        });
+        assert_eq!(ran.load(Ordering::Relaxed), 2000);
+        assert_eq!(queue.take_panics(), []);
+    }
+
+    #[test]
+    fn a_panic_is_kept_and_the_rest_runs() {
+        let (queue, log) = queue();
+        queue.add_task(Task::new(|| panic!("number {}", 7)));
+        let after = log.clone();
+        queue.add_task(Task::new(move || after.lock().push(1)));
+        queue.quiesce();
+        assert_eq!(*log.lock(), [1]);
+        let panics = queue.take_panics();
+        assert_eq!(panics.len(), 1);
+        assert_eq!(panics[0].message, "number 7");
+        assert_eq!(queue.take_panics(), []);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::sync::thread;
+
+    // One thread waits while another adds: the waiting thread is woken for the task, and for the latch.
+    #[test]
+    fn loom_single_wakes_the_waiting_thread() {
+        loom::model(|| {
+            let queue = Arc::new(SingleThreadedWorkQueue::new());
+            let latch = Arc::new(Latch::new(2));
+            let adder = {
+                let (queue, latch) = (queue.clone(), latch.clone());
+                thread::spawn(move || {
+                    let inner = latch.clone();
+                    queue.add_task(Task::new(move || inner.count_down()));
+                    latch.count_down();
+                })
+            };
+            queue.await_latch(&latch);
+            adder.join().unwrap();
+        });
+    }
+}

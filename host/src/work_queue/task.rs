@@ -1,0 +1,143 @@
+//! [`Task`]: a closure that runs once, stored in place when it is small.
+#![expect(unsafe_code, reason = "closures of any type in one inline store")]
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+
+/// Words of a closure that fit into a task without an allocation: a few pointers and indices.
+const INLINE_WORDS: usize = 6;
+
+type Store = [MaybeUninit<usize>; INLINE_WORDS];
+
+/// What to do with the closure in a store.
+struct Operations {
+    /// Moves the closure out and calls it.
+    call: unsafe fn(*mut Store),
+    /// Drops the closure where it is.
+    drop: unsafe fn(*mut Store),
+}
+
+/// A closure that runs at most once, on any thread. Closures of up to 48 bytes are stored in place; larger ones are
+/// boxed. A task that is dropped unrun drops what its closure holds.
+pub struct Task {
+    operations: &'static Operations,
+    store: Store,
+    /// `Send` like the closure, not `Sync`.
+    _closure: PhantomData<Box<dyn FnOnce() + Send>>,
+}
+
+/// The operations of a closure that lies in the store itself.
+struct Inline<F>(F);
+
+impl<F: FnOnce() + Send + 'static> Inline<F> {
+    const OPERATIONS: Operations = Operations {
+        // SAFETY: the store holds an `F`, written by `Task::in_place`, that is used no more afterwards.
+        call: |store| unsafe { store.cast::<F>().read() }(),
+        // SAFETY: as above.
+        drop: |store| unsafe { store.cast::<F>().drop_in_place() },
+    };
+
+    const FITS: bool = size_of::<F>() <= size_of::<Store>() && align_of::<F>() <= align_of::<Store>();
+}
+
+impl Task {
+    /// Wraps a closure.
+    #[inline]
+    pub fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
+        if Inline::<F>::FITS { Self::in_place(closure) } else { Self::in_place(Box::new(closure)) }
+    }
+
+    #[inline]
+    fn in_place<F: FnOnce() + Send + 'static>(closure: F) -> Self {
+        const { assert!(size_of::<Box<u8>>() <= size_of::<Store>()) };
+        let mut store: Store = [MaybeUninit::uninit(); INLINE_WORDS];
+        // SAFETY: `new` passes only closures that fit the store's size and alignment; a box does,
+        // as asserted above.
+        unsafe { store.as_mut_ptr().cast::<F>().write(closure) };
+        Self { operations: &Inline::<F>::OPERATIONS, store, _closure: PhantomData }
+    }
+
+    /// Calls the closure.
+    #[inline]
+    pub fn run(self) {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: the operations are those of the closure in the store; the closure is moved out and this task, which
+        // will not drop it again, is gone.
+        unsafe { (this.operations.call)(&raw mut this.store) };
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        // SAFETY: the operations are those of the closure in the store, which `run` has not taken.
+        unsafe { (self.operations.drop)(&raw mut self.store) };
+    }
+}
+
+impl<F: FnOnce() + Send + 'static> From<F> for Task {
+    fn from(closure: F) -> Self {
+        Self::new(closure)
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Task")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A task around `N` bytes of payload that adds to the counter when run, and shares it while alive.
+    fn task<const N: usize>(counter: &Arc<AtomicUsize>) -> Task {
+        let (counter, payload) = (counter.clone(), [1u8; N]);
+        Task::new(move || {
+            counter.fetch_add(payload.iter().map(|&b| b as usize).sum(), Ordering::Relaxed);
+        })
+    }
+
+    #[test]
+    fn runs_and_drops_closures_of_all_sizes_once() {
+        let counter = Arc::new(AtomicUsize::new(0));
+        for make in [task::<1>, task::<40>, task::<41>, task::<1000>] {
+            drop(make(&counter));
+        }
+        assert_eq!((Arc::strong_count(&counter), counter.load(Ordering::Relaxed)), (1, 0));
+        for make in [task::<1>, task::<40>, task::<41>, task::<1000>] {
+            make(&counter).run();
+        }
+        assert_eq!((Arc::strong_count(&counter), counter.load(Ordering::Relaxed)), (1, 1082));
+    }
+
+    #[test]
+    fn overaligned_closures_are_boxed() {
+        #[repr(align(128))]
+        struct Aligned(u8);
+        let value = Aligned(1);
+        Task::new(move || {
+            let value = value;
+            assert_eq!(&raw const value as usize % 128, 0);
+            assert_eq!(value.0, 1);
+        })
+        .run();
+    }
+
+    #[test]
+    fn a_panicking_closure_drops_its_captures_once() {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let captured = counter.clone();
+        let task = Task::new(move || {
+            let _captured = captured;
+            panic!("expected");
+        });
+        assert!(catch_unwind(AssertUnwindSafe(|| task.run())).is_err());
+        assert_eq!(Arc::strong_count(&counter), 1);
+    }
+}
