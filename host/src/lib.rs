@@ -4,14 +4,31 @@
 
 pub mod allocator;
 mod async_value;
+mod context;
 mod diagnostic;
+mod executor;
 pub mod host_buffer;
+mod kernel;
+pub mod library;
+mod program;
 pub mod sync;
+mod tracing;
 mod value;
 pub mod work_queue;
 
 pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
+pub use context::{
+    DiagnosticHandler, ExecutionContext, HostContext, HostContextBuilder, RequestContext, ResourceContext,
+};
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
+pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};
+pub use kernel::{
+    Arg, ArgumentType, Attr, AttributeParameter, AttributeSpec, AttributeType, IntoKernel, Kernel,
+    KernelBuilder, KernelFn, KernelFrame, KernelParameter, KernelRegistry, KernelResult, KernelSignature,
+    NativeFn, Out, Placement, Rest, RestAttrs, ResultCount, ResultValue, TypeSpec,
+};
+pub use program::{BefFile, Function, FunctionRef};
+pub use tfrt_bef as bef;
 pub use tfrt_bef::DType;
 #[doc(hidden)]
 pub use value::cached_type_index;

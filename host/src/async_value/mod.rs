@@ -104,8 +104,11 @@ impl AsyncValue {
 
     #[inline]
     fn cell(&self) -> Option<CellPtr> {
-        // SAFETY: the tag says that the word is a cell.
-        (self.tag == tags::CELL).then(|| unsafe { self.word.cell })
+        if self.tag == tags::CELL {
+            // SAFETY: the tag says that the word is a cell.
+            return Some(unsafe { self.word.cell });
+        }
+        None
     }
 
     fn is_cell(&self, other: CellPtr) -> bool {
@@ -122,8 +125,8 @@ impl AsyncValue {
             Some(State::Pending) => Status::Pending,
             Some(State::Concrete) => Status::Ready,
             Some(State::Error) => Status::Failed,
-            None if self.tag == tags::ERROR => Status::Failed,
-            None => Status::Ready,
+            // An empty register was never set by its kernel.
+            None => Status::Failed,
         }
     }
 
@@ -173,6 +176,9 @@ impl AsyncValue {
             // SAFETY: the tag says that the word came from `Arc::into_raw`; the handle keeps its reference.
             let shared = ManuallyDrop::new(unsafe { Arc::from_raw(self.word.error.as_ptr()) });
             return Some(Arc::clone(&shared));
+        }
+        if self.tag == tags::EMPTY {
+            return Some(Arc::new(Diagnostic::internal("a kernel did not set this result")));
         }
         let cell = self.cell()?;
         if cell.state() != State::Error {

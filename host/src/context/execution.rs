@@ -1,0 +1,138 @@
+//! Where a kernel is called from.
+
+use std::{fmt, sync::Arc};
+
+use super::{HostContext, RequestContext, ResourceContext};
+use crate::{
+    async_value::{AsyncValue, AsyncValueRef, Promise},
+    diagnostic::{Diagnostic, ErrorCode, SourceLocation},
+    program::BefFile,
+    value::Value,
+    work_queue::Task,
+};
+
+/// The context of one kernel call: its request, and its place in the program. Cheap to clone; asynchronous
+/// kernels keep a clone.
+#[derive(Clone)]
+pub struct ExecutionContext {
+    request: Arc<RequestContext>,
+    program: Arc<BefFile>,
+    /// Offset of the current kernel's position, see `VerifiedBef::location`.
+    pub(crate) location: u32,
+    /// Number of the current kernel in the program's kernel table; [`NO_KERNEL`] outside of one.
+    pub(crate) kernel: u32,
+    /// How many function calls lead here.
+    pub(crate) depth: u32,
+}
+
+/// The kernel number of a context that is in no kernel.
+pub(crate) const NO_KERNEL: u32 = u32::MAX;
+
+impl ExecutionContext {
+    /// A context at no particular place in `program`.
+    pub fn new(request: Arc<RequestContext>, program: Arc<BefFile>) -> Self {
+        Self { request, program, location: u32::MAX, kernel: NO_KERNEL, depth: 0 }
+    }
+
+    /// The host.
+    pub fn host(&self) -> &Arc<HostContext> {
+        self.request.host()
+    }
+
+    /// The request.
+    #[inline]
+    pub fn request(&self) -> &Arc<RequestContext> {
+        &self.request
+    }
+
+    /// What the request's kernels share by name.
+    pub fn resources(&self) -> &Arc<ResourceContext> {
+        self.request.resources()
+    }
+
+    #[inline]
+    pub(crate) fn program(&self) -> &Arc<BefFile> {
+        &self.program
+    }
+
+    /// The context a function of `program` runs in when it is called from here.
+    pub(crate) fn enter(&self, program: &Arc<BefFile>) -> Self {
+        Self {
+            request: self.request.clone(),
+            program: program.clone(),
+            location: self.location,
+            kernel: NO_KERNEL,
+            depth: self.depth + 1,
+        }
+    }
+
+    /// The current kernel's place in the source, if the program says.
+    pub fn location(&self) -> Option<SourceLocation> {
+        self.program.source_location(self.location)
+    }
+
+    /// The current kernel's name.
+    pub fn kernel_name(&self) -> Option<&str> {
+        self.program.kernel_name(self.kernel)
+    }
+
+    /// Makes an error final: gives it the current place and kernel, tells the host's diagnostic handler, and
+    /// shares it. An error that has a place already was told before and passes unchanged.
+    #[cold]
+    pub fn emit(&self, mut error: Diagnostic) -> Arc<Diagnostic> {
+        if error.location.is_none() {
+            error.location = self.location();
+            if let Some(name) = self.kernel_name() {
+                error.notes.push(format!("in kernel '{name}'"));
+            }
+            self.host().report(&error);
+        }
+        Arc::new(error)
+    }
+
+    /// An error value at the current place.
+    pub fn error(&self, code: ErrorCode, message: impl Into<String>) -> AsyncValue {
+        AsyncValue::from_error(self.emit(Diagnostic::new(code, message)))
+    }
+
+    /// Makes a promised value available, or an error at this place.
+    pub fn settle<T: Value>(&self, promise: Promise<T>, result: Result<T, Diagnostic>) {
+        match result {
+            Ok(value) => promise.emplace(value),
+            Err(error) => promise.set_error(self.emit(error)),
+        }
+    }
+
+    /// Computes a value on the work queue.
+    pub fn spawn<T: Value>(
+        &self,
+        work: impl FnOnce() -> Result<T, Diagnostic> + Send + 'static,
+    ) -> AsyncValueRef<T> {
+        let (promise, value) = Promise::new();
+        let cx = self.clone();
+        self.host().add_task(Task::new(move || cx.settle(promise, work())));
+        value
+    }
+
+    /// Computes a value on the blocking pool: `work` may wait.
+    pub fn spawn_blocking<T: Value>(
+        &self,
+        work: impl FnOnce() -> Result<T, Diagnostic> + Send + 'static,
+    ) -> AsyncValueRef<T> {
+        let (promise, value) = Promise::new();
+        let cx = self.clone();
+        let task = Task::new(move || cx.settle(promise, work()));
+        // A task that is refused is dropped, which makes the value an error.
+        drop(self.host().work_queue().add_blocking_task(task, true));
+        value
+    }
+}
+
+impl fmt::Debug for ExecutionContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecutionContext")
+            .field("kernel", &self.kernel_name())
+            .field("location", &self.location())
+            .finish_non_exhaustive()
+    }
+}

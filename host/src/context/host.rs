@@ -1,0 +1,169 @@
+//! One computer's runtime: where work runs, where memory comes from, where text and errors go.
+
+use std::{
+    any::Any,
+    fmt,
+    io::{self, Write},
+    sync::Arc,
+    time::Instant,
+};
+
+use parking_lot::Mutex;
+
+use super::{resource::SharedContexts, timer::Timer};
+use crate::{
+    allocator::HostAllocator,
+    async_value::{AsyncValue, Status},
+    diagnostic::{Diagnostic, ErrorCode},
+    work_queue::{ConcurrentWorkQueue, Latch, Task},
+};
+
+/// Told of every error when it is made, before it becomes a value.
+pub type DiagnosticHandler = dyn Fn(&Diagnostic) + Send + Sync;
+
+/// What all requests of a process (or of a test) have in common.
+pub struct HostContext {
+    // Dropped first, so that no action runs into a half-gone host.
+    timer: Timer,
+    work_queue: Arc<dyn ConcurrentWorkQueue>,
+    allocator: Arc<dyn HostAllocator>,
+    handler: Box<DiagnosticHandler>,
+    output: Mutex<Box<dyn Write + Send>>,
+    shared: SharedContexts,
+}
+
+/// Assembles a [`HostContext`].
+pub struct HostContextBuilder {
+    work_queue: Arc<dyn ConcurrentWorkQueue>,
+    allocator: Arc<dyn HostAllocator>,
+    handler: Box<DiagnosticHandler>,
+    output: Box<dyn Write + Send>,
+}
+
+impl HostContextBuilder {
+    /// Where the text that kernels print goes; by default nowhere.
+    #[must_use]
+    pub fn output(mut self, output: impl Write + Send + 'static) -> Self {
+        self.output = Box::new(output);
+        self
+    }
+
+    /// Who is told of errors when they are made; by default nobody.
+    #[must_use]
+    pub fn diagnostic_handler(mut self, handler: impl Fn(&Diagnostic) + Send + Sync + 'static) -> Self {
+        self.handler = Box::new(handler);
+        self
+    }
+
+    /// The host.
+    pub fn build(self) -> Arc<HostContext> {
+        Arc::new(HostContext {
+            timer: Timer::default(),
+            work_queue: self.work_queue,
+            allocator: self.allocator,
+            handler: self.handler,
+            output: Mutex::new(self.output),
+            shared: SharedContexts::default(),
+        })
+    }
+}
+
+impl HostContext {
+    /// A host that runs work on `work_queue` and takes memory from `allocator`.
+    pub fn builder(
+        work_queue: Arc<dyn ConcurrentWorkQueue>,
+        allocator: Arc<dyn HostAllocator>,
+    ) -> HostContextBuilder {
+        HostContextBuilder { work_queue, allocator, handler: Box::new(|_| ()), output: Box::new(io::sink()) }
+    }
+
+    /// Where work runs.
+    pub fn work_queue(&self) -> &Arc<dyn ConcurrentWorkQueue> {
+        &self.work_queue
+    }
+
+    /// Where memory comes from.
+    pub fn allocator(&self) -> &Arc<dyn HostAllocator> {
+        &self.allocator
+    }
+
+    /// Runs a task on a compute thread; it must not wait for anything.
+    pub fn add_task(&self, task: Task) {
+        self.work_queue.add_task(task);
+    }
+
+    /// Calls `action` on the timer's thread at `at` or soon after; it must be short.
+    ///
+    /// # Errors
+    /// [`ErrorCode::ResourceExhausted`] if the timer's thread cannot be started.
+    pub fn run_at(&self, at: Instant, action: impl FnOnce() + Send + 'static) -> Result<(), Diagnostic> {
+        self.timer.schedule(at, action)
+    }
+
+    /// Writes text that a kernel prints. Text of one call stays together; a failing output is ignored, as a
+    /// closed pipe must not fail the program.
+    pub fn print(&self, text: fmt::Arguments<'_>) {
+        let mut output = self.output.lock();
+        let _ = output.write_fmt(text);
+    }
+
+    /// Hands printed text on to where it goes.
+    pub fn flush(&self) {
+        let _ = self.output.lock().flush();
+    }
+
+    /// Tells the diagnostic handler of an error.
+    pub(crate) fn report(&self, error: &Diagnostic) {
+        (self.handler)(error);
+    }
+
+    /// Waits until all `values` are available, running tasks meanwhile if the queue has no threads.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
+    pub fn await_values(&self, values: &[AsyncValue]) -> Result<(), Diagnostic> {
+        if self.work_queue.is_worker_thread() {
+            return Err(Diagnostic::new(
+                ErrorCode::FailedPrecondition,
+                "a compute thread must not wait for values",
+            ));
+        }
+        let pending: Vec<_> = values.iter().filter(|value| value.status() == Status::Pending).collect();
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let latch = Arc::new(Latch::new(pending.len()));
+        for value in pending {
+            let latch = latch.clone();
+            value.and_then(move || latch.count_down());
+        }
+        self.work_queue.await_latch(&latch);
+        Ok(())
+    }
+
+    /// Waits until no task is running or waiting.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
+    pub fn quiesce(&self) -> Result<(), Diagnostic> {
+        if self.work_queue.is_worker_thread() {
+            return Err(Diagnostic::new(
+                ErrorCode::FailedPrecondition,
+                "a compute thread must not wait for the queue",
+            ));
+        }
+        self.work_queue.quiesce();
+        Ok(())
+    }
+
+    /// The host's one `T`, made by `create` when first asked for. `create` must not ask for another.
+    pub fn shared_context<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
+        self.shared.get_or_create(create)
+    }
+}
+
+impl fmt::Debug for HostContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostContext").field("work_queue", &self.work_queue.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,15 @@
+//! The surroundings of a kernel, from the host down to one call.
+//!
+//! [`HostContext`] is one computer's runtime; [`RequestContext`] one request to it; [`ExecutionContext`] one
+//! kernel call of a request.
+
+mod execution;
+mod host;
+mod request;
+mod resource;
+mod timer;
+
+pub use execution::ExecutionContext;
+pub use host::{DiagnosticHandler, HostContext, HostContextBuilder};
+pub use request::RequestContext;
+pub use resource::ResourceContext;

@@ -1,0 +1,113 @@
+//! Things that outlive a kernel: shared by name within a request, or by type within a host.
+
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    fmt,
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+
+use crate::diagnostic::{Diagnostic, ErrorCode};
+
+type Shared = Arc<dyn Any + Send + Sync>;
+
+/// Named resources that kernels of one or several requests share.
+#[derive(Default)]
+pub struct ResourceContext {
+    resources: Mutex<HashMap<String, Shared>>,
+}
+
+impl ResourceContext {
+    /// A context without resources.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The resource of this name, if there is one of this type.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotFound`] if there is none, [`ErrorCode::InvalidArgument`] if it has another type.
+    pub fn get<T: Any + Send + Sync>(&self, name: &str) -> Result<Arc<T>, Diagnostic> {
+        let found = self.resources.lock().get(name).cloned();
+        let shared = found
+            .ok_or_else(|| Diagnostic::new(ErrorCode::NotFound, format!("no resource named '{name}'")))?;
+        downcast(shared, name)
+    }
+
+    /// The resource of this name, made by `create` if there is none. `create` must not use this context.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidArgument`] if there is one of another type.
+    pub fn get_or_create<T: Any + Send + Sync>(
+        &self,
+        name: &str,
+        create: impl FnOnce() -> T,
+    ) -> Result<Arc<T>, Diagnostic> {
+        let mut resources = self.resources.lock();
+        let shared = resources.entry(name.to_owned()).or_insert_with(|| Arc::new(create())).clone();
+        drop(resources);
+        downcast(shared, name)
+    }
+
+    /// Stores a resource, in place of an earlier one of this name.
+    pub fn insert<T: Any + Send + Sync>(&self, name: impl Into<String>, resource: T) {
+        let replaced = self.resources.lock().insert(name.into(), Arc::new(resource));
+        // Dropped outside the lock: a resource's destructor may use the context.
+        drop(replaced);
+    }
+
+    /// Removes a resource; whether there was one.
+    pub fn remove(&self, name: &str) -> bool {
+        let removed = self.resources.lock().remove(name);
+        removed.is_some()
+    }
+}
+
+fn downcast<T: Any + Send + Sync>(shared: Shared, name: &str) -> Result<Arc<T>, Diagnostic> {
+    shared
+        .downcast::<T>()
+        .map_err(|_| Diagnostic::invalid_argument(format!("the resource named '{name}' has another type")))
+}
+
+impl fmt::Debug for ResourceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.resources.lock().keys()).finish()
+    }
+}
+
+/// One instance of each type per host: thread pools, device tables, caches.
+#[derive(Default)]
+pub(crate) struct SharedContexts(Mutex<HashMap<TypeId, Shared>>);
+
+impl SharedContexts {
+    pub(crate) fn get_or_create<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
+        let shared = self.0.lock().entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(create())).clone();
+        let Ok(typed) = shared.downcast::<T>() else { unreachable!("entries are keyed by their type") };
+        typed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_are_found_by_name_and_type() {
+        let context = ResourceContext::new();
+        assert_eq!(context.get::<i32>("a").unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!(*context.get_or_create("a", || 1i32).unwrap(), 1);
+        assert_eq!(*context.get_or_create("a", || 2i32).unwrap(), 1);
+        assert_eq!(context.get::<u8>("a").unwrap_err().code, ErrorCode::InvalidArgument);
+        assert!(context.remove("a"));
+        assert!(!context.remove("a"));
+    }
+
+    #[test]
+    fn shared_contexts_are_made_once() {
+        let shared = SharedContexts::default();
+        assert_eq!(*shared.get_or_create(|| 1u8), 1);
+        assert_eq!(*shared.get_or_create(|| 2u8), 1);
+    }
+}

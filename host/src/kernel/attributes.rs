@@ -1,0 +1,208 @@
+//! Attributes as kernels take them: `Attr<i32>`, `Attr<str>`, `Attr<[i64]>`, `Attr<DenseAttribute>`.
+//!
+//! Their bytes stay in the program. What can be read once (scalars, the bounds of strings and arrays) is read
+//! when the program is loaded, so that a call neither searches nor checks.
+
+use half::{bf16, f16};
+use tfrt_bef::{AggregateAttribute, DType, DenseAttribute, RawAttribute, ShapeAttribute};
+
+use super::{
+    frame::FrameView,
+    parameters::{Cursor, KernelParameter, ParameterError},
+    signature::{AttributeParameter, AttributeSpec, KernelSignature},
+};
+use crate::program::BefFile;
+
+/// An attribute resolved at load: a scalar's bits, or where its elements are.
+#[derive(Clone, Copy, Debug, Default)]
+#[doc(hidden)]
+pub struct AttributeCell {
+    /// Offset in the attributes section.
+    pub(crate) offset: u32,
+    /// A scalar's bytes, little end first.
+    pub(crate) bits: u64,
+}
+
+impl AttributeCell {
+    /// Reads what a call will need of the attribute at `offset`.
+    ///
+    /// # Errors
+    /// A message when the attribute's bytes are not what `spec` says.
+    pub(crate) fn resolve(raw: RawAttribute<'_>, offset: u32, spec: AttributeSpec) -> Result<Self, String> {
+        let mut cell = Self { offset, bits: 0 };
+        let checked = match spec {
+            AttributeSpec::Scalar(DType::I1) => raw.boolean().map(|b| cell.bits = u64::from(b)),
+            AttributeSpec::Scalar(dtype) => scalar_bits(raw, dtype).map(|bits| cell.bits = bits),
+            AttributeSpec::Type => raw.data_type().map(|t| cell.bits = u64::from(t.code())),
+            AttributeSpec::String => raw.string().map(drop),
+            AttributeSpec::Array(DType::I1) => raw.booleans().map(drop),
+            AttributeSpec::Array(dtype) => {
+                raw.view(tfrt_bef::AttributeKind::DataArray(dtype), false).map(drop)
+            }
+            AttributeSpec::TypeArray => raw.data_types().map(drop),
+            AttributeSpec::Shape => raw.shape().map(drop),
+            AttributeSpec::Dense => raw.dense().map(drop),
+            AttributeSpec::Aggregate => raw.aggregate().map(drop),
+            AttributeSpec::Any => Ok(()),
+        };
+        checked.map(|()| cell).map_err(|error| error.message().to_owned())
+    }
+}
+
+fn scalar_bits(raw: RawAttribute<'_>, dtype: DType) -> Result<u64, tfrt_bef::BefError> {
+    match dtype.size() {
+        Some(1) => raw.scalar::<u8>().map(u64::from),
+        Some(2) => raw.scalar::<u16>().map(u64::from),
+        Some(4) => raw.scalar::<u32>().map(u64::from),
+        _ => raw.scalar::<u64>(),
+    }
+}
+
+/// What an attribute parameter may hold; see [`Attr`].
+pub trait AttributeType {
+    /// What the kernel gets.
+    type Borrowed<'f>;
+    /// What the program must have there.
+    const SPEC: AttributeSpec;
+    /// Reads the attribute; it was checked against `SPEC` when the program was loaded.
+    #[doc(hidden)]
+    fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<Self::Borrowed<'f>>;
+}
+
+/// An attribute parameter: `Attr<i32>`, `Attr<str>`, `Attr<[f32]>`, `Attr<DenseAttribute>`, …; the value is in `.0`.
+pub struct Attr<'f, T: AttributeType + ?Sized>(pub T::Borrowed<'f>);
+
+/// All attributes behind the fixed ones, each read as a `T`.
+pub struct RestAttrs<'f, T: AttributeType + ?Sized>(pub Vec<T::Borrowed<'f>>);
+
+macro_rules! scalar_attributes {
+    ($($type:ty, $dtype:ident, |$bits:ident| $convert:expr;)*) => {$(
+        impl AttributeType for $type {
+            type Borrowed<'f> = $type;
+            const SPEC: AttributeSpec = AttributeSpec::Scalar(DType::$dtype);
+            #[inline]
+            fn read<'f>(_: &'f BefFile, cell: &'f AttributeCell) -> Option<$type> {
+                let $bits = cell.bits;
+                Some($convert)
+            }
+        }
+    )*};
+}
+
+macro_rules! array_attributes {
+    ($($type:ty, $dtype:ident;)*) => {$(
+        impl AttributeType for [$type] {
+            type Borrowed<'f> = &'f [$type];
+            const SPEC: AttributeSpec = AttributeSpec::Array(DType::$dtype);
+            fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<&'f [$type]> {
+                program.bef().attribute(cell.offset).array::<$type>().ok()
+            }
+        }
+    )*};
+}
+
+macro_rules! borrowed_attributes {
+    ($($type:ty => $borrowed:ty, $spec:expr, |$raw:ident| $read:expr;)*) => {$(
+        impl AttributeType for $type {
+            type Borrowed<'f> = $borrowed;
+            const SPEC: AttributeSpec = $spec;
+            fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<$borrowed> {
+                let $raw = program.bef().attribute(cell.offset);
+                $read
+            }
+        }
+    )*};
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the low bytes are the scalar"
+)]
+mod scalars {
+    use super::*;
+
+    scalar_attributes! {
+        bool, I1, |bits| bits != 0;
+        i8, I8, |bits| bits as i8;
+        i16, I16, |bits| bits as i16;
+        i32, I32, |bits| bits as i32;
+        i64, I64, |bits| bits as i64;
+        u8, UI8, |bits| bits as u8;
+        u16, UI16, |bits| bits as u16;
+        u32, UI32, |bits| bits as u32;
+        u64, UI64, |bits| bits;
+        f16, F16, |bits| f16::from_bits(bits as u16);
+        bf16, BF16, |bits| bf16::from_bits(bits as u16);
+        f32, F32, |bits| f32::from_bits(bits as u32);
+        f64, F64, |bits| f64::from_bits(bits);
+    }
+}
+
+array_attributes! {
+    i8, I8;
+    i16, I16;
+    i32, I32;
+    i64, I64;
+    u8, UI8;
+    u16, UI16;
+    u32, UI32;
+    u64, UI64;
+    f16, F16;
+    bf16, BF16;
+    f32, F32;
+    f64, F64;
+}
+
+borrowed_attributes! {
+    str => &'f str, AttributeSpec::String, |raw| raw.string().ok();
+    [bool] => Vec<bool>, AttributeSpec::Array(DType::I1), |raw| raw.booleans().ok().map(|b| b.iter().map(|&b| b != 0).collect());
+    DType => DType, AttributeSpec::Type, |raw| raw.data_type().ok();
+    [DType] => Vec<DType>, AttributeSpec::TypeArray, |raw| raw.data_types().ok().map(|t| t.iter().collect());
+    ShapeAttribute<'_> => ShapeAttribute<'f>, AttributeSpec::Shape, |raw| raw.shape().ok();
+    DenseAttribute<'_> => DenseAttribute<'f>, AttributeSpec::Dense, |raw| raw.dense().ok();
+    AggregateAttribute<'_> => AggregateAttribute<'f>, AttributeSpec::Aggregate, |raw| raw.aggregate().ok();
+    RawAttribute<'_> => RawAttribute<'f>, AttributeSpec::Any, |raw| Some(raw);
+}
+
+fn fetch<'f, T: AttributeType + ?Sized>(
+    view: &FrameView<'f>,
+    index: usize,
+) -> Result<T::Borrowed<'f>, ParameterError> {
+    let cell = view.attributes.get(index).ok_or(ParameterError::MissingAttribute(index))?;
+    T::read(view.program(), cell).ok_or(ParameterError::Attribute(index))
+}
+
+impl<T: AttributeType + ?Sized> KernelParameter for Attr<'_, T> {
+    type Item<'f> = Attr<'f, T>;
+
+    fn describe(signature: &mut KernelSignature) {
+        let name = ATTRIBUTE_NAMES.get(signature.attributes.len()).copied().unwrap_or("value");
+        signature.attributes.push(AttributeParameter { name, spec: T::SPEC });
+    }
+
+    #[inline]
+    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError> {
+        let index = cursor.attribute;
+        cursor.attribute += 1;
+        fetch::<T>(view, index).map(Attr)
+    }
+}
+
+/// Names of attributes whose registration gives none: `value`, then `value1`, …
+const ATTRIBUTE_NAMES: [&str; 8] =
+    ["value", "value1", "value2", "value3", "value4", "value5", "value6", "value7"];
+
+impl<T: AttributeType + ?Sized> KernelParameter for RestAttrs<'_, T> {
+    type Item<'f> = RestAttrs<'f, T>;
+
+    fn describe(signature: &mut KernelSignature) {
+        signature.rest_attributes = Some(T::SPEC);
+    }
+
+    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError> {
+        let rest = cursor.attribute..view.attributes.len();
+        cursor.attribute = rest.end;
+        rest.map(|index| fetch::<T>(view, index)).collect::<Result<_, _>>().map(RestAttrs)
+    }
+}

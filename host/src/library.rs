@@ -1,0 +1,93 @@
+//! Kernels from shared libraries.
+//!
+//! A kernel library is a `cdylib` that depends on this crate and says
+//! `tfrt_host::kernel_library!(register);`, where `register` adds its kernels. Host and library exchange Rust
+//! types, so both must be built by the same compiler from the same version of this crate; the host checks the
+//! library's word for it before it calls anything. A library is never unloaded.
+
+#![expect(
+    unsafe_code,
+    reason = "a foreign library's symbol is taken on trust, after its version was checked"
+)]
+
+use std::path::Path;
+
+use crate::{
+    diagnostic::{Diagnostic, ErrorCode},
+    kernel::KernelRegistry,
+    value::{TypeTable, type_table},
+};
+
+/// What host and library must agree on.
+pub const ABI: &str = concat!("tfrt-host ", env!("CARGO_PKG_VERSION"), ", ", env!("TFRT_COMPILER"));
+
+/// The symbol a kernel library exports.
+pub const SYMBOL: &[u8] = b"tfrt_kernel_library";
+
+/// What stands behind [`SYMBOL`].
+#[derive(Debug)]
+#[repr(C)]
+pub struct KernelLibrary {
+    /// Length of `abi`. Comes first, and in C layout, so that it can be read whoever built the library.
+    pub abi_len: usize,
+    /// The library's [`ABI`], UTF-8.
+    pub abi: *const u8,
+    /// Makes the library use the host's type table.
+    pub adopt: fn(&'static TypeTable),
+    /// Adds the library's kernels.
+    pub register: fn(&mut KernelRegistry),
+}
+
+// SAFETY: the pointer is to a constant string.
+unsafe impl Sync for KernelLibrary {}
+
+/// Exports a function `fn(&mut KernelRegistry)` as this `cdylib`'s kernels.
+#[macro_export]
+macro_rules! kernel_library {
+    ($register:path) => {
+        #[expect(unsafe_code, reason = "the symbol's name is the one the host looks for")]
+        #[unsafe(no_mangle)]
+        static tfrt_kernel_library: $crate::library::KernelLibrary = $crate::library::KernelLibrary {
+            abi_len: $crate::library::ABI.len(),
+            abi: $crate::library::ABI.as_ptr(),
+            adopt: $crate::adopt_type_table,
+            register: $register,
+        };
+    };
+}
+
+/// Loads the kernel library at `path` into `registry`. Loading runs the library's code: load what you trust.
+///
+/// # Errors
+/// [`ErrorCode::NotFound`] if it cannot be loaded or is no kernel library, [`ErrorCode::FailedPrecondition`] if it
+/// was built for another version, [`ErrorCode::InvalidArgument`] if its kernels' names are taken.
+pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result<(), Diagnostic> {
+    let failed = |what: &str, error: &dyn std::fmt::Display| {
+        Diagnostic::new(ErrorCode::NotFound, format!("{what} '{}': {error}", path.display()))
+    };
+    // SAFETY: running the library's initializers is what the caller asked for.
+    let library =
+        unsafe { libloading::Library::new(path) }.map_err(|error| failed("couldn't load library", &error))?;
+    let library = Box::leak(Box::new(library));
+    // SAFETY: a symbol of this name is a `KernelLibrary`, as documented.
+    let symbol = unsafe { library.get::<*const KernelLibrary>(SYMBOL) }
+        .map_err(|error| failed("not a kernel library", &error))?;
+    // SAFETY: as above; the library is never unloaded, and a foreign version agrees on the first two fields.
+    let (exported, abi) = unsafe {
+        let exported: *const KernelLibrary = *symbol;
+        (exported, std::slice::from_raw_parts((*exported).abi, (*exported).abi_len))
+    };
+    if abi != ABI.as_bytes() {
+        let message = format!(
+            "kernel library '{}' was built for {}, this is {ABI}",
+            path.display(),
+            String::from_utf8_lossy(abi)
+        );
+        return Err(Diagnostic::new(ErrorCode::FailedPrecondition, message));
+    }
+    // SAFETY: same compiler and crate version, so the rest of the struct is as declared.
+    let exported = unsafe { &*exported };
+    (exported.adopt)(type_table());
+    (exported.register)(registry);
+    registry.check()
+}

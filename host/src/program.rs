@@ -1,0 +1,409 @@
+//! A loaded program: a verified file with its kernels found and its functions planned.
+//!
+//! Loading does once what every call would repeat: it looks kernels up by name, checks each record against
+//! its kernel's signature, reads scalar attributes, and works out where each value is used last. The plan of
+//! a function is a handful of flat tables; running it allocates nothing for bookkeeping.
+
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use tfrt_bef::{FunctionKind, KernelRecord, VerifiedBef};
+
+use crate::{
+    diagnostic::{Diagnostic, ErrorCode, SourceLocation},
+    kernel::{
+        AttributeSpec, Kernel, KernelRegistry, NativeFn, Placement, attributes::AttributeCell, frame::Operand,
+    },
+};
+
+/// One kernel call. Each table index is where this step's part begins; it ends where the next step's begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) kernel: u32,
+    pub(crate) location: u32,
+    pub(crate) arguments: u32,
+    pub(crate) results: u32,
+    pub(crate) attributes: u32,
+    pub(crate) functions: u32,
+    pub(crate) dispatch: Dispatch,
+}
+
+/// How the executor treats a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Dispatch {
+    /// Run at once, whatever the arguments are.
+    NonStrict,
+    /// Wait for the arguments, then run at once.
+    Inline,
+    /// Wait for the arguments, then run on the work queue.
+    Queue,
+    /// Wait for the arguments, then run on the blocking pool.
+    Blocking,
+}
+
+/// A function's kernels in file order, which verification proved to be an order of their dependences.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// With one more at the end, for the ends of the last step's parts.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) arguments: Vec<Operand>,
+    /// A result marked as last used is used by nobody.
+    pub(crate) results: Vec<Operand>,
+    pub(crate) attributes: Vec<AttributeCell>,
+    pub(crate) functions: Vec<u32>,
+    pub(crate) register_count: usize,
+    /// Registers of the function's own arguments; marked as last used if nobody uses them.
+    pub(crate) parameters: Vec<Operand>,
+    /// Registers of the function's results.
+    pub(crate) returns: Vec<Operand>,
+}
+
+/// What a function runs.
+pub(crate) enum Body {
+    Async(Plan),
+    Sync(Plan),
+    Native(Arc<NativeFn>),
+}
+
+/// A program ready to run.
+pub struct BefFile {
+    bef: VerifiedBef,
+    kernels: Vec<Arc<Kernel>>,
+    bodies: Vec<Body>,
+    by_name: HashMap<String, u32>,
+}
+
+/// A function of a loaded program.
+#[derive(Clone, Copy)]
+pub struct FunctionRef<'f> {
+    program: &'f Arc<BefFile>,
+    index: u32,
+}
+
+/// A function that keeps its program alive.
+#[derive(Clone, Debug)]
+pub struct Function {
+    program: Arc<BefFile>,
+    index: u32,
+}
+
+impl BefFile {
+    /// Resolves a verified file against the kernels at hand.
+    ///
+    /// # Errors
+    /// All kernels and native functions that are unknown, and all records that do not fit their kernel, each at
+    /// the place of its first use.
+    pub fn load(bef: VerifiedBef, registry: &KernelRegistry) -> Result<Arc<Self>, Vec<Diagnostic>> {
+        let mut loader = Loader { bef: &bef, registry, errors: Vec::new(), kernels: Vec::new() };
+        loader.find_kernels();
+        let bodies = loader.bodies();
+        let Loader { errors, kernels, .. } = loader;
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let kernels = kernels.into_iter().flatten().collect();
+        let named = bef.functions().iter().enumerate().filter(|(_, info)| !info.name.is_empty());
+        let by_name = named.map(|(index, info)| (info.name.to_string(), index as u32)).collect();
+        Ok(Arc::new(Self { by_name, bef, kernels, bodies }))
+    }
+
+    /// The file behind the program.
+    pub fn bef(&self) -> &VerifiedBef {
+        &self.bef
+    }
+
+    /// The function of this name.
+    pub fn function<'f>(self: &'f Arc<Self>, name: &str) -> Option<FunctionRef<'f>> {
+        self.by_name.get(name).map(|&index| FunctionRef::new(self, index))
+    }
+
+    /// All functions in file order, nested ones included (they have no name).
+    pub fn functions<'f>(self: &'f Arc<Self>) -> impl ExactSizeIterator<Item = FunctionRef<'f>> {
+        (0..self.bodies.len()).map(|index| FunctionRef::new(self, index as u32))
+    }
+
+    pub(crate) fn source_location(&self, offset: u32) -> Option<SourceLocation> {
+        source_location(&self.bef, offset)
+    }
+
+    pub(crate) fn kernel_name(&self, kernel: u32) -> Option<&str> {
+        self.kernels.get(kernel as usize).map(|kernel| kernel.name())
+    }
+
+    #[inline]
+    pub(crate) fn kernel(&self, index: u32) -> &Kernel {
+        &self.kernels[index as usize]
+    }
+}
+
+fn source_location(bef: &VerifiedBef, offset: u32) -> Option<SourceLocation> {
+    let location = bef.location(offset)?;
+    (location.line > 0).then(|| SourceLocation {
+        file: location.file.into(),
+        line: location.line,
+        column: location.column,
+    })
+}
+
+impl<'f> FunctionRef<'f> {
+    pub(crate) fn new(program: &'f Arc<BefFile>, index: u32) -> Self {
+        Self { program, index }
+    }
+
+    /// The function's name; empty for a nested one.
+    pub fn name(&self) -> &'f str {
+        &self.info().name
+    }
+
+    /// MLIR spellings of the argument types.
+    pub fn argument_types(&self) -> impl ExactSizeIterator<Item = &'f str> + use<'f> {
+        let bef = &self.program.bef;
+        self.info().argument_types.iter().map(|&index| bef.type_name(index as usize))
+    }
+
+    /// MLIR spellings of the result types.
+    pub fn result_types(&self) -> impl ExactSizeIterator<Item = &'f str> + use<'f> {
+        let bef = &self.program.bef;
+        self.info().result_types.iter().map(|&index| bef.type_name(index as usize))
+    }
+
+    /// How the function runs.
+    pub fn kind(&self) -> FunctionKind {
+        self.info().kind
+    }
+
+    /// A handle that keeps the program alive.
+    pub fn to_function(self) -> Function {
+        Function { program: self.program.clone(), index: self.index }
+    }
+
+    /// The program the function belongs to.
+    pub fn program(&self) -> &'f Arc<BefFile> {
+        self.program
+    }
+
+    pub(crate) fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn info(&self) -> &'f tfrt_bef::FunctionInfo {
+        &self.program.bef.functions()[self.index as usize]
+    }
+
+    pub(crate) fn body(&self) -> &'f Body {
+        &self.program.bodies[self.index as usize]
+    }
+}
+
+impl Function {
+    /// The function, borrowed.
+    pub fn as_ref(&self) -> FunctionRef<'_> {
+        FunctionRef::new(&self.program, self.index)
+    }
+}
+
+struct Loader<'b> {
+    bef: &'b VerifiedBef,
+    registry: &'b KernelRegistry,
+    errors: Vec<Diagnostic>,
+    kernels: Vec<Option<Arc<Kernel>>>,
+}
+
+impl Loader<'_> {
+    fn find_kernels(&mut self) {
+        let names = (0..self.bef.kernel_count()).map(|index| self.bef.kernel_name(index));
+        self.kernels = names.map(|name| self.registry.kernel(name).cloned()).collect();
+    }
+
+    fn error(&mut self, code: ErrorCode, location: u32, message: String) {
+        let mut error = Diagnostic::new(code, message);
+        error.location = source_location(self.bef, location);
+        self.errors.push(error);
+    }
+
+    fn bodies(&mut self) -> Vec<Body> {
+        let bef = self.bef;
+        let mut unknown = vec![false; self.kernels.len()];
+        let infos = bef.functions().iter().enumerate();
+        infos.map(|(index, info)| self.body(index, info, &mut unknown)).collect()
+    }
+
+    fn body(&mut self, index: usize, info: &tfrt_bef::FunctionInfo, unknown: &mut [bool]) -> Body {
+        if info.kind == FunctionKind::Native {
+            let native = self.registry.native(&info.name).cloned();
+            return Body::Native(native.unwrap_or_else(|| {
+                self.error(ErrorCode::NotFound, u32::MAX, format!("unknown native function '{}'", info.name));
+                Arc::new(|_, _, _| Vec::new())
+            }));
+        }
+        let plan = self.plan(index, unknown);
+        if info.kind == FunctionKind::Sync { Body::Sync(plan) } else { Body::Async(plan) }
+    }
+
+    fn plan(&mut self, index: usize, unknown: &mut [bool]) -> Plan {
+        let mut plan = Plan::default();
+        let Some(function) = self.bef.function(index) else { return plan };
+        plan.register_count = function.register_use_counts().len();
+        if plan.register_count > Operand::REGISTER_MAX as usize {
+            let message = format!("a function has {} registers", plan.register_count);
+            self.error(ErrorCode::ResourceExhausted, function.location(), message);
+            return plan;
+        }
+        for (number, record) in function.kernels().enumerate() {
+            if number == 0 {
+                // The pseudo kernel defines the parameters, after a register for kernels without arguments to hang
+                // on, which this executor has no use for.
+                let parameters = self.bef.functions()[index].argument_types.len();
+                let first = record.results().len().saturating_sub(parameters);
+                plan.parameters = record.results()[first..].iter().map(|&r| Operand::new(r)).collect();
+            } else {
+                self.step(&mut plan, &record, unknown);
+            }
+        }
+        plan.returns = function.result_registers().iter().map(|&r| Operand::new(r)).collect();
+        plan.seal();
+        plan
+    }
+
+    fn step(&mut self, plan: &mut Plan, record: &KernelRecord<'_>, unknown: &mut [bool]) {
+        let code = record.kernel_code() as usize;
+        let Some(kernel) = self.kernels[code].clone() else {
+            if !std::mem::replace(&mut unknown[code], true) {
+                let message = format!("unknown kernel name '{}'", self.bef.kernel_name(code));
+                self.error(ErrorCode::NotFound, record.location(), message);
+            }
+            return;
+        };
+        let counts = (record.attributes().len(), record.functions().len(), record.results().len());
+        if let Some(why) = kernel.signature().mismatch(record.arguments().len(), counts.0, counts.1, counts.2)
+        {
+            self.error(
+                ErrorCode::InvalidArgument,
+                record.location(),
+                format!("kernel '{}': {why}", kernel.name()),
+            );
+            return;
+        }
+        plan.steps.push(Step {
+            kernel: code as u32,
+            location: record.location(),
+            arguments: plan.arguments.len() as u32,
+            results: plan.results.len() as u32,
+            attributes: plan.attributes.len() as u32,
+            functions: plan.functions.len() as u32,
+            dispatch: match kernel.placement() {
+                _ if record.nonstrict() || kernel.is_non_strict() => Dispatch::NonStrict,
+                Placement::Inline => Dispatch::Inline,
+                Placement::Parallel => Dispatch::Queue,
+                Placement::Blocking => Dispatch::Blocking,
+            },
+        });
+        plan.arguments.extend(record.arguments().iter().map(|&register| Operand::new(register)));
+        plan.results.extend(record.results().iter().map(|&register| Operand::new(register)));
+        plan.functions.extend(record.functions());
+        for (number, &offset) in record.attributes().iter().enumerate() {
+            let signature = kernel.signature();
+            let named = signature.attributes.get(number);
+            let spec = named.map(|a| a.spec).or(signature.rest_attributes).unwrap_or(AttributeSpec::Any);
+            match AttributeCell::resolve(self.bef.attribute(offset), offset, spec) {
+                Ok(cell) => plan.attributes.push(cell),
+                Err(why) => {
+                    let name = named.map_or("?", |a| a.name);
+                    let message = format!("kernel '{}': attribute {number} ('{name}'): {why}", kernel.name());
+                    self.error(ErrorCode::InvalidArgument, record.location(), message);
+                }
+            }
+        }
+    }
+}
+
+macro_rules! parts {
+    ($($name:ident: $table:ident -> $type:ty;)*) => {$(
+        #[inline]
+        pub(crate) fn $name(&self, step: usize) -> &[$type] {
+            &self.$table[self.steps[step].$table as usize..self.steps[step + 1].$table as usize]
+        }
+    )*};
+}
+
+/// A step's parts of the tables.
+impl Plan {
+    parts! {
+        arguments_of: arguments -> Operand;
+        results_of: results -> Operand;
+        attributes_of: attributes -> AttributeCell;
+        functions_of: functions -> u32;
+    }
+}
+
+impl Plan {
+    /// Adds the closing step and marks last uses, unused results and what is worth the queue.
+    fn seal(&mut self) {
+        self.place();
+        let mut used = vec![false; self.register_count];
+        let mut mark = |operand: &mut Operand| {
+            if !std::mem::replace(&mut used[operand.register()], true) {
+                operand.set_last_use();
+            }
+        };
+        self.returns.iter_mut().rev().for_each(&mut mark);
+        self.arguments.iter_mut().rev().for_each(&mut mark);
+        // What nobody used by now, nobody uses.
+        self.results.iter_mut().for_each(&mut mark);
+        self.parameters.iter_mut().for_each(&mut mark);
+        self.steps.push(Step {
+            kernel: u32::MAX,
+            location: u32::MAX,
+            arguments: self.arguments.len() as u32,
+            results: self.results.len() as u32,
+            attributes: self.attributes.len() as u32,
+            functions: self.functions.len() as u32,
+            dispatch: Dispatch::Inline,
+        });
+    }
+
+    /// Keeps a long kernel off the queue when nothing could run beside it.
+    ///
+    /// Kernels get a level: one more than the longest chain of long kernels that leads to them. Long kernels of
+    /// one level may run beside each other, so all but the last of them go to the queue; the thread at hand runs
+    /// that one itself.
+    fn place(&mut self) {
+        if self.steps.iter().all(|step| step.dispatch != Dispatch::Queue) {
+            return;
+        }
+        let mut level_of = vec![0u32; self.register_count];
+        let mut last_at_level: Vec<usize> = Vec::new();
+        for number in 0..self.steps.len() {
+            let ends = self.steps.get(number + 1).map(|s| (s.arguments, s.results));
+            let (arguments_end, results_end) =
+                ends.unwrap_or((self.arguments.len() as u32, self.results.len() as u32));
+            let step = self.steps[number];
+            let arguments = &self.arguments[step.arguments as usize..arguments_end as usize];
+            let mut level = arguments.iter().map(|o| level_of[o.register()]).max().unwrap_or(0);
+            if step.dispatch == Dispatch::Queue {
+                if last_at_level.len() <= level as usize {
+                    last_at_level.resize(level as usize + 1, usize::MAX);
+                }
+                last_at_level[level as usize] = number;
+                level += 1;
+            }
+            for result in &self.results[step.results as usize..results_end as usize] {
+                level_of[result.register()] = level;
+            }
+        }
+        for number in last_at_level.into_iter().filter(|&number| number != usize::MAX) {
+            self.steps[number].dispatch = Dispatch::Inline;
+        }
+    }
+}
+
+impl fmt::Debug for BefFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BefFile({} functions, {} kernels)", self.bodies.len(), self.kernels.len())
+    }
+}
+
+impl fmt::Debug for FunctionRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "function '{}'", self.name())
+    }
+}
