@@ -9,6 +9,7 @@ mod coo;
 mod dense;
 mod element;
 mod elements;
+pub mod files;
 mod host_tensor;
 mod md5;
 mod metadata;

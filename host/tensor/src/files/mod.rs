@@ -1,0 +1,31 @@
+//! Tensors in files: BTF, safetensors and `.npy`.
+//!
+//! Files are mapped into memory and read in place: the tensors that a file hands out point into the map, are
+//! read-only, and keep it alive. Whoever wants to write to one takes a
+//! [`deep_copy`](crate::DenseHostTensor::deep_copy). Every number in a file is checked before it is used, and a bad
+//! one is an error that names the file and the place.
+
+pub mod btf;
+mod map;
+pub mod npy;
+pub mod safetensors;
+
+use std::path::Path;
+
+use tfrt_host::{Diagnostic, ErrorCode};
+
+/// What is wrong at a place in a file.
+#[cold]
+fn malformed(file: &str, offset: usize, what: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::invalid_argument(format!("{file}: at byte {offset}: {what}"))
+}
+
+/// Writes a whole file.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+    std::fs::write(path, bytes).map_err(|error| {
+        Diagnostic::new(ErrorCode::Io, format!("failed to write file {}: {error}", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! `.npy`, NumPy's file of one array (format versions 1, 2 and 3).
+//!
+//! A file is the magic `\x93NUMPY`, a major and a minor version byte, the header's length (little-endian, 2 bytes in
+//! version 1, else 4), the header (a Python dictionary with the keys `descr`, `fortran_order` and `shape`), and the
+//! elements. Only little-endian elements of the plain data types are read; arrays of records and objects are errors.
+
+use std::path::Path;
+
+use tfrt_host::host_buffer::HostBuffer;
+use tfrt_host::{DType, Diagnostic, ErrorCode};
+
+use super::{malformed, map, write_file};
+use crate::accessor::Accessor;
+use crate::dense::{DenseHostTensor, SharedAllocator};
+use crate::elements;
+use crate::metadata::{TensorMetadata, element_align};
+use crate::shape::TensorShape;
+
+static READER: Accessor = Accessor::new("npy reader");
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// What the elements' offset is a multiple of in the files written here, as in NumPy's.
+const ALIGNMENT: usize = 64;
+
+/// The data types by the names NumPy gives them.
+const DTYPES: [(DType, &str); 14] = [
+    (DType::I1, "|b1"),
+    (DType::I8, "|i1"),
+    (DType::UI8, "|u1"),
+    (DType::I16, "<i2"),
+    (DType::I32, "<i4"),
+    (DType::I64, "<i8"),
+    (DType::UI16, "<u2"),
+    (DType::UI32, "<u4"),
+    (DType::UI64, "<u8"),
+    (DType::F16, "<f2"),
+    (DType::F32, "<f4"),
+    (DType::F64, "<f8"),
+    (DType::Complex64, "<c8"),
+    (DType::Complex128, "<c16"),
+];
+
+/// Reads the file at `path`: read-only and in place if it is row-major and aligned, else a copy in memory of
+/// `allocator`.
+///
+/// # Errors
+/// NotFound or Io if the file cannot be read; InvalidArgument if it is malformed or holds what tensors cannot.
+pub fn read(path: impl AsRef<Path>, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
+    let path = path.as_ref();
+    read_buffer(&path.display().to_string(), &map::map_file(path)?, allocator)
+}
+
+/// As [`read`], for a file that is in memory already; `name` is what errors call it.
+///
+/// # Errors
+/// InvalidArgument if the file is malformed or holds what tensors cannot.
+pub fn read_buffer(
+    name: &str,
+    buffer: &HostBuffer,
+    allocator: &SharedAllocator,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let bytes = elements::read(buffer, &READER)?;
+    let (header, start) = split_header(&bytes).map_err(|what| malformed(name, 0, what))?;
+    let header = Header::parse(header).map_err(|what| malformed(name, MAGIC.len(), what))?;
+    let metadata = TensorMetadata { dtype: header.dtype, shape: header.shape };
+    let size = metadata.size_bytes().map_err(|error| malformed(name, MAGIC.len(), error.message))?;
+    if bytes.len() - start != size {
+        let has = bytes.len() - start;
+        return Err(malformed(
+            name,
+            start,
+            format_args!("{metadata} takes {size} bytes, the file has {has}"),
+        ));
+    }
+    let no_memory = || Diagnostic::new(ErrorCode::OutOfMemory, format!("no memory for a tensor {metadata}"));
+    let align = element_align(metadata.dtype);
+    let part = if header.fortran_order && metadata.shape.rank() > 1 && size > 0 {
+        let row_major = from_column_major(&bytes[start..], &metadata);
+        HostBuffer::copy_from_slice(&row_major, align, allocator).ok_or_else(no_memory)?
+    } else {
+        match buffer.slice(start, size) {
+            Some(part) if part.as_ptr().addr().is_multiple_of(align) => part,
+            _ => HostBuffer::copy_from_slice(&bytes[start..], align, allocator).ok_or_else(no_memory)?,
+        }
+    };
+    DenseHostTensor::from_buffer(metadata, part)
+}
+
+/// The header's text and where the elements begin.
+fn split_header(bytes: &[u8]) -> Result<(&str, usize), &'static str> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or("not an .npy file")?;
+    let (length, text) = match rest {
+        [1, _, a, b, text @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), text),
+        [2 | 3, _, a, b, c, d, text @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, text),
+        _ => return Err("a version of the format that is not known"),
+    };
+    let header = text.get(..length).ok_or("the file ends within its header")?;
+    let header = std::str::from_utf8(header).map_err(|_| "the header is not text")?;
+    Ok((header, bytes.len() - text.len() + length))
+}
+
+#[derive(Debug)]
+struct Header {
+    dtype: DType,
+    fortran_order: bool,
+    shape: TensorShape,
+}
+
+impl Header {
+    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, keys in any order.
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let text =
+            text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).ok_or("the header is no dictionary")?;
+        let descr = quoted(value_of(text, "descr")?).ok_or("arrays of records are not supported")?;
+        let (dtype, _) = *DTYPES
+            .iter()
+            .find(|(_, name)| {
+                *name == descr || name.strip_prefix('|').is_some_and(|n| descr.get(1..) == Some(n))
+            })
+            .ok_or_else(|| format!("elements of type '{descr}' are not supported"))?;
+        let order = value_of(text, "fortran_order")?;
+        let fortran_order = match () {
+            () if order.starts_with("True") => true,
+            () if order.starts_with("False") => false,
+            () => return Err("fortran_order is neither True nor False".to_owned()),
+        };
+        let shape = value_of(text, "shape")?;
+        let shape = shape.strip_prefix('(').and_then(|t| t.split_once(')')).ok_or("the shape is no tuple")?.0;
+        let dims = shape
+            .split(',')
+            .map(str::trim)
+            .filter(|dim| !dim.is_empty())
+            .map(|dim| dim.parse::<usize>().map_err(|_| format!("'{dim}' is no extent")))
+            .collect::<Result<Vec<_>, _>>()?;
+        let shape = TensorShape::new(&dims).map_err(|error| error.message)?;
+        Ok(Self { dtype, fortran_order, shape })
+    }
+}
+
+/// What follows `'key':`.
+fn value_of<'a>(dictionary: &'a str, key: &str) -> Result<&'a str, String> {
+    ['\'', '"']
+        .into_iter()
+        .find_map(|quote| {
+            let (_, rest) = dictionary.split_once(&format!("{quote}{key}{quote}"))?;
+            rest.trim_start().strip_prefix(':').map(str::trim_start)
+        })
+        .ok_or_else(|| format!("the header has no '{key}'"))
+}
+
+/// The string literal at the start of `text`.
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote).map(|(inner, _)| inner)
+}
+
+/// The elements in row-major order; `elements`, of which there are some, has the first coordinate run fastest.
+fn from_column_major(elements: &[u8], metadata: &TensorMetadata) -> Vec<u8> {
+    let size = metadata.dtype.size().unwrap_or(1);
+    let dims = metadata.shape.dims();
+    let strides: Vec<usize> = dims
+        .iter()
+        .scan(size, |stride, dim| {
+            let this = *stride;
+            *stride *= dim;
+            Some(this)
+        })
+        .collect();
+    let mut row_major = Vec::with_capacity(elements.len());
+    let mut index = vec![0; dims.len()];
+    let mut at = 0;
+    while row_major.len() < elements.len() {
+        row_major.extend_from_slice(&elements[at..at + size]);
+        for axis in (0..dims.len()).rev() {
+            index[axis] += 1;
+            at += strides[axis];
+            if index[axis] < dims[axis] {
+                break;
+            }
+            at -= strides[axis] * dims[axis];
+            index[axis] = 0;
+        }
+    }
+    row_major
+}
+
+/// The bytes of an `.npy` file of this tensor.
+///
+/// # Errors
+/// InvalidArgument for a data type that NumPy does not have (bf16); DataRace while somebody writes.
+pub fn encode(tensor: &DenseHostTensor, accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
+    let (_, descr) = DTYPES.iter().find(|(dtype, _)| *dtype == tensor.dtype()).ok_or_else(|| {
+        Diagnostic::invalid_argument(format!(".npy has no arrays of dtype {:?}", tensor.dtype()))
+    })?;
+    let dims: Vec<String> = tensor.shape().dims().iter().map(usize::to_string).collect();
+    // A tuple of one element needs its comma.
+    let comma = if dims.len() == 1 { "," } else { "" };
+    let dictionary =
+        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}", dims.join(", "));
+    // Version 1 always does: 255 extents of 20 digits fill a tenth of its longest header.
+    let prefix = MAGIC.len() + 2 + 2;
+    let padded = (prefix + dictionary.len() + 1).next_multiple_of(ALIGNMENT) - prefix;
+    let length = u16::try_from(padded).map_err(|_| Diagnostic::internal("an .npy header of 64 KiB"))?;
+    let mut file = Vec::with_capacity(prefix + padded + tensor.size_bytes());
+    file.extend_from_slice(MAGIC);
+    file.extend_from_slice(&[1, 0]);
+    file.extend_from_slice(&length.to_le_bytes());
+    file.extend_from_slice(dictionary.as_bytes());
+    file.resize(prefix + padded - 1, b' ');
+    file.push(b'\n');
+    file.extend_from_slice(&tensor.read_bytes(accessor)?);
+    Ok(file)
+}
+
+/// Writes an `.npy` file.
+///
+/// # Errors
+/// As [`encode`]; Io.
+pub fn write(
+    path: impl AsRef<Path>,
+    tensor: &DenseHostTensor,
+    accessor: &Accessor,
+) -> Result<(), Diagnostic> {
+    write_file(path.as_ref(), &encode(tensor, accessor)?)
+}

@@ -1,0 +1,150 @@
+//! The safetensors format of model weights: named dense tensors behind a JSON header.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use tfrt_host::host_buffer::HostBuffer;
+use tfrt_host::{DType, Diagnostic, ErrorCode};
+
+use super::{malformed, map, write_file};
+use crate::accessor::Accessor;
+use crate::dense::{DenseHostTensor, SharedAllocator};
+use crate::elements;
+use crate::metadata::{TensorMetadata, element_align};
+use crate::shape::TensorShape;
+
+static READER: Accessor = Accessor::new("safetensors reader");
+
+/// The data types both sides know.
+const DTYPES: [(DType, Dtype); 14] = [
+    (DType::I1, Dtype::BOOL),
+    (DType::I8, Dtype::I8),
+    (DType::I16, Dtype::I16),
+    (DType::I32, Dtype::I32),
+    (DType::I64, Dtype::I64),
+    (DType::UI8, Dtype::U8),
+    (DType::UI16, Dtype::U16),
+    (DType::UI32, Dtype::U32),
+    (DType::UI64, Dtype::U64),
+    (DType::F16, Dtype::F16),
+    (DType::BF16, Dtype::BF16),
+    (DType::F32, Dtype::F32),
+    (DType::F64, Dtype::F64),
+    (DType::Complex64, Dtype::C64),
+];
+
+#[derive(Debug)]
+struct Entry {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    /// Where the elements are, in bytes from the start of the file.
+    start: usize,
+    size: usize,
+}
+
+/// A safetensors file, open for reading.
+#[derive(Debug)]
+pub struct SafeTensorsFile {
+    name: Arc<str>,
+    bytes: HostBuffer,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl SafeTensorsFile {
+    /// Maps the file at `path` and checks its header.
+    ///
+    /// # Errors
+    /// NotFound or Io if the file cannot be read; InvalidArgument if it is malformed.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Diagnostic> {
+        let path = path.as_ref();
+        Self::from_buffer(&path.display().to_string(), map::map_file(path)?)
+    }
+
+    /// Reads a file that is in memory already; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// InvalidArgument if it is malformed.
+    pub fn from_buffer(name: &str, buffer: HostBuffer) -> Result<Self, Diagnostic> {
+        let bytes = elements::read(&buffer, &READER)?;
+        let parsed = SafeTensors::deserialize(&bytes).map_err(|error| malformed(name, 0, error))?;
+        let entries = parsed
+            .iter()
+            .map(|(tensor, view)| {
+                let start = view.data().as_ptr().addr() - bytes.as_ptr().addr();
+                let shape = view.shape().to_vec();
+                (tensor.to_owned(), Entry { dtype: view.dtype(), shape, start, size: view.data().len() })
+            })
+            .collect();
+        drop(bytes);
+        Ok(Self { name: name.into(), bytes: buffer, entries })
+    }
+
+    /// The tensors' names, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The tensor of that name: read-only and in place if the file aligns it, else a copy in memory of `allocator`.
+    ///
+    /// # Errors
+    /// NotFound if there is none of that name; InvalidArgument for a data type that the runtime does not know.
+    pub fn tensor(&self, name: &str, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
+        let entry = self.entries.get(name).ok_or_else(|| {
+            Diagnostic::new(ErrorCode::NotFound, format!("{} holds no tensor '{name}'", self.name))
+        })?;
+        let bad = |what: String| malformed(&self.name, entry.start, format_args!("tensor '{name}': {what}"));
+        let (dtype, _) = *DTYPES
+            .iter()
+            .find(|(_, theirs)| *theirs == entry.dtype)
+            .ok_or_else(|| bad(format!("elements of type {:?} are not supported", entry.dtype)))?;
+        let metadata = TensorMetadata { dtype, shape: TensorShape::new(&entry.shape)? };
+        let mut elements = self
+            .bytes
+            .slice(entry.start, entry.size)
+            .ok_or_else(|| bad("lies outside the file".to_owned()))?;
+        let align = element_align(dtype);
+        if !elements.as_ptr().addr().is_multiple_of(align) {
+            let bytes = elements::read(&self.bytes, &READER)?;
+            let unaligned = &bytes[entry.start..][..entry.size];
+            elements = HostBuffer::copy_from_slice(unaligned, align, allocator).ok_or_else(|| {
+                Diagnostic::new(ErrorCode::OutOfMemory, format!("no memory for a tensor {metadata}"))
+            })?;
+        }
+        DenseHostTensor::from_buffer(metadata, elements).map_err(|error| bad(error.message))
+    }
+}
+
+/// The bytes of a safetensors file of these tensors.
+///
+/// # Errors
+/// InvalidArgument for a data type or a name that the format cannot hold; DataRace while somebody writes to a tensor.
+pub fn encode(tensors: &[(&str, &DenseHostTensor)], accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
+    let guards =
+        tensors.iter().map(|(_, tensor)| tensor.read_bytes(accessor)).collect::<Result<Vec<_>, _>>()?;
+    let mut views = BTreeMap::new();
+    for (&(name, tensor), bytes) in tensors.iter().zip(&guards) {
+        let (_, dtype) = *DTYPES.iter().find(|(ours, _)| *ours == tensor.dtype()).ok_or_else(|| {
+            Diagnostic::invalid_argument(format!("safetensors has no tensors of dtype {:?}", tensor.dtype()))
+        })?;
+        let view = TensorView::new(dtype, tensor.shape().dims().to_vec(), bytes)
+            .map_err(|error| Diagnostic::internal(format!("tensor '{name}': {error}")))?;
+        if views.insert(name, view).is_some() {
+            return Err(Diagnostic::invalid_argument(format!("two tensors are called '{name}'")));
+        }
+    }
+    ::safetensors::serialize(views, None).map_err(|error| Diagnostic::invalid_argument(error.to_string()))
+}
+
+/// Writes a safetensors file.
+///
+/// # Errors
+/// As [`encode`]; Io.
+pub fn write(
+    path: impl AsRef<Path>,
+    tensors: &[(&str, &DenseHostTensor)],
+    accessor: &Accessor,
+) -> Result<(), Diagnostic> {
+    write_file(path.as_ref(), &encode(tensors, accessor)?)
+}
