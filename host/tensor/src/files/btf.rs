@@ -144,7 +144,7 @@ impl BtfFile {
     /// # Errors
     /// OutOfRange if there is no such tensor; InvalidArgument if the record is malformed.
     pub fn header(&self, index: usize) -> Result<RecordHeader, Diagnostic> {
-        self.parse(self.table_entry(index)?, Cursor::header)
+        self.parse(self.table_entry(index)?, record_header)
     }
 
     /// Tensor `index`, read-only and in place.
@@ -153,7 +153,7 @@ impl BtfFile {
     /// OutOfRange if there is no such tensor; InvalidArgument if the record is malformed.
     pub fn tensor(&self, index: usize) -> Result<HostTensor, Diagnostic> {
         self.parse(self.table_entry(index)?, |cursor| {
-            let header = cursor.header()?;
+            let header = record_header(cursor)?;
             Ok(match header.layout {
                 Layout::Dense => cursor.dense(header.dtype, header.rank)?.into(),
                 Layout::Coo => cursor.coo(&header)?.into(),
@@ -220,31 +220,6 @@ impl Cursor<'_> {
             .ok_or_else(|| self.bad_at(at, format_args!("{what} is {number}, more than 63 bits hold")))
     }
 
-    /// Reads the header of the record whose offset is written here.
-    fn header(&mut self) -> Result<RecordHeader, Diagnostic> {
-        let entry = self.at;
-        let offset = self.number("the offset of a tensor")?;
-        if !offset.is_multiple_of(ALIGNMENT) {
-            return Err(self.bad_at(entry, format_args!("a tensor's offset {offset} is not a multiple of 8")));
-        }
-        self.at = offset;
-        let rank = self.number("the rank of a tensor")?;
-        if rank > RANK_MAX {
-            return Err(self.bad_at(offset, format_args!("rank {rank} is higher than {RANK_MAX}")));
-        }
-        let codes_at = self.at;
-        let [dtype, layout, reserved @ ..] = self.take::<8>("the dtype and layout of a tensor")?;
-        if reserved != [0; 6] {
-            return Err(self.bad_at(codes_at, "reserved bytes that are not zero"));
-        }
-        let dtype = *DTYPES
-            .get(usize::from(dtype))
-            .ok_or_else(|| self.bad_at(codes_at, format_args!("unknown dtype {dtype}")))?;
-        let layout = Layout::from_code(layout)
-            .ok_or_else(|| self.bad_at(codes_at + 1, format_args!("unknown layout {layout}")))?;
-        Ok(RecordHeader { offset, rank, dtype, layout })
-    }
-
     fn shape(&mut self, rank: usize) -> Result<TensorShape, Diagnostic> {
         let dims = (0..rank).map(|_| self.number("an extent of a tensor")).collect::<Result<Vec<_>, _>>()?;
         TensorShape::new(&dims)
@@ -270,6 +245,31 @@ impl Cursor<'_> {
             .and_then(|tensor| tensor.check_coordinates(&READER).map(|()| tensor))
             .map_err(|error| self.bad_at(header.offset, error.message))
     }
+}
+
+/// Reads the header of the record whose offset is written here.
+fn record_header(cursor: &mut Cursor<'_>) -> Result<RecordHeader, Diagnostic> {
+    let entry = cursor.at;
+    let offset = cursor.number("the offset of a tensor")?;
+    if !offset.is_multiple_of(ALIGNMENT) {
+        return Err(cursor.bad_at(entry, format_args!("a tensor's offset {offset} is not a multiple of 8")));
+    }
+    cursor.at = offset;
+    let rank = cursor.number("the rank of a tensor")?;
+    if rank > RANK_MAX {
+        return Err(cursor.bad_at(offset, format_args!("rank {rank} is higher than {RANK_MAX}")));
+    }
+    let codes_at = cursor.at;
+    let [dtype, layout, reserved @ ..] = cursor.take::<8>("the dtype and layout of a tensor")?;
+    if reserved != [0; 6] {
+        return Err(cursor.bad_at(codes_at, "reserved bytes that are not zero"));
+    }
+    let dtype = *DTYPES
+        .get(usize::from(dtype))
+        .ok_or_else(|| cursor.bad_at(codes_at, format_args!("unknown dtype {dtype}")))?;
+    let layout = Layout::from_code(layout)
+        .ok_or_else(|| cursor.bad_at(codes_at + 1, format_args!("unknown layout {layout}")))?;
+    Ok(RecordHeader { offset, rank, dtype, layout })
 }
 
 /// The bytes of a BTF file of these tensors. Scalar tensors are written out dense.
