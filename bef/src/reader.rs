@@ -85,6 +85,15 @@ impl VerifiedBef {
         self.contents().has_section(id)
     }
 
+    /// The data of a section the format does not define; the first one if there are several of that number.
+    pub fn unknown_section(&self, code: u8) -> Option<&[u8]> {
+        if SectionId::from_code(code).is_some() {
+            return None;
+        }
+        let section = self.contents().sections.iter().find(|section| section.code == code)?;
+        self.bytes().get(section.data.clone())
+    }
+
     /// The number of kernel names.
     pub fn kernel_count(&self) -> usize {
         self.contents().kernels.len()

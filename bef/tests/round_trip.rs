@@ -158,6 +158,7 @@ fn equal_things_are_written_once() {
     assert_eq!(bef.type_name("t"), bef.type_name("t"));
     assert_eq!(bef.location("f", 1, 2), bef.location("f", 1, 2));
     assert_ne!(bef.location("f", 1, 2), bef.location("g", 1, 2));
+    assert_ne!(bef.unique_location("f", 1, 2), bef.unique_location("f", 1, 2));
     let value = Attribute::scalar(1_i32);
     assert_eq!(bef.attribute(&value, false), bef.attribute(&value, false));
     assert_ne!(bef.attribute(&value, false), bef.attribute(&value, true));
@@ -250,6 +251,8 @@ fn inspection_lists_sections_and_functions() {
     assert_eq!(strings.entries, Some(10));
     let unknown = inspection.sections.last().unwrap();
     assert_eq!((unknown.code, unknown.name, unknown.bytes, unknown.alignment), (200, None, 7, 16));
+    assert_eq!(bef.unknown_section(200), Some(&b"skip me"[..]));
+    assert_eq!((bef.unknown_section(201), bef.unknown_section(3)), (None, None));
     assert_eq!(inspection.functions[1].kernels, 4);
     assert_eq!(inspection.functions[1].arguments, ["i32", "!tfrt.chain"]);
     assert_eq!(bef.attribute_kind(u32::MAX), None::<AttributeKind>);

@@ -177,19 +177,35 @@ impl BefBuilder {
 
     /// A place in a source file. Line and column count from 1; 0 means they are not known.
     pub fn location(&mut self, file: &str, line: u32, column: u32) -> LocationId {
-        let offset = self.intern(SectionId::LocationFilenames, file);
-        let filename = *self.filename_indices.entry(offset).or_insert_with(|| {
-            self.filename_count += 1;
-            self.filename_count - 1
-        });
+        let filename = self.filename(file);
         if let Some(&known) = self.known_positions.get(&(filename, line, column)) {
             return known;
         }
+        let location = self.put_location(filename, line, column);
+        self.known_positions.insert((filename, line, column), location);
+        location
+    }
+
+    /// A place in a source file that differs from all other locations, even those that say the same. For programs whose
+    /// kernels are told apart by their locations.
+    pub fn unique_location(&mut self, file: &str, line: u32, column: u32) -> LocationId {
+        let filename = self.filename(file);
+        self.put_location(filename, line, column)
+    }
+
+    fn filename(&mut self, file: &str) -> u32 {
+        let offset = self.intern(SectionId::LocationFilenames, file);
+        *self.filename_indices.entry(offset).or_insert_with(|| {
+            self.filename_count += 1;
+            self.filename_count - 1
+        })
+    }
+
+    fn put_location(&mut self, filename: u32, line: u32, column: u32) -> LocationId {
         let location = LocationId(self.offset(SectionId::LocationPositions, self.positions.len()));
         for part in [filename, line, column] {
             put_integer(&mut self.positions, u64::from(part));
         }
-        self.known_positions.insert((filename, line, column), location);
         location
     }
 
