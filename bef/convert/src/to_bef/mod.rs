@@ -1,0 +1,55 @@
+//! MLIR to BEF, in two passes: [`collect`](collect::collect) checks the module and lists its functions, the second encodes
+//! them.
+
+mod collect;
+mod emit;
+
+use tfrt_bef::{BefBuilder, OptionalSections};
+use tfrt_ir::{Diagnostic, Diagnostics, Location, Module, OpId};
+
+/// How to encode a module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConvertOptions {
+    /// Leave out what only conversion back to MLIR needs: names and types of attributes, types of registers.
+    pub disable_optional_sections: bool,
+}
+
+/// Ops whose kernels read attributes of kinds they do not know beforehand; theirs are written with headers.
+const TYPED_ATTRIBUTE_OPS: &[&str] = &[
+    "corert.const_dense_tensor",
+    "corert.const_string_tensor",
+    "corert.execute_crt_op",
+    "corert.executeop",
+    "corert.executeop.seq",
+    "corert_sync.const_dense_tensor",
+    "corert_sync.executeop",
+];
+
+/// Encodes a module.
+///
+/// # Errors
+/// Everything the format has no place for, each where it stands.
+pub fn mlir_to_bef(module: &Module, options: ConvertOptions) -> Result<Vec<u8>, Diagnostics> {
+    let optional =
+        if options.disable_optional_sections { OptionalSections::Drop } else { OptionalSections::Keep };
+    let mut errors = Diagnostics::new();
+    let functions = collect::collect(module, &mut errors);
+    if errors.has_errors() {
+        return Err(errors);
+    }
+    let mut builder = BefBuilder::new(optional);
+    emit::emit(module, &functions, optional, &mut builder, &mut errors);
+    if errors.has_errors() {
+        return Err(errors);
+    }
+    builder.finish().map_err(|error| {
+        let mut errors = Diagnostics::new();
+        errors.push(Diagnostic::error(Location::Unknown, error.to_string()));
+        errors
+    })
+}
+
+/// Reports an error at an op.
+fn error_at(module: &Module, op: OpId, errors: &mut Diagnostics, message: impl Into<String>) {
+    errors.push(Diagnostic::error(module.op(op).location.clone(), message));
+}
