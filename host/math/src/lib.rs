@@ -1,1 +1,61 @@
 //! Tensor mathematics on plain slices.
+//!
+//! Every operation is a **plan**: a small value made once from shapes and parameters, which knows into how many
+//! independent blocks the work is cut and computes any one of them. A plan is run in one of two ways:
+//!
+//! - [`BlockOp::run`] hands the blocks to a [`ParallelFor`] and returns when all are done;
+//! - a runtime that must not block calls [`BlockOp::split`] to cut the output into exclusive pieces, moves each piece
+//!   into a task of its own that calls [`BlockOp::run_block`], and continues when the last task ends.
+//!
+//! Conventions, which hold everywhere unless an operation says otherwise:
+//! - Tensors are dense, row-major slices; images are `NHWC` and filters `HWIO`.
+//! - Lengths and parameters are checked; a mistake is a [`ShapeError`], never a panic. Dimensions of zero are legal.
+//! - Results do not depend on the number of workers or on the order of blocks, bit for bit.
+//! - NaN propagates: it wins `maximum`, `minimum`, `relu`, max pooling and the reductions, and `argmax` gives the
+//!   position of the first NaN, as NumPy does. Comparisons with NaN are false, `not_equal` is true.
+//! - Integer arithmetic wraps; an integer divided by zero is zero.
+//!
+//! The crate knows no tensor type, no asynchronous value, no device and no thread pool, and it never prints.
+
+mod argmax;
+mod cast;
+mod conv;
+mod cross_entropy;
+mod element;
+mod elementwise;
+mod error;
+mod matmul;
+mod normalize;
+mod pad;
+mod parallel;
+mod pool;
+mod reduce;
+mod shape;
+mod simd;
+mod softmax;
+mod tile;
+mod transpose;
+mod window;
+
+pub use argmax::{ArgExtreme, IndexElement};
+pub use cast::{CastTo, cast};
+pub use conv::{Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput};
+pub use cross_entropy::{CrossEntropy, CrossEntropyInput, Labels, SparseCrossEntropy};
+pub use element::{Element, Float, Number};
+pub use elementwise::{BiasAdd, Binary, Broadcast, Unary, Update, axpy, broadcast_shapes, ops};
+pub use error::ShapeError;
+pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput};
+pub use normalize::{
+    BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, BatchNormOutput, BatchNormTraining,
+    Coefficients, ColumnStatistics, InputGradient, ScaleShift, ScaleShiftInput, fold_batch_norm,
+};
+pub use pad::Pad;
+pub use parallel::{BlockOp, ParallelFor, Serial};
+pub use pool::{
+    AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PoolShape, global_avg_pool,
+};
+pub use reduce::{Max, Mean, Min, Prod, Reduce, ReducePartials, Reduction, Sum, column_sums};
+pub use softmax::{LogSoftmax, Softmax};
+pub use tile::TileMut;
+pub use transpose::Transpose;
+pub use window::{Extent2, Padding};

@@ -1,0 +1,111 @@
+//! Conversion between all numeric types and `bool`.
+
+use half::{bf16, f16};
+
+use crate::elementwise::Unary;
+use crate::{Element, ShapeError};
+
+/// A conversion that always succeeds.
+///
+/// Between integers the value wraps; from floating point to integer it is truncated toward zero and saturates, NaN giving
+/// zero; to a narrower floating-point type it is rounded to nearest even; to `bool` it is "not zero" (NaN is true); from
+/// `bool` it is 0 or 1.
+pub trait CastTo<To>: Element {
+    /// Converts one value.
+    fn cast_to(self) -> To;
+}
+
+/// A plan that converts `len` elements.
+pub fn cast<A, B>(len: usize) -> Result<Unary<A, B, impl Fn(A) -> B + Copy + Sync>, ShapeError>
+where
+    A: CastTo<B>,
+    B: Element,
+{
+    Unary::new(A::cast_to, len)
+}
+
+macro_rules! cast_impl {
+    ($from:ident => $($to:ident),*; |$x:ident| $value:expr) => {$(
+        impl CastTo<$to> for $from {
+            #[inline]
+            fn cast_to(self) -> $to { let $x = self; ($value) as $to }
+        }
+    )*};
+}
+
+macro_rules! cast_native {
+    ($($from:ident)*) => {$(
+        cast_impl!($from => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64; |x| x);
+        impl CastTo<f16> for $from {
+            #[inline]
+            fn cast_to(self) -> f16 { f16::from_f64(self as f64) }
+        }
+        impl CastTo<bf16> for $from {
+            #[inline]
+            fn cast_to(self) -> bf16 { bf16::from_f64(self as f64) }
+        }
+        impl CastTo<bool> for $from {
+            #[inline]
+            fn cast_to(self) -> bool { self != (0 as $from) }
+        }
+        impl CastTo<$from> for bool {
+            #[inline]
+            fn cast_to(self) -> $from { u8::from(self) as $from }
+        }
+    )*};
+}
+
+macro_rules! cast_half {
+    ($($from:ident)*) => {$(
+        cast_impl!($from => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64; |x| x.to_f32());
+        impl CastTo<f16> for $from {
+            #[inline]
+            fn cast_to(self) -> f16 { f16::from_f32(self.to_f32()) }
+        }
+        impl CastTo<bf16> for $from {
+            #[inline]
+            fn cast_to(self) -> bf16 { bf16::from_f32(self.to_f32()) }
+        }
+        impl CastTo<bool> for $from {
+            #[inline]
+            fn cast_to(self) -> bool { self != $from::ZERO }
+        }
+        impl CastTo<$from> for bool {
+            #[inline]
+            fn cast_to(self) -> $from { if self { $from::ONE } else { $from::ZERO } }
+        }
+    )*};
+}
+
+cast_native!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+cast_half!(f16 bf16);
+
+impl CastTo<bool> for bool {
+    #[inline]
+    fn cast_to(self) -> bool {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockOp, Serial};
+
+    fn check<A: CastTo<B>, B: Element + std::fmt::Debug>(from: &[A], to: &[B]) {
+        let mut out = vec![B::default(); to.len()];
+        cast::<A, B>(from.len()).unwrap().run(&Serial, from, &mut out).unwrap();
+        assert_eq!(out, to);
+    }
+
+    #[test]
+    fn values_convert_as_documented() {
+        check::<f32, u8>(&[-1.0, 300.0, f32::NAN, 2.9], &[0, 255, 0, 2]);
+        check::<i32, i8>(&[128, -129, 5], &[-128, 127, 5]);
+        check::<f64, bool>(&[0.0, -0.0, f64::NAN, 0.1], &[false, false, true, true]);
+        check::<bool, f16>(&[true, false], &[f16::ONE, f16::ZERO]);
+        check::<f32, bf16>(&[1.0, 3.140_625], &[bf16::ONE, bf16::from_f32(3.140_625)]);
+        check::<i64, f32>(&[1 << 40, -3], &[1_099_511_627_776.0, -3.0]);
+        check::<f16, i32>(&[f16::from_f32(-7.5)], &[-7]);
+    }
+}

@@ -1,0 +1,220 @@
+//! The arithmetic that the operations need of an element type.
+
+use half::{bf16, f16};
+
+/// A plain value that a tensor may hold: anything that is copied bit by bit.
+pub trait Element: Copy + Default + Send + Sync + PartialEq + 'static {}
+
+impl<T: Copy + Default + Send + Sync + PartialEq + 'static> Element for T {}
+
+/// A number, with the arithmetic of tensors: integers wrap, an integer divided by zero is zero, and floating-point numbers
+/// follow IEEE 754 (`f16` and `bf16` are computed in `f32` and rounded once).
+pub trait Number: Element + PartialOrd {
+    /// What sums and products are accumulated in: `f64` for `f32` and `f64`, `f32` for the half types, and the widest
+    /// integer of the same sign for integers.
+    type Acc: Number;
+
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// The least value: negative infinity for floating point.
+    const LOWEST: Self;
+    /// The greatest value: infinity for floating point.
+    const HIGHEST: Self;
+
+    /// `self + other`.
+    fn plus(self, other: Self) -> Self;
+    /// `self - other`.
+    fn minus(self, other: Self) -> Self;
+    /// `self * other`.
+    fn times(self, other: Self) -> Self;
+    /// `self / other`; integers round toward zero.
+    fn over(self, other: Self) -> Self;
+    /// The remainder of [`Number::over`], with the sign of `self`; for integers zero where `other` is zero.
+    fn remainder(self, other: Self) -> Self;
+    /// Whether this is a NaN.
+    fn is_nan(self) -> bool;
+    /// Widens to the accumulator.
+    fn to_acc(self) -> Self::Acc;
+    /// Rounds (floating point) or truncates (integers) an accumulator.
+    fn from_acc(acc: Self::Acc) -> Self;
+    /// Converts a count, rounding or wrapping where it does not fit.
+    fn from_count(count: usize) -> Self;
+}
+
+/// A floating-point number.
+pub trait Float: Number {
+    /// From an `f64`, rounded once.
+    fn from_f64(value: f64) -> Self;
+    /// To an `f64`, exactly.
+    fn to_f64(self) -> f64;
+    /// `e` to the power of `self`.
+    fn exp(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// `self` to the power of `other`.
+    fn power(self, other: Self) -> Self;
+    /// The greatest integer not above.
+    fn floor(self) -> Self;
+    /// The least integer not below.
+    fn ceil(self) -> Self;
+    /// The nearest integer, halves to even.
+    fn round_even(self) -> Self;
+    /// Sine.
+    fn sin(self) -> Self;
+    /// Cosine.
+    fn cos(self) -> Self;
+}
+
+macro_rules! native_float {
+    ($($t:ident),*) => {$(
+        impl Number for $t {
+            type Acc = f64;
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const LOWEST: Self = $t::NEG_INFINITY;
+            const HIGHEST: Self = $t::INFINITY;
+            #[inline]
+            fn plus(self, other: Self) -> Self { self + other }
+            #[inline]
+            fn minus(self, other: Self) -> Self { self - other }
+            #[inline]
+            fn times(self, other: Self) -> Self { self * other }
+            #[inline]
+            fn over(self, other: Self) -> Self { self / other }
+            #[inline]
+            fn remainder(self, other: Self) -> Self { self % other }
+            #[inline]
+            fn is_nan(self) -> bool { self.is_nan() }
+            #[inline]
+            fn to_acc(self) -> f64 { f64::from(self) }
+            #[inline]
+            fn from_acc(acc: f64) -> Self { acc as $t }
+            #[inline]
+            fn from_count(count: usize) -> Self { count as $t }
+        }
+
+        impl Float for $t {
+            #[inline]
+            fn from_f64(value: f64) -> Self { value as $t }
+            #[inline]
+            fn to_f64(self) -> f64 { f64::from(self) }
+            #[inline]
+            fn exp(self) -> Self { self.exp() }
+            #[inline]
+            fn ln(self) -> Self { self.ln() }
+            #[inline]
+            fn sqrt(self) -> Self { self.sqrt() }
+            #[inline]
+            fn tanh(self) -> Self { self.tanh() }
+            #[inline]
+            fn power(self, other: Self) -> Self { self.powf(other) }
+            #[inline]
+            fn floor(self) -> Self { self.floor() }
+            #[inline]
+            fn ceil(self) -> Self { self.ceil() }
+            #[inline]
+            fn round_even(self) -> Self { self.round_ties_even() }
+            #[inline]
+            fn sin(self) -> Self { self.sin() }
+            #[inline]
+            fn cos(self) -> Self { self.cos() }
+        }
+    )*};
+}
+
+macro_rules! half_float {
+    ($($t:ident),*) => {$(
+        impl Number for $t {
+            type Acc = f32;
+            const ZERO: Self = $t::ZERO;
+            const ONE: Self = $t::ONE;
+            const LOWEST: Self = $t::NEG_INFINITY;
+            const HIGHEST: Self = $t::INFINITY;
+            #[inline]
+            fn plus(self, other: Self) -> Self { $t::from_f32(self.to_f32() + other.to_f32()) }
+            #[inline]
+            fn minus(self, other: Self) -> Self { $t::from_f32(self.to_f32() - other.to_f32()) }
+            #[inline]
+            fn times(self, other: Self) -> Self { $t::from_f32(self.to_f32() * other.to_f32()) }
+            #[inline]
+            fn over(self, other: Self) -> Self { $t::from_f32(self.to_f32() / other.to_f32()) }
+            #[inline]
+            fn remainder(self, other: Self) -> Self { $t::from_f32(self.to_f32() % other.to_f32()) }
+            #[inline]
+            fn is_nan(self) -> bool { self.is_nan() }
+            #[inline]
+            fn to_acc(self) -> f32 { self.to_f32() }
+            #[inline]
+            fn from_acc(acc: f32) -> Self { $t::from_f32(acc) }
+            #[inline]
+            fn from_count(count: usize) -> Self { $t::from_f64(count as f64) }
+        }
+
+        impl Float for $t {
+            #[inline]
+            fn from_f64(value: f64) -> Self { $t::from_f64(value) }
+            #[inline]
+            fn to_f64(self) -> f64 { self.to_f64() }
+            #[inline]
+            fn exp(self) -> Self { $t::from_f32(self.to_f32().exp()) }
+            #[inline]
+            fn ln(self) -> Self { $t::from_f32(self.to_f32().ln()) }
+            #[inline]
+            fn sqrt(self) -> Self { $t::from_f32(self.to_f32().sqrt()) }
+            #[inline]
+            fn tanh(self) -> Self { $t::from_f32(self.to_f32().tanh()) }
+            #[inline]
+            fn power(self, other: Self) -> Self { $t::from_f32(self.to_f32().powf(other.to_f32())) }
+            #[inline]
+            fn floor(self) -> Self { $t::from_f32(self.to_f32().floor()) }
+            #[inline]
+            fn ceil(self) -> Self { $t::from_f32(self.to_f32().ceil()) }
+            #[inline]
+            fn round_even(self) -> Self { $t::from_f32(self.to_f32().round_ties_even()) }
+            #[inline]
+            fn sin(self) -> Self { $t::from_f32(self.to_f32().sin()) }
+            #[inline]
+            fn cos(self) -> Self { $t::from_f32(self.to_f32().cos()) }
+        }
+    )*};
+}
+
+macro_rules! integer {
+    ($($t:ident: $acc:ident),*) => {$(
+        impl Number for $t {
+            type Acc = $acc;
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            const LOWEST: Self = $t::MIN;
+            const HIGHEST: Self = $t::MAX;
+            #[inline]
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline]
+            fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
+            #[inline]
+            fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
+            #[inline]
+            fn over(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_div(other) } }
+            #[inline]
+            fn remainder(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_rem(other) } }
+            #[inline]
+            fn is_nan(self) -> bool { false }
+            #[inline]
+            fn to_acc(self) -> $acc { $acc::from(self) }
+            #[inline]
+            fn from_acc(acc: $acc) -> Self { acc as $t }
+            #[inline]
+            fn from_count(count: usize) -> Self { count as $t }
+        }
+    )*};
+}
+
+native_float!(f32, f64);
+half_float!(f16, bf16);
+integer!(i8: i64, i16: i64, i32: i64, i64: i64, u8: u64, u16: u64, u32: u64, u64: u64);

@@ -1,0 +1,15 @@
+//! Elementwise operations: unary, binary with broadcasting, updates in place, and adding a bias.
+//!
+//! A plan is generic over the function, so that each pair of function and type is a loop of its own; the functions
+//! themselves are in [`ops`].
+
+mod bias;
+mod binary;
+mod broadcast;
+pub mod ops;
+mod unary;
+
+pub use bias::BiasAdd;
+pub use binary::Binary;
+pub use broadcast::{Broadcast, broadcast_shapes};
+pub use unary::{Unary, Update, axpy};

@@ -1,0 +1,259 @@
+//! Functions of one or two elements, to be handed to [`Unary`](crate::Unary), [`Binary`](crate::Binary) or
+//! [`Update`](crate::Update).
+
+use crate::{Element, Float, Number};
+
+/// `a + b`.
+#[inline]
+pub fn add<T: Number>(a: T, b: T) -> T {
+    a.plus(b)
+}
+
+/// `a - b`.
+#[inline]
+pub fn sub<T: Number>(a: T, b: T) -> T {
+    a.minus(b)
+}
+
+/// `a * b`.
+#[inline]
+pub fn mul<T: Number>(a: T, b: T) -> T {
+    a.times(b)
+}
+
+/// `a / b`; integers round toward zero and give zero for `b == 0`.
+#[inline]
+pub fn div<T: Number>(a: T, b: T) -> T {
+    a.over(b)
+}
+
+/// `a - floor(a / b) * b`: the remainder with the sign of `b`.
+#[inline]
+pub fn floor_mod<T: Number>(a: T, b: T) -> T {
+    let r = a.remainder(b);
+    if r != T::ZERO && (r < T::ZERO) != (b < T::ZERO) { r.plus(b) } else { r }
+}
+
+/// `a / b` rounded down.
+#[inline]
+pub fn floor_div<T: Number>(a: T, b: T) -> T {
+    a.minus(floor_mod(a, b)).over(b)
+}
+
+/// The greater; NaN if either is NaN.
+#[inline]
+pub fn maximum<T: Number>(a: T, b: T) -> T {
+    if a > b || a.is_nan() { a } else { b }
+}
+
+/// The lesser; NaN if either is NaN.
+#[inline]
+pub fn minimum<T: Number>(a: T, b: T) -> T {
+    if a < b || a.is_nan() { a } else { b }
+}
+
+/// `(a - b)²`.
+#[inline]
+pub fn squared_difference<T: Number>(a: T, b: T) -> T {
+    let d = a.minus(b);
+    d.times(d)
+}
+
+/// `a` to the power of `b`.
+#[inline]
+pub fn pow<T: Float>(a: T, b: T) -> T {
+    a.power(b)
+}
+
+/// `a == b`; false if either is NaN.
+#[inline]
+pub fn equal<T: Element>(a: T, b: T) -> bool {
+    a == b
+}
+
+/// `a != b`; true if either is NaN.
+#[inline]
+pub fn not_equal<T: Element>(a: T, b: T) -> bool {
+    a != b
+}
+
+/// `a < b`.
+#[inline]
+pub fn less<T: Element + PartialOrd>(a: T, b: T) -> bool {
+    a < b
+}
+
+/// `a <= b`.
+#[inline]
+pub fn less_equal<T: Element + PartialOrd>(a: T, b: T) -> bool {
+    a <= b
+}
+
+/// `a > b`.
+#[inline]
+pub fn greater<T: Element + PartialOrd>(a: T, b: T) -> bool {
+    a > b
+}
+
+/// `a >= b`.
+#[inline]
+pub fn greater_equal<T: Element + PartialOrd>(a: T, b: T) -> bool {
+    a >= b
+}
+
+/// `x` where it is positive, else zero; NaN stays.
+#[inline]
+pub fn relu<T: Number>(x: T) -> T {
+    if x < T::ZERO { T::ZERO } else { x }
+}
+
+/// The gradient of [`relu`]: `gradient` where the feature (its input or its output) is positive, else zero.
+#[inline]
+pub fn relu_gradient<T: Number>(gradient: T, feature: T) -> T {
+    if feature > T::ZERO { gradient } else { T::ZERO }
+}
+
+/// `-x`.
+#[inline]
+pub fn neg<T: Number>(x: T) -> T {
+    // Through the product, so that zero changes its sign as IEEE 754 has it.
+    x.times(T::ZERO.minus(T::ONE))
+}
+
+/// `|x|`; the least integer stays as it is.
+#[inline]
+pub fn abs<T: Number>(x: T) -> T {
+    if x < T::ZERO { neg(x) } else { T::ZERO.plus(x) }
+}
+
+/// -1, 0 or 1; NaN stays.
+#[inline]
+pub fn sign<T: Number>(x: T) -> T {
+    if x > T::ZERO {
+        T::ONE
+    } else if x < T::ZERO {
+        T::ZERO.minus(T::ONE)
+    } else {
+        x
+    }
+}
+
+/// `x²`.
+#[inline]
+pub fn square<T: Number>(x: T) -> T {
+    x.times(x)
+}
+
+/// `e` to the power of `x`.
+#[inline]
+pub fn exp<T: Float>(x: T) -> T {
+    x.exp()
+}
+
+/// Natural logarithm.
+#[inline]
+pub fn log<T: Float>(x: T) -> T {
+    x.ln()
+}
+
+/// Square root.
+#[inline]
+pub fn sqrt<T: Float>(x: T) -> T {
+    x.sqrt()
+}
+
+/// `1 / sqrt(x)`.
+#[inline]
+pub fn rsqrt<T: Float>(x: T) -> T {
+    T::ONE.over(x.sqrt())
+}
+
+/// `1 / x`.
+#[inline]
+pub fn reciprocal<T: Number>(x: T) -> T {
+    T::ONE.over(x)
+}
+
+/// Hyperbolic tangent.
+#[inline]
+pub fn tanh<T: Float>(x: T) -> T {
+    x.tanh()
+}
+
+/// `1 / (1 + e^-x)`, without overflow on either side.
+#[inline]
+pub fn sigmoid<T: Float>(x: T) -> T {
+    if x < T::ZERO {
+        let e = x.exp();
+        e.over(T::ONE.plus(e))
+    } else {
+        T::ONE.over(T::ONE.plus(neg(x).exp()))
+    }
+}
+
+/// The greatest integer not above.
+#[inline]
+pub fn floor<T: Float>(x: T) -> T {
+    x.floor()
+}
+
+/// The least integer not below.
+#[inline]
+pub fn ceil<T: Float>(x: T) -> T {
+    x.ceil()
+}
+
+/// The nearest integer, halves to even.
+#[inline]
+pub fn round<T: Float>(x: T) -> T {
+    x.round_even()
+}
+
+/// Sine.
+#[inline]
+pub fn sin<T: Float>(x: T) -> T {
+    x.sin()
+}
+
+/// Cosine.
+#[inline]
+pub fn cos<T: Float>(x: T) -> T {
+    x.cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_wins_extremes_and_relu() {
+        for (a, b) in [(f32::NAN, 1.0), (1.0, f32::NAN)] {
+            assert!(maximum(a, b).is_nan() && minimum(a, b).is_nan());
+        }
+        assert!(relu(f32::NAN).is_nan() && sign(f32::NAN).is_nan());
+        assert_eq!(relu_gradient(3.0, f32::NAN), 0.0);
+    }
+
+    #[test]
+    fn integer_corners() {
+        assert_eq!(div(7, 0), 0);
+        assert_eq!(div(i32::MIN, -1), i32::MIN);
+        assert_eq!(add(i8::MAX, 1), i8::MIN);
+        assert_eq!(abs(-5i64), 5);
+        for (a, b, quotient, rest) in
+            [(7, 2, 3, 1), (-7, 2, -4, 1), (7, -2, -4, -1), (-7, -2, 3, -1), (5, 0, 0, 0)]
+        {
+            assert_eq!((floor_div(a, b), floor_mod(a, b)), (quotient, rest), "{a} by {b}");
+        }
+    }
+
+    #[test]
+    fn float_corners() {
+        assert_eq!(neg(0.0f32).to_bits(), (-0.0f32).to_bits());
+        assert_eq!(abs(-0.0f32).to_bits(), 0);
+        assert_eq!(sigmoid(-1000.0f64), 0.0);
+        assert_eq!(sigmoid(1000.0f64), 1.0);
+        assert_eq!(floor_mod(-1.0, 3.0), 2.0);
+        assert_eq!(round(2.5), 2.0);
+    }
+}

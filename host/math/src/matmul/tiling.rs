@@ -1,0 +1,66 @@
+//! Into which tiles a product is cut.
+
+/// Floating-point operations worth a task of its own: some 20 µs on one core.
+const BLOCK_FLOPS: usize = 2 << 20;
+/// Tiles for each worker, so that one that starts late leaves little to wait for.
+const TILES_PER_WORKER: usize = 3;
+
+/// Rows and columns of a tile for `batch` products of `rows` × `k` by `k` × `cols` run by `workers` threads.
+///
+/// A tile costs, besides its arithmetic, the packing of its rows of A and its columns of B; the cut into at least the
+/// number of tiles wanted is the one that packs least.
+pub(crate) fn choose_tiles(
+    batch: usize,
+    rows: usize,
+    k: usize,
+    cols: usize,
+    workers: usize,
+) -> (usize, usize) {
+    let whole = (rows.max(1), cols.max(1));
+    let flops = rows.saturating_mul(cols).saturating_mul(k).saturating_mul(2);
+    let useful = flops.saturating_mul(batch) / BLOCK_FLOPS;
+    let wanted = if workers > 1 { workers.saturating_mul(TILES_PER_WORKER).min(useful).min(4096) } else { 1 };
+    let wanted = wanted.div_ceil(batch.max(1));
+    if wanted <= 1 {
+        return whole;
+    }
+    // Multiples of the micro-kernels' tiles, so that only the last ones run partly empty.
+    let rows_of = |parts: usize| rows.div_ceil(parts).next_multiple_of(16).min(whole.0);
+    let cols_of = |parts: usize| cols.div_ceil(parts).next_multiple_of(64).min(whole.1);
+    (1..=wanted)
+        .map(|down| (rows_of(down), cols_of(wanted.div_ceil(down))))
+        .min_by_key(|&(tile_rows, tile_cols)| {
+            let (down, across) = (rows.div_ceil(tile_rows), cols.div_ceil(tile_cols));
+            let missing = wanted.saturating_sub(down * across);
+            // First enough tiles for everybody, within a quarter; then the least packing.
+            (missing * 4 / wanted, (across * rows).saturating_add(down * cols))
+        })
+        .unwrap_or(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_or_serial_products_stay_whole() {
+        assert_eq!(choose_tiles(1, 8, 8, 8, 16), (8, 8));
+        assert_eq!(choose_tiles(1, 4096, 4096, 4096, 1), (4096, 4096));
+        assert_eq!(choose_tiles(0, 0, 0, 0, 4), (1, 1));
+    }
+
+    #[test]
+    fn skinny_products_are_cut_along_the_long_side() {
+        let (rows, cols) = choose_tiles(1, 1, 4096, 4096, 8);
+        assert!(rows == 1 && cols <= 1024, "{rows} {cols}");
+        let (rows, cols) = choose_tiles(1, 100_000, 147, 64, 8);
+        assert!(cols == 64 && rows <= 100_000 / 18, "{rows} {cols}");
+    }
+
+    #[test]
+    fn there_is_work_for_every_worker() {
+        let (rows, cols) = choose_tiles(1, 2048, 2048, 2048, 16);
+        assert!(2048usize.div_ceil(rows) * 2048usize.div_ceil(cols) >= 36);
+        assert_eq!(choose_tiles(64, 512, 512, 512, 8), (512, 512));
+    }
+}

@@ -1,0 +1,199 @@
+//! How work is cut and handed out: the block protocol, and the trait a runtime implements to run blocks in parallel.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::ShapeError;
+use crate::error::check_len;
+
+/// Something that runs a loop's iterations, perhaps on several threads.
+pub trait ParallelFor: Sync {
+    /// Calls `body` with disjoint ranges that together cover `0..total`, in any order and on any threads, and returns
+    /// when all of them are done. Ranges other than the last should hold at least `min_block` iterations.
+    fn parallel_for(&self, total: usize, min_block: usize, body: &(dyn Fn(Range<usize>) + Sync));
+
+    /// How many iterations may run at one time; at least 1. Plans are cut to suit it.
+    fn parallelism(&self) -> usize;
+}
+
+/// Runs everything on the calling thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Serial;
+
+impl ParallelFor for Serial {
+    fn parallel_for(&self, total: usize, _min_block: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
+        if total > 0 {
+            body(0..total);
+        }
+    }
+
+    fn parallelism(&self) -> usize {
+        1
+    }
+}
+
+/// An operation cut into independent blocks, each of which owns a piece of the output.
+///
+/// The contract: `split` gives exactly `block_count` pieces, which cover the output and are disjoint (the borrow checker
+/// sees to that); `run_block(i, input, piece_i)` computes piece `i` and touches nothing else. Blocks may run in any
+/// order, at the same time, and on any thread; each must be given its own piece. After all have run the output is
+/// complete. A block that fails leaves its piece in an unspecified but initialized state.
+pub trait BlockOp: Sync {
+    /// The operands that are only read.
+    type Input<'a>: Copy + Send + Sync;
+    /// The whole output: a slice, or a tuple of slices.
+    type Output<'a>;
+    /// One block's exclusive piece of the output.
+    type Piece<'a>: Send;
+
+    /// Number of blocks; zero when there is nothing to compute.
+    fn block_count(&self) -> usize;
+
+    /// Cuts the output into one piece for each block, in the order of blocks.
+    fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError>;
+
+    /// Computes one block.
+    fn run_block(
+        &self,
+        block: usize,
+        input: Self::Input<'_>,
+        piece: Self::Piece<'_>,
+    ) -> Result<(), ShapeError>;
+
+    /// Runs all blocks through `parallel` and returns when they are done, with the error of the lowest-numbered block
+    /// that failed, if any.
+    fn run<'a>(
+        &self,
+        parallel: &dyn ParallelFor,
+        input: Self::Input<'_>,
+        output: Self::Output<'a>,
+    ) -> Result<(), ShapeError> {
+        let pieces = self.split(output)?;
+        if pieces.len() <= 1 || parallel.parallelism() <= 1 {
+            return pieces
+                .into_iter()
+                .enumerate()
+                .try_for_each(|(block, piece)| self.run_block(block, input, piece));
+        }
+        // A piece is taken out of its slot by the one iteration that runs it.
+        let slots: Vec<Mutex<Option<Self::Piece<'a>>>> =
+            pieces.into_iter().map(|p| Mutex::new(Some(p))).collect();
+        let failure: Mutex<Option<(usize, ShapeError)>> = Mutex::new(None);
+        parallel.parallel_for(slots.len(), 1, &|range| {
+            for block in range {
+                let piece = slots[block].lock().unwrap_or_else(PoisonError::into_inner).take();
+                let Some(Err(error)) = piece.map(|piece| self.run_block(block, input, piece)) else {
+                    continue;
+                };
+                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if failure.as_ref().is_none_or(|(first, _)| block < *first) {
+                    *failure = Some((block, error));
+                }
+            }
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Elements of memory-bound work worth a task of its own: about 10 µs of streaming.
+const MEMORY_BLOCK: usize = 32 * 1024;
+
+/// A dense output of `count` units (elements, rows, images) of `unit` elements each, cut into runs of whole units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Chunks {
+    count: usize,
+    unit: usize,
+    units_per_block: usize,
+}
+
+impl Chunks {
+    /// Cuts so that a block handles about [`MEMORY_BLOCK`] elements, where a unit costs as much as `cost` elements.
+    pub(crate) fn new(count: usize, unit: usize, cost: usize) -> Result<Self, ShapeError> {
+        count.checked_mul(unit).ok_or(ShapeError::TooLarge)?;
+        Ok(Self { count, unit, units_per_block: (MEMORY_BLOCK / cost.max(1)).max(1) })
+    }
+
+    /// The same units with a given number of them in a block.
+    pub(crate) fn with_units_per_block(
+        count: usize,
+        unit: usize,
+        units_per_block: usize,
+    ) -> Result<Self, ShapeError> {
+        count.checked_mul(unit).ok_or(ShapeError::TooLarge)?;
+        Ok(Self { count, unit, units_per_block: units_per_block.max(1) })
+    }
+
+    /// Elements of the whole output.
+    pub(crate) fn len(&self) -> usize {
+        self.count * self.unit
+    }
+
+    /// Number of blocks.
+    pub(crate) fn block_count(&self) -> usize {
+        if self.unit == 0 { 0 } else { self.count.div_ceil(self.units_per_block) }
+    }
+
+    /// The units that a block computes.
+    pub(crate) fn units(&self, block: usize) -> Result<Range<usize>, ShapeError> {
+        let count = self.block_count();
+        if block >= count {
+            return Err(ShapeError::Block { block, count });
+        }
+        let start = block * self.units_per_block;
+        Ok(start..(start + self.units_per_block).min(self.count))
+    }
+
+    /// The units that a block computes, after checking that `piece_len` is the size of its piece.
+    pub(crate) fn units_of(&self, block: usize, piece_len: usize) -> Result<Range<usize>, ShapeError> {
+        let units = self.units(block)?;
+        check_len("output block", units.len() * self.unit, piece_len)?;
+        Ok(units)
+    }
+
+    /// The elements of the output that a block owns, after checking the size of its piece.
+    pub(crate) fn elements_of(&self, block: usize, piece_len: usize) -> Result<Range<usize>, ShapeError> {
+        let units = self.units_of(block, piece_len)?;
+        Ok(units.start * self.unit..units.end * self.unit)
+    }
+
+    /// Cuts an output slice into pieces.
+    pub(crate) fn split<'a, T>(&self, output: &'a mut [T]) -> Result<Vec<&'a mut [T]>, ShapeError> {
+        check_len("output", self.len(), output.len())?;
+        if output.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(output.chunks_mut(self.units_per_block.saturating_mul(self.unit)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_the_output() {
+        for (count, unit, per_block) in [(0, 3, 2), (7, 3, 2), (8, 1, 8), (5, 0, 1), (1, 9, 100)] {
+            let chunks = Chunks::with_units_per_block(count, unit, per_block).unwrap();
+            let mut out = vec![0u8; count * unit];
+            let pieces = chunks.split(&mut out).unwrap();
+            assert_eq!(pieces.len(), chunks.block_count());
+            let mut end = 0;
+            for (block, piece) in pieces.into_iter().enumerate() {
+                let range = chunks.elements_of(block, piece.len()).unwrap();
+                assert_eq!(range.start, end);
+                end = range.end;
+            }
+            assert_eq!(end, count * unit);
+            let missing = chunks.block_count();
+            assert_eq!(chunks.units(missing), Err(ShapeError::Block { block: missing, count: missing }));
+        }
+    }
+
+    #[test]
+    fn counts_that_overflow_are_errors() {
+        assert_eq!(Chunks::new(usize::MAX, 2, 1), Err(ShapeError::TooLarge));
+    }
+}

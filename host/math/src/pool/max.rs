@@ -1,0 +1,172 @@
+//! Maximum pooling.
+
+use std::marker::PhantomData;
+
+use super::{Frame, PoolShape};
+use crate::error::check_len;
+use crate::simd::vectorize;
+use crate::{BlockOp, Number, ShapeError, ops};
+
+/// The greatest element under each window, for each channel; NaN if there is one.
+#[derive(Debug, Clone)]
+pub struct MaxPool<T> {
+    frame: Frame,
+    element: PhantomData<fn(T) -> T>,
+}
+
+/// [`MaxPool`] that also gives where each maximum stands: its position within its image, as `(y · width + x) ·
+/// channels + channel`. Ties go to the first, and so does NaN. Outputs: maxima, positions.
+///
+/// A window wholly beyond the border has the position `u32::MAX`, which the gradient skips.
+#[derive(Debug, Clone)]
+pub struct MaxPoolWithArgmax<T>(MaxPool<T>);
+
+/// The gradient of maximum pooling: each output's gradient goes to the element that won.
+#[derive(Debug, Clone)]
+pub struct MaxPoolBackward<T>(MaxPool<T>);
+
+impl<T: Number> MaxPool<T> {
+    /// Plans the pooling of this shape.
+    pub fn new(shape: &PoolShape) -> Result<Self, ShapeError> {
+        Ok(Self { frame: Frame::new(shape)?, element: PhantomData })
+    }
+}
+
+impl<T: Number> MaxPoolWithArgmax<T> {
+    /// Plans the pooling of this shape, whose images must have fewer than `u32::MAX` elements.
+    pub fn new(shape: &PoolShape) -> Result<Self, ShapeError> {
+        let pool = MaxPool::new(shape)?;
+        match u32::try_from(pool.frame.image_len) {
+            Ok(len) if len < u32::MAX => Ok(Self(pool)),
+            _ => Err(ShapeError::TooLarge),
+        }
+    }
+}
+
+impl<T: Number> MaxPoolBackward<T> {
+    /// Plans the gradient of the pooling of this shape.
+    pub fn new(shape: &PoolShape) -> Result<Self, ShapeError> {
+        Ok(Self(MaxPoolWithArgmax::new(shape)?.0))
+    }
+}
+
+impl<T: Number> BlockOp for MaxPool<T> {
+    type Input<'a> = &'a [T];
+    type Output<'a> = &'a mut [T];
+    type Piece<'a> = &'a mut [T];
+
+    fn block_count(&self) -> usize {
+        self.frame.output_rows.block_count()
+    }
+
+    fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
+        self.frame.output_rows.split(output)
+    }
+
+    fn run_block(&self, block: usize, x: &[T], piece: &mut [T]) -> Result<(), ShapeError> {
+        let frame = &self.frame;
+        let rows = frame.output_rows.units_of(block, piece.len())?;
+        check_len("images", frame.input_len, x.len())?;
+        frame.each_window(rows, |start, taps| {
+            let out = &mut piece[start..start + frame.channels];
+            out.fill(T::LOWEST);
+            for position in taps.positions(frame.channels) {
+                let x = &x[taps.image + position..][..frame.channels];
+                vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = ops::maximum(x, *o)));
+            }
+        });
+        Ok(())
+    }
+}
+
+impl<T: Number> BlockOp for MaxPoolWithArgmax<T> {
+    type Input<'a> = &'a [T];
+    type Output<'a> = (&'a mut [T], &'a mut [u32]);
+    type Piece<'a> = (&'a mut [T], &'a mut [u32]);
+
+    fn block_count(&self) -> usize {
+        self.0.frame.output_rows.block_count()
+    }
+
+    fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
+        let chunks = &self.0.frame.output_rows;
+        Ok(chunks.split(output.0)?.into_iter().zip(chunks.split(output.1)?).collect())
+    }
+
+    fn run_block(
+        &self,
+        block: usize,
+        x: &[T],
+        (maxima, positions): Self::Piece<'_>,
+    ) -> Result<(), ShapeError> {
+        let frame = &self.0.frame;
+        let rows = frame.output_rows.units_of(block, maxima.len())?;
+        check_len("output block", maxima.len(), positions.len())?;
+        check_len("images", frame.input_len, x.len())?;
+        frame.each_window(rows, |start, taps| {
+            let maxima = &mut maxima[start..start + frame.channels];
+            let winners = &mut positions[start..start + frame.channels];
+            maxima.fill(T::LOWEST);
+            winners.fill(u32::MAX);
+            for position in taps.positions(frame.channels) {
+                let x = &x[taps.image + position..][..frame.channels];
+                for (channel, ((max, winner), &x)) in
+                    maxima.iter_mut().zip(winners.iter_mut()).zip(x).enumerate()
+                {
+                    if *winner == u32::MAX || x > *max || (x.is_nan() && !max.is_nan()) {
+                        // The plan has checked that positions fit.
+                        (*max, *winner) = (x, (position + channel) as u32);
+                    }
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+impl<T: Number> BlockOp for MaxPoolBackward<T> {
+    /// The output's gradient, then the positions that [`MaxPoolWithArgmax`] gave.
+    type Input<'a> = (&'a [T], &'a [u32]);
+    type Output<'a> = &'a mut [T];
+    type Piece<'a> = &'a mut [T];
+
+    fn block_count(&self) -> usize {
+        self.0.frame.images.block_count()
+    }
+
+    fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
+        self.0.frame.images.split(output)
+    }
+
+    fn run_block(
+        &self,
+        block: usize,
+        (dy, positions): Self::Input<'_>,
+        piece: &mut [T],
+    ) -> Result<(), ShapeError> {
+        let frame = &self.0.frame;
+        let images = frame.images.units_of(block, piece.len())?;
+        check_len("output gradient", frame.output_len, dy.len())?;
+        check_len("positions", frame.output_len, positions.len())?;
+        piece.fill(T::ZERO);
+        for (image, dx) in images.zip(piece.chunks_exact_mut(frame.image_len)) {
+            let first = image * frame.pooled_len;
+            for at in first..first + frame.pooled_len {
+                match dx.get_mut(positions[at] as usize) {
+                    Some(dx) => *dx = dx.plus(dy[at]),
+                    None if positions[at] == u32::MAX => {}
+                    None => {
+                        let value = i64::from(positions[at]);
+                        return Err(ShapeError::Index {
+                            operand: "positions",
+                            position: at,
+                            value,
+                            bound: dx.len(),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! Compiles a loop once more for wider vectors and picks that version where the processor has them.
+//!
+//! Never changes a result: no fused multiply-add is introduced, since the compiler does not contract on its own.
+#![expect(
+    unsafe_code,
+    reason = "a function compiled for a processor feature may only be called where it exists"
+)]
+
+/// Runs `body`, compiled for the widest vectors that this processor has. `body` must be small enough to be inlined, or
+/// it simply runs as compiled for the baseline.
+#[inline]
+pub(crate) fn vectorize<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just found to have AVX2, the one feature that the function asks for.
+            return unsafe { with_avx2(body) };
+        }
+    }
+    body()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}

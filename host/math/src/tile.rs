@@ -1,0 +1,227 @@
+//! A rectangular, exclusive window into a row-major matrix, so that blocks of columns can be written in parallel.
+//!
+//! The only way to make tiles is [`TileMut::grid`], which cuts a slice into disjoint ones; nothing else here hands out
+//! memory.
+#![expect(unsafe_code, reason = "disjoint rectangles of one slice interleave, which slices cannot express")]
+
+use std::marker::PhantomData;
+
+use crate::ShapeError;
+use crate::error::check_len;
+
+/// A window of `rows` × `cols` elements, whose rows lie `row_stride` elements apart.
+#[derive(Debug)]
+pub struct TileMut<'a, T> {
+    start: *mut T,
+    rows: usize,
+    cols: usize,
+    row_stride: usize,
+    owner: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: a tile is an exclusive borrow of the elements in its window, so it moves between threads as `&mut [T]` does.
+unsafe impl<T: Send> Send for TileMut<'_, T> {}
+
+/// How a batch of matrices lies in a slice, and how it is cut into tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) batch: usize,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    /// Elements from one row to the next; at least `cols`.
+    pub(crate) row_stride: usize,
+    /// Elements from one matrix to the next; at least [`Grid::matrix_len`].
+    pub(crate) batch_stride: usize,
+    pub(crate) tile_rows: usize,
+    pub(crate) tile_cols: usize,
+}
+
+impl Grid {
+    /// One dense matrix in one tile.
+    pub(crate) fn whole(rows: usize, cols: usize) -> Self {
+        let (tile_rows, tile_cols) = (rows.max(1), cols.max(1));
+        Self { batch: 1, rows, cols, row_stride: cols, batch_stride: 0, tile_rows, tile_cols }
+    }
+
+    /// Elements from the first to the last of one matrix.
+    pub(crate) fn matrix_len(&self) -> Result<usize, ShapeError> {
+        if self.rows == 0 || self.cols == 0 {
+            return Ok(0);
+        }
+        let len = (self.rows - 1).checked_mul(self.row_stride).and_then(|n| n.checked_add(self.cols));
+        len.ok_or(ShapeError::TooLarge)
+    }
+
+    /// Elements from the first to the last of the whole batch.
+    pub(crate) fn len(&self) -> Result<usize, ShapeError> {
+        let matrix = self.matrix_len()?;
+        if matrix == 0 || self.batch == 0 {
+            return Ok(0);
+        }
+        let len = (self.batch - 1).checked_mul(self.batch_stride).and_then(|n| n.checked_add(matrix));
+        len.ok_or(ShapeError::TooLarge)
+    }
+
+    /// Number of tiles.
+    pub(crate) fn tile_count(&self) -> usize {
+        if self.batch == 0 || self.rows == 0 || self.cols == 0 {
+            return 0;
+        }
+        self.batch * self.rows.div_ceil(self.tile_rows) * self.cols.div_ceil(self.tile_cols)
+    }
+
+    /// Where tile `block` begins (matrix, row, column) and its extent (rows, columns).
+    pub(crate) fn tile(&self, block: usize) -> Result<TileBounds, ShapeError> {
+        let count = self.tile_count();
+        if block >= count {
+            return Err(ShapeError::Block { block, count });
+        }
+        let across = self.cols.div_ceil(self.tile_cols);
+        let down = self.rows.div_ceil(self.tile_rows);
+        let row = block / across % down * self.tile_rows;
+        let col = block % across * self.tile_cols;
+        Ok(TileBounds {
+            batch: block / across / down,
+            row,
+            col,
+            rows: self.tile_rows.min(self.rows - row),
+            cols: self.tile_cols.min(self.cols - col),
+        })
+    }
+}
+
+/// The position of one tile in its grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TileBounds {
+    pub(crate) batch: usize,
+    pub(crate) row: usize,
+    pub(crate) col: usize,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+}
+
+impl<'a, T> TileMut<'a, T> {
+    /// Cuts `slice` into the tiles of `grid`, in row-major order of tiles within each matrix.
+    pub(crate) fn grid(slice: &'a mut [T], grid: &Grid) -> Result<Vec<Self>, ShapeError> {
+        if grid.tile_rows == 0 || grid.tile_cols == 0 || grid.row_stride < grid.cols {
+            return Err(ShapeError::Parameter(
+                "the row stride of an output matrix must be at least its column count",
+            ));
+        }
+        if grid.batch > 1 && grid.batch_stride < grid.matrix_len()? {
+            return Err(ShapeError::Parameter("the batch stride of an output must be at least one matrix"));
+        }
+        let needed = grid.len()?;
+        if slice.len() < needed {
+            return Err(ShapeError::Length { operand: "output", expected: needed, actual: slice.len() });
+        }
+        let start = slice.as_mut_ptr();
+        (0..grid.tile_count())
+            .map(|block| {
+                let tile = grid.tile(block)?;
+                let offset = tile.batch * grid.batch_stride + tile.row * grid.row_stride + tile.col;
+                // SAFETY: the tile's last element lies at or before `grid.len() - 1`, which is inside `slice`, so its
+                // first does too. Tiles are disjoint: within a row by column, within a matrix by row (rows do not
+                // overlap as `row_stride >= cols`), and matrices by `batch_stride >= matrix_len`.
+                let start = unsafe { start.add(offset) };
+                Ok(Self {
+                    start,
+                    rows: tile.rows,
+                    cols: tile.cols,
+                    row_stride: grid.row_stride,
+                    owner: PhantomData,
+                })
+            })
+            .collect()
+    }
+
+    /// Rows of the window.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns of the window.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Elements from one row to the next in memory.
+    pub(crate) fn row_stride(&self) -> usize {
+        self.row_stride
+    }
+
+    /// The first element; the window reaches `(rows - 1) * row_stride + cols` elements on from it, of which only those
+    /// inside the window may be touched.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
+        self.start
+    }
+
+    /// One row of the window; empty if there is no such row.
+    pub fn row_mut(&mut self, row: usize) -> &mut [T] {
+        if row >= self.rows {
+            return &mut [];
+        }
+        // SAFETY: `row < rows`, so these `cols` elements lie in the window that this tile borrows exclusively, and
+        // the result borrows the tile.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.row_stride), self.cols) }
+    }
+
+    /// A window of whole rows of this one.
+    pub(crate) fn rows_mut(&mut self, first: usize, rows: usize) -> Result<TileMut<'_, T>, ShapeError> {
+        if first > self.rows || rows > self.rows - first {
+            return Err(ShapeError::Length {
+                operand: "tile",
+                expected: first.saturating_add(rows),
+                actual: self.rows,
+            });
+        }
+        // `first <= rows`; where it equals `rows` the window is empty and its start, perhaps past the end, is never read.
+        let start = self.start.wrapping_add(first * self.row_stride);
+        Ok(TileMut { start, rows, cols: self.cols, row_stride: self.row_stride, owner: PhantomData })
+    }
+
+    /// Checks that this is a piece of the given extent.
+    pub(crate) fn check(&self, bounds: &TileBounds) -> Result<(), ShapeError> {
+        check_len("rows of the output block", bounds.rows, self.rows)?;
+        check_len("columns of the output block", bounds.cols, self.cols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_every_element_once() {
+        let grid =
+            Grid { batch: 2, rows: 5, cols: 7, row_stride: 9, batch_stride: 50, tile_rows: 2, tile_cols: 3 };
+        let mut data = vec![0u32; grid.len().unwrap()];
+        for mut tile in TileMut::grid(&mut data, &grid).unwrap() {
+            for row in 0..tile.rows() {
+                tile.row_mut(row).iter_mut().for_each(|x| *x += 1);
+            }
+            assert!(tile.row_mut(tile.rows()).is_empty());
+        }
+        for (position, &value) in data.iter().enumerate() {
+            let inside = position % 50 < 4 * 9 + 7 && position % 50 % 9 < 7;
+            assert_eq!(value, u32::from(inside), "position {position}");
+        }
+    }
+
+    #[test]
+    fn overlapping_or_short_grids_are_errors() {
+        let good =
+            Grid { batch: 2, rows: 2, cols: 3, row_stride: 3, batch_stride: 6, tile_rows: 1, tile_cols: 1 };
+        let mut data = [0u8; 12];
+        assert!(TileMut::grid(&mut data, &good).is_ok());
+        for bad in [
+            Grid { row_stride: 2, ..good },
+            Grid { batch_stride: 5, ..good },
+            Grid { batch: 3, ..good },
+            Grid { tile_cols: 0, ..good },
+            Grid { rows: usize::MAX, ..good },
+        ] {
+            assert!(TileMut::grid(&mut data, &bad).is_err(), "{bad:?}");
+        }
+    }
+}

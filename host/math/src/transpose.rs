@@ -1,0 +1,119 @@
+//! Permutation of axes.
+
+use std::marker::PhantomData;
+
+use crate::error::check_len;
+use crate::parallel::Chunks;
+use crate::shape::{StridedWalk, element_count, row_major_strides};
+use crate::{BlockOp, Element, ShapeError};
+
+/// Side of the squares in which two axes are exchanged, so that both sides stay in the cache.
+const TILE: usize = 16;
+
+/// A permutation of axes: axis `i` of the output is axis `permutation[i]` of the operand.
+#[derive(Debug, Clone)]
+pub struct Transpose<T> {
+    /// Axes of the output without the innermost, with their strides in the operand.
+    outer: Vec<(usize, [usize; 1])>,
+    /// Extent and stride in the operand of the output's innermost axis.
+    inner: (usize, usize),
+    shape: Vec<usize>,
+    input_len: usize,
+    /// Units are rows of the innermost axis.
+    chunks: Chunks,
+    element: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Element> Transpose<T> {
+    /// Plans the permutation of a dense tensor.
+    pub fn new(shape: &[usize], permutation: &[usize]) -> Result<Self, ShapeError> {
+        let rank = shape.len();
+        if permutation.len() != rank {
+            return Err(ShapeError::Rank {
+                operand: "permutation",
+                expected: rank,
+                actual: permutation.len(),
+            });
+        }
+        let mut seen = vec![false; rank];
+        for &axis in permutation {
+            match seen.get_mut(axis) {
+                Some(flag) if !*flag => *flag = true,
+                _ => return Err(ShapeError::Axis { axis, rank }),
+            }
+        }
+        let input_len = element_count(shape)?;
+        let strides = row_major_strides(shape);
+        let mut merged: Vec<(usize, [usize; 1])> = Vec::new();
+        for &axis in permutation {
+            let (extent, stride) = (shape[axis], strides[axis]);
+            match merged.last_mut() {
+                _ if extent == 1 => {}
+                Some((size, [before])) if input_len > 0 && *before == stride * extent => {
+                    (*size, *before) = (*size * extent, stride);
+                }
+                _ => merged.push((extent, [stride])),
+            }
+        }
+        let inner = merged.pop().map_or((1, 1), |(extent, [stride])| (extent, stride));
+        let rows = if input_len == 0 { 0 } else { input_len / inner.0 };
+        let chunks = Chunks::new(rows, inner.0, inner.0)?;
+        let shape = permutation.iter().map(|&axis| shape[axis]).collect();
+        Ok(Self { outer: merged, inner, shape, input_len, chunks, element: PhantomData })
+    }
+
+    /// The shape of the output.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Copies `rows` of the output that are adjacent in the operand, beginning there at `x[0]`: a matrix transposition.
+    fn exchange(&self, x: &[T], rows: usize, out: &mut [T]) {
+        let (extent, stride) = self.inner;
+        for col in (0..extent).step_by(TILE) {
+            let cols = TILE.min(extent - col);
+            for row in 0..rows {
+                let out = &mut out[row * extent + col..][..cols];
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = x[(col + i) * stride + row]);
+            }
+        }
+    }
+}
+
+impl<T: Element> BlockOp for Transpose<T> {
+    type Input<'a> = &'a [T];
+    type Output<'a> = &'a mut [T];
+    type Piece<'a> = &'a mut [T];
+
+    fn block_count(&self) -> usize {
+        self.chunks.block_count()
+    }
+
+    fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
+        self.chunks.split(output)
+    }
+
+    fn run_block(&self, block: usize, x: &[T], mut piece: &mut [T]) -> Result<(), ShapeError> {
+        let mut rows = self.chunks.units_of(block, piece.len())?;
+        check_len("operand", self.input_len, x.len())?;
+        let (extent, stride) = self.inner;
+        // Rows that are adjacent in the operand can be exchanged with columns tile by tile.
+        let adjacent = match self.outer.last() {
+            Some(&(run, [1])) => run,
+            _ => 1,
+        };
+        while !rows.is_empty() {
+            let now = TILE.min(rows.len()).min(adjacent - rows.start % adjacent);
+            let [start] = StridedWalk::new(&self.outer, rows.start).offsets();
+            let (out, rest) = piece.split_at_mut(now * extent);
+            if stride == 1 {
+                out.copy_from_slice(&x[start..start + extent]);
+            } else {
+                self.exchange(&x[start..], now, out);
+            }
+            rows.start += now;
+            piece = rest;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Convolution and pooling against their definitions, gradients against finite differences.
+
+use crate::support::{Threads, assert_close, inner, numeric_gradient, random, random_f32, run};
+use proptest::prelude::*;
+use tfrt_math::{
+    Activation, AvgPool, AvgPoolBackward, BlockOp, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter,
+    ConvBackwardInput, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Padding, PoolShape, Serial,
+    ShapeError, global_avg_pool,
+};
+
+fn padding() -> impl Strategy<Value = Padding> {
+    let explicit = (0usize..3, 0usize..3, 0usize..3, 0usize..3);
+    prop_oneof![
+        Just(Padding::Valid),
+        Just(Padding::Same),
+        explicit.prop_map(|(top, bottom, left, right)| Padding::Explicit { top, bottom, left, right }),
+    ]
+}
+
+fn extent(range: std::ops::Range<usize>) -> impl Strategy<Value = Extent2> {
+    (range.clone(), range).prop_map(|(height, width)| Extent2::new(height, width))
+}
+
+prop_compose! {
+    fn conv_shape()(
+        batch in 0usize..3, input in extent(0..8), in_channels in 0usize..4, filter in extent(1..4),
+        out_channels in 0usize..4, strides in extent(1..4), dilations in extent(1..3), padding in padding(),
+    ) -> Conv2dShape {
+        Conv2dShape { batch, input, in_channels, filter, out_channels, strides, dilations, padding }
+    }
+}
+
+prop_compose! {
+    fn pool_shape()(
+        batch in 0usize..3, input in extent(0..8), channels in 0usize..4, window in extent(1..4),
+        strides in extent(1..4), padding in padding(),
+    ) -> PoolShape {
+        PoolShape { batch, input, channels, window, strides, padding }
+    }
+}
+
+/// Rows above and columns to the left of the image.
+fn before(
+    input: Extent2,
+    window: Extent2,
+    strides: Extent2,
+    dilations: Extent2,
+    padding: Padding,
+) -> (usize, usize) {
+    let same = |input: usize, window: usize, stride: usize, dilation: usize| {
+        let reach = input.div_ceil(stride).saturating_sub(1) * stride + (window - 1) * dilation + 1;
+        reach.saturating_sub(input) / 2
+    };
+    match padding {
+        Padding::Valid => (0, 0),
+        Padding::Explicit { top, left, .. } => (top, left),
+        Padding::Same => (
+            same(input.height, window.height, strides.height, dilations.height),
+            same(input.width, window.width, strides.width, dilations.width),
+        ),
+    }
+}
+
+fn lens(s: &Conv2dShape) -> (usize, usize, usize) {
+    let out = s.output().unwrap();
+    (
+        s.batch * s.input.height * s.input.width * s.in_channels,
+        s.filter.height * s.filter.width * s.in_channels * s.out_channels,
+        s.batch * out.height * out.width * s.out_channels,
+    )
+}
+
+/// The convolution by its definition.
+fn naive_conv(s: &Conv2dShape, x: &[f64], filter: &[f64]) -> Vec<f64> {
+    let out = s.output().unwrap();
+    let (top, left) = before(s.input, s.filter, s.strides, s.dilations, s.padding);
+    let mut y = Vec::new();
+    for n in 0..s.batch {
+        for (oy, ox) in (0..out.height).flat_map(|oy| (0..out.width).map(move |ox| (oy, ox))) {
+            for o in 0..s.out_channels {
+                let mut sum = 0.0;
+                for (ky, kx) in
+                    (0..s.filter.height).flat_map(|ky| (0..s.filter.width).map(move |kx| (ky, kx)))
+                {
+                    let iy = (oy * s.strides.height + ky * s.dilations.height).wrapping_sub(top);
+                    let ix = (ox * s.strides.width + kx * s.dilations.width).wrapping_sub(left);
+                    if iy >= s.input.height || ix >= s.input.width {
+                        continue;
+                    }
+                    for i in 0..s.in_channels {
+                        let pixel = x[((n * s.input.height + iy) * s.input.width + ix) * s.in_channels + i];
+                        let weight =
+                            filter[((ky * s.filter.width + kx) * s.in_channels + i) * s.out_channels + o];
+                        sum += pixel * weight;
+                    }
+                }
+                y.push(sum);
+            }
+        }
+    }
+    y
+}
+
+/// For each output of a pooling, the positions under its window, in order.
+fn windows(s: &PoolShape) -> Vec<Vec<usize>> {
+    let out = s.output().unwrap();
+    let (top, left) = before(s.input, s.window, s.strides, Extent2::new(1, 1), s.padding);
+    let mut all = Vec::new();
+    for n in 0..s.batch {
+        for (oy, ox) in (0..out.height).flat_map(|oy| (0..out.width).map(move |ox| (oy, ox))) {
+            for c in 0..s.channels {
+                let rows = (0..s.window.height).map(|k| (oy * s.strides.height + k).wrapping_sub(top));
+                let rows = rows.filter(|&y| y < s.input.height);
+                let positions = rows.flat_map(|y| {
+                    let cols = (0..s.window.width).map(|k| (ox * s.strides.width + k).wrapping_sub(left));
+                    let row = (n * s.input.height + y) * s.input.width;
+                    cols.filter(|&x| x < s.input.width).map(move |x| (row + x) * s.channels + c)
+                });
+                all.push(positions.collect());
+            }
+        }
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn convolutions(s in conv_shape(), (bias, residual, relu) in any::<(bool, bool, bool)>(), seed: u64) {
+        let (nx, nf, ny) = lens(&s);
+        let (x, filter) = (random(seed, nx), random(seed ^ 1, nf));
+        let (v, r) = (random(seed ^ 2, s.out_channels), random(seed ^ 3, ny));
+        let expected: Vec<f64> = naive_conv(&s, &x, &filter).iter().enumerate().map(|(i, &y)| {
+            let y = y + if bias { v[i % s.out_channels] } else { 0.0 } + if residual { r[i] } else { 0.0 };
+            if relu { y.max(0.0) } else { y }
+        }).collect();
+        let plan = Conv2d::new(&s, if relu { Activation::Relu } else { Activation::None }, 3).unwrap();
+        let input = Conv2dInput { x: &x, filter: &filter, bias: bias.then_some(&v), residual: residual.then_some(&r) };
+        assert_close(&run(&plan, input, &vec![f64::NAN; ny]), &expected, 1e-12);
+    }
+
+    /// Convolution is linear in each operand, so its gradients are exact transposes: `<conv(e, f), dy> = dx[e]`.
+    #[test]
+    fn convolution_gradients(s in conv_shape(), workers in 1usize..9, seed: u64) {
+        let (nx, nf, ny) = lens(&s);
+        let (x, filter, dy) = (random(seed, nx), random(seed ^ 1, nf), random(seed ^ 2, ny));
+        let dx = run(&ConvBackwardInput::new(&s, workers).unwrap(), (&dy[..], &filter[..]), &vec![f64::NAN; nx]);
+        let df = run(&ConvBackwardFilter::new(&s, workers).unwrap(), (&x[..], &dy[..]), &vec![f64::NAN; nf]);
+        assert_close(&dx, &numeric_gradient(&x, |x| inner(&naive_conv(&s, x, &filter), &dy)), 1e-7);
+        assert_close(&df, &numeric_gradient(&filter, |f| inner(&naive_conv(&s, &x, f), &dy)), 1e-7);
+    }
+
+    #[test]
+    fn max_pooling(s in pool_shape(), seed: u64) {
+        let n = s.batch * s.input.height * s.input.width * s.channels;
+        // Few different values, so that there are ties.
+        let x: Vec<f64> = random(seed, n).iter().map(|x| (x * 4.0).round()).collect();
+        let windows = windows(&s);
+        let image = (s.input.height * s.input.width * s.channels).max(1);
+        let best = |window: &Vec<usize>| window.iter().copied().reduce(|a, b| if x[b] > x[a] { b } else { a });
+        let expected: Vec<f64> = windows.iter().map(|w| best(w).map_or(f64::NEG_INFINITY, |p| x[p])).collect();
+        prop_assert_eq!(&run(&MaxPool::new(&s).unwrap(), &x[..], &vec![7.0; windows.len()]), &expected);
+
+        let (mut y, mut at) = (vec![7.0; windows.len()], vec![7; windows.len()]);
+        MaxPoolWithArgmax::new(&s).unwrap().run(&Threads, &x, (&mut y, &mut at)).unwrap();
+        prop_assert_eq!(&y, &expected);
+        let positions: Vec<u32> = windows.iter().map(|w| best(w).map_or(u32::MAX, |p| (p % image) as u32)).collect();
+        prop_assert_eq!(&at, &positions);
+
+        let dy = random(seed ^ 1, windows.len());
+        let mut dx = vec![0.0; n];
+        windows.iter().zip(&dy).for_each(|(w, d)| if let Some(p) = best(w) { dx[p] += d });
+        let found = run(&MaxPoolBackward::new(&s).unwrap(), (&dy[..], &at[..]), &vec![7.0; n]);
+        assert_close(&found, &dx, 1e-12);
+    }
+
+    #[test]
+    fn average_pooling(s in pool_shape(), count_padding: bool, seed: u64) {
+        let n = s.batch * s.input.height * s.input.width * s.channels;
+        let x = random(seed, n);
+        let windows = windows(&s);
+        let divisor = |w: &Vec<usize>| if count_padding { s.window.height * s.window.width } else { w.len().max(1) } as f64;
+        let expected: Vec<f64> = windows.iter().map(|w| w.iter().map(|&p| x[p]).sum::<f64>() / divisor(w)).collect();
+        let plan = AvgPool::new(&s, count_padding).unwrap();
+        assert_close(&run(&plan, &x[..], &vec![7.0; windows.len()]), &expected, 1e-12);
+        let dy = random(seed ^ 1, windows.len());
+        let mut dx = vec![0.0; n];
+        windows.iter().zip(&dy).for_each(|(w, d)| w.iter().for_each(|&p| dx[p] += d / divisor(w)));
+        let found = run(&AvgPoolBackward::new(&s, count_padding).unwrap(), &dy[..], &vec![7.0; n]);
+        assert_close(&found, &dx, 1e-12);
+    }
+}
+
+#[test]
+fn the_cut_does_not_change_a_bit() {
+    let square = |n| Extent2::new(n, n);
+    for (channels, out_channels, filter, stride) in
+        [(3, 32, 7, 2), (64, 64, 3, 1), (64, 128, 1, 1), (64, 32, 1, 2)]
+    {
+        let s = Conv2dShape {
+            strides: square(stride),
+            ..Conv2dShape::new((2, square(30), channels), (square(filter), out_channels), Padding::Same)
+        };
+        let (nx, nf, ny) = lens(&s);
+        let (x, f, dy) = (random_f32(1, nx), random_f32(2, nf), random_f32(3, ny));
+        let mut all = Vec::new();
+        for workers in [1, 3, 16] {
+            let plan = Conv2d::<f32>::new(&s, Activation::None, workers).unwrap();
+            let y = run(&plan, Conv2dInput::new(&x, &f), &vec![0.0; ny]);
+            let dx = run(&ConvBackwardInput::new(&s, workers).unwrap(), (&dy[..], &f[..]), &vec![0.0; nx]);
+            let df = run(&ConvBackwardFilter::new(&s, workers).unwrap(), (&x[..], &dy[..]), &vec![0.0; nf]);
+            all.push((y, dx, df));
+        }
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{channels} {out_channels} {filter} {stride}");
+    }
+}
+
+#[test]
+fn nan_wins_pooling() {
+    let s = PoolShape {
+        batch: 1,
+        input: Extent2::new(1, 4),
+        channels: 1,
+        window: Extent2::new(1, 4),
+        strides: Extent2::new(1, 1),
+        padding: Padding::Valid,
+    };
+    let (mut y, mut at) = ([0.0f32], [0]);
+    let x = [1.0, f32::NAN, f32::NAN, 5.0];
+    MaxPoolWithArgmax::new(&s).unwrap().run(&Serial, &x, (&mut y, &mut at)).unwrap();
+    assert!(y[0].is_nan() && at == [1]);
+    assert!(run(&MaxPool::new(&s).unwrap(), &x[..], &[0.0])[0].is_nan());
+    let bad = MaxPoolBackward::<f32>::new(&s).unwrap().run(&Serial, (&[1.0], &[4]), &mut [0.0; 4]);
+    assert_eq!(bad, Err(ShapeError::Index { operand: "positions", position: 0, value: 4, bound: 4 }));
+}
+
+#[test]
+fn global_average() {
+    let plan = global_avg_pool::<f32>(2, 3, 2).unwrap();
+    let x: Vec<f32> = (0u8..12).map(f32::from).collect();
+    assert_eq!(run(&plan, &x[..], &[0.0; 4]), [2.0, 3.0, 8.0, 9.0]);
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let good = Conv2dShape::new((1, Extent2::new(4, 4), 2), (Extent2::new(3, 3), 5), Padding::Valid);
+    assert_eq!(good.output(), Ok(Extent2::new(2, 2)));
+    for bad in [
+        Conv2dShape { strides: Extent2::new(0, 1), ..good },
+        Conv2dShape { filter: Extent2::new(3, 0), ..good },
+        Conv2dShape { dilations: Extent2::new(1, usize::MAX), ..good },
+        Conv2dShape { batch: usize::MAX, ..good },
+        Conv2dShape { padding: Padding::Explicit { top: usize::MAX, bottom: 0, left: 0, right: 0 }, ..good },
+    ] {
+        assert!(Conv2d::<f32>::new(&bad, Activation::None, 1).is_err(), "{bad:?}");
+    }
+    let plan = Conv2d::<f32>::new(&good, Activation::None, 1).unwrap();
+    let short = plan.run(&Serial, Conv2dInput::new(&[0.0; 31], &[0.0; 90]), &mut [0.0; 20]);
+    assert_eq!(short, Err(ShapeError::Length { operand: "images", expected: 32, actual: 31 }));
+}

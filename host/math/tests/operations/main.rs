@@ -1,0 +1,12 @@
+//! Every operation against a plain reference, over random shapes.
+
+#[cfg(test)]
+mod convolution;
+#[cfg(test)]
+mod elementwise;
+#[cfg(test)]
+mod matmul;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod training;
