@@ -115,6 +115,11 @@ impl<T: fmt::Debug> fmt::Debug for Arg<'_, T> {
 pub trait ArgumentType: Sized {
     /// The type the program must have there.
     const SPEC: TypeSpec;
+    /// What an error says is expected: the type, unless `Self` is one form of it.
+    const EXPECTED: &'static str = match Self::SPEC {
+        TypeSpec::Named(name) => name,
+        TypeSpec::Any => "any",
+    };
     #[doc(hidden)]
     fn from_handle(handle: &AsyncValue) -> Option<&Self>;
 }
@@ -145,9 +150,7 @@ impl<T: ArgumentType + 'static> KernelParameter for Arg<'_, T> {
     fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Arg<'f, T>, ParameterError> {
         let index = cursor.argument;
         let handle = next_argument(view, cursor)?;
-        T::from_handle(handle)
-            .map(Arg)
-            .ok_or(ParameterError::ArgumentType(index, T::SPEC.name().unwrap_or("any")))
+        T::from_handle(handle).map(Arg).ok_or(ParameterError::ArgumentType(index, T::EXPECTED))
     }
 }
 
@@ -189,9 +192,8 @@ impl<'f, T: ArgumentType + 'f> Rest<'f, T> {
     pub fn get(&self, index: usize) -> Result<&'f T, Diagnostic> {
         let index = self.first + index;
         let handle = self.view.argument(index).ok_or(ParameterError::MissingArgument(index));
-        let expected = T::SPEC.name().unwrap_or("any");
         handle
-            .and_then(|handle| T::from_handle(handle).ok_or(ParameterError::ArgumentType(index, expected)))
+            .and_then(|handle| T::from_handle(handle).ok_or(ParameterError::ArgumentType(index, T::EXPECTED)))
             .map_err(|error| error.diagnose(&self.view))
     }
 

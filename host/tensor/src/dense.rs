@@ -282,7 +282,7 @@ impl DenseHostTensor {
 
 #[cold]
 fn out_of_memory(metadata: &TensorMetadata) -> Diagnostic {
-    Diagnostic::new(ErrorCode::OutOfMemory, format!("no memory for a tensor {metadata}"))
+    Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"))
 }
 
 fn check_count(metadata: &TensorMetadata, count: usize) -> Result<(), Diagnostic> {
@@ -382,7 +382,7 @@ mod tests {
             DenseHostTensor::allocate(TensorMetadata::new(DType::F32, [1024]), &allocator).unwrap_err();
         assert_eq!(
             (error.code, &*error.message),
-            (ErrorCode::OutOfMemory, "no memory for a tensor F32 [1024]")
+            (ErrorCode::OutOfMemory, "Cannot allocate tensor F32 [1024]")
         );
         assert!(DenseHostTensor::full([32], 1f32, &allocator).is_ok());
         let huge = DenseHostTensor::allocate(TensorMetadata::new(DType::F32, [1 << 40, 1 << 40]), &allocator);

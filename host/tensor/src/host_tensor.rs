@@ -1,6 +1,8 @@
 //! [`HostTensor`]: any tensor in host memory, the runtime value of type `!t.tensor`.
 
-use tfrt_host::{DType, Diagnostic, value_type};
+use tfrt_host::{
+    ArgumentType, AsyncValue, DType, Diagnostic, KernelFrame, ResultValue, TypeSpec, Value, value_type,
+};
 
 use crate::accessor::Accessor;
 use crate::coo::CooHostTensor;
@@ -139,6 +141,29 @@ macro_rules! forms {
                 tensor.$access()
             }
         }
+
+        /// A kernel may ask for this form: `Arg<DenseHostTensor>`.
+        impl ArgumentType for $tensor {
+            const SPEC: TypeSpec = TypeSpec::Named(HostTensor::TYPE_NAME);
+            const EXPECTED: &'static str = concat!("!t.tensor (", stringify!($tensor), ")");
+
+            #[inline]
+            fn from_handle(handle: &AsyncValue) -> Option<&Self> {
+                match handle.get::<HostTensor>()? {
+                    HostTensor::$form(tensor) => Some(tensor),
+                    _ => None,
+                }
+            }
+        }
+
+        /// A kernel may give this form as a result.
+        impl ResultValue for $tensor {
+            const SPEC: TypeSpec = TypeSpec::Named(HostTensor::TYPE_NAME);
+
+            fn into_handle(self, _: &KernelFrame<'_>) -> AsyncValue {
+                AsyncValue::new(HostTensor::from(self))
+            }
+        }
     )*};
 }
 
@@ -153,7 +178,6 @@ forms! {
 mod tests {
     use std::sync::Arc;
 
-    use tfrt_host::Value;
     use tfrt_host::allocator::SystemAllocator;
 
     use super::*;

@@ -41,7 +41,7 @@ impl StringHostTensor {
         let count = metadata.shape.num_elements()?;
         let mut strings = Vec::new();
         strings.try_reserve_exact(count).map_err(|_| {
-            Diagnostic::new(tfrt_host::ErrorCode::OutOfMemory, format!("no memory for a tensor {metadata}"))
+            Diagnostic::new(tfrt_host::ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"))
         })?;
         strings.resize(count, String::new());
         Ok(Self { metadata, strings: strings.into() })

@@ -72,7 +72,7 @@ pub fn read_buffer(
             format_args!("{metadata} takes {size} bytes, the file has {has}"),
         ));
     }
-    let no_memory = || Diagnostic::new(ErrorCode::OutOfMemory, format!("no memory for a tensor {metadata}"));
+    let no_memory = || Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"));
     let align = element_align(metadata.dtype);
     let part = if header.fortran_order && metadata.shape.rank() > 1 && size > 0 {
         let row_major = from_column_major(&bytes[start..], &metadata);

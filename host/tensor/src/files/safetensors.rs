@@ -109,7 +109,7 @@ impl SafeTensorsFile {
             let bytes = elements::read(&self.bytes, &READER)?;
             let unaligned = &bytes[entry.start..][..entry.size];
             elements = HostBuffer::copy_from_slice(unaligned, align, allocator).ok_or_else(|| {
-                Diagnostic::new(ErrorCode::OutOfMemory, format!("no memory for a tensor {metadata}"))
+                Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"))
             })?;
         }
         DenseHostTensor::from_buffer(metadata, elements).map_err(|error| bad(error.message))
