@@ -20,12 +20,7 @@ fn try_read(bytes: Vec<u8>) -> Result<usize, Vec<BefError>> {
 #[test]
 fn every_byte_set_to_every_value() {
     let nested = Attribute::Aggregate(vec![Attribute::array(&[1_i32]), Attribute::Aggregate(vec![])]);
-    for (attribute, typed) in [
-        (Attribute::string("s"), false),
-        (Attribute::string("s"), true),
-        (Attribute::dense(&[1], &[1_i64]), false),
-        (nested, false),
-    ] {
+    for (attribute, typed) in [(Attribute::string("s"), false), (nested, true)] {
         let original = small_file(&attribute, typed);
         for index in 0..original.len() {
             for value in 0..=u8::MAX {
@@ -41,7 +36,7 @@ fn every_byte_set_to_every_value() {
 fn every_byte_of_every_attribute_kind_changed() {
     let original = file(OptionalSections::Keep, &attributes());
     for index in 0..original.len() {
-        for change in [1, 2, 4, 0x10, 0x40, 0x80, 0xFF] {
+        for change in [1, 4, 0x40, 0xFF] {
             let mut bytes = original.clone();
             bytes[index] ^= change;
             let _ = try_read(bytes);

@@ -249,11 +249,7 @@ impl<'a> Checker<'a> {
         let register_count = body.register_use_counts.len();
         // The users of each register, in the order of the kernels; the pseudo register comes last.
         let mut ends = vec![0_usize; register_count + 1];
-        let reads = |record: &KernelRecord<'_>| {
-            let pseudo = record.arguments().is_empty().then_some(register_count);
-            record.arguments().iter().map(|&register| register as usize).chain(pseudo).collect::<Vec<_>>()
-        };
-        for register in records.iter().skip(1).flat_map(reads) {
+        for register in records.iter().skip(1).flat_map(|record| reads(record, register_count)) {
             ends[register] += 1;
         }
         let counts = ends.clone();
@@ -264,7 +260,7 @@ impl<'a> Checker<'a> {
         }
         let mut users = vec![0_u32; total];
         for (index, record) in records.iter().enumerate().skip(1) {
-            for register in reads(record) {
+            for register in reads(record, register_count) {
                 users[ends[register]] = index as u32;
                 ends[register] += 1;
             }
@@ -299,6 +295,12 @@ impl<'a> Checker<'a> {
         }
         Ok(())
     }
+}
+
+/// The registers a kernel reads; one without arguments reads the pseudo register, which comes after all others.
+fn reads<'a>(record: &KernelRecord<'a>, register_count: usize) -> impl Iterator<Item = usize> + use<'a> {
+    let pseudo = record.arguments().is_empty().then_some(register_count);
+    record.arguments().iter().map(|&register| register as usize).chain(pseudo)
 }
 
 /// The 32-bit words of a range of the file that starts aligned; bytes behind the last whole word are left out.
