@@ -5,15 +5,18 @@
 //! neither attributes of modules and functions (but for `tfrt.native` and `tfrt.sync`), nor locations other than
 //! `file:line:column`, nor whether an integer is signless or signed.
 //!
-//! This crate knows no kernels; ops it has never heard of convert like all others. It prints nothing and reads no files.
+//! Conversion knows no kernels; ops nobody has heard of convert like all others. [`add_signatures`] hands what a registry of
+//! kernels knows on to the parser and printer of MLIR. Nothing here prints, or reads files.
 
 mod attributes;
 mod from_bef;
 mod function_names;
+mod signatures;
 mod to_bef;
 
 pub use attributes::{data_type, type_of};
 pub use from_bef::{Converted, bef_to_mlir};
+pub use signatures::add_signatures;
 pub use to_bef::{ConvertOptions, mlir_to_bef};
 
 /// The op that ends a function. The format has no kernel for it.
