@@ -1,0 +1,231 @@
+//! A runtime with everything a program needs, and the programs loaded into it.
+
+use std::{
+    fmt,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tfrt_bef::{MAGIC, VerifiedBef};
+use tfrt_host::{
+    AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry,
+    RequestContext, ResourceContext,
+    allocator::{HostAllocator, SystemAllocator},
+    library::load_kernel_library,
+    work_queue::{self, ConcurrentWorkQueue},
+};
+
+use crate::{Errors, register_kernels};
+
+/// The queue of a runtime that nobody chose one for.
+const WORK_QUEUE: &str = "s";
+
+type Registration = Box<dyn FnOnce(&mut KernelRegistry)>;
+type Handler = Box<dyn Fn(&Diagnostic) + Send + Sync>;
+
+/// Assembles a [`Runtime`].
+#[must_use]
+pub struct RuntimeBuilder {
+    work_queue: Option<Arc<dyn ConcurrentWorkQueue>>,
+    allocator: Arc<dyn HostAllocator>,
+    output: Box<dyn Write + Send>,
+    handler: Option<Handler>,
+    registrations: Vec<Registration>,
+    shared_libraries: Vec<PathBuf>,
+}
+
+impl Default for RuntimeBuilder {
+    fn default() -> Self {
+        Self {
+            work_queue: None,
+            allocator: Arc::new(SystemAllocator),
+            output: Box::new(std::io::stdout()),
+            handler: None,
+            registrations: vec![Box::new(register_kernels)],
+            shared_libraries: Vec::new(),
+        }
+    }
+}
+
+impl RuntimeBuilder {
+    /// Runs work on this queue.
+    pub fn work_queue(mut self, queue: Arc<dyn ConcurrentWorkQueue>) -> Self {
+        self.work_queue = Some(queue);
+        self
+    }
+
+    /// Takes memory for tensors and buffers from this allocator.
+    pub fn allocator(mut self, allocator: Arc<dyn HostAllocator>) -> Self {
+        self.allocator = allocator;
+        self
+    }
+
+    /// Where text goes that kernels print: standard output if nothing else is said.
+    pub fn output(mut self, output: impl Write + Send + 'static) -> Self {
+        self.output = Box::new(output);
+        self
+    }
+
+    /// Who is told of each error when it is made, before it becomes a value.
+    pub fn diagnostics(mut self, handler: impl Fn(&Diagnostic) + Send + Sync + 'static) -> Self {
+        self.handler = Some(Box::new(handler));
+        self
+    }
+
+    /// Adds kernels beside those that come with the runtime.
+    pub fn kernels(mut self, register: impl FnOnce(&mut KernelRegistry) + 'static) -> Self {
+        self.registrations.push(Box::new(register));
+        self
+    }
+
+    /// Leaves out the kernels that come with the runtime, and all added so far.
+    pub fn no_kernels(mut self) -> Self {
+        self.registrations.clear();
+        self
+    }
+
+    /// Adds the kernels of a shared library; see [`tfrt_host::library`]. Its code runs in this process.
+    pub fn shared_library(mut self, path: impl Into<PathBuf>) -> Self {
+        self.shared_libraries.push(path.into());
+        self
+    }
+
+    /// The runtime.
+    ///
+    /// # Errors
+    /// If no queue can be made, a shared library cannot be loaded, or two kernels have the same name.
+    pub fn build(self) -> Result<Runtime, Errors> {
+        let work_queue = match self.work_queue {
+            Some(queue) => queue,
+            None => work_queue::from_str(WORK_QUEUE)
+                .map_err(|error| Diagnostic::new(ErrorCode::ResourceExhausted, error.to_string()))?,
+        };
+        let mut host = HostContext::builder(work_queue, self.allocator).output(self.output);
+        if let Some(handler) = self.handler {
+            host = host.diagnostic_handler(handler);
+        }
+        let mut registry = KernelRegistry::new();
+        for register in self.registrations {
+            register(&mut registry);
+        }
+        for library in &self.shared_libraries {
+            load_kernel_library(&mut registry, library)?;
+        }
+        registry.check()?;
+        Ok(Runtime { host: host.build(), registry: Arc::new(registry) })
+    }
+}
+
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBuilder").finish_non_exhaustive()
+    }
+}
+
+/// A host with its kernels: loads and runs programs. Cloning shares it.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    host: Arc<HostContext>,
+    registry: Arc<KernelRegistry>,
+}
+
+impl Runtime {
+    /// A builder with the kernels that come with the runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// Where the runtime's work runs and its memory comes from.
+    pub fn host(&self) -> &Arc<HostContext> {
+        &self.host
+    }
+
+    /// The kernels programs may use.
+    pub fn registry(&self) -> &KernelRegistry {
+        &self.registry
+    }
+
+    /// Loads a program from a file, MLIR or BEF as its content says.
+    ///
+    /// # Errors
+    /// If it cannot be read, and as [`Runtime::load`].
+    pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Program, Errors> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|error| {
+            Diagnostic::new(ErrorCode::Io, format!("cannot read '{}': {error}", path.display()))
+        })?;
+        self.load(&path.to_string_lossy(), bytes)
+    }
+
+    /// Loads a program, MLIR text or BEF as its content says. `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// Everything wrong with the text or the file, and all kernels it uses that the runtime lacks.
+    pub fn load(&self, name: &str, bytes: Vec<u8>) -> Result<Program, Errors> {
+        let bytes = if bytes.starts_with(&MAGIC) { bytes } else { self.translate(name, bytes)? };
+        let file = BefFile::load(VerifiedBef::new(bytes)?, &self.registry)?;
+        Ok(Program { runtime: self.clone(), file })
+    }
+
+    fn translate(&self, name: &str, _text: Vec<u8>) -> Result<Vec<u8>, Errors> {
+        Err(Diagnostic::invalid_argument(format!("'{name}' is no BEF file")).into())
+    }
+
+    /// A request with resources of its own and no deadline.
+    pub fn request(&self) -> Arc<RequestContext> {
+        RequestContext::new(self.host.clone(), Arc::new(ResourceContext::new()))
+    }
+}
+
+/// A program ready to run. Cloning shares it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    runtime: Runtime,
+    file: Arc<BefFile>,
+}
+
+impl Program {
+    /// The loaded file with its functions.
+    pub fn file(&self) -> &Arc<BefFile> {
+        &self.file
+    }
+
+    /// Calls a function in a request of its own and waits for its results, each of which may be an error.
+    ///
+    /// # Errors
+    /// If there is no such function or it takes another number of arguments.
+    pub fn call(
+        &self,
+        function: &str,
+        arguments: impl IntoIterator<Item = AsyncValue>,
+    ) -> Result<Vec<AsyncValue>, Diagnostic> {
+        self.call_in(&self.runtime.request(), function, arguments)
+    }
+
+    /// As [`Program::call`], in a request at hand.
+    ///
+    /// # Errors
+    /// As [`Program::call`].
+    pub fn call_in(
+        &self,
+        request: &Arc<RequestContext>,
+        function: &str,
+        arguments: impl IntoIterator<Item = AsyncValue>,
+    ) -> Result<Vec<AsyncValue>, Diagnostic> {
+        let found = self.file.function(function).ok_or_else(|| {
+            Diagnostic::new(ErrorCode::NotFound, format!("the program has no function '{function}'"))
+        })?;
+        let arguments: Vec<_> = arguments.into_iter().collect();
+        let expected = found.argument_types().len();
+        if arguments.len() != expected {
+            let message =
+                format!("function '{function}' takes {expected} arguments, got {}", arguments.len());
+            return Err(Diagnostic::invalid_argument(message));
+        }
+        let context = ExecutionContext::new(request.clone(), self.file.clone());
+        let results = found.execute(&context, arguments);
+        self.runtime.host.await_values(&results)?;
+        Ok(results)
+    }
+}

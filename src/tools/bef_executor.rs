@@ -1,0 +1,349 @@
+//! `bef_executor`: runs the functions of a BEF file one after the other and prints what they return.
+//!
+//! Each function without arguments runs in a request of its own, to its end, before the next begins. Errors at run
+//! time must be expected: a comment `// expected-error {{…}}` in the program's source, found through the file's
+//! locations, must announce each. One that is not announced, or announced and does not occur, is a failure, as are
+//! values or memory that a function leaves behind. It never translates text.
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+use tfrt_bef::{FunctionKind, VerifiedBef};
+use tfrt_host::{
+    AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, RequestContext, ResourceContext,
+    allocator::{HostAllocator, HostAllocatorKind},
+    work_queue,
+};
+
+use super::{Outcome, args, expected};
+use crate::{Console, Errors, Runtime};
+
+const USAGE: &str = "\
+Runs the functions of a BEF file that take no arguments.
+
+Usage: bef_executor [OPTIONS] [FILE]
+
+FILE is the BEF file; '-' or nothing reads it from standard input.
+
+  --functions=NAME,...          run these functions, in this order, instead of all
+  --test_init_function=NAME     run this function first, if there is one of this name
+  --work_queue_type=TYPE        s (default), mstd, mstd:THREADS
+  --host_allocator_type=TYPE    leak_check_allocator (default), malloc, profiled_allocator, test_fixed_size_1k
+  --shared_libs=PATH,...        load kernels from shared libraries
+  --print_error_code            print the code beside each error returned
+  --enable_tracing              record spans of functions and kernels
+  --tracing_level=LEVEL         default, verbose, debug
+  --help                        print this
+";
+
+struct Options {
+    file: String,
+    functions: Vec<String>,
+    init_function: String,
+    work_queue: String,
+    allocator: HostAllocatorKind,
+    shared_libraries: Vec<PathBuf>,
+    print_error_code: bool,
+    help: bool,
+}
+
+impl Options {
+    fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
+        use lexopt::prelude::*;
+        let mut options = Self {
+            file: "-".to_owned(),
+            functions: Vec::new(),
+            init_function: String::new(),
+            work_queue: "s".to_owned(),
+            allocator: HostAllocatorKind::LeakCheck,
+            shared_libraries: Vec::new(),
+            print_error_code: false,
+            help: false,
+        };
+        let mut parser = lexopt::Parser::from_iter(args::normalize(args));
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Value(file) => options.file = file.string()?,
+                Long("functions") => {
+                    options.functions.extend(args::text(&mut parser)?.split(',').map(str::to_owned));
+                }
+                Long("test_init_function") => options.init_function = args::text(&mut parser)?,
+                Long("work_queue_type") => options.work_queue = args::text(&mut parser)?,
+                Long("host_allocator_type") => options.allocator = parser.value()?.parse()?,
+                Long("shared_libs") => {
+                    options.shared_libraries.extend(args::text(&mut parser)?.split(',').map(PathBuf::from));
+                }
+                Long("print_error_code") => options.print_error_code = args::switch(&mut parser)?,
+                Long("enable_tracing") => _ = args::switch(&mut parser)?,
+                Long("tracing_level") => match &*args::text(&mut parser)? {
+                    "default" | "verbose" | "debug" => {}
+                    other => return Err(format!("'{other}' is no tracing level").into()),
+                },
+                Long("help") | Short('h') => options.help = true,
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the tool; `args` begins with the program's name.
+pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Outcome {
+    let options = match Options::parse(args) {
+        Ok(options) => options,
+        Err(error) => {
+            console.complain(format_args!("bef_executor: {error}\nTry 'bef_executor --help'."));
+            return Outcome::Usage;
+        }
+    };
+    if options.help {
+        // A reader that went away has read enough.
+        let _ = console.output.write_all(USAGE.as_bytes());
+        return Outcome::Fine;
+    }
+    match execute(&options, &mut console) {
+        Ok(true) => Outcome::Fine,
+        Ok(false) => Outcome::Failed,
+        Err(message) => {
+            console.complain(format_args!("bef_executor: {message}"));
+            Outcome::Failed
+        }
+    }
+}
+
+/// Runs the file; whether all went as expected.
+fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
+    let bytes = console.read(&options.file)?;
+    say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
+    let work_queue = work_queue::from_str(&options.work_queue).map_err(|error| error.to_string())?;
+    say(console, format_args!("Choosing {} work queue.\n", work_queue.name()));
+
+    let allocator = {
+        let output = Mutex::new(console.output.clone());
+        options.allocator.create(Arc::new(move |message: &str| {
+            // As with all printed text, a reader that went away is no error of the program.
+            let _ = writeln!(output.lock(), "{message}");
+        }))
+    };
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let told = errors.clone();
+    let mut builder = Runtime::builder()
+        .work_queue(work_queue)
+        .allocator(allocator.clone())
+        .output(console.output.clone())
+        .diagnostics(move |error| told.lock().push(error.clone()));
+    for library in &options.shared_libraries {
+        builder = builder.shared_library(library);
+    }
+    let runtime = builder.build().map_err(|error| error.to_string())?;
+
+    let bef = VerifiedBef::new(bytes).map_err(|errors| Errors::from(errors).to_string())?;
+    let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
+        Ok(file) => run_functions(options, console, &runtime, &file)?,
+        Err(found) => {
+            errors.lock().extend(found);
+            true
+        }
+    };
+    drop(runtime);
+    fine &= report(console, &*allocator);
+    let errors = std::mem::take(&mut *errors.lock());
+    let all_ran = options.functions.is_empty();
+    fine &= expected::check(&bef, &errors, all_ran, console);
+    Ok(fine)
+}
+
+fn allocator_title(kind: HostAllocatorKind) -> &'static str {
+    match kind {
+        HostAllocatorKind::Malloc => "malloc",
+        HostAllocatorKind::TestFixedSize1k => "fixed size malloc",
+        HostAllocatorKind::Profiled => "profiled allocator based on malloc",
+        HostAllocatorKind::LeakCheck => "memory leak check allocator",
+    }
+}
+
+fn say(console: &mut Console, text: std::fmt::Arguments<'_>) {
+    // A closed pipe must not fail the program.
+    let _ = console.output.write_fmt(text);
+}
+
+fn run_functions(
+    options: &Options,
+    console: &mut Console,
+    runtime: &Runtime,
+    file: &Arc<BefFile>,
+) -> Result<bool, String> {
+    let mut functions = Vec::new();
+    functions.extend(file.function(&options.init_function));
+    if options.functions.is_empty() {
+        functions.extend(file.functions().filter(|f| f.name() != options.init_function));
+    }
+    for name in &options.functions {
+        let function = file.function(name).ok_or_else(|| format!("couldn't find function {name}"))?;
+        if *name != options.init_function {
+            functions.push(function);
+        }
+    }
+    let mut fine = true;
+    for function in functions.into_iter().filter(|f| !f.name().is_empty()) {
+        fine &= run_function(options, console, runtime, function)?;
+    }
+    Ok(fine)
+}
+
+fn run_function(
+    options: &Options,
+    console: &mut Console,
+    runtime: &Runtime,
+    function: FunctionRef<'_>,
+) -> Result<bool, String> {
+    let host = runtime.host();
+    let name = function.name();
+    if function.argument_types().len() > 0 {
+        host.print(format_args!("--- Not running '{name}' because it has arguments.\n"));
+        return Ok(true);
+    }
+    let before = AsyncValue::live_count();
+    host.print(format_args!("--- Running '{name}':\n"));
+    {
+        let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
+        let context = ExecutionContext::new(request, function.program().clone());
+        let results = function.execute(&context, []);
+        host.await_values(&results).map_err(|error| error.to_string())?;
+        if let Some(line) = returned(function, &results, options.print_error_code) {
+            host.print(format_args!("{line}\n"));
+        }
+        // Each function ends before the next begins, so that one that orders its effects badly disturbs no other.
+        host.quiesce().map_err(|error| error.to_string())?;
+    }
+    host.flush();
+    let mut fine = true;
+    for panic in host.work_queue().take_panics() {
+        console.complain(format_args!("Evaluation of function '{name}' panicked: {panic:?}"));
+        fine = false;
+    }
+    let after = AsyncValue::live_count();
+    if after != before {
+        console.complain(format_args!(
+            "Evaluation of function '{name}' leaked {} async values (before: {before}, after: {after})!",
+            after.wrapping_sub(before).cast_signed()
+        ));
+        fine = false;
+    }
+    Ok(fine)
+}
+
+/// The line that tells the results; none if there are none.
+fn returned(function: FunctionRef<'_>, results: &[AsyncValue], with_code: bool) -> Option<String> {
+    if results.is_empty() {
+        return None;
+    }
+    let name = function.name();
+    if function.kind() == FunctionKind::Sync
+        && let Some(error) = results.iter().find_map(AsyncValue::error)
+    {
+        return Some(format!("'{name}' returned <<error: {}>>", error.message));
+    }
+    let shown: Vec<_> = function
+        .result_types()
+        .zip(results)
+        .map(|(type_name, value)| match value.error() {
+            Some(error) => show_error(&error, with_code),
+            None => show(type_name, value),
+        })
+        .collect();
+    Some(format!("'{name}' returned {}", shown.join(",")))
+}
+
+fn show_error(error: &Diagnostic, with_code: bool) -> String {
+    if with_code {
+        format!("<<error: {}, code: {}>>", error.message, error.code)
+    } else {
+        format!("<<error: {}>>", error.message)
+    }
+}
+
+/// Numbers as themselves, all else by its type.
+fn show(type_name: &str, value: &AsyncValue) -> String {
+    let number = match type_name {
+        "i1" => value.get::<bool>().map(|&v| u8::from(v).to_string()),
+        "i32" => value.get::<i32>().map(ToString::to_string),
+        "i64" => value.get::<i64>().map(ToString::to_string),
+        "f32" => value.get::<f32>().map(|&v| scientific(v.into())),
+        "f64" => value.get::<f64>().map(|&v| scientific(v)),
+        _ => None,
+    };
+    number.unwrap_or_else(|| format!("{type_name} value"))
+}
+
+/// As C's `%e`: six digits after the point and an exponent of at least two.
+fn scientific(value: f64) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() { "nan".to_owned() } else { value.to_string().to_lowercase() };
+    }
+    let text = format!("{value:.6e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |e| ('-', e));
+            format!("{digits}e{sign}{exponent:0>2}")
+        }
+        None => text,
+    }
+}
+
+/// Prints what a counting allocator has to say at the end; whether all memory was given back.
+fn report(console: &mut Console, allocator: &dyn HostAllocator) -> bool {
+    let Some(report) = allocator.report() else { return true };
+    let leak = report.has_leak();
+    if leak || report.live.is_none() {
+        say(console, format_args!("{report}\n"));
+    }
+    // What is still buffered is lost to a reader that went away.
+    let _: io::Result<()> = console.output.flush();
+    !leak
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SharedWriter;
+
+    fn run_on(bytes: Vec<u8>, arguments: &[&str]) -> (Outcome, String, String) {
+        let (output, written) = SharedWriter::buffer();
+        let (error, complaints) = SharedWriter::buffer();
+        let console = Console { input: Box::new(io::Cursor::new(bytes)), output, error };
+        let args = std::iter::once(&"bef_executor").chain(arguments).map(OsString::from);
+        let outcome = run(args, console);
+        let text = |bytes: &Mutex<Vec<u8>>| String::from_utf8(bytes.lock().clone()).unwrap();
+        (outcome, text(&written), text(&complaints))
+    }
+
+    #[test]
+    fn a_file_that_is_no_bef_fails_without_a_word_on_the_output_but_the_choices() {
+        let (outcome, output, error) = run_on(b"no bef".to_vec(), &[]);
+        assert_eq!(outcome, Outcome::Failed);
+        assert_eq!(output, "Choosing memory leak check allocator.\nChoosing single-threaded work queue.\n");
+        assert!(error.starts_with("bef_executor: "), "{error}");
+    }
+
+    #[test]
+    fn wrong_options_are_usage_errors() {
+        for arguments in [&["--no_such"][..], &["--host_allocator_type=x"], &["--tracing_level=x"]] {
+            assert_eq!(run_on(Vec::new(), arguments).0, Outcome::Usage, "{arguments:?}");
+        }
+        assert_eq!(run_on(Vec::new(), &["-help"]).0, Outcome::Fine);
+    }
+
+    #[test]
+    fn floats_read_like_those_of_the_original() {
+        let cases = [(1.5, "1.500000e+00"), (-0.001, "-1.000000e-03"), (1e100, "1.000000e+100")];
+        for (value, expected) in cases {
+            assert_eq!(scientific(value), expected);
+        }
+    }
+}

