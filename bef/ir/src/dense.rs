@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::Type;
+use crate::{ShapedType, Type};
 
 /// The most bytes [`DenseElements::to_bytes`] expands a splat to: 1 GiB.
 pub const MAX_DENSE_BYTES: u64 = 1 << 30;
@@ -101,12 +101,12 @@ impl DenseElements {
 
     /// The shape.
     pub fn shape(&self) -> Vec<u64> {
-        self.ty.as_shaped().and_then(|shaped| shaped.static_shape()).unwrap_or_default()
+        self.ty.as_shaped().and_then(ShapedType::static_shape).unwrap_or_default()
     }
 
     /// The number of elements.
     pub fn num_elements(&self) -> u64 {
-        self.ty.as_shaped().and_then(|shaped| shaped.num_elements()).unwrap_or(0)
+        self.ty.as_shaped().and_then(ShapedType::num_elements).unwrap_or(0)
     }
 
     /// Whether all elements are equal, and [`Self::data`] holds just one. Holds for a single element too.

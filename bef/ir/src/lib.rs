@@ -21,6 +21,7 @@
 //! # Ok::<(), tfrt_ir::Diagnostics>(())
 //! ```
 
+mod assembly;
 mod attr;
 mod dense;
 mod diagnostic;
@@ -29,6 +30,7 @@ mod lexer;
 mod location;
 mod module;
 mod name;
+mod ops;
 mod parser;
 mod print;
 mod registry;
@@ -36,6 +38,7 @@ mod source;
 mod types;
 mod verify;
 
+pub use assembly::{Assembly, CustomAssembly, Format};
 pub use attr::{AttrDict, Attribute};
 pub use dense::{DenseData, DenseElements, MAX_DENSE_BYTES, element_size};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Severity};
@@ -46,8 +49,9 @@ pub use module::{
     Block, BlockId, Module, OpId, OpState, Operation, Region, RegionId, Value, ValueDef, ValueId, Walk,
 };
 pub use name::Name;
-pub use parser::{MAX_DEPTH, ParseOptions, parse_module};
+pub use parser::{Failed, MAX_DEPTH, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module};
+pub use print::{PrintOptions, Printer, print_module, write_module};
 pub use registry::{AttrKind, AttrSpec, OpDefinition, OpRegistry, TypeConstraint, ValueSpec};
 pub use source::{MAX_SOURCE_BYTES, Source, Span};
 pub use types::{DialectSymbol, Dim, FunctionType, MAX_INTEGER_WIDTH, ShapedType, Signedness, Type};
-pub use verify::verify;
+pub use verify::{Verifier, verify};

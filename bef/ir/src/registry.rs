@@ -1,8 +1,11 @@
 //! What is known about operations: the types they take and give, their attributes, and how they are written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::{Attribute, Name, Type};
+use crate::assembly::{Assembly, CustomAssembly, Format};
+use crate::verify::Verifier;
+use crate::{Attribute, Name, OpId, Type};
 
 /// Which types a value may have.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,6 +200,12 @@ pub struct OpDefinition {
     pub terminator: bool,
     /// Whether it may run before its operands are available: its custom form adds `bef.nonstrict`.
     pub nonstrict: bool,
+    /// Whether its regions may use only what is defined inside.
+    pub isolated: bool,
+    /// How it is written.
+    pub assembly: Assembly,
+    /// What must hold of it beyond this definition.
+    pub verify: Option<fn(&mut Verifier<'_>, OpId)>,
 }
 
 impl OpDefinition {
@@ -210,6 +219,9 @@ impl OpDefinition {
             regions: 0,
             terminator: false,
             nonstrict: false,
+            isolated: false,
+            assembly: Assembly::Default,
+            verify: None,
         }
     }
 
@@ -283,10 +295,41 @@ impl OpDefinition {
         self
     }
 
-    /// With this many regions.
+    /// With this many regions, which may use only what is defined inside them.
     #[must_use]
     pub fn regions(mut self, count: usize) -> OpDefinition {
         self.regions = count;
+        self.isolated = true;
+        self
+    }
+
+    /// Written by this format; see [`Format`]. Comes after all operands, results and attributes.
+    ///
+    /// # Errors
+    /// What is wrong with the format.
+    pub fn format(mut self, text: &str) -> Result<OpDefinition, String> {
+        self.assembly = Assembly::Format(Arc::new(Format::compile(text, &self)?));
+        Ok(self)
+    }
+
+    /// Written in generic form only.
+    #[must_use]
+    pub fn generic(mut self) -> OpDefinition {
+        self.assembly = Assembly::Generic;
+        self
+    }
+
+    /// Written by a grammar in code.
+    #[must_use]
+    pub fn custom(mut self, assembly: impl CustomAssembly + 'static) -> OpDefinition {
+        self.assembly = Assembly::Custom(Arc::new(assembly));
+        self
+    }
+
+    /// With a check of its own, run if all that this definition says holds.
+    #[must_use]
+    pub fn verified_by(mut self, verify: fn(&mut Verifier<'_>, OpId)) -> OpDefinition {
+        self.verify = Some(verify);
         self
     }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::scope::MAX_RESULTS;
 use super::{Failed, Parsed, Parser};
 use crate::attr::float_bits;
 use crate::lexer::{Tok, hex_digit, unescape};
 use crate::source::Span;
-use crate::{AttrDict, Attribute, Name, Type};
+use crate::{AttrDict, AttrKind, Attribute, Name, Type};
 
 impl<'s> Parser<'s, '_> {
     /// Any attribute. With `ty` the text does not say its type itself: numbers and strings are of that type.
@@ -167,11 +168,68 @@ impl<'s> Parser<'s, '_> {
             None if token.kind == Tok::Int => Type::int(64),
             None => Type::F64,
         };
-        let number = Number { negative, token: token.kind, span: token.span, text: self.text(token.span) };
+        let number = Number { negative, token: token.kind, text: self.text(token.span) };
         match number.to_attribute(&ty) {
             Ok(attribute) => Ok(attribute),
             Err(message) => Err(self.error(start.to(token.span), message)),
         }
+    }
+
+    /// Whether the current token can begin an attribute that no type or name precedes.
+    pub(crate) fn at_attribute(&self) -> bool {
+        match self.token.kind {
+            Tok::Int | Tok::Float | Tok::Minus | Tok::String | Tok::Symbol | Tok::LSquare | Tok::Hash => true,
+            Tok::Bare => {
+                matches!(self.text(self.token.span), "true" | "false" | "unit" | "dense" | "loc")
+                    || self.at_type()
+            }
+            kind => kind == Tok::Bang,
+        }
+    }
+
+    /// An attribute where one of this kind is wanted: numbers of a fixed type are written without it, though with
+    /// `suffix` they may repeat it. Whether the value is of the kind is left to the verifier.
+    pub(crate) fn attribute_of_kind(&mut self, kind: &AttrKind, suffix: bool) -> Parsed<Attribute> {
+        match kind {
+            AttrKind::Number(ty) => {
+                let value = self.attribute(Some(ty))?;
+                if suffix && self.eat(Tok::Colon) {
+                    let span = self.token.span;
+                    let given = self.ty()?;
+                    if given != *ty {
+                        return Err(self.error(span, format!("expected type {ty}, found {given}")));
+                    }
+                }
+                Ok(value)
+            }
+            AttrKind::Bool => self.attribute(Some(&Type::i1())),
+            AttrKind::String if self.at(Tok::String) => self.attribute(Some(&Type::None)),
+            _ => self.attribute(None),
+        }
+    }
+
+    /// The entries of `{…}` in the order written, or none.
+    pub(crate) fn optional_attr_entries(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
+        if self.at(Tok::LBrace) { self.attr_entries() } else { Ok(Vec::new()) }
+    }
+
+    /// An identifier.
+    pub(crate) fn word(&mut self, what: &str) -> Parsed<&'s str> {
+        if !self.at(Tok::Bare) {
+            return Err(self.unexpected(what));
+        }
+        let span = self.bump().span;
+        Ok(self.text(span))
+    }
+
+    /// How many of something there are, up to what an operation may have.
+    pub(crate) fn count(&mut self, what: &str) -> Parsed<usize> {
+        let span = self.token.span;
+        let count = self.plain_integer(what)?;
+        if count > MAX_RESULTS {
+            return Err(self.error(span, format!("{what} is at most {MAX_RESULTS}")));
+        }
+        Ok(count as usize)
     }
 
     /// A plain non-negative decimal integer, as counts are written.
@@ -191,7 +249,6 @@ pub(super) struct Number<'s> {
     pub(super) negative: bool,
     /// [`Tok::Int`] or [`Tok::Float`].
     pub(super) token: Tok,
-    pub(super) span: Span,
     pub(super) text: &'s str,
 }
 

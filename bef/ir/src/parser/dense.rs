@@ -5,7 +5,7 @@ use super::{Parsed, Parser};
 use crate::dense::{element_size, static_parts};
 use crate::lexer::{Tok, hex_digit, unescape};
 use crate::source::Span;
-use crate::{Attribute, DenseElements, Type};
+use crate::{Attribute, DenseElements, ShapedType, Type};
 
 /// One literal, not yet of any type.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl Parser<'_, '_> {
                 self.ty()?
             }
         };
-        match self.pack(&literals, shape, &ty) {
+        match self.pack(&literals, shape.as_deref(), &ty) {
             Ok(dense) => Ok(Attribute::Dense(dense.into())),
             Err((span, message)) => Err(self.error(span.unwrap_or(whole), message)),
         }
@@ -127,12 +127,12 @@ impl Parser<'_, '_> {
     fn pack(
         &self,
         literals: &Literals,
-        shape: Option<Vec<u64>>,
+        shape: Option<&[u64]>,
         ty: &Type,
     ) -> Result<DenseElements, (Option<Span>, String)> {
         let fail = |message| (None, message);
         let (count, element) = static_parts(ty).map_err(fail)?;
-        let expected = ty.as_shaped().and_then(|shaped| shaped.static_shape()).unwrap_or_default();
+        let expected = ty.as_shaped().and_then(ShapedType::static_shape).unwrap_or_default();
         let numeric = element_size(element);
         if shape.is_none()
             && let [literal @ Literal { kind: Tok::String, .. }] = literals.list[..]
@@ -141,14 +141,14 @@ impl Parser<'_, '_> {
             let blob = unescape(self.bytes(literal.span));
             return unpack_hex(&blob, ty).map_err(|message| (Some(literal.span), message));
         }
-        match &shape {
+        match shape {
             None if literals.list.is_empty() && count != 0 => {
                 return Err(fail(format!("expected {count} elements, found none")));
             }
             None if !literals.list.is_empty() && count == 0 => {
                 return Err(fail(format!("type {ty} has no elements to set")));
             }
-            Some(shape) if *shape != expected && !(literals.len() == 0 && count == 0) => {
+            Some(shape) if shape != expected && !(literals.len() == 0 && count == 0) => {
                 return Err(fail(format!(
                     "these elements have shape {shape:?}, but the type says {expected:?}"
                 )));
@@ -178,7 +178,7 @@ impl Parser<'_, '_> {
         let attribute = match kind {
             Tok::Bare if ty.is_i1() => Attribute::Bool(self.bytes(span) == b"true"),
             Tok::Int | Tok::Float => {
-                Number { negative, token: kind, span, text: self.text(span) }.to_attribute(ty)?
+                Number { negative, token: kind, text: self.text(span) }.to_attribute(ty)?
             }
             _ => return Err(format!("expected a number of type {ty}")),
         };

@@ -92,12 +92,7 @@ impl<'s> Parser<'s, '_> {
             return Err(self.error(span, "a function with a body needs names for its arguments"));
         }
         let entry: Vec<_> = arguments.names.into_iter().flatten().zip(arguments.types).collect();
-        let region = self.scoped_region(true, &entry)?;
-        if self.module.region(region).blocks.is_empty() && !self.gave_up() {
-            // `{}`: a body without operations is still a body.
-            self.module.create_block(region, &[]);
-        }
-        Ok(region)
+        self.isolated_region(&entry)
     }
 
     /// `module @name? attributes {…}? { body }`.
@@ -112,11 +107,7 @@ impl<'s> Parser<'s, '_> {
         if let Some(name) = name {
             state.attributes.set(SYM_NAME, Attribute::string(name.as_bytes()));
         }
-        let region = self.scoped_region(true, &[])?;
-        if self.module.region(region).blocks.is_empty() {
-            self.module.create_block(region, &[]);
-        }
-        state.regions.push(region);
+        state.regions.push(self.isolated_region(&[])?);
         Ok(state)
     }
 

@@ -18,17 +18,17 @@ use crate::name::Interner;
 use crate::source::{MAX_SOURCE_BYTES, Source, Span};
 use crate::{Attribute, Location, Module, Name, OpId, OpRegistry, Type};
 
-pub(crate) use ops::UnresolvedOperand;
+pub use ops::UnresolvedOperand;
 
 /// The deepest nesting of regions, attributes and types together that is parsed.
 pub const MAX_DEPTH: usize = 128;
 
 /// An error has been reported; there is nothing to add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failed;
+pub struct Failed;
 
 /// The result of parsing something whose errors go to the parser's diagnostics.
-pub(crate) type Parsed<T> = Result<T, Failed>;
+pub type Parsed<T> = Result<T, Failed>;
 
 /// What to accept.
 #[derive(Clone, Debug)]
@@ -37,12 +37,15 @@ pub struct ParseOptions {
     pub allow_unregistered: bool,
     /// Whether to verify the module after parsing.
     pub verify: bool,
+    /// Whether to stop at the first error, as MLIR's own tools do; texts annotated with the errors they expect are
+    /// written for that.
+    pub first_error_only: bool,
 }
 
 impl Default for ParseOptions {
-    /// Unregistered operations are allowed, and the module is verified.
+    /// Unregistered operations are allowed, the module is verified, and all errors are reported.
     fn default() -> ParseOptions {
-        ParseOptions { allow_unregistered: true, verify: true }
+        ParseOptions { allow_unregistered: true, verify: true, first_error_only: false }
     }
 }
 
@@ -68,7 +71,10 @@ pub fn parse_module(
 }
 
 pub(crate) fn parse_type_text(text: &str) -> Result<Type, String> {
-    parse_fragment(text, |parser| parser.ty())
+    parse_fragment(text, |parser| {
+        let ty = parser.ty()?;
+        Ok(ty)
+    })
 }
 
 pub(crate) fn parse_attribute_text(text: &str) -> Result<Attribute, String> {
@@ -87,7 +93,7 @@ fn parse_fragment<T>(text: &str, parse: impl FnOnce(&mut Parser<'_, '_>) -> Pars
 }
 
 /// State of a parse. `'s` is the life of the source, `'o` of registry and options.
-pub(crate) struct Parser<'s, 'o> {
+pub struct Parser<'s, 'o> {
     pub(crate) source: &'s Source,
     pub(crate) registry: &'o OpRegistry,
     pub(crate) options: &'o ParseOptions,
@@ -104,6 +110,8 @@ pub(crate) struct Parser<'s, 'o> {
     dialect_types: HashMap<&'s [u8], Type>,
     /// Functions with syntax errors inside, which are not worth verifying.
     broken: HashSet<OpId>,
+    /// Whether every top-level statement parsed, so that a symbol not there is not defined.
+    all_symbols: bool,
 }
 
 impl<'s, 'o> Parser<'s, 'o> {
@@ -125,6 +133,7 @@ impl<'s, 'o> Parser<'s, 'o> {
             aliases: alias::Aliases::default(),
             dialect_types: HashMap::new(),
             broken: HashSet::new(),
+            all_symbols: true,
         }
     }
 
@@ -216,7 +225,14 @@ impl<'s, 'o> Parser<'s, 'o> {
     /// Reports an error at a span.
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) -> Failed {
         let diagnostic = self.diagnostic(span, message);
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic)
+    }
+
+    /// Reports an error, unless it is a second one and only the first counts.
+    fn report(&mut self, diagnostic: Diagnostic) -> Failed {
+        if !(self.options.first_error_only && self.diagnostics.has_errors()) {
+            self.diagnostics.push(diagnostic);
+        }
         Failed
     }
 
@@ -330,6 +346,6 @@ impl<'s, 'o> Parser<'s, 'o> {
 
     /// Whether to give up because nobody will read more errors.
     fn gave_up(&self) -> bool {
-        self.diagnostics.is_full()
+        self.diagnostics.is_full() || (self.options.first_error_only && self.diagnostics.has_errors())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::scope::MAX_RESULTS;
 use super::{Failed, Parsed, Parser};
+use crate::assembly::{Assembly, Format};
 use crate::lexer::{Tok, Token, unescape};
 use crate::module::{OpState, Operation};
 use crate::source::Span;
@@ -11,7 +12,7 @@ use crate::{BlockId, Location, OpId, RegionId, Type, ValueId};
 
 /// A use of a value by name, not yet looked up: `%x` or `%x#1`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UnresolvedOperand<'s> {
+pub struct UnresolvedOperand<'s> {
     /// Without the `%`.
     pub(crate) name: &'s [u8],
     pub(crate) index: u32,
@@ -37,6 +38,7 @@ impl<'s> Parser<'s, '_> {
                 _ => self.statement(body).map(|_| ()),
             };
             if result.is_err() {
+                self.all_symbols = false;
                 self.recover(start);
                 // A bracket that closes nothing would stop every attempt to go on.
                 self.eat(Tok::RBrace);
@@ -45,8 +47,12 @@ impl<'s> Parser<'s, '_> {
         self.pop_isolated_scope();
         self.finish_top_level();
         if self.options.verify && !self.gave_up() {
-            let found = crate::verify::verify_except(&self.module, &self.broken);
-            self.diagnostics.extend(found);
+            let found =
+                crate::verify::verify_partial(&self.module, self.registry, &self.broken, self.all_symbols);
+            let wanted = if self.options.first_error_only { 1 } else { usize::MAX };
+            for diagnostic in found.iter().take(wanted) {
+                self.diagnostics.push(diagnostic.clone());
+            }
         }
     }
 
@@ -99,14 +105,12 @@ impl<'s> Parser<'s, '_> {
     fn statement(&mut self, block: BlockId) -> Parsed<OpId> {
         let names = if self.at(Tok::Value) { self.result_names()? } else { Vec::new() };
         let Token { kind, span } = self.token;
-        let isolated = self.depth;
         let errors = self.diagnostics.len() + self.diagnostics.dropped();
         let state = match kind {
             Tok::String => self.generic_op(),
             Tok::Bare => self.custom_op(),
             _ => Err(self.unexpected("an operation")),
         };
-        debug_assert_eq!(isolated, self.depth);
         let mut state = state?;
         if let Some(location) = self.optional_location()? {
             state.location = location;
@@ -177,7 +181,7 @@ impl<'s> Parser<'s, '_> {
         for name in names {
             let (own, others) = rest.split_at((name.count as usize).min(rest.len()));
             rest = others;
-            match self.define(name.name, name.span, own, false) {
+            match self.define(name.name, name.span, own) {
                 Ok(defined) => values.extend(defined),
                 Err(failed) => result = Err(failed),
             }
@@ -237,8 +241,26 @@ impl<'s> Parser<'s, '_> {
             "func" | "func.func" | "builtin.func" => self.func_op(),
             "module" | "builtin.module" => self.module_op(),
             name => {
-                let message = format!("custom op '{name}' is unknown");
-                Err(self.error(span, message))
+                let registry = self.registry;
+                let Some(definition) = registry.get(name) else {
+                    let message = format!("custom op '{name}' is unknown");
+                    return Err(self.error(span, message));
+                };
+                let mut state = OpState::new(&definition.name).at(self.here());
+                self.bump();
+                match &definition.assembly {
+                    Assembly::Generic => {
+                        let message =
+                            format!("operation '{name}' has no custom form; write it as \"{name}\"(…)");
+                        return Err(self.error(span, message));
+                    }
+                    Assembly::Default => {
+                        Format::default_of(definition).parse(self, definition, &mut state)?;
+                    }
+                    Assembly::Format(format) => format.parse(self, definition, &mut state)?,
+                    Assembly::Custom(custom) => custom.parse(self, &mut state)?,
+                }
+                Ok(state)
             }
         }
     }
@@ -301,10 +323,16 @@ impl<'s> Parser<'s, '_> {
         result.map(|()| values)
     }
 
-    /// `{ … }`. With `arguments` the region has one unlabelled entry block whose arguments bear these names, hiding
-    /// outer ones. Errors inside are reported and leave the region incomplete.
-    pub(crate) fn region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
-        self.scoped_region(false, arguments)
+    /// `{ … }` with one unlabelled block whose arguments bear these names; no outer name is visible inside.
+    ///
+    /// # Errors
+    /// When there is no region. Errors inside it are reported and leave it incomplete.
+    pub fn isolated_region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
+        let region = self.scoped_region(true, arguments)?;
+        if self.module.region(region).blocks.is_empty() {
+            self.module.create_block(region, &[]);
+        }
+        Ok(region)
     }
 
     /// A region; `isolated` if no outer name is visible inside.
@@ -335,7 +363,7 @@ impl<'s> Parser<'s, '_> {
         if !arguments.is_empty() || !matches!(self.token.kind, Tok::Caret | Tok::RBrace) {
             let block = self.module.create_block(region, &[]);
             for (name, ty) in arguments {
-                self.block_argument(block, name, ty, true)?;
+                self.block_argument(block, name, ty)?;
             }
             self.statements(block);
         }
@@ -359,7 +387,7 @@ impl<'s> Parser<'s, '_> {
             let diagnostic = self
                 .diagnostic(span, format!("redefinition of block '{label}'"))
                 .note(prior, "previously defined here");
-            self.diagnostics.push(diagnostic);
+            self.report(diagnostic);
             return Err(Failed);
         }
         if self.eat(Tok::LParen) {
@@ -368,29 +396,16 @@ impl<'s> Parser<'s, '_> {
                 parser.expect(Tok::Colon, "before the argument's type")?;
                 let ty = parser.ty()?;
                 parser.optional_location()?;
-                parser.block_argument(block, &name, &ty, false)
+                parser.block_argument(block, &name, &ty)
             })?;
         }
         self.expect(Tok::Colon, "after the block label")?;
         Ok(())
     }
 
-    pub(super) fn block_argument(
-        &mut self,
-        block: BlockId,
-        name: &UnresolvedOperand<'s>,
-        ty: &Type,
-        shadow: bool,
-    ) -> Parsed<()> {
-        let shadowed_result = name.index != 0;
-        if shadowed_result {
-            // `%x#1` cannot be a name: the argument is there, but nothing can refer to it.
-            self.module.add_argument(block, ty.clone());
-            return Ok(());
-        }
-        for value in self.define(name.name, name.span, std::slice::from_ref(ty), shadow)? {
-            self.module.adopt_argument(block, value);
-        }
+    fn block_argument(&mut self, block: BlockId, name: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<()> {
+        let value = self.define_one(name, ty)?;
+        self.module.adopt_argument(block, value);
         Ok(())
     }
 }

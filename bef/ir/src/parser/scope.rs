@@ -111,7 +111,7 @@ impl<'s> Parser<'s, '_> {
                 self.source.location(span.start),
                 format!("the operation defines {len} result{} here", if len == 1 { "" } else { "s" }),
             );
-            self.diagnostics.push(diagnostic);
+            self.report(diagnostic);
             return Err(Failed);
         }
         if state == State::Poisoned {
@@ -144,19 +144,36 @@ impl<'s> Parser<'s, '_> {
             format!("use of value '%{name}' expects different type than prior uses: '{ty}' vs '{known}'");
         let diagnostic =
             self.diagnostic(operand.span, message).note(self.source.location(prior.start), "prior use here");
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic);
         Err(Failed)
     }
 
+    /// Defines `%x` or one of several `%x#1` and returns its value. Names of block arguments come one by one.
+    pub(super) fn define_one(&mut self, name: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<ValueId> {
+        let index = name.index as usize;
+        let entry = self.scope().entries.get(name.name);
+        let defined = entry.is_some_and(|entry| entry.state == State::Defined);
+        if index == 0 && entry.is_none_or(|entry| !defined || entry.first.is_some()) {
+            let values = self.define(name.name, name.span, std::slice::from_ref(ty))?;
+            return values.first().copied().ok_or(Failed);
+        }
+        let value = self.module.undefined_value(ty.clone());
+        if !defined {
+            self.insert_definition(name.name, name.span, &[], None);
+        }
+        let mut taken = false;
+        if let Some(entry) = self.scope().entries.get_mut(name.name) {
+            taken = entry.slot(index).replace(value).is_some();
+        }
+        if taken {
+            return Err(self.error(name.span, "redefinition of SSA value"));
+        }
+        Ok(value)
+    }
+
     /// Defines a name as values of these types and returns the values: those its uses so far already name, or new
-    /// ones. `shadow` lets it hide an outer name, as entry arguments of control flow do.
-    pub(super) fn define(
-        &mut self,
-        name: &'s [u8],
-        span: Span,
-        types: &[Type],
-        shadow: bool,
-    ) -> Parsed<Vec<ValueId>> {
+    /// ones.
+    pub(super) fn define(&mut self, name: &'s [u8], span: Span, types: &[Type]) -> Parsed<Vec<ValueId>> {
         let mut before = self.scope().entries.remove(name);
         if let Some(entry) = before.take_if(|entry| entry.state == State::Forward) {
             if entry.len() > types.len() {
@@ -164,18 +181,18 @@ impl<'s> Parser<'s, '_> {
             }
             return self.define_forward(name, span, types, entry);
         }
-        if let Some(entry) = before.as_ref().filter(|entry| entry.state == State::Defined && !shadow) {
+        if let Some(entry) = before.as_ref().filter(|entry| entry.state == State::Defined) {
             let prior = self.source.location(entry.span.start);
             let text = String::from_utf8_lossy(name);
             let message = format!("redefinition of SSA value '%{text}'");
             let diagnostic = self.diagnostic(span, message).note(prior, "previously defined here");
-            self.diagnostics.push(diagnostic);
+            self.report(diagnostic);
             if let Some(entry) = before {
                 self.scope().entries.insert(name, entry);
             }
             return Err(Failed);
         }
-        let values = types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect();
+        let values: Vec<ValueId> = types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect();
         self.insert_definition(name, span, &values, before);
         Ok(values)
     }
@@ -206,13 +223,7 @@ impl<'s> Parser<'s, '_> {
         result.map(|()| values)
     }
 
-    fn insert_definition(
-        &mut self,
-        name: &'s [u8],
-        span: Span,
-        values: &Vec<ValueId>,
-        before: Option<Entry>,
-    ) {
+    fn insert_definition(&mut self, name: &'s [u8], span: Span, values: &[ValueId], before: Option<Entry>) {
         let first = values.first().copied();
         let rest = values.iter().skip(1).map(|&value| Some(value)).collect();
         self.insert_entry(name, Entry { first, rest, span, state: State::Defined }, before);

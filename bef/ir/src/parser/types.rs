@@ -44,6 +44,11 @@ impl<'s> Parser<'s, '_> {
         Ok(types)
     }
 
+    /// `type (',' type)*`, or nothing.
+    pub(crate) fn optional_type_list(&mut self) -> Parsed<Vec<Type>> {
+        if self.at_type() { self.type_list() } else { Ok(Vec::new()) }
+    }
+
     /// `'(' types ')'`.
     pub(crate) fn paren_types(&mut self) -> Parsed<Vec<Type>> {
         self.expect(Tok::LParen, "before the types")?;

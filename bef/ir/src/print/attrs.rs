@@ -151,9 +151,9 @@ pub(crate) fn dictionary(
 /// Writes `name = value`, or just `name` of a unit.
 pub(crate) fn named_attribute(f: &mut fmt::Formatter<'_>, name: &str, value: &Attribute) -> fmt::Result {
     if is_bare_name(name) {
-        f.write_str(name)?
+        f.write_str(name)?;
     } else {
-        Quoted(name.as_bytes()).fmt(f)?
+        Quoted(name.as_bytes()).fmt(f)?;
     }
     if *value == Attribute::Unit {
         return Ok(());

@@ -2,5 +2,8 @@
 
 mod attrs;
 mod float;
+mod printer;
 
 pub(crate) use attrs::{Quoted, TypeElision, attribute, dialect_body};
+pub(crate) use printer::NamedAttr;
+pub use printer::{PrintOptions, Printer, print_module, write_module};

@@ -1,0 +1,222 @@
+//! Reads an operation by its format.
+
+use super::format::{Anchor, Element, Format, Group};
+use crate::lexer::{Lexer, Tok};
+use crate::parser::{Parsed, Parser, UnresolvedOperand};
+use crate::registry::{AttrKind, ValueSpec};
+use crate::source::Span;
+use crate::{OpDefinition, OpState, Type};
+
+/// What has been read so far, by position in the definition.
+struct Reading<'s> {
+    operands: Vec<Option<Vec<UnresolvedOperand<'s>>>>,
+    operand_types: Vec<Option<Vec<Type>>>,
+    result_types: Vec<Option<Vec<Type>>>,
+}
+
+impl Format {
+    /// Reads what stands after the operation's name.
+    pub(crate) fn parse(
+        &self,
+        parser: &mut Parser<'_, '_>,
+        definition: &OpDefinition,
+        state: &mut OpState,
+    ) -> Parsed<()> {
+        let start = parser.token().span;
+        let mut reading = Reading {
+            operands: vec![None; definition.operands.len()],
+            operand_types: vec![None; definition.operands.len()],
+            result_types: vec![None; definition.results.len()],
+        };
+        parse_elements(&self.elements, parser, definition, state, &mut reading)?;
+        let mut operands = Vec::new();
+        let mut types = Vec::new();
+        for (index, spec) in definition.operands.iter().enumerate() {
+            let values = reading.operands[index].take().unwrap_or_default();
+            types.extend(types_for(parser, spec, reading.operand_types[index].take(), values.len(), start)?);
+            operands.extend(values);
+        }
+        state.operands = parser.resolve_all(&operands, &types, start)?;
+        for (index, spec) in definition.results.iter().enumerate() {
+            let count = usize::from(!spec.variadic);
+            let types = reading.result_types[index].take();
+            let count = types.as_ref().map_or(count, Vec::len);
+            state.result_types.extend(types_for(parser, spec, types, count, start)?);
+        }
+        if definition.nonstrict {
+            state.attributes.set("bef.nonstrict", crate::Attribute::Unit);
+        }
+        Ok(())
+    }
+}
+
+/// The types of `count` values: as read, or as the definition fixes them.
+fn types_for(
+    parser: &mut Parser<'_, '_>,
+    spec: &ValueSpec,
+    read: Option<Vec<Type>>,
+    count: usize,
+    at: Span,
+) -> Parsed<Vec<Type>> {
+    match (read, spec.constraint.exact()) {
+        (Some(types), _) if types.len() == count => Ok(types),
+        (Some(types), _) => {
+            Err(parser.error(at, format!("{count} operands present, but {} types", types.len())))
+        }
+        (None, Some(ty)) => Ok(vec![ty.clone(); count]),
+        (None, None) if count == 0 => Ok(Vec::new()),
+        (None, None) => Err(parser.error(at, "the types of these operands are not written")),
+    }
+}
+
+fn parse_elements<'s>(
+    elements: &[Element],
+    parser: &mut Parser<'s, '_>,
+    definition: &OpDefinition,
+    state: &mut OpState,
+    reading: &mut Reading<'s>,
+) -> Parsed<()> {
+    for (index, element) in elements.iter().enumerate() {
+        match element {
+            Element::Literal(text) => parser.expect_literal(text)?,
+            Element::Operands(Group::One(index)) if !definition.operands[*index].variadic => {
+                reading.operands[*index] = Some(vec![parser.operand()?]);
+            }
+            Element::Operands(Group::One(index)) => reading.operands[*index] = Some(parser.operand_list()?),
+            Element::Operands(Group::All) => {
+                let at = parser.token().span;
+                let operands = parser.operand_list()?;
+                split(parser, operands, &definition.operands, &mut reading.operands, at, "operands")?;
+            }
+            Element::Attr(attr) => {
+                let colon_next =
+                    matches!(elements.get(index + 1), Some(Element::Literal(text)) if text == ":");
+                let spec = &definition.attributes[*attr];
+                // In a dictionary instead: the generic way of writing it.
+                let in_dict = parser.at(Tok::LBrace) && spec.kind != AttrKind::Dictionary;
+                if !in_dict && (!spec.optional || parser.at_attribute()) {
+                    let value = parser.attribute_of_kind(&spec.kind, !colon_next)?;
+                    state.attributes.set(&spec.name, value);
+                }
+            }
+            Element::AttrDict => {
+                let at = parser.token().span;
+                for (name, value) in parser.optional_attr_entries()? {
+                    if state.attributes.set(&name, value).is_some() {
+                        return Err(parser.error(at, format!("attribute '{name}' is given twice")));
+                    }
+                }
+            }
+            Element::OperandTypes(group) => {
+                let at = parser.token().span;
+                let types = parser.optional_type_list()?;
+                assign(parser, group, types, &definition.operands, &mut reading.operand_types, at)?;
+            }
+            Element::ResultTypes(group) => {
+                let at = parser.token().span;
+                let types = parser.optional_type_list()?;
+                assign(parser, group, types, &definition.results, &mut reading.result_types, at)?;
+            }
+            Element::FunctionalType(operands, results) => {
+                let at = parser.token().span;
+                let function = parser.function_type()?;
+                assign(
+                    parser,
+                    operands,
+                    function.inputs,
+                    &definition.operands,
+                    &mut reading.operand_types,
+                    at,
+                )?;
+                assign(
+                    parser,
+                    results,
+                    function.results,
+                    &definition.results,
+                    &mut reading.result_types,
+                    at,
+                )?;
+            }
+            Element::Optional(inner, anchor) => {
+                if begins(parser, inner, *anchor) {
+                    parse_elements(inner, parser, definition, state, reading)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the current token begins an optional group.
+fn begins(parser: &Parser<'_, '_>, inner: &[Element], anchor: Anchor) -> bool {
+    match (inner.first(), anchor) {
+        (Some(Element::Literal(text)), _) => parser.at_literal(text),
+        (_, Anchor::Operand(_)) => parser.at(Tok::Value),
+        (_, Anchor::Attr(_)) => parser.at_attribute(),
+    }
+}
+
+/// Gives types to the specifications of a group.
+fn assign(
+    parser: &mut Parser<'_, '_>,
+    group: &Group,
+    types: Vec<Type>,
+    specs: &[ValueSpec],
+    slots: &mut [Option<Vec<Type>>],
+    at: Span,
+) -> Parsed<()> {
+    match group {
+        Group::One(index) => {
+            slots[*index] = Some(types);
+            Ok(())
+        }
+        Group::All => split(parser, types, specs, slots, at, "types"),
+    }
+}
+
+/// Distributes a flat list over specifications: one each, and what is left to the variadic one.
+fn split<T>(
+    parser: &mut Parser<'_, '_>,
+    list: Vec<T>,
+    specs: &[ValueSpec],
+    slots: &mut [Option<Vec<T>>],
+    at: Span,
+    what: &str,
+) -> Parsed<()> {
+    let single = specs.iter().filter(|spec| !spec.variadic).count();
+    let variadic = single < specs.len();
+    if list.len() < single || (list.len() > single && !variadic) {
+        let expected = if variadic { format!("at least {single}") } else { single.to_string() };
+        return Err(parser.error(at, format!("{} {what} present, but expected {expected}", list.len())));
+    }
+    let mut spare = list.len() - single;
+    let mut list = list.into_iter();
+    for (spec, slot) in specs.iter().zip(slots) {
+        let count = if spec.variadic { std::mem::take(&mut spare) } else { 1 };
+        *slot = Some(list.by_ref().take(count).collect());
+    }
+    Ok(())
+}
+
+impl Parser<'_, '_> {
+    /// Whether the current token is this keyword or punctuation.
+    fn at_literal(&self, text: &str) -> bool {
+        match literal_token(text) {
+            Tok::Bare => self.at_word(text),
+            kind => self.at(kind),
+        }
+    }
+
+    fn expect_literal(&mut self, text: &str) -> Parsed<()> {
+        if self.at_literal(text) {
+            self.bump();
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("'{text}'")))
+    }
+}
+
+/// The token a format's literal is.
+fn literal_token(text: &str) -> Tok {
+    Lexer::new(text.as_bytes()).next().kind
+}

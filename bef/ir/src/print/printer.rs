@@ -1,0 +1,488 @@
+//! Operations as text: value names, blocks, regions, and each operation in its form.
+
+use std::collections::HashSet;
+use std::fmt::{self, Display, Write};
+
+use super::attrs::{self, SymbolName, TypeElision};
+use crate::assembly::{Assembly, Format};
+use crate::func::{FUNC, FUNC_TYPE, SYM_NAME, SYM_VISIBILITY};
+use crate::types::{FunctionType, TypeList};
+use crate::{
+    AttrDict, Attribute, BlockId, Module, OpDefinition, OpId, OpRegistry, Operation, RegionId, ValueId,
+};
+
+/// What the text is to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrintOptions {
+    /// All operations in generic form.
+    pub generic: bool,
+    /// Each operation's location after it.
+    pub debug_info: bool,
+}
+
+/// The text of a module: it parses back to an equal module, and that prints to the same text.
+pub fn print_module(module: &Module, registry: &OpRegistry, options: PrintOptions) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail, and no form reports errors of its own.
+    let _ = write_module(&mut text, module, registry, options);
+    text
+}
+
+/// Writes the text of a module.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_module(
+    out: &mut dyn Write,
+    module: &Module,
+    registry: &OpRegistry,
+    options: PrintOptions,
+) -> fmt::Result {
+    let mut printer = Printer {
+        out,
+        module,
+        registry,
+        options,
+        names: vec![ValueName::None; module.num_values()],
+        indent: 0,
+    };
+    printer.number_values(module.root());
+    printer.statement(module.root())
+}
+
+/// How a value is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ValueName {
+    None,
+    /// `%arg3`.
+    Argument(u32),
+    /// `%3`, the only result or an argument of a later block.
+    Number(u32),
+    /// `%3#1`, one of several results.
+    Result(u32, u32),
+}
+
+impl Display for ValueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueName::None => f.write_str("%<unknown>"),
+            ValueName::Argument(number) => write!(f, "%arg{number}"),
+            ValueName::Number(number) => write!(f, "%{number}"),
+            ValueName::Result(number, index) => write!(f, "%{number}#{index}"),
+        }
+    }
+}
+
+/// Writes operations; grammars in code print through it.
+pub struct Printer<'a> {
+    out: &'a mut dyn Write,
+    module: &'a Module,
+    registry: &'a OpRegistry,
+    options: PrintOptions,
+    /// By value index.
+    names: Vec<ValueName>,
+    indent: usize,
+}
+
+impl<'a> Printer<'a> {
+    /// The module being printed.
+    pub fn module(&self) -> &'a Module {
+        self.module
+    }
+
+    /// Writes text as it is.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(&mut self, text: &str) -> fmt::Result {
+        self.out.write_str(text)
+    }
+
+    /// Writes formatted text; lets `write!` write to the printer.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> fmt::Result {
+        self.out.write_fmt(arguments)
+    }
+
+    /// Writes a value's name.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn value(&mut self, value: ValueId) -> fmt::Result {
+        let name = self.names.get(value.index()).copied().unwrap_or(ValueName::None);
+        write!(self.out, "{name}")
+    }
+
+    /// Writes values' names separated by commas.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn values(&mut self, values: &[ValueId]) -> fmt::Result {
+        for (index, &value) in values.iter().enumerate() {
+            self.write(if index == 0 { "" } else { ", " })?;
+            self.value(value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the types of values, separated by commas.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn types(&mut self, values: &[ValueId]) -> fmt::Result {
+        write!(self.out, "{}", TypeList(&self.module.types_of(values)))
+    }
+
+    /// Writes an attribute.
+    pub(crate) fn attribute(&mut self, attribute: &Attribute, elision: TypeElision) -> fmt::Result {
+        write!(self.out, "{}", Attr(attribute, elision))
+    }
+
+    /// Writes a symbol's name with its `@`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn symbol(&mut self, name: &str) -> fmt::Result {
+        write!(self.out, "{}", SymbolName(name))
+    }
+
+    /// Writes ` {…}` with the attributes whose names `keep` accepts, or nothing if there is none.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn optional_attr_dict(&mut self, op: &Operation, keep: impl Fn(&str) -> bool) -> fmt::Result {
+        if op.attributes.iter().any(|(name, _)| keep(name)) {
+            write!(self.out, " {}", Dict(&op.attributes, keep))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a region in braces whose entry arguments bear the names of `operands`, as in `tfrt.if`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn region_shadowing(&mut self, region: RegionId, operands: &[ValueId]) -> fmt::Result {
+        if let Some(block) = self.module.entry_block(region) {
+            for (argument, operand) in self.module.block(block).arguments.iter().zip(operands) {
+                self.names[argument.index()] = self.names[operand.index()];
+            }
+        }
+        self.region(region, false)
+    }
+
+    /// Whether [`Self::region_shadowing`] can print regions with these entry arguments: one block each, as many
+    /// arguments as operands, of the same types, and no operand twice, for one name cannot stand for two arguments.
+    pub(crate) fn can_shadow(module: &Module, regions: &[RegionId], operands: &[ValueId]) -> bool {
+        let unique: HashSet<&ValueId> = operands.iter().collect();
+        unique.len() == operands.len()
+            && regions.iter().all(|&region| match module.region(region).blocks[..] {
+                [block] => module.types_of(&module.block(block).arguments) == module.types_of(operands),
+                _ => false,
+            })
+    }
+
+    /// Names all values inside `root`. Those in a region are numbered on from the last of the region around it, so
+    /// that no name hides another.
+    fn number_values(&mut self, root: OpId) {
+        let module = self.module;
+        let mut open: Vec<(RegionId, u32, u32)> = Vec::new();
+        open.extend(module.op(root).regions.iter().map(|&region| (region, 0, 0)));
+        while let Some((region, mut next_value, mut next_argument)) = open.pop() {
+            let mut inner = Vec::new();
+            for (position, &block) in module.region(region).blocks.iter().enumerate() {
+                let block = module.block(block);
+                for &argument in &block.arguments {
+                    let (name, next): (fn(u32) -> ValueName, _) = if position == 0 {
+                        (ValueName::Argument, &mut next_argument)
+                    } else {
+                        (ValueName::Number, &mut next_value)
+                    };
+                    self.names[argument.index()] = name(*next);
+                    *next += 1;
+                }
+                for &op in &block.ops {
+                    let op = module.op(op);
+                    match op.results[..] {
+                        [] => {}
+                        [single] => self.names[single.index()] = ValueName::Number(next_value),
+                        _ => {
+                            for (index, value) in (0..).zip(&op.results) {
+                                self.names[value.index()] = ValueName::Result(next_value, index);
+                            }
+                        }
+                    }
+                    next_value += u32::from(!op.results.is_empty());
+                    inner.extend_from_slice(&op.regions);
+                }
+            }
+            open.extend(inner.into_iter().map(|region| (region, next_value, next_argument)));
+        }
+    }
+
+    fn newline(&mut self) -> fmt::Result {
+        self.write("\n")?;
+        for _ in 0..self.indent {
+            self.write("  ")?;
+        }
+        Ok(())
+    }
+
+    /// Writes an operation with its result names and location; at the top level, with a line end.
+    fn statement(&mut self, id: OpId) -> fmt::Result {
+        let op = self.module.op(id);
+        if let Some(&first) = op.results.first() {
+            match self.names[first.index()] {
+                ValueName::Result(number, _) => write!(self.out, "%{number}:{}", op.results.len())?,
+                name => write!(self.out, "{name}")?,
+            }
+            self.write(" = ")?;
+        }
+        self.op(id, op)?;
+        if self.options.debug_info {
+            write!(self.out, " loc({})", op.location)?;
+        }
+        if op.parent.is_none() {
+            self.write("\n")?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, id: OpId, op: &Operation) -> fmt::Result {
+        if self.options.generic {
+            return self.generic_op(op);
+        }
+        match &*op.name {
+            FUNC if self.is_plain_func(op) => return self.func(op),
+            "module" if self.is_plain_module(op) => return self.module_op(op),
+            _ => {}
+        }
+        let Some(definition) = self.registry.get(&op.name) else { return self.generic_op(op) };
+        match &definition.assembly {
+            Assembly::Generic => self.generic_op(op),
+            Assembly::Custom(custom) if custom.can_print(self.module, id) => {
+                self.write(&op.name)?;
+                custom.print(self, id)
+            }
+            Assembly::Custom(_) => self.generic_op(op),
+            Assembly::Format(format) => self.formatted(format, definition, id),
+            Assembly::Default => self.formatted(&Format::default_of(definition), definition, id),
+        }
+    }
+
+    fn formatted(&mut self, format: &Format, definition: &OpDefinition, id: OpId) -> fmt::Result {
+        let op = self.module.op(id);
+        if !format.can_print(self.module, definition, op) {
+            return self.generic_op(op);
+        }
+        self.write(&op.name)?;
+        format.print(self, definition, id)
+    }
+
+    fn generic_op(&mut self, op: &Operation) -> fmt::Result {
+        write!(self.out, "{}(", attrs::Quoted(op.name.as_bytes()))?;
+        self.values(&op.operands)?;
+        self.write(")")?;
+        if !op.regions.is_empty() {
+            self.write(" (")?;
+            for (index, &region) in op.regions.iter().enumerate() {
+                self.write(if index == 0 { "" } else { ", " })?;
+                self.region(region, true)?;
+            }
+            self.write(")")?;
+        }
+        self.optional_attr_dict(op, |_| true)?;
+        let function = FunctionType {
+            inputs: self.module.types_of(&op.operands),
+            results: self.module.types_of(&op.results),
+        };
+        write!(self.out, " : {function}")
+    }
+
+    /// Writes a region in braces. The entry block's label is left out if its arguments are written elsewhere or it has
+    /// none.
+    fn region(&mut self, region: RegionId, entry_arguments: bool) -> fmt::Result {
+        self.write("{")?;
+        for (position, &block) in self.module.region(region).blocks.iter().enumerate() {
+            let Some(data) = Some(self.module.block(block)) else { continue };
+            let needs_label = entry_arguments && (!data.arguments.is_empty() || data.ops.is_empty());
+            if position > 0 || needs_label {
+                self.newline()?;
+                self.label(position, block)?;
+            }
+            self.indent += 1;
+            for &op in &data.ops {
+                self.newline()?;
+                self.statement(op)?;
+            }
+            self.indent -= 1;
+        }
+        self.newline()?;
+        self.write("}")
+    }
+
+    fn label(&mut self, position: usize, block: BlockId) -> fmt::Result {
+        write!(self.out, "^bb{position}")?;
+        let arguments = &self.module.block(block).arguments;
+        if !arguments.is_empty() {
+            self.write("(")?;
+            for (index, &argument) in arguments.iter().enumerate() {
+                self.write(if index == 0 { "" } else { ", " })?;
+                self.value(argument)?;
+                write!(self.out, ": {}", self.module.value_type(argument))?;
+            }
+            self.write(")")?;
+        }
+        self.write(":")
+    }
+
+    /// Whether a `func` operation is such as its own form can say.
+    fn is_plain_func(&self, op: &Operation) -> bool {
+        let Some(ty) = op.attr(FUNC_TYPE).and_then(Attribute::as_type).and_then(|ty| ty.as_function()) else {
+            return false;
+        };
+        let named = op.attr(SYM_NAME).and_then(Attribute::as_str).is_some_and(|name| !name.is_empty());
+        let visible = match op.attr(SYM_VISIBILITY) {
+            None => true,
+            Some(value) => matches!(value.as_str(), Some("public" | "private" | "nested")),
+        };
+        let body_fits = match op.regions[..] {
+            [region] => self
+                .module
+                .entry_block(region)
+                .is_none_or(|block| self.module.types_of(&self.module.block(block).arguments) == ty.inputs),
+            _ => false,
+        };
+        named && visible && body_fits && op.operands.is_empty() && op.results.is_empty()
+    }
+
+    fn func(&mut self, op: &Operation) -> fmt::Result {
+        let Some(ty) = op.attr(FUNC_TYPE).and_then(Attribute::as_type).and_then(|ty| ty.as_function()) else {
+            return Ok(());
+        };
+        self.write("func ")?;
+        if let Some(visibility) = op.attr(SYM_VISIBILITY).and_then(Attribute::as_str) {
+            write!(self.out, "{visibility} ")?;
+        }
+        self.symbol(op.attr(SYM_NAME).and_then(Attribute::as_str).unwrap_or_default())?;
+        self.write("(")?;
+        let entry = op.regions.first().and_then(|&region| self.module.entry_block(region));
+        for (index, input) in ty.inputs.iter().enumerate() {
+            self.write(if index == 0 { "" } else { ", " })?;
+            if let Some(block) = entry {
+                self.value(self.module.block(block).arguments[index])?;
+                self.write(": ")?;
+            }
+            write!(self.out, "{input}")?;
+            self.signature_attrs(op, "arg", index)?;
+        }
+        self.write(")")?;
+        self.func_results(op, ty)?;
+        let in_signature = |name: &str| {
+            let numbered = |prefix: &str, count: usize| {
+                let index = name.strip_prefix(prefix).and_then(|digits| digits.parse::<usize>().ok());
+                index.is_some_and(|index| {
+                    index < count
+                        && matches!(op.attr(name), Some(Attribute::Dictionary(dict)) if !dict.is_empty())
+                })
+            };
+            matches!(name, SYM_NAME | SYM_VISIBILITY | FUNC_TYPE)
+                || numbered("arg", ty.inputs.len())
+                || numbered("result", ty.results.len())
+        };
+        if op.attributes.iter().any(|(name, _)| !in_signature(name)) {
+            self.write(" attributes")?;
+            self.optional_attr_dict(op, |name| !in_signature(name))?;
+        }
+        if let (Some(_), Some(&region)) = (entry, op.regions.first()) {
+            self.write(" ")?;
+            self.region(region, false)?;
+        }
+        Ok(())
+    }
+
+    fn func_results(&mut self, op: &Operation, ty: &FunctionType) -> fmt::Result {
+        if ty.results.is_empty() {
+            return Ok(());
+        }
+        self.write(" -> ")?;
+        let has_attrs = |index: usize| op.attributes.contains(&format!("result{index}"));
+        let plain = matches!(&ty.results[..], [single] if single.as_function().is_none()) && !has_attrs(0);
+        self.write(if plain { "" } else { "(" })?;
+        for (index, result) in ty.results.iter().enumerate() {
+            self.write(if index == 0 { "" } else { ", " })?;
+            write!(self.out, "{result}")?;
+            self.signature_attrs(op, "result", index)?;
+        }
+        self.write(if plain { "" } else { ")" })
+    }
+
+    /// The attributes of one argument or result.
+    fn signature_attrs(&mut self, op: &Operation, prefix: &str, index: usize) -> fmt::Result {
+        match op.attr(&format!("{prefix}{index}")) {
+            Some(value @ Attribute::Dictionary(dict)) if !dict.is_empty() => write!(self.out, " {value}"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a `module` operation is such as its own form can say.
+    fn is_plain_module(&self, op: &Operation) -> bool {
+        let named = match op.attr(SYM_NAME) {
+            None => true,
+            Some(name) => name.as_str().is_some_and(|name| !name.is_empty()),
+        };
+        let body_fits = match op.regions[..] {
+            [region] => match self.module.region(region).blocks[..] {
+                [block] => self.module.block(block).arguments.is_empty(),
+                _ => false,
+            },
+            _ => false,
+        };
+        named && body_fits && op.operands.is_empty() && op.results.is_empty()
+    }
+
+    fn module_op(&mut self, op: &Operation) -> fmt::Result {
+        self.write("module ")?;
+        if let Some(name) = op.attr(SYM_NAME).and_then(Attribute::as_str) {
+            self.symbol(name)?;
+            self.write(" ")?;
+        }
+        if op.attributes.iter().any(|(name, _)| name != SYM_NAME) {
+            self.write("attributes")?;
+            self.optional_attr_dict(op, |name| name != SYM_NAME)?;
+            self.write(" ")?;
+        }
+        match op.regions.first() {
+            Some(&region) => self.region(region, false),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An attribute with this much of its type.
+struct Attr<'a>(&'a Attribute, TypeElision);
+
+impl Display for Attr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        attrs::attribute(f, self.0, self.1)
+    }
+}
+
+/// The entries of a dictionary that the predicate accepts.
+struct Dict<'a, F>(&'a AttrDict, F);
+
+impl<F: Fn(&str) -> bool> Display for Dict<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        attrs::dictionary(f, self.0, &self.1)
+    }
+}
+
+/// `name = value`, as in a dictionary.
+pub(crate) struct NamedAttr<'a>(pub(crate) &'a str, pub(crate) &'a Attribute);
+
+impl Display for NamedAttr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        attrs::named_attribute(f, self.0, self.1)
+    }
+}
