@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use crate::error::check_len;
 use crate::parallel::Chunks;
-use crate::softmax::{EXP_COST, exp_sum, row_max};
+use crate::softmax::{EXP_COST, exp_row, row_max};
 use crate::{BlockOp, Float, Number, ShapeError};
 
 /// Class numbers as labels.
@@ -83,7 +83,7 @@ impl<T: Float> CrossEntropy<T> {
         let pieces = gradients.chunks_exact_mut(self.cols).zip(logits[range].chunks_exact(self.cols));
         for ((number, loss), (gradient, logits)) in rows.zip(losses).zip(pieces) {
             let max = row_max(logits);
-            let sum = exp_sum(logits, max);
+            let sum = exp_row(gradient, logits, max);
             *loss = row(number, Row { logits, gradient, max, sum })?;
         }
         Ok(())
@@ -93,6 +93,7 @@ impl<T: Float> CrossEntropy<T> {
 /// One row of logits with the parts of its softmax.
 struct Row<'a, T: Float> {
     logits: &'a [T],
+    /// Until it is set, `exp(x - max)`.
     gradient: &'a mut [T],
     max: T,
     /// `Σ exp(x - max)`.
@@ -108,8 +109,8 @@ impl<T: Float> Row<'_, T> {
     /// Sets the gradient to `mass · softmax(x) - p`.
     fn set_gradient(&mut self, mass: T::Acc, label: impl Fn(usize) -> T) {
         let scale = mass.over(self.sum);
-        for (class, (g, &x)) in self.gradient.iter_mut().zip(self.logits).enumerate() {
-            *g = T::from_acc(x.minus(self.max).exp().to_acc().times(scale)).minus(label(class));
+        for (class, g) in self.gradient.iter_mut().enumerate() {
+            *g = T::from_acc(g.to_acc().times(scale)).minus(label(class));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use half::{bf16, f16};
 
+use crate::exp::exp_f32;
+
 /// A plain value that a tensor may hold: anything that is copied bit by bit.
 pub trait Element: Copy + Default + Send + Sync + PartialEq + 'static {}
 
@@ -72,7 +74,7 @@ pub trait Float: Number {
 }
 
 macro_rules! native_float {
-    ($($t:ident),*) => {$(
+    ($($t:ident: $exp:path),*) => {$(
         impl Number for $t {
             type Acc = f64;
             const ZERO: Self = 0.0;
@@ -105,7 +107,7 @@ macro_rules! native_float {
             #[inline]
             fn to_f64(self) -> f64 { f64::from(self) }
             #[inline]
-            fn exp(self) -> Self { self.exp() }
+            fn exp(self) -> Self { $exp(self) }
             #[inline]
             fn ln(self) -> Self { self.ln() }
             #[inline]
@@ -162,7 +164,7 @@ macro_rules! half_float {
             #[inline]
             fn to_f64(self) -> f64 { self.to_f64() }
             #[inline]
-            fn exp(self) -> Self { $t::from_f32(self.to_f32().exp()) }
+            fn exp(self) -> Self { $t::from_f32(exp_f32(self.to_f32())) }
             #[inline]
             fn ln(self) -> Self { $t::from_f32(self.to_f32().ln()) }
             #[inline]
@@ -215,6 +217,6 @@ macro_rules! integer {
     )*};
 }
 
-native_float!(f32, f64);
+native_float!(f32: exp_f32, f64: f64::exp);
 half_float!(f16, bf16);
 integer!(i8: i64, i16: i64, i32: i64, i64: i64, u8: u64, u16: u64, u32: u64, u64: u64);

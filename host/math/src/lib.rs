@@ -24,6 +24,7 @@ mod cross_entropy;
 mod element;
 mod elementwise;
 mod error;
+mod exp;
 mod matmul;
 mod normalize;
 mod pad;

@@ -270,7 +270,7 @@ fn fold_lanes<T: Copy, R: Reduction<T>>(accs: &mut [R::Acc], x: &[T]) {
 }
 
 /// Reduces adjacent elements, in lanes and in blocks, so that rounding errors grow slowly.
-fn reduce_run<T: Copy, R: Reduction<T>>(x: &[T]) -> R::Acc {
+pub(crate) fn reduce_run<T: Copy, R: Reduction<T>>(x: &[T]) -> R::Acc {
     const LANES: usize = 16;
     const BLOCK: usize = 256 * LANES;
     vectorize(|| {

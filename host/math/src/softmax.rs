@@ -4,19 +4,22 @@ use std::marker::PhantomData;
 
 use crate::error::check_len;
 use crate::parallel::Chunks;
-use crate::{BlockOp, Float, Number, ShapeError};
+use crate::reduce::reduce_run;
+use crate::simd::vectorize;
+use crate::{BlockOp, Float, Max, Number, ShapeError, Sum};
 
 /// The cost of one exponential, in elements of streaming.
-pub(crate) const EXP_COST: usize = 8;
+pub(crate) const EXP_COST: usize = 4;
 
 /// The greatest of a row; NaN if any is NaN, negative infinity if there is none.
 pub(crate) fn row_max<T: Float>(row: &[T]) -> T {
-    row.iter().fold(T::LOWEST, |max, &x| crate::ops::maximum(max, x))
+    reduce_run::<T, Max>(row)
 }
 
-/// The sum of `exp(x - max)` over a row.
-pub(crate) fn exp_sum<T: Float>(row: &[T], max: T) -> T::Acc {
-    row.iter().fold(T::Acc::ZERO, |sum, &x| sum.plus(x.minus(max).exp().to_acc()))
+/// Writes `exp(x - max)` of a row and returns the sum.
+pub(crate) fn exp_row<T: Float>(out: &mut [T], x: &[T], max: T) -> T::Acc {
+    vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = x.minus(max).exp()));
+    reduce_run::<T, Sum>(out)
 }
 
 macro_rules! row_plan {
@@ -75,18 +78,13 @@ row_plan!(
 );
 
 fn softmax_row<T: Float>(out: &mut [T], x: &[T]) {
-    let max = row_max(x);
-    let mut sum = T::Acc::ZERO;
-    for (o, &x) in out.iter_mut().zip(x) {
-        *o = x.minus(max).exp();
-        sum = sum.plus(o.to_acc());
-    }
+    let sum = exp_row(out, x, row_max(x));
     let scale = T::Acc::ONE.over(sum);
-    out.iter_mut().for_each(|o| *o = T::from_acc(o.to_acc().times(scale)));
+    vectorize(|| out.iter_mut().for_each(|o| *o = T::from_acc(o.to_acc().times(scale))));
 }
 
 fn log_softmax_row<T: Float>(out: &mut [T], x: &[T]) {
     let max = row_max(x);
-    let log_sum = T::from_acc(exp_sum(x, max)).ln();
-    out.iter_mut().zip(x).for_each(|(o, &x)| *o = x.minus(max).minus(log_sum));
+    let log_sum = T::from_acc(exp_row(out, x, max)).ln();
+    vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = x.minus(max).minus(log_sum)));
 }

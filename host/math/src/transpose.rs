@@ -7,7 +7,7 @@ use crate::parallel::Chunks;
 use crate::shape::{StridedWalk, element_count, row_major_strides};
 use crate::{BlockOp, Element, ShapeError};
 
-/// Side of the squares in which two axes are exchanged, so that both sides stay in the cache.
+/// Side of the squares in which two axes are exchanged.
 const TILE: usize = 16;
 
 /// A permutation of axes: axis `i` of the output is axis `permutation[i]` of the operand.
@@ -70,11 +70,17 @@ impl<T: Element> Transpose<T> {
     /// Copies `rows` of the output that are adjacent in the operand, beginning there at `x[0]`: a matrix transposition.
     fn exchange(&self, x: &[T], rows: usize, out: &mut [T]) {
         let (extent, stride) = self.inner;
+        // Through a square of its own, so that lines of both sides are touched once each: where their addresses differ by a
+        // power of two, they would drive one another out of the cache.
+        let mut square = [T::default(); TILE * TILE];
         for col in (0..extent).step_by(TILE) {
             let cols = TILE.min(extent - col);
+            for (i, line) in square.chunks_exact_mut(TILE).take(cols).enumerate() {
+                line[..rows].copy_from_slice(&x[(col + i) * stride..][..rows]);
+            }
             for row in 0..rows {
                 let out = &mut out[row * extent + col..][..cols];
-                out.iter_mut().enumerate().for_each(|(i, o)| *o = x[(col + i) * stride + row]);
+                out.iter_mut().enumerate().for_each(|(i, o)| *o = square[i * TILE + row]);
             }
         }
     }
