@@ -218,3 +218,85 @@ macro_rules! thread_local_cell {
     };
 }
 pub(crate) use thread_local_cell;
+
+/// Puts its thread to sleep until its [`Unparker`] lets it go on. An unpark that comes first makes the next park
+/// return at once; several count as one.
+#[derive(Debug)]
+pub struct Parker {
+    #[cfg(not(loom))]
+    inner: crossbeam_utils::sync::Parker,
+    #[cfg(loom)]
+    token: std::sync::Arc<(Mutex<bool>, Condvar)>,
+}
+
+/// Wakes the thread that holds the [`Parker`].
+#[derive(Debug, Clone)]
+pub struct Unparker {
+    #[cfg(not(loom))]
+    inner: crossbeam_utils::sync::Unparker,
+    #[cfg(loom)]
+    token: std::sync::Arc<(Mutex<bool>, Condvar)>,
+}
+
+#[cfg(not(loom))]
+impl Parker {
+    /// A parker without a token.
+    pub fn new() -> Self {
+        Self { inner: crossbeam_utils::sync::Parker::new() }
+    }
+
+    /// Sleeps until there is a token, and takes it.
+    pub fn park(&self) {
+        self.inner.park();
+    }
+
+    /// A handle that wakes this parker.
+    pub fn unparker(&self) -> Unparker {
+        Unparker { inner: self.inner.unparker().clone() }
+    }
+}
+
+#[cfg(not(loom))]
+impl Unparker {
+    /// Leaves a token, and wakes the parked thread.
+    pub fn unpark(&self) {
+        self.inner.unpark();
+    }
+}
+
+#[cfg(loom)]
+impl Parker {
+    /// A parker without a token.
+    pub fn new() -> Self {
+        Self { token: std::sync::Arc::new((Mutex::new(false), Condvar::new())) }
+    }
+
+    /// Sleeps until there is a token, and takes it.
+    pub fn park(&self) {
+        let mut token = self.token.0.lock();
+        while !*token {
+            token = self.token.1.wait(token);
+        }
+        *token = false;
+    }
+
+    /// A handle that wakes this parker.
+    pub fn unparker(&self) -> Unparker {
+        Unparker { token: self.token.clone() }
+    }
+}
+
+#[cfg(loom)]
+impl Unparker {
+    /// Leaves a token, and wakes the parked thread.
+    pub fn unpark(&self) {
+        *self.token.0.lock() = true;
+        self.token.1.notify_one();
+    }
+}
+
+impl Default for Parker {
+    fn default() -> Self {
+        Self::new()
+    }
+}

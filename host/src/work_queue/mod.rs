@@ -12,6 +12,7 @@
 //! What the task would have produced is dropped by the unwinding, which its consumers see as an error.
 
 mod latch;
+mod multi;
 mod panics;
 mod single;
 mod task;
@@ -20,6 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use latch::Latch;
+pub use multi::MultiThreadedWorkQueue;
 pub use panics::TaskPanic;
 pub use single::SingleThreadedWorkQueue;
 pub use task::Task;
@@ -62,16 +64,45 @@ pub trait ConcurrentWorkQueue: Send + Sync {
     fn take_panics(&self) -> Vec<TaskPanic>;
 }
 
-/// Makes a queue from its description: `s` is the single-threaded one.
+/// Threads that a description may ask for: more is a typing error.
+const THREADS_MAX: usize = 4096;
+
+/// Makes a queue from its description:
+///
+/// - `s`: the single-threaded one,
+/// - `mstd`: the multi-threaded one, with one worker per core,
+/// - `mstd:N`: with `N` workers,
+/// - `mstd:N,M`: and with up to `M` threads for blocking tasks (256 otherwise); `mstd:N:M` is the same.
 ///
 /// # Errors
-/// [`InvalidWorkQueue`] if the description is none.
+/// [`InvalidWorkQueue`] if the description is none, or the system gives no threads.
 pub fn from_str(description: &str) -> Result<Arc<dyn ConcurrentWorkQueue>, InvalidWorkQueue> {
     let invalid = |reason: String| InvalidWorkQueue { description: description.to_owned(), reason };
-    match description.split_once(':').unwrap_or((description, "")) {
-        ("s", "") => Ok(Arc::new(SingleThreadedWorkQueue::new())),
-        ("s", _) => Err(invalid("the single-threaded queue takes no argument".to_owned())),
-        _ => Err(invalid("there is `s`".to_owned())),
+    let (name, arguments) = description.split_once(':').unwrap_or((description, ""));
+    match name {
+        "s" if arguments.is_empty() => Ok(Arc::new(SingleThreadedWorkQueue::new())),
+        "s" => Err(invalid("the single-threaded queue takes no argument".to_owned())),
+        "mstd" => {
+            let mut counts = [
+                std::thread::available_parallelism().map_or(1, usize::from),
+                multi::BLOCKING_THREADS_DEFAULT,
+            ];
+            let has_arguments = description.contains(':');
+            let mut arguments = arguments.split([',', ':']).take_while(|_| has_arguments);
+            for (count, argument) in counts.iter_mut().zip(arguments.by_ref()) {
+                *count = match argument.parse() {
+                    Ok(number @ 1..=THREADS_MAX) => number,
+                    _ => return Err(invalid(format!("`{argument}` is no number from 1 to {THREADS_MAX}"))),
+                };
+            }
+            if arguments.next().is_some() {
+                return Err(invalid("it takes two numbers at most".to_owned()));
+            }
+            let queue = MultiThreadedWorkQueue::new(counts[0], counts[1])
+                .map_err(|error| invalid(format!("no thread could be started: {error}")))?;
+            Ok(Arc::new(queue))
+        }
+        _ => Err(invalid("there are `s` and `mstd[:threads[,blocking threads]]`".to_owned())),
     }
 }
 
@@ -89,3 +120,45 @@ impl fmt::Display for InvalidWorkQueue {
 }
 
 impl std::error::Error for InvalidWorkQueue {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_make_queues() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cases = [
+            ("s", "single-threaded".to_owned()),
+            ("mstd", format!("multi-threaded ({cores} threads, up to 256 blocking threads)")),
+            ("mstd:3", "multi-threaded (3 threads, up to 256 blocking threads)".to_owned()),
+            ("mstd:1,2", "multi-threaded (1 threads, up to 2 blocking threads)".to_owned()),
+            ("mstd:1:2", "multi-threaded (1 threads, up to 2 blocking threads)".to_owned()),
+        ];
+        for (description, name) in cases {
+            let queue = from_str(description).unwrap();
+            assert_eq!(queue.name(), name);
+            assert_eq!(queue.is_single_threaded(), description == "s");
+        }
+    }
+
+    #[test]
+    fn other_descriptions_say_what_is_wrong() {
+        let cases = [
+            ("", "there are `s`"),
+            ("eigen", "there are `s`"),
+            ("s:1", "takes no argument"),
+            ("mstd:", "`` is no number from 1 to 4096"),
+            ("mstd:0", "`0` is no number"),
+            ("mstd:-1", "`-1` is no number"),
+            ("mstd:4x", "`4x` is no number"),
+            ("mstd:1,", "`` is no number"),
+            ("mstd:100000000000000000000", "is no number"),
+            ("mstd:1,2,3", "two numbers at most"),
+        ];
+        for (description, expected) in cases {
+            let error = from_str(description).err().unwrap().to_string();
+            assert!(error.contains(expected), "{description}: {error}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The multi-threaded queue: a fixed set of worker threads that steal from each other, and a separate pool for tasks
+//! that block.
+//!
+//! Each participant (worker, or waiting thread that helps) has a deque. It adds its tasks there and takes the newest
+//! first, which is the one whose data is still in its caches; others steal the oldest. Threads that are no
+//! participants add to a shared injector. There is deliberately no private slot for the newest task: nobody could
+//! steal it while its owner computes.
+//!
+//! How participants sleep and wake is told in `sleep.rs`; how the end of all work is noticed, in `quiet.rs`.
+
+mod blocking;
+mod core;
+mod quiet;
+mod sleep;
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use self::blocking::BlockingPool;
+use self::core::{Core, Until};
+use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
+
+/// Blocking threads unless the description says otherwise.
+pub(super) const BLOCKING_THREADS_DEFAULT: usize = 256;
+
+/// How long a blocking thread waits for more to do before it ends.
+const IDLE_TIME: Duration = Duration::from_secs(2);
+
+/// See the module. Dropping the queue waits for the tasks that have begun and drops the others.
+pub struct MultiThreadedWorkQueue {
+    core: Arc<Core>,
+    blocking: Arc<BlockingPool>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl MultiThreadedWorkQueue {
+    /// A queue with `threads` workers and up to `blocking_threads` threads for blocking tasks, which are started when
+    /// needed. Zero counts as one.
+    ///
+    /// # Errors
+    /// The system's, if it gives no thread.
+    pub fn new(threads: usize, blocking_threads: usize) -> io::Result<Self> {
+        Self::with_idle_time(threads, blocking_threads, IDLE_TIME)
+    }
+
+    fn with_idle_time(threads: usize, blocking_threads: usize, idle_time: Duration) -> io::Result<Self> {
+        let (core, locals) = Core::new(threads.max(1));
+        let core = Arc::new(core);
+        let blocking = Arc::new(BlockingPool::new(core.clone(), blocking_threads.max(1), idle_time));
+        // Made first, so that an error below drops it, which ends the workers started so far.
+        let mut queue = Self { core, blocking, workers: Vec::with_capacity(locals.len()) };
+        for (number, local) in locals.into_iter().enumerate() {
+            let core = queue.core.clone();
+            let worker = thread::Builder::new()
+                .name(format!("tfrt-worker-{number}"))
+                .spawn(move || core.participate(&local, Until::Shutdown))?;
+            queue.workers.push(worker);
+        }
+        Ok(queue)
+    }
+}
+
+impl Drop for MultiThreadedWorkQueue {
+    fn drop(&mut self) {
+        self.core.shut_down();
+        self.blocking.shut_down();
+        for worker in self.workers.drain(..) {
+            // The last handle of the queue may be dropped by one of its own tasks; that worker ends after the task.
+            if worker.thread().id() != thread::current().id() {
+                // Tasks' panics are caught; a worker that panicked nonetheless has nothing more to say.
+                let _ = worker.join();
+            }
+        }
+    }
+}
+
+impl ConcurrentWorkQueue for MultiThreadedWorkQueue {
+    fn name(&self) -> String {
+        format!(
+            "multi-threaded ({} threads, up to {} blocking threads)",
+            self.parallelism(),
+            self.blocking.threads_max()
+        )
+    }
+
+    #[inline]
+    fn add_task(&self, task: Task) {
+        self.core.add(task);
+    }
+
+    /// With `allow_queuing == false` the task is refused only if as many blocking tasks run as there may be blocking
+    /// threads, or the system gives no more threads.
+    fn add_blocking_task(&self, task: Task, allow_queuing: bool) -> Result<(), Task> {
+        self.blocking.add(task, allow_queuing)
+    }
+
+    fn await_latch(&self, latch: &Latch) {
+        debug_assert!(!self.is_worker_thread(), "a compute task waits: it blocks a compute thread");
+        self.core.wait(latch);
+    }
+
+    fn quiesce(&self) {
+        debug_assert!(!self.is_worker_thread(), "a compute task waits for itself to finish");
+        self.core.quiesce();
+    }
+
+    fn parallelism(&self) -> usize {
+        self.core.workers()
+    }
+
+    fn is_worker_thread(&self) -> bool {
+        self.core.is_current()
+    }
+
+    fn take_panics(&self) -> Vec<TaskPanic> {
+        self.core.panics().take()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
