@@ -16,6 +16,7 @@ mod multi;
 mod panics;
 mod single;
 mod task;
+mod task_list;
 
 use std::fmt;
 use std::sync::Arc;

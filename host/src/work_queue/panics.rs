@@ -49,17 +49,22 @@ impl Panics {
     /// Runs a task; a panic ends here.
     #[inline]
     pub(super) fn run(&self, task: Task) {
+        self.guard(|| task.run());
+    }
+
+    /// Calls `run`, which runs tasks; a panic ends here, and `None` says that there was one.
+    #[inline]
+    pub(super) fn guard<R>(&self, run: impl FnOnce() -> R) -> Option<R> {
         // Unwind safety: a task shares state only through types that are `Sync`, and the one thing it may leave
         // half-done, its results, it drops.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| task.run())) {
-            self.keep(TaskPanic::new(&*payload));
-            // A payload may panic when it is dropped; it is text in all but contrived cases.
-            std::mem::forget(payload);
-        }
+        catch_unwind(AssertUnwindSafe(run)).map_err(|payload| self.keep(payload)).ok()
     }
 
     #[cold]
-    fn keep(&self, panic: TaskPanic) {
+    fn keep(&self, payload: Box<dyn Any + Send>) {
+        let panic = TaskPanic::new(&*payload);
+        // A payload may panic when it is dropped; it is text in all but contrived cases.
+        std::mem::forget(payload);
         let mut kept = self.kept.lock();
         if kept.len() < KEPT_MAX {
             kept.push(panic);

@@ -19,12 +19,12 @@
 )]
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::ptr;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
 use super::panics::Panics;
+use super::task_list::TaskList;
 use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Condvar, Mutex, UnsafeCell, thread_local_cell};
@@ -46,12 +46,12 @@ struct Inner {
     /// A hint that the inbox is not empty; exact whenever the lock is held.
     has_inbox: AtomicBool,
     /// The runner's list.
-    run_list: UnsafeCell<VecDeque<Task>>,
+    run_list: UnsafeCell<TaskList>,
     panics: Panics,
 }
 
 struct Shared {
-    inbox: VecDeque<Task>,
+    inbox: TaskList,
     has_runner: bool,
     sleepers: usize,
 }
@@ -83,10 +83,10 @@ impl SingleThreadedWorkQueue {
     /// An empty queue.
     pub fn new() -> Self {
         let inner = Arc::new(Inner {
-            shared: Mutex::new(Shared { inbox: VecDeque::new(), has_runner: false, sleepers: 0 }),
+            shared: Mutex::new(Shared { inbox: TaskList::default(), has_runner: false, sleepers: 0 }),
             changed: Condvar::new(),
             has_inbox: AtomicBool::new(false),
-            run_list: UnsafeCell::new(VecDeque::new()),
+            run_list: UnsafeCell::new(TaskList::default()),
             panics: Panics::default(),
         });
         let waker = Waker::from(inner.clone());
@@ -130,33 +130,31 @@ impl<'a> Runner<'a> {
         // foreign code runs, and moving tasks runs none.
         self.inner.run_list.with_mut(|list| {
             // SAFETY: as just said.
-            let list = unsafe { &mut *list };
-            if list.is_empty() {
-                std::mem::swap(list, &mut shared.inbox);
-            } else {
-                list.append(&mut shared.inbox);
-            }
+            unsafe { (*list).append(&mut shared.inbox) };
         });
         found
     }
 
-    fn next(&self) -> Option<Task> {
+    /// Runs the next task. False if there is none.
+    #[inline]
+    fn run_one(&self) -> bool {
         if self.inner.has_inbox.load(Ordering::Relaxed) {
             self.take_inbox();
         }
         // SAFETY: as in `take_inbox`.
-        self.inner.run_list.with_mut(|list| unsafe { (*list).pop_front() })
+        let task = self.inner.run_list.with_mut(|list| unsafe { (*list).pop_in_place() });
+        match task {
+            // SAFETY: just popped, run at once; the list is not touched before the closure is moved out.
+            Some(task) => unsafe { Task::run_in_place(task) },
+            None => return self.take_inbox(),
+        }
+        true
     }
 
     /// Runs tasks until the condition is met or there are none left.
     fn run(&self, until: Until<'_>) {
-        while !until.is_met_early() {
-            match self.next() {
-                Some(task) => self.inner.panics.run(task),
-                None if self.take_inbox() => {}
-                None => return,
-            }
-        }
+        // A panic ends the inner loop only. Guarding all tasks at once costs less than guarding each.
+        while self.inner.panics.guard(|| while !until.is_met_early() && self.run_one() {}).is_none() {}
     }
 }
 
@@ -226,11 +224,11 @@ impl Inner {
     fn add(&self, task: Task) {
         if self.is_running_here() {
             // SAFETY: this thread is the runner and keeps no other reference to the list.
-            self.run_list.with_mut(|list| unsafe { (*list).push_back(task) });
+            self.run_list.with_mut(|list| unsafe { (*list).push(task) });
             return;
         }
         let mut shared = self.shared.lock();
-        shared.inbox.push_back(task);
+        shared.inbox.push(task);
         self.has_inbox.store(true, Ordering::Relaxed);
         if shared.sleepers != 0 {
             self.changed.notify_all();

@@ -1,0 +1,145 @@
+//! [`TaskList`]: a first-in-first-out list of tasks for one thread, made for handing small closures through quickly.
+//!
+//! A task is written once, word by word: its words were just stored one at a time, and a processor that loads several
+//! such words at once has to wait until all of them have reached the cache. And it is run where it lies, without being
+//! moved out first.
+#![expect(unsafe_code, reason = "a ring of slots, some of which hold tasks")]
+
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr;
+
+use super::Task;
+
+type Words = [MaybeUninit<usize>; size_of::<Task>() / size_of::<usize>()];
+const _: () = assert!(size_of::<Words>() == size_of::<Task>() && align_of::<Words>() == align_of::<Task>());
+
+/// A growing ring. The slots `head .. head + len`, modulo the capacity, hold tasks.
+#[derive(Default)]
+pub(super) struct TaskList {
+    /// As many as a power of two, or none.
+    slots: Box<[MaybeUninit<Task>]>,
+    head: usize,
+    len: usize,
+}
+
+impl TaskList {
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn slot(&mut self, index: usize) -> *mut Task {
+        let mask = self.slots.len() - 1;
+        // In bounds by the mask; the pointer is one to all slots, so that it outlives the borrow of this one.
+        // SAFETY: the masked index is below the number of slots, which is not zero when this is called.
+        unsafe { self.slots.as_mut_ptr().add(index & mask).cast::<Task>() }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, task: Task) {
+        if self.len == self.slots.len() {
+            self.grow();
+        }
+        let task = ManuallyDrop::new(task);
+        let from = (&raw const task).cast::<MaybeUninit<usize>>();
+        let to = self.slot(self.head.wrapping_add(self.len)).cast::<MaybeUninit<usize>>();
+        for word in 0..size_of::<Words>() / size_of::<usize>() {
+            // Volatile only so that the compiler keeps the loads single (see the module).
+            // SAFETY: a task is that many words, some of which may be uninitialized; the slot is free and the task,
+            // which will not be dropped here, moves into it.
+            unsafe { to.add(word).write(from.add(word).read_volatile()) };
+        }
+        self.len += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut slots = Box::new_uninit_slice((self.slots.len() * 2).max(32));
+        for index in 0..self.len {
+            let from = self.slot(self.head.wrapping_add(index));
+            // SAFETY: the slot holds a task, which moves to a free slot.
+            unsafe { ptr::copy_nonoverlapping(from, slots[index].as_mut_ptr(), 1) };
+        }
+        self.slots = slots;
+        self.head = 0;
+    }
+
+    /// Takes the oldest task out of the list. It still lies in its slot and must be moved out, or run, before anything
+    /// is pushed, and once; a task that is not is never dropped.
+    #[inline]
+    pub(super) fn pop_in_place(&mut self) -> Option<ptr::NonNull<Task>> {
+        if self.len == 0 {
+            return None;
+        }
+        let task = self.slot(self.head);
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        ptr::NonNull::new(task)
+    }
+
+    /// Moves all tasks of `other` behind those of this list.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        if self.is_empty() {
+            return std::mem::swap(self, other);
+        }
+        while let Some(task) = other.pop_in_place() {
+            // SAFETY: just popped, moved out once.
+            self.push(unsafe { task.read() });
+        }
+    }
+}
+
+impl Drop for TaskList {
+    fn drop(&mut self) {
+        while let Some(task) = self.pop_in_place() {
+            // SAFETY: just popped, moved out once.
+            drop(unsafe { task.read() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn keeps_order_through_growth_wrapping_and_appending() {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let task = |i: u32| {
+            let log = log.clone();
+            Task::new(move || log.lock().push(i))
+        };
+        let run = |list: &mut TaskList, count: usize| {
+            for _ in 0..count {
+                // SAFETY: run before anything is pushed, once.
+                unsafe { Task::run_in_place(list.pop_in_place().unwrap()) };
+            }
+        };
+        let (mut list, mut other) = (TaskList::default(), TaskList::default());
+        (0..20).for_each(|i| list.push(task(i)));
+        run(&mut list, 15);
+        (20..100).for_each(|i| list.push(task(i)));
+        (100..110).for_each(|i| other.push(task(i)));
+        list.append(&mut other);
+        assert!(other.is_empty() && other.pop_in_place().is_none());
+        run(&mut list, 95);
+        assert!(list.is_empty());
+        list.append(&mut other);
+        assert_eq!(*log.lock(), (0..110).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn drops_what_was_not_run() {
+        let alive = Arc::new(());
+        let mut list = TaskList::default();
+        for _ in 0..40 {
+            let alive = alive.clone();
+            list.push(Task::new(move || drop(alive)));
+        }
+        drop(list);
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+}
