@@ -14,6 +14,7 @@
 mod latch;
 mod multi;
 mod panics;
+mod parallel_for;
 mod single;
 mod task;
 mod task_list;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub use latch::Latch;
 pub use multi::MultiThreadedWorkQueue;
 pub use panics::TaskPanic;
+pub use parallel_for::{parallel_for, parallel_for_scoped};
 pub use single::SingleThreadedWorkQueue;
 pub use task::Task;
 
@@ -45,6 +47,16 @@ pub trait ConcurrentWorkQueue: Send + Sync {
     /// Returns when `latch` is open. Until then the calling thread runs tasks or sleeps. Not to be called from within
     /// a compute task: debug builds of queues with threads of their own assert that.
     fn await_latch(&self, latch: &Latch);
+
+    /// Calls `body` on this thread as if it were a task of the queue, then [`ConcurrentWorkQueue::await_latch`]. Tasks
+    /// that `body` adds are thereby added and run more cheaply: they need not be handed from one thread to another.
+    ///
+    /// # Panics
+    /// If `body` does; the latch is then not waited for.
+    fn run_and_await(&self, body: &mut dyn FnMut(), latch: &Latch) {
+        body();
+        self.await_latch(latch);
+    }
 
     /// Returns at a moment when every task added so far, and all that those added, have finished. Not to be called
     /// from within a task.

@@ -27,7 +27,7 @@ use super::panics::Panics;
 use super::task_list::TaskList;
 use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Condvar, Mutex, UnsafeCell, thread_local_cell};
+use crate::sync::{Condvar, Mutex, MutexGuard, UnsafeCell, thread_local_cell};
 
 thread_local_cell! {
     /// The queue whose runner this thread is (the innermost, should a task wait for another queue).
@@ -164,37 +164,67 @@ impl Drop for Runner<'_> {
     }
 }
 
+/// Gives up the runner's role of the queue, whatever happens.
+struct Role<'a>(&'a Inner);
+
+impl Drop for Role<'_> {
+    fn drop(&mut self) {
+        let mut shared = self.0.shared.lock();
+        shared.has_runner = false;
+        if shared.sleepers != 0 {
+            self.0.changed.notify_all();
+        }
+    }
+}
+
 impl Inner {
     fn wait_until(&self, until: Until<'_>) {
         if self.is_running_here() {
             return self.wait_within_a_task(until);
         }
         let mut shared = self.shared.lock();
-        loop {
-            if until.is_met_early() {
-                return;
+        while !until.is_met_early() {
+            if shared.has_runner {
+                shared = self.sleep(shared);
+                continue;
             }
-            if !shared.has_runner {
-                shared.has_runner = true;
-                drop(shared);
-                Runner::enter(self).run(until);
-                shared = self.shared.lock();
-                shared.has_runner = false;
-                if shared.sleepers != 0 {
-                    self.changed.notify_all();
+            shared.has_runner = true;
+            drop(shared);
+            let role = Role(self);
+            Runner::enter(self).run(until);
+            drop(role);
+            shared = self.shared.lock();
+            // What came in between is found by the next turn, or by a sleeper that was just woken.
+            if shared.inbox.is_empty() && !until.is_met_early() {
+                if matches!(until, Until::Empty) {
+                    return;
                 }
-                // Whatever came in between is found by the next turn, or by a sleeper that was just woken.
-                let has_work = !shared.inbox.is_empty();
-                match until {
-                    Until::Empty if !has_work => return,
-                    _ if has_work || until.is_met_early() => continue,
-                    _ => {}
-                }
+                shared = self.sleep(shared);
             }
-            shared.sleepers += 1;
-            shared = self.changed.wait(shared);
-            shared.sleepers -= 1;
         }
+    }
+
+    fn sleep<'a>(&'a self, mut shared: MutexGuard<'a, Shared>) -> MutexGuard<'a, Shared> {
+        shared.sleepers += 1;
+        shared = self.changed.wait(shared);
+        shared.sleepers -= 1;
+        shared
+    }
+
+    /// Calls `body` as the runner, once there is no other.
+    fn run_here(&self, body: &mut dyn FnMut()) {
+        if self.is_running_here() {
+            return body();
+        }
+        let mut shared = self.shared.lock();
+        while shared.has_runner {
+            shared = self.sleep(shared);
+        }
+        shared.has_runner = true;
+        drop(shared);
+        let _role = Role(self);
+        let _runner = Runner::enter(self);
+        body();
     }
 
     /// A task waits: the queue's other tasks run inside it.
@@ -202,16 +232,14 @@ impl Inner {
         let runner = Runner::enter(self);
         loop {
             runner.run(until);
-            let mut shared = self.shared.lock();
+            let shared = self.shared.lock();
             match until {
                 Until::Empty => return,
                 Until::Open(latch) if latch.is_open() => return,
                 Until::Open(_) => {}
             }
             if shared.inbox.is_empty() {
-                shared.sleepers += 1;
-                shared = self.changed.wait(shared);
-                shared.sleepers -= 1;
+                drop(self.sleep(shared));
             }
         }
     }
@@ -261,6 +289,11 @@ impl ConcurrentWorkQueue for SingleThreadedWorkQueue {
         if latch.wake_on_open(&self.waker) {
             self.inner.wait_until(Until::Open(latch));
         }
+    }
+
+    fn run_and_await(&self, body: &mut dyn FnMut(), latch: &Latch) {
+        self.inner.run_here(body);
+        self.await_latch(latch);
     }
 
     fn quiesce(&self) {
@@ -380,6 +413,32 @@ mod tests {
         });
         assert_eq!(ran.load(Ordering::Relaxed), 2000);
         assert_eq!(queue.take_panics(), []);
+    }
+
+    #[test]
+    fn a_body_runs_like_a_task_and_its_panic_is_the_callers() {
+        let (queue, log) = queue();
+        let latch = Arc::new(Latch::new(1));
+        queue.run_and_await(
+            &mut || {
+                assert!(queue.is_worker_thread());
+                let (latch, log) = (latch.clone(), log.clone());
+                queue.add_task(Task::new(move || {
+                    log.lock().push(1);
+                    latch.count_down();
+                }));
+            },
+            &latch,
+        );
+        assert_eq!(*log.lock(), [1]);
+        let panicking =
+            std::panic::AssertUnwindSafe(|| queue.run_and_await(&mut || panic!("mine"), &Latch::new(1)));
+        assert!(std::panic::catch_unwind(panicking).is_err());
+        assert!(queue.take_panics().is_empty() && !queue.is_worker_thread());
+        let after = log.clone();
+        queue.add_task(Task::new(move || after.lock().push(2)));
+        queue.quiesce();
+        assert_eq!(*log.lock(), [1, 2]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "a thread reaches its own deque through a thread-local pointer")]
 
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -288,11 +289,26 @@ impl Core {
             }
             return;
         }
-        let Some(guest) = self.guests.lock().pop() else { return latch.wait() };
-        if latch.wake_on_open(&guest.waker) {
-            self.participate(&guest, Until::Open(latch));
+        let Some(guest) = Guest::enter(self) else { return latch.wait() };
+        if latch.wake_on_open(&guest.local.waker) {
+            self.participate(&guest.local, Until::Open(latch));
         }
-        self.see_off(guest);
+    }
+
+    /// Calls `body` as a participant if possible, then takes part until the latch is open.
+    pub(super) fn run_and_wait(&self, body: &mut dyn FnMut(), latch: &Latch) {
+        let guest = if self.is_current() { None } else { Guest::enter(self) };
+        let Some(guest) = guest else {
+            body();
+            return self.wait(latch);
+        };
+        {
+            let _entered = Entered::new(self, &guest.local);
+            body();
+        }
+        if latch.wake_on_open(&guest.local.waker) {
+            self.participate(&guest.local, Until::Open(latch));
+        }
     }
 
     /// Takes part until nothing is pending. A task that calls this returns at once: it is pending itself.
@@ -300,35 +316,46 @@ impl Core {
         if self.is_current() || self.quiet.is_quiet() {
             return;
         }
-        let guest = self.guests.lock().pop();
-        match guest {
-            Some(guest) => {
-                let waiting = self.quiet.wait_with(&guest.waker);
-                self.participate(&guest, Until::Quiet);
-                drop(waiting);
-                self.see_off(guest);
-            }
-            None => {
-                let parker = Parker::new();
-                let waker = Waker::from(Arc::new(UnparkWaker(parker.unparker())));
-                let _waiting = self.quiet.wait_with(&waker);
-                while !self.quiet.is_quiet() {
-                    parker.park();
-                }
-            }
+        if let Some(guest) = Guest::enter(self) {
+            let _waiting = self.quiet.wait_with(&guest.local.waker);
+            self.participate(&guest.local, Until::Quiet);
+            return;
+        }
+        let parker = Parker::new();
+        let waker = Waker::from(Arc::new(UnparkWaker(parker.unparker())));
+        let _waiting = self.quiet.wait_with(&waker);
+        while !self.quiet.is_quiet() {
+            parker.park();
         }
     }
+}
 
-    /// A guest leaves; tasks it has not got to are for the others.
-    fn see_off(&self, guest: Local) {
-        if let Some(task) = guest.deque.pop() {
-            self.injector.push(task);
-            while let Some(task) = guest.deque.pop() {
-                self.injector.push(task);
+/// A place for a thread that waits and helps; given back when dropped, and the tasks left in it to the others.
+struct Guest<'a> {
+    core: &'a Core,
+    local: ManuallyDrop<Local>,
+}
+
+impl<'a> Guest<'a> {
+    /// `None` if all places are taken.
+    fn enter(core: &'a Core) -> Option<Self> {
+        let local = ManuallyDrop::new(core.guests.lock().pop()?);
+        Some(Self { core, local })
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the place is taken out once, here, and not used through `self` any more.
+        let local = unsafe { ManuallyDrop::take(&mut self.local) };
+        if let Some(task) = local.deque.pop() {
+            self.core.injector.push(task);
+            while let Some(task) = local.deque.pop() {
+                self.core.injector.push(task);
             }
-            self.sleep.notify();
+            self.core.sleep.notify();
         }
-        self.guests.lock().push(guest);
+        self.core.guests.lock().push(local);
     }
 }
 

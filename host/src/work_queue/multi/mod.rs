@@ -101,6 +101,10 @@ impl ConcurrentWorkQueue for MultiThreadedWorkQueue {
         self.core.wait(latch);
     }
 
+    fn run_and_await(&self, body: &mut dyn FnMut(), latch: &Latch) {
+        self.core.run_and_wait(body, latch);
+    }
+
     fn quiesce(&self) {
         debug_assert!(!self.is_worker_thread(), "a compute task waits for itself to finish");
         self.core.quiesce();

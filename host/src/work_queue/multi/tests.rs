@@ -128,6 +128,30 @@ fn many_threads_wait_and_help_at_once() {
 }
 
 #[test]
+fn a_body_adds_its_tasks_as_a_worker_would() {
+    let queue = queue(2);
+    for _ in 0..100 {
+        let latch = Arc::new(Latch::new(50));
+        queue.run_and_await(
+            &mut || {
+                assert!(queue.is_worker_thread());
+                for _ in 0..50 {
+                    let latch = latch.clone();
+                    queue.add_task(Task::new(move || latch.count_down()));
+                }
+            },
+            &latch,
+        );
+        assert!(latch.is_open());
+    }
+    let panicking =
+        std::panic::AssertUnwindSafe(|| queue.run_and_await(&mut || panic!("mine"), &Latch::new(1)));
+    assert!(std::panic::catch_unwind(panicking).is_err());
+    assert!(!queue.is_worker_thread());
+    queue.quiesce();
+}
+
+#[test]
 fn a_waiting_task_keeps_its_thread_useful() {
     let queue = queue(1);
     let (latch, done) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
