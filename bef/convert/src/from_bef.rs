@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         types: &[Type],
     ) -> Result<Vec<ValueId>, String> {
         let name = self.names.get(self.bef.kernel_name(kernel.kernel_code() as usize));
-        let mut state = OpState::new(name).at(self.location(kernel.location()));
+        let mut state = OpState::new(&name).at(self.location(kernel.location()));
         state.operands = values_of(kernel.arguments(), values)?;
         state.result_types = kernel
             .results()
@@ -233,18 +233,18 @@ impl<'a> Reader<'a> {
         let mut references = 0;
         for &callee in kernel.functions() {
             let callee = callee as usize;
-            let name = self.bef.functions().get(callee).map_or("", |info| info.name.as_str());
-            if name.is_empty() {
+            let symbol = self.bef.functions().get(callee).map_or("", |info| info.name.as_str());
+            if symbol.is_empty() {
                 let body = self.bodies.get_mut(callee).and_then(Option::take);
                 state.regions.push(body.ok_or("Failed to resolve functions.")?.region);
                 continue;
             }
             let mut attribute =
-                self.reference_names.get(function as u32, index as u32, references).to_owned();
+                self.reference_names.get((function as u32, index as u32), &name, references).to_owned();
             while state.attributes.contains(&attribute) {
                 attribute.push('_');
             }
-            state.attributes.set(attribute.as_str(), Attribute::symbol(name));
+            state.attributes.set(attribute.as_str(), Attribute::symbol(symbol));
             references += 1;
         }
         let op = self.module.create_op(state);

@@ -1,17 +1,57 @@
 //! Under which names kernels refer to functions.
 //!
 //! The format keeps attribute names for converting back, but none for attributes that are references to functions. Most ops
-//! call theirs `callee`, which is what converting back assumes; [`Names::section`] holds the others. It is a section the
-//! format does not define, written only where something is not called `callee`, so that other readers skip it:
-//! for each kernel in question its function's index, its own index and the number of names, as variable-length integers,
+//! call theirs `callee`, a few that are known here otherwise; this is what converting back assumes. [`section`] holds all
+//! others. It is a section the format does not define, written only where there are such names, so that other readers skip
+//! it: for each kernel in question its function's index, its own index and the number of names, as variable-length integers,
 //! then the NUL-terminated names.
 
 use std::collections::HashMap;
 
 /// The section's number.
 pub(crate) const SECTION: u8 = 0x80;
-/// What a reference to a function is called if nothing else is known.
-pub(crate) const DEFAULT: &str = "callee";
+/// What the references of an op are called if the file does not say.
+fn usual_name(op: &str, index: usize) -> &'static str {
+    match (op, index) {
+        ("tfrt.cond" | "corert.cond", 0) => "a_true_fn",
+        ("tfrt.cond" | "corert.cond", 1) => "b_false_fn",
+        ("corert.while", 0) => "a_cond_fn",
+        ("corert.while", 1) => "b_body_fn",
+        ("tfrt_test.sync_benchmark", _) => "target_fn",
+        ("tfrt_data.filter_dataset" | "tfrt_data.interleave_dataset" | "tfrt_data.map_dataset", _) => {
+            "function"
+        }
+        _ => "callee",
+    }
+}
+
+/// A kernel that refers to functions.
+pub(crate) struct Referrer<'a> {
+    /// Function index and kernel index.
+    pub(crate) position: (u32, u32),
+    /// Its op.
+    pub(crate) op: &'a str,
+    /// What it calls its references.
+    pub(crate) names: Vec<&'a str>,
+}
+
+/// The section's bytes, or `None` where there is nothing to say.
+pub(crate) fn section(referrers: &[Referrer<'_>]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    for Referrer { position: (function, kernel), op, names } in referrers {
+        if names.iter().enumerate().all(|(index, &name)| name == usual_name(op, index)) {
+            continue;
+        }
+        for number in [*function, *kernel, names.len() as u32] {
+            put_integer(&mut out, number);
+        }
+        for name in names {
+            out.extend_from_slice(name.as_bytes());
+            out.push(0);
+        }
+    }
+    (!out.is_empty()).then_some(out)
+}
 
 /// The names of references to functions, by function index and kernel index.
 #[derive(Debug, Default)]
@@ -20,24 +60,6 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The section's bytes for kernels in the order given, or `None` where there is nothing to say.
-    pub(crate) fn section(kernels: &[((u32, u32), Vec<&str>)]) -> Option<Vec<u8>> {
-        let mut out = Vec::new();
-        for ((function, kernel), names) in kernels {
-            if names.is_empty() || names[..] == [DEFAULT] {
-                continue;
-            }
-            for number in [*function, *kernel, names.len() as u32] {
-                put_integer(&mut out, number);
-            }
-            for name in names {
-                out.extend_from_slice(name.as_bytes());
-                out.push(0);
-            }
-        }
-        (!out.is_empty()).then_some(out)
-    }
-
     /// Reads the section. What is malformed counts as not said: the names are for people to read.
     pub(crate) fn read(section: &[u8]) -> Self {
         let mut rest = section;
@@ -49,8 +71,11 @@ impl Names {
     }
 
     /// The name of reference number `index` of a kernel.
-    pub(crate) fn get(&self, function: u32, kernel: u32, index: usize) -> &str {
-        self.names.get(&(function, kernel)).and_then(|names| names.get(index)).map_or(DEFAULT, String::as_str)
+    pub(crate) fn get(&self, position: (u32, u32), op: &str, index: usize) -> &str {
+        match self.names.get(&position).and_then(|names| names.get(index)) {
+            Some(name) => name,
+            None => usual_name(op, index),
+        }
     }
 }
 
@@ -92,19 +117,28 @@ mod tests {
 
     #[test]
     fn only_unusual_names_are_written_and_read_back() {
-        let usual = [((0, 1), vec!["callee"]), ((0, 2), vec![])];
-        assert_eq!(Names::section(&usual), None);
-        let unusual = [((3, 200), vec!["then", "else"]), ((3, 1), vec!["callee"]), ((7, 2), vec!["body"])];
-        let section = Names::section(&unusual).unwrap();
+        let referrer =
+            |position, op, names: &[&'static str]| Referrer { position, op, names: names.to_vec() };
+        let usual = [
+            referrer((0, 1), "k", &["callee"]),
+            referrer((0, 2), "k", &[]),
+            referrer((0, 3), "tfrt.cond", &["a_true_fn", "b_false_fn"]),
+        ];
+        assert_eq!(section(&usual), None);
+        let unusual = [
+            referrer((3, 200), "k", &["then", "else"]),
+            referrer((3, 1), "k", &["callee"]),
+            referrer((7, 2), "tfrt.cond", &["body"]),
+        ];
+        let section = section(&unusual).unwrap();
         let names = Names::read(&section);
-        assert_eq!(
-            (names.get(3, 200, 0), names.get(3, 200, 1), names.get(3, 200, 2)),
-            ("then", "else", "callee")
-        );
-        assert_eq!((names.get(3, 1, 0), names.get(7, 2, 0)), ("callee", "body"));
+        let three = [0, 1, 2].map(|index| names.get((3, 200), "k", index));
+        assert_eq!(three, ["then", "else", "callee"]);
+        assert_eq!((names.get((3, 1), "k", 0), names.get((7, 2), "tfrt.cond", 0)), ("callee", "body"));
+        assert_eq!(names.get((7, 3), "tfrt.cond", 1), "b_false_fn");
         for len in 0..section.len() {
             assert!(Names::read(&section[..len]).names.len() < 2);
         }
-        Names::read(&[0xFF; 20]);
+        assert!(Names::read(&[0xFF; 20]).names.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use tfrt_bef::{
 };
 use tfrt_ir::{Attribute, BlockId, Diagnostics, Module, OpId, RegionId, Type, ValueId};
 
-use crate::function_names::{self, Names};
+use crate::function_names::{self, Referrer};
 use crate::to_bef::collect::FunctionEntry;
 use crate::to_bef::{TYPED_ATTRIBUTE_OPS, error_at};
 use crate::{NONSTRICT, RETURN, attributes};
@@ -27,7 +27,7 @@ pub(super) fn emit(
         types: HashMap::new(),
         named: HashMap::new(),
         regions: HashMap::new(),
-        reference_names: Vec::new(),
+        referrers: Vec::new(),
     };
     let ids: Vec<FunctionId> = functions.iter().map(|function| emitter.declare(function)).collect();
     for (entry, id) in functions.iter().zip(ids) {
@@ -36,7 +36,7 @@ pub(super) fn emit(
         }
     }
     if optional == OptionalSections::Keep
-        && let Some(section) = Names::section(&emitter.reference_names)
+        && let Some(section) = function_names::section(&emitter.referrers)
     {
         builder.unknown_section(function_names::SECTION, 1, &section);
     }
@@ -49,8 +49,7 @@ struct Emitter<'a> {
     types: HashMap<Type, TypeId>,
     named: HashMap<&'a str, FunctionId>,
     regions: HashMap<RegionId, FunctionId>,
-    /// For each kernel with references to functions, what they are called.
-    reference_names: Vec<((u32, u32), Vec<&'a str>)>,
+    referrers: Vec<Referrer<'a>>,
 }
 
 impl<'a> Emitter<'a> {
@@ -137,7 +136,7 @@ impl<'a> Emitter<'a> {
         let typed = TYPED_ATTRIBUTE_OPS.contains(&operation.name.as_str());
         let mut attributes = Vec::new();
         let mut functions = Vec::new();
-        let mut reference_names = Vec::new();
+        let mut names = Vec::new();
         for (name, attribute) in operation.attributes.iter() {
             if name == NONSTRICT {
                 continue;
@@ -145,13 +144,15 @@ impl<'a> Emitter<'a> {
             if let Attribute::SymbolRef(_) = attribute {
                 let function = attribute.as_flat_symbol().and_then(|symbol| self.named.get(symbol.as_str()));
                 functions.extend(function.copied());
-                reference_names.push(name.as_str());
+                names.push(name.as_str());
             } else if let Some(value) = attributes::to_bef(attribute) {
                 attributes.push((self.builder.attribute_name(name), self.builder.attribute(&value, typed)));
             }
         }
         functions.extend(operation.regions.iter().filter_map(|region| self.regions.get(region).copied()));
-        self.reference_names.push((position, reference_names));
+        if !names.is_empty() {
+            self.referrers.push(Referrer { position, op: operation.name.as_str(), names });
+        }
         let spec = KernelSpec {
             kernel: self.builder.kernel(&operation.name),
             location: self.location(op),
