@@ -9,10 +9,11 @@ use tfrt_ir::{AttrKind, OpDefinition, OpRegistry, Type, TypeConstraint};
 
 use crate::attributes::type_of;
 
-/// Adds a definition for each kernel whose signature says what its op looks like, unless `ops` has one already.
+/// Adds a definition for each kernel whose signature says what its op looks like, unless `ops` has one already. Formats call
+/// operands `$arg0`, `$arg1`, …, results `$result0`, …, and the variable number at the end `$args` and `$results`.
 ///
 /// # Errors
-/// The kernels whose types cannot be read. All others are added nevertheless.
+/// The kernels whose types or formats cannot be read. All others are added nevertheless.
 pub fn add_signatures(ops: &mut OpRegistry, kernels: &KernelRegistry) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for kernel in kernels.kernels() {
@@ -36,17 +37,18 @@ fn definition(kernel: &Kernel) -> Result<Option<OpDefinition>, String> {
         return Ok(None);
     }
     let mut definition = OpDefinition::new(kernel.name());
-    for argument in &signature.arguments {
-        definition = definition.operand(constraint(*argument)?);
+    // Formats may speak of operands and results one by one.
+    for (index, argument) in signature.arguments.iter().enumerate() {
+        definition = definition.named_operand(format!("arg{index}"), constraint(*argument)?);
     }
     if let Some(rest) = signature.rest_arguments {
-        definition = definition.variadic_operands("rest", constraint(rest)?);
+        definition = definition.variadic_operands("args", constraint(rest)?);
     }
     for attribute in &signature.attributes {
         definition = definition.attr(attribute.name, attribute_kind(attribute.spec));
     }
-    for result in &signature.results {
-        definition = definition.result(constraint(*result)?);
+    for (index, result) in signature.results.iter().enumerate() {
+        definition = definition.named_result(format!("result{index}"), constraint(*result)?);
     }
     if let Some(rest) = signature.rest_results {
         definition = definition.variadic_results("results", constraint(rest)?);
@@ -54,7 +56,10 @@ fn definition(kernel: &Kernel) -> Result<Option<OpDefinition>, String> {
     if kernel.is_non_strict() {
         definition = definition.nonstrict();
     }
-    Ok(Some(definition))
+    match kernel.assembly() {
+        Some(format) => definition.format(format).map(Some),
+        None => Ok(Some(definition)),
+    }
 }
 
 fn constraint(spec: TypeSpec) -> Result<TypeConstraint, String> {
@@ -81,6 +86,7 @@ fn attribute_kind(spec: AttributeSpec) -> AttrKind {
 #[cfg(test)]
 mod tests {
     use tfrt_host::{Attr, Chain, Rest};
+    use tfrt_ir::{ParseOptions, PrintOptions, Source, parse_module, print_module};
 
     use super::*;
 
@@ -91,6 +97,7 @@ mod tests {
         kernels.add("my.constant.f32", |value: Attr<f32>| value.0);
         kernels.add("my.merge", |_: Rest<Chain>| Chain);
         kernels.add_raw("my.raw", |_| {});
+        kernels.add("my.written", |a: i32| a).assembly("`of` $arg0 attr-dict");
         let mut ops = OpRegistry::new();
         ops.add(OpDefinition::new("my.merge").regions(7));
         add_signatures(&mut ops, &kernels).unwrap();
@@ -102,5 +109,19 @@ mod tests {
         assert_eq!(constant.attributes[0].kind, AttrKind::Number(Type::F32));
         assert_eq!(ops.get("my.merge").unwrap().regions, 7, "what was there stays");
         assert!(ops.get("my.raw").is_none());
+        let text = "func @f(%arg0: i32) -> i32 {\n  %0 = my.written of %arg0\n  \"tfrt.return\"(%0) : (i32) -> ()\n}\n";
+        let module = parse_module(&Source::new("f.mlir", text), &ops, &ParseOptions::default()).unwrap();
+        assert!(print_module(&module, &ops, PrintOptions::default()).contains("%0 = my.written of %arg0"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_reported_by_name() {
+        let mut kernels = KernelRegistry::new();
+        kernels.add("my.good", |a: i32| a);
+        kernels.add("my.bad", |a: i32| a).assembly("$nothing");
+        let mut ops = OpRegistry::new();
+        let errors = add_signatures(&mut ops, &kernels).unwrap_err();
+        assert!(errors[0].starts_with("kernel my.bad: "), "{errors:?}");
+        assert!(ops.get("my.good").is_some());
     }
 }

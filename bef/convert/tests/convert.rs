@@ -2,10 +2,15 @@
 
 mod common;
 
-use common::{dump, parse};
+use common::print;
 use tfrt_bef::{FunctionKind, VerifiedBef};
 use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
-use tfrt_ir::{Location, Module};
+use tfrt_ir::{Location, Module, OpRegistry, ParseOptions, Source, parse_module};
+
+fn parse(text: &str) -> Module {
+    let source = Source::new("program.mlir", text);
+    parse_module(&source, &OpRegistry::new(), &ParseOptions::default()).expect("the program is well-formed")
+}
 
 fn round_trip(module: &Module) -> Module {
     let bytes = mlir_to_bef(module, ConvertOptions::default()).expect("the program can be encoded");
@@ -92,7 +97,7 @@ const PROGRAMS: &[&str] = &[
 fn programs_come_back_as_they_were() {
     for program in PROGRAMS {
         let module = parse(program);
-        assert_eq!(dump(&round_trip(&module)), dump(&module));
+        assert_eq!(print(&round_trip(&module)), print(&module));
     }
 }
 
@@ -171,7 +176,7 @@ fn without_optional_sections_a_sketch_comes_back() {
       "l"(%c) : (none) -> ()
       "tfrt.return"(%b) : (i32) -> ()
     }"#;
-    assert_eq!(dump(&converted.module), dump(&parse(expected)));
+    assert_eq!(print(&converted.module), print(&parse(expected)));
 }
 
 #[test]

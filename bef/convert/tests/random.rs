@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::dump;
+use common::print;
 use proptest::prelude::*;
 use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
 use tfrt_ir::{
@@ -127,7 +127,7 @@ proptest! {
         let module = module(&kernels);
         let bytes = mlir_to_bef(&module, ConvertOptions::default()).expect("it can be encoded");
         let back = bef_to_mlir(bytes, &Location::Unknown).expect("it can be read").module;
-        prop_assert_eq!(dump(&back), dump(&module));
+        prop_assert_eq!(print(&back), print(&module));
         let short = mlir_to_bef(&module, ConvertOptions { disable_optional_sections: true }).expect("it can be encoded");
         prop_assert!(bef_to_mlir(short, &Location::Unknown).is_ok());
     }
