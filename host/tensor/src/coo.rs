@@ -19,6 +19,7 @@ pub struct CooHostTensor {
     /// Coordinates, one row of `rank` numbers for each value.
     indices: DenseHostTensor,
     values: DenseHostTensor,
+    converted: bool,
 }
 
 impl CooHostTensor {
@@ -45,7 +46,7 @@ impl CooHostTensor {
                 indices.metadata()
             )));
         }
-        Ok(Self { metadata: TensorMetadata::new(values.dtype(), shape), indices, values })
+        Ok(Self { metadata: TensorMetadata::new(values.dtype(), shape), indices, values, converted: false })
     }
 
     /// The elements of a dense tensor that are not zero, in row-major order.
@@ -87,7 +88,7 @@ impl CooHostTensor {
                 rest /= dim;
             }
         }
-        Self::new(dense.shape().clone(), indices, values)
+        Ok(Self { converted: true, ..Self::new(dense.shape().clone(), indices, values)? })
     }
 
     /// Data type and shape.
@@ -113,6 +114,30 @@ impl CooHostTensor {
     /// The values, of shape `[n]`.
     pub fn values(&self) -> &DenseHostTensor {
         &self.values
+    }
+
+    /// The coordinates as the tensor prints them.
+    ///
+    /// Programs check how a converted dense tensor prints, and the original prints not its coordinates but the digits
+    /// of each element's row-major offset, with the extents as radices in reverse order. For equal extents the two are
+    /// the same. [`Self::indices`] always holds coordinates.
+    ///
+    /// # Errors
+    /// DataRace while somebody writes.
+    pub(crate) fn printed_indices(&self, accessor: &Accessor) -> Result<Vec<i64>, Diagnostic> {
+        let mut printed = self.indices.read::<i64>(accessor)?.to_vec();
+        let dims = self.shape().dims();
+        if !self.converted || dims.is_empty() {
+            return Ok(printed);
+        }
+        for row in printed.chunks_exact_mut(dims.len()) {
+            let Some(mut rest) = offset_of(dims, row) else { continue };
+            for (digit, &radix) in row.iter_mut().rev().zip(dims) {
+                *digit = (rest % radix) as i64;
+                rest /= radix;
+            }
+        }
+        Ok(printed)
     }
 
     /// The tensor with its zeros written out. Of values with equal coordinates the last one counts.

@@ -89,7 +89,9 @@ fn print_scalar(tensor: &ScalarHostTensor, out: &mut String) -> Result<(), Diagn
 fn print_coo(tensor: &CooHostTensor, accessor: &Accessor, out: &mut String) -> Result<(), Diagnostic> {
     write!(out, "CooHostTensor dtype = {:?}, shape = {}, indices = [", tensor.dtype(), tensor.shape())
         .map_err(unprintable)?;
-    print_values(tensor.indices(), usize::MAX, accessor, out)?;
+    for (i, index) in tensor.printed_indices(accessor)?.into_iter().enumerate() {
+        write!(out, "{}{index}", if i == 0 { "" } else { ", " }).map_err(unprintable)?;
+    }
     out.push_str("], values = [");
     print_values(tensor.values(), usize::MAX, accessor, out)?;
     out.push_str("]\n");
@@ -153,8 +155,14 @@ mod tests {
         );
         assert_eq!(
             printed(CooHostTensor::from_dense(&ints, &ME, &system()).unwrap()),
-            "CooHostTensor dtype = I32, shape = [3, 2], indices = [0, 0, 0, 1, 1, 0, 1, 1, 2, 0, 2, 1], \
+            "CooHostTensor dtype = I32, shape = [3, 2], indices = [0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2], \
              values = [1, -1, 1, -1, 1, -1]\n"
+        );
+        let indices = DenseHostTensor::from_slice([1, 2], &[2i64, 1], &system()).unwrap();
+        let values = DenseHostTensor::from_slice([1], &[8u8], &system()).unwrap();
+        assert_eq!(
+            printed(CooHostTensor::new([3, 2], indices, values).unwrap()),
+            "CooHostTensor dtype = UI8, shape = [3, 2], indices = [2, 1], values = [8]\n"
         );
         let strings = StringHostTensor::new([2], vec!["string".into(), "tensor".into()]).unwrap();
         assert_eq!(printed(strings), "StringHostTensor shape = [2], values = [\"string\", \"tensor\"]");

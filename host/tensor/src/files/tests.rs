@@ -47,6 +47,15 @@ fn printed(tensor: &HostTensor) -> String {
     tensor.print(&ME).unwrap()
 }
 
+/// The metadata and what the tensor stores.
+fn parts(tensor: &HostTensor) -> (TensorMetadata, Vec<String>) {
+    let stored = match tensor {
+        HostTensor::Coo(coo) => vec![coo.indices().clone(), coo.values().clone()],
+        other => vec![other.dense().unwrap().clone()],
+    };
+    (tensor.metadata().clone(), stored.into_iter().map(|part| printed(&part.into())).collect())
+}
+
 #[test]
 fn btf_round_trips() {
     let tensors = sample();
@@ -57,7 +66,7 @@ fn btf_round_trips() {
         let header = file.header(i).unwrap();
         assert_eq!((header.rank, header.dtype), (tensor.shape().rank(), tensor.dtype()));
         assert_eq!(header.layout, if i == 1 { Layout::Coo } else { Layout::Dense });
-        assert_eq!(printed(&file.tensor(i).unwrap()), printed(tensor));
+        assert_eq!(parts(&file.tensor(i).unwrap()), parts(tensor));
     }
     assert_eq!(
         printed(&file.tensor(4).unwrap()),
@@ -107,7 +116,7 @@ fn btf_both_numbers_of_the_sparse_layout_are_read() {
     assert_eq!(bytes[16 + 9], 1);
     bytes[16 + 9] = 2;
     let file = BtfFile::from_buffer("sparse", in_memory(&bytes)).unwrap();
-    assert_eq!(printed(&file.tensor(0).unwrap()), printed(&sample()[1]));
+    assert_eq!(parts(&file.tensor(0).unwrap()), parts(&sample()[1]));
 }
 
 #[test]
