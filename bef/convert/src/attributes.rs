@@ -73,8 +73,8 @@ pub fn type_of(dtype: DType) -> Type {
 pub(crate) fn to_bef(attribute: &Attribute) -> Option<BefAttribute> {
     match attribute {
         Attribute::Bool(_) | Attribute::Integer { .. } | Attribute::Float { .. } => {
-            let (dtype, bytes) = element(attribute)?;
-            Some(BefAttribute::Data(dtype, bytes))
+            let (dtype, bits) = element(attribute)?;
+            Some(BefAttribute::Data(dtype, bits.to_le_bytes().get(..dtype.size()?)?.to_vec()))
         }
         Attribute::String(bytes) => Some(BefAttribute::String(bytes.to_vec())),
         Attribute::TypedString(pair) => Some(BefAttribute::String(pair.0.to_vec())),
@@ -88,18 +88,19 @@ pub(crate) fn to_bef(attribute: &Attribute) -> Option<BefAttribute> {
     }
 }
 
-/// One element: its data type and its memory form.
-fn element(attribute: &Attribute) -> Option<(DType, Vec<u8>)> {
-    let (ty, bytes) = match attribute {
-        Attribute::Bool(value) => return Some((DType::I1, vec![u8::from(*value)])),
-        Attribute::Integer { value, ty } => (ty, value.to_le_bytes()),
-        Attribute::Float { bits, ty } => (ty, u128::from(*bits).to_le_bytes()),
+/// One element: its data type and its memory form, in the low bytes.
+fn element(attribute: &Attribute) -> Option<(DType, u128)> {
+    let (ty, bits) = match attribute {
+        Attribute::Bool(value) => return Some((DType::I1, u128::from(*value))),
+        Attribute::Integer { value, ty } => (ty, *value as u128),
+        Attribute::Float { bits, ty } => (ty, u128::from(*bits)),
         _ => return None,
     };
-    let dtype = data_type(ty)?;
-    // An i1 is a boolean, whatever its sign.
-    let bytes = if dtype == DType::I1 { vec![bytes[0] & 1] } else { bytes.get(..dtype.size()?)?.to_vec() };
-    Some((dtype, bytes))
+    match data_type(ty)? {
+        // A boolean, whatever its sign.
+        DType::I1 => Some((DType::I1, bits & 1)),
+        dtype => Some((dtype, bits)),
+    }
 }
 
 /// Elements of one data type make an array; anything else is an aggregate.
@@ -112,11 +113,13 @@ fn array(elements: &[Attribute]) -> Option<BefAttribute> {
             return Some(BefAttribute::TypeArray(types));
         }
     }
-    if let Some((dtype, _)) = element(first) {
-        let mut bytes = Vec::new();
+    if let Some((dtype, _)) = element(first)
+        && let Some(size) = dtype.size()
+    {
+        let mut bytes = Vec::with_capacity(elements.len() * size);
         let alike = elements.iter().all(|attribute| match element(attribute) {
-            Some((other, element)) if other == dtype => {
-                bytes.extend_from_slice(&element);
+            Some((other, bits)) if other == dtype => {
+                bytes.extend(bits.to_le_bytes().iter().take(size));
                 true
             }
             _ => false,
