@@ -10,6 +10,7 @@ mod executor;
 pub mod host_buffer;
 mod kernel;
 pub mod library;
+mod pool;
 mod program;
 pub mod sync;
 mod tracing;

@@ -11,20 +11,29 @@ use tfrt_bef::{FunctionKind, KernelRecord, VerifiedBef};
 use crate::{
     diagnostic::{Diagnostic, ErrorCode, SourceLocation},
     kernel::{
-        AttributeSpec, Kernel, KernelRegistry, NativeFn, Placement, attributes::AttributeCell, frame::Operand,
+        AttributeSpec, Kernel, KernelFn, KernelRegistry, NativeFn, Placement, attributes::AttributeCell,
+        frame::Operand,
     },
 };
 
-/// One kernel call. Each table index is where this step's part begins; it ends where the next step's begins.
-#[derive(Clone, Copy, Debug)]
+/// One kernel call.
+#[derive(Clone)]
 pub(crate) struct Step {
+    /// The kernel's function, at hand without a look at the kernel.
+    pub(crate) run: Arc<KernelFn>,
+    /// Where its operands begin: arguments, then results.
+    operands: u32,
+    argument_count: u32,
+    result_count: u32,
+    attributes: u32,
+    attribute_count: u32,
+    functions: u32,
+    function_count: u32,
     pub(crate) kernel: u32,
     pub(crate) location: u32,
-    pub(crate) arguments: u32,
-    pub(crate) results: u32,
-    pub(crate) attributes: u32,
-    pub(crate) functions: u32,
     pub(crate) dispatch: Dispatch,
+    /// Whether nobody uses some result.
+    pub(crate) has_unused_result: bool,
 }
 
 /// How the executor treats a step.
@@ -41,15 +50,13 @@ pub(crate) enum Dispatch {
 }
 
 /// A function's kernels in file order, which verification proved to be an order of their dependences.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Plan {
-    /// With one more at the end, for the ends of the last step's parts.
     pub(crate) steps: Vec<Step>,
-    pub(crate) arguments: Vec<Operand>,
     /// A result marked as last used is used by nobody.
-    pub(crate) results: Vec<Operand>,
-    pub(crate) attributes: Vec<AttributeCell>,
-    pub(crate) functions: Vec<u32>,
+    operands: Vec<Operand>,
+    attributes: Vec<AttributeCell>,
+    functions: Vec<u32>,
     pub(crate) register_count: usize,
     /// Registers of the function's own arguments; marked as last used if nobody uses them.
     pub(crate) parameters: Vec<Operand>,
@@ -284,21 +291,26 @@ impl Loader<'_> {
             return;
         }
         plan.steps.push(Step {
+            run: kernel.function().clone(),
+            operands: plan.operands.len() as u32,
+            argument_count: record.arguments().len() as u32,
+            result_count: counts.2 as u32,
+            attributes: plan.attributes.len() as u32,
+            attribute_count: counts.0 as u32,
+            functions: plan.functions.len() as u32,
+            function_count: counts.1 as u32,
             kernel: code as u32,
             location: record.location(),
-            arguments: plan.arguments.len() as u32,
-            results: plan.results.len() as u32,
-            attributes: plan.attributes.len() as u32,
-            functions: plan.functions.len() as u32,
             dispatch: match kernel.placement() {
                 _ if record.nonstrict() || kernel.is_non_strict() => Dispatch::NonStrict,
                 Placement::Inline => Dispatch::Inline,
                 Placement::Parallel => Dispatch::Queue,
                 Placement::Blocking => Dispatch::Blocking,
             },
+            has_unused_result: false,
         });
-        plan.arguments.extend(record.arguments().iter().map(|&register| Operand::new(register)));
-        plan.results.extend(record.results().iter().map(|&register| Operand::new(register)));
+        let operands = record.arguments().iter().chain(record.results());
+        plan.operands.extend(operands.map(|&register| Operand::new(register)));
         plan.functions.extend(record.functions());
         for (number, &offset) in record.attributes().iter().enumerate() {
             let signature = kernel.signature();
@@ -316,27 +328,27 @@ impl Loader<'_> {
     }
 }
 
-macro_rules! parts {
-    ($($name:ident: $table:ident -> $type:ty;)*) => {$(
-        #[inline]
-        pub(crate) fn $name(&self, step: usize) -> &[$type] {
-            &self.$table[self.steps[step].$table as usize..self.steps[step + 1].$table as usize]
-        }
-    )*};
-}
-
 /// A step's parts of the tables.
 impl Plan {
-    parts! {
-        arguments_of: arguments -> Operand;
-        results_of: results -> Operand;
-        attributes_of: attributes -> AttributeCell;
-        functions_of: functions -> u32;
+    /// Arguments and results.
+    #[inline]
+    pub(crate) fn operands_of(&self, step: &Step) -> (&[Operand], &[Operand]) {
+        let count = (step.argument_count + step.result_count) as usize;
+        let operands = &self.operands[step.operands as usize..][..count];
+        operands.split_at(step.argument_count as usize)
+    }
+
+    pub(crate) fn attributes_of(&self, step: &Step) -> &[AttributeCell] {
+        &self.attributes[step.attributes as usize..][..step.attribute_count as usize]
+    }
+
+    pub(crate) fn functions_of(&self, step: &Step) -> &[u32] {
+        &self.functions[step.functions as usize..][..step.function_count as usize]
     }
 }
 
 impl Plan {
-    /// Adds the closing step and marks last uses, unused results and what is worth the queue.
+    /// Marks last uses, unused results and what is worth the queue.
     fn seal(&mut self) {
         self.place();
         let mut used = vec![false; self.register_count];
@@ -346,19 +358,16 @@ impl Plan {
             }
         };
         self.returns.iter_mut().rev().for_each(&mut mark);
-        self.arguments.iter_mut().rev().for_each(&mut mark);
-        // What nobody used by now, nobody uses.
-        self.results.iter_mut().for_each(&mut mark);
+        for step in self.steps.iter_mut().rev() {
+            let operands = &mut self.operands[step.operands as usize..];
+            let (arguments, results) = operands.split_at_mut(step.argument_count as usize);
+            // A result that nobody behind uses, nobody uses.
+            let results = &mut results[..step.result_count as usize];
+            results.iter_mut().for_each(&mut mark);
+            step.has_unused_result = results.iter().any(|result| result.is_last_use());
+            arguments.iter_mut().rev().for_each(&mut mark);
+        }
         self.parameters.iter_mut().for_each(&mut mark);
-        self.steps.push(Step {
-            kernel: u32::MAX,
-            location: u32::MAX,
-            arguments: self.arguments.len() as u32,
-            results: self.results.len() as u32,
-            attributes: self.attributes.len() as u32,
-            functions: self.functions.len() as u32,
-            dispatch: Dispatch::Inline,
-        });
     }
 
     /// Keeps a long kernel off the queue when nothing could run beside it.
@@ -372,12 +381,8 @@ impl Plan {
         }
         let mut level_of = vec![0u32; self.register_count];
         let mut last_at_level: Vec<usize> = Vec::new();
-        for number in 0..self.steps.len() {
-            let ends = self.steps.get(number + 1).map(|s| (s.arguments, s.results));
-            let (arguments_end, results_end) =
-                ends.unwrap_or((self.arguments.len() as u32, self.results.len() as u32));
-            let step = self.steps[number];
-            let arguments = &self.arguments[step.arguments as usize..arguments_end as usize];
+        for (number, step) in self.steps.iter().enumerate() {
+            let (arguments, results) = self.operands_of(step);
             let mut level = arguments.iter().map(|o| level_of[o.register()]).max().unwrap_or(0);
             if step.dispatch == Dispatch::Queue {
                 if last_at_level.len() <= level as usize {
@@ -386,7 +391,7 @@ impl Plan {
                 last_at_level[level as usize] = number;
                 level += 1;
             }
-            for result in &self.results[step.results as usize..results_end as usize] {
+            for result in results {
                 level_of[result.register()] = level;
             }
         }

@@ -5,7 +5,7 @@
 //! of waiting.
 
 use std::{
-    alloc::{self, Layout},
+    alloc::Layout,
     mem::{self, ManuallyDrop},
     ptr::NonNull,
     sync::Arc,
@@ -13,10 +13,11 @@ use std::{
 
 use super::{
     AsyncValue, live,
-    state::{RefCount, Release, State, StateWord},
+    state::{Enqueue, RefCount, Release, State, StateWord, Waiter},
 };
 use crate::{
     diagnostic::Diagnostic,
+    pool,
     value::{TypeIndex, Value, tags, type_table},
 };
 
@@ -70,9 +71,7 @@ impl CellPtr {
 
     fn allocate<T>(refs: u32, type_index: TypeIndex, state: State) -> Self {
         let layout = Layout::new::<Typed<T>>();
-        // SAFETY: the layout is not empty, it holds a header.
-        let raw = unsafe { alloc::alloc(layout) }.cast::<Header>();
-        let Some(header) = NonNull::new(raw) else { alloc::handle_alloc_error(layout) };
+        let header = pool::allocate(layout).cast::<Header>();
         // SAFETY: freshly allocated with room and alignment for a header.
         unsafe {
             header.write(Header { refs: RefCount::new(refs), type_index, state: StateWord::new(state) })
@@ -105,6 +104,16 @@ impl CellPtr {
     #[inline]
     pub(super) fn is_unique(&self) -> bool {
         self.header().refs.is_unique()
+    }
+
+    /// Puts a waiter on the cell's list, unless it is available.
+    ///
+    /// # Safety
+    /// The cell is alive until the waiter has been pushed. From then on it may go at any time, by what the
+    /// waiter does on another thread: so no reference to more than the state word is held here.
+    pub(super) unsafe fn push(self, waiter: NonNull<Waiter>) -> Enqueue {
+        // SAFETY: alive by contract; a reference to an atomic alone may outlive what it points to by a return.
+        unsafe { (*self.0.as_ptr()).state.push(waiter) }
     }
 
     /// Gives one reference back; destroys the cell with the last.
@@ -195,7 +204,7 @@ impl CellPtr {
                 State::Pending => debug_assert!(false, "destroyed while pending"),
             }
             self.0.drop_in_place();
-            alloc::dealloc(self.0.as_ptr().cast(), layout);
+            pool::deallocate(self.0.cast(), layout);
         }
         live::remove();
     }

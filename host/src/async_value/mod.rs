@@ -102,6 +102,12 @@ impl AsyncValue {
         Self { tag: tags::CELL, word: Word { cell } }
     }
 
+    /// The handle, leaving an empty one.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Self {
+        mem::replace(self, Self::EMPTY)
+    }
+
     #[inline]
     fn cell(&self) -> Option<CellPtr> {
         if self.tag == tags::CELL {
@@ -152,6 +158,8 @@ impl AsyncValue {
         self.get_from_cell()
     }
 
+    // Out of line, so that a scalar's fast path stays small where it is inlined.
+    #[inline(never)]
     fn get_from_cell<T: Value>(&self) -> Option<&T> {
         let cell = self.cell()?;
         if cell.state() != State::Concrete {
@@ -234,23 +242,19 @@ impl AsyncValue {
         if self.status() != Status::Pending {
             return waiter();
         }
+        let Some(list) = self.wait_list() else { return waiter() };
         let node = node(waiter);
-        // SAFETY: the node is a leaked box of this very closure, owned by nobody else.
-        if unsafe { self.enqueue(node) } == Enqueue::Available {
+        // SAFETY: the node is a leaked box of this very closure, owned by nobody else; this handle keeps the
+        // cell alive.
+        if unsafe { list.push(node) } == Enqueue::Available {
             // SAFETY: the list did not take it, so this is its one run.
             unsafe { (node.as_ref().run)(node.as_ptr()) };
         }
     }
 
-    /// Puts an intrusive waiter on the value's list, unless the value is available.
-    ///
-    /// # Safety
-    /// The caller owns the waiter; when this returns `Pushed`, the list does.
-    pub(crate) unsafe fn enqueue(&self, waiter: NonNull<Waiter>) -> Enqueue {
-        match self.cell() {
-            Some(cell) => cell.header().state.push(waiter),
-            None => Enqueue::Available,
-        }
+    /// Where to wait for the value; `None` if it lives in no cell and so is available.
+    pub(crate) fn wait_list(&self) -> Option<WaitList> {
+        self.cell().map(WaitList)
     }
 
     /// An available handle without indirection: what an indirect cell forwards to, or itself.
@@ -268,6 +272,22 @@ impl AsyncValue {
     /// The number of values in this process that live in cells, exact while other threads are quiet.
     pub fn live_count() -> usize {
         live::count()
+    }
+}
+
+/// A pending value's list of waiters.
+#[derive(Clone, Copy)]
+pub(crate) struct WaitList(CellPtr);
+
+impl WaitList {
+    /// Puts an intrusive waiter on the list, unless the value is available.
+    ///
+    /// # Safety
+    /// The caller owns the waiter; when this returns `Pushed`, the list does. A handle to the value exists until
+    /// the waiter has been pushed; what the waiter does may then end it.
+    pub(crate) unsafe fn push(self, waiter: NonNull<Waiter>) -> Enqueue {
+        // SAFETY: by contract.
+        unsafe { self.0.push(waiter) }
     }
 }
 

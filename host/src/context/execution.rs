@@ -1,6 +1,15 @@
 //! Where a kernel is called from.
 
-use std::{fmt, sync::Arc};
+#![expect(unsafe_code, reason = "calls share their caller's context without counting references")]
+
+use std::{
+    fmt,
+    marker::PhantomData,
+    mem::{self, ManuallyDrop},
+    ops::{Deref, DerefMut},
+    ptr,
+    sync::Arc,
+};
 
 use super::{HostContext, RequestContext, ResourceContext};
 use crate::{
@@ -15,8 +24,7 @@ use crate::{
 /// kernels keep a clone.
 #[derive(Clone)]
 pub struct ExecutionContext {
-    request: Arc<RequestContext>,
-    program: Arc<BefFile>,
+    shared: Arc<Shared>,
     /// Offset of the current kernel's position, see `VerifiedBef::location`.
     pub(crate) location: u32,
     /// Number of the current kernel in the program's kernel table; [`NO_KERNEL`] outside of one.
@@ -25,55 +33,55 @@ pub struct ExecutionContext {
     pub(crate) depth: u32,
 }
 
+/// What all calls in one program on behalf of one request have in common.
+struct Shared {
+    request: Arc<RequestContext>,
+    program: Arc<BefFile>,
+}
+
 /// The kernel number of a context that is in no kernel.
-pub(crate) const NO_KERNEL: u32 = u32::MAX;
+const NO_KERNEL: u32 = u32::MAX;
 
 impl ExecutionContext {
     /// A context at no particular place in `program`.
     pub fn new(request: Arc<RequestContext>, program: Arc<BefFile>) -> Self {
-        Self { request, program, location: u32::MAX, kernel: NO_KERNEL, depth: 0 }
+        Self {
+            shared: Arc::new(Shared { request, program }),
+            location: u32::MAX,
+            kernel: NO_KERNEL,
+            depth: 0,
+        }
     }
 
     /// The host.
     pub fn host(&self) -> &Arc<HostContext> {
-        self.request.host()
+        self.shared.request.host()
     }
 
     /// The request.
     #[inline]
     pub fn request(&self) -> &Arc<RequestContext> {
-        &self.request
+        &self.shared.request
     }
 
     /// What the request's kernels share by name.
     pub fn resources(&self) -> &Arc<ResourceContext> {
-        self.request.resources()
+        self.shared.request.resources()
     }
 
     #[inline]
     pub(crate) fn program(&self) -> &Arc<BefFile> {
-        &self.program
-    }
-
-    /// The context a function of `program` runs in when it is called from here.
-    pub(crate) fn enter(&self, program: &Arc<BefFile>) -> Self {
-        Self {
-            request: self.request.clone(),
-            program: program.clone(),
-            location: self.location,
-            kernel: NO_KERNEL,
-            depth: self.depth + 1,
-        }
+        &self.shared.program
     }
 
     /// The current kernel's place in the source, if the program says.
     pub fn location(&self) -> Option<SourceLocation> {
-        self.program.source_location(self.location)
+        self.shared.program.source_location(self.location)
     }
 
     /// The current kernel's name.
     pub fn kernel_name(&self) -> Option<&str> {
-        self.program.kernel_name(self.kernel)
+        self.shared.program.kernel_name(self.kernel)
     }
 
     /// Makes an error final: gives it the current place and kernel, tells the host's diagnostic handler, and
@@ -125,6 +133,64 @@ impl ExecutionContext {
         // A task that is refused is dropped, which makes the value an error.
         drop(self.host().work_queue().add_blocking_task(task, true));
         value
+    }
+}
+
+/// The context of a called function, which shares what it can with its caller's without counting a reference:
+/// calls are frequent, and the caller's context outlives them.
+pub(crate) struct BorrowedContext<'c> {
+    cx: ManuallyDrop<ExecutionContext>,
+    /// Whether `cx` has a reference of its own.
+    owned: bool,
+    caller: PhantomData<&'c ExecutionContext>,
+}
+
+impl<'c> BorrowedContext<'c> {
+    /// The context a function of `program` runs in when it is called from `caller`.
+    #[inline]
+    pub(crate) fn enter(caller: &'c ExecutionContext, program: &Arc<BefFile>) -> Self {
+        let mut callee = Self::same(caller);
+        callee.cx.kernel = NO_KERNEL;
+        callee.cx.depth = caller.depth + 1;
+        if !Arc::ptr_eq(&caller.shared.program, program) {
+            let shared = Shared { request: caller.shared.request.clone(), program: program.clone() };
+            // The borrowed reference is forgotten, the new one is owned.
+            mem::forget(mem::replace(&mut callee.cx.shared, Arc::new(shared)));
+            callee.owned = true;
+        }
+        callee
+    }
+
+    /// The caller's context as it is.
+    pub(crate) fn same(caller: &'c ExecutionContext) -> Self {
+        // SAFETY: the copy's reference is never released (`owned` is false), and the lifetime keeps the caller's
+        // alive for as long as the copy is used.
+        let cx = ManuallyDrop::new(unsafe { ptr::read(caller) });
+        Self { cx, owned: false, caller: PhantomData }
+    }
+}
+
+impl Deref for BorrowedContext<'_> {
+    type Target = ExecutionContext;
+    #[inline]
+    fn deref(&self) -> &ExecutionContext {
+        &self.cx
+    }
+}
+
+impl DerefMut for BorrowedContext<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut ExecutionContext {
+        &mut self.cx
+    }
+}
+
+impl Drop for BorrowedContext<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: owned, and not used again.
+            unsafe { ManuallyDrop::drop(&mut self.cx) };
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod request;
 mod resource;
 mod timer;
 
+pub(crate) use execution::BorrowedContext;
 pub use execution::ExecutionContext;
 pub use host::{DiagnosticHandler, HostContext, HostContextBuilder};
 pub use request::RequestContext;

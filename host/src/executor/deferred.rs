@@ -10,8 +10,6 @@ use std::{
     ptr::{self, NonNull},
 };
 
-use smallvec::SmallVec;
-
 use super::panic_diagnostic;
 use crate::{
     async_value::{
@@ -19,11 +17,18 @@ use crate::{
         state::{Enqueue, Waiter},
     },
     context::ExecutionContext,
-    kernel::{KernelFrame, frame::Operand},
+    kernel::{
+        KernelFrame, Placement,
+        frame::{Operand, RegisterFile},
+    },
+    pool::PoolBox,
     program::{Body, Dispatch, FunctionRef, Plan},
     tracing,
     work_queue::Task,
 };
+
+/// Arguments and results of most kernels.
+const FEW: usize = 4;
 
 #[repr(C)]
 pub(super) struct Deferred {
@@ -34,9 +39,13 @@ pub(super) struct Deferred {
     /// Arguments before this one have been seen available.
     next: u32,
     argument_count: u32,
-    /// Arguments, then room for the results.
-    registers: SmallVec<[AsyncValue; 4]>,
-    promises: SmallVec<[IndirectPromise; 2]>,
+    /// Arguments, then room for the results: in `few` if they fit, else in `many`.
+    count: u32,
+    few: [AsyncValue; FEW],
+    many: Vec<AsyncValue>,
+    /// The first result's producer, and those of further results.
+    promise: Option<IndirectPromise>,
+    promises: Vec<IndirectPromise>,
 }
 
 /// Register numbers of deferred kernels: arguments and results are numbered through.
@@ -51,79 +60,106 @@ static IN_ORDER: [Operand; 64] = {
 };
 
 impl Deferred {
-    /// A kernel with its arguments, and the pending values that will be its results.
+    /// A kernel whose arguments are still to be filled in.
     pub(super) fn new(
         cx: ExecutionContext,
         function: u32,
         step: usize,
-        arguments: impl ExactSizeIterator<Item = AsyncValue>,
-        results: usize,
-    ) -> (Box<Self>, SmallVec<[AsyncValue; 2]>) {
-        let argument_count = arguments.len();
-        let mut registers: SmallVec<[AsyncValue; 4]> = SmallVec::with_capacity(argument_count + results);
-        registers.extend(arguments);
-        registers.resize(argument_count + results, AsyncValue::EMPTY);
-        let (promises, values) = (0..results).map(|_| IndirectPromise::new()).unzip();
-        let deferred = Box::new(Self {
+        argument_count: usize,
+        result_count: usize,
+    ) -> PoolBox<Self> {
+        let count = argument_count + result_count;
+        let mut many = Vec::new();
+        if count > FEW {
+            many.resize(count, AsyncValue::EMPTY);
+        }
+        PoolBox::new(Self {
             link: Waiter { next: ptr::null_mut(), run: Self::woken },
             cx,
             function,
             step: step as u32,
             next: 0,
             argument_count: argument_count as u32,
-            registers,
-            promises,
-        });
-        (deferred, values)
+            count: count as u32,
+            few: [AsyncValue::EMPTY; FEW],
+            many,
+            promise: None,
+            promises: Vec::new(),
+        })
+    }
+
+    fn registers(&self) -> &[AsyncValue] {
+        if self.many.is_empty() { &self.few[..self.count as usize] } else { &self.many }
+    }
+
+    fn registers_mut(&mut self) -> &mut [AsyncValue] {
+        if self.many.is_empty() { &mut self.few[..self.count as usize] } else { &mut self.many }
+    }
+
+    /// The places of the arguments.
+    pub(super) fn arguments_mut(&mut self) -> &mut [AsyncValue] {
+        let count = self.argument_count as usize;
+        &mut self.registers_mut()[..count]
+    }
+
+    /// The next result, pending.
+    pub(super) fn promise(&mut self) -> AsyncValue {
+        let (promise, value) = IndirectPromise::new();
+        if self.promise.is_none() {
+            self.promise = Some(promise);
+        } else {
+            self.promises.push(promise);
+        }
+        value
     }
 
     /// # Safety
-    /// `link` is the first field of a `Box<Deferred>` that a list owned and now gives up.
+    /// `link` is the first field of a `PoolBox<Deferred>` that a list owned and now gives up.
     unsafe fn woken(link: *mut Waiter) {
         // SAFETY: by contract; `link` is the first field of a `repr(C)` struct.
-        let deferred = unsafe { Box::from_raw(link.cast::<Self>()) };
-        deferred.advance();
+        let deferred = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Self>()) };
+        Self::advance(deferred);
     }
 
     /// Waits for the next pending argument, or runs.
-    pub(super) fn advance(mut self: Box<Self>) {
-        while let Some(number) = self.next_pending() {
-            self.next = number as u32;
-            let value = self.registers[number].clone();
-            let raw = Box::into_raw(self);
-            // SAFETY: the box is leaked; once pushed, the list owns it and `woken` takes it back. The value is a
-            // handle of its own, so it outlives the push even if the kernel runs elsewhere meanwhile.
-            if unsafe { value.enqueue(NonNull::new_unchecked(raw).cast::<Waiter>()) } == Enqueue::Pushed {
+    pub(super) fn advance(mut this: PoolBox<Self>) {
+        while let Some(number) = this.next_pending() {
+            this.next = number as u32;
+            let Some(list) = this.registers()[number].wait_list() else { continue };
+            let raw = this.into_raw();
+            // SAFETY: the box is given up; once pushed, the list owns it and `woken` takes it back. Its argument is a
+            // handle to the value until then.
+            if unsafe { list.push(raw.cast::<Waiter>()) } == Enqueue::Pushed {
                 return;
             }
             // SAFETY: the list did not take it.
-            self = unsafe { Box::from_raw(raw) };
+            this = unsafe { PoolBox::from_raw(raw) };
         }
-        self.dispatch();
+        Self::dispatch(this);
     }
 
     fn next_pending(&self) -> Option<usize> {
         let arguments = self.next as usize..self.argument_count as usize;
-        arguments.into_iter().find(|&number| self.registers[number].status() == Status::Pending)
+        arguments.into_iter().find(|&number| self.registers()[number].status() == Status::Pending)
     }
 
-    fn dispatch(self: Box<Self>) {
-        let host = self.cx.host().clone();
-        let dispatch = self.plan().map(|plan| plan.steps[self.step as usize].dispatch);
-        match dispatch {
-            Some(Dispatch::Blocking) => {
-                // A task that is refused is dropped, which makes the results errors.
-                drop(host.work_queue().add_blocking_task(Task::new(move || self.run()), true));
-            }
-            Some(Dispatch::Queue) => host.add_task(Task::new(move || self.run())),
-            // Others are ready on this thread: let the queue spread what is long.
-            _ if more_ready() && self.is_long() => host.add_task(Task::new(move || self.run())),
-            _ => self.run(),
+    fn dispatch(mut this: PoolBox<Self>) {
+        let dispatch = this.plan().map_or(Dispatch::Inline, |plan| plan.steps[this.step as usize].dispatch);
+        if dispatch == Dispatch::Blocking {
+            let host = this.cx.host().clone();
+            // A task that is refused is dropped, which makes the results errors.
+            drop(host.work_queue().add_blocking_task(Task::new(move || this.run()), true));
+        } else if dispatch == Dispatch::Queue || more_ready() && this.is_long() {
+            // If others are ready on this thread too, the queue spreads what is long.
+            let host = this.cx.host().clone();
+            host.add_task(Task::new(move || this.run()));
+        } else {
+            this.run();
         }
     }
 
     fn is_long(&self) -> bool {
-        self.cx.program().kernel(self.cx.kernel).placement() == crate::kernel::Placement::Parallel
+        self.cx.program().kernel(self.cx.kernel).placement() == Placement::Parallel
     }
 
     fn plan(&self) -> Option<&Plan> {
@@ -133,50 +169,54 @@ impl Deferred {
         }
     }
 
-    #[expect(clippy::boxed_local, reason = "the box is what lists and tasks hold")]
-    fn run(mut self: Box<Self>) {
-        let count = self.argument_count as usize;
-        let failed = self.registers[..count].iter().find_map(AsyncValue::error);
-        if let Some(error) = self.cx.request().cancellation().cloned().or(failed) {
-            return self.promises.into_iter().for_each(|promise| promise.set_error(error.clone()));
+    fn run(&mut self) {
+        let cancellation = self.cx.request().cancellation().cloned();
+        let arguments = &self.registers()[..self.argument_count as usize];
+        let failed = cancellation.or_else(|| arguments.iter().find_map(AsyncValue::error));
+        if let Some(error) = failed {
+            let error = AsyncValue::from_error(error);
+            return self.produce(|_| error.clone());
         }
         let ran = panic::catch_unwind(AssertUnwindSafe(|| self.call()));
         if let Err(payload) = ran {
-            let error = self.cx.emit(panic_diagnostic(&*payload));
-            self.registers[count..].fill(AsyncValue::from_error(error));
+            let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(&*payload)));
+            return self.produce(|_| error.clone());
         }
-        let Self { registers, promises, .. } = *self;
-        let mut registers = registers.into_iter();
         // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.
-        registers.by_ref().take(count).for_each(drop);
-        for (promise, value) in promises.into_iter().zip(registers) {
-            promise.forward_to(value);
+        self.arguments_mut().fill(AsyncValue::EMPTY);
+        self.produce(AsyncValue::take);
+    }
+
+    /// Makes each result what `value` makes of its register.
+    fn produce(&mut self, mut value: impl FnMut(&mut AsyncValue) -> AsyncValue) {
+        let first = self.argument_count as usize;
+        let promises = self.promise.take().into_iter().chain(std::mem::take(&mut self.promises));
+        for (promise, register) in promises.zip(&mut self.registers_mut()[first..]) {
+            promise.forward_to(value(register));
         }
     }
 
     fn call(&mut self) {
-        let program = self.cx.program().clone();
-        let (Body::Async(plan) | Body::Sync(plan)) = FunctionRef::new(&program, self.function).body() else {
+        let Self { cx, few, many, .. } = self;
+        let registers = if many.is_empty() { &mut few[..self.count as usize] } else { &mut many[..] };
+        let (Body::Async(plan) | Body::Sync(plan)) = FunctionRef::new(cx.program(), self.function).body()
+        else {
             return;
         };
-        let numbers: SmallVec<[Operand; 0]>;
-        let in_order = if self.registers.len() <= IN_ORDER.len() {
-            &IN_ORDER[..self.registers.len()]
+        let numbered: Vec<Operand>;
+        let operands = if registers.len() <= IN_ORDER.len() {
+            &IN_ORDER[..registers.len()]
         } else {
-            numbers = (0..self.registers.len() as u32).map(Operand::new).collect();
-            &numbers
+            numbered = (0..self.count).map(Operand::new).collect();
+            &numbered
         };
-        let (arguments, results) = in_order.split_at(self.argument_count as usize);
-        let kernel = program.kernel(self.cx.kernel);
-        let _span = tracing::is_enabled().then(|| tracing::span("kernel", || kernel.name().to_owned()));
-        kernel.function()(&mut KernelFrame {
-            registers: &mut self.registers,
-            arguments,
-            results,
-            attributes: plan.attributes_of(self.step as usize),
-            functions: plan.functions_of(self.step as usize),
-            cx: &self.cx,
-        });
+        let step = &plan.steps[self.step as usize];
+        let _span = tracing::is_enabled()
+            .then(|| tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned()));
+        // SAFETY: the operands number these registers through.
+        let registers = unsafe { RegisterFile::new(registers) };
+        let operands = operands.split_at(self.argument_count as usize);
+        (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
     }
 }
 

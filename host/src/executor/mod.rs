@@ -20,6 +20,8 @@
 //! Calls nest on the stack up to [`STACK_DEPTH_MAX`]; deeper ones continue on the work queue with a fresh
 //! stack, up to [`CALL_DEPTH_MAX`] in all, beyond which they fail.
 
+#![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
+
 mod deferred;
 mod registers;
 
@@ -27,7 +29,6 @@ use std::{
     any::Any,
     cell::Cell,
     panic::{self, AssertUnwindSafe},
-    sync::Arc,
 };
 
 use deferred::Deferred;
@@ -35,10 +36,13 @@ use registers::Registers;
 
 use crate::{
     async_value::{AsyncValue, IndirectPromise, Status},
-    context::ExecutionContext,
+    context::{BorrowedContext, ExecutionContext},
     diagnostic::{Diagnostic, ErrorCode},
-    kernel::{KernelFrame, frame::Operand},
-    program::{BefFile, Body, Dispatch, FunctionRef, Plan, Step},
+    kernel::{
+        KernelFrame,
+        frame::{Operand, RegisterFile},
+    },
+    program::{Body, Dispatch, FunctionRef, Plan, Step},
     tracing,
     work_queue::Task,
 };
@@ -53,19 +57,19 @@ thread_local!(static STACK_DEPTH: Cell<u32> = const { Cell::new(0) });
 /// A call being prepared: first the arguments in order, then [`Invocation::run`].
 pub struct Invocation<'f> {
     function: FunctionRef<'f>,
-    cx: ExecutionContext,
+    cx: BorrowedContext<'f>,
     registers: Registers,
     arguments: usize,
 }
 
 impl<'f> FunctionRef<'f> {
     /// Begins a call of this function from `cx`.
-    pub fn call(self, cx: &ExecutionContext) -> Invocation<'f> {
+    pub fn call(self, cx: &'f ExecutionContext) -> Invocation<'f> {
         let registers = match self.body() {
             Body::Async(plan) | Body::Sync(plan) => Registers::take(plan.register_count),
             Body::Native(_) => Registers::take(0),
         };
-        Invocation { function: self, cx: cx.enter(self.program()), registers, arguments: 0 }
+        Invocation { function: self, cx: BorrowedContext::enter(cx, self.program()), registers, arguments: 0 }
     }
 
     /// Calls the function. Arguments and results may be pending; a wrong number of arguments makes the results
@@ -137,8 +141,10 @@ impl Invocation<'_> {
         let (promises, values): (Vec<_>, Vec<_>) = (0..count).map(|_| IndirectPromise::new()).unzip();
         let host = self.cx.host().clone();
         let function = self.function.to_function();
-        let Invocation { cx, registers, arguments, .. } = self;
+        let cx = self.cx.clone();
+        let Invocation { registers, arguments, .. } = self;
         host.add_task(Task::new(move || {
+            let cx = BorrowedContext::same(&cx);
             let call = Invocation { function: function.as_ref(), cx, registers, arguments };
             let mut promises = promises.into_iter();
             call.run_into(&mut |_, value| {
@@ -197,23 +203,24 @@ impl Invocation<'_> {
     /// The pass over the kernels. With `stop_at_error` (synchronous functions) it ends at the first error, which
     /// it returns.
     fn walk(&mut self, plan: &Plan, stop_at_error: bool) -> Option<AsyncValue> {
-        let program = self.function.program().clone();
+        assert!(self.registers.len() >= plan.register_count, "registers were taken for this plan");
         let mut walk = Walk {
             plan,
-            program: &program,
             cx: &mut self.cx,
-            registers: &mut self.registers,
+            // SAFETY: a plan's operands name registers below its register count.
+            registers: unsafe { RegisterFile::new(&mut self.registers) },
             function: self.function.index(),
             traced: tracing::is_enabled(),
+            stop_at_error,
         };
         let mut next = 0;
         loop {
             // A panicking kernel is an error like any other; the walk goes on behind it.
-            let walked = panic::catch_unwind(AssertUnwindSafe(|| walk.run(&mut next, stop_at_error)));
+            let walked = panic::catch_unwind(AssertUnwindSafe(|| walk.run(&mut next)));
             match walked {
                 Ok(error) => return error,
                 Err(payload) => {
-                    let error = walk.panicked(next - 1, &*payload);
+                    let error = walk.panicked(&plan.steps[next - 1], &*payload);
                     if stop_at_error {
                         return Some(error);
                     }
@@ -223,160 +230,128 @@ impl Invocation<'_> {
     }
 }
 
+/// Arguments and results of a step.
+type Operands<'p> = (&'p [Operand], &'p [Operand]);
+
 /// The state of one pass.
 struct Walk<'w> {
     plan: &'w Plan,
-    program: &'w Arc<BefFile>,
     cx: &'w mut ExecutionContext,
-    registers: &'w mut [AsyncValue],
+    registers: RegisterFile<'w>,
     function: u32,
     traced: bool,
+    stop_at_error: bool,
 }
 
-/// What a step's arguments allow.
-enum Readiness {
-    Ready,
-    Pending,
-    /// All available; this one is the first error.
-    Failed(Operand),
-}
-
-impl Walk<'_> {
+impl<'w> Walk<'w> {
     /// Goes on from step `next`, which is always one beyond the step at hand.
-    fn run(&mut self, next: &mut usize, stop_at_error: bool) -> Option<AsyncValue> {
-        while *next + 1 < self.plan.steps.len() {
-            let number = *next;
+    fn run(&mut self, next: &mut usize) -> Option<AsyncValue> {
+        let plan = self.plan;
+        while let Some(step) = plan.steps.get(*next) {
             *next += 1;
-            let step = &self.plan.steps[number];
-            let arguments = self.plan.arguments_of(number);
-            if self.cx.request().is_cancelled() {
-                self.cancel(number);
+            let (arguments, results) = plan.operands_of(step);
+            let scalars = arguments.iter().all(|&argument| self.registers.get(argument).is_inline());
+            if scalars && step.dispatch <= Dispatch::Inline && !self.cx.request().is_cancelled() {
+                self.call(step, (arguments, results));
             } else {
-                match self.readiness(step, arguments) {
-                    Readiness::Ready if step.dispatch <= Dispatch::Inline || stop_at_error => {
-                        self.call(number)
-                    }
-                    Readiness::Pending if stop_at_error => self.refuse_pending(number),
-                    Readiness::Ready | Readiness::Pending => self.defer(number),
-                    Readiness::Failed(argument) => self.skip(number, argument),
-                }
+                self.consider(step, *next - 1, (arguments, results));
+                self.release(arguments);
             }
-            for argument in arguments {
-                if argument.is_last_use() && !self.registers[argument.register()].is_inline() {
-                    self.registers[argument.register()] = AsyncValue::EMPTY;
-                }
+            if self.stop_at_error
+                && let Some(&failed) =
+                    results.iter().find(|&&r| self.registers.get(r).status() == Status::Failed)
+            {
+                return Some(self.registers.get(failed).clone());
             }
-            for result in self.plan.results_of(number) {
-                let register = &mut self.registers[result.register()];
-                if stop_at_error && register.status() == Status::Failed {
-                    return Some(register.clone());
-                }
-                if result.is_last_use() {
-                    *register = AsyncValue::EMPTY;
-                }
+            if step.has_unused_result {
+                self.release(results);
             }
         }
         None
     }
 
-    #[inline]
-    fn readiness(&self, step: &Step, arguments: &[Operand]) -> Readiness {
-        let mut failed = None;
+    /// Decides what becomes of a step that cannot simply be called.
+    // Out of line, so that the loop around it keeps its state in machine registers.
+    #[inline(never)]
+    fn consider(&mut self, step: &'w Step, number: usize, (arguments, results): Operands<'w>) {
+        if let Some(reason) = self.cx.request().cancellation() {
+            let error = AsyncValue::from_error(reason.clone());
+            return self.fail(results, &error);
+        }
         if step.dispatch == Dispatch::NonStrict {
-            return Readiness::Ready;
+            return self.call(step, (arguments, results));
         }
+        let (mut pending, mut failed) = (false, None);
         for &argument in arguments {
-            let value = &self.registers[argument.register()];
-            if value.is_inline() {
-                continue;
-            }
-            match value.status() {
+            match self.registers.get(argument).status() {
                 Status::Ready => {}
-                Status::Pending => return Readiness::Pending,
-                Status::Failed => {
-                    failed.get_or_insert(argument);
-                }
+                Status::Pending => pending = true,
+                Status::Failed => failed = failed.or(Some(argument)),
             }
         }
-        failed.map_or(Readiness::Ready, Readiness::Failed)
+        if pending && self.stop_at_error {
+            (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
+            let error =
+                self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value");
+            self.fail(results, &error);
+        } else if pending || failed.is_none() && step.dispatch > Dispatch::Inline && !self.stop_at_error {
+            self.defer(step, number, (arguments, results));
+        } else if let Some(argument) = failed {
+            let error = self.registers.get(argument).clone();
+            self.fail(results, &error);
+        } else {
+            self.call(step, (arguments, results));
+        }
     }
 
     #[inline]
-    fn call(&mut self, number: usize) {
-        let step = &self.plan.steps[number];
-        self.cx.location = step.location;
-        self.cx.kernel = step.kernel;
-        let kernel = self.program.kernel(step.kernel);
-        let _span = self.traced.then(|| tracing::span("kernel", || kernel.name().to_owned()));
-        kernel.function()(&mut KernelFrame {
-            arguments: self.plan.arguments_of(number),
-            results: self.plan.results_of(number),
-            attributes: self.plan.attributes_of(number),
-            functions: self.plan.functions_of(number),
-            registers: self.registers,
-            cx: self.cx,
-        });
+    fn call(&mut self, step: &'w Step, operands: Operands<'w>) {
+        (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
+        let _span = if self.traced { self.span() } else { None };
+        (step.run)(&mut KernelFrame::new(self.registers.reborrow(), operands, self.plan, step, self.cx));
+    }
+
+    #[cold]
+    fn span(&self) -> Option<tracing::Span> {
+        tracing::span("kernel", || self.cx.kernel_name().unwrap_or("?").to_owned())
     }
 
     /// Moves the kernel and its arguments out of the walk.
-    #[cold]
-    fn defer(&mut self, number: usize) {
-        let step = &self.plan.steps[number];
-        self.cx.location = step.location;
-        self.cx.kernel = step.kernel;
-        let registers = &mut *self.registers;
-        let arguments = self.plan.arguments_of(number).iter().map(|operand| {
-            let register = &mut registers[operand.register()];
+    fn defer(&mut self, step: &Step, number: usize, (arguments, results): Operands<'w>) {
+        (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
+        let cx = self.cx.clone();
+        let mut deferred = Deferred::new(cx, self.function, number, arguments.len(), results.len());
+        for (slot, &argument) in deferred.arguments_mut().iter_mut().zip(arguments) {
+            let register = self.registers.get_mut(argument);
+            *slot = if argument.is_last_use() { register.take() } else { register.clone() };
+        }
+        for &result in results {
+            *self.registers.get_mut(result) = deferred.promise();
+        }
+        Deferred::advance(deferred);
+    }
+
+    /// Gives up what is not used again.
+    fn release(&mut self, operands: &[Operand]) {
+        for &operand in operands {
             if operand.is_last_use() {
-                std::mem::replace(register, AsyncValue::EMPTY)
-            } else {
-                register.clone()
+                *self.registers.get_mut(operand) = AsyncValue::EMPTY;
             }
-        });
-        let results = self.plan.results_of(number);
-        let (deferred, values) =
-            Deferred::new(self.cx.clone(), self.function, number, arguments, results.len());
-        for (operand, value) in results.iter().zip(values) {
-            self.registers[operand.register()] = value;
-        }
-        deferred.advance();
-    }
-
-    #[cold]
-    fn skip(&mut self, number: usize, argument: Operand) {
-        let error = self.registers[argument.register()].error();
-        let error =
-            AsyncValue::from_error(error.unwrap_or_else(|| Arc::new(Diagnostic::internal("no error"))));
-        self.fail(number, &error);
-    }
-
-    #[cold]
-    fn cancel(&mut self, number: usize) {
-        if let Some(reason) = self.cx.request().cancellation() {
-            let error = AsyncValue::from_error(reason.clone());
-            self.fail(number, &error);
         }
     }
 
-    #[cold]
-    fn refuse_pending(&mut self, number: usize) {
-        self.cx.location = self.plan.steps[number].location;
-        self.cx.kernel = self.plan.steps[number].kernel;
-        let error =
-            self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value");
-        self.fail(number, &error);
-    }
-
-    fn fail(&mut self, number: usize, error: &AsyncValue) {
-        for result in self.plan.results_of(number) {
-            self.registers[result.register()] = error.clone();
+    fn fail(&mut self, results: &[Operand], error: &AsyncValue) {
+        for &result in results {
+            *self.registers.get_mut(result) = error.clone();
         }
     }
 
-    /// Makes a panic in step `number` the error of its results.
-    fn panicked(&mut self, number: usize, payload: &(dyn Any + Send)) -> AsyncValue {
+    /// Makes a panic in a step the error of its results.
+    fn panicked(&mut self, step: &Step, payload: &(dyn Any + Send)) -> AsyncValue {
         let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(payload)));
-        self.fail(number, &error);
+        let (arguments, results) = self.plan.operands_of(step);
+        self.fail(results, &error);
+        self.release(arguments);
         error
     }
 }

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use tfrt_bef::{AggregateAttribute, DType, DenseAttribute, RawAttribute, ShapeAttribute};
 
 use super::{
-    frame::FrameView,
+    frame::KernelFrame,
     parameters::{Cursor, KernelParameter, ParameterError},
     signature::{AttributeParameter, AttributeSpec, KernelSignature},
 };
@@ -166,11 +166,11 @@ borrowed_attributes! {
 }
 
 fn fetch<'f, T: AttributeType + ?Sized>(
-    view: &FrameView<'f>,
+    frame: &'f KernelFrame<'f>,
     index: usize,
 ) -> Result<T::Borrowed<'f>, ParameterError> {
-    let cell = view.attributes.get(index).ok_or(ParameterError::MissingAttribute(index))?;
-    T::read(view.program(), cell).ok_or(ParameterError::Attribute(index))
+    let cell = frame.attributes().get(index).ok_or(ParameterError::MissingAttribute(index))?;
+    T::read(frame.program(), cell).ok_or(ParameterError::Attribute(index))
 }
 
 impl<T: AttributeType + ?Sized> KernelParameter for Attr<'_, T> {
@@ -182,10 +182,10 @@ impl<T: AttributeType + ?Sized> KernelParameter for Attr<'_, T> {
     }
 
     #[inline]
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError> {
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError> {
         let index = cursor.attribute;
         cursor.attribute += 1;
-        fetch::<T>(view, index).map(Attr)
+        fetch::<T>(frame, index).map(Attr)
     }
 }
 
@@ -200,9 +200,9 @@ impl<T: AttributeType + ?Sized> KernelParameter for RestAttrs<'_, T> {
         signature.rest_attributes = Some(T::SPEC);
     }
 
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError> {
-        let rest = cursor.attribute..view.attributes.len();
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError> {
+        let rest = cursor.attribute..frame.attributes().len();
         cursor.attribute = rest.end;
-        rest.map(|index| fetch::<T>(view, index)).collect::<Result<_, _>>().map(RestAttrs)
+        rest.map(|index| fetch::<T>(frame, index)).collect::<Result<_, _>>().map(RestAttrs)
     }
 }

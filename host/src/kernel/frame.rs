@@ -1,5 +1,7 @@
 //! What a kernel sees while it runs: arguments, attributes, functions, the context, and where results go.
 
+#![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
+
 use std::sync::Arc;
 
 use super::attributes::AttributeCell;
@@ -7,7 +9,7 @@ use crate::{
     async_value::AsyncValue,
     context::ExecutionContext,
     diagnostic::{Diagnostic, ErrorCode},
-    program::{BefFile, FunctionRef},
+    program::{BefFile, FunctionRef, Plan, Step},
 };
 
 /// A kernel's use of a register, and whether it is the last one.
@@ -38,31 +40,74 @@ impl Operand {
     }
 }
 
-/// The shared part of a frame: everything a parameter may be made from.
-#[derive(Clone, Copy)]
-pub struct FrameView<'f> {
-    pub(super) registers: &'f [AsyncValue],
-    pub(super) arguments: &'f [Operand],
-    pub(super) attributes: &'f [AttributeCell],
-    pub(super) functions: &'f [u32],
-    pub(super) result_count: usize,
-    pub(super) cx: &'f ExecutionContext,
+/// The registers of an invocation, reached by operands without a check.
+///
+/// Verification proved that the register numbers of a function lie below its register count, so they are not
+/// compared with it at every use.
+#[derive(Debug)]
+pub(crate) struct RegisterFile<'f>(&'f mut [AsyncValue]);
+
+impl<'f> RegisterFile<'f> {
+    /// # Safety
+    /// Every operand this file is asked for must name a register below `registers.len()`.
+    pub(crate) unsafe fn new(registers: &'f mut [AsyncValue]) -> Self {
+        Self(registers)
+    }
+
+    /// The same registers for a shorter time.
+    #[inline]
+    pub(crate) fn reborrow(&mut self) -> RegisterFile<'_> {
+        RegisterFile(self.0)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, operand: Operand) -> &AsyncValue {
+        debug_assert!(operand.register() < self.0.len());
+        // SAFETY: whoever made the file promised it.
+        unsafe { self.0.get_unchecked(operand.register()) }
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, operand: Operand) -> &mut AsyncValue {
+        debug_assert!(operand.register() < self.0.len());
+        // SAFETY: whoever made the file promised it.
+        unsafe { self.0.get_unchecked_mut(operand.register()) }
+    }
 }
 
 /// One call of a kernel.
 pub struct KernelFrame<'f> {
-    pub(crate) registers: &'f mut [AsyncValue],
-    pub(crate) arguments: &'f [Operand],
-    pub(crate) results: &'f [Operand],
-    pub(crate) attributes: &'f [AttributeCell],
-    pub(crate) functions: &'f [u32],
-    pub(crate) cx: &'f ExecutionContext,
+    registers: RegisterFile<'f>,
+    arguments: &'f [Operand],
+    results: &'f [Operand],
+    plan: &'f Plan,
+    step: &'f Step,
+    pub(super) cx: &'f ExecutionContext,
 }
 
-impl<'f> FrameView<'f> {
+impl<'f> KernelFrame<'f> {
     #[inline]
-    pub(super) fn argument(&self, index: usize) -> Option<&'f AsyncValue> {
-        self.arguments.get(index).and_then(|operand| self.registers.get(operand.register()))
+    pub(crate) fn new(
+        registers: RegisterFile<'f>,
+        (arguments, results): (&'f [Operand], &'f [Operand]),
+        plan: &'f Plan,
+        step: &'f Step,
+        cx: &'f ExecutionContext,
+    ) -> Self {
+        Self { registers, arguments, results, plan, step, cx }
+    }
+
+    #[inline]
+    pub(super) fn argument_if_any(&self, index: usize) -> Option<&AsyncValue> {
+        self.arguments.get(index).map(|&operand| self.registers.get(operand))
+    }
+
+    pub(super) fn attributes(&self) -> &'f [AttributeCell] {
+        self.plan.attributes_of(self.step)
+    }
+
+    pub(super) fn functions(&self) -> &'f [u32] {
+        self.plan.functions_of(self.step)
     }
 
     pub(super) fn program(&self) -> &'f Arc<BefFile> {
@@ -71,19 +116,6 @@ impl<'f> FrameView<'f> {
 }
 
 impl KernelFrame<'_> {
-    /// The shared part.
-    #[inline]
-    pub(super) fn view(&self) -> FrameView<'_> {
-        FrameView {
-            registers: self.registers,
-            arguments: self.arguments,
-            attributes: self.attributes,
-            functions: self.functions,
-            result_count: self.results.len(),
-            cx: self.cx,
-        }
-    }
-
     /// The context of this call.
     pub fn context(&self) -> &ExecutionContext {
         self.cx
@@ -99,22 +131,22 @@ impl KernelFrame<'_> {
     /// # Panics
     /// If there are not that many.
     pub fn argument(&self, index: usize) -> &AsyncValue {
-        &self.registers[self.arguments[index].register()]
+        self.registers.get(self.arguments[index])
     }
 
     /// All arguments, shared.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &AsyncValue> {
-        self.arguments.iter().map(|operand| &self.registers[operand.register()])
+        self.arguments.iter().map(|&operand| self.registers.get(operand))
     }
 
     /// A function the op names: a callee or a region.
     pub fn function(&self, index: usize) -> Option<FunctionRef<'_>> {
-        self.functions.get(index).map(|&function| FunctionRef::new(self.cx.program(), function))
+        self.functions().get(index).map(|&function| FunctionRef::new(self.cx.program(), function))
     }
 
     /// Number of functions.
     pub fn function_count(&self) -> usize {
-        self.functions.len()
+        self.functions().len()
     }
 
     /// Number of results.
@@ -126,28 +158,29 @@ impl KernelFrame<'_> {
     ///
     /// # Panics
     /// If there are not that many.
-    #[inline]
+    #[inline(always)]
     pub fn set_result(&mut self, index: usize, value: AsyncValue) {
-        self.registers[self.results[index].register()] = value;
+        *self.registers.get_mut(self.results[index]) = value;
     }
 
     /// Makes every result this error.
     #[cold]
     pub fn fail(&mut self, error: impl Into<Diagnostic>) {
-        let error = self.cx.emit(error.into());
+        let error = AsyncValue::from_error(self.cx.emit(error.into()));
         for &result in self.results {
-            self.registers[result.register()] = AsyncValue::from_error(error.clone());
+            *self.registers.get_mut(result) = error.clone();
         }
     }
 
     /// Sets all results; a wrong number of them is the kernel's fault and makes all of them errors.
-    pub fn set_results(&mut self, values: Vec<AsyncValue>) {
-        if values.len() != self.results.len() {
+    pub fn set_results(&mut self, values: impl IntoIterator<Item = AsyncValue, IntoIter: ExactSizeIterator>) {
+        let values = values.into_iter();
+        if values.len() != self.result_count() {
             let message =
-                format!("the kernel gave {} results, its op has {}", values.len(), self.results.len());
+                format!("the kernel gave {} results, its op has {}", values.len(), self.result_count());
             return self.fail(Diagnostic::new(ErrorCode::Internal, message));
         }
-        for (index, value) in values.into_iter().enumerate() {
+        for (index, value) in values.enumerate() {
             self.set_result(index, value);
         }
     }

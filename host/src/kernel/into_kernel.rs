@@ -1,5 +1,7 @@
 //! Turns a function into a kernel: the function's signature is the kernel's.
 
+use std::sync::Arc;
+
 use super::{
     frame::KernelFrame,
     parameters::{Cursor, KernelParameter, ParameterError},
@@ -20,7 +22,7 @@ pub trait IntoKernel<Sig>: Send + Sync + 'static {
     /// The function's signature.
     fn signature() -> KernelSignature;
     /// Erases the function.
-    fn into_kernel(self) -> Box<KernelFn>;
+    fn into_kernel(self) -> Arc<KernelFn>;
 }
 
 macro_rules! into_kernel {
@@ -44,24 +46,20 @@ macro_rules! into_kernel {
                 signature
             }
 
-            fn into_kernel(self) -> Box<KernelFn> {
+            fn into_kernel(self) -> Arc<KernelFn> {
                 #[inline(always)]
                 fn call<R, $($p),*>(function: impl Fn($($p),*) -> R, $($p: $p),*) -> R {
                     function($($p),*)
                 }
-                Box::new(move |frame| {
-                    let view = frame.view();
-                    let run = || -> Result<R, ParameterError> {
+                Arc::new(move |frame: &mut KernelFrame<'_>| {
+                    let run = |frame: &KernelFrame<'_>| -> Result<R, ParameterError> {
                         let mut cursor = Cursor::default();
-                        $(let $p = $p::fetch(&view, &mut cursor)?;)*
+                        $(let $p = $p::fetch(frame, &mut cursor)?;)*
                         Ok(call(&self, $($p),*))
                     };
-                    match run() {
+                    match run(frame) {
                         Ok(results) => results.store(frame),
-                        Err(error) => {
-                            let diagnostic = error.diagnose(&view);
-                            frame.fail(diagnostic);
-                        }
+                        Err(error) => error.report(frame),
                     }
                 })
             }

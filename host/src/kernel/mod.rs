@@ -54,7 +54,7 @@ pub enum Placement {
 pub struct Kernel {
     name: Cow<'static, str>,
     signature: KernelSignature,
-    run: Box<KernelFn>,
+    run: Arc<KernelFn>,
     placement: Placement,
     non_strict: bool,
     side_effecting: bool,
@@ -104,9 +104,8 @@ impl Kernel {
         self.doc
     }
 
-    #[inline]
-    pub(crate) fn function(&self) -> &KernelFn {
-        &*self.run
+    pub(crate) fn function(&self) -> &Arc<KernelFn> {
+        &self.run
     }
 }
 
@@ -216,7 +215,7 @@ impl KernelRegistry {
         name: impl Into<Cow<'static, str>>,
         kernel: impl Fn(&mut KernelFrame<'_>) + Send + Sync + 'static,
     ) -> KernelBuilder<'_> {
-        self.insert(name.into(), KernelSignature::any(), Box::new(kernel))
+        self.insert(name.into(), KernelSignature::any(), Arc::new(kernel))
     }
 
     /// Adds a native function: given the context, the arguments (perhaps pending) and the number of results.
@@ -235,7 +234,7 @@ impl KernelRegistry {
         &mut self,
         name: Cow<'static, str>,
         signature: KernelSignature,
-        run: Box<KernelFn>,
+        run: Arc<KernelFn>,
     ) -> KernelBuilder<'_> {
         let kernel = Kernel {
             name: name.clone(),

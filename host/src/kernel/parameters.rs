@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    frame::FrameView,
+    frame::KernelFrame,
     signature::{KernelSignature, TypeSpec},
 };
 use crate::{
@@ -36,11 +36,17 @@ pub enum ParameterError {
 }
 
 impl ParameterError {
+    /// Makes it the error of the whole call.
     #[cold]
-    pub(super) fn diagnose(self, view: &FrameView<'_>) -> Diagnostic {
+    pub(super) fn report(self, frame: &mut KernelFrame<'_>) {
+        let error = self.diagnose(frame);
+        frame.fail(error);
+    }
+
+    fn diagnose(self, frame: &KernelFrame<'_>) -> Diagnostic {
         let message = match self {
             Self::ArgumentType(index, expected) => {
-                let got = view.argument(index).map_or("nothing", AsyncValue::type_name);
+                let got = frame.argument_if_any(index).map_or("nothing", AsyncValue::type_name);
                 format!("argument {index} should be of type {expected}, got {got}")
             }
             Self::MissingArgument(index) => format!("argument {index} is missing"),
@@ -65,20 +71,23 @@ pub trait KernelParameter {
     fn describe(signature: &mut KernelSignature);
     /// Makes the parameter.
     #[doc(hidden)]
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError>;
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError>;
 }
 
 #[inline]
-fn next_argument<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<&'f AsyncValue, ParameterError> {
+fn next_argument<'f>(
+    frame: &'f KernelFrame<'f>,
+    cursor: &mut Cursor,
+) -> Result<&'f AsyncValue, ParameterError> {
     let index = cursor.argument;
     cursor.argument += 1;
-    view.argument(index).ok_or(ParameterError::MissingArgument(index))
+    frame.argument_if_any(index).ok_or(ParameterError::MissingArgument(index))
 }
 
 #[inline]
-fn borrow<'f, T: Value>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<&'f T, ParameterError> {
+fn borrow<'f, T: Value>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<&'f T, ParameterError> {
     let index = cursor.argument;
-    next_argument(view, cursor)?.get::<T>().ok_or(ParameterError::ArgumentType(index, T::TYPE_NAME))
+    next_argument(frame, cursor)?.get::<T>().ok_or(ParameterError::ArgumentType(index, T::TYPE_NAME))
 }
 
 impl<T: Value + Clone> KernelParameter for T {
@@ -89,8 +98,8 @@ impl<T: Value + Clone> KernelParameter for T {
     }
 
     #[inline]
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<T, ParameterError> {
-        borrow::<T>(view, cursor).cloned()
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<T, ParameterError> {
+        borrow::<T>(frame, cursor).cloned()
     }
 }
 
@@ -147,9 +156,9 @@ impl<T: ArgumentType + 'static> KernelParameter for Arg<'_, T> {
     }
 
     #[inline]
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Arg<'f, T>, ParameterError> {
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Arg<'f, T>, ParameterError> {
         let index = cursor.argument;
-        let handle = next_argument(view, cursor)?;
+        let handle = next_argument(frame, cursor)?;
         T::from_handle(handle).map(Arg).ok_or(ParameterError::ArgumentType(index, T::EXPECTED))
     }
 }
@@ -162,14 +171,17 @@ impl<T: Value> KernelParameter for AsyncValueRef<T> {
         signature.arguments.push(TypeSpec::Named(T::TYPE_NAME));
     }
 
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<AsyncValueRef<T>, ParameterError> {
-        next_argument(view, cursor).map(|handle| AsyncValueRef::from_untyped(handle.clone()))
+    fn fetch<'f>(
+        frame: &'f KernelFrame<'f>,
+        cursor: &mut Cursor,
+    ) -> Result<AsyncValueRef<T>, ParameterError> {
+        next_argument(frame, cursor).map(|handle| AsyncValueRef::from_untyped(handle.clone()))
     }
 }
 
 /// All further arguments, each a `T`; `Rest<AsyncValue>` takes any.
 pub struct Rest<'f, T> {
-    view: FrameView<'f>,
+    frame: &'f KernelFrame<'f>,
     first: usize,
     marker: PhantomData<fn() -> T>,
 }
@@ -177,7 +189,7 @@ pub struct Rest<'f, T> {
 impl<'f, T: ArgumentType + 'f> Rest<'f, T> {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.view.arguments.len().saturating_sub(self.first)
+        self.frame.argument_count().saturating_sub(self.first)
     }
 
     /// Whether there are none.
@@ -191,10 +203,10 @@ impl<'f, T: ArgumentType + 'f> Rest<'f, T> {
     /// [`ErrorCode::InvalidArgument`] if it does not exist or is of another type.
     pub fn get(&self, index: usize) -> Result<&'f T, Diagnostic> {
         let index = self.first + index;
-        let handle = self.view.argument(index).ok_or(ParameterError::MissingArgument(index));
+        let handle = self.frame.argument_if_any(index).ok_or(ParameterError::MissingArgument(index));
         handle
             .and_then(|handle| T::from_handle(handle).ok_or(ParameterError::ArgumentType(index, T::EXPECTED)))
-            .map_err(|error| error.diagnose(&self.view))
+            .map_err(|error| error.diagnose(self.frame))
     }
 
     /// All of them.
@@ -210,8 +222,8 @@ impl<T: ArgumentType + 'static> KernelParameter for Rest<'_, T> {
         signature.rest_arguments = Some(T::SPEC);
     }
 
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<Rest<'f, T>, ParameterError> {
-        Ok(Rest { view: *view, first: cursor.argument, marker: PhantomData })
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Rest<'f, T>, ParameterError> {
+        Ok(Rest { frame, first: cursor.argument, marker: PhantomData })
     }
 }
 
@@ -223,11 +235,11 @@ impl KernelParameter for FunctionRef<'_> {
         signature.functions += 1;
     }
 
-    fn fetch<'f>(view: &FrameView<'f>, cursor: &mut Cursor) -> Result<FunctionRef<'f>, ParameterError> {
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<FunctionRef<'f>, ParameterError> {
         let index = cursor.function;
         cursor.function += 1;
-        let function = view.functions.get(index).ok_or(ParameterError::MissingFunction(index))?;
-        Ok(FunctionRef::new(view.program(), *function))
+        let function = frame.functions().get(index).ok_or(ParameterError::MissingFunction(index))?;
+        Ok(FunctionRef::new(frame.program(), *function))
     }
 }
 
@@ -240,8 +252,8 @@ impl KernelParameter for ResultCount {
 
     fn describe(_: &mut KernelSignature) {}
 
-    fn fetch<'f>(view: &FrameView<'f>, _: &mut Cursor) -> Result<ResultCount, ParameterError> {
-        Ok(ResultCount(view.result_count))
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, _: &mut Cursor) -> Result<ResultCount, ParameterError> {
+        Ok(ResultCount(frame.result_count()))
     }
 }
 
@@ -251,7 +263,7 @@ impl KernelParameter for &ExecutionContext {
     fn describe(_: &mut KernelSignature) {}
 
     #[inline]
-    fn fetch<'f>(view: &FrameView<'f>, _: &mut Cursor) -> Result<&'f ExecutionContext, ParameterError> {
-        Ok(view.cx)
+    fn fetch<'f>(frame: &'f KernelFrame<'f>, _: &mut Cursor) -> Result<&'f ExecutionContext, ParameterError> {
+        Ok(frame.cx)
     }
 }
