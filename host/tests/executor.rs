@@ -11,7 +11,7 @@ use support::{Host, Program, With, registry};
 use tfrt_bef::{Attribute, FunctionKind};
 use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, Out, Rest, Status};
 
-const QUEUES: [&str; 1] = ["s"];
+const QUEUES: [&str; 3] = ["s", "mstd:1", "mstd:2"];
 
 fn i32_of(value: &AsyncValue) -> i32 {
     *value.get::<i32>().expect("an i32")
