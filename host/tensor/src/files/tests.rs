@@ -95,6 +95,13 @@ fn btf_bytes_are_those_of_the_format() {
     assert_eq!(btf::encode(&[tensor.into()], &ME).unwrap(), words.concat());
 }
 
+/// The golden files of the `btf.*` kernels read this one.
+#[test]
+fn btf_sample_of_the_golden_files_is_ours() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/mlir/tensor/sample.btf");
+    assert_eq!(std::fs::read(path).unwrap(), btf::encode(&sample()[..3], &ME).unwrap());
+}
+
 #[test]
 fn btf_tensors_are_read_in_place_and_read_only() {
     let bytes = btf::encode(&sample(), &ME).unwrap();
