@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Parsed, Parser};
+use super::{Failed, Parsed, Parser};
 use crate::lexer::Tok;
 use crate::source::Span;
 use crate::{Attribute, Type};
@@ -15,6 +15,8 @@ pub(super) enum Alias {
     Type(Type),
     /// Being parsed, so that a definition by itself is noticed.
     Open,
+    /// Its definition did not parse, which has been reported.
+    Broken,
 }
 
 #[derive(Debug, Default)]
@@ -55,9 +57,12 @@ impl<'s> Parser<'s, '_> {
             let text = String::from_utf8_lossy(name);
             return Err(self.error(span, format!("redefinition of alias '{text}'")));
         }
-        let alias = self.alias_body()?;
-        self.aliases.known.insert(name, alias);
-        Ok(())
+        if matches!(self.aliases.known.get(name), Some(Alias::Broken)) {
+            return Err(Failed);
+        }
+        let alias = self.alias_body();
+        self.aliases.known.insert(name, alias.clone().unwrap_or(Alias::Broken));
+        alias.map(|_| ())
     }
 
     /// `#name = attribute` or `!name = type`.
@@ -78,6 +83,7 @@ impl<'s> Parser<'s, '_> {
         let text = String::from_utf8_lossy(name);
         match self.aliases.known.get(name) {
             Some(Alias::Open) => return Err(self.error(span, format!("alias '{text}' is defined by itself"))),
+            Some(Alias::Broken) => return Err(Failed),
             Some(alias) => return Ok(alias.clone()),
             None => {}
         }
@@ -90,10 +96,9 @@ impl<'s> Parser<'s, '_> {
         self.seek(offset);
         self.aliases.known.insert(name, Alias::Open);
         let alias = self.nested(Self::alias_body);
-        self.aliases.known.remove(name);
         self.seek(resume);
         self.last_end = last_end;
-        self.aliases.known.insert(name, alias.clone()?);
+        self.aliases.known.insert(name, alias.clone().unwrap_or(Alias::Broken));
         alias
     }
 

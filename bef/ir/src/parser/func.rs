@@ -120,7 +120,14 @@ impl<'s> Parser<'s, '_> {
                     state.attributes.set(FUNC_TYPE, ty);
                 }
             }
-            "builtin.module" => state.name = self.intern("module"),
+            "builtin.module" | "module" => {
+                state.name = self.intern("module");
+                if let [region] = state.regions[..]
+                    && self.module.region(region).blocks.is_empty()
+                {
+                    self.module.create_block(region, &[]);
+                }
+            }
             _ => {}
         }
     }

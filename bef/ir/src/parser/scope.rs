@@ -239,6 +239,9 @@ impl<'s> Parser<'s, '_> {
 
     /// Notes that a name's definition did not parse, so that its uses are not reported too.
     pub(super) fn poison(&mut self, name: &'s [u8], span: Span) {
+        if self.scope().entries.get(name).is_some_and(|entry| entry.state == State::Defined) {
+            return;
+        }
         let before = self.scope().entries.remove(name).filter(|entry| entry.state != State::Forward);
         self.insert_entry(name, Entry { span, state: State::Poisoned, ..Entry::default() }, before);
     }
