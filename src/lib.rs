@@ -6,13 +6,24 @@
     feature = "full",
     doc = r#"
 ```
-use tfrt::Runtime;
+use tfrt::{Runtime, host::AsyncValue};
 
-let mut runtime = Runtime::builder().kernels(|registry| {
-    registry.add("demo.twice.i32", |x: i32| x.wrapping_mul(2)).doc("Twice an i32.");
-}).build()?;
-# let _ = &mut runtime;
-# Ok::<(), tfrt::Errors>(())
+let runtime = Runtime::builder()
+    .kernels(|registry| {
+        registry.add("demo.twice.i32", |x: i32| x.wrapping_mul(2)).doc("Twice an i32.");
+    })
+    .build()?;
+let program = runtime.load(
+    "twice.mlir",
+    b"func @twice(%x: i32) -> i32 {
+        %y = demo.twice.i32 %x
+        tfrt.return %y : i32
+      }"
+    .to_vec(),
+)?;
+let results = program.call("twice", [AsyncValue::new(21)])?;
+assert_eq!(results[0].get(), Some(&42));
+# Ok::<(), Box<dyn std::error::Error>>(())
 ```
 "#
 )]
@@ -21,10 +32,14 @@ mod console;
 mod errors;
 mod kernels;
 mod runtime;
+#[cfg(feature = "full")]
+mod text;
 pub mod tools;
 
 pub use console::{Console, SharedWriter};
 pub use errors::Errors;
 pub use kernels::register_kernels;
 pub use runtime::{Program, Runtime, RuntimeBuilder};
+#[cfg(feature = "full")]
+pub use text::operations;
 pub use tfrt_host as host;

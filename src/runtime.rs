@@ -168,6 +168,15 @@ impl Runtime {
         Ok(Program { runtime: self.clone(), file })
     }
 
+    #[cfg(feature = "full")]
+    fn translate(&self, name: &str, text: Vec<u8>) -> Result<Vec<u8>, Errors> {
+        let ops = crate::operations(&self.registry)?;
+        let source = tfrt_ir::Source::new(name, text);
+        Ok(crate::text::compile(&source, &ops, &tfrt_ir::ParseOptions::default())?)
+    }
+
+    #[cfg(not(feature = "full"))]
+    #[expect(clippy::unused_self, reason = "the full build looks at its kernels")]
     fn translate(&self, name: &str, _text: Vec<u8>) -> Result<Vec<u8>, Errors> {
         Err(Diagnostic::invalid_argument(format!("'{name}' is no BEF file")).into())
     }

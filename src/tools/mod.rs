@@ -24,3 +24,11 @@ impl From<Outcome> for std::process::ExitCode {
         Self::from(outcome as u8)
     }
 }
+
+/// The operations of all kernels of this build.
+#[cfg(feature = "full")]
+fn operations() -> Result<tfrt_ir::OpRegistry, String> {
+    let mut kernels = tfrt_host::KernelRegistry::new();
+    crate::register_kernels(&mut kernels);
+    crate::operations(&kernels).map_err(|errors| errors.to_string())
+}

@@ -1,0 +1,136 @@
+//! One command of a `RUN` line.
+//!
+//! Beside our tools there are `FileCheck FILE` and `golden FILE`, which look at their input; `cat FILE`; and `not`,
+//! which turns success into failure. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary
+//! form; `2>&1` joins the streams.
+
+use std::{ffi::OsString, io::Cursor, path::Path};
+
+use tfrt::{
+    Console, SharedWriter,
+    tools::{self, Outcome},
+};
+
+use crate::{case::bef_of, filecheck};
+
+/// A program's name, its arguments, and what to do with its streams and result.
+pub(crate) struct Command {
+    program: String,
+    arguments: Vec<String>,
+    joined: bool,
+    negated: bool,
+}
+
+/// A command that has run.
+pub(crate) struct Finished {
+    pub(crate) succeeded: bool,
+    pub(crate) output: Vec<u8>,
+    pub(crate) error: Vec<u8>,
+}
+
+impl Command {
+    pub(crate) fn parse(stage: &str, file: &Path, scratch: &Path) -> Result<Self, String> {
+        let mut stage = stage.to_owned();
+        if stage.contains("$(bef_name %s)") {
+            stage = stage.replace("$(bef_name %s)", &bef_of(file, scratch)?);
+        }
+        let stage = stage
+            .replace("%s", &file.to_string_lossy())
+            .replace("%t", &scratch.join("scratch").to_string_lossy());
+        let mut words: Vec<_> = stage.split_whitespace().map(str::to_owned).collect();
+        let joined = words.iter().any(|word| word == "2>&1");
+        words.retain(|word| word != "2>&1");
+        let negated = words.first().is_some_and(|word| word == "not");
+        words.drain(..usize::from(negated));
+        if words.is_empty() {
+            return Err("an empty command".to_owned());
+        }
+        Ok(Self { program: words.remove(0), arguments: words, joined, negated })
+    }
+
+    pub(crate) fn run(self, input: Vec<u8>) -> Result<Finished, String> {
+        let mut finished = match self.program.as_str() {
+            "FileCheck" => file_check(&self.arguments, &input),
+            "golden" => golden(&self.arguments, &input),
+            "cat" => cat(&self.arguments),
+            name => run_tool(name, self.arguments, input, self.joined),
+        }?;
+        finished.succeeded ^= self.negated;
+        Ok(finished)
+    }
+}
+
+/// Runs one of our tools in this process.
+pub(crate) fn tool(name: &str, arguments: Vec<String>, input: Vec<u8>) -> Result<Finished, String> {
+    run_tool(name, arguments, input, false)
+}
+
+fn run_tool(name: &str, arguments: Vec<String>, input: Vec<u8>, joined: bool) -> Result<Finished, String> {
+    let (output, printed) = SharedWriter::buffer();
+    let (mut error, complaints) = SharedWriter::buffer();
+    if joined {
+        error = output.clone();
+    }
+    let console = Console { input: Box::new(Cursor::new(input)), output, error };
+    let arguments = std::iter::once(name.to_owned()).chain(arguments).map(OsString::from);
+    let outcome = match name {
+        "bef_executor" => tools::bef_executor::run(arguments, console),
+        "tfrt_translate" => tools::translate::run(arguments, console),
+        "tfrt_opt" => tools::opt::run(arguments, console),
+        _ => return Err(format!("'{name}' is none of our tools")),
+    };
+    let (output, error) = (printed.lock().clone(), complaints.lock().clone());
+    Ok(Finished { succeeded: outcome == Outcome::Fine, output, error })
+}
+
+fn file_check(arguments: &[String], input: &[u8]) -> Result<Finished, String> {
+    let prefix = arguments.iter().find_map(|argument| argument.strip_prefix("--check-prefix="));
+    let file = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let file = file.ok_or("FileCheck needs a file")?;
+    let checks = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let checked = filecheck::check(&checks, prefix.unwrap_or("CHECK"), &String::from_utf8_lossy(input));
+    let error = checked.err();
+    Ok(Finished {
+        succeeded: error.is_none(),
+        output: Vec::new(),
+        error: error.map_or_else(Vec::new, |message| format!("{file}: {message}").into_bytes()),
+    })
+}
+
+fn cat(arguments: &[String]) -> Result<Finished, String> {
+    let mut output = Vec::new();
+    for file in arguments {
+        output.extend(std::fs::read(file).map_err(|error| format!("{file}: {error}"))?);
+    }
+    Ok(Finished { succeeded: true, output, error: Vec::new() })
+}
+
+const OUT: &str = "// OUT:";
+
+/// Compares the whole input with the file's `// OUT:` lines, or makes them so.
+fn golden(arguments: &[String], input: &[u8]) -> Result<Finished, String> {
+    let file = arguments.first().ok_or("golden needs a file")?;
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let printed = String::from_utf8_lossy(input);
+    let now: Vec<_> = printed.lines().map(|line| format!("{OUT} {line}").trim_end().to_owned()).collect();
+    let then: Vec<_> = text.lines().filter(|line| line.starts_with(OUT)).map(str::trim_end).collect();
+    let mut error = Vec::new();
+    if now != then {
+        if std::env::var_os("TFRT_BLESS").is_some() {
+            let program: Vec<_> = text.lines().filter(|line| !line.starts_with(OUT)).collect();
+            let blessed = format!("{}\n\n{}\n", program.join("\n").trim_end(), now.join("\n"));
+            std::fs::write(file, blessed).map_err(|error| format!("{file}: {error}"))?;
+        } else {
+            let at = now.iter().zip(&then).take_while(|(now, then)| now == *then).count();
+            let line = |lines: Option<String>| lines.unwrap_or_else(|| "(the end)".to_owned());
+            error = format!(
+                "{file}: output line {} is\n  {}\nbut should be\n  {}\n(TFRT_BLESS=1 makes the output right)",
+                at + 1,
+                line(now.get(at).cloned()),
+                line(then.get(at).map(|line| (*line).to_owned())),
+            )
+            .into_bytes();
+        }
+    }
+    Ok(Finished { succeeded: error.is_empty(), output: Vec::new(), error })
+}

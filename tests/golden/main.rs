@@ -1,0 +1,50 @@
+//! Golden tests: each file `tests/mlir/**/*.mlir` holds a program, the commands to run it (`// RUN:`) and what they
+//! print (`// CHECK:`). The commands are our own tools, called in this process.
+//!
+//! A file's whole output may be fixed instead: `// RUN: tool %s | golden %s` compares with the file's `// OUT:` lines.
+//! `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the tools print now.
+
+mod case;
+mod command;
+mod filecheck;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use libtest_mimic::{Arguments, Trial};
+
+const FOLDER: &str = "tests/mlir";
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // The executor's leak check counts the values of the process, so that cases run one after the other.
+    arguments.test_threads = Some(1);
+    let mut files = Vec::new();
+    if let Err(error) = find(Path::new(FOLDER), &mut files) {
+        files.clear();
+        let message = format!("{FOLDER}: {error}");
+        return libtest_mimic::run(&arguments, vec![Trial::test("files", || Err(message.into()))]).exit_code();
+    }
+    files.sort();
+    let mut trials = vec![Trial::test("filecheck", || Ok(filecheck::self_test()?))];
+    trials.extend(files.into_iter().map(|file| {
+        let name = file.strip_prefix(FOLDER).unwrap_or(&file).with_extension("");
+        Trial::test(name.to_string_lossy(), move || Ok(case::run(&file)?))
+    }));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            find(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "mlir") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
