@@ -4,5 +4,5 @@ use tfrt_host::KernelRegistry;
 
 /// Adds all kernels of this build.
 pub fn register_kernels(registry: &mut KernelRegistry) {
-    let _ = registry;
+    tfrt_kernels::register_all(registry);
 }

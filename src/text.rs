@@ -23,7 +23,11 @@ pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Errors> {
 ///
 /// # Errors
 /// Everything wrong with the text.
-pub(crate) fn compile(source: &Source, ops: &OpRegistry, parse: &ParseOptions) -> Result<Vec<u8>, Diagnostics> {
+pub(crate) fn compile(
+    source: &Source,
+    ops: &OpRegistry,
+    parse: &ParseOptions,
+) -> Result<Vec<u8>, Diagnostics> {
     mlir_to_bef(&parse_module(source, ops, parse)?, ConvertOptions::default())
 }
 
@@ -34,7 +38,7 @@ impl From<Diagnostics> for Errors {
         let diagnostic = |finding: &tfrt_ir::Diagnostic| {
             let mut error = Diagnostic::invalid_argument(&finding.message);
             error.location = finding.location.file_position().map(|(file, line, column)| SourceLocation {
-                file: file.into(),
+                file: file.as_str().into(),
                 line,
                 column,
             });

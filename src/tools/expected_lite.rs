@@ -6,7 +6,12 @@ use tfrt_host::Diagnostic;
 use crate::Console;
 
 /// Tells of each error; whether there were none.
-pub(super) fn check(_bef: &VerifiedBef, errors: &[Diagnostic], _all_ran: bool, console: &mut Console) -> bool {
+pub(super) fn check(
+    _bef: &VerifiedBef,
+    errors: &[Diagnostic],
+    _all_ran: bool,
+    console: &mut Console,
+) -> bool {
     for error in errors {
         let place = error.location.as_ref().map_or_else(|| "unknown".to_owned(), ToString::to_string);
         console.complain(format_args!("{place}: error: unexpected error: runtime error: {}", error.message));

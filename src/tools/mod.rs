@@ -5,7 +5,14 @@
 
 mod args;
 pub mod bef_executor;
+#[cfg_attr(not(feature = "full"), path = "expected_lite.rs")]
 mod expected;
+#[cfg(feature = "full")]
+pub mod opt;
+#[cfg(feature = "full")]
+mod parts;
+#[cfg(feature = "full")]
+pub mod translate;
 
 /// How a tool ended, as the process's exit code: 0 fine, 1 the program failed, 2 wrong usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@
 use std::{ffi::OsString, io::Write};
 
 use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
-use tfrt_ir::{Diagnostics, Location, OpRegistry, ParseOptions, PrintOptions, Source, parse_module, print_module};
+use tfrt_ir::{
+    Diagnostics, Location, OpRegistry, ParseOptions, PrintOptions, Source, parse_module, print_module,
+};
 
 use super::{
     Outcome, args,

@@ -43,5 +43,9 @@ pub(crate) fn bef_of(file: &Path, scratch: &Path) -> Result<String, String> {
     let (from, to) = (file.to_string_lossy(), bef.to_string_lossy());
     let arguments = ["--mlir-to-bef", &from, "-o", &to];
     let finished = command::tool("tfrt_translate", arguments.map(str::to_owned).to_vec(), Vec::new())?;
-    if finished.succeeded { Ok(to.into_owned()) } else { Err(String::from_utf8_lossy(&finished.error).into()) }
+    if finished.succeeded {
+        Ok(to.into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&finished.error).into())
+    }
 }

@@ -326,9 +326,8 @@ pub(crate) fn self_test() -> Result<(), String> {
         ("// CHECK: {{^}}b", "a b", false),
         ("// CHECK: {{^b$}}", "a\nb", true),
     ];
-    let failed = |(checks, output, holds): &&(&str, &str, bool)| {
-        check(checks, "CHECK", output).is_ok() != *holds
-    };
+    let failed =
+        |(checks, output, holds): &&(&str, &str, bool)| check(checks, "CHECK", output).is_ok() != *holds;
     match cases.iter().find(failed) {
         Some((checks, output, holds)) => Err(format!("{checks:?} on {output:?} is not {holds}")),
         None => Ok(()),

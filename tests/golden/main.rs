@@ -26,7 +26,8 @@ fn main() -> ExitCode {
     if let Err(error) = find(Path::new(FOLDER), &mut files) {
         files.clear();
         let message = format!("{FOLDER}: {error}");
-        return libtest_mimic::run(&arguments, vec![Trial::test("files", || Err(message.into()))]).exit_code();
+        return libtest_mimic::run(&arguments, vec![Trial::test("files", || Err(message.into()))])
+            .exit_code();
     }
     files.sort();
     let mut trials = vec![Trial::test("filecheck", || Ok(filecheck::self_test()?))];
