@@ -13,7 +13,7 @@ pub mod library;
 mod pool;
 mod program;
 pub mod sync;
-mod tracing;
+pub mod tracing;
 mod value;
 pub mod work_queue;
 

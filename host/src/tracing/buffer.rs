@@ -1,0 +1,111 @@
+//! The buffers that events are recorded into.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::trace::{Event, Trace, TrackTrace};
+
+/// Events that a thread or track keeps between two calls of [`super::take`]; about 16 MiB of them.
+pub const EVENTS_PER_TRACK_MAX: usize = 1 << 18;
+
+/// One track's events. Locked by its own thread, and by whoever collects.
+#[derive(Debug)]
+struct Buffer {
+    id: u64,
+    name: String,
+    recorded: Mutex<Recorded>,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    events: Vec<Event>,
+    dropped: u64,
+}
+
+impl Buffer {
+    fn record(&self, event: Event) {
+        let mut recorded = self.recorded.lock();
+        if recorded.events.len() < EVENTS_PER_TRACK_MAX {
+            recorded.events.push(event);
+        } else {
+            recorded.dropped += 1;
+        }
+    }
+}
+
+/// All buffers, and the id of the next.
+struct Registry {
+    buffers: Vec<Arc<Buffer>>,
+    next_id: u64,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { buffers: Vec::new(), next_id: 1 });
+
+fn register(name: impl FnOnce(u64) -> String) -> Arc<Buffer> {
+    let mut registry = REGISTRY.lock();
+    let id = registry.next_id;
+    registry.next_id += 1;
+    let buffer = Arc::new(Buffer { id, name: name(id), recorded: Mutex::default() });
+    registry.buffers.push(buffer.clone());
+    buffer
+}
+
+thread_local! {
+    static HERE: OnceCell<Arc<Buffer>> = const { OnceCell::new() };
+}
+
+/// Records on this thread's track. Events of a thread that is ending already are lost.
+pub(super) fn record_here(event: Event) {
+    let _ = HERE.try_with(|here| {
+        let new = || {
+            let thread = std::thread::current();
+            register(|id| thread.name().map_or_else(|| format!("thread {id}"), str::to_owned))
+        };
+        here.get_or_init(new).record(event);
+    });
+}
+
+/// A line of events that is no thread of this process, such as a device's stream. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Track {
+    buffer: Arc<Buffer>,
+}
+
+impl Track {
+    /// A new track; its name is for people and need not be unique.
+    pub fn new(name: &str) -> Self {
+        Self { buffer: register(|_| name.to_owned()) }
+    }
+
+    /// Records something that took from `start_ns` to `end_ns`, by [`super::now_ns`]'s clock, if tracing is on.
+    pub fn record(
+        &self,
+        category: &'static str,
+        name: impl Into<Cow<'static, str>>,
+        start_ns: u64,
+        end_ns: u64,
+    ) {
+        if super::is_enabled() {
+            let duration_ns = Some(end_ns.saturating_sub(start_ns));
+            self.buffer.record(Event { category, name: name.into(), start_ns, duration_ns });
+        }
+    }
+}
+
+/// See [`super::take`].
+pub(super) fn take() -> Trace {
+    let mut registry = REGISTRY.lock();
+    let mut tracks = Vec::new();
+    registry.buffers.retain(|buffer| {
+        let Recorded { events, dropped } = std::mem::take(&mut *buffer.recorded.lock());
+        if !events.is_empty() || dropped != 0 {
+            tracks.push(TrackTrace { id: buffer.id, name: buffer.name.clone(), events, dropped });
+        }
+        // A buffer that only the registry knows is that of a thread that has ended.
+        Arc::strong_count(buffer) > 1
+    });
+    Trace { tracks }
+}
