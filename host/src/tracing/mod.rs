@@ -67,48 +67,35 @@ pub fn intern(name: &str) -> &'static str {
 }
 
 /// Something that takes time on this thread; it ends when dropped. Spans of a thread lie in each other.
-#[must_use = "a span ends when it is dropped"]
 #[derive(Debug)]
 pub struct Span {
-    under_way: Option<UnderWay>,
+    category: &'static str,
+    name: Cow<'static, str>,
+    start_ns: u64,
     /// It ends on the thread it began on.
     _thread: PhantomData<*const ()>,
 }
 
-#[derive(Debug)]
-struct UnderWay {
-    category: &'static str,
-    name: Cow<'static, str>,
-    start_ns: u64,
-}
-
-/// Begins a span. `name` is called only if somebody listens.
+/// Begins a span, if anybody listens; only then is `name` called.
 #[inline]
-pub fn span<N: Into<Cow<'static, str>>>(category: &'static str, name: impl FnOnce() -> N) -> Span {
-    let under_way = if is_enabled() { Some(UnderWay::new(category, name().into())) } else { None };
-    Span { under_way, _thread: PhantomData }
+#[must_use = "a span ends when it is dropped"]
+pub fn span<N: Into<Cow<'static, str>>>(category: &'static str, name: impl FnOnce() -> N) -> Option<Span> {
+    if is_enabled() { Some(Span::new(category, name().into())) } else { None }
 }
 
-impl UnderWay {
+impl Span {
     #[cold]
     fn new(category: &'static str, name: Cow<'static, str>) -> Self {
-        Self { category, name, start_ns: now_ns() }
-    }
-
-    #[cold]
-    fn end(self) {
-        let duration_ns = Some(now_ns().saturating_sub(self.start_ns));
-        let Self { category, name, start_ns } = self;
-        buffer::record_here(Event { category, name, start_ns, duration_ns });
+        Self { category, name, start_ns: now_ns(), _thread: PhantomData }
     }
 }
 
 impl Drop for Span {
-    #[inline]
+    #[cold]
     fn drop(&mut self) {
-        if let Some(under_way) = self.under_way.take() {
-            under_way.end();
-        }
+        let duration_ns = Some(now_ns().saturating_sub(self.start_ns));
+        let Self { category, start_ns, .. } = *self;
+        buffer::record_here(Event { category, name: std::mem::take(&mut self.name), start_ns, duration_ns });
     }
 }
 
