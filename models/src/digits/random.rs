@@ -1,0 +1,38 @@
+//! Random numbers whose sequence is part of the data set, and therefore our own.
+
+/// The SplitMix64 generator (Steele, Lea and Flood, 2014).
+#[derive(Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    /// A generator for one stream of a seed.
+    pub(super) fn new(seed: u64, stream: u64) -> Self {
+        let mut mixed = Self(seed);
+        Self(mixed.next() ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number in 0..1.
+    pub(super) fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u32 << 24) as f32
+    }
+
+    /// A number in -1..1, bell-shaped: the mean of three, with a standard deviation of a third.
+    pub(super) fn bell(&mut self) -> f32 {
+        let bits = self.next();
+        // Three fields of 21 bits from one draw.
+        let field = |shift: u32| ((bits >> shift) & 0x1F_FFFF) as f32 / 1_048_576.0 - 1.0;
+        (field(0) + field(21) + field(42)) / 3.0
+    }
+
+    /// A whole number below `bound`, which must be small against 2³².
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        (((self.next() >> 32) * bound as u64) >> 32) as usize
+    }
+}
