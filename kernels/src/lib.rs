@@ -1,14 +1,22 @@
-//! Kernel libraries.
+//! Kernel libraries: basic scalar kernels, control flow, tensors, test kernels.
 //!
-//! Each is a module whose `register` adds its kernels to a registry; nothing registers itself.
+//! Each library is a module whose `register` adds its kernels to a registry; nothing registers itself. A lite
+//! runtime takes [`basic`] and [`control_flow`] and leaves the rest out.
 
+pub mod basic;
+pub mod control_flow;
 pub mod tensor;
+pub mod test_kernels;
+mod text;
 
 use tfrt_host::KernelRegistry;
 
 /// Adds every kernel of this crate.
 pub fn register_all(registry: &mut KernelRegistry) {
+    basic::register(registry);
+    control_flow::register(registry);
     tensor::register(registry);
+    test_kernels::register(registry);
 }
 
 #[cfg(test)]

@@ -79,6 +79,12 @@ impl ExecutionContext {
         self.shared.program.source_location(self.location)
     }
 
+    /// A number of the current kernel's place: within a program, different places have different ones, also where
+    /// the source is not known.
+    pub fn location_id(&self) -> u32 {
+        self.location
+    }
+
     /// The current kernel's name.
     pub fn kernel_name(&self) -> Option<&str> {
         self.shared.program.kernel_name(self.kernel)

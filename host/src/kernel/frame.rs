@@ -113,11 +113,9 @@ impl<'f> KernelFrame<'f> {
     pub(super) fn program(&self) -> &'f Arc<BefFile> {
         self.cx.program()
     }
-}
 
-impl KernelFrame<'_> {
     /// The context of this call.
-    pub fn context(&self) -> &ExecutionContext {
+    pub fn context(&self) -> &'f ExecutionContext {
         self.cx
     }
 
@@ -134,13 +132,25 @@ impl KernelFrame<'_> {
         self.registers.get(self.arguments[index])
     }
 
+    /// An argument, moved out of its register if nobody uses it later, so that the receiver may be its only
+    /// holder. To be called at most once for each argument, in order.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    #[inline]
+    pub fn take_argument(&mut self, index: usize) -> AsyncValue {
+        let operand = self.arguments[index];
+        let register = self.registers.get_mut(operand);
+        if operand.is_last_use() { std::mem::replace(register, AsyncValue::EMPTY) } else { register.clone() }
+    }
+
     /// All arguments, shared.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &AsyncValue> {
         self.arguments.iter().map(|&operand| self.registers.get(operand))
     }
 
     /// A function the op names: a callee or a region.
-    pub fn function(&self, index: usize) -> Option<FunctionRef<'_>> {
+    pub fn function(&self, index: usize) -> Option<FunctionRef<'f>> {
         self.functions().get(index).map(|&function| FunctionRef::new(self.cx.program(), function))
     }
 

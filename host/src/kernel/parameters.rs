@@ -215,6 +215,13 @@ impl<'f, T: ArgumentType + 'f> Rest<'f, T> {
     }
 }
 
+impl Rest<'_, AsyncValue> {
+    /// Handles of all of them, to keep.
+    pub fn to_vec(&self) -> Vec<AsyncValue> {
+        self.frame.arguments().skip(self.first).cloned().collect()
+    }
+}
+
 impl<T: ArgumentType + 'static> KernelParameter for Rest<'_, T> {
     type Item<'f> = Rest<'f, T>;
 

@@ -1,0 +1,235 @@
+//! `tfrt.repeat.i32` and `tfrt.while`: a body runs again and again, each time with the results of the last.
+//!
+//! An iteration starts when the one before has been *called*, not when its results are there: bodies are
+//! pipelined as far as their data allows. Three bounds keep a loop in its place, however long it is:
+//! - with [`IN_FLIGHT_MAX`] iterations whose results are still pending, the loop suspends until those of the
+//!   last are there;
+//! - after [`ITERATIONS_MAX`] iterations at a stretch it goes to the end of the work queue, so that what
+//!   bodies started without waiting for it gets its turn;
+//! - a suspended loop goes on in the waiter that wakes it only [`RESUMES_MAX`] deep, and through the work queue
+//!   beyond.
+
+use std::cell::Cell;
+
+use tfrt_host::{
+    AsyncValue, Diagnostic, ExecutionContext, Function, KernelFrame, KernelRegistry, Status, work_queue::Task,
+};
+
+use super::{
+    branch::read,
+    call::{Results, check_results, propagate},
+    signature,
+};
+
+/// Iterations under way at once.
+const IN_FLIGHT_MAX: u32 = 32;
+/// Iterations without going back to the work queue.
+const ITERATIONS_MAX: u32 = 8192;
+/// Loops that go on inside of each other on one stack.
+const RESUMES_MAX: u32 = 8;
+
+thread_local!(static RESUMES: Cell<u32> = const { Cell::new(0) });
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add_raw("tfrt.repeat.i32", |frame| start(frame, Test::Count))
+        .signature(signature(&["i32"], 1))
+        .doc("Runs the body so many times; its results are its next arguments, and in the end the loop's results.");
+    registry
+        .add_raw("tfrt.while", |frame| start(frame, Test::Condition))
+        .signature(signature(&["i1"], 1))
+        .doc("Runs the body while the condition holds. The body's last result is the next condition, the others are \
+              its next arguments, and in the end the loop's results.");
+}
+
+/// What decides whether the body runs once more.
+enum Test {
+    /// The number of iterations, perhaps pending.
+    Count(AsyncValue),
+    /// The number of iterations to go.
+    Remaining(u32),
+    /// A condition, perhaps pending, which each iteration renews.
+    Condition(AsyncValue),
+}
+
+impl Test {
+    /// How many results the body has beyond the loop's.
+    fn extra_results(&self) -> usize {
+        usize::from(matches!(self, Self::Condition(_)))
+    }
+
+    /// Whether to go on, or why that is not known.
+    fn decide(&mut self, cx: &ExecutionContext) -> Result<bool, Pause> {
+        if let Self::Count(value) = self {
+            let count = available::<i32>(value, cx)?;
+            let remaining = u32::try_from(count).map_err(|_| {
+                Pause::Failed(AsyncValue::from_error(
+                    cx.emit(Diagnostic::invalid_argument(format!("cannot repeat {count} times"))),
+                ))
+            })?;
+            *self = Self::Remaining(remaining);
+        }
+        match self {
+            Self::Remaining(remaining) => {
+                let more = *remaining > 0;
+                *remaining = remaining.saturating_sub(1);
+                Ok(more)
+            }
+            Self::Condition(value) | Self::Count(value) => available::<bool>(value, cx),
+        }
+    }
+}
+
+fn available<T: tfrt_host::Value + Copy>(value: &AsyncValue, cx: &ExecutionContext) -> Result<T, Pause> {
+    match value.status() {
+        Status::Ready => {
+            read::<T>(value).map_err(|error| Pause::Failed(AsyncValue::from_error(cx.emit(error))))
+        }
+        Status::Failed => Err(Pause::Failed(value.clone())),
+        Status::Pending => Err(Pause::Pending(value.clone())),
+    }
+}
+
+/// Why a loop stops to iterate.
+enum Pause {
+    /// It is over; the carried values are its results.
+    Done,
+    /// This error is all its results.
+    Failed(AsyncValue),
+    /// It goes on when this value is there.
+    Pending(AsyncValue),
+    /// It goes on when the work queue comes round to it.
+    Turn,
+}
+
+struct Loop {
+    cx: ExecutionContext,
+    body: Function,
+    test: Test,
+    /// The next arguments of the body.
+    values: Vec<AsyncValue>,
+    /// Iterations called since all values were last seen available.
+    in_flight: u32,
+}
+
+/// Runs the loop as far as it goes at once; if that is not to the end, the rest runs later.
+fn start(frame: &mut KernelFrame<'_>, test: impl FnOnce(AsyncValue) -> Test) {
+    let Some(body) = frame.function(0).filter(|_| frame.argument_count() > 0) else {
+        return frame
+            .fail(Diagnostic::invalid_argument("a loop needs a body and something to count or decide by"));
+    };
+    let test = test(frame.take_argument(0));
+    let carried = frame.argument_count() - 1;
+    let wrong = if carried == frame.result_count() {
+        check_results(body, carried + test.extra_results()).err()
+    } else {
+        let results = frame.result_count();
+        Some(Diagnostic::invalid_argument(format!(
+            "a loop over {carried} values cannot have {results} results"
+        )))
+    };
+    if let Some(error) = wrong {
+        return frame.fail(error);
+    }
+    let mut iteration = Loop {
+        cx: frame.context().clone(),
+        body: body.to_function(),
+        test,
+        values: (1..=carried).map(|index| frame.take_argument(index)).collect(),
+        in_flight: 0,
+    };
+    match iteration.advance() {
+        Pause::Done => frame.set_results(iteration.values),
+        Pause::Failed(error) => propagate(frame, &error),
+        pause => {
+            let results = Results::suspend(frame);
+            iteration.pause(pause, results);
+        }
+    }
+}
+
+impl Loop {
+    /// Iterates until there is a reason not to.
+    fn advance(&mut self) -> Pause {
+        for _ in 0..ITERATIONS_MAX {
+            if self.in_flight >= IN_FLIGHT_MAX {
+                if let Some(pending) = self.pending() {
+                    return Pause::Pending(pending.clone());
+                }
+                self.in_flight = 0;
+            }
+            match self.test.decide(&self.cx) {
+                Ok(true) => {}
+                Ok(false) => return Pause::Done,
+                Err(pause) => return pause,
+            }
+            if let Some(reason) = self.cx.request().cancellation() {
+                return Pause::Failed(AsyncValue::from_error(reason.clone()));
+            }
+            self.iterate();
+        }
+        Pause::Turn
+    }
+
+    fn pending(&self) -> Option<&AsyncValue> {
+        self.values.iter().find(|value| value.status() == Status::Pending)
+    }
+
+    fn iterate(&mut self) {
+        let mut call = self.body.as_ref().call(&self.cx);
+        self.values.drain(..).for_each(|value| call.argument(value));
+        call.run(|_, value| self.values.push(value));
+        if let Test::Condition(condition) = &mut self.test
+            && let Some(next) = self.values.pop()
+        {
+            *condition = next;
+        }
+        self.in_flight = if self.pending().is_some() { self.in_flight + 1 } else { 0 };
+    }
+
+    /// Arranges for what comes next.
+    fn pause(self, pause: Pause, results: Results) {
+        match pause {
+            Pause::Done => results.set(self.values),
+            Pause::Failed(error) => results.fail(&error),
+            Pause::Pending(value) => value.and_then(move || self.resume(results)),
+            Pause::Turn => self.requeue(results),
+        }
+    }
+
+    fn resume(mut self, results: Results) {
+        // A value may have become available while the loop was about to wait for it: then this runs within `pause`, and
+        // there may be many such coincidences in a row.
+        let depth = RESUMES.get();
+        if depth >= RESUMES_MAX {
+            return self.requeue(results);
+        }
+        let _depth = Depth::enter(depth);
+        let pause = self.advance();
+        self.pause(pause, results);
+    }
+
+    fn requeue(mut self, results: Results) {
+        let host = self.cx.host().clone();
+        host.add_task(Task::new(move || {
+            let pause = self.advance();
+            self.pause(pause, results);
+        }));
+    }
+}
+
+/// Counts one level of [`RESUMES`] while it is alive, also through a panic.
+struct Depth(u32);
+
+impl Depth {
+    fn enter(outer: u32) -> Self {
+        RESUMES.set(outer + 1);
+        Self(outer)
+    }
+}
+
+impl Drop for Depth {
+    fn drop(&mut self) {
+        RESUMES.set(self.0);
+    }
+}
