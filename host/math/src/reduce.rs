@@ -158,11 +158,15 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
             shape.iter().zip(&is_reduced).filter(|&(_, &r)| r == wanted).map(|(&extent, _)| extent).collect()
         };
         let (count, outputs) = (element_count(&select(true))?, element_count(&select(false))?);
+        // Without elements nothing is read, and products of the other extents may not fit.
+        let strides = if input_len == 0 { vec![0; shape.len()] } else { row_major_strides(shape) };
         let mut merged: Vec<(usize, usize, bool)> = Vec::new();
-        for ((&extent, stride), &reduce) in shape.iter().zip(row_major_strides(shape)).zip(&is_reduced) {
+        for ((&extent, stride), &reduce) in shape.iter().zip(strides).zip(&is_reduced) {
             match merged.last_mut() {
                 _ if extent == 1 => {}
-                Some((size, before, kind)) if *kind == reduce => (*size, *before) = (*size * extent, stride),
+                Some((size, before, kind)) if *kind == reduce => {
+                    (*size, *before) = (size.saturating_mul(extent), stride)
+                }
                 _ => merged.push((extent, stride, reduce)),
             }
         }
@@ -249,6 +253,9 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
     /// Reduces whole outputs `from..` of the kept position `base`, which differ only in the innermost axis.
     fn reduce_outputs(&self, x: &[T], base: usize, from: usize, accs: &mut [R::Acc]) {
         accs.fill(R::IDENTITY);
+        if self.count == 0 {
+            return;
+        }
         let mut walk = StridedWalk::new(&self.reduced, 0);
         let positions: usize = self.reduced.iter().map(|axis| axis.0).product();
         for _ in 0..positions {

@@ -67,7 +67,8 @@ impl Grid {
         if self.batch == 0 || self.rows == 0 || self.cols == 0 {
             return 0;
         }
-        self.batch * self.rows.div_ceil(self.tile_rows) * self.cols.div_ceil(self.tile_cols)
+        let tiles = self.rows.div_ceil(self.tile_rows).saturating_mul(self.cols.div_ceil(self.tile_cols));
+        self.batch.saturating_mul(tiles)
     }
 
     /// Where tile `block` begins (matrix, row, column) and its extent (rows, columns).

@@ -98,7 +98,10 @@ impl Geometry {
     fn patches_at_a_time(&self) -> usize {
         const ELEMENTS: usize = 256 * 1024;
         const LEAST: usize = 192;
-        (ELEMENTS / self.patch.max(1)).max(LEAST).next_multiple_of(16).min(self.pixels.max(1))
+        // However long a patch, the scratch has a bound (or holds one patch).
+        const MOST_ELEMENTS: usize = 16 * 1024 * 1024;
+        let most = (MOST_ELEMENTS / self.patch.max(1)).max(1);
+        (ELEMENTS / self.patch.max(1)).max(LEAST).min(most).min(self.pixels.max(1))
     }
 
     /// Whether the patches are the pixels of the image, in order.

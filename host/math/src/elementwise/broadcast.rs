@@ -54,9 +54,9 @@ impl Broadcast {
             }
             let here = [strides[0][axis], strides[1][axis]];
             match merged.last_mut() {
-                // The axis before is this one continued, for both operands.
-                Some((size, before)) if (0..2).all(|i| before[i] == here[i] * extent) => {
-                    *size *= extent;
+                // The axis before is this one continued, for both operands. (Products only saturate without elements.)
+                Some((size, before)) if (0..2).all(|i| before[i] == here[i].saturating_mul(extent)) => {
+                    *size = size.saturating_mul(extent);
                     *before = here;
                 }
                 _ => merged.push((extent, here)),

@@ -197,8 +197,10 @@ impl<T: MatMulElement> BlockOp for MatMul<T> {
         let at = self.grid.tile(block)?;
         piece.check(&at)?;
         self.check_operands(&input)?;
-        let a_start = at.batch * self.a.batch_stride + at.row * self.a.row_stride;
-        let b_start = at.batch * self.b.batch_stride + at.col * self.b.col_stride;
+        // Operands without elements may have any strides; those with elements were found to fit.
+        let start = |batch: usize, stride: usize, at: usize| batch.saturating_add(stride.saturating_mul(at));
+        let a_start = start(at.batch.saturating_mul(self.a.batch_stride), self.a.row_stride, at.row);
+        let b_start = start(at.batch.saturating_mul(self.b.batch_stride), self.b.col_stride, at.col);
         let gemm = Gemm {
             // The path is chosen by the whole matrix, so that the result does not depend on how it was cut.
             few_rows: self.grid.rows <= FEW_ROWS,

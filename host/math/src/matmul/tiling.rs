@@ -25,17 +25,21 @@ pub(crate) fn choose_tiles(
         return whole;
     }
     // Multiples of the micro-kernels' tiles, so that only the last ones run partly empty.
-    let rows_of = |parts: usize| rows.div_ceil(parts).next_multiple_of(16).min(whole.0);
-    let cols_of = |parts: usize| cols.div_ceil(parts).next_multiple_of(64).min(whole.1);
+    let rows_of = |parts: usize| round_up(rows.div_ceil(parts), 16).min(whole.0);
+    let cols_of = |parts: usize| round_up(cols.div_ceil(parts), 64).min(whole.1);
     (1..=wanted)
         .map(|down| (rows_of(down), cols_of(wanted.div_ceil(down))))
         .min_by_key(|&(tile_rows, tile_cols)| {
             let (down, across) = (rows.div_ceil(tile_rows), cols.div_ceil(tile_cols));
-            let missing = wanted.saturating_sub(down * across);
+            let missing = wanted.saturating_sub(down.saturating_mul(across));
             // First enough tiles for everybody, within a quarter; then the least packing.
-            (missing * 4 / wanted, (across * rows).saturating_add(down * cols))
+            (missing * 4 / wanted, across.saturating_mul(rows).saturating_add(down.saturating_mul(cols)))
         })
         .unwrap_or(whole)
+}
+
+fn round_up(n: usize, unit: usize) -> usize {
+    n.checked_next_multiple_of(unit).unwrap_or(n)
 }
 
 #[cfg(test)]

@@ -21,8 +21,9 @@ pub(super) struct ColumnParts {
 impl ColumnParts {
     pub(super) fn new(rows: usize, cols: usize) -> Result<Self, ShapeError> {
         rows.checked_mul(cols).ok_or(ShapeError::TooLarge)?;
-        cols.checked_mul(2).ok_or(ShapeError::TooLarge)?;
-        // At most 64 parts, and by size alone, so that the sums do not depend on the number of workers.
+        // The scratch of at most 64 parts.
+        cols.checked_mul(2 * 64).ok_or(ShapeError::TooLarge)?;
+        // By size alone, so that the sums do not depend on the number of workers.
         let rows_per_part = (PART_ELEMENTS / cols.max(1)).max(rows.div_ceil(64)).max(1);
         Ok(Self { rows, cols, rows_per_part })
     }

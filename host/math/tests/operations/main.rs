@@ -5,6 +5,8 @@ mod convolution;
 #[cfg(test)]
 mod elementwise;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod matmul;
 #[cfg(test)]
 mod support;
