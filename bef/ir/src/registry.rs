@@ -361,7 +361,10 @@ impl OpRegistry {
     }
 
     /// Adds a definition, or replaces that of the same name.
-    pub fn add(&mut self, definition: OpDefinition) {
+    pub fn add(&mut self, mut definition: OpDefinition) {
+        if matches!(definition.assembly, Assembly::Default) {
+            definition.assembly = Assembly::Format(Arc::new(Format::default_of(&definition)));
+        }
         self.ops.insert(definition.name.clone(), definition);
     }
 

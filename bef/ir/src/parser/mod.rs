@@ -110,6 +110,8 @@ pub struct Parser<'s, 'o> {
     dialect_types: HashMap<&'s [u8], Type>,
     /// Functions with syntax errors inside, which are not worth verifying.
     broken: HashSet<OpId>,
+    /// How many more tokens may be skipped after errors.
+    recovery_budget: usize,
     /// Whether every top-level statement parsed, so that a symbol not there is not defined.
     all_symbols: bool,
 }
@@ -133,6 +135,7 @@ impl<'s, 'o> Parser<'s, 'o> {
             aliases: alias::Aliases::default(),
             dialect_types: HashMap::new(),
             broken: HashSet::new(),
+            recovery_budget: 16 << 20,
             all_symbols: true,
         }
     }
@@ -283,7 +286,12 @@ impl<'s, 'o> Parser<'s, 'o> {
     /// The statement is lexed again from its start to know its brackets. A statement begins a line, outside of
     /// brackets that the failed one opened; if it is indented no deeper than the failed one, brackets do not matter,
     /// for one of them may be what is missing.
+    ///
+    /// An outer statement may fail after inner ones did, and be lexed again each time; the sum of all that is bounded.
     fn recover(&mut self, start: u32) {
+        if self.at(Tok::Eof) {
+            return;
+        }
         let failed_at = self.token.span.start.max(start);
         let (_, start_column) = self.source.line_column(start);
         self.seek(start);
@@ -291,7 +299,12 @@ impl<'s, 'o> Parser<'s, 'o> {
         let mut first = true;
         loop {
             let Token { kind, span } = self.token;
+            self.recovery_budget = self.recovery_budget.saturating_sub(1);
             if kind == Tok::Eof {
+                return;
+            }
+            if self.recovery_budget == 0 {
+                self.seek(u32::MAX);
                 return;
             }
             let may_stop = !first && span.start >= failed_at;

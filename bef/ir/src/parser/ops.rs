@@ -149,6 +149,9 @@ impl<'s> Parser<'s, '_> {
             }
             let name = self.bytes(span).get(1..).unwrap_or_default();
             names.push(ResultName { name, count, span });
+            if names.len() > MAX_RESULTS as usize {
+                return Err(self.error(span, format!("an operation has at most {MAX_RESULTS} results")));
+            }
             if !self.eat(Tok::Comma) {
                 break;
             }
@@ -344,8 +347,9 @@ impl<'s> Parser<'s, '_> {
         self.expect(Tok::LBrace, "to begin a region")?;
         if isolated {
             self.push_isolated_scope();
+        } else {
+            self.push_frame();
         }
-        self.push_frame();
         let result = self.nested(|parser| parser.region_body(arguments));
         if isolated {
             self.pop_isolated_scope();

@@ -1,6 +1,7 @@
 //! Names of values: what `%x` means where. A name may be used before its definition.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
 
 use super::{Failed, Parsed, Parser, UnresolvedOperand};
 use crate::source::Span;
@@ -27,6 +28,11 @@ enum State {
 }
 
 impl Entry {
+    fn defined(values: &[ValueId], span: Span) -> Entry {
+        let rest = values.iter().skip(1).map(|&value| Some(value)).collect();
+        Entry { first: values.first().copied(), rest, span, state: State::Defined }
+    }
+
     fn slot(&mut self, index: usize) -> &mut Option<ValueId> {
         match index.checked_sub(1) {
             None => &mut self.first,
@@ -159,7 +165,7 @@ impl<'s> Parser<'s, '_> {
         }
         let value = self.module.undefined_value(ty.clone());
         if !defined {
-            self.insert_definition(name.name, name.span, &[], None);
+            self.insert_entry(name.name, Entry::defined(&[], name.span), None);
         }
         let mut taken = false;
         if let Some(entry) = self.scope().entries.get_mut(name.name) {
@@ -174,27 +180,45 @@ impl<'s> Parser<'s, '_> {
     /// Defines a name as values of these types and returns the values: those its uses so far already name, or new
     /// ones.
     pub(super) fn define(&mut self, name: &'s [u8], span: Span, types: &[Type]) -> Parsed<Vec<ValueId>> {
-        let mut before = self.scope().entries.remove(name);
-        if let Some(entry) = before.take_if(|entry| entry.state == State::Forward) {
-            if entry.len() > types.len() {
-                self.error(entry.span, "reference to invalid result number");
-            }
-            return self.define_forward(name, span, types, entry);
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
         }
-        if let Some(entry) = before.as_ref().filter(|entry| entry.state == State::Defined) {
-            let prior = self.source.location(entry.span.start);
-            let text = String::from_utf8_lossy(name);
-            let message = format!("redefinition of SSA value '%{text}'");
-            let diagnostic = self.diagnostic(span, message).note(prior, "previously defined here");
-            self.report(diagnostic);
-            if let Some(entry) = before {
-                self.scope().entries.insert(name, entry);
+        let Some(Scope { entries, frames }) = self.scopes.last_mut() else { return Err(Failed) };
+        let known = match entries.entry(name) {
+            MapEntry::Occupied(known) => known,
+            MapEntry::Vacant(vacant) => {
+                let values: Vec<ValueId> =
+                    types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect();
+                vacant.insert(Entry::defined(&values, span));
+                if let Some(frame) = frames.last_mut() {
+                    frame.push((name, None));
+                }
+                return Ok(values);
             }
-            return Err(Failed);
+        };
+        match known.get().state {
+            State::Forward => {
+                let entry = known.remove();
+                if entry.len() > types.len() {
+                    self.error(entry.span, "reference to invalid result number");
+                }
+                self.define_forward(name, span, types, entry)
+            }
+            State::Defined => {
+                let prior = self.source.location(known.get().span.start);
+                let text = String::from_utf8_lossy(name);
+                let message = format!("redefinition of SSA value '%{text}'");
+                let diagnostic = self.diagnostic(span, message).note(prior, "previously defined here");
+                Err(self.report(diagnostic))
+            }
+            State::Poisoned => {
+                let values: Vec<ValueId> =
+                    types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect();
+                let before = known.remove();
+                self.insert_entry(name, Entry::defined(&values, span), Some(before));
+                Ok(values)
+            }
         }
-        let values: Vec<ValueId> = types.iter().map(|ty| self.module.undefined_value(ty.clone())).collect();
-        self.insert_definition(name, span, &values, before);
-        Ok(values)
     }
 
     fn define_forward(
@@ -219,14 +243,8 @@ impl<'s> Parser<'s, '_> {
             };
             values.push(value);
         }
-        self.insert_definition(name, span, &values, None);
+        self.insert_entry(name, Entry::defined(&values, span), None);
         result.map(|()| values)
-    }
-
-    fn insert_definition(&mut self, name: &'s [u8], span: Span, values: &[ValueId], before: Option<Entry>) {
-        let first = values.first().copied();
-        let rest = values.iter().skip(1).map(|&value| Some(value)).collect();
-        self.insert_entry(name, Entry { first, rest, span, state: State::Defined }, before);
     }
 
     fn insert_entry(&mut self, name: &'s [u8], entry: Entry, before: Option<Entry>) {

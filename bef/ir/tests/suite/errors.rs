@@ -1,8 +1,6 @@
 //! Errors: each is found, with its place, and one does not hide or cause others.
 
-mod common;
-
-use common::errors;
+use crate::common::errors;
 
 /// Checks the lines of the errors and a part of each message.
 #[track_caller]

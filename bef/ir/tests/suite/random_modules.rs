@@ -1,8 +1,6 @@
 //! Random modules built through the API: they verify, and print, parse, print is stable.
 
-mod common;
-
-use common::registry;
+use crate::common::registry;
 use proptest::prelude::*;
 use tfrt_ir::{
     Attribute, BlockId, DenseElements, FunctionType, Location, Module, OpState, ParseOptions, PrintOptions,
@@ -161,9 +159,9 @@ fn build(module: &mut Module, block: BlockId, steps: &[Step], visible: &mut Vec<
                     .attr("a", attribute.clone())
             }
             Step::Repeat { operands, body } => {
-                let ints =
+                let mut ints =
                     visible.iter().copied().filter(|&value| *module.value_type(value) == Type::int(32));
-                let Some(count) = ints.last() else { continue };
+                let Some(count) = ints.next_back() else { continue };
                 let carried: Vec<ValueId> =
                     operands.iter().filter_map(|&index| pick(index, visible)).collect();
                 let types = module.types_of(&carried);

@@ -1,8 +1,6 @@
 //! Whatever the text: no panic, no overflow, an end soon.
 
-mod common;
-
-use common::{errors, registry};
+use crate::common::{errors, registry};
 use proptest::prelude::*;
 use tfrt_ir::{MAX_DIAGNOSTICS, ParseOptions, PrintOptions, Source, parse_module, print_module, render};
 
@@ -44,7 +42,7 @@ fn exercise(text: &[u8]) {
             let printed = print_module(&module, registry, PrintOptions::default());
             let again =
                 parse_module(&Source::new("printed", printed.as_str()), registry, &ParseOptions::default());
-            let again = again.unwrap_or_else(|errors| panic!("{errors}\n{printed}"));
+            let again = again.expect(&printed);
             assert_eq!(print_module(&again, registry, PrintOptions::default()), printed);
         }
         Err(diagnostics) => {

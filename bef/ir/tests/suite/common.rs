@@ -61,10 +61,8 @@ fn build() -> OpRegistry {
 pub(crate) fn reprint(text: &str, options: PrintOptions) -> String {
     let registry = registry();
     let source = Source::new("test.mlir", text);
-    match tfrt_ir::parse_module(&source, registry, &ParseOptions::default()) {
-        Ok(module) => tfrt_ir::print_module(&module, registry, options),
-        Err(diagnostics) => panic!("{diagnostics}\n{text}"),
-    }
+    let module = tfrt_ir::parse_module(&source, registry, &ParseOptions::default()).expect(text);
+    tfrt_ir::print_module(&module, registry, options)
 }
 
 /// The messages of the errors in a text, with their lines.

@@ -1,8 +1,6 @@
 //! Texts print as expected, and what is printed parses back to print the same, in every mode.
 
-mod common;
-
-use common::reprint;
+use crate::common::reprint;
 use tfrt_ir::PrintOptions;
 
 /// Checks that the body of a function prints as given (or as itself), and is stable in every mode.
@@ -265,7 +263,7 @@ fn blocks_with_labels() {
 #[test]
 fn values_used_before_their_definition_are_left_to_the_verifier() {
     let text = "func @f() {\n  %1 = tfrt.add.i32 %0, %0\n  %0 = tfrt.add.i32 %1, %1\n  tfrt.return\n}";
-    let messages: Vec<String> = common::errors(text).into_iter().map(|(_, message)| message).collect();
+    let messages: Vec<String> = crate::common::errors(text).into_iter().map(|(_, message)| message).collect();
     assert_eq!(
         messages,
         [

@@ -1,0 +1,7 @@
+//! Tests of parser, printer and verifier together, through the public interface.
+
+mod common;
+mod errors;
+mod hostile;
+mod random_modules;
+mod round_trip;
