@@ -331,3 +331,5 @@ impl fmt::Debug for CellPtr {
 
 #[cfg(all(test, not(loom)))]
 mod tests;
+#[cfg(all(test, loom))]
+mod loom_tests;
