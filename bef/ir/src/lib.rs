@@ -52,7 +52,9 @@ pub use module::{
     Block, BlockId, Module, OpId, OpState, Operation, Region, RegionId, Value, ValueDef, ValueId, Walk,
 };
 pub use name::Name;
-pub use parser::{Failed, MAX_DEPTH, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module};
+pub use parser::{
+    Failed, MAX_ALIAS_EXPANSION, MAX_DEPTH, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module,
+};
 pub use print::{PrintOptions, Printer, print_module, write_module};
 pub use registry::{AttrKind, AttrSpec, OpDefinition, OpRegistry, TypeConstraint, ValueSpec};
 pub use render::{render, render_one};

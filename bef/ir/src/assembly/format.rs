@@ -22,6 +22,8 @@ pub(super) enum Element {
     AttrDict,
     OperandTypes(Group),
     ResultTypes(Group),
+    /// How many results of this specification there are.
+    ResultCount(usize),
     /// `(types) -> types` of these operands and results.
     FunctionalType(Group, Group),
     /// Elements that stand there if the anchor does.
@@ -115,7 +117,8 @@ impl Format {
                 Element::ResultTypes(group) | Element::FunctionalType(_, group) => covers(group, index),
                 _ => false,
             });
-            if !typed && (spec.variadic || spec.constraint.exact().is_none()) {
+            let counted = self.flat().any(|element| *element == Element::ResultCount(index));
+            if !typed && ((spec.variadic && !counted) || spec.constraint.exact().is_none()) {
                 return Err(format!("the type of result {index} is neither fixed nor written"));
             }
         }
@@ -198,6 +201,14 @@ impl<'a> Compiler<'a> {
                     let element = self.types()?;
                     self.expect(')')?;
                     element
+                }
+                Word::Keyword("count") => {
+                    self.expect('(')?;
+                    let Element::ResultTypes(Group::One(index)) = self.types()? else {
+                        return Err("count takes a run of results".to_owned());
+                    };
+                    self.expect(')')?;
+                    Element::ResultCount(index)
                 }
                 Word::Keyword("functional-type") => {
                     self.expect('(')?;

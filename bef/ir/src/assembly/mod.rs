@@ -9,6 +9,7 @@
 //! | `attr-dict` | the attributes that no `$name` stands for, in braces; nothing if there are none |
 //! | `type(operands)`, `type(results)`, `type($name)` | the types, separated by commas |
 //! | `functional-type(operands, results)`, `functional-type($a, $b)` | `(types) -> types` |
+//! | `count($name)` | how many results of this variadic run there are, when the definition fixes their type |
 //! | `` `text` `` | this keyword or punctuation; `:` `,` `->` need no quotes |
 //! | `( … $name^ … )?` | all of it if the marked operands or attribute are there, else nothing |
 //!

@@ -117,6 +117,11 @@ fn parse_elements<'s>(
                 let types = parser.optional_type_list()?;
                 assign(parser, group, types, &definition.results, &mut reading.result_types, at)?;
             }
+            Element::ResultCount(index) => {
+                let count = parser.count("a number of results")?;
+                let ty = definition.results[*index].constraint.exact();
+                reading.result_types[*index] = Some(vec![ty.cloned().unwrap_or(Type::None); count]);
+            }
             Element::FunctionalType(operands, results) => {
                 let at = parser.token().span;
                 let function = parser.function_type()?;
@@ -200,14 +205,24 @@ fn split<T>(
 
 impl Parser<'_, '_> {
     /// Whether the current token is this keyword or punctuation.
-    fn at_literal(&self, text: &str) -> bool {
+    pub fn at_literal(&self, text: &str) -> bool {
         match literal_token(text) {
             Tok::Bare => self.at_word(text),
             kind => self.at(kind),
         }
     }
 
-    fn expect_literal(&mut self, text: &str) -> Parsed<()> {
+    /// Takes the current token if it is this keyword or punctuation.
+    pub fn eat_literal(&mut self, text: &str) -> bool {
+        let found = self.at_literal(text);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes the current token, which must be this keyword or punctuation.
+    pub fn expect_literal(&mut self, text: &str) -> Parsed<()> {
         if self.at_literal(text) {
             self.bump();
             return Ok(());

@@ -151,6 +151,10 @@ impl Format {
                     let space = spacing.space && !types.is_empty();
                     write!(printer, "{}{}", if space { " " } else { "" }, TypeList(&types))?;
                 }
+                Element::ResultCount(index) => {
+                    let space = if spacing.space { " " } else { "" };
+                    write!(printer, "{space}{}", slice(&definition.results, &op.results, *index).len())?;
+                }
                 Element::FunctionalType(inputs, results) => {
                     let inputs = module.types_of(group(&definition.operands, &op.operands, inputs));
                     let results = module.types_of(group(&definition.results, &op.results, results));

@@ -1,16 +1,22 @@
 //! Aliases: `#name = attribute` and `!name = type` at the top of a file. A use may stand before the definition, as
 //! locations' do; such a definition is looked up and parsed out of turn.
+//!
+//! Aliases of aliases could make a short text mean a huge one, or one nested without end. So each knows how much text
+//! it stands for and how deep that is nested, and both are bounded as if the text were written out.
 
 use std::collections::HashMap;
 
-use super::{Failed, Parsed, Parser};
+use super::{Failed, MAX_DEPTH, Parsed, Parser};
 use crate::lexer::Tok;
 use crate::source::Span;
 use crate::{Attribute, Type};
 
+/// The most text, in bytes, that all uses of aliases in a file may stand for: 64 MiB.
+pub const MAX_ALIAS_EXPANSION: u64 = 64 << 20;
+
 /// What an alias stands for.
 #[derive(Clone, Debug)]
-pub(super) enum Alias {
+enum Alias {
     Attribute(Attribute),
     Type(Type),
     /// Being parsed, so that a definition by itself is noticed.
@@ -19,12 +25,23 @@ pub(super) enum Alias {
     Broken,
 }
 
+#[derive(Clone, Debug)]
+struct Known {
+    alias: Alias,
+    /// Levels of nesting inside it.
+    depth: usize,
+    /// Bytes of text it stands for.
+    length: u64,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Aliases<'s> {
     /// By name with its sigil.
-    known: HashMap<&'s [u8], Alias>,
+    known: HashMap<&'s [u8], Known>,
     /// Where each line that looks like a definition begins; made when first needed.
     index: Option<HashMap<&'s [u8], u32>>,
+    /// Bytes that the uses of aliases so far stand for.
+    expansion: u64,
 }
 
 /// The places of lines `#name =` and `!name =`; of several for one name the first.
@@ -52,17 +69,33 @@ impl<'s> Parser<'s, '_> {
         if name.contains(&b'.') {
             return Err(self.error(span, "names with a dot are reserved for dialects and cannot be aliases"));
         }
+        let known = self.aliases.known.get(name);
+        if matches!(known, Some(Known { alias: Alias::Broken, .. })) {
+            return Err(Failed);
+        }
         let out_of_turn = self.aliases.index.as_ref().and_then(|index| index.get(name)) == Some(&span.start);
-        if self.aliases.known.contains_key(name) && !out_of_turn {
+        if known.is_some() && !out_of_turn {
             let text = String::from_utf8_lossy(name);
             return Err(self.error(span, format!("redefinition of alias '{text}'")));
         }
-        if matches!(self.aliases.known.get(name), Some(Alias::Broken)) {
-            return Err(Failed);
+        match self.define_alias(name).alias {
+            Alias::Broken => Err(Failed),
+            _ => Ok(()),
         }
-        let alias = self.alias_body();
-        self.aliases.known.insert(name, alias.clone().unwrap_or(Alias::Broken));
-        alias.map(|_| ())
+    }
+
+    /// Parses the definition at the current token and remembers what it says.
+    fn define_alias(&mut self, name: &'s [u8]) -> Known {
+        let start = self.token.span.start;
+        let expansion = self.aliases.expansion;
+        let outer_peak = std::mem::replace(&mut self.peak_depth, self.depth);
+        let alias = self.alias_body().unwrap_or(Alias::Broken);
+        let depth = self.peak_depth - self.depth;
+        self.peak_depth = self.peak_depth.max(outer_peak);
+        let length = u64::from(self.last_end.saturating_sub(start)) + self.aliases.expansion - expansion;
+        let known = Known { alias, depth, length };
+        self.aliases.known.insert(name, known.clone());
+        known
     }
 
     /// `#name = attribute` or `!name = type`.
@@ -80,26 +113,48 @@ impl<'s> Parser<'s, '_> {
     /// What the alias at `span`, sigil included, stands for.
     fn alias(&mut self, span: Span) -> Parsed<Alias> {
         let name = self.bytes(span);
-        let text = String::from_utf8_lossy(name);
-        match self.aliases.known.get(name) {
-            Some(Alias::Open) => return Err(self.error(span, format!("alias '{text}' is defined by itself"))),
-            Some(Alias::Broken) => return Err(Failed),
-            Some(alias) => return Ok(alias.clone()),
-            None => {}
+        let known = match self.aliases.known.get(name) {
+            Some(known) => known.clone(),
+            None => self.look_up(name, span)?,
+        };
+        match known.alias {
+            Alias::Broken => return Err(Failed),
+            Alias::Open => {
+                let text = String::from_utf8_lossy(name);
+                return Err(self.error(span, format!("alias '{text}' is defined by itself")));
+            }
+            Alias::Attribute(_) | Alias::Type(_) => {}
         }
+        self.peak_depth = self.peak_depth.max(self.depth + known.depth);
+        if self.depth + known.depth > MAX_DEPTH {
+            return Err(self.error(span, format!("nested more than {MAX_DEPTH} levels deep")));
+        }
+        self.aliases.expansion = self.aliases.expansion.saturating_add(known.length);
+        if self.aliases.expansion > MAX_ALIAS_EXPANSION {
+            let message = format!("the aliases of this text stand for more than {MAX_ALIAS_EXPANSION} bytes");
+            return Err(self.error(span, message));
+        }
+        Ok(known.alias)
+    }
+
+    /// Finds and parses a definition that stands elsewhere, then goes on here.
+    fn look_up(&mut self, name: &'s [u8], span: Span) -> Parsed<Known> {
         let source = self.source.text();
         let index = self.aliases.index.get_or_insert_with(|| index_definitions(source));
         let Some(&offset) = index.get(name) else {
+            let text = String::from_utf8_lossy(name);
             return Err(self.error(span, format!("undefined alias '{text}'")));
         };
         let (resume, last_end) = (self.token.span.start, self.last_end);
         self.seek(offset);
-        self.aliases.known.insert(name, Alias::Open);
-        let alias = self.nested(Self::alias_body);
+        self.aliases.known.insert(name, Known { alias: Alias::Open, depth: 0, length: 0 });
+        let known = self.nested(|parser| Ok(parser.define_alias(name)));
         self.seek(resume);
         self.last_end = last_end;
-        self.aliases.known.insert(name, alias.clone().unwrap_or(Alias::Broken));
-        alias
+        if known.is_err() {
+            self.aliases.known.insert(name, Known { alias: Alias::Broken, depth: 0, length: 0 });
+        }
+        known
     }
 
     /// The attribute an alias `#name` stands for.

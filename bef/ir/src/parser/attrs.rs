@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::scope::MAX_RESULTS;
+use super::scope::{MAX_COUNTED_RESULTS, MAX_RESULTS};
 use super::{Failed, Parsed, Parser};
 use crate::attr::float_bits;
 use crate::lexer::{Tok, hex_digit, unescape};
@@ -11,7 +11,7 @@ use crate::{AttrDict, AttrKind, Attribute, Name, Type};
 
 impl<'s> Parser<'s, '_> {
     /// Any attribute. With `ty` the text does not say its type itself: numbers and strings are of that type.
-    pub(crate) fn attribute(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+    pub fn attribute(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
         self.nested(|parser| parser.attribute_inner(ty))
     }
 
@@ -84,7 +84,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// `@a` or `@a::@b`.
-    pub(crate) fn symbol_ref(&mut self) -> Parsed<Attribute> {
+    pub fn symbol_ref(&mut self) -> Parsed<Attribute> {
         let mut path = vec![self.symbol_name()?];
         while self.eat(Tok::ColonColon) {
             path.push(self.symbol_name()?);
@@ -105,7 +105,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// `{a = 1, "b c", d}`, if there is one.
-    pub(crate) fn optional_attr_dict(&mut self) -> Parsed<AttrDict> {
+    pub fn optional_attr_dict(&mut self) -> Parsed<AttrDict> {
         if self.at(Tok::LBrace) { self.attr_dict() } else { Ok(AttrDict::new()) }
     }
 
@@ -209,12 +209,12 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// The entries of `{…}` in the order written, or none.
-    pub(crate) fn optional_attr_entries(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
+    pub fn optional_attr_entries(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
         if self.at(Tok::LBrace) { self.attr_entries() } else { Ok(Vec::new()) }
     }
 
     /// An identifier.
-    pub(crate) fn word(&mut self, what: &str) -> Parsed<&'s str> {
+    pub fn word(&mut self, what: &str) -> Parsed<&'s str> {
         if !self.at(Tok::Bare) {
             return Err(self.unexpected(what));
         }
@@ -223,11 +223,17 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// How many of something there are, up to what an operation may have.
-    pub(crate) fn count(&mut self, what: &str) -> Parsed<usize> {
+    pub fn count(&mut self, what: &str) -> Parsed<usize> {
         let span = self.token.span;
         let count = self.plain_integer(what)?;
         if count > MAX_RESULTS {
             return Err(self.error(span, format!("{what} is at most {MAX_RESULTS}")));
+        }
+        // Few bytes can ask for many values, so their sum is bounded too.
+        self.counted_results += count as usize;
+        if self.counted_results > MAX_COUNTED_RESULTS {
+            return Err(self
+                .error(span, format!("the results counted in this text are at most {MAX_COUNTED_RESULTS}")));
         }
         Ok(count as usize)
     }

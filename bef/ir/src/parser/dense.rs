@@ -10,10 +10,18 @@ use crate::{Attribute, DenseElements, ShapedType, Type};
 /// One literal, not yet of any type.
 #[derive(Clone, Copy, Debug)]
 struct Literal {
-    /// [`Tok::Int`], [`Tok::Float`], [`Tok::String`], or [`Tok::Bare`] for `true` and `false`.
-    kind: Tok,
+    kind: LiteralKind,
     negative: bool,
     span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LiteralKind {
+    Int,
+    Float,
+    String,
+    /// `true` or `false`.
+    Bool,
 }
 
 /// The literals in row-major order; complex numbers are two in a row.
@@ -109,17 +117,15 @@ impl Parser<'_, '_> {
     fn dense_scalar(&mut self, literals: &mut Literals) -> Parsed<()> {
         let negative = self.eat(Tok::Minus);
         let token = self.token;
-        let fits = match token.kind {
-            Tok::Int | Tok::Float => true,
-            Tok::String => !negative,
-            Tok::Bare => !negative && matches!(self.text(token.span), "true" | "false"),
-            _ => false,
+        let kind = match token.kind {
+            Tok::Int => LiteralKind::Int,
+            Tok::Float => LiteralKind::Float,
+            Tok::String if !negative => LiteralKind::String,
+            Tok::Bare if !negative && matches!(self.text(token.span), "true" | "false") => LiteralKind::Bool,
+            _ => return Err(self.unexpected("a number, a string, 'true' or 'false'")),
         };
-        if !fits {
-            return Err(self.unexpected("a number, a string, 'true' or 'false'"));
-        }
         self.bump();
-        literals.list.push(Literal { kind: token.kind, negative, span: token.span });
+        literals.list.push(Literal { kind, negative, span: token.span });
         Ok(())
     }
 
@@ -135,7 +141,7 @@ impl Parser<'_, '_> {
         let expected = ty.as_shaped().and_then(ShapedType::static_shape).unwrap_or_default();
         let numeric = element_size(element);
         if shape.is_none()
-            && let [literal @ Literal { kind: Tok::String, .. }] = literals.list[..]
+            && let [literal @ Literal { kind: LiteralKind::String, .. }] = literals.list[..]
             && numeric.is_some()
         {
             let blob = unescape(self.bytes(literal.span));
@@ -176,7 +182,7 @@ impl Parser<'_, '_> {
     fn pack_scalar(&self, literal: Literal, ty: &Type, bytes: &mut Vec<u8>) -> Result<(), String> {
         let Literal { kind, negative, span } = literal;
         let attribute = match kind {
-            Tok::Bare if ty.is_i1() => Attribute::Bool(self.bytes(span) == b"true"),
+            LiteralKind::Bool if ty.is_i1() => Attribute::Bool(self.bytes(span) == b"true"),
             Tok::Int | Tok::Float => {
                 Number { negative, token: kind, text: self.text(span) }.to_attribute(ty)?
             }
@@ -193,7 +199,7 @@ impl Parser<'_, '_> {
     fn pack_strings(&self, literals: &Literals, ty: &Type) -> Result<DenseElements, (Option<Span>, String)> {
         let mut strings = Vec::with_capacity(literals.list.len());
         for literal in &literals.list {
-            if literal.kind != Tok::String {
+            if literal.kind != LiteralKind::String {
                 return Err((Some(literal.span), format!("expected strings for {ty}")));
             }
             strings.push(unescape(self.bytes(literal.span)).into());

@@ -10,6 +10,8 @@ mod ops;
 mod scope;
 mod types;
 
+pub use alias::MAX_ALIAS_EXPANSION;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -92,7 +94,10 @@ fn parse_fragment<T>(text: &str, parse: impl FnOnce(&mut Parser<'_, '_>) -> Pars
     parsed.map_err(|Failed| parser.diagnostics.iter().next().map(|d| d.message.clone()).unwrap_or_default())
 }
 
-/// State of a parse. `'s` is the life of the source, `'o` of registry and options.
+/// Reads one source; grammars in code read through it. `'s` is the life of the source, `'o` of registry and options.
+///
+/// A method that returns [`Failed`] has reported an error; the grammar hands that on, and parsing goes on with the next
+/// statement.
 pub struct Parser<'s, 'o> {
     pub(crate) source: &'s Source,
     pub(crate) registry: &'o OpRegistry,
@@ -104,12 +109,16 @@ pub struct Parser<'s, 'o> {
     /// Where the token before `token` ends.
     last_end: u32,
     depth: usize,
+    /// The deepest nesting since the alias being defined began.
+    peak_depth: usize,
     names: Interner,
     scopes: Vec<scope::Scope<'s>>,
     aliases: alias::Aliases<'s>,
     dialect_types: HashMap<&'s [u8], Type>,
     /// Functions with syntax errors inside, which are not worth verifying.
     broken: HashSet<OpId>,
+    /// Results given by number so far.
+    counted_results: usize,
     /// How many more tokens may be skipped after errors.
     recovery_budget: usize,
     /// Whether every top-level statement parsed, so that a symbol not there is not defined.
@@ -130,11 +139,13 @@ impl<'s, 'o> Parser<'s, 'o> {
             token,
             last_end: 0,
             depth: 0,
+            peak_depth: 0,
             names: Interner::default(),
             scopes: vec![scope::Scope::default()],
             aliases: alias::Aliases::default(),
             dialect_types: HashMap::new(),
             broken: HashSet::new(),
+            counted_results: 0,
             recovery_budget: 16 << 20,
             all_symbols: true,
         }
@@ -152,6 +163,11 @@ impl<'s, 'o> Parser<'s, 'o> {
 
     pub(crate) fn token(&self) -> Token {
         self.token
+    }
+
+    /// Where the current token stands.
+    pub fn span(&self) -> Span {
+        self.token.span
     }
 
     pub(crate) fn at(&self, kind: Tok) -> bool {
@@ -195,7 +211,7 @@ impl<'s, 'o> Parser<'s, 'o> {
     }
 
     /// Takes the current token if it is this word.
-    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+    pub fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         if found {
             self.bump();
@@ -204,7 +220,7 @@ impl<'s, 'o> Parser<'s, 'o> {
     }
 
     /// Takes the current token, which must be this word.
-    pub(crate) fn expect_word(&mut self, word: &str) -> Parsed<()> {
+    pub fn expect_word(&mut self, word: &str) -> Parsed<()> {
         if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("'{word}'"))) }
     }
 
@@ -226,7 +242,7 @@ impl<'s, 'o> Parser<'s, 'o> {
     }
 
     /// Reports an error at a span.
-    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) -> Failed {
+    pub fn error(&mut self, span: Span, message: impl Into<String>) -> Failed {
         let diagnostic = self.diagnostic(span, message);
         self.report(diagnostic)
     }
@@ -253,6 +269,7 @@ impl<'s, 'o> Parser<'s, 'o> {
             return Err(self.error(span, format!("nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
+        self.peak_depth = self.peak_depth.max(self.depth);
         let result = parse(self);
         self.depth -= 1;
         result

@@ -274,7 +274,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// `%x` or `%x#1`.
-    pub(crate) fn operand(&mut self) -> Parsed<UnresolvedOperand<'s>> {
+    pub fn operand(&mut self) -> Parsed<UnresolvedOperand<'s>> {
         let span = self.expect(Tok::Value, "as operand")?.span;
         let name = self.bytes(span).get(1..).unwrap_or_default();
         let mut index = 0;
@@ -291,7 +291,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// `operand (',' operand)*`, or nothing.
-    pub(crate) fn operand_list(&mut self) -> Parsed<Vec<UnresolvedOperand<'s>>> {
+    pub fn operand_list(&mut self) -> Parsed<Vec<UnresolvedOperand<'s>>> {
         let mut operands = Vec::new();
         if !self.at(Tok::Value) {
             return Ok(operands);
@@ -305,7 +305,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// The values of operands of these types; `at` is where a wrong number of them is reported.
-    pub(crate) fn resolve_all(
+    pub fn resolve_all(
         &mut self,
         operands: &[UnresolvedOperand<'s>],
         types: &[Type],

@@ -61,6 +61,9 @@ pub(super) struct Scope<'s> {
 /// No operation makes more results than this.
 pub(super) const MAX_RESULTS: u32 = 1 << 16;
 
+/// All operations whose results are given by number, not by their types, make no more results than this together.
+pub(super) const MAX_COUNTED_RESULTS: usize = 1 << 22;
+
 impl<'s> Parser<'s, '_> {
     fn scope(&mut self) -> &mut Scope<'s> {
         if self.scopes.is_empty() {
@@ -104,7 +107,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// The value an operand names, which must have type `ty`.
-    pub(crate) fn resolve(&mut self, operand: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<ValueId> {
+    pub fn resolve(&mut self, operand: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<ValueId> {
         let index = operand.index as usize;
         let entry = self
             .scope()

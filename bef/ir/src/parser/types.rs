@@ -13,7 +13,7 @@ const MAX_RANK: usize = 256;
 
 impl<'s> Parser<'s, '_> {
     /// Any type.
-    pub(crate) fn ty(&mut self) -> Parsed<Type> {
+    pub fn ty(&mut self) -> Parsed<Type> {
         self.nested(|parser| match parser.token.kind {
             Tok::Bare => parser.builtin_type(),
             Tok::Bang => parser.dialect_type(),
@@ -36,7 +36,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// `type (',' type)*`.
-    pub(crate) fn type_list(&mut self) -> Parsed<Vec<Type>> {
+    pub fn type_list(&mut self) -> Parsed<Vec<Type>> {
         let mut types = vec![self.ty()?];
         while self.eat(Tok::Comma) {
             types.push(self.ty()?);
@@ -66,7 +66,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// `'(' types ')' '->' results`.
-    pub(crate) fn function_type(&mut self) -> Parsed<FunctionType> {
+    pub fn function_type(&mut self) -> Parsed<FunctionType> {
         let inputs = self.paren_types()?;
         self.expect(Tok::Arrow, "in the function type")?;
         let results = self.result_types()?;

@@ -126,6 +126,25 @@ fn nesting_up_to_the_limit_is_fine() {
 }
 
 #[test]
+fn aliases_of_aliases_are_bounded() {
+    let deep: String = (1..1000).map(|n| format!("#a{n} = [#a{}]\n", n - 1)).collect();
+    let found = errors(&format!("#a0 = 1\n{deep}\"x\"() {{v = #a999}} : () -> ()"));
+    assert!(
+        found.iter().all(|(_, message)| message.contains("levels deep")) && !found.is_empty(),
+        "{found:?}"
+    );
+    let found = errors(&format!("\"x\"() {{v = #a999}} : () -> ()\n{deep}#a0 = 1\n"));
+    assert!(
+        found.iter().all(|(_, message)| message.contains("levels deep")) && !found.is_empty(),
+        "{found:?}"
+    );
+    let wide: String = (1..60).map(|n| format!("!a{n} = tuple<!a{}, !a{}>\n", n - 1, n - 1)).collect();
+    let found = errors(&format!("!a0 = i32\n{wide}\"x\"() : () -> !a59"));
+    assert!(found.iter().all(|(_, message)| message.contains("stand for more than")), "{found:?}");
+    assert!(!found.is_empty());
+}
+
+#[test]
 fn long_names_and_many_errors_are_bounded() {
     let found = errors(&format!("\"x\"(%{}) : () -> ()", "a".repeat(5000)));
     assert!(found[0].1.contains("longer than 4096 bytes"), "{found:?}");

@@ -2,6 +2,7 @@
 
 mod common;
 mod errors;
+mod formats;
 mod hostile;
 mod random_modules;
 mod round_trip;
