@@ -183,8 +183,11 @@ impl Parser<'_, '_> {
         let Literal { kind, negative, span } = literal;
         let attribute = match kind {
             LiteralKind::Bool if ty.is_i1() => Attribute::Bool(self.bytes(span) == b"true"),
-            Tok::Int | Tok::Float => {
-                Number { negative, token: kind, text: self.text(span) }.to_attribute(ty)?
+            LiteralKind::Int => {
+                Number { negative, token: Tok::Int, text: self.text(span) }.to_attribute(ty)?
+            }
+            LiteralKind::Float => {
+                Number { negative, token: Tok::Float, text: self.text(span) }.to_attribute(ty)?
             }
             _ => return Err(format!("expected a number of type {ty}")),
         };
