@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    io::{self, Read, Write},
+    io::{self, IsTerminal, Read, Write},
     sync::Arc,
 };
 
@@ -63,6 +63,8 @@ pub struct Console {
     pub output: SharedWriter,
     /// Everything else.
     pub error: SharedWriter,
+    /// Whether a person looks at the error stream: then there are colours and progress.
+    pub terminal: bool,
 }
 
 impl Console {
@@ -72,6 +74,7 @@ impl Console {
             input: Box::new(io::stdin()),
             output: SharedWriter::new(io::LineWriter::new(io::stdout())),
             error: SharedWriter::new(io::stderr()),
+            terminal: io::stderr().is_terminal(),
         }
     }
 

@@ -19,7 +19,7 @@ use tfrt_host::{
 use crate::{Errors, register_kernels};
 
 /// The queue of a runtime that nobody chose one for.
-const WORK_QUEUE: &str = "s";
+const WORK_QUEUE: &str = "mstd";
 
 type Registration = Box<dyn FnOnce(&mut KernelRegistry)>;
 type Handler = Box<dyn Fn(&Diagnostic) + Send + Sync>;
@@ -151,11 +151,7 @@ impl Runtime {
     /// # Errors
     /// If it cannot be read, and as [`Runtime::load`].
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Program, Errors> {
-        let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|error| {
-            Diagnostic::new(ErrorCode::Io, format!("cannot read '{}': {error}", path.display()))
-        })?;
-        self.load(&path.to_string_lossy(), bytes)
+        self.link(self.read_file(path)?)
     }
 
     /// Loads a program, MLIR text or BEF as its content says. `name` stands for the file in messages.
@@ -163,8 +159,28 @@ impl Runtime {
     /// # Errors
     /// Everything wrong with the text or the file, and all kernels it uses that the runtime lacks.
     pub fn load(&self, name: &str, bytes: Vec<u8>) -> Result<Program, Errors> {
+        self.link(self.read(name, bytes)?)
+    }
+
+    /// As [`Runtime::load_file`], without looking for the kernels.
+    ///
+    /// # Errors
+    /// If it cannot be read, and everything wrong with it.
+    pub fn read_file(&self, path: impl AsRef<Path>) -> Result<VerifiedBef, Errors> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|error| {
+            Diagnostic::new(ErrorCode::Io, format!("cannot read '{}': {error}", path.display()))
+        })?;
+        self.read(&path.to_string_lossy(), bytes)
+    }
+
+    fn read(&self, name: &str, bytes: Vec<u8>) -> Result<VerifiedBef, Errors> {
         let bytes = if bytes.starts_with(&MAGIC) { bytes } else { self.translate(name, bytes)? };
-        let file = BefFile::load(VerifiedBef::new(bytes)?, &self.registry)?;
+        Ok(VerifiedBef::new(bytes)?)
+    }
+
+    fn link(&self, bef: VerifiedBef) -> Result<Program, Errors> {
+        let file = BefFile::load(bef, &self.registry)?;
         Ok(Program { runtime: self.clone(), file })
     }
 

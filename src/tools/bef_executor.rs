@@ -316,7 +316,7 @@ mod tests {
     fn run_on(bytes: Vec<u8>, arguments: &[&str]) -> (Outcome, String, String) {
         let (output, written) = SharedWriter::buffer();
         let (error, complaints) = SharedWriter::buffer();
-        let console = Console { input: Box::new(io::Cursor::new(bytes)), output, error };
+        let console = Console { input: Box::new(io::Cursor::new(bytes)), output, error, terminal: false };
         let args = std::iter::once(&"bef_executor").chain(arguments).map(OsString::from);
         let outcome = run(args, console);
         let text = |bytes: &Mutex<Vec<u8>>| String::from_utf8(bytes.lock().clone()).unwrap();

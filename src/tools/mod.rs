@@ -5,6 +5,8 @@
 
 mod args;
 pub mod bef_executor;
+#[cfg(feature = "full")]
+pub mod cli;
 #[cfg_attr(not(feature = "full"), path = "expected_lite.rs")]
 mod expected;
 #[cfg(feature = "full")]

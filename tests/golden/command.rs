@@ -71,11 +71,12 @@ fn run_tool(name: &str, arguments: Vec<String>, input: Vec<u8>, joined: bool) ->
     if joined {
         error = output.clone();
     }
-    let console = Console { input: Box::new(Cursor::new(input)), output, error };
+    let console = Console { input: Box::new(Cursor::new(input)), output, error, terminal: false };
     let arguments = std::iter::once(name.to_owned()).chain(arguments).map(OsString::from);
     let outcome = match name {
         "bef_executor" => tools::bef_executor::run(arguments, console),
         "tfrt_translate" => tools::translate::run(arguments, console),
+        "tfrt" => tools::cli::run(arguments, console),
         "tfrt_opt" => tools::opt::run(arguments, console),
         _ => return Err(format!("'{name}' is none of our tools")),
     };

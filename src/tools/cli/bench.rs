@@ -1,0 +1,201 @@
+//! `tfrt bench`: how long a function takes, from the first call on.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use super::{
+    Failure, print, print_json,
+    program::{ProgramArgs, Session, duration},
+    report::report,
+};
+use crate::{Console, SharedWriter};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// Calls before measuring begins
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    warm_up: u32,
+    /// Measure for about this long: 500ms, 2s
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
+    time: Duration,
+    /// Measure this many calls instead
+    #[arg(long, value_name = "COUNT")]
+    calls: Option<u32>,
+    /// How many items (images, rows) one call works on, for the throughput
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    items: u64,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Calls at most, however short they are: each leaves a figure in memory.
+const CALLS_MAX: u32 = 10_000_000;
+
+/// Runs the command.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    let start = Instant::now();
+    let session = Session::new(&args.program, SharedWriter::new(std::io::sink()))?;
+    let load = start.elapsed();
+    let first = timed(&session, console)?;
+    for _ in 0..args.warm_up {
+        timed(&session, console)?;
+    }
+    let (mut latencies, total) = measure(args, &session, console)?;
+    latencies.sort_unstable();
+    let figures = Figures { load, first, latencies, total, items: args.items };
+    if args.json { print_json(console, &figures.to_json(&session.function)) } else { figures.print(console) }
+}
+
+/// One call that must succeed.
+fn timed(session: &Session, console: &mut Console) -> Result<Duration, Failure> {
+    let start = Instant::now();
+    let results = session.call()?;
+    let elapsed = start.elapsed();
+    let errors = session.take_errors(&results);
+    if errors.is_empty() {
+        return Ok(elapsed);
+    }
+    report(&errors, console);
+    Err(Failure::Told)
+}
+
+fn measure(
+    args: &Args,
+    session: &Session,
+    console: &mut Console,
+) -> Result<(Vec<Duration>, Duration), Failure> {
+    let progress = progress(args, console.terminal);
+    let mut latencies = Vec::new();
+    let start = Instant::now();
+    let mut shown = start;
+    let total = loop {
+        latencies.push(timed(session, console)?);
+        let now = Instant::now();
+        let calls = latencies.len() as u32;
+        let done = args.calls.map_or(now - start >= args.time, |count| calls >= count);
+        if done || calls >= CALLS_MAX {
+            break now - start;
+        }
+        // Drawing more often would be measured too.
+        if now - shown > Duration::from_millis(200) {
+            shown = now;
+            let elapsed_ms = (now - start).as_millis() as u64;
+            progress.set_position(args.calls.map_or(elapsed_ms, |_| calls.into()));
+        }
+    };
+    progress.finish_and_clear();
+    Ok((latencies, total))
+}
+
+fn progress(args: &Args, terminal: bool) -> ProgressBar {
+    let length = args.calls.map_or(args.time.as_millis() as u64, u64::from);
+    let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    match ProgressStyle::with_template("measuring {bar:40} {percent}%") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+struct Figures {
+    load: Duration,
+    first: Duration,
+    /// Sorted.
+    latencies: Vec<Duration>,
+    total: Duration,
+    items: u64,
+}
+
+impl Figures {
+    /// The latency that this part of all calls stays within (nearest rank).
+    fn percentile(&self, percent: usize) -> Duration {
+        let rank = (self.latencies.len() * percent).div_ceil(100).max(1);
+        self.latencies.get(rank - 1).copied().unwrap_or_default()
+    }
+
+    fn mean(&self) -> Duration {
+        self.latencies.iter().sum::<Duration>().div_f64(self.latencies.len().max(1) as f64)
+    }
+
+    fn per_second(&self) -> f64 {
+        self.latencies.len() as f64 * self.items as f64 / self.total.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    fn latency_rows(&self) -> [(&'static str, Duration); 6] {
+        [
+            ("min", self.percentile(0)),
+            ("mean", self.mean()),
+            ("p50", self.percentile(50)),
+            ("p90", self.percentile(90)),
+            ("p99", self.percentile(99)),
+            ("max", self.percentile(100)),
+        ]
+    }
+
+    fn to_json(&self, function: &str) -> serde_json::Value {
+        let us = |time: Duration| time.as_nanos() as f64 / 1e3;
+        let rows = self.latency_rows().map(|(name, time)| (name.to_owned(), json!(us(time))));
+        json!({
+            "function": function,
+            "calls": self.latencies.len(),
+            "load_us": us(self.load),
+            "first_call_us": us(self.first),
+            "latency_us": serde_json::Map::from_iter(rows),
+            "items_per_second": self.per_second(),
+        })
+    }
+
+    fn print(&self, console: &mut Console) -> Result<(), Failure> {
+        let mut text = format!(
+            "cold start   load {}, first call {}\nlatency      of {} calls\n",
+            readable(self.load),
+            readable(self.first),
+            self.latencies.len()
+        );
+        for (name, time) in self.latency_rows() {
+            text += &format!("  {name:<10} {}\n", readable(time));
+        }
+        let unit = if self.items == 1 { "calls" } else { "items" };
+        text += &format!("throughput   {:.1} {unit}/s\n", self.per_second());
+        print(console, text.as_bytes())
+    }
+}
+
+/// Three or four digits and a unit.
+fn readable(time: Duration) -> String {
+    let ns = time.as_nanos() as f64;
+    match ns {
+        _ if ns < 1e3 => format!("{ns:.0} ns"),
+        _ if ns < 1e6 => format!("{:.2} µs", ns / 1e3),
+        _ if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        _ => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let latencies: Vec<_> = (1..=10).map(Duration::from_millis).collect();
+        let figures = Figures {
+            load: Duration::ZERO,
+            first: Duration::ZERO,
+            latencies,
+            total: Duration::from_millis(55),
+            items: 2,
+        };
+        for (percent, ms) in [(0, 1), (50, 5), (90, 9), (99, 10), (100, 10)] {
+            assert_eq!(figures.percentile(percent), Duration::from_millis(ms), "{percent}");
+        }
+        assert_eq!(figures.mean(), Duration::from_micros(5500));
+        assert!((figures.per_second() - 20.0 / 0.055).abs() < 1e-6);
+        assert_eq!(readable(Duration::from_micros(1500)), "1.50 ms");
+    }
+}

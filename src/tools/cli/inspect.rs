@@ -1,0 +1,121 @@
+//! `tfrt inspect`: the sections, functions and kernels of a program, or a picture of a function's graph.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use clap::ValueEnum;
+use serde_json::json;
+use tfrt_bef::{Inspection, VerifiedBef};
+
+use super::{Failure, graph::Graph, print, print_json};
+use crate::{Console, Runtime};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The program: MLIR text or a BEF file
+    program: PathBuf,
+    /// Print a function's graph instead, as text for Graphviz or as a picture
+    #[arg(long, value_name = "FORMAT")]
+    graph: Option<GraphFormat>,
+    /// The function whose graph to print; if not given, the first
+    #[arg(short, long, value_name = "NAME", requires = "graph")]
+    function: Option<String>,
+    /// Print as JSON
+    #[arg(long, conflicts_with = "graph")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum GraphFormat {
+    Dot,
+    Svg,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    let runtime = Runtime::builder().build()?;
+    let bef = runtime.read_file(&args.program)?;
+    if let Some(format) = args.graph {
+        let graph = Graph::of(&bef, function_index(&bef, args.function.as_deref())?);
+        let text = match format {
+            GraphFormat::Dot => graph.to_dot(),
+            GraphFormat::Svg => graph.to_svg(),
+        };
+        return print(console, text.as_bytes());
+    }
+    let inspection = bef.inspect();
+    if args.json {
+        return print_json(console, &to_json(&inspection));
+    }
+    print(console, to_text(&inspection).as_bytes())
+}
+
+fn function_index(bef: &VerifiedBef, name: Option<&str>) -> Result<usize, Failure> {
+    let found = match name {
+        Some(name) => bef.function_named(name),
+        None => (0..bef.functions().len()).find(|&index| bef.function(index).is_some()),
+    };
+    found.filter(|&index| bef.function(index).is_some()).ok_or_else(|| {
+        let names: Vec<_> = bef.functions().iter().map(|f| f.name.as_str()).filter(|n| !n.is_empty()).collect();
+        Failure::Usage(format!("no function with a graph of this name; the program has {}", names.join(", ")))
+    })
+}
+
+fn to_text(inspection: &Inspection) -> String {
+    let mut text = format!("BEF version {}, {} bytes\n\nsections\n", inspection.version, inspection.bytes);
+    for section in &inspection.sections {
+        let name = section.name.map_or_else(|| format!("unknown ({})", section.code), str::to_owned);
+        let entries = section.entries.map_or_else(String::new, |entries| format!("{entries} entries"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  {name:<20} {:>8} bytes at {:>8}, alignment {:>2}  {entries}",
+            section.bytes, section.offset, section.alignment
+        );
+    }
+    text += "\nfunctions\n";
+    for function in &inspection.functions {
+        let name = if function.name.is_empty() { "(region)" } else { &function.name };
+        let _ = writeln!(
+            text,
+            "  {name}({}) -> ({}): {}, {} kernels, {} registers, {} bytes",
+            function.arguments.join(", "),
+            function.results.join(", "),
+            function.kind,
+            function.kernels,
+            function.registers,
+            function.record_bytes
+        );
+    }
+    text += "\nkernels\n";
+    for kernel in &inspection.kernels {
+        let _ = writeln!(text, "  {kernel}");
+    }
+    text
+}
+
+fn to_json(inspection: &Inspection) -> serde_json::Value {
+    let sections: Vec<_> = inspection
+        .sections
+        .iter()
+        .map(|s| {
+            json!({
+                "code": s.code, "name": s.name, "offset": s.offset, "bytes": s.bytes,
+                "alignment": s.alignment, "entries": s.entries,
+            })
+        })
+        .collect();
+    let functions: Vec<_> = inspection
+        .functions
+        .iter()
+        .map(|f| {
+            json!({
+                "name": f.name, "kind": f.kind, "arguments": f.arguments, "results": f.results,
+                "kernels": f.kernels, "registers": f.registers, "bytes": f.record_bytes,
+            })
+        })
+        .collect();
+    json!({
+        "version": inspection.version, "bytes": inspection.bytes, "sections": sections,
+        "functions": functions, "kernels": inspection.kernels, "types": inspection.types,
+    })
+}

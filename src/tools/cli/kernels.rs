@@ -1,0 +1,141 @@
+//! `tfrt kernels`: the reference of all kernels, made of what they say of themselves.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use tfrt_host::{AttributeSpec, Kernel, KernelRegistry, Placement, TypeSpec};
+
+use super::{Failure, print};
+use crate::{Console, Errors, register_kernels};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Write the reference to this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Fail if this file is not the reference
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    check: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    let mut registry = KernelRegistry::new();
+    register_kernels(&mut registry);
+    let reference = reference(&registry);
+    let io = |error| Failure::Errors(Errors::from(tfrt_host::Diagnostic::from(error)));
+    if let Some(file) = &args.check {
+        if std::fs::read_to_string(file).map_err(io)? == reference {
+            return Ok(());
+        }
+        let file = file.display();
+        console.complain(format_args!("error: {file} is not up to date; write it with tfrt kernels --write {file}"));
+        return Err(Failure::Told);
+    }
+    match &args.write {
+        Some(file) => std::fs::write(file, reference).map_err(io),
+        None => print(console, reference.as_bytes()),
+    }
+}
+
+/// One section for each part of the names before the first dot.
+fn reference(registry: &KernelRegistry) -> String {
+    let mut text = String::from(
+        "# Kernels\n\nMade from the kernels' own signatures by `tfrt kernels --write docs/kernels.md`. `…` stands for any \
+         number of further ones.\n",
+    );
+    let mut section = "";
+    for kernel in registry.kernels() {
+        let dialect = kernel.name().split('.').next().unwrap_or_default();
+        if dialect != section {
+            section = dialect;
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n## {section}\n\n| kernel | signature | |\n|---|---|---|\n");
+        }
+        let _ = writeln!(text, "| `{}` | {} | {} |", kernel.name(), signature(kernel), remarks(kernel));
+    }
+    text
+}
+
+fn signature(kernel: &Kernel) -> String {
+    let signature = kernel.signature();
+    let types = |fixed: &[TypeSpec], rest: Option<TypeSpec>| {
+        let fixed = fixed.iter().map(|&spec| type_name(spec).to_owned());
+        fixed.chain(rest.map(|spec| format!("{}…", type_name(spec)))).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = format!(
+        "`({}) -> ({})`",
+        types(&signature.arguments, signature.rest_arguments),
+        types(&signature.results, signature.rest_results)
+    );
+    let named = signature.attributes.iter().map(|a| format!("{}: {}", a.name, attribute_name(a.spec)));
+    let rest = signature.rest_attributes.map(|spec| format!("{}…", attribute_name(spec)));
+    let attributes: Vec<_> = named.chain(rest).collect();
+    if !attributes.is_empty() {
+        let _ = write!(text, " `{{{}}}`", attributes.join(", "));
+    }
+    text
+}
+
+fn type_name(spec: TypeSpec) -> &'static str {
+    spec.name().unwrap_or("any")
+}
+
+fn attribute_name(spec: AttributeSpec) -> String {
+    match spec {
+        AttributeSpec::Scalar(dtype) => dtype.name().to_owned(),
+        AttributeSpec::Array(dtype) => format!("[{}]", dtype.name()),
+        AttributeSpec::String => "string".to_owned(),
+        AttributeSpec::Type => "type".to_owned(),
+        AttributeSpec::TypeArray => "[type]".to_owned(),
+        AttributeSpec::Shape => "shape".to_owned(),
+        AttributeSpec::Dense => "dense".to_owned(),
+        AttributeSpec::Aggregate => "[any]".to_owned(),
+        AttributeSpec::Any => "any".to_owned(),
+    }
+}
+
+fn remarks(kernel: &Kernel) -> String {
+    let mut text = kernel.doc().replace('|', "\\|").replace('\n', " ");
+    let functions = match (kernel.signature().functions, kernel.signature().rest_functions) {
+        (0, _) => None,
+        (1, false) => Some("takes a function".to_owned()),
+        (count, more) => Some(format!("takes {count}{} functions", if more { " or more" } else { "" })),
+    };
+    let placement = match kernel.placement() {
+        Placement::Inline => None,
+        Placement::Parallel => Some("runs beside others".to_owned()),
+        Placement::Blocking => Some("may wait".to_owned()),
+    };
+    let mutated = kernel.mutated_arguments();
+    let mutates = (!mutated.is_empty())
+        .then(|| format!("changes {}", mutated.iter().map(|a| format!("argument {a}")).collect::<Vec<_>>().join(", ")));
+    let effects = kernel.is_side_effecting().then(|| "has side effects".to_owned());
+    let non_strict = kernel.is_non_strict().then(|| "non-strict".to_owned());
+    let remarks: Vec<_> = [functions, placement, mutates, effects, non_strict].into_iter().flatten().collect();
+    if !remarks.is_empty() {
+        let _ = write!(text, " *({})*", remarks.join("; "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use tfrt_host::Attr;
+
+    use super::*;
+
+    #[test]
+    fn the_reference_says_what_the_signature_says() {
+        let mut registry = KernelRegistry::new();
+        registry
+            .add("my.add", |x: i32, by: Attr<i32>| x.wrapping_add(by.0))
+            .attributes(&["by"])
+            .doc("A sum.")
+            .side_effecting();
+        let text = reference(&registry);
+        assert!(
+            text.contains("| `my.add` | `(i32) -> (i32)` `{by: i32}` | A sum. *(has side effects)* |"),
+            "{text}"
+        );
+    }
+}

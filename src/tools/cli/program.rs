@@ -1,0 +1,205 @@
+//! What `run` and `bench` have in common: a program, one of its functions, arguments and a request.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tfrt_host::{AsyncValue, Diagnostic, FunctionRef, RequestContext, ResourceContext, work_queue};
+
+use super::{
+    Failure,
+    values::{self, CHAIN},
+};
+use crate::{Program, Runtime, SharedWriter};
+
+/// Name of the resource that tells kernels where a program's data files are: a [`PathBuf`].
+const DATA_DIR: &str = "data_dir";
+
+#[derive(clap::Args)]
+pub(super) struct ProgramArgs {
+    /// The program: MLIR text or a BEF file, whichever its content is
+    pub(super) program: PathBuf,
+    /// The function; if not given, `main` or the only one
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) function: Option<String>,
+    /// An argument, in order or as N=VALUE: a number, text, 2x2xf32=[1,2,3,4], f32=0, @file.npy, @file.btf#INDEX,
+    /// @file.safetensors#NAME. Chains are filled in
+    #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
+    pub(super) inputs: Vec<String>,
+    /// Where the program's data files are
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// Who runs the work: s (one thread), mstd (a thread per core), mstd:THREADS
+    #[arg(long, value_name = "TYPE", default_value = "mstd")]
+    pub(super) work_queue: String,
+    /// Load kernels from a shared library; its code runs in this process
+    #[arg(long = "kernels", value_name = "LIBRARY")]
+    pub(super) shared_libraries: Vec<PathBuf>,
+    /// Cancel what has not finished after this long: 500ms, 2s
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) deadline: Option<Duration>,
+}
+
+/// A program ready to be called.
+pub(super) struct Session {
+    pub(super) runtime: Runtime,
+    pub(super) program: Program,
+    pub(super) function: String,
+    pub(super) arguments: Vec<AsyncValue>,
+    /// Errors that arose so far, whether they reach a result or not.
+    errors: Arc<Mutex<Vec<Diagnostic>>>,
+    data: Option<PathBuf>,
+    deadline: Option<Duration>,
+}
+
+impl Session {
+    /// Loads the program; what its kernels print goes to `output`.
+    pub(super) fn new(args: &ProgramArgs, output: SharedWriter) -> Result<Self, Failure> {
+        let queue = work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let told = errors.clone();
+        let mut builder = Runtime::builder()
+            .work_queue(queue)
+            .output(output)
+            .diagnostics(move |error| told.lock().push(error.clone()));
+        for library in &args.shared_libraries {
+            builder = builder.shared_library(library);
+        }
+        let runtime = builder.build()?;
+        let program = runtime.load_file(&args.program)?;
+        let function = choose(&program, args.function.as_deref())?;
+        let arguments = arguments(&function, &args.inputs, &runtime)?;
+        let function = function.name().to_owned();
+        let (data, deadline) = (args.data.clone(), args.deadline);
+        Ok(Self { runtime, program, function, arguments, errors, data, deadline })
+    }
+
+    /// A request with the resources and the deadline asked for.
+    pub(super) fn request(&self) -> Result<Arc<RequestContext>, Diagnostic> {
+        let resources = ResourceContext::new();
+        if let Some(data) = &self.data {
+            resources.insert(DATA_DIR, data.clone());
+        }
+        let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
+        if let Some(deadline) = self.deadline {
+            request.set_deadline(deadline)?;
+        }
+        Ok(request)
+    }
+
+    /// Calls the function and waits until all its work has ended.
+    pub(super) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
+        let request = self.request()?;
+        let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
+        self.runtime.host().quiesce()?;
+        Ok(results)
+    }
+
+    /// The errors that arose since the last call, with those that the results are.
+    pub(super) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
+        let mut errors = std::mem::take(&mut *self.errors.lock());
+        errors.extend(results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone()));
+        let panics = self.runtime.host().work_queue().take_panics();
+        errors.extend(panics.iter().map(|panic| Diagnostic::internal(format!("a task panicked: {panic:?}"))));
+        errors
+    }
+
+    /// MLIR spellings of the result types.
+    pub(super) fn result_types(&self) -> Vec<String> {
+        let function = self.program.file().function(&self.function);
+        function.map(|f| f.result_types().map(str::to_owned).collect()).unwrap_or_default()
+    }
+}
+
+fn choose<'p>(program: &'p Program, name: Option<&str>) -> Result<FunctionRef<'p>, Failure> {
+    let file = program.file();
+    if let Some(name) = name {
+        return file.function(name).ok_or_else(|| {
+            Failure::Usage(format!("the program has no function '{name}'; it has {}", names(program)))
+        });
+    }
+    if let Some(main) = file.function("main") {
+        return Ok(main);
+    }
+    let mut named = file.functions().filter(|function| !function.name().is_empty());
+    match (named.next(), named.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err(Failure::Usage("the program has no function".to_owned())),
+        _ => Err(Failure::Usage(format!("which function? --function is one of {}", names(program)))),
+    }
+}
+
+fn names(program: &Program) -> String {
+    let functions = program.file().functions();
+    let named: Vec<_> = functions.map(|function| function.name()).filter(|name| !name.is_empty()).collect();
+    named.join(", ")
+}
+
+/// Puts the given values in their places and chains in theirs.
+fn arguments(
+    function: &FunctionRef<'_>,
+    inputs: &[String],
+    runtime: &Runtime,
+) -> Result<Vec<AsyncValue>, Failure> {
+    let types: Vec<_> = function.argument_types().collect();
+    let mut places: Vec<Option<AsyncValue>> = vec![None; types.len()];
+    for input in inputs {
+        let (place, text) = place_of(input, &places, &types)?;
+        let value = values::parse(text, types[place], runtime.host().allocator()).map_err(|mut error| {
+            error.message = format!("argument {place} ({}): {}", types[place], error.message);
+            error
+        })?;
+        places[place] = Some(value);
+    }
+    let filled = places.into_iter().zip(&types).enumerate().map(|(place, (value, ty))| match value {
+        Some(value) => Ok(value),
+        None if *ty == CHAIN => Ok(AsyncValue::new(tfrt_host::Chain)),
+        None => Err(Failure::Usage(format!(
+            "'{}' needs argument {place} ({ty}): give it with --input",
+            function.name()
+        ))),
+    });
+    filled.collect()
+}
+
+/// `3=VALUE` is for argument 3, other values for the first one that is still open and no chain.
+fn place_of<'i>(
+    input: &'i str,
+    places: &[Option<AsyncValue>],
+    types: &[&str],
+) -> Result<(usize, &'i str), Failure> {
+    if let Some((number, value)) = input.split_once('=')
+        && let Ok(place) = number.parse::<usize>()
+    {
+        return match types.get(place) {
+            Some(_) => Ok((place, value)),
+            None => Err(Failure::Usage(format!("there is no argument {place}; there are {}", types.len()))),
+        };
+    }
+    let open = (0..types.len()).find(|&place| places[place].is_none() && types[place] != CHAIN);
+    open.map(|place| (place, input))
+        .ok_or_else(|| Failure::Usage(format!("there is no argument for --input {input}")))
+}
+
+/// `500ms`, `2s`, `1.5s`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').ok_or("a time ends in 's' or 'ms'")?, 1.0),
+    };
+    let seconds: f64 = number.parse().map_err(|_| format!("'{number}' is no number"))?;
+    Duration::try_from_secs_f64(seconds * unit).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        for wrong in ["", "5", "s", "-1s", "1e40s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

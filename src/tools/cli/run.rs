@@ -1,0 +1,171 @@
+//! `tfrt run`: calls a function once and prints, writes or checks its results.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter},
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, tracing};
+
+use super::{
+    Failure, print, print_json,
+    program::{ProgramArgs, Session},
+    report::report,
+    values::{self, CHAIN},
+};
+use crate::Console;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// Write a result, in order or as N=FILE, to a .npy, .btf or .safetensors file
+    #[arg(short, long = "output", value_name = "[N=]FILE")]
+    outputs: Vec<String>,
+    /// Compare a result, in order or as N=VALUE, with a value as --input takes it
+    #[arg(long = "expected-output", value_name = "[N=]VALUE", allow_hyphen_values = true)]
+    expected: Vec<String>,
+    /// How far numbers may be from those expected, absolutely or relative to the greater
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-5)]
+    tolerance: f64,
+    /// Record what ran when and where: a .pftrace file for Perfetto, a .json file for Chrome's viewer
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    // With --json the output is one JSON value, so that what kernels print goes elsewhere.
+    let printed = if args.json { console.error.clone() } else { console.output.clone() };
+    let session = Session::new(&args.program, printed)?;
+    if args.trace.is_some() {
+        tracing::enable();
+    }
+    let called = session.call();
+    if let Some(file) = &args.trace {
+        tracing::disable();
+        write_trace(file)?;
+    }
+    let results = called?;
+    session.runtime.host().flush();
+    let types = session.result_types();
+    let errors = session.take_errors(&results);
+    if args.json {
+        print_results_json(&session, &results, &types, &errors, console)?;
+    } else {
+        print_results(&results, &types, console)?;
+    }
+    report(&errors, console);
+    let mut failed = !errors.is_empty();
+    write_outputs(args, &session, &results, &types)?;
+    failed |= !check_expected(args, &session, &results, &types, console)?;
+    if failed { Err(Failure::Told) } else { Ok(()) }
+}
+
+fn write_trace(file: &Path) -> Result<(), Diagnostic> {
+    let trace = tracing::take();
+    let write = || -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(file)?);
+        if file.extension().is_some_and(|extension| extension == "json") {
+            trace.write_chrome_json(&mut out)?;
+        } else {
+            trace.write_perfetto(&mut out)?;
+        }
+        out.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
+    };
+    write().map_err(|error| {
+        Diagnostic::new(ErrorCode::Io, format!("cannot write '{}': {error}", file.display()))
+    })
+}
+
+fn print_results(results: &[AsyncValue], types: &[String], console: &mut Console) -> Result<(), Failure> {
+    for (number, (value, ty)) in results.iter().zip(types).enumerate() {
+        if value.error().is_none() && ty != CHAIN {
+            let line = format!("result {number}: {ty} = {}\n", values::show(value, ty)?);
+            print(console, line.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn print_results_json(
+    session: &Session,
+    results: &[AsyncValue],
+    types: &[String],
+    errors: &[Diagnostic],
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let allocator = session.runtime.host().allocator();
+    let mut shown = Vec::new();
+    for (value, ty) in results.iter().zip(types) {
+        shown.push(match value.error() {
+            Some(error) => json!({ "type": ty, "error": error_json(&error) }),
+            None => values::to_json(value, ty, allocator)?,
+        });
+    }
+    let errors: Vec<_> = errors.iter().map(error_json).collect();
+    print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }))
+}
+
+fn error_json(error: &Diagnostic) -> serde_json::Value {
+    let place = error.location.as_ref().map(ToString::to_string);
+    json!({ "code": error.code.name(), "message": error.message, "location": place })
+}
+
+/// `3=TEXT` is for result 3, other texts for the first one that is still free and no chain.
+fn assign<'t>(texts: &'t [String], types: &[String]) -> Result<Vec<(usize, &'t str)>, Failure> {
+    let mut assigned: Vec<(usize, &str)> = Vec::new();
+    for text in texts {
+        let numbered = text.split_once('=').and_then(|(number, rest)| Some((number.parse().ok()?, rest)));
+        let free = |place: &usize| types[*place] != CHAIN && assigned.iter().all(|(taken, _)| taken != place);
+        let next = || (0..types.len()).find(free).map(|place| (place, text.as_str()));
+        match numbered.or_else(next) {
+            Some((place, rest)) if place < types.len() => assigned.push((place, rest)),
+            _ => return Err(Failure::Usage(format!("there is no result for '{text}'"))),
+        }
+    }
+    Ok(assigned)
+}
+
+fn write_outputs(
+    args: &Args,
+    session: &Session,
+    results: &[AsyncValue],
+    types: &[String],
+) -> Result<(), Failure> {
+    for (place, file) in assign(&args.outputs, types)? {
+        if results[place].error().is_none() {
+            values::write(&results[place], file, session.runtime.host().allocator())?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells of each result that is not as expected; whether there was none.
+fn check_expected(
+    args: &Args,
+    session: &Session,
+    results: &[AsyncValue],
+    types: &[String],
+    console: &mut Console,
+) -> Result<bool, Failure> {
+    let allocator = session.runtime.host().allocator();
+    let mut fine = true;
+    for (place, text) in assign(&args.expected, types)? {
+        if results[place].error().is_some() {
+            continue;
+        }
+        let ty = &types[place];
+        let expected = values::parse(text, ty, allocator)?;
+        if let Some(why) = values::difference(&results[place], &expected, ty, args.tolerance, allocator)? {
+            console.complain(format_args!("error: result {place} is not as expected: {why}"));
+            fine = false;
+        }
+    }
+    Ok(fine)
+}

@@ -1,0 +1,335 @@
+//! Values on the command line: how they are read, printed, written to files and compared.
+
+use std::{fmt, path::Path, str::FromStr, sync::Arc};
+
+use serde_json::{Value as Json, json};
+use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16,
+    files::{btf::BtfFile, npy, safetensors::SafeTensorsFile},
+    with_element,
+};
+
+/// MLIR spelling of the type of chains.
+pub(super) const CHAIN: &str = Chain::TYPE_NAME;
+
+static ME: Accessor = Accessor::new("tfrt");
+
+type Allocator = Arc<dyn HostAllocator>;
+
+fn wrong(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::invalid_argument(message)
+}
+
+/// Calls a macro with each scalar type of MLIR programs and its spelling.
+macro_rules! scalars {
+    ($use:ident) => {
+        $use! {
+            i8 "i8", i16 "i16", i32 "i32", i64 "i64", u8 "ui8", u16 "ui16", u32 "ui32", u64 "ui64",
+            f16 "f16", bf16 "bf16", f32 "f32", f64 "f64"
+        }
+    };
+}
+
+/// Reads a value of the type that an argument has.
+///
+/// # Errors
+/// If the text is none, or there is no way to write values of that type.
+pub(super) fn parse(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Diagnostic> {
+    macro_rules! parse_scalar {
+        ($($scalar:ident $name:literal),*) => {
+            match ty {
+                $($name => return Ok(AsyncValue::new(number::<$scalar>(text)?)),)*
+                _ => {}
+            }
+        };
+    }
+    scalars!(parse_scalar);
+    match ty {
+        "i1" => Ok(AsyncValue::new(boolean(text)?)),
+        String::TYPE_NAME => Ok(AsyncValue::new(text.to_owned())),
+        HostTensor::TYPE_NAME => Ok(AsyncValue::new(tensor(text, allocator)?)),
+        _ => Err(wrong("values of this type cannot be given")),
+    }
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, Diagnostic> {
+    text.trim().parse().map_err(|_| wrong(format!("'{}' is no number of this type", text.trim())))
+}
+
+fn boolean(text: &str) -> Result<bool, Diagnostic> {
+    match text.trim() {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        other => Err(wrong(format!("'{other}' is neither true nor false"))),
+    }
+}
+
+/// `@FILE`, `2x2xf32=[1,2,3,4]`, `2x2xf32=0`.
+fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
+    if let Some(file) = text.strip_prefix('@') {
+        return tensor_file(file, allocator);
+    }
+    let (form, elements) = text
+        .split_once('=')
+        .ok_or_else(|| wrong("a tensor is written as 2x2xf32=[1,2,3,4], f32=0 or @file.npy"))?;
+    let mut dimensions: Vec<_> = form.split('x').collect();
+    let name = dimensions.pop().unwrap_or_default();
+    let dtype = dtype(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
+    let dimensions = dimensions.into_iter().map(number).collect::<Result<Vec<usize>, _>>()?;
+    let shape = TensorShape::new(&dimensions)?;
+    let dense = with_element!(dtype, |T| elements_of::<T>(shape, elements, allocator), else {
+        Err(wrong(format!("tensors of {name} cannot be written here")))
+    })?;
+    Ok(dense.into())
+}
+
+fn dtype(name: &str) -> Option<DType> {
+    DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
+}
+
+fn elements_of<T: Element + FromStr>(
+    shape: TensorShape,
+    text: &str,
+    allocator: &Allocator,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let element = |text: &str| {
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '[' || c == ']');
+        match (T::DTYPE, text) {
+            (DType::I1, "1") => number("true"),
+            (DType::I1, "0") => number("false"),
+            _ => number::<T>(text),
+        }
+    };
+    if !text.trim_start().starts_with('[') {
+        return DenseHostTensor::full(shape, element(text)?, allocator);
+    }
+    let empty = text.chars().all(|c| c.is_whitespace() || c == '[' || c == ']');
+    let texts = text.split(',').filter(|_| !empty);
+    let elements = texts.map(element).collect::<Result<Vec<T>, _>>()?;
+    DenseHostTensor::from_slice(shape, &elements, allocator)
+}
+
+/// `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`.
+fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
+    let (file, part) = match text.rsplit_once('#') {
+        Some((file, part)) => (file, Some(part)),
+        None => (text, None),
+    };
+    match extension(file) {
+        "npy" => Ok(npy::read(file, allocator)?.into()),
+        "btf" => BtfFile::open(file)?.tensor(part.map_or(Ok(0), number)?),
+        "safetensors" => {
+            let opened = SafeTensorsFile::open(file)?;
+            let name = match part {
+                Some(name) => name.to_owned(),
+                None => only_name(&opened)?,
+            };
+            Ok(opened.tensor(&name, allocator)?.into())
+        }
+        _ => Err(wrong(format!("'{file}' is neither .npy nor .btf nor .safetensors"))),
+    }
+}
+
+fn only_name(file: &SafeTensorsFile) -> Result<String, Diagnostic> {
+    let names: Vec<_> = file.names().collect();
+    match names[..] {
+        [only] => Ok(only.to_owned()),
+        _ => Err(wrong(format!("which tensor? Add #NAME, one of {}", names.join(", ")))),
+    }
+}
+
+fn extension(file: &str) -> &str {
+    Path::new(file).extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+}
+
+/// A value as a line of text.
+pub(super) fn show(value: &AsyncValue, ty: &str) -> Result<String, Diagnostic> {
+    macro_rules! show_scalar {
+        ($($scalar:ident $name:literal),*) => {
+            $(if let Some(number) = value.get::<$scalar>() { return Ok(number.to_string()); })*
+        };
+    }
+    scalars!(show_scalar);
+    if let Some(flag) = value.get::<bool>() {
+        return Ok(flag.to_string());
+    }
+    if let Some(text) = value.get::<String>() {
+        return Ok(format!("{text:?}"));
+    }
+    match value.get::<HostTensor>() {
+        Some(tensor) => Ok(tensor.print(&ME)?.trim_end().to_owned()),
+        None => Ok(format!("a {ty}")),
+    }
+}
+
+/// A value as JSON; tensors with all their elements.
+pub(super) fn to_json(value: &AsyncValue, ty: &str, allocator: &Allocator) -> Result<Json, Diagnostic> {
+    macro_rules! json_scalar {
+        ($($scalar:ident $name:literal),*) => {
+            $(if let Some(number) = value.get::<$scalar>() {
+                return Ok(json!({ "type": ty, "value": json_number(number) }));
+            })*
+        };
+    }
+    scalars!(json_scalar);
+    if let Some(flag) = value.get::<bool>() {
+        return Ok(json!({ "type": ty, "value": flag }));
+    }
+    if let Some(text) = value.get::<String>() {
+        return Ok(json!({ "type": ty, "value": text }));
+    }
+    let Some(tensor) = value.get::<HostTensor>() else { return Ok(json!({ "type": ty })) };
+    let elements = match tensor {
+        HostTensor::String(strings) => json!(strings.strings()),
+        other => {
+            let dense = other.to_dense(&ME, allocator)?;
+            with_element!(dense.dtype(), |T| json_elements::<T>(&dense)?, else json!(null))
+        }
+    };
+    let shape = tensor.shape().dims();
+    Ok(json!({ "type": ty, "dtype": tensor.dtype().name(), "shape": shape, "values": elements }))
+}
+
+fn json_elements<T: Element + fmt::Display>(tensor: &DenseHostTensor) -> Result<Json, Diagnostic> {
+    Ok(tensor.read::<T>(&ME)?.iter().map(json_number).collect())
+}
+
+/// A number as it prints; JSON has no infinities and no complex numbers, which become strings.
+fn json_number(number: impl fmt::Display) -> Json {
+    let text = number.to_string();
+    serde_json::from_str(&text).unwrap_or(Json::String(text))
+}
+
+/// Writes a tensor to a `.npy`, `.btf` or `.safetensors` file.
+///
+/// # Errors
+/// If the value is no tensor, the file name says no format, or it cannot be written.
+pub(super) fn write(value: &AsyncValue, file: &str, allocator: &Allocator) -> Result<(), Diagnostic> {
+    let tensor = value.get::<HostTensor>().ok_or_else(|| wrong("only tensors can be written to a file"))?;
+    match extension(file) {
+        "npy" => npy::write(file, &tensor.to_dense(&ME, allocator)?, &ME),
+        "btf" => tfrt_tensor::files::btf::write(file, std::slice::from_ref(tensor), &ME),
+        "safetensors" => {
+            let dense = tensor.to_dense(&ME, allocator)?;
+            tfrt_tensor::files::safetensors::write(file, &[("output", &dense)], &ME)
+        }
+        _ => Err(wrong(format!("'{file}' is neither .npy nor .btf nor .safetensors"))),
+    }
+}
+
+/// How a value differs from what was expected, if it does. Floats may differ by `tolerance`, absolutely or relative to
+/// the greater of the two.
+///
+/// # Errors
+/// If the values cannot be compared.
+pub(super) fn difference(
+    value: &AsyncValue,
+    expected: &AsyncValue,
+    ty: &str,
+    tolerance: f64,
+    allocator: &Allocator,
+) -> Result<Option<String>, Diagnostic> {
+    let (Some(actual), Some(wanted)) = (value.get::<HostTensor>(), expected.get::<HostTensor>()) else {
+        let (actual, wanted) = (show(value, ty)?, show(expected, ty)?);
+        let close = match (actual.parse(), wanted.parse()) {
+            (Ok(actual), Ok(wanted)) => is_close(actual, wanted, tolerance),
+            _ => actual == wanted,
+        };
+        return Ok((!close).then(|| format!("it is {actual}, expected {wanted}")));
+    };
+    if actual.metadata() != wanted.metadata() {
+        let form = |tensor: &HostTensor| format!("{} {:?}", tensor.shape(), tensor.dtype());
+        return Ok(Some(format!("it is a {}, expected a {}", form(actual), form(wanted))));
+    }
+    if let (HostTensor::String(actual), HostTensor::String(wanted)) = (actual, wanted) {
+        return Ok((actual.strings() != wanted.strings()).then(|| "the strings differ".to_owned()));
+    }
+    let (actual, wanted) = (actual.to_dense(&ME, allocator)?, wanted.to_dense(&ME, allocator)?);
+    with_element!(actual.dtype(), |T| first_difference::<T>(&actual, &wanted, tolerance), else Ok(None))
+}
+
+fn first_difference<T: Element + fmt::Display>(
+    actual: &DenseHostTensor,
+    wanted: &DenseHostTensor,
+    tolerance: f64,
+) -> Result<Option<String>, Diagnostic> {
+    let (actual, wanted) = (actual.read::<T>(&ME)?, wanted.read::<T>(&ME)?);
+    let differs = |(a, w): (&T, &T)| match (a.to_string().parse(), w.to_string().parse()) {
+        (Ok(a), Ok(w)) => !is_close(a, w, tolerance),
+        _ => a.to_string() != w.to_string(),
+    };
+    let count = actual.iter().zip(wanted.iter()).filter(|&(a, w)| differs((a, w))).count();
+    let first = actual.iter().zip(wanted.iter()).position(|(a, w)| differs((a, w)));
+    Ok(first.map(|at| {
+        let (a, w) = (&actual[at], &wanted[at]);
+        format!("element {at} is {a}, expected {w} ({count} of {} differ)", actual.len())
+    }))
+}
+
+fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
+    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use tfrt_host::allocator::SystemAllocator;
+
+    use super::*;
+
+    fn read(text: &str, ty: &str) -> Result<AsyncValue, Diagnostic> {
+        parse(text, ty, &(Arc::new(SystemAllocator) as Allocator))
+    }
+
+    #[test]
+    fn values_read_and_print() {
+        let cases = [
+            ("42", "i32", "42"),
+            ("-1.5", "f32", "-1.5"),
+            ("true", "i1", "true"),
+            ("a b", "!tfrt.string", "\"a b\""),
+            ("2xi32=[1,2]", "!t.tensor", "DenseHostTensor dtype = I32, shape = [2], values = [1, 2]"),
+            ("2x2xi8=[[1,2],[3,4]]", "!t.tensor", "DenseHostTensor dtype = I8, shape = [2, 2], values = [1, 2, 3, 4]"),
+            ("2xi64=7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [7, 7]"),
+            ("0xi64=[]", "!t.tensor", "DenseHostTensor dtype = I64, shape = [0], values = []"),
+            ("i1=1", "!t.tensor", "DenseHostTensor dtype = I1, shape = [], values = [1]"),
+        ];
+        for (text, ty, expected) in cases {
+            assert_eq!(show(&read(text, ty).unwrap(), ty).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_an_error() {
+        let cases = [
+            ("x", "i32"),
+            ("300", "i8"),
+            ("2", "i1"),
+            ("2xi32=[1]", "!t.tensor"),
+            ("2xq9=[1]", "!t.tensor"),
+            ("-1xi32=[1]", "!t.tensor"),
+            ("@no.such.file.npy", "!t.tensor"),
+            ("@no.txt", "!t.tensor"),
+            ("1", "!my.type"),
+        ];
+        for (text, ty) in cases {
+            assert!(read(text, ty).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn differences_are_told() {
+        let allocator: Allocator = Arc::new(SystemAllocator);
+        let tell = |a: &str, b: &str, ty: &str| {
+            difference(&read(a, ty).unwrap(), &read(b, ty).unwrap(), ty, 1e-3, &allocator).unwrap()
+        };
+        assert_eq!(tell("1.0", "1.0001", "f32"), None);
+        assert_eq!(tell("1", "2", "i32").unwrap(), "it is 1, expected 2");
+        assert_eq!(tell("2xf32=[1,2]", "2xf32=[1,2.0005]", "!t.tensor"), None);
+        assert_eq!(
+            tell("2xf32=[1,2]", "2xf32=[1,3]", "!t.tensor").unwrap(),
+            "element 1 is 2, expected 3 (1 of 2 differ)"
+        );
+        assert!(tell("2xf32=[1,2]", "1xf32=[1]", "!t.tensor").is_some());
+    }
+}
