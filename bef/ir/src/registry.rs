@@ -1,6 +1,6 @@
 //! What is known about operations: the types they take and give, their attributes, and how they are written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::assembly::{Assembly, CustomAssembly, Format};
@@ -352,6 +352,7 @@ impl OpDefinition {
 #[derive(Clone, Debug, Default)]
 pub struct OpRegistry {
     ops: HashMap<Name, OpDefinition>,
+    dialects: HashSet<String>,
 }
 
 impl OpRegistry {
@@ -365,7 +366,17 @@ impl OpRegistry {
         if matches!(definition.assembly, Assembly::Default) {
             definition.assembly = Assembly::Format(Arc::new(Format::default_of(&definition)));
         }
+        if let Some((dialect, _)) = definition.name.as_str().split_once('.')
+            && !self.dialects.contains(dialect)
+        {
+            self.dialects.insert(dialect.to_owned());
+        }
         self.ops.insert(definition.name.clone(), definition);
+    }
+
+    /// Whether an operation of this dialect is known; others of it are then taken in generic form.
+    pub fn has_dialect(&self, dialect: &str) -> bool {
+        self.dialects.contains(dialect)
     }
 
     /// The definition of an operation.

@@ -55,7 +55,8 @@ fn function_index(bef: &VerifiedBef, name: Option<&str>) -> Result<usize, Failur
         None => (0..bef.functions().len()).find(|&index| bef.function(index).is_some()),
     };
     found.filter(|&index| bef.function(index).is_some()).ok_or_else(|| {
-        let names: Vec<_> = bef.functions().iter().map(|f| f.name.as_str()).filter(|n| !n.is_empty()).collect();
+        let names: Vec<_> =
+            bef.functions().iter().map(|f| f.name.as_str()).filter(|n| !n.is_empty()).collect();
         Failure::Usage(format!("no function with a graph of this name; the program has {}", names.join(", ")))
     })
 }

@@ -28,7 +28,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
             return Ok(());
         }
         let file = file.display();
-        console.complain(format_args!("error: {file} is not up to date; write it with tfrt kernels --write {file}"));
+        console.complain(format_args!(
+            "error: {file} is not up to date; write it with tfrt kernels --write {file}"
+        ));
         return Err(Failure::Told);
     }
     match &args.write {
@@ -107,11 +109,13 @@ fn remarks(kernel: &Kernel) -> String {
         Placement::Blocking => Some("may wait".to_owned()),
     };
     let mutated = kernel.mutated_arguments();
-    let mutates = (!mutated.is_empty())
-        .then(|| format!("changes {}", mutated.iter().map(|a| format!("argument {a}")).collect::<Vec<_>>().join(", ")));
+    let mutates = (!mutated.is_empty()).then(|| {
+        format!("changes {}", mutated.iter().map(|a| format!("argument {a}")).collect::<Vec<_>>().join(", "))
+    });
     let effects = kernel.is_side_effecting().then(|| "has side effects".to_owned());
     let non_strict = kernel.is_non_strict().then(|| "non-strict".to_owned());
-    let remarks: Vec<_> = [functions, placement, mutates, effects, non_strict].into_iter().flatten().collect();
+    let remarks: Vec<_> =
+        [functions, placement, mutates, effects, non_strict].into_iter().flatten().collect();
     if !remarks.is_empty() {
         let _ = write!(text, " *({})*", remarks.join("; "));
     }

@@ -54,7 +54,8 @@ pub(super) struct Session {
 impl Session {
     /// Loads the program; what its kernels print goes to `output`.
     pub(super) fn new(args: &ProgramArgs, output: SharedWriter) -> Result<Self, Failure> {
-        let queue = work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
+        let queue =
+            work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
         let errors = Arc::new(Mutex::new(Vec::new()));
         let told = errors.clone();
         let mut builder = Runtime::builder()

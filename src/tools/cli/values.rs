@@ -289,7 +289,11 @@ mod tests {
             ("true", "i1", "true"),
             ("a b", "!tfrt.string", "\"a b\""),
             ("2xi32=[1,2]", "!t.tensor", "DenseHostTensor dtype = I32, shape = [2], values = [1, 2]"),
-            ("2x2xi8=[[1,2],[3,4]]", "!t.tensor", "DenseHostTensor dtype = I8, shape = [2, 2], values = [1, 2, 3, 4]"),
+            (
+                "2x2xi8=[[1,2],[3,4]]",
+                "!t.tensor",
+                "DenseHostTensor dtype = I8, shape = [2, 2], values = [1, 2, 3, 4]",
+            ),
             ("2xi64=7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [7, 7]"),
             ("0xi64=[]", "!t.tensor", "DenseHostTensor dtype = I64, shape = [0], values = []"),
             ("i1=1", "!t.tensor", "DenseHostTensor dtype = I1, shape = [], values = [1]"),

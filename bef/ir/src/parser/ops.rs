@@ -233,7 +233,9 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn is_known_op(&self, name: &str) -> bool {
+        let of_known_dialect = name.split_once('.').is_some_and(|(d, _)| self.registry.has_dialect(d));
         self.registry.get(name).is_some()
+            || of_known_dialect
             || matches!(name, "func" | "func.func" | "module" | "builtin.module")
     }
 
