@@ -84,8 +84,8 @@ fn type_name(spec: TypeSpec) -> &'static str {
 
 fn attribute_name(spec: AttributeSpec) -> String {
     match spec {
-        AttributeSpec::Scalar(dtype) => dtype.name().to_owned(),
-        AttributeSpec::Array(dtype) => format!("[{}]", dtype.name()),
+        AttributeSpec::Scalar(dtype) => dtype.mlir_name().to_owned(),
+        AttributeSpec::Array(dtype) => format!("[{}]", dtype.mlir_name()),
         AttributeSpec::String => "string".to_owned(),
         AttributeSpec::Type => "type".to_owned(),
         AttributeSpec::TypeArray => "[type]".to_owned(),

@@ -75,17 +75,13 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         .ok_or_else(|| wrong("a tensor is written as 2x2xf32=[1,2,3,4], f32=0 or @file.npy"))?;
     let mut dimensions: Vec<_> = form.split('x').collect();
     let name = dimensions.pop().unwrap_or_default();
-    let dtype = dtype(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
+    let dtype = DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
     let dimensions = dimensions.into_iter().map(number).collect::<Result<Vec<usize>, _>>()?;
     let shape = TensorShape::new(&dimensions)?;
     let dense = with_element!(dtype, |T| elements_of::<T>(shape, elements, allocator), else {
         Err(wrong(format!("tensors of {name} cannot be written here")))
     })?;
     Ok(dense.into())
-}
-
-fn dtype(name: &str) -> Option<DType> {
-    DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
 }
 
 fn elements_of<T: Element + FromStr>(
@@ -188,7 +184,7 @@ pub(super) fn to_json(value: &AsyncValue, ty: &str, allocator: &Allocator) -> Re
         }
     };
     let shape = tensor.shape().dims();
-    Ok(json!({ "type": ty, "dtype": tensor.dtype().name(), "shape": shape, "values": elements }))
+    Ok(json!({ "type": ty, "dtype": tensor.dtype().mlir_name(), "shape": shape, "values": elements }))
 }
 
 fn json_elements<T: Element + fmt::Display>(tensor: &DenseHostTensor) -> Result<Json, Diagnostic> {
