@@ -28,7 +28,8 @@ mod tests {
         let mut registry = KernelRegistry::new();
         register_all(&mut registry);
         registry.check().unwrap();
-        let bare: Vec<_> = registry.kernels().filter(|k| k.doc().is_empty()).map(tfrt_host::Kernel::name).collect();
+        let bare: Vec<_> =
+            registry.kernels().filter(|k| k.doc().is_empty()).map(tfrt_host::Kernel::name).collect();
         assert!(bare.is_empty(), "without a doc: {bare:?}");
     }
 }

@@ -231,6 +231,7 @@ impl<'a> Reader<'a> {
         }
         self.add_attributes(function, index, kernel, &mut state);
         let mut references = 0;
+        let mut lists: Vec<(String, Vec<Attribute>)> = Vec::new();
         for &callee in kernel.functions() {
             let callee = callee as usize;
             let symbol = self.bef.functions().get(callee).map_or("", |info| info.name.as_str());
@@ -239,13 +240,22 @@ impl<'a> Reader<'a> {
                 state.regions.push(body.ok_or("Failed to resolve functions.")?.region);
                 continue;
             }
-            let mut attribute =
-                self.reference_names.get((function as u32, index as u32), &name, references).to_owned();
-            while state.attributes.contains(&attribute) {
-                attribute.push('_');
+            let reference = self.reference_names.get((function as u32, index as u32), &name, references);
+            let (attribute, in_list) = function_names::attribute_of(reference);
+            let symbol = Attribute::symbol(symbol);
+            if !in_list {
+                let attribute = unused_name(&state, attribute);
+                state.attributes.set(attribute.as_str(), symbol);
+            } else if let Some((_, list)) = lists.last_mut().filter(|(name, _)| name == attribute) {
+                list.push(symbol);
+            } else {
+                lists.push((attribute.to_owned(), vec![symbol]));
             }
-            state.attributes.set(attribute.as_str(), Attribute::symbol(symbol));
             references += 1;
+        }
+        for (attribute, list) in lists {
+            let attribute = unused_name(&state, &attribute);
+            state.attributes.set(attribute.as_str(), Attribute::array(list));
         }
         let op = self.module.create_op(state);
         self.module.append_op(block, op);
@@ -273,6 +283,15 @@ impl<'a> Reader<'a> {
             state.attributes.set(name, value.clone());
         }
     }
+}
+
+/// Names an attribute like this one that the op does not have yet.
+fn unused_name(state: &OpState, attribute: &str) -> String {
+    let mut attribute = attribute.to_owned();
+    while state.attributes.contains(&attribute) {
+        attribute.push('_');
+    }
+    attribute
 }
 
 fn values_of(registers: &[u32], values: &[Option<ValueId>]) -> Result<Vec<ValueId>, String> {

@@ -1,11 +1,13 @@
 //! Under which names kernels refer to functions.
 //!
-//! The format keeps attribute names for converting back, but none for attributes that are references to functions. Most ops
+//! The format keeps attribute names for converting back, but none for attributes that are references to functions, or lists of
+//! them, whose names are followed by `[]` here, once for each function. Most ops
 //! call theirs `callee`, a few that are known here otherwise; this is what converting back assumes. [`section`] holds all
 //! others. It is a section the format does not define, written only where there are such names, so that other readers skip
 //! it: for each kernel in question its function's index, its own index and the number of names, as variable-length integers,
 //! then the NUL-terminated names.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The section's number.
@@ -15,6 +17,8 @@ fn usual_name(op: &str, index: usize) -> &'static str {
     match (op, index) {
         ("tfrt.cond" | "corert.cond", 0) => "a_true_fn",
         ("tfrt.cond" | "corert.cond", 1) => "b_false_fn",
+        ("tfrt.case", _) => "branches[]",
+        ("tfrt.while", _) => "body_fn",
         ("corert.while", 0) => "a_cond_fn",
         ("corert.while", 1) => "b_body_fn",
         ("tfrt_test.sync_benchmark", _) => "target_fn",
@@ -32,14 +36,26 @@ pub(crate) struct Referrer<'a> {
     /// Its op.
     pub(crate) op: &'a str,
     /// What it calls its references.
-    pub(crate) names: Vec<&'a str>,
+    pub(crate) names: Vec<Cow<'a, str>>,
+}
+
+const LIST: &str = "[]";
+
+/// What a reference is called whose attribute has this name.
+pub(crate) fn reference_name(attribute: &str, in_list: bool) -> Cow<'_, str> {
+    if in_list { format!("{attribute}{LIST}").into() } else { attribute.into() }
+}
+
+/// The attribute of a reference of this name, and whether it is a list of references.
+pub(crate) fn attribute_of(reference: &str) -> (&str, bool) {
+    reference.strip_suffix(LIST).map_or((reference, false), |attribute| (attribute, true))
 }
 
 /// The section's bytes, or `None` where there is nothing to say.
 pub(crate) fn section(referrers: &[Referrer<'_>]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     for Referrer { position: (function, kernel), op, names } in referrers {
-        if names.iter().enumerate().all(|(index, &name)| name == usual_name(op, index)) {
+        if names.iter().enumerate().all(|(index, name)| name == usual_name(op, index)) {
             continue;
         }
         for number in [*function, *kernel, names.len() as u32] {
@@ -117,8 +133,11 @@ mod tests {
 
     #[test]
     fn only_unusual_names_are_written_and_read_back() {
-        let referrer =
-            |position, op, names: &[&'static str]| Referrer { position, op, names: names.to_vec() };
+        let referrer = |position, op, names: &[&'static str]| Referrer {
+            position,
+            op,
+            names: names.iter().map(|&name| name.into()).collect(),
+        };
         let usual = [
             referrer((0, 1), "k", &["callee"]),
             referrer((0, 2), "k", &[]),

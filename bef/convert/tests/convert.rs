@@ -56,6 +56,8 @@ const PROGRAMS: &[&str] = &[
       }) : (i1, i32, i32) -> i32
       "cond"(%1) {a_true_fn = @g, b_false_fn = @f, value = "plain"} : (i32) -> ()
       "data"() {function = @g} : () -> ()
+      "tfrt.case"(%x) {branches = [@g, @g, @f]} : (i32) -> ()
+      "several"() {a = [@g], b = @f, c = [@f, @g], d = [@g]} : () -> ()
       "nothing"() {bef.nonstrict} : () -> ()
       "tfrt.return"(%1) : (i32) -> ()
     }
@@ -197,8 +199,12 @@ fn what_cannot_be_encoded_is_reported_where_it_stands() {
             "BEF files cannot encode the 'unit' attribute",
         ),
         (
-            r#"func @f() { "k"() {list = [@f]} : () -> () "tfrt.return"() : () -> () }"#,
+            r#"func @f() { "k"() {list = [@f, 1 : i32]} : () -> () "tfrt.return"() : () -> () }"#,
             "BEF files cannot encode the 'list' attribute",
+        ),
+        (
+            r#"func @f() { "call"() {list = [@f, @missing]} : () -> () "tfrt.return"() : () -> () }"#,
+            "function @missing not defined",
         ),
         (
             r#"func @f(%a: i32) -> i32 attributes {tfrt.sync} { "tfrt.return"(%a) : (i32) -> () }"#,

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use tfrt_bef::FunctionKind;
-use tfrt_ir::{Attribute, BlockId, Diagnostics, Func, Module, OpId, RegionId, ValueDef};
+use tfrt_ir::{BlockId, Diagnostics, Func, Module, OpId, RegionId, ValueDef};
 
-use crate::to_bef::error_at;
+use crate::to_bef::{error_at, references};
 use crate::{NATIVE, NONSTRICT, RETURN, SYNC, attributes};
 
 /// A function of the file: one of the module's or an op's region.
@@ -171,13 +171,13 @@ impl<'a> Collector<'a> {
             if name == NONSTRICT {
                 continue;
             }
-            if let Attribute::SymbolRef(path) = attribute {
-                match &path[..] {
-                    [symbol] if !self.symbols.contains(symbol.as_str()) => {
-                        self.error(op, format!("function {attribute} not defined"));
+            if let Some(references) = references(attribute) {
+                for reference in references {
+                    match reference.as_flat_symbol() {
+                        Some(symbol) if self.symbols.contains(symbol.as_str()) => {}
+                        Some(_) => self.error(op, format!("function {reference} not defined")),
+                        None => self.error(op, format!("BEF files cannot encode the '{name}' attribute")),
                     }
-                    [_] => {}
-                    _ => self.error(op, format!("BEF files cannot encode the '{name}' attribute")),
                 }
             } else if attributes::to_bef(attribute).is_none() {
                 self.error(op, format!("BEF files cannot encode the '{name}' attribute"));

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use tfrt_bef::{
     BefBuilder, FunctionBuilder, FunctionId, KernelSpec, LocationId, OptionalSections, Register, TypeId,
 };
-use tfrt_ir::{Attribute, BlockId, Diagnostics, Module, OpId, RegionId, Type, ValueId};
+use tfrt_ir::{BlockId, Diagnostics, Module, Name, OpId, RegionId, Type, ValueId};
 
 use crate::function_names::{self, Referrer};
 use crate::to_bef::collect::FunctionEntry;
-use crate::to_bef::{TYPED_ATTRIBUTE_OPS, error_at};
+use crate::to_bef::{TYPED_ATTRIBUTE_OPS, error_at, references};
 use crate::{NONSTRICT, RETURN, attributes};
 
 /// Encodes the functions the first pass listed, which also made sure that this succeeds but for size limits.
@@ -141,10 +141,13 @@ impl<'a> Emitter<'a> {
             if name == NONSTRICT {
                 continue;
             }
-            if let Attribute::SymbolRef(_) = attribute {
-                let function = attribute.as_flat_symbol().and_then(|symbol| self.named.get(symbol.as_str()));
-                functions.extend(function.copied());
-                names.push(name.as_str());
+            if let Some(references) = references(attribute) {
+                let in_list = attribute.as_array().is_some();
+                for reference in references {
+                    let symbol = reference.as_flat_symbol().map(Name::as_str);
+                    functions.extend(symbol.and_then(|symbol| self.named.get(symbol)).copied());
+                    names.push(function_names::reference_name(name.as_str(), in_list));
+                }
             } else if let Some(value) = attributes::to_bef(attribute) {
                 attributes.push((self.builder.attribute_name(name), self.builder.attribute(&value, typed)));
             }

@@ -5,7 +5,7 @@ mod collect;
 mod emit;
 
 use tfrt_bef::{BefBuilder, OptionalSections};
-use tfrt_ir::{Diagnostic, Diagnostics, Location, Module, OpId};
+use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Location, Module, OpId};
 
 /// How to encode a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,15 @@ pub fn mlir_to_bef(module: &Module, options: ConvertOptions) -> Result<Vec<u8>, 
         errors.push(Diagnostic::error(Location::Unknown, error.to_string()));
         errors
     })
+}
+
+/// The references to functions an attribute is: one, or a list of nothing else.
+fn references(attribute: &Attribute) -> Option<&[Attribute]> {
+    let is_reference = |attribute: &Attribute| matches!(attribute, Attribute::SymbolRef(_));
+    match attribute.as_array() {
+        Some(list) => (!list.is_empty() && list.iter().all(is_reference)).then_some(list),
+        None => is_reference(attribute).then(|| std::slice::from_ref(attribute)),
+    }
 }
 
 /// Reports an error at an op.
