@@ -1,6 +1,6 @@
 //! What is known about operations: the types they take and give, their attributes, and how they are written.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::assembly::{Assembly, CustomAssembly, Format};
@@ -352,7 +352,8 @@ impl OpDefinition {
 #[derive(Clone, Debug, Default)]
 pub struct OpRegistry {
     ops: HashMap<Name, OpDefinition>,
-    dialects: HashSet<String>,
+    /// The dialects that have an operation here, and whether each is closed.
+    dialects: HashMap<Name, bool>,
 }
 
 impl OpRegistry {
@@ -366,17 +367,24 @@ impl OpRegistry {
         if matches!(definition.assembly, Assembly::Default) {
             definition.assembly = Assembly::Format(Arc::new(Format::default_of(&definition)));
         }
-        if let Some((dialect, _)) = definition.name.as_str().split_once('.')
-            && !self.dialects.contains(dialect)
-        {
-            self.dialects.insert(dialect.to_owned());
-        }
+        self.dialects.entry(dialect_of(&definition.name).into()).or_insert(false);
         self.ops.insert(definition.name.clone(), definition);
     }
 
-    /// Whether an operation of this dialect is known; others of it are then taken in generic form.
-    pub fn has_dialect(&self, dialect: &str) -> bool {
-        self.dialects.contains(dialect)
+    /// Closes a dialect: it has no operations but those added here. Others may have more, as kernels need no
+    /// definition.
+    pub fn close_dialect(&mut self, dialect: impl Into<Name>) {
+        self.dialects.insert(dialect.into(), true);
+    }
+
+    /// Whether a text may use this operation in generic form: it is known, or its dialect is and not closed, or its
+    /// dialect is unknown and `allow_unregistered`.
+    pub fn accepts(&self, name: &str, allow_unregistered: bool) -> bool {
+        self.ops.contains_key(name)
+            || match self.dialects.get(dialect_of(name)) {
+                Some(closed) => !closed,
+                None => allow_unregistered,
+            }
     }
 
     /// The definition of an operation.
@@ -392,5 +400,25 @@ impl OpRegistry {
     /// Whether no operation is known.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
+    }
+}
+
+/// The text before the first dot; empty if there is none.
+fn dialect_of(name: &str) -> &str {
+    name.split_once('.').map_or("", |(dialect, _)| dialect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dialects_are_open_until_closed() {
+        let mut registry = OpRegistry::new();
+        registry.add(OpDefinition::new("a.known"));
+        assert!(registry.accepts("a.other", false));
+        assert!(!registry.accepts("b.other", false) && registry.accepts("b.other", true));
+        registry.close_dialect("a");
+        assert!(registry.accepts("a.known", false) && !registry.accepts("a.other", true));
     }
 }

@@ -22,7 +22,7 @@ impl OpRegistry {
     /// `tfrt_test.do.async`, `tfrt_test.benchmark`, `tfrt_test.sync_benchmark`, `corert.executeop`,
     /// `corert.executeop.seq`, `corert_sync.executeop`, `corert.cond` and `corert.while`.
     ///
-    /// Call it after adding definitions derived from kernels: what is said here replaces what a signature says.
+    /// These replace definitions of the same names, as may be derived from kernels.
     pub fn add_core_ops(&mut self) {
         let ops = [
             ret::definitions(),

@@ -35,7 +35,7 @@ pub type Parsed<T> = Result<T, Failed>;
 /// What to accept.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
-    /// Whether operations of dialects that nobody defined are accepted, in generic form.
+    /// Whether operations of unknown dialects are accepted, in generic form; see [`OpRegistry::accepts`].
     pub allow_unregistered: bool,
     /// Whether to verify the module after parsing.
     pub verify: bool,

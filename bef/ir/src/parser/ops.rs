@@ -201,7 +201,9 @@ impl<'s> Parser<'s, '_> {
             _ => return Err(self.error(span, "an operation's name must be UTF-8 and not empty")),
         };
         let mut state = OpState::new(name).at(self.source.location(span.start));
-        if !self.options.allow_unregistered && !self.is_known_op(&state.name) {
+        let builtin =
+            matches!(&*state.name, "func" | "func.func" | "builtin.func" | "module" | "builtin.module");
+        if !builtin && !self.registry.accepts(&state.name, self.options.allow_unregistered) {
             let message = format!("operation '{}' is not registered", state.name);
             self.error(span, message);
         }
@@ -230,13 +232,6 @@ impl<'s> Parser<'s, '_> {
         state.result_types = function.results;
         self.normalize_builtin(&mut state);
         Ok(state)
-    }
-
-    fn is_known_op(&self, name: &str) -> bool {
-        let of_known_dialect = name.split_once('.').is_some_and(|(d, _)| self.registry.has_dialect(d));
-        self.registry.get(name).is_some()
-            || of_known_dialect
-            || matches!(name, "func" | "func.func" | "module" | "builtin.module")
     }
 
     /// An operation in the form its name calls for.
