@@ -9,7 +9,7 @@ use std::{
 
 use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_host::{
-    AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry,
+    AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry, MappedFile,
     RequestContext, ResourceContext,
     allocator::{HostAllocator, SystemAllocator},
     library::load_kernel_library,
@@ -168,10 +168,11 @@ impl Runtime {
     /// If it cannot be read, and everything wrong with it.
     pub fn read_file(&self, path: impl AsRef<Path>) -> Result<VerifiedBef, Errors> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|error| {
-            Diagnostic::new(ErrorCode::Io, format!("cannot read '{}': {error}", path.display()))
-        })?;
-        self.read(&path.to_string_lossy(), bytes)
+        let file = MappedFile::open(path)?;
+        if file.as_ref().starts_with(&MAGIC) {
+            return Ok(VerifiedBef::new(file)?);
+        }
+        self.read(&path.to_string_lossy(), file.as_ref().to_vec())
     }
 
     fn read(&self, name: &str, bytes: Vec<u8>) -> Result<VerifiedBef, Errors> {

@@ -10,6 +10,7 @@ mod executor;
 pub mod host_buffer;
 mod kernel;
 pub mod library;
+mod mapped_file;
 mod pool;
 mod program;
 pub mod sync;
@@ -28,6 +29,7 @@ pub use kernel::{
     KernelBuilder, KernelFn, KernelFrame, KernelParameter, KernelRegistry, KernelResult, KernelSignature,
     NativeFn, Out, Placement, Rest, RestAttrs, ResultCount, ResultValue, TypeSpec,
 };
+pub use mapped_file::MappedFile;
 pub use program::{BefFile, Function, FunctionRef};
 pub use tfrt_bef as bef;
 pub use tfrt_bef::DType;

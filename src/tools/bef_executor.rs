@@ -8,14 +8,15 @@
 use std::{
     ffi::OsString,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use parking_lot::Mutex;
 use tfrt_bef::{FunctionKind, VerifiedBef};
 use tfrt_host::{
-    AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, RequestContext, ResourceContext,
+    AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, MappedFile, RequestContext,
+    ResourceContext,
     allocator::{HostAllocator, HostAllocatorKind},
     work_queue,
 };
@@ -118,7 +119,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 
 /// Runs the file; whether all went as expected.
 fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
-    let bytes = console.read(&options.file)?;
+    let bef = read(&options.file, console)?;
     say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
     let work_queue = work_queue::from_str(&options.work_queue).map_err(|error| error.to_string())?;
     say(console, format_args!("Choosing {} work queue.\n", work_queue.name()));
@@ -142,7 +143,6 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
     }
     let runtime = builder.build().map_err(|error| error.to_string())?;
 
-    let bef = VerifiedBef::new(bytes).map_err(|errors| Errors::from(errors).to_string())?;
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
         Ok(file) => run_functions(options, console, &runtime, &file)?,
         Err(found) => {
@@ -156,6 +156,16 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
     let all_ran = options.functions.is_empty();
     fine &= expected::check(&bef, &errors, all_ran, console);
     Ok(fine)
+}
+
+/// Reads a file in place, or the input if it is called `-`.
+fn read(file: &str, console: &mut Console) -> Result<VerifiedBef, String> {
+    let verified = if file == "-" {
+        VerifiedBef::new(console.read(file)?)
+    } else {
+        VerifiedBef::new(MappedFile::open(Path::new(file)).map_err(|error| error.message)?)
+    };
+    verified.map_err(|errors| Errors::from(errors).to_string())
 }
 
 fn allocator_title(kind: HostAllocatorKind) -> &'static str {

@@ -329,7 +329,7 @@ impl fmt::Debug for CellPtr {
     }
 }
 
-#[cfg(all(test, not(loom)))]
-mod tests;
 #[cfg(all(test, loom))]
 mod loom_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;

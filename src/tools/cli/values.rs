@@ -75,7 +75,8 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         .ok_or_else(|| wrong("a tensor is written as 2x2xf32=[1,2,3,4], f32=0 or @file.npy"))?;
     let mut dimensions: Vec<_> = form.split('x').collect();
     let name = dimensions.pop().unwrap_or_default();
-    let dtype = DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
+    let dtype =
+        DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
     let dimensions = dimensions.into_iter().map(number).collect::<Result<Vec<usize>, _>>()?;
     let shape = TensorShape::new(&dimensions)?;
     let dense = with_element!(dtype, |T| elements_of::<T>(shape, elements, allocator), else {
