@@ -1,7 +1,12 @@
 //! Calls, branches and loops, with values that are there and values to come.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use crate::support::{Body, Host, Program, QUEUES, Register, With, int, message, run};
-use tfrt_host::{ErrorCode, bef::Attribute};
+use tfrt_host::{Chain, ErrorCode, ExecutionContext, Rest, bef::Attribute};
 
 /// How a value comes to be.
 const SOURCES: [&str; 2] = ["tfrt.constant.i32", "tfrt_test.async_constant.i32"];
@@ -158,7 +163,7 @@ fn long_loops_need_neither_stack_nor_memory() {
 }
 
 #[test]
-fn what_loops_leave_behind_is_bounded() {
+fn what_loops_leave_behind_runs_as_well() {
     // Each iteration starts work that no result waits for.
     const COUNT: i32 = 50_000;
     let mut p = Program::new();
@@ -191,6 +196,85 @@ fn what_loops_leave_behind_is_bounded() {
         let got = host.run(&program, "get", counter);
         assert_eq!(int(&got[0]), 2 * COUNT);
     }
+}
+
+/// Work under way, now and at most, as a kernel counts it that finishes later.
+#[derive(Default)]
+struct UnderWay {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// Runs `main` of a program whose bodies use `counted.chain`, a chain that comes later; the most of them under way at once.
+fn most_under_way(program: Program, queue: &str) -> usize {
+    let under_way = Arc::new(UnderWay::default());
+    let counted = under_way.clone();
+    let program = program.load_with(|registry| {
+        registry.add("counted.chain", move |_: Rest<'_, Chain>, cx: &ExecutionContext| {
+            counted.most.fetch_max(counted.now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            let counted = counted.clone();
+            cx.spawn(move || {
+                counted.now.fetch_sub(1, Ordering::Relaxed);
+                Ok(Chain)
+            })
+        });
+    });
+    Host::new(queue).run(&program, "main", vec![]);
+    assert_eq!(under_way.now.load(Ordering::Relaxed), 0, "all done");
+    under_way.most.load(Ordering::Relaxed)
+}
+
+#[test]
+fn loops_pipeline_their_iterations_within_bounds() {
+    // Iterations whose results wait for what they start, but whose starts do not.
+    let tracked = || {
+        let mut p = Program::new();
+        let body = p.function("", &["!tfrt.chain"], |f| {
+            let late = f.op("counted.chain", &[], "!tfrt.chain");
+            vec![f.op("tfrt.merge.chains", &[f.parameters[0], late], "!tfrt.chain")]
+        });
+        p.function("main", &[], |f| {
+            let (count, chain) = (f.i32(2000), f.chain());
+            f.flow("tfrt.repeat.i32", &[body], &[count, chain], &["!tfrt.chain"])
+        });
+        p
+    };
+    // Iterations that no result tells anything of.
+    let untracked = || {
+        let mut p = Program::new();
+        let body = p.function("", &[], |f| {
+            f.op("counted.chain", &[], "!tfrt.chain");
+            vec![]
+        });
+        p.function("main", &[], |f| {
+            let count = f.i32(30_000);
+            f.flow("tfrt.repeat.i32", &[body], &[count], &[])
+        });
+        p
+    };
+    assert_eq!(most_under_way(tracked(), "s"), 32);
+    assert!(most_under_way(tracked(), "mstd:3") <= 33);
+    assert_eq!(most_under_way(untracked(), "s"), 8192);
+}
+
+#[test]
+fn parallel_loops_start_blocks_within_bounds() {
+    let parallel = || {
+        let mut p = Program::new();
+        let body = p.function("", &["i32", "i32"], |f| vec![f.op("counted.chain", &[], "!tfrt.chain")]);
+        p.function("main", &[], |f| {
+            let bounds = [f.i32(0), f.i32(5000), f.i32(1)];
+            f.with(
+                "tfrt.parallel_for.i32",
+                &bounds,
+                &["!tfrt.chain"],
+                With { functions: &[body], ..With::default() },
+            )
+        });
+        p
+    };
+    assert_eq!(most_under_way(parallel(), "s"), 257);
+    assert!(most_under_way(parallel(), "mstd:3") <= 256 + 4);
 }
 
 #[test]
