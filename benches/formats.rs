@@ -1,0 +1,80 @@
+//! How fast programs are read and written: BEF files verified and loaded, MLIR text parsed, converted and printed.
+
+#[path = "support/programs.rs"]
+mod programs;
+mod support;
+
+use std::fmt::Write;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use programs::{registry, serial};
+use tfrt::host::BefFile;
+use tfrt_bef::{FunctionKind, VerifiedBef};
+use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
+use tfrt_ir::{Location, ParseOptions, PrintOptions, Source, parse_module, print_module};
+
+fn bef(c: &mut Criterion) {
+    let registry = registry();
+    let mut group = c.benchmark_group("bef");
+    for kernels in [100, 1_000_000] {
+        let file = serial(kernels, FunctionKind::Async);
+        group.throughput(Throughput::Bytes(file.len() as u64)).sample_size(10);
+        group.bench_function(BenchmarkId::new("open and verify", kernels), |b| {
+            b.iter_batched(
+                || file.clone(),
+                |file| VerifiedBef::new(file).expect("it verifies"),
+                BatchSize::PerIteration,
+            );
+        });
+        let verified = VerifiedBef::new(file.clone()).expect("it verifies");
+        group.bench_function(BenchmarkId::new("load", kernels), |b| {
+            b.iter(|| BefFile::load(verified.clone(), &registry).expect("known kernels"));
+        });
+    }
+}
+
+/// Constants, sums in custom form, ops in generic form with attributes, and regions.
+fn mlir(functions: usize) -> String {
+    let mut text = String::new();
+    for i in 0..functions {
+        write!(
+            text,
+            "// Function {i}.
+func @f{i}(%x: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain) {{
+  %one = tfrt.constant.i32 {i}
+  %y = tfrt.add.i32 %x, %one
+  %z = \"tfrt_test.async_add.i32\"(%x, %y) : (i32, i32) -> i32
+  %t = \"tfrt_test.const_dense_attr\"() {{value = dense<[[1.0, 2.0], [3.0, 4.5]]> : tensor<2x2xf32>}} : () -> !t.tensor
+  %ch1 = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 0.5 : f32
+  %r = tfrt.repeat.i32 %z, %y : i32 {{
+    %w = tfrt.add.i32 %y, %y
+    tfrt.return %w : i32
+  }}
+  tfrt.return %r, %ch1 : i32, !tfrt.chain
+}}\n"
+        )
+        .expect("strings take all text");
+    }
+    text
+}
+
+fn text(c: &mut Criterion) {
+    let text = mlir(2000);
+    let ops = tfrt::operations(&registry()).expect("kernels that MLIR can spell");
+    let source = Source::new("bench.mlir", text.clone());
+    let parse = || parse_module(&source, &ops, &ParseOptions::default()).expect("text that parses");
+    let module = parse();
+    let file = mlir_to_bef(&module, ConvertOptions::default()).expect("a module that converts");
+
+    let mut group = c.benchmark_group("mlir");
+    group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(10);
+    group.bench_function("parse", |b| b.iter(parse));
+    group.bench_function("mlir_to_bef", |b| {
+        b.iter(|| mlir_to_bef(&module, ConvertOptions::default()).expect("a module that converts"));
+    });
+    group.bench_function("bef_to_mlir", |b| b.iter(|| bef_to_mlir(file.clone(), &Location::Unknown)));
+    group.bench_function("print", |b| b.iter(|| print_module(&module, &ops, PrintOptions::default())));
+}
+
+criterion_group! { name = benches; config = support::criterion(); targets = bef, text }
+criterion_main!(benches);
