@@ -5,18 +5,23 @@
 
 pub mod basic;
 pub mod control_flow;
+#[cfg(feature = "full")]
 pub mod tensor;
+#[cfg(feature = "full")]
 pub mod test_kernels;
-mod text;
+pub mod text;
 
 use tfrt_host::KernelRegistry;
 
-/// Adds every kernel of this crate.
+/// Adds every kernel of this build.
 pub fn register_all(registry: &mut KernelRegistry) {
     basic::register(registry);
     control_flow::register(registry);
-    tensor::register(registry);
-    test_kernels::register(registry);
+    #[cfg(feature = "full")]
+    {
+        tensor::register(registry);
+        test_kernels::register(registry);
+    }
 }
 
 #[cfg(test)]

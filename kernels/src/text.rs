@@ -1,12 +1,12 @@
 //! Numbers as C prints them, for programs whose output is compared with the original's.
 
 /// `%f`: six decimals.
-pub(crate) fn fixed(value: f64) -> String {
+pub fn fixed(value: f64) -> String {
     if value.is_nan() { "nan".to_owned() } else { format!("{value:.6}") }
 }
 
 /// `%e`: one digit, six decimals, and an exponent of at least two digits.
-pub(crate) fn exponent(value: f64) -> String {
+pub fn exponent(value: f64) -> String {
     let text = format!("{value:.6e}");
     match text.split_once('e') {
         Some((mantissa, exponent)) => {

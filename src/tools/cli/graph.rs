@@ -28,7 +28,10 @@ impl Graph {
             let name = bef.kernel_name(kernel.kernel_code() as usize);
             graph.nodes.push(if node == 0 { "arguments".to_owned() } else { name.to_owned() });
             for &register in kernel.results() {
-                makers[register as usize] = node;
+                // The first result of the pseudo kernel is a register that does not exist.
+                if let Some(maker) = makers.get_mut(register as usize) {
+                    *maker = node;
+                }
             }
             if node > 0 {
                 let used = kernel.arguments().iter().map(|&register| (makers[register as usize], node));

@@ -7,7 +7,8 @@ use std::{
 };
 
 use serde_json::json;
-use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, tracing};
+use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, Value, tracing};
+use tfrt_tensor::HostTensor;
 
 use super::{
     Failure, print, print_json,
@@ -117,12 +118,17 @@ fn error_json(error: &Diagnostic) -> serde_json::Value {
     json!({ "code": error.code.name(), "message": error.message, "location": place })
 }
 
-/// `3=TEXT` is for result 3, other texts for the first one that is still free and no chain.
-fn assign<'t>(texts: &'t [String], types: &[String]) -> Result<Vec<(usize, &'t str)>, Failure> {
+/// `3=TEXT` is for result 3, other texts for the first one that is still free and whose type is `eligible`.
+fn assign<'t>(
+    texts: &'t [String],
+    types: &[String],
+    eligible: impl Fn(&str) -> bool,
+) -> Result<Vec<(usize, &'t str)>, Failure> {
     let mut assigned: Vec<(usize, &str)> = Vec::new();
     for text in texts {
         let numbered = text.split_once('=').and_then(|(number, rest)| Some((number.parse().ok()?, rest)));
-        let free = |place: &usize| types[*place] != CHAIN && assigned.iter().all(|(taken, _)| taken != place);
+        let free =
+            |place: &usize| eligible(&types[*place]) && assigned.iter().all(|(taken, _)| taken != place);
         let next = || (0..types.len()).find(free).map(|place| (place, text.as_str()));
         match numbered.or_else(next) {
             Some((place, rest)) if place < types.len() => assigned.push((place, rest)),
@@ -138,7 +144,7 @@ fn write_outputs(
     results: &[AsyncValue],
     types: &[String],
 ) -> Result<(), Failure> {
-    for (place, file) in assign(&args.outputs, types)? {
+    for (place, file) in assign(&args.outputs, types, |ty| ty == HostTensor::TYPE_NAME)? {
         if results[place].error().is_none() {
             values::write(&results[place], file, session.runtime.host().allocator())?;
         }
@@ -156,7 +162,7 @@ fn check_expected(
 ) -> Result<bool, Failure> {
     let allocator = session.runtime.host().allocator();
     let mut fine = true;
-    for (place, text) in assign(&args.expected, types)? {
+    for (place, text) in assign(&args.expected, types, |ty| ty != CHAIN)? {
         if results[place].error().is_some() {
             continue;
         }
