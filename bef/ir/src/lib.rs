@@ -1,25 +1,55 @@
 //! MLIR text: parse, verify and print the programs TFRT runs.
 //!
-//! A [`Module`] owns operations, blocks, regions and values in arenas and hands out ids. The text is MLIR's generic form
-//! and TFRT's custom forms as of December 2020, without successor blocks.
+//! A [`Module`] owns operations, blocks, regions and values in arenas and hands out ids ([`OpId`], [`BlockId`],
+//! [`RegionId`], [`ValueId`]). [`Type`] and [`Attribute`] are plain values. The text is MLIR's generic form and TFRT's
+//! custom forms as of December 2020, without successor blocks: `func` and `func.func` are one, dialect types and attributes
+//! are balanced text, aliases are written out. This crate knows no kernel and no byte of BEF; an [`OpRegistry`] filled by
+//! others says what operations are and how they are written.
 //!
 //! ```
-//! use tfrt_ir::{OpRegistry, ParseOptions, Source, parse_module};
+//! use tfrt_ir::{OpDefinition, OpRegistry, ParseOptions, PrintOptions, Source, Type, parse_module, print_module};
 //!
-//! let text = r#"
-//!   func @answer() -> i32 {
-//!     %x = "my.constant"() {value = 42 : i32} : () -> i32
-//!     "tfrt.return"(%x) : (i32) -> ()
+//! let mut registry = OpRegistry::new();
+//! registry.add(OpDefinition::new("tfrt.add.i32").operand(Type::int(32)).operand(Type::int(32)).result(Type::int(32)));
+//! registry.add_core_ops(); // tfrt.return, tfrt.call, tfrt.constant.i32, …
+//!
+//! let text = "
+//!   func @double(%x: i32) -> i32 {
+//!     %y = tfrt.add.i32 %x, %x
+//!     tfrt.return %y : i32
 //!   }
-//! "#;
-//! let registry = OpRegistry::new();
-//! let module = parse_module(&Source::new("answer.mlir", text), &registry, &ParseOptions::default())?;
-//! let func = module.function("answer").expect("it was parsed");
+//! ";
+//! let module = parse_module(&Source::new("double.mlir", text), &registry, &ParseOptions::default())?;
+//! let func = module.function("double").expect("it was parsed");
 //! let body = func.body().expect("it is not external");
 //! let names: Vec<&str> = module.ops_in(body).map(|(_, op)| op.name.as_str()).collect();
-//! assert_eq!(names, ["my.constant", "tfrt.return"]);
+//! assert_eq!(names, ["tfrt.add.i32", "tfrt.return"]);
+//! assert!(print_module(&module, &registry, PrintOptions::default()).contains("%0 = tfrt.add.i32 %arg0, %arg0"));
 //! # Ok::<(), tfrt_ir::Diagnostics>(())
 //! ```
+//!
+//! All errors of a text come back at once, and [`render`] shows them with the lines they point into:
+//!
+//! ```
+//! use tfrt_ir::{OpRegistry, ParseOptions, Source, parse_module, render};
+//!
+//! let source = Source::new("bad.mlir", "\"x\"() {a = } : () -> ()\n\"y\"(%nope) : (i32) -> ()\n");
+//! let errors = parse_module(&source, &OpRegistry::new(), &ParseOptions::default()).expect_err("it is bad");
+//! assert_eq!(errors.len(), 2);
+//! assert!(render(&errors, &[&source], false).contains("bad.mlir:2:5"));
+//! ```
+//!
+//! Tools that check texts against the diagnostics they announce (`// expected-error @+1 {{…}}`) split a file with
+//! [`split_source`], parse each part, and hand [`findings`] to [`verify_expectations`].
+//!
+//! # Bounds
+//!
+//! No text makes this crate overflow the stack or use memory out of proportion: [`MAX_SOURCE_BYTES`] of text,
+//! [`MAX_DEPTH`] levels of nesting, [`MAX_NAME_BYTES`] a name, [`MAX_ALIAS_EXPANSION`] bytes behind aliases,
+//! [`MAX_DIAGNOSTICS`] errors.
+//!
+//! Not supported, and said so where met: successors, sparse and opaque elements, affine maps, tensor encodings. Integers
+//! hold at most 127 bits and a sign, whatever their type's width.
 
 mod assembly;
 mod attr;

@@ -90,8 +90,11 @@ pub(crate) fn attribute(
             suffix(f, ty, elision, *ty == Type::int(64))
         }
         Attribute::Float { bits, ty } => {
-            write_float(f, *bits, ty)?;
-            suffix(f, ty, elision, *ty == Type::F64)
+            let mut text = String::new();
+            write_float(&mut text, *bits, ty)?;
+            f.write_str(&text)?;
+            // Bits in hexadecimal would read back as an integer.
+            suffix(f, ty, elision, *ty == Type::F64 && !text.starts_with("0x"))
         }
         Attribute::String(bytes) => Quoted(bytes).fmt(f),
         Attribute::TypedString(pair) => {
