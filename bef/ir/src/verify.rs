@@ -217,7 +217,8 @@ impl<'m> Verifier<'m> {
             let def = match module.value(operand).def {
                 ValueDef::Result { op, .. } => Some(op),
                 ValueDef::Argument { block, .. } => module.region(module.block(block).parent).parent,
-                ValueDef::Undefined => None,
+                // A name without a definition, which the parser has reported.
+                ValueDef::Undefined => continue,
             };
             let at = def.map_or(&Location::Unknown, |def| &module.op(def).location);
             let message = match visible {
