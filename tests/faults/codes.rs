@@ -31,13 +31,14 @@ fn reach(code: ErrorCode) -> Diagnostic {
         }
         // A worker that waited for its own queue would wait for itself.
         ErrorCode::FailedPrecondition => first_error_of(
-            builder("mstd:1"),
-            "%ch0 = tfrt.new.chain
-             %one = tfrt.constant.i32 1
-             %late = \"tfrt_test.async_copy.i32\"(%one) : (i32) -> i32
-             %ch1 = \"tfrt_test.as_chain\"(%late) : (i32) -> !tfrt.chain
-             %x = \"tfrt_test.quiesce\"(%ch1) : (!tfrt.chain) -> !tfrt.chain",
-            "!tfrt.chain",
+            builder("mstd:1").kernels(|registry| {
+                registry.add("fault.kernel", |cx: &ExecutionContext| {
+                    let inner = cx.clone();
+                    cx.spawn(move || inner.host().quiesce().map(|()| 0i32))
+                });
+            }),
+            "%x = \"fault.kernel\"() : () -> i32",
+            "i32",
         ),
         ErrorCode::OutOfRange => first_error(
             "%eight = tfrt.constant.i64 8
@@ -70,7 +71,8 @@ fn reach(code: ErrorCode) -> Diagnostic {
         ErrorCode::DataRace => data_race(),
         ErrorCode::Io => {
             let runtime = builder("s").build().expect("a runtime");
-            runtime.load_file("no/such/file.mlir").expect_err("no file").0.remove(0)
+            // A folder opens as a file does, and cannot be read.
+            runtime.load_file("tests").expect_err("a folder").0.remove(0)
         }
         ErrorCode::Unknown => first_error("%x = \"tfrt_test.fail\"() : () -> i32", "i32"),
         // No CPU loses itself: a kernel of this test stands for a device that does.
