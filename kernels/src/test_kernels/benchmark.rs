@@ -87,8 +87,11 @@ fn sync_benchmark(
         for argument in arguments.iter() {
             call.argument(argument?.clone());
         }
-        call.run(|_, _| ());
+        let failed = call.run(|_, _| ()).and_then(|rest| rest.error());
         measurement.stop();
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
     }
     measurement.print(cx)
 }
