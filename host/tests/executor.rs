@@ -9,7 +9,7 @@ use std::sync::{
 
 use support::{Host, Program, With, registry};
 use tfrt_bef::{Attribute, FunctionKind};
-use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, ExecutionContext, Out, Rest, Status};
+use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, Out, Rest, Status};
 
 const QUEUES: [&str; 3] = ["s", "mstd:1", "mstd:2"];
 
@@ -212,43 +212,6 @@ fn non_strict_calls_pass_pending_and_failed_values() {
         assert_eq!(i32_of(&results[0]), 2);
         assert_eq!(results[1].status(), Status::Failed);
     }
-}
-
-#[test]
-fn a_panicking_native_function_is_an_error_each_time() {
-    let mut registry = registry();
-    registry.add_native("panics", |_, _, _| std::panic::panic_any("oh no"));
-    let mut p = Program::new();
-    p.native("panics", &[], &["i32"]);
-    let program = p.load(&registry).unwrap();
-    for queue in QUEUES {
-        let host = Host::new(queue);
-        // More often than calls nest on a stack.
-        for _ in 0..200 {
-            let results = host.run(&program, "panics", vec![]);
-            assert_eq!(results[0].error().unwrap().message, "the native function panicked: oh no");
-        }
-    }
-}
-
-#[test]
-fn a_function_without_results_still_says_that_it_failed() {
-    let mut p = Program::new();
-    let f = p.function(&[]);
-    let (one, zero) = (p.i32(&f, 1), p.i32(&f, 0));
-    p.kernel(&f, "div", &[one, zero], &["i32"]);
-    let sync = p.declare("sync");
-    p.define(sync, FunctionKind::Sync, &f, &[]);
-    p.add("async", &f, &[]);
-    let program = p.load(&registry()).unwrap();
-    let host = Host::new("s");
-    let cx = ExecutionContext::new(host.request(), program.clone());
-    let run = |name: &str| program.function(name).unwrap().call(&cx).run(|_, _| ());
-    assert_eq!(run("sync").unwrap().error().unwrap().message, "Divide by zero");
-    assert!(run("async").is_none(), "nothing depends on the kernel that failed");
-    let mut wrong = program.function("async").unwrap().call(&cx);
-    wrong.argument(AsyncValue::new(1i32));
-    assert_eq!(wrong.run(|_, _| ()).unwrap().error().unwrap().code, ErrorCode::InvalidArgument);
 }
 
 #[test]

@@ -6,6 +6,8 @@
 pub mod basic;
 pub mod control_flow;
 #[cfg(feature = "full")]
+pub mod math;
+#[cfg(feature = "full")]
 pub mod tensor;
 #[cfg(feature = "full")]
 pub mod test_kernels;
@@ -19,6 +21,7 @@ pub fn register_all(registry: &mut KernelRegistry) {
     control_flow::register(registry);
     #[cfg(feature = "full")]
     {
+        math::register(registry);
         tensor::register(registry);
         test_kernels::register(registry);
     }

@@ -179,7 +179,7 @@ impl Deferred {
         }
         let ran = panic::catch_unwind(AssertUnwindSafe(|| self.call()));
         if let Err(payload) = ran {
-            let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic("kernel", &*payload)));
+            let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(&*payload)));
             return self.produce(|_| error.clone());
         }
         // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.

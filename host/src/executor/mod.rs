@@ -39,12 +39,11 @@ use crate::{
     context::{BorrowedContext, ExecutionContext},
     diagnostic::{Diagnostic, ErrorCode},
     kernel::{
-        KernelFrame, NativeFn,
+        KernelFrame,
         frame::{Operand, RegisterFile},
     },
     program::{Body, Dispatch, FunctionRef, Plan, Step},
     tracing,
-    value::Chain,
     work_queue::Task,
 };
 
@@ -105,14 +104,11 @@ impl Invocation<'_> {
     }
 
     /// Runs the function; `result` gets each result with its number, in order.
-    ///
-    /// A function without results cannot say by them that it failed, or that it goes on later: this value does, an
-    /// error or pending. In all other cases there is none.
-    pub fn run(self, mut result: impl FnMut(usize, AsyncValue)) -> Option<AsyncValue> {
-        self.run_into(&mut result)
+    pub fn run(self, mut result: impl FnMut(usize, AsyncValue)) {
+        self.run_into(&mut result);
     }
 
-    fn run_into(self, result: &mut dyn FnMut(usize, AsyncValue)) -> Option<AsyncValue> {
+    fn run_into(self, result: &mut dyn FnMut(usize, AsyncValue)) {
         let expected = self.function.argument_types().len();
         let failure = if self.arguments != expected {
             let name = self.function.name();
@@ -127,21 +123,22 @@ impl Invocation<'_> {
             None
         };
         if let Some(failure) = failure {
-            let error = AsyncValue::from_error(self.cx.emit(failure));
-            give_error(self.function.result_types().len(), &error, result)
+            let error = self.cx.emit(failure);
+            (0..self.function.result_types().len())
+                .for_each(|i| result(i, AsyncValue::from_error(error.clone())));
         } else if STACK_DEPTH.get() >= STACK_DEPTH_MAX {
-            self.run_later(result)
+            self.run_later(result);
         } else {
-            let _deeper = StackDepth::enter();
-            self.run_here(result)
+            STACK_DEPTH.set(STACK_DEPTH.get() + 1);
+            self.run_here(result);
+            STACK_DEPTH.set(STACK_DEPTH.get() - 1);
         }
     }
 
     /// Continues on the work queue, where the stack is fresh.
-    fn run_later(self, result: &mut dyn FnMut(usize, AsyncValue)) -> Option<AsyncValue> {
+    fn run_later(self, result: &mut dyn FnMut(usize, AsyncValue)) {
         let count = self.function.result_types().len();
         let (promises, values): (Vec<_>, Vec<_>) = (0..count).map(|_| IndirectPromise::new()).unzip();
-        let (done, later) = (count == 0).then(IndirectPromise::new).unzip();
         let host = self.cx.host().clone();
         let function = self.function.to_function();
         let cx = self.cx.clone();
@@ -150,63 +147,44 @@ impl Invocation<'_> {
             let cx = BorrowedContext::same(&cx);
             let call = Invocation { function: function.as_ref(), cx, registers, arguments };
             let mut promises = promises.into_iter();
-            let rest = call.run_into(&mut |_, value| {
+            call.run_into(&mut |_, value| {
                 if let Some(promise) = promises.next() {
                     promise.forward_to(value);
                 }
             });
-            if let Some(done) = done {
-                done.forward_to(rest.unwrap_or_else(|| AsyncValue::new(Chain)));
-            }
         }));
         values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
-        later
     }
 
-    fn run_here(mut self, result: &mut dyn FnMut(usize, AsyncValue)) -> Option<AsyncValue> {
+    fn run_here(mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
         let _span = tracing::span("function", || self.function.name().to_owned());
-        let failed = match self.function.body() {
+        match self.function.body() {
             Body::Async(plan) => {
                 self.walk(plan, false);
                 self.give(plan, result);
-                None
             }
             Body::Sync(plan) => match self.walk(plan, true) {
-                None => {
-                    self.give(plan, result);
-                    None
-                }
+                None => self.give(plan, result),
                 Some(error) => {
+                    (0..plan.returns.len()).for_each(|index| result(index, error.clone()));
                     self.registers.clear();
-                    give_error(plan.returns.len(), &error, result)
                 }
             },
-            Body::Native(function) => self.run_native(&**function, result),
-        };
-        self.registers.put_back();
-        failed
-    }
-
-    fn run_native(
-        &mut self,
-        function: &NativeFn,
-        result: &mut dyn FnMut(usize, AsyncValue),
-    ) -> Option<AsyncValue> {
-        let count = self.function.result_types().len();
-        let called = panic::catch_unwind(AssertUnwindSafe(|| function(&self.cx, &self.registers, count)));
-        self.registers.clear();
-        let failure = match called {
-            Ok(values) if values.len() == count => {
-                values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
-                return None;
+            Body::Native(function) => {
+                let count = self.function.result_types().len();
+                let values = function(&self.cx, &self.registers, count);
+                self.registers.clear();
+                if values.len() == count {
+                    values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
+                } else {
+                    let message =
+                        format!("the native function gave {} results, it has {count}", values.len());
+                    let error = self.cx.emit(Diagnostic::internal(message));
+                    (0..count).for_each(|i| result(i, AsyncValue::from_error(error.clone())));
+                }
             }
-            Ok(values) => Diagnostic::internal(format!(
-                "the native function gave {} results, it has {count}",
-                values.len()
-            )),
-            Err(payload) => panic_diagnostic("native function", &*payload),
-        };
-        give_error(count, &AsyncValue::from_error(self.cx.emit(failure)), result)
+        }
+        self.registers.put_back();
     }
 
     /// Hands the results over.
@@ -249,35 +227,6 @@ impl Invocation<'_> {
                 }
             }
         }
-    }
-}
-
-/// Makes all results this error; if there are none, it is what the call gives.
-#[cold]
-fn give_error(
-    count: usize,
-    error: &AsyncValue,
-    result: &mut dyn FnMut(usize, AsyncValue),
-) -> Option<AsyncValue> {
-    (0..count).for_each(|index| result(index, error.clone()));
-    (count == 0).then(|| error.clone())
-}
-
-/// Counts one nested call while it is alive, also through a panic.
-struct StackDepth;
-
-impl StackDepth {
-    #[inline]
-    fn enter() -> Self {
-        STACK_DEPTH.set(STACK_DEPTH.get() + 1);
-        Self
-    }
-}
-
-impl Drop for StackDepth {
-    #[inline]
-    fn drop(&mut self) {
-        STACK_DEPTH.set(STACK_DEPTH.get() - 1);
     }
 }
 
@@ -399,7 +348,7 @@ impl<'w> Walk<'w> {
 
     /// Makes a panic in a step the error of its results.
     fn panicked(&mut self, step: &Step, payload: &(dyn Any + Send)) -> AsyncValue {
-        let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic("kernel", payload)));
+        let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(payload)));
         let (arguments, results) = self.plan.operands_of(step);
         self.fail(results, &error);
         self.release(arguments);
@@ -407,11 +356,11 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// What a kernel or native function that panicked gives.
-fn panic_diagnostic(who: &str, payload: &(dyn Any + Send)) -> Diagnostic {
+/// What a kernel that panicked gives.
+fn panic_diagnostic(payload: &(dyn Any + Send)) -> Diagnostic {
     let text = payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    Diagnostic::internal(format!("the {who} panicked: {}", text.unwrap_or("no message")))
+    Diagnostic::internal(format!("the kernel panicked: {}", text.unwrap_or("no message")))
 }

@@ -108,8 +108,6 @@ struct Loop {
     test: Test,
     /// The next arguments of the body.
     values: Vec<AsyncValue>,
-    /// What the last call of the body left for later, if the body has no results that say so.
-    rest: Option<AsyncValue>,
     /// Iterations called since all values were last seen available.
     in_flight: u32,
 }
@@ -138,7 +136,6 @@ fn start(frame: &mut KernelFrame<'_>, test: impl FnOnce(AsyncValue) -> Test) {
         body: body.to_function(),
         test,
         values: (1..=carried).map(|index| frame.take_argument(index)).collect(),
-        rest: None,
         in_flight: 0,
     };
     match iteration.advance() {
@@ -175,13 +172,13 @@ impl Loop {
     }
 
     fn pending(&self) -> Option<&AsyncValue> {
-        self.values.iter().chain(&self.rest).find(|value| value.status() == Status::Pending)
+        self.values.iter().find(|value| value.status() == Status::Pending)
     }
 
     fn iterate(&mut self) {
         let mut call = self.body.as_ref().call(&self.cx);
         self.values.drain(..).for_each(|value| call.argument(value));
-        self.rest = call.run(|_, value| self.values.push(value));
+        call.run(|_, value| self.values.push(value));
         if let Test::Condition(condition) = &mut self.test
             && let Some(next) = self.values.pop()
         {

@@ -141,15 +141,15 @@ impl Range {
         self.finish(1);
     }
 
-    /// Calls the body for a block; its chain, if it gives one or goes on without.
+    /// Calls the body for a block; its chain, if it gives one.
     fn call(&self, block: u64) -> Option<AsyncValue> {
         let mut call = self.body.as_ref().call(&self.cx);
         call.argument(AsyncValue::new(self.bound(block)));
         call.argument(AsyncValue::new(self.bound(block + 1)));
         self.arguments.iter().for_each(|argument| call.argument(argument.clone()));
         let mut chain = None;
-        let rest = call.run(|_, value| chain = Some(value));
-        chain.or(rest)
+        call.run(|_, value| chain = Some(value));
+        chain
     }
 
     /// Where a block begins, and the one before it ends.

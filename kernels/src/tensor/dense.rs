@@ -10,7 +10,8 @@ use super::DENSE_DTYPES;
 /// Ranks that have a kernel of their own.
 const RANKS: std::ops::RangeInclusive<usize> = 0..=4;
 
-/// The elements are zero, as memory of the process's past must not show; programs may not rely on it.
+/// The elements are zero, as memory of the process's past must not show; programs may not rely on it. There are
+/// programs whose shape has a lower rank than the kernel's name says, so that only a higher one is an error.
 fn create_uninitialized(
     dtype: DType,
     rank: usize,
@@ -18,9 +19,9 @@ fn create_uninitialized(
     cx: &ExecutionContext,
 ) -> Result<DenseHostTensor, Diagnostic> {
     let shape = TensorShape::from_signed(shape)?;
-    if shape.rank() != rank {
+    if shape.rank() > rank {
         return Err(Diagnostic::invalid_argument(format!(
-            "expected a shape of rank {rank}, got {shape} of rank {}",
+            "expected a shape of rank {rank} at most, got {shape} of rank {}",
             shape.rank()
         )));
     }

@@ -418,38 +418,3 @@ fn parallel_loops_refuse_bad_ranges_and_hand_on_the_first_error() {
     });
     run(p, |results, _| assert_eq!(message(&results[0]), "Divide by zero"));
 }
-
-#[test]
-fn parallel_loops_wait_for_blocks_that_continue_on_a_fresh_stack() {
-    let mut p = Program::new();
-    let body = p.function("", &["i32", "i32", "!test.atomic.i32"], |f| {
-        let chain = f.chain();
-        f.op("tfrt_test.atomic.inc.i32", &[f.parameters[2], chain], "!tfrt.chain");
-        vec![]
-    });
-    let parameters = ["!test.atomic.i32"];
-    let mut level = p.function("", &parameters, |f| {
-        let bounds = [f.i32(0), f.i32(10), f.i32(1), f.parameters[0]];
-        let with = With { functions: &[body], ..With::default() };
-        f.with("tfrt.parallel_for.i32", &bounds, &["!tfrt.chain"], with)
-    });
-    let mut deep = Vec::new();
-    for depth in 1..70 {
-        level = p.function(&format!("level{depth}"), &parameters, |f| {
-            let arguments = f.parameters.clone();
-            f.flow("tfrt.call", &[level], &arguments, &["!tfrt.chain"])
-        });
-        if depth > 55 {
-            deep.push(level);
-        }
-    }
-    p.function("main", &[], |f| {
-        let count = |&level: &_| {
-            let counter = f.op("tfrt_test.atomic.create.i32", &[], "!test.atomic.i32");
-            let done = f.flow("tfrt.call", &[level], &[counter], &["!tfrt.chain"])[0];
-            f.with("tfrt_test.atomic.get.i32", &[counter, done], &["i32", "!tfrt.chain"], With::default())[0]
-        };
-        deep.iter().map(count).collect()
-    });
-    run(p, |results, _| assert!(results.iter().all(|result| int(result) == 10), "{results:?}"));
-}

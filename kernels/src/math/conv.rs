@@ -1,0 +1,285 @@
+//! Two-dimensional convolution (images `NHWC`, filters `HWIO`), what is customarily fused with it, and its gradients.
+
+use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
+use tfrt_math::{
+    Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, Extent2,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor};
+
+use super::{
+    check,
+    normalize::{self, Channels, Normalize},
+    run,
+};
+
+static CONV: Accessor = Accessor::new("eigen.conv2d");
+static CONV_BIAS: Accessor = Accessor::new("eigen.conv2d.bias");
+static CONV_BATCH_NORM: Accessor = Accessor::new("eigen.conv2d.batch_norm");
+static GRADIENT_FILTER: Accessor = Accessor::new("eigen.conv2d.grad.filter");
+static GRADIENT_INPUT: Accessor = Accessor::new("eigen.conv2d.grad.input");
+
+type Done = Result<AsyncValueRef<Chain>, Diagnostic>;
+
+/// The shape of the convolution of images by filters of these extents, and the extents of its result.
+fn convolution(
+    images: [usize; 4],
+    filter: [usize; 4],
+    padding: &str,
+    strides: &[i64],
+) -> Result<(Conv2dShape, [usize; 4]), Diagnostic> {
+    let ([batch, height, width, channels], [rows, cols, depth, outputs]) = (images, filter);
+    check::same_extent(("input channels", channels), ("kernel depth", depth))?;
+    let padding = check::padding(padding)
+        .ok_or_else(|| Diagnostic::invalid_argument(format!("Unknown padding type {padding}")))?;
+    let mut shape = Conv2dShape::new(
+        (batch, Extent2::new(height, width), channels),
+        (Extent2::new(rows, cols), outputs),
+        padding,
+    );
+    shape.strides = check::extent2("Conv2D", "strides", strides)?;
+    let output = shape.output().map_err(run::shape_error)?;
+    Ok((shape, [batch, output.height, output.width, outputs]))
+}
+
+/// What lies on either side of a convolution.
+struct Convolution<'t> {
+    input: &'t DenseHostTensor,
+    filter: &'t DenseHostTensor,
+    output: &'t DenseHostTensor,
+}
+
+impl Convolution<'_> {
+    fn shape(&self, padding: &str, strides: &[i64]) -> Result<Conv2dShape, Diagnostic> {
+        let (images, filter) = (self.input.shape().fixed::<4>()?, self.filter.shape().fixed::<4>()?);
+        let (shape, expected) = convolution(images.0, filter.0, padding, strides)?;
+        check::shape_is(("output tensor shape", self.output), "computed output shape", &expected)?;
+        Ok(shape)
+    }
+}
+
+fn conv2d(
+    input: Arg<DenseHostTensor>,
+    filter: Arg<DenseHostTensor>,
+    output: Arg<DenseHostTensor>,
+    _chain: Chain,
+    padding: Attr<str>,
+    strides: Attr<[i64]>,
+    cx: &ExecutionContext,
+) -> Done {
+    let shape =
+        Convolution { input: &input, filter: &filter, output: &output }.shape(padding.0, strides.0)?;
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx));
+    let reads = (input.read_owned::<f32>(&CONV)?, filter.read_owned::<f32>(&CONV)?);
+    let operands = (reads, output.write_owned::<f32>(&CONV)?);
+    run::run(cx, plan, operands, |(x, filter)| Conv2dInput::new(x, filter), |out| out, Chain)
+}
+
+fn biased<'a>(x: &'a [f32], filter: &'a [f32], bias: &'a [f32]) -> Conv2dInput<'a, f32> {
+    Conv2dInput { bias: Some(bias), ..Conv2dInput::new(x, filter) }
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is a value or an attribute of the program")]
+fn conv2d_bias(
+    input: Arg<DenseHostTensor>,
+    filter: Arg<DenseHostTensor>,
+    bias: Arg<DenseHostTensor>,
+    output: Arg<DenseHostTensor>,
+    _chain: Chain,
+    padding: Attr<str>,
+    strides: Attr<[i64]>,
+    cx: &ExecutionContext,
+) -> Done {
+    let shape =
+        Convolution { input: &input, filter: &filter, output: &output }.shape(padding.0, strides.0)?;
+    check::same_extent(
+        ("bias shape", bias.shape().fixed::<1>()?.0[0]),
+        ("output channels size", shape.out_channels),
+    )?;
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx));
+    let reads = (
+        input.read_owned::<f32>(&CONV_BIAS)?,
+        filter.read_owned::<f32>(&CONV_BIAS)?,
+        bias.read_owned::<f32>(&CONV_BIAS)?,
+    );
+    let operands = (reads, output.write_owned::<f32>(&CONV_BIAS)?);
+    run::run(cx, plan, operands, |(x, filter, bias)| biased(x, filter, bias), |out| out, Chain)
+}
+
+/// The channel-wise operands of batch normalization with known statistics.
+struct Statistics<'t> {
+    scale: &'t DenseHostTensor,
+    offset: &'t DenseHostTensor,
+    mean: &'t DenseHostTensor,
+    variance: &'t DenseHostTensor,
+    epsilon: f32,
+}
+
+impl Statistics<'_> {
+    /// What each channel is normalized with.
+    fn fold(&self, channels: usize) -> Result<Channels, Diagnostic> {
+        let operands = [
+            ("scale shape", self.scale),
+            ("offset shape", self.offset),
+            ("estimated mean shape", self.mean),
+            ("estimated var shape", self.variance),
+        ];
+        for (name, tensor) in operands {
+            check::same_extent(
+                (name, tensor.shape().fixed::<1>()?.0[0]),
+                ("output channels size", channels),
+            )?;
+        }
+        let me = &CONV_BATCH_NORM;
+        let (scale, offset) = (self.scale.read(me)?, self.offset.read(me)?);
+        let (mean, variance) = (self.mean.read(me)?, self.variance.read(me)?);
+        Ok(normalize::fold([&scale, &offset, &mean, &variance], self.epsilon))
+    }
+}
+
+/// The convolution, and then its result normalized in place: factors that went into the filter instead would round
+/// differently where a channel's mean nearly cancels it.
+fn conv2d_batch_norm(
+    operands: &Convolution,
+    statistics: &Statistics,
+    (padding, strides): (&str, &[i64]),
+    activation: Activation,
+    cx: &ExecutionContext,
+) -> Done {
+    let shape = operands.shape(padding, strides)?;
+    let channels = statistics.fold(shape.out_channels)?;
+    let [batch, height, width, _] = operands.output.shape().fixed::<4>()?.0;
+    let normalize = Normalize { rows: batch * height * width, channels: shape.out_channels, activation };
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
+    let me = &CONV_BATCH_NORM;
+    let reads = (operands.input.read_owned::<f32>(me)?, operands.filter.read_owned::<f32>(me)?);
+    let operands = (reads, operands.output.write_owned::<f32>(me)?);
+    let (promise, done) = Promise::new();
+    let caller = cx.clone();
+    run::run_then(
+        cx,
+        plan,
+        operands,
+        |(x, filter)| Conv2dInput::new(x, filter),
+        |out| out,
+        move |outcome| match outcome {
+            Err(error) => caller.settle(promise, Err(error)),
+            Ok((_, output)) => {
+                let inner = caller.clone();
+                run::run_then(
+                    &caller,
+                    normalize,
+                    (channels, output),
+                    |c| c,
+                    |out| out,
+                    move |outcome| {
+                        let outcome = outcome.map(drop);
+                        inner.settle(promise, outcome.map(|()| Chain));
+                    },
+                );
+            }
+        },
+    );
+    Ok(done)
+}
+
+fn gradient_filter(
+    output_gradient: Arg<DenseHostTensor>,
+    input: Arg<DenseHostTensor>,
+    filter_gradient: Arg<DenseHostTensor>,
+    _chain: Chain,
+    padding: Attr<str>,
+    strides: Attr<[i64]>,
+    cx: &ExecutionContext,
+) -> Done {
+    let (images, filter) = (input.shape().fixed::<4>()?, filter_gradient.shape().fixed::<4>()?);
+    let (shape, expected) = convolution(images.0, filter.0, padding.0, strides.0)?;
+    check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
+    let plan = ConvBackwardFilter::<f32>::new(&shape, run::workers(cx));
+    let me = &GRADIENT_FILTER;
+    let reads = (input.read_owned::<f32>(me)?, output_gradient.read_owned::<f32>(me)?);
+    run::run(cx, plan, (reads, filter_gradient.write_owned::<f32>(me)?), |(x, dy)| (x, dy), |out| out, Chain)
+}
+
+fn gradient_input(
+    output_gradient: Arg<DenseHostTensor>,
+    filter: Arg<DenseHostTensor>,
+    input_gradient: Arg<DenseHostTensor>,
+    _chain: Chain,
+    padding: Attr<str>,
+    strides: Attr<[i64]>,
+    cx: &ExecutionContext,
+) -> Done {
+    let (images, weights) = (input_gradient.shape().fixed::<4>()?, filter.shape().fixed::<4>()?);
+    let (shape, expected) = convolution(images.0, weights.0, padding.0, strides.0)?;
+    check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
+    let plan = ConvBackwardInput::<f32>::new(&shape, run::workers(cx));
+    let me = &GRADIENT_INPUT;
+    let reads = (output_gradient.read_owned::<f32>(me)?, filter.read_owned::<f32>(me)?);
+    run::run(cx, plan, (reads, input_gradient.write_owned::<f32>(me)?), |(dy, w)| (dy, w), |out| out, Chain)
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    type Tensor<'a> = Arg<'a, DenseHostTensor>;
+    registry
+        .add("eigen.conv2d.f32", conv2d)
+        .attributes(&["padding", "strides"])
+        .side_effecting()
+        .mutates(&[2])
+        .doc("Convolution of images (NHWC) by a filter (HWIO); padding is 'same' or 'valid'.");
+    registry
+        .add("eigen.conv2d.bias.f32", conv2d_bias)
+        .attributes(&["padding", "strides"])
+        .side_effecting()
+        .mutates(&[3])
+        .doc("Convolution plus a bias for each channel.");
+    for (name, activation, doc) in [
+        (
+            "eigen.conv2d.batch_norm.f32",
+            Activation::None,
+            "Convolution and batch normalization with known statistics.",
+        ),
+        (
+            "eigen.conv2d.batch_norm.relu.f32",
+            Activation::Relu,
+            "Convolution, batch normalization with known statistics, and max(x, 0).",
+        ),
+    ] {
+        registry
+            .add(
+                name,
+                move |input: Tensor,
+                      filter: Tensor,
+                      scale: Tensor,
+                      offset: Tensor,
+                      mean: Tensor,
+                      variance: Tensor,
+                      output: Tensor,
+                      _: Chain,
+                      epsilon: Attr<f32>,
+                      padding: Attr<str>,
+                      strides: Attr<[i64]>,
+                      cx: &ExecutionContext| {
+                    let operands = Convolution { input: &input, filter: &filter, output: &output };
+                    let (scale, offset, mean, variance) = (&*scale, &*offset, &*mean, &*variance);
+                    let statistics = Statistics { scale, offset, mean, variance, epsilon: epsilon.0 };
+                    conv2d_batch_norm(&operands, &statistics, (padding.0, strides.0), activation, cx)
+                },
+            )
+            .attributes(&["epsilon", "padding", "strides"])
+            .side_effecting()
+            .mutates(&[6])
+            .doc(doc);
+    }
+    registry
+        .add("eigen.conv2d.grad.filter.f32", gradient_filter)
+        .attributes(&["padding", "strides"])
+        .side_effecting()
+        .mutates(&[2])
+        .doc("The gradient of a convolution with respect to its filter.");
+    registry
+        .add("eigen.conv2d.grad.input.f32", gradient_input)
+        .attributes(&["padding", "strides"])
+        .side_effecting()
+        .mutates(&[2])
+        .doc("The gradient of a convolution with respect to its images.");
+}

@@ -1,0 +1,71 @@
+//! Maximum pooling of images.
+
+use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
+use tfrt_math::{Extent2, MaxPool, PoolShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, FixedRankShape};
+
+use super::{check, run};
+
+static MAX_POOL: Accessor = Accessor::new("max_pooling_2d");
+
+type Done = Result<AsyncValueRef<Chain>, Diagnostic>;
+
+/// The greatest element under each window, for each channel (`NHWC`).
+fn max_pool<I: Copy + TryInto<usize>>(
+    (input, output): (&DenseHostTensor, &DenseHostTensor),
+    padding: &str,
+    pool_size: &[I],
+    strides: &[I],
+    cx: &ExecutionContext,
+) -> Done {
+    let [batch, height, width, channels] = input.shape().fixed::<4>()?.0;
+    let shape = PoolShape {
+        batch,
+        input: Extent2::new(height, width),
+        channels,
+        window: check::extent2("MaxPool2D", "pool_size", pool_size)?,
+        strides: check::extent2("MaxPool2D", "strides", strides)?,
+        padding: check::padding(padding).ok_or_else(|| {
+            Diagnostic::invalid_argument(format!("MaxPool2D padding '{padding}' is not recognized"))
+        })?,
+    };
+    let pooled = shape.output().map_err(run::shape_error)?;
+    let expected = FixedRankShape([batch, pooled.height, pooled.width, channels]);
+    if output.shape().dims() != expected.0 {
+        return Err(Diagnostic::invalid_argument(format!(
+            "MaxPool2D output shape {} does not match the expected output shape {expected}",
+            output.shape()
+        )));
+    }
+    let operands = (input.read_owned::<f32>(&MAX_POOL)?, output.write_owned::<f32>(&MAX_POOL)?);
+    run::run(cx, MaxPool::new(&shape), operands, |x| x, |out| out, Chain)
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    const DOC: &str = "The greatest element under each window of `pool_size`, for each channel (NHWC); padding is 'same' or 'valid'.";
+    macro_rules! poolings {
+        ($($name:literal => $index:ty)*) => {$(
+            registry
+                .add(
+                    $name,
+                    |input: Arg<DenseHostTensor>,
+                     output: Arg<DenseHostTensor>,
+                     _: Chain,
+                     padding: Attr<str>,
+                     pool_size: Attr<[$index]>,
+                     strides: Attr<[$index]>,
+                     cx: &ExecutionContext| {
+                        max_pool((&input, &output), padding.0, pool_size.0, strides.0, cx)
+                    },
+                )
+                .attributes(&["padding", "pool_size", "strides"])
+                .side_effecting()
+                .mutates(&[1])
+                .doc(DOC);
+        )*};
+    }
+    poolings! {
+        "tfrt_test.max_pooling_2d.f32" => i32
+        "eigen.max_pooling_2d.f32" => i64
+    }
+}

@@ -1,0 +1,189 @@
+//! Running a plan's blocks over tensors without ever making a thread wait.
+//!
+//! A plan of one block is computed at once. One of several is handed to the work queue block by block, together with
+//! the guards of its tensors; the last block to end gives the guards back and then resolves the kernel's result. A
+//! request that is cancelled meanwhile skips the blocks that have not begun.
+
+use std::{any::Any, ops::Range, sync::Arc};
+
+use parking_lot::{Mutex, RwLock};
+use self_cell::{MutBorrow, self_cell};
+use tfrt_host::{
+    AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value, work_queue::parallel_for,
+};
+use tfrt_math::{BlockOp, Serial, ShapeError};
+
+/// Computes the blocks of a range.
+type Body<'a> = Box<dyn Fn(Range<usize>) + Send + Sync + 'a>;
+
+/// What a plan is computed on: guards, or values made for the purpose.
+struct Operands<R, W> {
+    reads: R,
+    writes: W,
+}
+
+self_cell!(
+    /// Operands, and blocks that borrow from them.
+    struct Job {
+        owner: MutBorrow<Box<dyn Any + Send + Sync>>,
+        #[not_covariant]
+        dependent: Body,
+    }
+);
+
+/// The error of the lowest-numbered block that failed.
+#[derive(Default)]
+struct Failure(Mutex<Option<(usize, Diagnostic)>>);
+
+impl Failure {
+    fn record(&self, block: usize, error: Diagnostic) {
+        let mut first = self.0.lock();
+        if first.as_ref().is_none_or(|(lowest, _)| block < *lowest) {
+            *first = Some((block, error));
+        }
+    }
+}
+
+/// A shape error as programs see it.
+pub(super) fn shape_error(error: ShapeError) -> Diagnostic {
+    Diagnostic::invalid_argument(error.to_string())
+}
+
+/// About how many threads compute at a time: what plans are cut for.
+pub(super) fn workers(cx: &ExecutionContext) -> usize {
+    cx.host().work_queue().parallelism()
+}
+
+/// Computes `plan` on the operands and then gives `value`. The operands, and with them the guards they hold, are gone
+/// before the value is available.
+pub(super) fn run<P, R, W, V>(
+    cx: &ExecutionContext,
+    plan: Result<P, ShapeError>,
+    (reads, writes): (R, W),
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
+    value: V,
+) -> Result<AsyncValueRef<V>, Diagnostic>
+where
+    P: BlockOp + Send + 'static,
+    R: Send + Sync + 'static,
+    W: Send + Sync + 'static,
+    V: Value,
+{
+    let plan = plan.map_err(shape_error)?;
+    if runs_at_once(cx, &plan) {
+        compute(&plan, (reads, writes), input, output)?;
+        return Ok(AsyncValueRef::available(value));
+    }
+    let (promise, result) = Promise::new();
+    let caller = cx.clone();
+    hand_out(cx, plan, (reads, writes), input, output, move |operands| {
+        let outcome = operands.map(drop);
+        caller.settle(promise, outcome.map(|()| value));
+    });
+    Ok(result)
+}
+
+/// As [`run`], for kernels of several stages: hands the operands to `then`.
+pub(super) fn run_then<P, R, W>(
+    cx: &ExecutionContext,
+    plan: P,
+    (reads, writes): (R, W),
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
+    then: impl FnOnce(Result<(R, W), Diagnostic>) + Send + 'static,
+) where
+    P: BlockOp + Send + 'static,
+    R: Send + Sync + 'static,
+    W: Send + Sync + 'static,
+{
+    if runs_at_once(cx, &plan) {
+        then(compute(&plan, (reads, writes), input, output));
+    } else {
+        hand_out(cx, plan, (reads, writes), input, output, then);
+    }
+}
+
+fn runs_at_once<P: BlockOp>(cx: &ExecutionContext, plan: &P) -> bool {
+    plan.block_count() <= 1 || cx.host().work_queue().is_single_threaded()
+}
+
+fn compute<P: BlockOp, R, W>(
+    plan: &P,
+    (reads, mut writes): (R, W),
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
+) -> Result<(R, W), Diagnostic> {
+    plan.run(&Serial, input(&reads), output(&mut writes)).map_err(shape_error)?;
+    Ok((reads, writes))
+}
+
+fn hand_out<P, R, W>(
+    cx: &ExecutionContext,
+    plan: P,
+    (reads, writes): (R, W),
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
+    then: impl FnOnce(Result<(R, W), Diagnostic>) + Send + 'static,
+) where
+    P: BlockOp + Send + 'static,
+    R: Send + Sync + 'static,
+    W: Send + Sync + 'static,
+{
+    let blocks = plan.block_count();
+    let failure = Arc::new(Failure::default());
+    let owner: Box<dyn Any + Send + Sync> = Box::new(Operands { reads, writes });
+    let job = Job::try_new(MutBorrow::new(owner), |owner| -> Result<Body<'_>, ShapeError> {
+        let Some(operands) = owner.borrow_mut().downcast_mut::<Operands<R, W>>() else {
+            unreachable!("the operands were boxed above")
+        };
+        let pieces = plan.split(output(&mut operands.writes))?;
+        Ok(body(cx.clone(), plan, input(&operands.reads), pieces, failure.clone()))
+    });
+    let job = match job {
+        Ok(job) => Arc::new(RwLock::new(Some(job))),
+        Err(error) => return then(Err(shape_error(error))),
+    };
+    let running = job.clone();
+    let work = move |range: Range<usize>| {
+        if let Some(job) = &*running.read() {
+            job.with_dependent(|_, body| body(range));
+        }
+    };
+    parallel_for(cx.host().work_queue(), blocks, 1, Arc::new(work), move |outcome| {
+        // No block is running any more, so that the lock is free.
+        let operands = job
+            .write()
+            .take()
+            .and_then(|job| job.into_owner().into_inner().downcast::<Operands<R, W>>().ok());
+        let failed = failure.0.lock().take();
+        then(match (outcome, failed, operands) {
+            (Err(panic), ..) => Err(Diagnostic::new(ErrorCode::Internal, panic.message)),
+            (Ok(()), Some((_, error)), _) => Err(error),
+            (Ok(()), None, Some(operands)) => Ok((operands.reads, operands.writes)),
+            (Ok(()), None, None) => unreachable!("the job is taken only here"),
+        });
+    });
+}
+
+/// A closure that computes blocks, each of which takes its piece of the output out of a slot.
+fn body<'a, P: BlockOp + Send + 'static>(
+    cx: ExecutionContext,
+    plan: P,
+    input: P::Input<'a>,
+    pieces: Vec<P::Piece<'a>>,
+    failure: Arc<Failure>,
+) -> Body<'a> {
+    let slots: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
+    Box::new(move |range| {
+        for block in range {
+            let Some(piece) = slots.get(block).and_then(|slot| slot.lock().take()) else { continue };
+            if let Some(reason) = cx.request().cancellation() {
+                return failure.record(block, Diagnostic::clone(reason));
+            }
+            if let Err(error) = plan.run_block(block, input, piece) {
+                failure.record(block, shape_error(error));
+            }
+        }
+    })
+}
