@@ -250,8 +250,6 @@ impl Program {
             return Err(Diagnostic::invalid_argument(message));
         }
         let context = ExecutionContext::new(request.clone(), self.file.clone());
-        let results = found.execute(&context, arguments);
-        self.runtime.host.await_values(&results)?;
-        Ok(results)
+        self.runtime.host.run_and_await(|| found.execute(&context, arguments))
     }
 }

@@ -36,6 +36,6 @@ pub use tfrt_bef::DType;
 #[doc(hidden)]
 pub use value::cached_type_index;
 pub use value::{
-    Chain, TYPES_MAX, TypeIndex, TypeInfo, TypeTable, Value, adopt_type_table, register_type, type_name,
-    type_table,
+    Chain, ProcessTables, TYPES_MAX, TypeIndex, TypeInfo, Value, adopt_process_tables, process_tables,
+    register_type, type_name,
 };

@@ -15,7 +15,7 @@ use std::path::Path;
 use crate::{
     diagnostic::{Diagnostic, ErrorCode},
     kernel::KernelRegistry,
-    value::{TypeTable, type_table},
+    value::{ProcessTables, process_tables},
 };
 
 /// What host and library must agree on.
@@ -32,8 +32,8 @@ pub struct KernelLibrary {
     pub abi_len: usize,
     /// The library's [`ABI`], UTF-8.
     pub abi: *const u8,
-    /// Makes the library use the host's type table.
-    pub adopt: fn(&'static TypeTable),
+    /// Makes the library use the host's tables.
+    pub adopt: fn(&'static ProcessTables),
     /// Adds the library's kernels.
     pub register: fn(&mut KernelRegistry),
 }
@@ -50,7 +50,7 @@ macro_rules! kernel_library {
         static tfrt_kernel_library: $crate::library::KernelLibrary = $crate::library::KernelLibrary {
             abi_len: $crate::library::ABI.len(),
             abi: $crate::library::ABI.as_ptr(),
-            adopt: $crate::adopt_type_table,
+            adopt: $crate::adopt_process_tables,
             register: $register,
         };
     };
@@ -87,7 +87,7 @@ pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result
     }
     // SAFETY: same compiler and crate version, so the rest of the struct is as declared.
     let exported = unsafe { &*exported };
-    (exported.adopt)(type_table());
+    (exported.adopt)(process_tables());
     (exported.register)(registry);
     registry.check()
 }

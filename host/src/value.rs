@@ -17,6 +17,8 @@ use std::{
 
 use half::{bf16, f16};
 
+use crate::async_value::LiveCells;
+
 /// Number of a payload type in the process-wide table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -75,37 +77,41 @@ impl TypeInfo {
 /// Most payload types a process may register.
 pub const TYPES_MAX: usize = 4096;
 
-/// The append-only table. Shared libraries loaded as kernel plug-ins have a copy of this static of their
-/// own and are made to use the process's instead, see [`adopt_type_table`].
+/// What there must be one of per process: the append-only table of types, and the count of live cells. Shared
+/// libraries loaded as kernel libraries have a copy of this static of their own and are made to use the process's
+/// instead, see [`adopt_process_tables`].
 #[derive(Debug)]
-pub struct TypeTable {
+pub struct ProcessTables {
     entries: [AtomicPtr<TypeInfo>; TYPES_MAX],
     next: Mutex<u32>,
+    pub(crate) live_cells: LiveCells,
 }
 
-static TABLE: TypeTable = TypeTable {
+static TABLES: ProcessTables = ProcessTables {
     entries: [const { AtomicPtr::new(std::ptr::null_mut()) }; TYPES_MAX],
     next: Mutex::new(FIRST_DYNAMIC),
+    live_cells: LiveCells::new(),
 };
-static ADOPTED: AtomicPtr<TypeTable> = AtomicPtr::new(std::ptr::null_mut());
+static ADOPTED: AtomicPtr<ProcessTables> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The table in force.
-pub fn type_table() -> &'static TypeTable {
+/// The tables in force.
+#[inline]
+pub fn process_tables() -> &'static ProcessTables {
     let adopted = ADOPTED.load(Ordering::Acquire);
     if adopted.is_null() {
-        &TABLE
+        &TABLES
     } else {
-        // SAFETY: only `adopt_type_table` stores here, and it takes a `'static` reference.
+        // SAFETY: only `adopt_process_tables` stores here, and it takes a `'static` reference.
         unsafe { &*adopted }
     }
 }
 
-/// Makes this copy of the crate use `table`: called first thing in a kernel plug-in, before it names a type.
-pub fn adopt_type_table(table: &'static TypeTable) {
-    ADOPTED.store(std::ptr::from_ref(table).cast_mut(), Ordering::Release);
+/// Makes this copy of the crate use `tables`: called first thing in a kernel library, before it names a type.
+pub fn adopt_process_tables(tables: &'static ProcessTables) {
+    ADOPTED.store(std::ptr::from_ref(tables).cast_mut(), Ordering::Release);
 }
 
-impl TypeTable {
+impl ProcessTables {
     /// The entry of `index`, if registered.
     #[inline]
     pub(crate) fn get(&self, index: TypeIndex) -> Option<&'static TypeInfo> {
@@ -119,7 +125,7 @@ impl TypeTable {
 /// programming error and panics.
 #[cold]
 pub fn register_type<T: Value>() -> TypeIndex {
-    let table = type_table();
+    let table = process_tables();
     let mut next = table.next.lock().unwrap_or_else(PoisonError::into_inner);
     let known = (FIRST_DYNAMIC..*next)
         .map(TypeIndex)
@@ -153,7 +159,8 @@ pub fn type_name(index: TypeIndex) -> &'static str {
     match index {
         tags::CELL | tags::EMPTY => "value",
         tags::ERROR => "error",
-        _ => inline_name(index).unwrap_or_else(|| type_table().get(index).map_or("unknown type", |e| e.name)),
+        _ => inline_name(index)
+            .unwrap_or_else(|| process_tables().get(index).map_or("unknown type", |e| e.name)),
     }
 }
 
@@ -249,6 +256,6 @@ mod tests {
         assert_eq!(type_name(B::type_index()), "!test.b");
         assert_eq!(type_name(i32::type_index()), "i32");
         assert_eq!(register_type::<A>(), A::type_index());
-        assert_eq!(type_table().get(B::type_index()).unwrap().payload, Layout::new::<u64>());
+        assert_eq!(process_tables().get(B::type_index()).unwrap().payload, Layout::new::<u64>());
     }
 }

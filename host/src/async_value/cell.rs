@@ -18,7 +18,7 @@ use super::{
 use crate::{
     diagnostic::Diagnostic,
     pool,
-    value::{TypeIndex, Value, tags, type_table},
+    value::{TypeIndex, Value, process_tables, tags},
 };
 
 /// What every cell begins with.
@@ -150,7 +150,7 @@ impl CellPtr {
     fn payload_info(&self) -> (Layout, Option<unsafe fn(*mut u8)>) {
         match self.type_index() {
             tags::INDIRECT => (Layout::new::<AsyncValue>(), None),
-            index => match type_table().get(index) {
+            index => match process_tables().get(index) {
                 Some(info) => (info.payload, info.drop),
                 // Scalars have fixed numbers and no entry; none is larger than a word.
                 None => (Layout::new::<u64>(), None),

@@ -8,24 +8,38 @@ use std::sync::{
     atomic::{AtomicIsize, Ordering},
 };
 
-static RETIRED: AtomicIsize = AtomicIsize::new(0);
-static THREADS: Mutex<Vec<Arc<AtomicIsize>>> = Mutex::new(Vec::new());
+use crate::value::process_tables;
+
+/// The counts of all threads, those that ended included.
+#[derive(Debug)]
+pub(crate) struct LiveCells {
+    retired: AtomicIsize,
+    threads: Mutex<Vec<Arc<AtomicIsize>>>,
+}
+
+impl LiveCells {
+    pub(crate) const fn new() -> Self {
+        Self { retired: AtomicIsize::new(0), threads: Mutex::new(Vec::new()) }
+    }
+}
 
 struct Local(Arc<AtomicIsize>);
 
 impl Local {
     fn register() -> Self {
         let count = Arc::new(AtomicIsize::new(0));
-        THREADS.lock().unwrap_or_else(PoisonError::into_inner).push(count.clone());
+        let cells = &process_tables().live_cells;
+        cells.threads.lock().unwrap_or_else(PoisonError::into_inner).push(count.clone());
         Self(count)
     }
 }
 
 impl Drop for Local {
     fn drop(&mut self) {
-        let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+        let cells = &process_tables().live_cells;
+        let mut threads = cells.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|count| !Arc::ptr_eq(count, &self.0));
-        RETIRED.fetch_add(self.0.load(Ordering::Relaxed), Ordering::Relaxed);
+        cells.retired.fetch_add(self.0.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -37,7 +51,7 @@ fn change(by: isize) {
         LOCAL.try_with(|local| local.0.store(local.0.load(Ordering::Relaxed) + by, Ordering::Relaxed));
     if counted.is_err() {
         // The thread is past destroying its locals.
-        RETIRED.fetch_add(by, Ordering::Relaxed);
+        process_tables().live_cells.retired.fetch_add(by, Ordering::Relaxed);
     }
 }
 
@@ -53,7 +67,8 @@ pub(super) fn remove() {
 
 /// The number of cells alive in this process.
 pub(super) fn count() -> usize {
-    let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let cells = &process_tables().live_cells;
+    let threads = cells.threads.lock().unwrap_or_else(PoisonError::into_inner);
     let sum: isize = threads.iter().map(|count| count.load(Ordering::Relaxed)).sum();
-    usize::try_from(sum + RETIRED.load(Ordering::Relaxed)).unwrap_or(0)
+    usize::try_from(sum + cells.retired.load(Ordering::Relaxed)).unwrap_or(0)
 }

@@ -27,6 +27,7 @@ use std::{
 };
 
 use cell::CellPtr;
+pub(crate) use live::LiveCells;
 pub use promise::{Constructed, IndirectPromise, Promise};
 use state::{Enqueue, State, Waiter};
 pub use typed::AsyncValueRef;
