@@ -67,6 +67,7 @@ mod print;
 mod registry;
 mod render;
 mod source;
+mod suggest;
 mod types;
 mod verify;
 

@@ -392,6 +392,11 @@ impl OpRegistry {
         self.ops.get(name)
     }
 
+    /// The names of the operations, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.ops.keys().map(Name::as_str)
+    }
+
     /// How many operations are known.
     pub fn len(&self) -> usize {
         self.ops.len()

@@ -114,7 +114,8 @@ impl<'m> Verifier<'m> {
         let found = self.symbols(scope).get(name).copied();
         let func = found.and_then(|found| self.module.as_function(found));
         if func.is_none() && self.all_symbols {
-            self.error(op, format!("'{name}' does not reference a valid function"));
+            let hint = crate::suggest::hint(name, self.symbols(scope).keys().copied());
+            self.error(op, format!("'{name}' does not reference a valid function{hint}"));
         }
         func
     }

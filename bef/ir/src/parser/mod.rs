@@ -359,12 +359,16 @@ impl<'s, 'o> Parser<'s, 'o> {
             Tok::String => lexer.next().kind == Tok::LParen,
             Tok::Caret => true,
             Tok::Hash | Tok::Bang => lexer.next().kind == Tok::Equal,
-            // Result names: `%a, %b:2 =`. More than a few hundred are not worth the look.
             Tok::Value => {
-                for _ in 0..1000 {
-                    match lexer.next().kind {
+                // Result names: `%a, %b:2 =`. More than a few hundred are not worth the look.
+                for _ in 0..300 {
+                    let mut after = lexer.next().kind;
+                    if after == Tok::Colon && lexer.next().kind == Tok::Int {
+                        after = lexer.next().kind;
+                    }
+                    match after {
                         Tok::Equal => return true,
-                        Tok::Comma | Tok::Value | Tok::Colon | Tok::Int => {}
+                        Tok::Comma if lexer.next().kind == Tok::Value => {}
                         _ => return false,
                     }
                 }

@@ -243,7 +243,8 @@ impl<'s> Parser<'s, '_> {
             name => {
                 let registry = self.registry;
                 let Some(definition) = registry.get(name) else {
-                    let message = format!("custom op '{name}' is unknown");
+                    let hint = crate::suggest::hint(name, registry.names());
+                    let message = format!("custom op '{name}' is unknown{hint}");
                     return Err(self.error(span, message));
                 };
                 let mut state = OpState::new(&definition.name).at(self.here());

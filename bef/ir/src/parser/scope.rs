@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry as MapEntry;
 
 use super::{Failed, Parsed, Parser, UnresolvedOperand};
 use crate::source::Span;
-use crate::{Type, ValueId};
+use crate::{MAX_DIAGNOSTICS, Type, ValueId};
 
 /// The values one name stands for: `%x` or `%x#0`, `%x#1`, ….
 #[derive(Clone, Debug, Default)]
@@ -84,9 +84,13 @@ impl<'s> Parser<'s, '_> {
         let undefined = scope.entries.iter().filter(|(_, entry)| entry.state == State::Forward);
         let mut undefined: Vec<(Span, &[u8])> = undefined.map(|(name, entry)| (entry.span, *name)).collect();
         undefined.sort_by_key(|(span, _)| span.start);
-        for (span, name) in undefined {
+        let known = scope.entries.iter().filter(|(_, entry)| entry.state != State::Forward);
+        let known: Vec<&str> = known.filter_map(|(name, _)| std::str::from_utf8(name).ok()).collect();
+        for (span, name) in undefined.into_iter().take(MAX_DIAGNOSTICS) {
             let name = String::from_utf8_lossy(name);
-            self.error(span, format!("use of undeclared SSA value name '%{name}'"));
+            let hint = crate::suggest::closest(&name, known.iter().copied());
+            let hint = hint.map_or(String::new(), |hint| format!("; did you mean '%{hint}'?"));
+            self.error(span, format!("use of undeclared SSA value name '%{name}'{hint}"));
         }
     }
 

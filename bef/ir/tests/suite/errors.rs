@@ -46,10 +46,36 @@ func @f() -> i32 { tfrt.return }
             (6, "expected ')'"),
             (9, "expected a symbol name"),
             (14, "expected an attribute value"),
-            (15, "custom op 'tfrt.retrun' is unknown"),
+            (15, "custom op 'tfrt.retrun' is unknown; did you mean 'tfrt.return'?"),
             (18, "expected an operation, found '}'"),
             (19, "expected a type"),
             (20, "has 0 operands, but enclosing function returns 1"),
+        ],
+    );
+}
+
+#[test]
+fn the_lines_of_a_failed_statement_are_one() {
+    let text = "func @a(%x: i32, %y: i32) {
+  %0 = tfrt.unknown %x,
+       %x, %y
+  %1:2, %2 = \"two\"(%0)
+      : (i32) -> (i32, i32)
+  %3 = \"x\"(%1#1,
+    %2) {a = 1 +
+    : (i32, i32) -> i32
+  tfrt.call @nope(
+    %3) : (i32) -> ()
+  %4 = tfrt.unknown2
+  tfrt.return
+}";
+    check(
+        text,
+        &[
+            (2, "custom op 'tfrt.unknown' is unknown"),
+            (4, "operation defines 2 results but was provided 3"),
+            (7, "expected '}'"),
+            (11, "custom op 'tfrt.unknown2' is unknown"),
         ],
     );
 }
@@ -182,6 +208,14 @@ fn verification() {
         check(&wrap(body), expected);
     }
     check("func @f() {\n}", &[(1, "empty block")]);
+    check(
+        "func @callee() {\n  tfrt.call @calee() : () -> ()\n  \"x\"(%chain) : (i1) -> ()\n  %chian = tfrt.new.chain\n  tfrt.return\n}",
+        &[(3, "name '%chain'; did you mean '%chian'?")],
+    );
+    check(
+        "func @callee() {\n  tfrt.call @calee() : () -> ()\n  tfrt.return\n}",
+        &[(2, "valid function; did you mean 'callee'?")],
+    );
     check("func private @f()\nfunc private @f()", &[(2, "redefinition of symbol named 'f'")]);
     check("\"func\"() ({\n}) {sym_name = \"f\"} : () -> ()", &[(1, "requires a 'type' attribute")]);
     check(
