@@ -164,12 +164,12 @@ impl HostContext {
     /// Waits until no task is running or waiting.
     ///
     /// # Errors
-    /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
+    /// [`ErrorCode::FailedPrecondition`] within a task of this host's queue, which would wait for itself.
     pub fn quiesce(&self) -> Result<(), Diagnostic> {
-        if self.work_queue.is_worker_thread() {
+        if self.work_queue.is_worker_thread() || self.work_queue.is_blocking_thread() {
             return Err(Diagnostic::new(
                 ErrorCode::FailedPrecondition,
-                "a compute thread must not wait for the queue",
+                "a task must not wait for the queue to be empty",
             ));
         }
         self.work_queue.quiesce();

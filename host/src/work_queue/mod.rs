@@ -73,6 +73,11 @@ pub trait ConcurrentWorkQueue: Send + Sync {
     /// True if the calling thread is running a compute task of this queue, and so may not block.
     fn is_worker_thread(&self) -> bool;
 
+    /// True if the calling thread runs blocking tasks of this queue: it may wait for values, but not for the queue.
+    fn is_blocking_thread(&self) -> bool {
+        false
+    }
+
     /// Hands out, and forgets, what tasks said that panicked since the last call.
     fn take_panics(&self) -> Vec<TaskPanic>;
 }

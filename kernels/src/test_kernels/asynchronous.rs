@@ -41,7 +41,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_test.quiesce", |_chain: Chain, cx: &ExecutionContext| cx.host().quiesce().map(|()| Chain))
         .side_effecting()
-        .doc("Waits until the work queue has nothing to do; an error on the queue's own threads, which cannot wait.");
+        .doc("Waits until the work queue has nothing to do; an error within one of its tasks.");
 }
 
 fn register_constant<T: Value + Copy + for<'f> AttributeType<Borrowed<'f> = T>>(

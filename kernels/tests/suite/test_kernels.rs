@@ -339,6 +339,23 @@ fn quiesce_waits_for_what_nobody_waits_for() {
 }
 
 #[test]
+fn quiesce_within_a_task_is_an_error() {
+    let mut p = Program::new();
+    p.function("main", &[], |f| {
+        let us = f.i32(10);
+        let slept = f.op("tfrt_test.blocking.usleep", &[us], "!tfrt.chain");
+        let late = f.op("tfrt_test.async_copy.with_delay.i32", &[us], "i32");
+        let late = f.op("tfrt_test.as_chain", &[late], "!tfrt.chain");
+        [slept, late].map(|chain| f.op("tfrt_test.quiesce", &[chain], "!tfrt.chain")).to_vec()
+    });
+    run(p, |results, _| {
+        for result in results {
+            assert_eq!(message(result), "a task must not wait for the queue to be empty");
+        }
+    });
+}
+
+#[test]
 fn errors_are_told_once() {
     let mut p = Program::new();
     p.function("main", &[], |f| {

@@ -6,7 +6,9 @@
 //! them has one; so a new task may join the line without waiting if the line is shorter than that. Tasks are taken in
 //! order.
 
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
+use std::ptr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -15,6 +17,11 @@ use parking_lot::{Condvar, Mutex};
 
 use super::super::Task;
 use super::core::Core;
+
+thread_local! {
+    /// Which pool this thread belongs to. Only compared, never followed.
+    static POOL: Cell<*const BlockingPool> = const { Cell::new(ptr::null()) };
+}
 
 /// See the module.
 pub(super) struct BlockingPool {
@@ -41,6 +48,11 @@ impl BlockingPool {
 
     pub(super) fn threads_max(&self) -> usize {
         self.threads_max
+    }
+
+    /// True on a thread of this pool.
+    pub(super) fn is_current(&self) -> bool {
+        ptr::eq(POOL.get(), self)
     }
 
     /// Takes a task; gives it back if it may not wait but would have to, or if nobody would ever run it.
@@ -84,6 +96,7 @@ impl BlockingPool {
 
     /// A thread's life. It begins, and stands between two tasks, as idle.
     fn work(&self, id: u64) {
+        POOL.set(self);
         while let Some(task) = self.next_or_retire(id) {
             self.core.panics().run(task);
             self.core.quiet().finished_blocking();

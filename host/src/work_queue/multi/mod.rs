@@ -118,6 +118,10 @@ impl ConcurrentWorkQueue for MultiThreadedWorkQueue {
         self.core.is_current()
     }
 
+    fn is_blocking_thread(&self) -> bool {
+        self.blocking.is_current()
+    }
+
     fn take_panics(&self) -> Vec<TaskPanic> {
         self.core.panics().take()
     }
