@@ -202,6 +202,8 @@ pub struct OpDefinition {
     pub nonstrict: bool,
     /// Whether its regions may use only what is defined inside.
     pub isolated: bool,
+    /// Whether printed text calls several results by the names given here, as MLIR does for some operations.
+    pub names_results: bool,
     /// How it is written.
     pub assembly: Assembly,
     /// What must hold of it beyond this definition.
@@ -220,6 +222,7 @@ impl OpDefinition {
             terminator: false,
             nonstrict: false,
             isolated: false,
+            names_results: false,
             assembly: Assembly::Default,
             verify: None,
         }
@@ -292,6 +295,13 @@ impl OpDefinition {
     #[must_use]
     pub fn optional_attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
         self.attributes.push(AttrSpec { name: name.into(), kind, optional: true });
+        self
+    }
+
+    /// With results that printed text calls by their names: `%out_chain, %values:2 = …`. Names are words.
+    #[must_use]
+    pub fn names_results(mut self) -> OpDefinition {
+        self.names_results = true;
         self
     }
 

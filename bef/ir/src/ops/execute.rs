@@ -23,7 +23,8 @@ pub(super) fn definitions() -> Vec<OpDefinition> {
             .attr(OP_NAME, AttrKind::String)
             .attr(OP_ATTRS, AttrKind::array());
         for _ in 0..form.chains {
-            definition = definition.operand(Type::chain()).result(Type::chain());
+            definition =
+                definition.operand(Type::chain()).named_result("out_op_chain", Type::chain()).names_results();
         }
         if form.has_func_attrs {
             definition = definition.attr(OP_FUNC_ATTRS, AttrKind::array());

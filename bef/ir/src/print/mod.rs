@@ -2,6 +2,7 @@
 
 mod attrs;
 mod float;
+mod names;
 mod printer;
 
 pub(crate) use attrs::{Quoted, TypeElision, attribute, dialect_body};

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::{self, Display, Write};
 
 use super::attrs::{self, SymbolName, TypeElision};
+use super::names::ValueNames;
 use crate::assembly::{Assembly, Format};
 use crate::func::{FUNC, FUNC_TYPE, SYM_NAME, SYM_VISIBILITY};
 use crate::types::{FunctionType, TypeList};
@@ -43,34 +44,10 @@ pub fn write_module(
         module,
         registry,
         options,
-        names: vec![ValueName::None; module.num_values()],
+        names: ValueNames::new(module, registry, module.root()),
         indent: 0,
     };
-    printer.number_values(module.root());
     printer.statement(module.root())
-}
-
-/// How a value is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueName {
-    None,
-    /// `%arg3`.
-    Argument(u32),
-    /// `%3`, the only result or an argument of a later block.
-    Number(u32),
-    /// `%3#1`, one of several results.
-    Result(u32, u32),
-}
-
-impl Display for ValueName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ValueName::None => f.write_str("%<unknown>"),
-            ValueName::Argument(number) => write!(f, "%arg{number}"),
-            ValueName::Number(number) => write!(f, "%{number}"),
-            ValueName::Result(number, index) => write!(f, "%{number}#{index}"),
-        }
-    }
 }
 
 /// Writes operations; grammars in code print through it.
@@ -79,8 +56,7 @@ pub struct Printer<'a> {
     module: &'a Module,
     registry: &'a OpRegistry,
     options: PrintOptions,
-    /// By value index.
-    names: Vec<ValueName>,
+    names: ValueNames,
     indent: usize,
 }
 
@@ -111,8 +87,7 @@ impl<'a> Printer<'a> {
     /// # Errors
     /// Those of the output.
     pub fn value(&mut self, value: ValueId) -> fmt::Result {
-        let name = self.names.get(value.index()).copied().unwrap_or(ValueName::None);
-        write!(self.out, "{name}")
+        self.names.write(self.out, value)
     }
 
     /// Writes values' names separated by commas.
@@ -166,7 +141,7 @@ impl<'a> Printer<'a> {
     pub fn region_shadowing(&mut self, region: RegionId, operands: &[ValueId]) -> fmt::Result {
         if let Some(block) = self.module.entry_block(region) {
             for (argument, operand) in self.module.block(block).arguments.iter().zip(operands) {
-                self.names[argument.index()] = self.names[operand.index()];
+                self.names.alias(*argument, *operand);
             }
         }
         self.region(region, false)
@@ -183,44 +158,6 @@ impl<'a> Printer<'a> {
             })
     }
 
-    /// Names all values inside `root`. Those in a region are numbered on from the last of the region around it, so
-    /// that no name hides another.
-    fn number_values(&mut self, root: OpId) {
-        let module = self.module;
-        let mut open: Vec<(RegionId, u32, u32)> = Vec::new();
-        open.extend(module.op(root).regions.iter().map(|&region| (region, 0, 0)));
-        while let Some((region, mut next_value, mut next_argument)) = open.pop() {
-            let mut inner = Vec::new();
-            for (position, &block) in module.region(region).blocks.iter().enumerate() {
-                let block = module.block(block);
-                for &argument in &block.arguments {
-                    let (name, next): (fn(u32) -> ValueName, _) = if position == 0 {
-                        (ValueName::Argument, &mut next_argument)
-                    } else {
-                        (ValueName::Number, &mut next_value)
-                    };
-                    self.names[argument.index()] = name(*next);
-                    *next += 1;
-                }
-                for &op in &block.ops {
-                    let op = module.op(op);
-                    match op.results[..] {
-                        [] => {}
-                        [single] => self.names[single.index()] = ValueName::Number(next_value),
-                        _ => {
-                            for (index, value) in (0..).zip(&op.results) {
-                                self.names[value.index()] = ValueName::Result(next_value, index);
-                            }
-                        }
-                    }
-                    next_value += u32::from(!op.results.is_empty());
-                    inner.extend_from_slice(&op.regions);
-                }
-            }
-            open.extend(inner.into_iter().map(|region| (region, next_value, next_argument)));
-        }
-    }
-
     fn newline(&mut self) -> fmt::Result {
         self.write("\n")?;
         for _ in 0..self.indent {
@@ -232,11 +169,8 @@ impl<'a> Printer<'a> {
     /// Writes an operation with its result names and location; at the top level, with a line end.
     fn statement(&mut self, id: OpId) -> fmt::Result {
         let op = self.module.op(id);
-        if let Some(&first) = op.results.first() {
-            match self.names[first.index()] {
-                ValueName::Result(number, _) => write!(self.out, "%{number}:{}", op.results.len())?,
-                name => write!(self.out, "{name}")?,
-            }
+        if !op.results.is_empty() {
+            self.names.write_results(self.out, &op.results)?;
             self.write(" = ")?;
         }
         self.op(id, op)?;

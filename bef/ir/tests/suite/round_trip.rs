@@ -20,12 +20,16 @@ fn check_module(text: &str, expected: &str) {
     }
 }
 
+/// A function that statements may call.
+const G: &str = "  func private @g(!tfrt.chain, !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle, \
+                 !corert.tensorhandle)\n";
+
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let wrap = |body: &str| {
         let lines: String = body.trim_matches('\n').lines().map(|line| format!("    {line}\n")).collect();
         format!(
-            "module {{\n  func @f(%arg0: i32, %arg1: !tfrt.chain, %arg2: i1) {{\n{lines}    tfrt.return\n  }}\n}}\n"
+            "module {{\n{G}  func @f(%arg0: i32, %arg1: !tfrt.chain, %arg2: i1) {{\n{lines}    tfrt.return\n  }}\n}}\n"
         )
     };
     check_module(&wrap(text), &wrap(expected));
@@ -145,7 +149,26 @@ fn execute_op_keeps_the_order_of_its_attributes() {
     check_same(&format!("{handler}%1 = corert.executeop(%0) \"tf.A\"() {{}} {{f = \"g\"}} : 1"));
     check(
         &format!("{handler}%c, %t = corert.executeop.seq(%0, %arg1) \"tf.A\"() : 1"),
-        &format!("{handler}%1:2 = corert.executeop.seq(%0, %arg1) \"tf.A\"() : 1"),
+        &format!("{handler}%out_op_chain, %results = corert.executeop.seq(%0, %arg1) \"tf.A\"() : 1"),
+    );
+}
+
+#[test]
+fn results_are_called_by_their_names_where_the_definition_says_so() {
+    check(
+        "%h = corert.get_op_handler %arg1 \"cpu\"
+%c, %t:2 = corert.executeop.seq(%h, %arg1) \"tf.A\"() : 2
+%d = corert.executeop.seq(%h, %c) \"tf.B\"(%t#1, %t#0)
+%e, %u = corert.executeop.seq(%h, %d) \"tf.C\"() : 1
+%f, %v:2 = corert.cond %u @g @g (%e, %t#1) : (!corert.tensorhandle, !corert.tensorhandle)
+\"use\"(%f, %v#1) : (!tfrt.chain, !corert.tensorhandle) -> ()",
+        "%0 = corert.get_op_handler %arg1 \"cpu\"
+%out_op_chain, %results:2 = corert.executeop.seq(%0, %arg1) \"tf.A\"() : 2
+%1 = corert.executeop.seq(%0, %out_op_chain) \"tf.B\"(%results#1, %results#0)
+%out_op_chain_0, %results_0 = corert.executeop.seq(%0, %1) \"tf.C\"() : 1
+%out_op_chain_1, %fn_outputs:2 = corert.cond %results_0 @g @g(%out_op_chain_0, %results#1) : \
+         (!corert.tensorhandle, !corert.tensorhandle)
+\"use\"(%out_op_chain_1, %fn_outputs#1) : (!tfrt.chain, !corert.tensorhandle) -> ()",
     );
 }
 

@@ -1,0 +1,187 @@
+//! How values are called in printed text: numbered, except results whose operation's definition names them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+
+use crate::func::FUNC;
+use crate::{Module, OpId, OpRegistry, Operation, RegionId, ValueId};
+
+/// A value's name; texts are kept apart so that names are small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ValueName {
+    None,
+    /// `%arg3`.
+    Argument(u32),
+    /// `%3`, or `%3#1` of a group of several.
+    Number(u32, Option<u32>),
+    /// `%name`, or `%name#1` of a group of several; by index of the text.
+    Named(u32, Option<u32>),
+}
+
+/// The names of all values of a module.
+pub(super) struct ValueNames {
+    /// By value index.
+    names: Vec<ValueName>,
+    texts: Vec<String>,
+    /// By function and text: how many values wanted to be called so, after the first.
+    used: HashMap<(u32, String), u32>,
+}
+
+/// A region to number, and where the numbers of the region around it end.
+struct Open {
+    region: RegionId,
+    next_value: u32,
+    next_argument: u32,
+    /// The function it is in.
+    function: u32,
+}
+
+impl ValueNames {
+    /// Names all values inside `root`. Those in a region are numbered on from the last of the region around it, so
+    /// that no name hides another.
+    pub(super) fn new(module: &Module, registry: &OpRegistry, root: OpId) -> ValueNames {
+        let mut names = ValueNames {
+            names: vec![ValueName::None; module.num_values()],
+            texts: Vec::new(),
+            used: HashMap::new(),
+        };
+        let open = |&region: &RegionId| Open { region, next_value: 0, next_argument: 0, function: 0 };
+        let mut stack: Vec<Open> = module.op(root).regions.iter().map(open).collect();
+        while let Some(mut open) = stack.pop() {
+            let mut inner: Vec<(RegionId, u32)> = Vec::new();
+            for (position, &block) in module.region(open.region).blocks.iter().enumerate() {
+                let block = module.block(block);
+                for &argument in &block.arguments {
+                    let next = if position == 0 { &mut open.next_argument } else { &mut open.next_value };
+                    names.names[argument.index()] = if position == 0 {
+                        ValueName::Argument(*next)
+                    } else {
+                        ValueName::Number(*next, None)
+                    };
+                    *next += 1;
+                }
+                for &id in &block.ops {
+                    let op = module.op(id);
+                    names.name_results(op, registry, &mut open);
+                    let function = if op.name == FUNC { id.0 } else { open.function };
+                    inner.extend(op.regions.iter().map(|&region| (region, function)));
+                }
+            }
+            stack.extend(inner.into_iter().map(|(region, function)| Open { region, function, ..open }));
+        }
+        names
+    }
+
+    /// Names the results of an operation, by groups if its definition names them.
+    fn name_results(&mut self, op: &Operation, registry: &OpRegistry, open: &mut Open) {
+        if op.results.is_empty() {
+            return;
+        }
+        let definition = if op.results.len() > 1 { registry.get(&op.name) } else { None };
+        let Some(definition) = definition.filter(|definition| definition.names_results) else {
+            self.name_group(&op.results, None, open);
+            return;
+        };
+        let single = definition.results.iter().filter(|spec| !spec.variadic).count();
+        let spare = op.results.len().saturating_sub(single);
+        let mut rest = &op.results[..];
+        for spec in &definition.results {
+            let count = if spec.variadic { spare } else { 1 };
+            let (group, others) = rest.split_at(count.min(rest.len()));
+            rest = others;
+            self.name_group(group, Some(&spec.name).filter(|name| !name.is_empty()), open);
+        }
+        self.name_group(rest, None, open);
+    }
+
+    /// `text`, or `text_0`, `text_1`, …: the first that no value of the function is called yet.
+    fn unused(&mut self, text: &str, function: u32) -> String {
+        let mut candidate = text.to_owned();
+        loop {
+            match self.used.entry((function, candidate)) {
+                Entry::Vacant(vacant) => {
+                    candidate = vacant.key().1.clone();
+                    vacant.insert(0);
+                    return candidate;
+                }
+                Entry::Occupied(mut taken) => {
+                    // Counted at each name, so that a thousandth one need not try the others again.
+                    candidate = format!("{}_{}", taken.key().1, taken.get());
+                    *taken.get_mut() += 1;
+                }
+            }
+        }
+    }
+
+    /// Names a group of results after `text`, or by the next number.
+    fn name_group(&mut self, group: &[ValueId], text: Option<&crate::Name>, open: &mut Open) {
+        if group.is_empty() {
+            return;
+        }
+        let base = match text {
+            None => {
+                open.next_value += 1;
+                open.next_value - 1
+            }
+            Some(text) => {
+                let text = self.unused(text, open.function);
+                self.texts.push(text);
+                self.texts.len() as u32 - 1
+            }
+        };
+        for (index, value) in (0..).zip(group) {
+            let index = (group.len() > 1).then_some(index);
+            self.names[value.index()] =
+                if text.is_some() { ValueName::Named(base, index) } else { ValueName::Number(base, index) };
+        }
+    }
+
+    /// Calls `value` as `other` is called.
+    pub(super) fn alias(&mut self, value: ValueId, other: ValueId) {
+        self.names[value.index()] = self.names[other.index()];
+    }
+
+    /// Writes the name by which a value is used.
+    pub(super) fn write(&self, out: &mut dyn fmt::Write, value: ValueId) -> fmt::Result {
+        let name = self.names.get(value.index()).copied().unwrap_or(ValueName::None);
+        self.write_base(out, name)?;
+        match name {
+            ValueName::Number(_, Some(index)) | ValueName::Named(_, Some(index)) => write!(out, "#{index}"),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_base(&self, out: &mut dyn fmt::Write, name: ValueName) -> fmt::Result {
+        match name {
+            ValueName::None => out.write_str("%<unknown>"),
+            ValueName::Argument(number) => write!(out, "%arg{number}"),
+            ValueName::Number(number, _) => write!(out, "%{number}"),
+            ValueName::Named(text, _) => write!(out, "%{}", self.texts[text as usize]),
+        }
+    }
+
+    /// Writes the names that results are given, `%0:2, %name`.
+    pub(super) fn write_results(&self, out: &mut dyn fmt::Write, results: &[ValueId]) -> fmt::Result {
+        let mut rest = results.iter().map(|result| self.names[result.index()]).peekable();
+        let mut separator = "";
+        while let Some(first) = rest.next() {
+            let mut count = 1;
+            while rest.next_if(|name| follows(*name)).is_some() {
+                count += 1;
+            }
+            out.write_str(separator)?;
+            self.write_base(out, first)?;
+            if count > 1 {
+                write!(out, ":{count}")?;
+            }
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name is of a group begun before.
+fn follows(name: ValueName) -> bool {
+    matches!(name, ValueName::Number(_, Some(1..)) | ValueName::Named(_, Some(1..)))
+}
