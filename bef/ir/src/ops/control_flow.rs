@@ -37,8 +37,12 @@ pub(super) fn definitions() -> Vec<OpDefinition> {
     definitions
 }
 
-/// The operations whose bodies are functions. Their formats are constants that compile, so none is left out.
+/// The operations whose bodies are functions. Their formats are constants; a test sees that they compile.
 fn by_function() -> impl Iterator<Item = OpDefinition> {
+    by_function_checked().into_iter().flatten()
+}
+
+fn by_function_checked() -> [Result<OpDefinition, String>; 5] {
     let handle = Type::dialect("corert", "tensorhandle");
     let cond = OpDefinition::new("tfrt.cond")
         .named_operand("cond", Type::i1())
@@ -85,9 +89,9 @@ fn by_function() -> impl Iterator<Item = OpDefinition> {
         .attr("b_body_fn", AttrKind::Symbol)
         .verified_by(verify_corert_while)
         .format(
-            "$a_cond_fn $b_body_fn `(` $in_op_chain (`,` $args^)? `)` attr-dict : `(` type($outputs) `)`",
+            "$a_cond_fn $b_body_fn `(` $in_op_chain (`,` $args^)? `)` attr-dict : `(` type($fn_outputs) `)`",
         );
-    [cond, case, while_loop, corert_cond, corert_while].into_iter().flatten()
+    [cond, case, while_loop, corert_cond, corert_while]
 }
 
 /// Operands before the `:`; the first is no argument of the bodies.
@@ -290,5 +294,15 @@ fn verify_corert_while(verifier: &mut Verifier<'_>, op: OpId) {
     }
     if let Some(ty) = verifier.callee(op, "b_body_fn").and_then(|func| func.ty()) {
         check_signature(verifier, op, ty, &operands, &results, "body function");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn formats_compile() {
+        for definition in super::by_function_checked() {
+            definition.expect("a good format");
+        }
     }
 }

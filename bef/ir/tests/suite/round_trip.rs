@@ -22,7 +22,7 @@ fn check_module(text: &str, expected: &str) {
 
 /// A function that statements may call.
 const G: &str = "  func private @g(!tfrt.chain, !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle, \
-                 !corert.tensorhandle)\n";
+                 !corert.tensorhandle)\n  func private @step(i32) -> (i32, i1)\n";
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
@@ -151,6 +151,16 @@ fn execute_op_keeps_the_order_of_its_attributes() {
         &format!("{handler}%c, %t = corert.executeop.seq(%0, %arg1) \"tf.A\"() : 1"),
         &format!("{handler}%out_op_chain, %results = corert.executeop.seq(%0, %arg1) \"tf.A\"() : 1"),
     );
+}
+
+#[test]
+fn loops_over_functions() {
+    let value = "%0 = \"make\"() : () -> !corert.tensorhandle\n";
+    check_same(&format!(
+        "{value}%out_op_chain, %fn_outputs:2 = corert.while @g @g(%arg1, %0) : (!corert.tensorhandle, \
+         !corert.tensorhandle)"
+    ));
+    check_same("%0 = tfrt.while %arg2 @step(%arg0) : (i32) -> (i32)");
 }
 
 #[test]
