@@ -29,6 +29,8 @@ pub use kernel::{
     KernelBuilder, KernelFn, KernelFrame, KernelParameter, KernelRegistry, KernelResult, KernelSignature,
     NativeFn, Out, Placement, Rest, RestAttrs, ResultCount, ResultValue, TypeSpec,
 };
+#[doc(hidden)]
+pub use kernel::{ScalarFn, ScalarFrame};
 pub use mapped_file::MappedFile;
 pub use program::{BefFile, Function, FunctionRef};
 pub use tfrt_bef as bef;

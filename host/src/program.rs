@@ -11,8 +11,8 @@ use tfrt_bef::{FunctionKind, KernelRecord, VerifiedBef};
 use crate::{
     diagnostic::{Diagnostic, ErrorCode, SourceLocation},
     kernel::{
-        AttributeSpec, Kernel, KernelFn, KernelRegistry, NativeFn, Placement, attributes::AttributeCell,
-        frame::Operand,
+        AttributeSpec, Kernel, KernelFn, KernelRegistry, NativeFn, Placement, ScalarFn,
+        attributes::AttributeCell, frame::Operand,
     },
 };
 
@@ -21,6 +21,8 @@ use crate::{
 pub(crate) struct Step {
     /// The kernel's function, at hand without a look at the kernel.
     pub(crate) run: Arc<KernelFn>,
+    /// A shorter way to call it when its arguments are scalars.
+    pub(crate) scalar: Option<ScalarFn>,
     /// Where its operands begin: arguments, then results.
     operands: u32,
     argument_count: u32,
@@ -290,8 +292,15 @@ impl Loader<'_> {
             );
             return;
         }
+        let dispatch = match kernel.placement() {
+            _ if record.nonstrict() || kernel.is_non_strict() => Dispatch::NonStrict,
+            Placement::Inline => Dispatch::Inline,
+            Placement::Parallel => Dispatch::Queue,
+            Placement::Blocking => Dispatch::Blocking,
+        };
         plan.steps.push(Step {
             run: kernel.function().clone(),
+            scalar: kernel.scalar().filter(|_| dispatch == Dispatch::Inline),
             operands: plan.operands.len() as u32,
             argument_count: record.arguments().len() as u32,
             result_count: counts.2 as u32,
@@ -301,12 +310,7 @@ impl Loader<'_> {
             function_count: counts.1 as u32,
             kernel: code as u32,
             location: record.location(),
-            dispatch: match kernel.placement() {
-                _ if record.nonstrict() || kernel.is_non_strict() => Dispatch::NonStrict,
-                Placement::Inline => Dispatch::Inline,
-                Placement::Parallel => Dispatch::Queue,
-                Placement::Blocking => Dispatch::Blocking,
-            },
+            dispatch,
             has_unused_result: false,
         });
         let operands = record.arguments().iter().chain(record.results());
@@ -333,9 +337,14 @@ impl Plan {
     /// Arguments and results.
     #[inline]
     pub(crate) fn operands_of(&self, step: &Step) -> (&[Operand], &[Operand]) {
+        self.all_operands_of(step).split_at(step.argument_count as usize)
+    }
+
+    /// Arguments, then results.
+    #[inline]
+    pub(crate) fn all_operands_of(&self, step: &Step) -> &[Operand] {
         let count = (step.argument_count + step.result_count) as usize;
-        let operands = &self.operands[step.operands as usize..][..count];
-        operands.split_at(step.argument_count as usize)
+        &self.operands[step.operands as usize..][..count]
     }
 
     pub(crate) fn attributes_of(&self, step: &Step) -> &[AttributeCell] {

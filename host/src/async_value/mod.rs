@@ -152,11 +152,20 @@ impl AsyncValue {
     /// The payload, if the value is there and of type `T`.
     #[inline]
     pub fn get<T: Value>(&self) -> Option<&T> {
+        match self.get_inline() {
+            Some(payload) => Some(payload),
+            None => self.get_from_cell(),
+        }
+    }
+
+    /// The payload, if it is a `T` kept in the handle.
+    #[inline]
+    pub(crate) fn get_inline<T: Value>(&self) -> Option<&T> {
         if T::INLINE && self.tag == T::type_index() {
             // SAFETY: the tag says that the word holds a `T`.
             return Some(unsafe { &*(&raw const self.word).cast::<T>() });
         }
-        self.get_from_cell()
+        None
     }
 
     // Out of line, so that a scalar's fast path stays small where it is inlined.

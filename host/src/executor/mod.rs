@@ -39,7 +39,7 @@ use crate::{
     context::{BorrowedContext, ExecutionContext},
     diagnostic::{Diagnostic, ErrorCode},
     kernel::{
-        KernelFrame,
+        KernelFrame, ScalarFrame,
         frame::{Operand, RegisterFile},
     },
     program::{Body, Dispatch, FunctionRef, Plan, Step},
@@ -51,6 +51,9 @@ use crate::{
 pub const STACK_DEPTH_MAX: u32 = 64;
 /// Nested calls in all.
 pub const CALL_DEPTH_MAX: u32 = 100_000;
+
+/// Kernels of scalars between two looks at whether the request was cancelled.
+const CANCELLATION_INTERVAL: usize = 64;
 
 thread_local!(static STACK_DEPTH: Cell<u32> = const { Cell::new(0) });
 
@@ -247,8 +250,19 @@ impl<'w> Walk<'w> {
     /// Goes on from step `next`, which is always one beyond the step at hand.
     fn run(&mut self, next: &mut usize) -> Option<AsyncValue> {
         let plan = self.plan;
+        let mut plain = self.is_plain();
         while let Some(step) = plan.steps.get(*next) {
             *next += 1;
+            if let Some(scalar) = step.scalar
+                && plain
+                && scalar(ScalarFrame::new(self.registers.reborrow(), plan.all_operands_of(step)))
+            {
+                // Others may cancel the request while nothing but scalars are computed.
+                if next.is_multiple_of(CANCELLATION_INTERVAL) {
+                    plain = self.is_plain();
+                }
+                continue;
+            }
             let (arguments, results) = plan.operands_of(step);
             let scalars = arguments.iter().all(|&argument| self.registers.get(argument).is_inline());
             if scalars && step.dispatch <= Dispatch::Inline && !self.cx.request().is_cancelled() {
@@ -266,8 +280,15 @@ impl<'w> Walk<'w> {
             if step.has_unused_result {
                 self.release(results);
             }
+            plain = self.is_plain();
         }
         None
+    }
+
+    /// Whether steps may be called without looking at the request or recording them.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        !self.traced && !self.cx.request().is_cancelled()
     }
 
     /// Decides what becomes of a step that cannot simply be called.
@@ -348,6 +369,7 @@ impl<'w> Walk<'w> {
 
     /// Makes a panic in a step the error of its results.
     fn panicked(&mut self, step: &Step, payload: &(dyn Any + Send)) -> AsyncValue {
+        (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
         let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(payload)));
         let (arguments, results) = self.plan.operands_of(step);
         self.fail(results, &error);

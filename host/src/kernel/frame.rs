@@ -10,6 +10,7 @@ use crate::{
     context::ExecutionContext,
     diagnostic::{Diagnostic, ErrorCode},
     program::{BefFile, FunctionRef, Plan, Step},
+    value::Value,
 };
 
 /// A kernel's use of a register, and whether it is the last one.
@@ -72,6 +73,34 @@ impl<'f> RegisterFile<'f> {
         debug_assert!(operand.register() < self.0.len());
         // SAFETY: whoever made the file promised it.
         unsafe { self.0.get_unchecked_mut(operand.register()) }
+    }
+}
+
+/// One call of a kernel that takes and gives one scalar or several, and nothing else: all it needs to know.
+pub struct ScalarFrame<'f> {
+    registers: RegisterFile<'f>,
+    operands: &'f [Operand],
+}
+
+/// Calls a kernel of scalars; `false` if an argument is something else, and then nothing was done.
+pub type ScalarFn = fn(ScalarFrame<'_>) -> bool;
+
+impl<'f> ScalarFrame<'f> {
+    #[inline]
+    pub(crate) fn new(registers: RegisterFile<'f>, operands: &'f [Operand]) -> Self {
+        Self { registers, operands }
+    }
+
+    #[inline]
+    pub(super) fn argument<T: Value + Clone>(&self, index: usize) -> Option<T> {
+        self.registers.get(*self.operands.get(index)?).get_inline().cloned()
+    }
+
+    #[inline]
+    pub(super) fn set_result<T: Value>(&mut self, index: usize, value: T) {
+        if let Some(&operand) = self.operands.get(index) {
+            *self.registers.get_mut(operand) = AsyncValue::new(value);
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Turns a function into a kernel: the function's signature is the kernel's.
 
-use std::sync::Arc;
+#![expect(unsafe_code, reason = "functions without state are called without being carried along")]
+
+use std::{ptr::NonNull, sync::Arc};
 
 use super::{
-    frame::KernelFrame,
+    frame::{KernelFrame, ScalarFn, ScalarFrame},
     parameters::{Cursor, KernelParameter, ParameterError},
     results::KernelResult,
     signature::KernelSignature,
@@ -23,6 +25,20 @@ pub trait IntoKernel<Sig>: Send + Sync + 'static {
     fn signature() -> KernelSignature;
     /// Erases the function.
     fn into_kernel(self) -> Arc<KernelFn>;
+    /// A shorter way to call the function, if it takes and gives nothing but scalars and keeps no state.
+    #[doc(hidden)]
+    fn scalar_fn(&self) -> Option<ScalarFn>;
+}
+
+/// The value of a type without size, of which the caller knows that there is one for good.
+///
+/// # Safety
+/// An `F` exists and is not destroyed while the reference is used. `F` has no size.
+#[inline(always)]
+unsafe fn stateless<'f, F>() -> &'f F {
+    debug_assert!(size_of::<F>() == 0);
+    // SAFETY: a reference to nothing may point anywhere, and by contract the value exists.
+    unsafe { NonNull::<F>::dangling().as_ref() }
 }
 
 macro_rules! into_kernel {
@@ -44,6 +60,29 @@ macro_rules! into_kernel {
                 $($p::describe(&mut signature);)*
                 R::describe(&mut signature);
                 signature
+            }
+
+            fn scalar_fn(&self) -> Option<ScalarFn> {
+                #[inline(always)]
+                fn call<R, $($p),*>(function: impl Fn($($p),*) -> R, $($p: $p),*) -> R {
+                    function($($p),*)
+                }
+                if !(R::SCALAR $(&& $p::SCALAR)*) || size_of::<F>() != 0 {
+                    return None;
+                }
+                Some(|mut frame: ScalarFrame<'_>| {
+                    let mut run = || -> Option<()> {
+                        let mut next = 0..;
+                        $(let $p = $p::fetch_scalar(&frame, next.next()?)?;)*
+                        // SAFETY: `F` has no size, as checked above; the kernel, which is called through this
+                        // function alone, keeps the function that `self` is.
+                        let function = unsafe { stateless::<F>() };
+                        let result = call(function, $($p),*);
+                        result.store_scalar(&mut frame, next.next()?);
+                        Some(())
+                    };
+                    run().is_some()
+                })
             }
 
             fn into_kernel(self) -> Arc<KernelFn> {

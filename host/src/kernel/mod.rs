@@ -27,7 +27,7 @@ mod signature;
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
 pub use attributes::{Attr, AttributeType, RestAttrs};
-pub use frame::KernelFrame;
+pub use frame::{KernelFrame, ScalarFn, ScalarFrame};
 pub use into_kernel::{IntoKernel, KernelFn};
 pub use parameters::{Arg, ArgumentType, KernelParameter, Rest, ResultCount};
 pub use results::{KernelResult, Out, ResultValue};
@@ -55,6 +55,7 @@ pub struct Kernel {
     name: Cow<'static, str>,
     signature: KernelSignature,
     run: Arc<KernelFn>,
+    scalar: Option<ScalarFn>,
     placement: Placement,
     non_strict: bool,
     side_effecting: bool,
@@ -102,6 +103,10 @@ impl Kernel {
     /// What it does.
     pub fn doc(&self) -> &'static str {
         self.doc
+    }
+
+    pub(crate) fn scalar(&self) -> Option<ScalarFn> {
+        self.scalar
     }
 
     pub(crate) fn function(&self) -> &Arc<KernelFn> {
@@ -206,7 +211,8 @@ impl KernelRegistry {
         name: impl Into<Cow<'static, str>>,
         kernel: K,
     ) -> KernelBuilder<'_> {
-        self.insert(name.into(), K::signature(), kernel.into_kernel())
+        let scalar = kernel.scalar_fn();
+        self.insert(name.into(), K::signature(), kernel.into_kernel(), scalar)
     }
 
     /// Adds a kernel that looks at its frame itself: control flow above all.
@@ -215,7 +221,7 @@ impl KernelRegistry {
         name: impl Into<Cow<'static, str>>,
         kernel: impl Fn(&mut KernelFrame<'_>) + Send + Sync + 'static,
     ) -> KernelBuilder<'_> {
-        self.insert(name.into(), KernelSignature::any(), Arc::new(kernel))
+        self.insert(name.into(), KernelSignature::any(), Arc::new(kernel), None)
     }
 
     /// Adds a native function: given the context, the arguments (perhaps pending) and the number of results.
@@ -235,11 +241,13 @@ impl KernelRegistry {
         name: Cow<'static, str>,
         signature: KernelSignature,
         run: Arc<KernelFn>,
+        scalar: Option<ScalarFn>,
     ) -> KernelBuilder<'_> {
         let kernel = Kernel {
             name: name.clone(),
             signature,
             run,
+            scalar,
             placement: Placement::Inline,
             non_strict: false,
             side_effecting: false,

@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    frame::KernelFrame,
+    frame::{KernelFrame, ScalarFrame},
     signature::{KernelSignature, TypeSpec},
 };
 use crate::{
@@ -69,6 +69,15 @@ pub trait KernelParameter {
     type Item<'f>;
     /// Adds the parameter to the signature.
     fn describe(signature: &mut KernelSignature);
+    /// Whether it is an argument that lives in a handle.
+    #[doc(hidden)]
+    const SCALAR: bool = false;
+    /// Makes the parameter of a kernel of scalars.
+    #[doc(hidden)]
+    #[inline]
+    fn fetch_scalar<'f>(_frame: &ScalarFrame<'f>, _index: usize) -> Option<Self::Item<'f>> {
+        None
+    }
     /// Makes the parameter.
     #[doc(hidden)]
     fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError>;
@@ -92,6 +101,12 @@ fn borrow<'f, T: Value>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Resu
 
 impl<T: Value + Clone> KernelParameter for T {
     type Item<'f> = T;
+    const SCALAR: bool = T::INLINE;
+
+    #[inline]
+    fn fetch_scalar(frame: &ScalarFrame<'_>, index: usize) -> Option<T> {
+        frame.argument(index)
+    }
 
     fn describe(signature: &mut KernelSignature) {
         signature.arguments.push(TypeSpec::Named(T::TYPE_NAME));

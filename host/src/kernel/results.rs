@@ -1,7 +1,7 @@
 //! What a kernel function may return, and how it reaches the registers.
 
 use super::{
-    frame::KernelFrame,
+    frame::{KernelFrame, ScalarFrame},
     signature::{KernelSignature, TypeSpec},
 };
 use crate::{
@@ -23,12 +23,27 @@ pub struct Out<T>(pub Result<T, Diagnostic>);
 pub trait ResultValue {
     /// The result's type.
     const SPEC: TypeSpec;
+    /// Whether it is a value that lives in a handle.
+    #[doc(hidden)]
+    const SCALAR: bool = false;
+    #[doc(hidden)]
+    #[inline]
+    fn store_scalar(self, _frame: &mut ScalarFrame<'_>, _index: usize)
+    where
+        Self: Sized,
+    {
+    }
     #[doc(hidden)]
     fn into_handle(self, frame: &KernelFrame<'_>) -> AsyncValue;
 }
 
 impl<T: Value> ResultValue for T {
     const SPEC: TypeSpec = TypeSpec::Named(T::TYPE_NAME);
+    const SCALAR: bool = T::INLINE;
+    #[inline]
+    fn store_scalar(self, frame: &mut ScalarFrame<'_>, index: usize) {
+        frame.set_result(index, self);
+    }
     #[inline]
     fn into_handle(self, _: &KernelFrame<'_>) -> AsyncValue {
         AsyncValue::new(self)
@@ -68,13 +83,30 @@ impl<T: ResultValue> ResultValue for Out<T> {
 pub trait KernelResult {
     /// Adds the results to the signature.
     fn describe(signature: &mut KernelSignature);
+    /// Whether it is one value that lives in a handle.
+    #[doc(hidden)]
+    const SCALAR: bool = false;
+    #[doc(hidden)]
+    #[inline]
+    fn store_scalar(self, _frame: &mut ScalarFrame<'_>, _index: usize)
+    where
+        Self: Sized,
+    {
+    }
     #[doc(hidden)]
     fn store(self, frame: &mut KernelFrame<'_>);
 }
 
 impl<T: ResultValue> KernelResult for T {
+    const SCALAR: bool = T::SCALAR;
+
     fn describe(signature: &mut KernelSignature) {
         signature.results.push(T::SPEC);
+    }
+
+    #[inline]
+    fn store_scalar(self, frame: &mut ScalarFrame<'_>, index: usize) {
+        ResultValue::store_scalar(self, frame, index);
     }
 
     #[inline]
