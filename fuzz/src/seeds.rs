@@ -1,0 +1,129 @@
+//! Writes the files fuzzing starts from, made from the repository's own: `seeds REPOSITORY CORPUS`.
+//!
+//! Each target has a folder in the corpus. Programs are the golden tests and what stands between `r#"` and `"#` in
+//! tests of the parser and the kernels; what of that does not parse is a seed too.
+
+use std::{
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tfrt_convert::{ConvertOptions, mlir_to_bef};
+use tfrt_fuzz::{OPS, READER, allocator};
+use tfrt_ir::{ParseOptions, Source, parse_module};
+use tfrt_tensor::{
+    CooHostTensor, DType, DenseHostTensor, HostTensor, TensorMetadata,
+    files::{btf, npy, safetensors},
+};
+
+/// Where programs are, and in what.
+const PROGRAMS: &[(&str, &str)] =
+    &[("tests", "mlir"), ("bef/ir/tests", "rs"), ("bef/convert/tests", "rs"), ("kernels/tests", "rs")];
+
+/// Larger programs make each attempt slow.
+const PROGRAM_BYTES_MAX: usize = 8 << 10;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(repository), Some(corpus)) = (arguments.next(), arguments.next()) else {
+        return Err("seeds REPOSITORY CORPUS".into());
+    };
+    let mut seeds = Seeds { corpus, count: 0 };
+    programs(&repository, &mut seeds)?;
+    tensors(&repository, &mut seeds)?;
+    println!("{} seeds", seeds.count);
+    Ok(())
+}
+
+struct Seeds {
+    corpus: PathBuf,
+    count: usize,
+}
+
+impl Seeds {
+    fn add(&mut self, target: &str, bytes: &[u8]) -> std::io::Result<()> {
+        let folder = self.corpus.join(target);
+        fs::create_dir_all(&folder)?;
+        self.count += 1;
+        fs::write(folder.join(format!("seed-{}", self.count)), bytes)
+    }
+}
+
+fn programs(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    for (folder, extension) in PROGRAMS {
+        let mut paths = Vec::new();
+        files(&repository.join(folder), extension, &mut paths)?;
+        for path in paths {
+            let text = fs::read_to_string(&path)?;
+            let programs: Vec<&str> = match *extension {
+                "rs" => text.split("r#\"").skip(1).filter_map(|rest| rest.split("\"#").next()).collect(),
+                _ => text.split("// -----").collect(),
+            };
+            for program in programs.into_iter().filter(|program| program.len() <= PROGRAM_BYTES_MAX) {
+                let program = without_checks(program);
+                seeds.add("mlir", program.as_bytes())?;
+                convert(&program, seeds)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The program without comments, which would only take the room of what matters.
+fn without_checks(program: &str) -> String {
+    program
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}
+
+fn convert(program: &str, seeds: &mut Seeds) -> std::io::Result<()> {
+    let source = Source::new("seed.mlir", program);
+    let Ok(module) = parse_module(&source, &OPS, &ParseOptions::default()) else { return Ok(()) };
+    for disable_optional_sections in [false, true] {
+        if let Ok(bytes) = mlir_to_bef(&module, ConvertOptions { disable_optional_sections }) {
+            seeds.add("bef", &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn tensors(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    let mut paths = Vec::new();
+    files(&repository.join("tests"), "btf", &mut paths)?;
+    for path in paths {
+        seeds.add("btf", &fs::read(path)?)?;
+    }
+    let numbers = DenseHostTensor::from_slice([2, 3], &[0.0_f32, 1.5, 0.0, 0.0, 0.0, -2.0], &allocator())?;
+    let bytes = DenseHostTensor::from_slice([3], &[1_u8, 2, 3], &allocator())?;
+    let empty = DenseHostTensor::allocate(TensorMetadata::new(DType::I64, [0, 4]), &allocator())?;
+    let sparse = CooHostTensor::from_dense(&numbers, &READER, &allocator())?;
+    let all: Vec<HostTensor> =
+        vec![numbers.clone().into(), sparse.into(), bytes.clone().into(), empty.clone().into()];
+    seeds.add("btf", &btf::encode(&all, &READER)?)?;
+    for tensor in all {
+        seeds.add("btf", &btf::encode(&[tensor], &READER)?)?;
+    }
+    for tensor in [&numbers, &bytes, &empty] {
+        seeds.add("npy", &npy::encode(tensor, &READER)?)?;
+    }
+    let named = [("a", &numbers), ("b.weight", &bytes), ("c", &empty)];
+    seeds.add("safetensors", &safetensors::encode(&named, &READER)?)?;
+    seeds.add("safetensors", &safetensors::encode(&named[1..], &READER)?)?;
+    Ok(())
+}
+
+/// The files in a folder and those in it, by their extension.
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files(&path, extension, found)?;
+        } else if path.extension().is_some_and(|its| its == extension) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
