@@ -250,6 +250,8 @@ impl Program {
             return Err(Diagnostic::invalid_argument(message));
         }
         let context = ExecutionContext::new(request.clone(), self.file.clone());
-        self.runtime.host.run_and_await(|| found.execute(&context, arguments))
+        let results = found.execute(&context, arguments);
+        self.runtime.host.await_values(&results)?;
+        Ok(results)
     }
 }

@@ -224,8 +224,8 @@ fn run_function(
     {
         let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
         let context = ExecutionContext::new(request, function.program().clone());
-        let results = host.run_and_await(|| function.execute(&context, []));
-        let results = results.map_err(|error| error.to_string())?;
+        let results = function.execute(&context, []);
+        host.await_values(&results).map_err(|error| error.to_string())?;
         if let Some(line) = returned(function, &results, options.print_error_code) {
             host.print(format_args!("{line}\n"));
         }

@@ -137,7 +137,8 @@ impl HostContext {
     }
 
     /// Calls `run`, which starts some work, and waits until the values it gives are available. Cheaper than the two
-    /// apart: tasks that `run` adds need not be handed from one thread to another.
+    /// apart: tasks that `run` adds need not be handed from one thread to another. `run` counts as a task, so what it
+    /// calls must not wait for the queue.
     ///
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
