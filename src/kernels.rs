@@ -5,4 +5,6 @@ use tfrt_host::KernelRegistry;
 /// Adds all kernels of this build.
 pub fn register_kernels(registry: &mut KernelRegistry) {
     tfrt_kernels::register_all(registry);
+    #[cfg(feature = "full")]
+    tfrt_models::kernels::register(registry);
 }

@@ -1,6 +1,8 @@
-//! Data for the model programs: handwritten-like digits of our own making, and the files of the real MNIST.
+//! Data for the model programs: handwritten-like digits of our own making, and the files of the real MNIST; and the
+//! kernels with which programs use them.
 //!
-//! This crate knows no runtime: it deals in bytes. It never prints and never reaches for the network.
+//! The data modules deal in bytes and know no runtime. Nothing here prints but through a host, or reaches for the network.
 
 pub mod digits;
 pub mod idx;
+pub mod kernels;

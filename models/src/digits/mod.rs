@@ -10,7 +10,7 @@
 
 mod glyphs;
 mod pen;
-mod random;
+pub(crate) mod random;
 
 use std::ops::Range;
 

@@ -2,11 +2,11 @@
 
 /// The SplitMix64 generator (Steele, Lea and Flood, 2014).
 #[derive(Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// A generator for one stream of a seed.
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut mixed = Self(seed);
         Self(mixed.next() ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03))
     }
@@ -19,12 +19,12 @@ impl Random {
     }
 
     /// A number in 0..1.
-    pub(super) fn unit(&mut self) -> f32 {
+    pub(crate) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u32 << 24) as f32
     }
 
     /// A number in -1..1, bell-shaped: the mean of three, with a standard deviation of a third.
-    pub(super) fn bell(&mut self) -> f32 {
+    pub(crate) fn bell(&mut self) -> f32 {
         let bits = self.next();
         // Three fields of 21 bits from one draw.
         let field = |shift: u32| ((bits >> shift) & 0x1F_FFFF) as f32 / 1_048_576.0 - 1.0;
@@ -32,7 +32,7 @@ impl Random {
     }
 
     /// A whole number below `bound`, which must be small against 2³².
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
 }

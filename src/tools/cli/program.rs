@@ -2,17 +2,16 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use tfrt_host::{AsyncValue, Diagnostic, FunctionRef, RequestContext, ResourceContext, work_queue};
+use tfrt_models::kernels::{DATA_DIR, PROGRESS, Progress};
 
 use super::{
     Failure,
     values::{self, CHAIN},
 };
 use crate::{Program, Runtime, SharedWriter};
-
-/// Name of the resource that tells kernels where a program's data files are: a [`PathBuf`].
-const DATA_DIR: &str = "data_dir";
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
@@ -49,6 +48,8 @@ pub(super) struct Session {
     errors: Arc<Mutex<Vec<Diagnostic>>>,
     data: Option<PathBuf>,
     deadline: Option<Duration>,
+    /// Whether a person wants to see how far the program is.
+    pub(super) progress: bool,
 }
 
 impl Session {
@@ -71,7 +72,7 @@ impl Session {
         let arguments = arguments(&function, &args.inputs, &runtime)?;
         let function = function.name().to_owned();
         let (data, deadline) = (args.data.clone(), args.deadline);
-        Ok(Self { runtime, program, function, arguments, errors, data, deadline })
+        Ok(Self { runtime, program, function, arguments, errors, data, deadline, progress: false })
     }
 
     /// A request with the resources and the deadline asked for.
@@ -79,6 +80,9 @@ impl Session {
         let resources = ResourceContext::new();
         if let Some(data) = &self.data {
             resources.insert(DATA_DIR, data.clone());
+        }
+        if self.progress {
+            resources.insert(PROGRESS, progress());
         }
         let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
         if let Some(deadline) = self.deadline {
@@ -109,6 +113,25 @@ impl Session {
         let function = self.program.file().function(&self.function);
         function.map(|f| f.result_types().map(str::to_owned).collect()).unwrap_or_default()
     }
+}
+
+/// A bar on the error stream while there is something to do.
+fn progress() -> Progress {
+    let bar = ProgressBar::new(0);
+    let bar = match ProgressStyle::with_template("{msg} {bar:40} {percent}%, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    };
+    Progress::new(move |done, total, label| {
+        if bar.length() != Some(total) {
+            bar.set_length(total);
+            bar.set_message(label.to_owned());
+        }
+        bar.set_position(done);
+        if done >= total {
+            bar.finish_and_clear();
+        }
+    })
 }
 
 fn choose<'p>(program: &'p Program, name: Option<&str>) -> Result<FunctionRef<'p>, Failure> {

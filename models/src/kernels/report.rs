@@ -1,0 +1,118 @@
+//! What programs tell people: how far they are, how good and how fast they were.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use tfrt_host::{Attr, Chain, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
+
+use super::{PROGRESS, Progress};
+
+/// When the first clock of the process was read.
+static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+fn now_ns() -> i64 {
+    i64::try_from(ORIGIN.elapsed().as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Seconds since a time that [`now_ns`] gave; never zero, so that it can be divided by.
+fn seconds_since(start_ns: i64) -> f64 {
+    let ns = now_ns().saturating_sub(start_ns).max(1);
+    Duration::from_nanos(ns.unsigned_abs()).as_secs_f64()
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place != 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `53,486 images/s, on cpu (2 threads)`.
+fn speed(images: i32, seconds: f64, cx: &ExecutionContext) -> String {
+    let queue = cx.host().work_queue();
+    let threads = if queue.is_single_threaded() { 1 } else { queue.parallelism() };
+    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    let rate = (f64::from(images) / seconds).round() as u64;
+    format!("{} images/s, on cpu ({threads})", grouped(rate))
+}
+
+fn progress(
+    done: i32,
+    total: i32,
+    _chain: Chain,
+    label: Attr<str>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    match cx.resources().get::<Progress>(PROGRESS) {
+        Ok(progress) => {
+            let count = |number: i32| u64::from(number.max(0).unsigned_abs());
+            (progress.0)(count(done), count(total), label.0);
+            Ok(Chain)
+        }
+        Err(error) if error.code == ErrorCode::NotFound => Ok(Chain),
+        Err(error) => Err(error),
+    }
+}
+
+fn report_training(images: i32, start_ns: i64, _chain: Chain, cx: &ExecutionContext) -> Chain {
+    let seconds = seconds_since(start_ns);
+    let (count, speed) = (grouped(images.max(0).unsigned_abs().into()), speed(images, seconds, cx));
+    cx.host().print(format_args!("trained on {count} images in {seconds:.1} s: {speed}\n"));
+    Chain
+}
+
+fn report_accuracy(
+    correct: i32,
+    count: i32,
+    images: i32,
+    start_ns: i64,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    if count <= 0 {
+        return Err(Diagnostic::invalid_argument("no image was looked at"));
+    }
+    let percent = 100.0 * f64::from(correct) / f64::from(count);
+    let speed = speed(images, seconds_since(start_ns), cx);
+    cx.host().print(format_args!("accuracy: {percent:.2} % ({correct} of {count}), {speed}\n"));
+    Ok(Chain)
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add("tfrt_mnist.now", |chain: Chain| (now_ns(), chain))
+        .side_effecting()
+        .doc("The time in nanoseconds, from an origin that is the process's own.");
+    registry
+        .add("tfrt_mnist.progress", progress)
+        .attributes(&["label"])
+        .side_effecting()
+        .doc("Shows how much of how much is done, if the request has somebody to show it.");
+    registry
+        .add("tfrt_mnist.report_training", report_training)
+        .side_effecting()
+        .doc("Prints how many images were learnt from, how fast since the start, and where.");
+    registry
+        .add("tfrt_mnist.report_accuracy", report_accuracy)
+        .side_effecting()
+        .doc("Prints how many of how many are right, how many images were looked at in a second, and where.");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, text) in cases {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}
