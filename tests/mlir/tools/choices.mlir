@@ -1,0 +1,33 @@
+// RUN: bef_executor -work_queue_type=s --functions second,first --test_init_function init $(bef_name %s) | golden %s
+
+// The init function runs first, then the functions asked for, in their order and no others.
+
+func @first() -> i32 {
+  %x = tfrt.constant.i32 1
+  tfrt.return %x : i32
+}
+
+func @second() -> (i32, f32, i1, !tfrt.chain) {
+  %a = tfrt.constant.i32 2
+  %b = tfrt.constant.f32 2.5
+  %c = tfrt.constant.i1 true
+  %d = tfrt.new.chain
+  tfrt.return %a, %b, %c, %d : i32, f32, i1, !tfrt.chain
+}
+
+func @third() -> i32 {
+  %x = tfrt.constant.i32 3
+  tfrt.return %x : i32
+}
+
+func @init() {
+  tfrt.return
+}
+
+// OUT: Choosing memory leak check allocator.
+// OUT: Choosing single-threaded work queue.
+// OUT: --- Running 'init':
+// OUT: --- Running 'second':
+// OUT: 'second' returned 2,2.500000e+00,1,!tfrt.chain value
+// OUT: --- Running 'first':
+// OUT: 'first' returned 1

@@ -1,0 +1,34 @@
+// RUN: tfrt run %s --input 21 --input 2x2xf32=[[1,2],[3,4]] --expected-output 42 | FileCheck %s
+// RUN: tfrt run %s --input 1=f32=1.5 --input 0=-1 -o %t.npy | FileCheck %s --check-prefix=NUMBERED
+// RUN: tfrt run %s --input 4 --input i32=4 --json | FileCheck %s --check-prefix=JSON
+// RUN: not tfrt run %s --input 1 --input i32=4 --expected-output 3 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not tfrt run %s 2>&1 | FileCheck %s --check-prefix=USAGE
+// RUN: not tfrt run %s --function fails 2>&1 | FileCheck %s --check-prefix=FAILS
+
+// Arguments come from the command line, chains by themselves; results are printed, compared and told as JSON.
+
+// CHECK: int32 = 42
+// CHECK: result 0: i32 = 42
+// CHECK: result 1: !t.tensor = DenseHostTensor dtype = F32, shape = [2, 2], values = [1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]
+// CHECK-NOT: result 2
+// NUMBERED: result 0: i32 = -2
+// JSON: "errors": []
+// JSON: "function": "main"
+// JSON: "value": 8
+// JSON: "dtype": "i32"
+// WRONG: error: result 0 is not as expected: it is 2, expected 3
+// USAGE: error: 'main' needs argument 0 (i32): give it with --input
+// FAILS: error: something bad happened
+// FAILS: run.mlir:[[@LINE+10]]:8
+// FAILS: in kernel 'tfrt_test.fail'
+
+func @main(%a: i32, %t: !t.tensor, %ch: !tfrt.chain) -> (i32, !t.tensor, !tfrt.chain) {
+  %b = tfrt.add.i32 %a, %a
+  %ch1 = tfrt.print.i32 %b, %ch
+  tfrt.return %b, %t, %ch1 : i32, !t.tensor, !tfrt.chain
+}
+
+func @fails() -> i32 {
+  %x = "tfrt_test.fail"() : () -> i32
+  tfrt.return %x : i32
+}
