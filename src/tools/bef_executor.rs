@@ -6,6 +6,7 @@
 //! values or memory that a function leaves behind. It never translates text.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -18,7 +19,7 @@ use tfrt_host::{
     AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, MappedFile, RequestContext,
     ResourceContext,
     allocator::{HostAllocator, HostAllocatorKind},
-    work_queue,
+    tracing, work_queue,
 };
 use tfrt_kernels::text::exponent;
 
@@ -38,8 +39,8 @@ FILE is the BEF file; '-' or nothing reads it from standard input.
   --host_allocator_type=TYPE    leak_check_allocator (default), malloc, profiled_allocator, test_fixed_size_1k
   --shared_libs=PATH,...        load kernels from shared libraries
   --print_error_code            print the code beside each error returned
-  --enable_tracing              record spans of functions and kernels
-  --tracing_level=LEVEL         default, verbose, debug
+  --enable_tracing              tell at the end how often each function and kernel ran, and for how long
+  --tracing_level=LEVEL         default, verbose, debug: all the same here
   --help                        print this
 ";
 
@@ -51,6 +52,7 @@ struct Options {
     allocator: HostAllocatorKind,
     shared_libraries: Vec<PathBuf>,
     print_error_code: bool,
+    trace: bool,
     help: bool,
 }
 
@@ -65,6 +67,7 @@ impl Options {
             allocator: HostAllocatorKind::LeakCheck,
             shared_libraries: Vec::new(),
             print_error_code: false,
+            trace: false,
             help: false,
         };
         let mut parser = lexopt::Parser::from_iter(args::normalize(args));
@@ -81,7 +84,7 @@ impl Options {
                     options.shared_libraries.extend(args::text(&mut parser)?.split(',').map(PathBuf::from));
                 }
                 Long("print_error_code") => options.print_error_code = args::switch(&mut parser)?,
-                Long("enable_tracing") => _ = args::switch(&mut parser)?,
+                Long("enable_tracing") => options.trace = args::switch(&mut parser)?,
                 Long("tracing_level") => match &*args::text(&mut parser)? {
                     "default" | "verbose" | "debug" => {}
                     other => return Err(format!("'{other}' is no tracing level").into()),
@@ -144,6 +147,9 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
     }
     let runtime = builder.build().map_err(|error| error.to_string())?;
 
+    if options.trace {
+        tracing::enable();
+    }
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
         Ok(file) => run_functions(options, console, &runtime, &file)?,
         Err(found) => {
@@ -152,6 +158,10 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
         }
     };
     drop(runtime);
+    if options.trace {
+        tracing::disable();
+        tell_times(&tracing::take(), console);
+    }
     fine &= report(console, &*allocator);
     let errors = std::mem::take(&mut *errors.lock());
     let all_ran = options.functions.is_empty();
@@ -290,6 +300,24 @@ fn show(type_name: &str, value: &AsyncValue) -> String {
         _ => None,
     };
     number.unwrap_or_else(|| format!("{type_name} value"))
+}
+
+/// How often each function and kernel ran and how long in all, the longest first.
+fn tell_times(trace: &tracing::Trace, console: &mut Console) {
+    let mut times: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    for event in trace.tracks.iter().flat_map(|track| &track.events) {
+        let (count, ns) = times.entry((event.category, &event.name)).or_default();
+        *count += 1;
+        *ns += event.duration_ns.unwrap_or(0);
+    }
+    let mut times: Vec<_> = times.into_iter().collect();
+    times.sort_by_key(|(_, (_, ns))| std::cmp::Reverse(*ns));
+    for ((category, name), (count, ns)) in times {
+        console.complain(format_args!("{category} {name}: {count} times, {ns} ns"));
+    }
+    if trace.dropped() > 0 {
+        console.complain(format_args!("{} events were lost for lack of space", trace.dropped()));
+    }
 }
 
 /// Prints what a counting allocator has to say at the end; whether all memory was given back.
