@@ -10,6 +10,7 @@ mod elementwise;
 mod layout;
 mod matmul;
 mod normalize;
+mod normalize_gradient;
 mod pool;
 mod reduce;
 mod run;
@@ -26,5 +27,6 @@ pub fn register(registry: &mut KernelRegistry) {
     pool::register(registry);
     conv::register(registry);
     normalize::register(registry);
+    normalize_gradient::register(registry);
     softmax::register(registry);
 }
