@@ -3,9 +3,12 @@
 //!
 //! A file's whole output may be fixed instead: `// RUN: tool %s | golden %s` compares with the file's `// OUT:` lines.
 //! `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the tools print now.
+//!
+//! Every kernel of the runtime must be in one of these programs or of the models': `every_kernel_has_a_golden_case`.
 
 mod case;
 mod command;
+mod coverage;
 mod filecheck;
 
 use std::{
@@ -17,6 +20,8 @@ use std::{
 use libtest_mimic::{Arguments, Trial};
 
 const FOLDER: &str = "tests/mlir";
+/// Programs with tests of their own.
+const MODELS: &str = "models";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -30,7 +35,15 @@ fn main() -> ExitCode {
             .exit_code();
     }
     files.sort();
-    let mut trials = vec![Trial::test("filecheck", || Ok(filecheck::self_test()?))];
+    let mut programs = files.clone();
+    let models = find(Path::new(MODELS), &mut programs);
+    let mut trials = vec![
+        Trial::test("filecheck", || Ok(filecheck::self_test()?)),
+        Trial::test("every_kernel_has_a_golden_case", move || {
+            models?;
+            Ok(coverage::check(&programs)?)
+        }),
+    ];
     trials.extend(files.into_iter().map(|file| {
         let name = file.strip_prefix(FOLDER).unwrap_or(&file).with_extension("");
         Trial::test(name.to_string_lossy(), move || Ok(case::run(&file)?))

@@ -64,6 +64,18 @@ func @compares() {
   tfrt.return
 }
 
+// CHECK-LABEL: --- Running 'gives_a_chain'
+func @gives_a_chain() {
+  %ch0 = tfrt.new.chain
+  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [1 : i64]
+  %ch1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %ch0 4 : i32
+  %done = "tfrt_dht.no_op_ht"(%t) : (!t.tensor) -> !tfrt.chain
+  %both = tfrt.merge.chains %ch1, %done
+  // CHECK-NEXT: values = [4]
+  %ch2 = tfrt_dht.print_tensor %t, %both
+  tfrt.return
+}
+
 // CHECK-LABEL: --- Running 'sync'
 func @sync() attributes {tfrt.sync} {
   %t = tfrt_dht_sync.create_uninitialized_tensor.i32.2 [1 : i64, 2 : i64]

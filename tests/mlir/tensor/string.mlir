@@ -20,3 +20,20 @@ func @sync_strings() attributes {tfrt.sync} {
   tfrt_dht_sync.print_tensor %t
   tfrt.return
 }
+
+// CHECK-LABEL: --- Running 'empty_strings'
+func @empty_strings() {
+  %ch0 = tfrt.new.chain
+  %t = "tfrt_sht.create_uninitialized_tensor"() {shape = [2, 1]} : () -> !t.tensor
+  // CHECK-NEXT: StringHostTensor shape = [2, 1], values = ["", ""]
+  %ch1 = tfrt_dht.print_tensor %t, %ch0
+  tfrt.return
+}
+
+// CHECK-LABEL: --- Running 'sync_values'
+func @sync_values() attributes {tfrt.sync} {
+  %t = "tfrt_sht_sync.create_tensor"() {shape = [1, 2], values = ["one", ""]} : () -> !t.tensor
+  // CHECK-NEXT: StringHostTensor shape = [1, 2], values = ["one", ""]
+  tfrt_dht_sync.print_tensor %t
+  tfrt.return
+}
