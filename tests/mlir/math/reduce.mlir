@@ -97,3 +97,18 @@ func @errors() {
     : (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !tfrt.chain) -> !tfrt.chain
   tfrt.return
 }
+
+// The error of a block that runs on another thread is the kernel's.
+// CHECK-LABEL: --- Running 'errors_in_blocks'
+func @errors_in_blocks() {
+  %ch0 = tfrt.new.chain
+  %x = tfrt_dht.create_uninitialized_tensor.f32.2 [20000 : i64, 10 : i64]
+  %y = tfrt_dht.create_uninitialized_tensor.f32.2 [20000 : i64, 10 : i64]
+  %losses = tfrt_dht.create_uninitialized_tensor.f32.1 [20000 : i64]
+  %labels = tfrt_dht.create_uninitialized_tensor.i32.1 [20000 : i64]
+  %ch1 = tfrt_dht.fill_tensor_with_constant.i32 %labels, %ch0 10 : i32
+  // expected-error @+1 {{labels}}
+  %ch2 = "tfrt_math.softmax_cross_entropy.f32"(%x, %labels, %losses, %y, %ch1)
+    : (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !tfrt.chain) -> !tfrt.chain
+  tfrt.return
+}
