@@ -56,7 +56,8 @@ fn context(queue: &str, program: &Arc<BefFile>) -> ExecutionContext {
 }
 
 /// Calls a function with one; returns when its result is there and the queue has nothing left to do.
-#[inline]
+// Not inlined, so that a profile tells how often it was called.
+#[inline(never)]
 fn call_and_wait(function: FunctionRef<'_>, cx: &ExecutionContext) -> i32 {
     let result = call(function, cx);
     if result.status() == Status::Pending {
@@ -67,7 +68,7 @@ fn call_and_wait(function: FunctionRef<'_>, cx: &ExecutionContext) -> i32 {
 }
 
 /// Calls a function with one; its result may be pending.
-#[inline]
+#[inline(never)]
 fn call(function: FunctionRef<'_>, cx: &ExecutionContext) -> AsyncValue {
     let mut call = function.call(cx);
     call.argument(AsyncValue::new(1i32));
