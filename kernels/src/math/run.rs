@@ -157,12 +157,14 @@ fn hand_out<P, R, W>(
             .take()
             .and_then(|job| job.into_owner().into_inner().downcast::<Operands<R, W>>().ok());
         let failed = failure.0.lock().take();
-        then(match (outcome, failed, operands) {
+        // The guards go before the kernel's result is known, also where it is an error.
+        let outcome = match (outcome, failed, operands) {
             (Err(panic), ..) => Err(Diagnostic::new(ErrorCode::Internal, panic.message)),
             (Ok(()), Some((_, error)), _) => Err(error),
             (Ok(()), None, Some(operands)) => Ok((operands.reads, operands.writes)),
             (Ok(()), None, None) => unreachable!("the job is taken only here"),
-        });
+        };
+        then(outcome);
     });
 }
 
