@@ -11,7 +11,8 @@ use support::{Host, Program, With, registry};
 use tfrt_bef::{Attribute, FunctionKind};
 use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, Out, Rest, Status};
 
-const QUEUES: [&str; 3] = ["s", "mstd:1", "mstd:2"];
+/// Workers that find nothing to do look again for a while; under Miri that takes minutes.
+const QUEUES: &[&str] = if cfg!(miri) { &["s"] } else { &["s", "mstd:1", "mstd:2"] };
 
 fn i32_of(value: &AsyncValue) -> i32 {
     *value.get::<i32>().expect("an i32")
