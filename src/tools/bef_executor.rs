@@ -123,10 +123,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 
 /// Runs the file; whether all went as expected.
 fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
-    let bef = read(&options.file, console)?;
     say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
     let work_queue = work_queue::from_str(&options.work_queue).map_err(|error| error.to_string())?;
     say(console, format_args!("Choosing {} work queue.\n", work_queue.name()));
+    let bef = read(&options.file, console)?;
 
     let allocator = {
         let output = Mutex::new(console.output.clone());
