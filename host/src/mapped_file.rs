@@ -56,6 +56,13 @@ impl MappedFile {
     }
 }
 
+/// What was read elsewhere, from the standard input for instance.
+impl From<Vec<u8>> for MappedFile {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Contents::Read(bytes))
+    }
+}
+
 impl AsRef<[u8]> for MappedFile {
     fn as_ref(&self) -> &[u8] {
         match &self.0 {

@@ -123,10 +123,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 
 /// Runs the file; whether all went as expected.
 fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
+    let file = read(&options.file, console)?;
     say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
     let work_queue = work_queue::from_str(&options.work_queue).map_err(|error| error.to_string())?;
     say(console, format_args!("Choosing {} work queue.\n", work_queue.name()));
-    let bef = read(&options.file, console)?;
 
     let allocator = {
         let output = Mutex::new(console.output.clone());
@@ -150,6 +150,7 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
     if options.trace {
         tracing::enable();
     }
+    let bef = VerifiedBef::new(file).map_err(|errors| Errors::from(errors).to_string())?;
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
         Ok(file) => run_functions(options, console, &runtime, &file)?,
         Err(found) => {
@@ -169,14 +170,12 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
     Ok(fine)
 }
 
-/// Reads a file in place, or the input if it is called `-`.
-fn read(file: &str, console: &mut Console) -> Result<VerifiedBef, String> {
-    let verified = if file == "-" {
-        VerifiedBef::new(console.read(file)?)
-    } else {
-        VerifiedBef::new(MappedFile::open(Path::new(file)).map_err(|error| error.message)?)
-    };
-    verified.map_err(|errors| Errors::from(errors).to_string())
+/// The file in place, or the input if it is called `-`.
+fn read(file: &str, console: &mut Console) -> Result<MappedFile, String> {
+    if file == "-" {
+        return console.read(file).map(MappedFile::from);
+    }
+    MappedFile::open(Path::new(file)).map_err(|error| error.message)
 }
 
 fn allocator_title(kind: HostAllocatorKind) -> &'static str {
