@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo build --example kernel_library
-//! tfrt run --shared-libs target/debug/examples/libkernel_library.so program.mlir
+//! tfrt run --kernels target/debug/examples/libkernel_library.so program.mlir
 //! ```
 //!
 //! It is built by the same compiler as the tools that load it; they check.
