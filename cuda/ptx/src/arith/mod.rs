@@ -1,0 +1,1 @@
+//! What each instruction computes, as functions on scalars, without memory, registers or threads.

@@ -1,0 +1,137 @@
+//! What is wrong with a module, and where.
+
+use std::fmt;
+
+/// The most errors that are kept for one module; there may have been more, see [`Errors::is_truncated`].
+pub const MAX_ERRORS: usize = 100;
+
+/// A place in PTX text. Lines and columns count from 1, columns in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The line.
+    pub line: u32,
+    /// The byte within the line.
+    pub column: u32,
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// One thing that is wrong with a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Where.
+    pub span: Span,
+    /// What, in one sentence without a period.
+    pub message: String,
+}
+
+impl Error {
+    /// An error at a place.
+    pub fn new(span: Span, message: impl Into<String>) -> Error {
+        Error { span, message: message.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.span, self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// All that is wrong with a module, in the order of the text; at least one error, at most [`MAX_ERRORS`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errors {
+    errors: Vec<Error>,
+    truncated: bool,
+}
+
+impl Errors {
+    /// The errors, first to last.
+    pub fn iter(&self) -> std::slice::Iter<'_, Error> {
+        self.errors.iter()
+    }
+
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "there is always one")]
+    pub fn len(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// Whether there were more than are kept.
+    pub fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+}
+
+impl<'e> IntoIterator for &'e Errors {
+    type Item = &'e Error;
+    type IntoIter = std::slice::Iter<'e, Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl From<Error> for Errors {
+    fn from(error: Error) -> Errors {
+        Errors { errors: vec![error], truncated: false }
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.errors.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{error}")?;
+        }
+        if self.truncated {
+            write!(f, "\nand more: only the first {MAX_ERRORS} errors are shown")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Errors {}
+
+/// Collects the errors of a module while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorSink {
+    errors: Vec<Error>,
+    truncated: bool,
+}
+
+impl ErrorSink {
+    /// Takes note of an error. A second one at the same place is taken for a consequence of the first, and dropped.
+    pub(crate) fn add(&mut self, span: Span, message: impl Into<String>) {
+        if self.errors.last().is_some_and(|last| last.span == span) {
+            return;
+        }
+        if self.is_full() {
+            self.truncated = true;
+        } else {
+            self.errors.push(Error::new(span, message));
+        }
+    }
+
+    /// Whether further errors would be dropped: the reader may as well stop.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
+    /// `value`, unless there were errors.
+    pub(crate) fn finish<T>(mut self, value: T) -> Result<T, Errors> {
+        if self.errors.is_empty() {
+            return Ok(value);
+        }
+        self.errors.sort_by_key(|error| error.span);
+        Err(Errors { errors: self.errors, truncated: self.truncated })
+    }
+}

@@ -1,0 +1,1 @@
+//! Runs the compact form: warps, blocks, grids, and the memory they may touch.
