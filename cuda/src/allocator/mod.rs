@@ -1,0 +1,1 @@
+//! Device memory handed out from cached segments, over any backend.

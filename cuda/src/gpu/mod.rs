@@ -1,0 +1,1 @@
+//! NVIDIA GPUs through the CUDA driver, which is looked for at run time.

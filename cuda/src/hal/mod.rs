@@ -1,0 +1,1 @@
+//! What a backend implements: small traits by concern, which check nothing.
