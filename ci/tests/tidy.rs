@@ -83,7 +83,8 @@ fn check_text(path: &str, text: &str, errors: &mut Vec<String>) {
     }
     for (number, line) in text.lines().enumerate() {
         let number = number + 1;
-        if line.ends_with([' ', '\t']) {
+        // PTX is what the compiler wrote: `ci/ptx` compares its bytes.
+        if line.ends_with([' ', '\t']) && !path.ends_with(".ptx") {
             errors.push(format!("{path}:{number}: blanks at the end"));
         }
         for (first, second) in FORBIDDEN {
