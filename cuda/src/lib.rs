@@ -2,15 +2,16 @@
 //! the `tfrt_cuda.*` kernels that programs reach it with.
 //!
 //! [`front`] is what others use: devices, contexts, streams, events, buffers, modules, graphs, and the BLAS and DNN
-//! libraries. It checks everything, so that the same misuse gives the same error on every device. `hal` is what a
+//! libraries. It checks everything, so that the same misuse gives the same error on every device. [`hal`] is what a
 //! backend implements, and checks nothing. [`allocator`] hands out device memory on any backend.
 //!
 //! It never chooses a stream, never waits on a compute thread, and knows no operation of TensorFlow.
 
 pub mod allocator;
 pub(crate) mod cpu;
+pub mod error;
 pub mod front;
 pub(crate) mod gpu;
-pub(crate) mod hal;
+pub mod hal;
 pub mod kernels;
 pub(crate) mod noop;

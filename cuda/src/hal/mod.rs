@@ -1,1 +1,123 @@
-//! What a backend implements: small traits by concern, which check nothing.
+//! What a backend implements: small traits, one for each concern, over its own resource types.
+//!
+//! A backend checks nothing: the [front](crate::front) did. It is told everything by arguments, keeps no current stream
+//! and no current device, and never waits except where a method's name says so. Streams, events, modules and the like are
+//! destroyed by dropping them; dropping a stream lets the work queued on it finish.
+//!
+//! The same traits serve inside, with each backend's own types, and at the edge, where [`Erased`] stands for all of them
+//! ([`erase`]). Backends have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`, `blas`, `dnn`.
+//!
+//! Device addresses are plain numbers, unique within a backend over all its devices (unified addressing), and never null.
+
+mod blas;
+mod dnn;
+mod erased;
+mod event;
+mod graph;
+mod memory;
+mod module;
+mod stream;
+
+pub use blas::{Blas, Gemm, GemmOperand, Transpose};
+pub use dnn::{
+    Activation, ActivationMode, BatchNormMode, BatchNormOperands, Convolution, ConvolutionEpilogue,
+    ConvolutionOperands, Dnn, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode, Tensor,
+    TensorLayout,
+};
+pub use erased::{DynBackend, DynContext, Erased, erase};
+pub use event::{EventOptions, Events};
+pub use graph::Graphs;
+pub use memory::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Transfers};
+pub use module::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
+pub use stream::{StreamOptions, Streams};
+
+use crate::error::{DeviceError, Result};
+
+/// A way to devices: a driver, or what stands in for one.
+pub trait Backend: Send + Sync + 'static {
+    /// The backend's contexts.
+    type Context: Context;
+
+    /// `cuda`, `cpu` or `noop`.
+    fn name(&self) -> &'static str;
+
+    /// How many devices there are; the answer does not change.
+    fn device_count(&self) -> u32;
+
+    /// What device `ordinal` (below the count) is.
+    fn properties(&self, ordinal: u32) -> Result<DeviceProperties>;
+
+    /// Whether copies between two devices go without the host.
+    fn can_access_peer(&self, from: u32, to: u32) -> Result<bool>;
+
+    /// A context on device `ordinal` (below the count).
+    fn create_context(&self, ordinal: u32) -> Result<Self::Context>;
+}
+
+/// The types of a context's resources.
+pub trait Resources: Send + Sync + 'static {
+    /// An ordered queue of work.
+    type Stream: Send + Sync + 'static;
+    /// A mark in a stream.
+    type Event: Send + Sync + 'static;
+    /// A loaded module.
+    type Module: Send + Sync + 'static;
+    /// A function of a module, which the front keeps alive as long.
+    type Function: Send + Sync + 'static;
+    /// An instantiated graph.
+    type Graph: Send + Sync + 'static;
+    /// A BLAS library's state.
+    type BlasHandle: Send + Sync + 'static;
+    /// A DNN library's state.
+    type DnnHandle: Send + Sync + 'static;
+}
+
+/// All that can be done on a device.
+pub trait Context: Memory + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn {
+    /// The failure that ended the context's life, if one did: every later call gives it.
+    fn failure(&self) -> Option<DeviceError>;
+}
+
+/// What a device is. Fixed for its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceProperties {
+    /// As the vendor names it.
+    pub name: String,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Major and minor compute capability; PTX for a later one does not load.
+    pub compute_capability: (u32, u32),
+    /// The driver and its version.
+    pub driver: String,
+    /// Streaming multiprocessors; on the CPU, the threads that compute.
+    pub multiprocessors: u32,
+    /// Lanes of a warp.
+    pub warp_size: u32,
+    /// Most threads of a block.
+    pub threads_per_block_max: u32,
+    /// Most threads resident on one multiprocessor.
+    pub threads_per_multiprocessor_max: u32,
+    /// Most threads of a block in each direction.
+    pub block_max: Dim3,
+    /// Most blocks of a grid in each direction.
+    pub grid_max: Dim3,
+    /// Shared memory of a block, without asking for more.
+    pub shared_memory_per_block: u32,
+    /// Shared memory of a block, when asked for.
+    pub shared_memory_per_block_max: u32,
+    /// Registers of a multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Bytes of the last cache.
+    pub l2_cache_bytes: u64,
+    /// Clock in kHz; zero if not known.
+    pub clock_khz: u32,
+    /// Peak memory bandwidth in bytes a second; zero if not known.
+    pub memory_bandwidth: u64,
+    /// Whether pageable host memory can be the end of a copy that is asynchronous to the host. Where it cannot, the front
+    /// copies through pinned memory.
+    pub pageable_copies: bool,
+    /// Whether the device can launch all blocks of a grid at once on request.
+    pub cooperative_launch: bool,
+    /// Where it sits on the bus; empty if nowhere.
+    pub bus_id: String,
+}

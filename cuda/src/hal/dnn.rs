@@ -1,0 +1,369 @@
+//! Neural network primitives, over tensors described by extents and strides.
+//!
+//! Extents are in the order N, C, spatial (H, W); filters are in the order K, C, R, S. What lies how in memory the strides
+//! say, so that `NHWC` is a matter of strides too. Every result is scaled as the library has it:
+//! `result = alpha · operation + beta · what was there`, where nothing is read if `beta` is zero.
+
+use tfrt_host::DType;
+
+use super::{Resources, Result};
+
+/// How a tensor lies in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorLayout {
+    /// Type of its elements.
+    pub dtype: DType,
+    /// Extents, N and C first.
+    pub dims: Vec<u64>,
+    /// Elements from one index to the next in each direction.
+    pub strides: Vec<u64>,
+}
+
+impl TensorLayout {
+    /// How many elements the tensor has.
+    pub fn elements(&self) -> u64 {
+        self.dims.iter().fold(1, |product, &dim| product.saturating_mul(dim))
+    }
+
+    /// Elements from the first to the last in memory.
+    pub fn span(&self) -> u64 {
+        if self.dims.contains(&0) {
+            return 0;
+        }
+        let last = self
+            .dims
+            .iter()
+            .zip(&self.strides)
+            .fold(0u64, |sum, (&dim, &stride)| sum.saturating_add((dim - 1).saturating_mul(stride)));
+        last.saturating_add(1)
+    }
+
+    /// Bytes from the first to the last in memory.
+    pub fn bytes(&self) -> u64 {
+        self.span().saturating_mul(self.dtype.size().unwrap_or(0) as u64)
+    }
+}
+
+/// A tensor on the device.
+pub type Tensor<'a> = (&'a TensorLayout, u64);
+
+/// Factors of an operation's result and of what was there before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    /// Of the result.
+    pub alpha: f64,
+    /// Of what was there.
+    pub beta: f64,
+}
+
+impl Scaling {
+    /// The result alone.
+    pub const ONE: Self = Self { alpha: 1.0, beta: 0.0 };
+}
+
+/// What pooling takes of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PoolingMode {
+    /// The greatest.
+    Max,
+    /// The mean, padding counted.
+    AverageIncludePadding,
+    /// The mean of what lies inside.
+    AverageExcludePadding,
+    /// The greatest; of equals always the first.
+    MaxDeterministic,
+}
+
+/// Whether a NaN makes the result one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NanPropagation {
+    /// It loses.
+    NotPropagate,
+    /// It wins.
+    Propagate,
+}
+
+/// A pooling's windows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pooling {
+    /// What is taken of each.
+    pub mode: PoolingMode,
+    /// What NaNs do.
+    pub nan: NanPropagation,
+    /// Extents.
+    pub window: Vec<u64>,
+    /// Padding before (and after) in each direction.
+    pub padding: Vec<u64>,
+    /// From one window to the next.
+    pub strides: Vec<u64>,
+}
+
+/// A convolution's geometry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convolution {
+    /// Padding before (and after) in each direction.
+    pub padding: Vec<u64>,
+    /// From one window to the next.
+    pub strides: Vec<u64>,
+    /// From one element of the filter to the next.
+    pub dilations: Vec<u64>,
+    /// Groups of channels.
+    pub groups: u64,
+    /// False flips the filter, as mathematics has it; networks use true.
+    pub cross_correlation: bool,
+    /// Type in which products are summed.
+    pub compute: DType,
+    /// Which of the library's algorithms, or −1 for its choice (found once for a shape and kept).
+    pub algorithm: i32,
+}
+
+/// A filter: a tensor of extents K, C, R, S.
+pub type Filter<'a> = Tensor<'a>;
+
+/// The three tensors of a convolution, each an operand or the result.
+#[derive(Clone, Copy, Debug)]
+pub struct ConvolutionOperands<'a> {
+    /// Images, or their gradient.
+    pub x: Tensor<'a>,
+    /// The filter, or its gradient.
+    pub w: Filter<'a>,
+    /// The result, or its gradient.
+    pub y: Tensor<'a>,
+}
+
+/// What is done to a convolution's result on its way: `activation(alpha · conv + factor · residual + bias)`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConvolutionEpilogue<'a> {
+    /// One element for each channel.
+    pub bias: Option<Tensor<'a>>,
+    /// Added element by element, with its factor; may be the result's memory.
+    pub residual: Option<(Tensor<'a>, f64)>,
+    /// Applied last.
+    pub activation: Option<Activation>,
+}
+
+/// A function of one element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Activation {
+    /// Which.
+    pub mode: ActivationMode,
+    /// Ceiling of a clipped ReLU, alpha of an ELU.
+    pub coefficient: f64,
+    /// What NaNs do.
+    pub nan: NanPropagation,
+}
+
+/// Which function of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ActivationMode {
+    /// 1 / (1 + exp(−x)).
+    Sigmoid,
+    /// max(x, 0).
+    Relu,
+    /// tanh x.
+    Tanh,
+    /// min(max(x, 0), coefficient).
+    ClippedRelu,
+    /// x, or coefficient · (exp x − 1) below zero.
+    Elu,
+    /// x.
+    Identity,
+}
+
+/// What a mean is taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BatchNormMode {
+    /// Images: one mean for each C, H, W.
+    PerActivation,
+    /// Images and pixels: one mean for each C.
+    Spatial,
+}
+
+/// The tensors that all batch normalizations have.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchNormOperands<'a> {
+    /// What the mean is taken over.
+    pub mode: BatchNormMode,
+    /// Images.
+    pub x: Tensor<'a>,
+    /// How scale, bias, mean and variance lie.
+    pub parameters: &'a TensorLayout,
+    /// Added to the variance.
+    pub epsilon: f64,
+}
+
+/// What a softmax sums over, and whether its logarithm is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SoftmaxMode {
+    /// Over C alone instead of over C, H and W.
+    pub per_pixel: bool,
+    /// The logarithm.
+    pub log: bool,
+    /// Without subtracting the maximum first.
+    pub fast: bool,
+}
+
+/// Neural network primitives. All work is queued on the stream given.
+pub trait Dnn: Resources {
+    /// The library's state.
+    fn create_dnn(&self) -> Result<Self::DnnHandle>;
+
+    /// Pools `x` to `y`.
+    fn pooling_forward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        pooling: &Pooling,
+        scaling: Scaling,
+        x: Tensor<'_>,
+        y: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// The gradient of pooling `x` to `y`, from `dy` to `dx`.
+    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
+    fn pooling_backward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        pooling: &Pooling,
+        scaling: Scaling,
+        y: Tensor<'_>,
+        dy: Tensor<'_>,
+        x: Tensor<'_>,
+        dx: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// Convolves `x` by `w` to `y`, epilogue included, in one pass where the library can.
+    fn convolution_forward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+        epilogue: ConvolutionEpilogue<'_>,
+    ) -> Result<()>;
+
+    /// The gradient with respect to `x`, from the gradient in `y`.
+    fn convolution_backward_data(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+    ) -> Result<()>;
+
+    /// The gradient with respect to `w`, from the gradient in `y`.
+    fn convolution_backward_filter(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+    ) -> Result<()>;
+
+    /// `y = scale · (x − mean) / sqrt(variance + epsilon) + bias`, with known statistics
+    /// (`parameters`: scale, bias, mean, variance).
+    fn batch_norm_inference(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        scaling: Scaling,
+        operands: BatchNormOperands<'_>,
+        parameters: [u64; 4],
+        y: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// As inference, with the batch's own statistics. `parameters`: scale, bias. `running`: mean and variance, which
+    /// move by `factor` towards the batch's (unbiased) ones. `saved`: where mean and inverse deviation go for the
+    /// gradient.
+    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
+    fn batch_norm_training(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        scaling: Scaling,
+        operands: BatchNormOperands<'_>,
+        parameters: [u64; 2],
+        running: Option<([u64; 2], f64)>,
+        saved: Option<[u64; 2]>,
+        y: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// The gradient of training: from `dy` to `dx` and to the gradients of scale and bias. `saved` as training left it;
+    /// without, it is computed again.
+    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
+    fn batch_norm_backward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        scaling: [Scaling; 2],
+        operands: BatchNormOperands<'_>,
+        dy: Tensor<'_>,
+        dx: Tensor<'_>,
+        scale: u64,
+        gradients: [u64; 2],
+        saved: Option<[u64; 2]>,
+    ) -> Result<()>;
+
+    /// Softmax of `x` to `y`.
+    fn softmax_forward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        mode: SoftmaxMode,
+        scaling: Scaling,
+        x: Tensor<'_>,
+        y: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// The gradient of softmax, from its result `y` and `dy` to `dx`.
+    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
+    fn softmax_backward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        mode: SoftmaxMode,
+        scaling: Scaling,
+        y: Tensor<'_>,
+        dy: Tensor<'_>,
+        dx: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// A function of each element of `x`.
+    fn activation_forward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        activation: Activation,
+        scaling: Scaling,
+        x: Tensor<'_>,
+        y: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// Its gradient, from `y`, `dy` and `x` to `dx`.
+    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
+    fn activation_backward(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        activation: Activation,
+        scaling: Scaling,
+        y: Tensor<'_>,
+        dy: Tensor<'_>,
+        x: Tensor<'_>,
+        dx: Tensor<'_>,
+    ) -> Result<()>;
+
+    /// `c = alpha · a + beta · c`, where extents of 1 in `a` are repeated: adding a bias.
+    fn add_tensor(
+        &self,
+        dnn: &Self::DnnHandle,
+        stream: &Self::Stream,
+        scaling: Scaling,
+        a: Tensor<'_>,
+        c: Tensor<'_>,
+    ) -> Result<()>;
+}

@@ -1,0 +1,449 @@
+//! One type for all backends: resources behind `Any`, contexts behind `dyn`.
+//!
+//! [`erase`] wraps a backend so that its resource types are all [`Erased`]. Each method looks its resources' types up again
+//! (one comparison each) and calls the backend. A resource of another backend is an error: the front sees to it that
+//! there is none, so that nobody gets to see it.
+
+#![expect(unsafe_code, reason = "unsafe methods are handed on with their contracts")]
+
+use std::any::Any;
+
+use tfrt_host::DType;
+
+use super::{
+    Activation, Backend, BatchNormOperands, Blas, Context, Convolution, ConvolutionEpilogue,
+    ConvolutionOperands, Copy2d, DeviceProperties, Dnn, EventOptions, Events, FunctionAttributes, Gemm,
+    Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Pattern, Pooling,
+    Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor, Transfers,
+};
+use crate::error::{DeviceError, Result, Status};
+
+/// A resource of some backend.
+pub type Erased = Box<dyn Any + Send + Sync>;
+
+/// A context of some backend.
+pub type DynContext = dyn Context<
+        Stream = Erased,
+        Event = Erased,
+        Module = Erased,
+        Function = Erased,
+        Graph = Erased,
+        BlasHandle = Erased,
+        DnnHandle = Erased,
+    >;
+
+/// A backend whose contexts are behind one type for all.
+pub trait DynBackend: Send + Sync {
+    /// See [`Backend::name`].
+    fn name(&self) -> &'static str;
+    /// See [`Backend::device_count`].
+    fn device_count(&self) -> u32;
+    /// See [`Backend::properties`].
+    fn properties(&self, ordinal: u32) -> Result<DeviceProperties>;
+    /// See [`Backend::can_access_peer`].
+    fn can_access_peer(&self, from: u32, to: u32) -> Result<bool>;
+    /// See [`Backend::create_context`].
+    fn create_context(&self, ordinal: u32) -> Result<Box<DynContext>>;
+}
+
+/// The backend behind one type for all.
+pub fn erase<B: Backend>(backend: B) -> Box<dyn DynBackend> {
+    Box::new(ErasedBackend(backend))
+}
+
+struct ErasedBackend<B>(B);
+
+struct ErasedContext<C>(C);
+
+impl<B: Backend> DynBackend for ErasedBackend<B> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn device_count(&self) -> u32 {
+        self.0.device_count()
+    }
+    fn properties(&self, ordinal: u32) -> Result<DeviceProperties> {
+        self.0.properties(ordinal)
+    }
+    fn can_access_peer(&self, from: u32, to: u32) -> Result<bool> {
+        self.0.can_access_peer(from, to)
+    }
+    fn create_context(&self, ordinal: u32) -> Result<Box<DynContext>> {
+        Ok(Box::new(ErasedContext(self.0.create_context(ordinal)?)))
+    }
+}
+
+/// The resource as its backend's type.
+fn own<T: Any>(resource: &Erased) -> Result<&T> {
+    (**resource)
+        .downcast_ref()
+        .ok_or_else(|| DeviceError::new(Status::InvalidHandle, "the resource belongs to another backend"))
+}
+
+fn boxed<T: Any + Send + Sync>(resource: T) -> Erased {
+    Box::new(resource)
+}
+
+impl<C: Context> Resources for ErasedContext<C> {
+    type Stream = Erased;
+    type Event = Erased;
+    type Module = Erased;
+    type Function = Erased;
+    type Graph = Erased;
+    type BlasHandle = Erased;
+    type DnnHandle = Erased;
+}
+
+impl<C: Context> Context for ErasedContext<C> {
+    fn failure(&self) -> Option<DeviceError> {
+        self.0.failure()
+    }
+}
+
+impl<C: Context> Memory for ErasedContext<C> {
+    fn memory_info(&self) -> Result<MemoryInfo> {
+        self.0.memory_info()
+    }
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        self.0.allocate(bytes)
+    }
+    fn free(&self, address: u64) -> Result<()> {
+        self.0.free(address)
+    }
+    fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
+        self.0.allocate_host(bytes)
+    }
+    unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { self.0.free_host(memory) }
+    }
+    unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()> {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { self.0.register_host(memory, bytes) }
+    }
+    fn unregister_host(&self, memory: *mut u8) -> Result<()> {
+        self.0.unregister_host(memory)
+    }
+    fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
+        self.0.allocate_managed(bytes)
+    }
+    fn is_allocated(&self, address: u64, bytes: u64) -> bool {
+        self.0.is_allocated(address, bytes)
+    }
+}
+
+impl<C: Context> Transfers for ErasedContext<C> {
+    unsafe fn copy_host_to_device(
+        &self,
+        stream: &Erased,
+        dst: u64,
+        src: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { self.0.copy_host_to_device(own(stream)?, dst, src, bytes) }
+    }
+    unsafe fn copy_device_to_host(
+        &self,
+        stream: &Erased,
+        dst: *mut u8,
+        src: u64,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { self.0.copy_device_to_host(own(stream)?, dst, src, bytes) }
+    }
+    fn copy_device_to_device(&self, stream: &Erased, dst: u64, src: u64, bytes: u64) -> Result<()> {
+        self.0.copy_device_to_device(own(stream)?, dst, src, bytes)
+    }
+    unsafe fn copy_2d(&self, stream: &Erased, copy: &Copy2d) -> Result<()> {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { self.0.copy_2d(own(stream)?, copy) }
+    }
+    fn set(&self, stream: &Erased, dst: u64, pattern: Pattern, count: u64) -> Result<()> {
+        self.0.set(own(stream)?, dst, pattern, count)
+    }
+}
+
+impl<C: Context> Streams for ErasedContext<C> {
+    fn create_stream(&self, options: StreamOptions) -> Result<Erased> {
+        self.0.create_stream(options).map(boxed)
+    }
+    fn priority_range(&self) -> Result<(i32, i32)> {
+        self.0.priority_range()
+    }
+    fn query_stream(&self, stream: &Erased) -> Result<bool> {
+        self.0.query_stream(own(stream)?)
+    }
+    fn synchronize_stream(&self, stream: &Erased) -> Result<()> {
+        self.0.synchronize_stream(own(stream)?)
+    }
+    fn wait_event(&self, stream: &Erased, event: &Erased) -> Result<()> {
+        self.0.wait_event(own(stream)?, own(event)?)
+    }
+    fn host_callback(&self, stream: &Erased, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
+        self.0.host_callback(own(stream)?, callback)
+    }
+}
+
+impl<C: Context> Events for ErasedContext<C> {
+    fn create_event(&self, options: EventOptions) -> Result<Erased> {
+        self.0.create_event(options).map(boxed)
+    }
+    fn record_event(&self, event: &Erased, stream: &Erased) -> Result<()> {
+        self.0.record_event(own(event)?, own(stream)?)
+    }
+    fn query_event(&self, event: &Erased) -> Result<bool> {
+        self.0.query_event(own(event)?)
+    }
+    fn synchronize_event(&self, event: &Erased) -> Result<()> {
+        self.0.synchronize_event(own(event)?)
+    }
+    fn elapsed_ms(&self, start: &Erased, end: &Erased) -> Result<f32> {
+        self.0.elapsed_ms(own(start)?, own(end)?)
+    }
+}
+
+impl<C: Context> Modules for ErasedContext<C> {
+    fn load_module(&self, image: &[u8]) -> Result<Erased> {
+        self.0.load_module(image).map(boxed)
+    }
+    fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>> {
+        self.0.compile(source, options)
+    }
+    fn function(&self, module: &Erased, name: &str) -> Result<Erased> {
+        self.0.function(own(module)?, name).map(boxed)
+    }
+    fn global(&self, module: &Erased, name: &str) -> Result<(u64, u64)> {
+        self.0.global(own(module)?, name)
+    }
+    fn function_attributes(&self, function: &Erased) -> Result<FunctionAttributes> {
+        self.0.function_attributes(own(function)?)
+    }
+    fn occupancy(&self, function: &Erased, threads: u32, shared: u32) -> Result<u32> {
+        self.0.occupancy(own(function)?, threads, shared)
+    }
+    unsafe fn launch(
+        &self,
+        stream: &Erased,
+        function: &Erased,
+        config: &LaunchConfig,
+        parameters: PackedParameters<'_>,
+    ) -> Result<()> {
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { self.0.launch(own(stream)?, own(function)?, config, parameters) }
+    }
+}
+
+impl<C: Context> Graphs for ErasedContext<C> {
+    fn begin_capture(&self, stream: &Erased) -> Result<()> {
+        self.0.begin_capture(own(stream)?)
+    }
+    fn end_capture(&self, stream: &Erased) -> Result<Erased> {
+        self.0.end_capture(own(stream)?).map(boxed)
+    }
+    fn graph_nodes(&self, graph: &Erased) -> Result<usize> {
+        self.0.graph_nodes(own(graph)?)
+    }
+    fn launch_graph(&self, graph: &Erased, stream: &Erased) -> Result<()> {
+        self.0.launch_graph(own(graph)?, own(stream)?)
+    }
+}
+
+impl<C: Context> Blas for ErasedContext<C> {
+    fn create_blas(&self) -> Result<Erased> {
+        self.0.create_blas().map(boxed)
+    }
+    fn axpy(
+        &self,
+        blas: &Erased,
+        stream: &Erased,
+        dtype: DType,
+        n: u64,
+        alpha: f64,
+        x: (u64, i64),
+        y: (u64, i64),
+    ) -> Result<()> {
+        self.0.axpy(own(blas)?, own(stream)?, dtype, n, alpha, x, y)
+    }
+    fn scal(
+        &self,
+        blas: &Erased,
+        stream: &Erased,
+        dtype: DType,
+        n: u64,
+        alpha: f64,
+        x: (u64, i64),
+    ) -> Result<()> {
+        self.0.scal(own(blas)?, own(stream)?, dtype, n, alpha, x)
+    }
+    fn gemm(&self, blas: &Erased, stream: &Erased, gemm: &Gemm) -> Result<()> {
+        self.0.gemm(own(blas)?, own(stream)?, gemm)
+    }
+}
+
+impl<C: Context> Dnn for ErasedContext<C> {
+    fn create_dnn(&self) -> Result<Erased> {
+        self.0.create_dnn().map(boxed)
+    }
+    fn pooling_forward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        pooling: &Pooling,
+        scaling: Scaling,
+        x: Tensor<'_>,
+        y: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.pooling_forward(own(dnn)?, own(stream)?, pooling, scaling, x, y)
+    }
+    fn pooling_backward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        pooling: &Pooling,
+        scaling: Scaling,
+        y: Tensor<'_>,
+        dy: Tensor<'_>,
+        x: Tensor<'_>,
+        dx: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.pooling_backward(own(dnn)?, own(stream)?, pooling, scaling, y, dy, x, dx)
+    }
+    fn convolution_forward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+        epilogue: ConvolutionEpilogue<'_>,
+    ) -> Result<()> {
+        self.0.convolution_forward(own(dnn)?, own(stream)?, convolution, scaling, operands, epilogue)
+    }
+    fn convolution_backward_data(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+    ) -> Result<()> {
+        self.0.convolution_backward_data(own(dnn)?, own(stream)?, convolution, scaling, operands)
+    }
+    fn convolution_backward_filter(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+    ) -> Result<()> {
+        self.0.convolution_backward_filter(own(dnn)?, own(stream)?, convolution, scaling, operands)
+    }
+    fn batch_norm_inference(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        scaling: Scaling,
+        operands: BatchNormOperands<'_>,
+        parameters: [u64; 4],
+        y: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.batch_norm_inference(own(dnn)?, own(stream)?, scaling, operands, parameters, y)
+    }
+    fn batch_norm_training(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        scaling: Scaling,
+        operands: BatchNormOperands<'_>,
+        parameters: [u64; 2],
+        running: Option<([u64; 2], f64)>,
+        saved: Option<[u64; 2]>,
+        y: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.batch_norm_training(own(dnn)?, own(stream)?, scaling, operands, parameters, running, saved, y)
+    }
+    fn batch_norm_backward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        scaling: [Scaling; 2],
+        operands: BatchNormOperands<'_>,
+        dy: Tensor<'_>,
+        dx: Tensor<'_>,
+        scale: u64,
+        gradients: [u64; 2],
+        saved: Option<[u64; 2]>,
+    ) -> Result<()> {
+        self.0.batch_norm_backward(
+            own(dnn)?,
+            own(stream)?,
+            scaling,
+            operands,
+            dy,
+            dx,
+            scale,
+            gradients,
+            saved,
+        )
+    }
+    fn softmax_forward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        mode: SoftmaxMode,
+        scaling: Scaling,
+        x: Tensor<'_>,
+        y: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.softmax_forward(own(dnn)?, own(stream)?, mode, scaling, x, y)
+    }
+    fn softmax_backward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        mode: SoftmaxMode,
+        scaling: Scaling,
+        y: Tensor<'_>,
+        dy: Tensor<'_>,
+        dx: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.softmax_backward(own(dnn)?, own(stream)?, mode, scaling, y, dy, dx)
+    }
+    fn activation_forward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        activation: Activation,
+        scaling: Scaling,
+        x: Tensor<'_>,
+        y: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.activation_forward(own(dnn)?, own(stream)?, activation, scaling, x, y)
+    }
+    fn activation_backward(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        activation: Activation,
+        scaling: Scaling,
+        y: Tensor<'_>,
+        dy: Tensor<'_>,
+        x: Tensor<'_>,
+        dx: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.activation_backward(own(dnn)?, own(stream)?, activation, scaling, y, dy, x, dx)
+    }
+    fn add_tensor(
+        &self,
+        dnn: &Erased,
+        stream: &Erased,
+        scaling: Scaling,
+        a: Tensor<'_>,
+        c: Tensor<'_>,
+    ) -> Result<()> {
+        self.0.add_tensor(own(dnn)?, own(stream)?, scaling, a, c)
+    }
+}

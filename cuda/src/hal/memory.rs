@@ -1,0 +1,152 @@
+//! Memory of the device, memory of the host that the device may reach, and copies between them.
+
+#![expect(unsafe_code, reason = "what callers promise a backend is part of the contract")]
+
+use super::{Resources, Result};
+
+/// Bytes free and in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryInfo {
+    /// Bytes that could still be allocated.
+    pub free: u64,
+    /// Bytes of the device.
+    pub total: u64,
+}
+
+/// Unified memory: one block that both sides reach.
+#[derive(Clone, Copy, Debug)]
+pub struct ManagedMemory {
+    /// Its address on the device.
+    pub address: u64,
+    /// Its address on the host.
+    pub host: *mut u8,
+}
+
+/// Allocation.
+pub trait Memory: Resources {
+    /// Bytes free and in all.
+    fn memory_info(&self) -> Result<MemoryInfo>;
+
+    /// `bytes` (not zero) of device memory, aligned to 256 bytes at least, with arbitrary contents.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::error::Status::OutOfMemory).
+    fn allocate(&self, bytes: u64) -> Result<u64>;
+
+    /// Gives back what `allocate` gave. No queued work uses it any more.
+    fn free(&self, address: u64) -> Result<()>;
+
+    /// `bytes` (not zero) of pinned host memory, page-aligned.
+    fn allocate_host(&self, bytes: usize) -> Result<*mut u8>;
+
+    /// Gives back what `allocate_host` gave.
+    ///
+    /// # Safety
+    /// It came from `allocate_host` of this context and nothing uses it any more.
+    unsafe fn free_host(&self, memory: *mut u8) -> Result<()>;
+
+    /// Pins memory of the host's, so that copies need no staging.
+    ///
+    /// # Safety
+    /// The memory stays allocated until it is unregistered.
+    unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()>;
+
+    /// Ends `register_host`.
+    fn unregister_host(&self, memory: *mut u8) -> Result<()>;
+
+    /// `bytes` (not zero) of unified memory; `free` gives it back.
+    fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory>;
+
+    /// Whether all of `address .. address + bytes` lies in one live allocation of this backend. What a backend cannot
+    /// know it answers with true.
+    fn is_allocated(&self, address: u64, bytes: u64) -> bool;
+}
+
+/// One end of a two-dimensional copy.
+#[derive(Clone, Copy, Debug)]
+pub enum Endpoint {
+    /// Device memory.
+    Device(u64),
+    /// Host memory; of a source it is only read.
+    Host(*mut u8),
+}
+
+/// Rows of bytes, `pitch` apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy2d {
+    /// Where to.
+    pub dst: Endpoint,
+    /// Bytes from one row to the next there.
+    pub dst_pitch: usize,
+    /// Where from.
+    pub src: Endpoint,
+    /// Bytes from one row to the next there.
+    pub src_pitch: usize,
+    /// Bytes of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// What memory is filled with, again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// One byte.
+    U8(u8),
+    /// Two bytes, aligned.
+    U16(u16),
+    /// Four bytes, aligned.
+    U32(u32),
+}
+
+impl Pattern {
+    /// Bytes of the pattern.
+    pub fn size(self) -> u64 {
+        match self {
+            Self::U8(_) => 1,
+            Self::U16(_) => 2,
+            Self::U32(_) => 4,
+        }
+    }
+}
+
+/// Work on a stream that moves bytes. Ranges of device memory lie in live allocations of this backend.
+pub trait Transfers: Resources {
+    /// From the host, asynchronously.
+    ///
+    /// # Safety
+    /// `src` is readable for `bytes`, and nobody writes there, until the stream has passed this copy. It is pinned unless
+    /// the device takes pageable copies.
+    unsafe fn copy_host_to_device(
+        &self,
+        stream: &Self::Stream,
+        dst: u64,
+        src: *const u8,
+        bytes: usize,
+    ) -> Result<()>;
+
+    /// To the host, asynchronously.
+    ///
+    /// # Safety
+    /// `dst` is writable for `bytes`, and nobody else reads or writes there, until the stream has passed this copy. It is
+    /// pinned unless the device takes pageable copies.
+    unsafe fn copy_device_to_host(
+        &self,
+        stream: &Self::Stream,
+        dst: *mut u8,
+        src: u64,
+        bytes: usize,
+    ) -> Result<()>;
+
+    /// On one device or between two.
+    fn copy_device_to_device(&self, stream: &Self::Stream, dst: u64, src: u64, bytes: u64) -> Result<()>;
+
+    /// Rows of bytes.
+    ///
+    /// # Safety
+    /// For ends on the host as for the copies above.
+    unsafe fn copy_2d(&self, stream: &Self::Stream, copy: &Copy2d) -> Result<()>;
+
+    /// Fills with `count` repetitions of a pattern.
+    fn set(&self, stream: &Self::Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()>;
+}
