@@ -1,0 +1,123 @@
+// targets: 75
+//
+// Functions of two elements, of inputs of one shape or broadcast.
+//
+//   FUNCTION_{f32,f16,bf16,i32}(y, a, b, n)     y[i] = FUNCTION(a[i], b[i])
+//   broadcast_{f32,f16,bf16,i32}(y, a, b, n, shape, function)
+//       the same for an output of `shape` (struct Strided of common.cuh, n its elements), function a number below
+//   axpy_{f32,f16}(y, x, n, alpha)              y[i] = y[i] + alpha * x[i]; alpha is f32
+//
+//   number    0    1    2    3    4        5        6                   7
+//   function  add  sub  mul  div  maximum  minimum  squared_difference  pow
+//
+// maximum and minimum give NaN if either is NaN. i32 wraps; it divides toward zero and gives zero for a divisor of zero;
+// it has no pow (as a number it gives zero). The broadcast output may be an input only if that is not repeated.
+#include "common.cuh"
+
+static __device__ __noinline__ f32 power(f32 a, f32 b) { return powf(a, b); }
+
+#define FUNCTION(NAME, FLOAT, INTEGER)                                                                      \
+    struct NAME {                                                                                           \
+        static __device__ __forceinline__ f32 run(f32 a, f32 b) { return FLOAT; }                           \
+        static __device__ __forceinline__ i32 run(i32 a, i32 b) { return (i32)(INTEGER); }                  \
+    };
+
+namespace function {
+// Integers as unsigned ones where they may overflow.
+FUNCTION(add, a + b, (u32)a + (u32)b)
+FUNCTION(sub, a - b, (u32)a - (u32)b)
+FUNCTION(mul, a * b, (u32)a * (u32)b)
+FUNCTION(div, a / b, b == 0 ? 0 : (b == -1 ? 0 - (u32)a : (u32)(a / b)))
+FUNCTION(maximum, ::maximum(a, b), a > b ? a : b)
+FUNCTION(minimum, ::minimum(a, b), a < b ? a : b)
+FUNCTION(squared_difference, (a - b) * (a - b), ((u32)a - (u32)b) * ((u32)a - (u32)b))
+FUNCTION(pow, power(a, b), 0)
+}  // namespace function
+
+template <class A>
+__device__ __forceinline__ A apply(u32 number, A a, A b) {
+    switch (number) {
+        case 0: return function::add::run(a, b);
+        case 1: return function::sub::run(a, b);
+        case 2: return function::mul::run(a, b);
+        case 3: return function::div::run(a, b);
+        case 4: return function::maximum::run(a, b);
+        case 5: return function::minimum::run(a, b);
+        case 6: return function::squared_difference::run(a, b);
+        default: return function::pow::run(a, b);
+    }
+}
+
+// Whether an input can be read in packs along the last axis: it is repeated there, or lies in order and aligned.
+template <class T>
+__device__ __forceinline__ bool in_packs(const T *x, const i64 *stride, u32 last) {
+    if (stride[last] > 1 || stride[last] < 0) return false;
+    if (stride[last] == 0) return true;
+    u64 all = 0;
+    for (u32 axis = 0; axis < last; ++axis) all |= (u64)stride[axis];
+    return all % Pack<T>::LENGTH == 0 && aligned_to_16(x);
+}
+
+template <class T>
+__device__ __forceinline__ Pack<T> load_or_repeat(const T *x, bool repeat) {
+    if (!repeat) return load_pack(x);
+    Pack<T> pack;
+    T value = *x;
+#pragma unroll
+    for (u32 k = 0; k < Pack<T>::LENGTH; ++k) pack[k] = value;
+    return pack;
+}
+
+template <class T>
+__device__ __forceinline__ void broadcast(T *y, const T *a, const T *b, count_t n, const Strided &shape, u32 number) {
+    constexpr u32 LENGTH = Pack<T>::LENGTH;
+    u32 last = shape.rank == 0 ? 0 : (u32)shape.rank - 1;
+    bool packs = shape.rank > 0 && shape.extent[last] % LENGTH == 0 && aligned_to_16(y) &&
+                 in_packs(a, shape.a, last) && in_packs(b, shape.b, last);
+    u32 step = packs ? LENGTH : 1;
+    for (count_t i = global_thread() * step; i < n; i += global_threads() * step) {
+        i64 at_a, at_b;
+        locate(shape, i, at_a, at_b);
+        if (packs) {
+            Pack<T> x = load_or_repeat(a + at_a, shape.a[last] == 0), z = load_or_repeat(b + at_b, shape.b[last] == 0);
+#pragma unroll
+            for (u32 k = 0; k < LENGTH; ++k) x[k] = narrow<T>(apply(number, widen<T>(x[k]), widen<T>(z[k])));
+            store_pack(y + i, x);
+        } else {
+            y[i] = narrow<T>(apply(number, widen<T>(a[at_a]), widen<T>(b[at_b])));
+        }
+    }
+}
+
+#define BINARY(NAME, T)                                                                                     \
+    KERNEL NAME##_##T(T *y, const T *a, const T *b, count_t n) {                                            \
+        map(y, n, [](count_t, T a, T b) { return narrow<T>(function::NAME::run(widen<T>(a), widen<T>(b))); }, a, b); \
+    }
+#define BROADCAST(T)                                                                                        \
+    KERNEL broadcast_##T(T *y, const T *a, const T *b, count_t n, const __grid_constant__ Strided shape,    \
+                         u32 function) {                                                                    \
+        broadcast(y, a, b, n, shape, function);                                                             \
+    }
+#define FAMILY(T)                                                                                           \
+    BINARY(add, T)                                                                                          \
+    BINARY(sub, T)                                                                                          \
+    BINARY(mul, T)                                                                                          \
+    BINARY(div, T)                                                                                          \
+    BINARY(maximum, T)                                                                                      \
+    BINARY(minimum, T)                                                                                      \
+    BINARY(squared_difference, T)                                                                           \
+    BROADCAST(T)
+#define AXPY(T)                                                                                             \
+    KERNEL axpy_##T(T *y, const T *x, count_t n, f32 alpha) {                                               \
+        map(y, n, [=](count_t, T y, T x) { return narrow<T>(__fmaf_rn(alpha, widen<T>(x), widen<T>(y))); }, y, x); \
+    }
+
+FAMILY(f32)
+FAMILY(f16)
+FAMILY(bf16)
+FAMILY(i32)
+BINARY(pow, f32)
+BINARY(pow, f16)
+BINARY(pow, bf16)
+AXPY(f32)
+AXPY(f16)

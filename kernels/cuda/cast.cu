@@ -1,0 +1,108 @@
+// targets: 75
+//
+// Conversion between element types.
+//
+//   cast_FROM_TO(y, x, n)       y[i] = x[i] as TO
+//
+// Between f32 and each of f16, bf16, f64, i32, i64, i8, u8, i1; between f16 and bf16; between i32 and i64; from i32 to
+// i1 and back. Rounding is to nearest even; to an integer it is toward zero, out of range gives the nearest the type has,
+// and NaN gives zero. i64 to i32 keeps the low bits. i1 is a byte that is 0 or 1; what is not zero (NaN included) gives 1.
+// The output may be the input only where both have one size.
+#include "common.cuh"
+
+// A byte that holds a truth value.
+struct i1 {
+    u8 byte;
+};
+
+template <class To, class From>
+struct Convert {
+    static __device__ __forceinline__ To run(From x) { return static_cast<To>(x); }
+};
+template <class From>
+struct Convert<f16, From> {
+    static __device__ __forceinline__ f16 run(From x) { return narrow<f16>(widen(x)); }
+};
+template <class From>
+struct Convert<bf16, From> {
+    static __device__ __forceinline__ bf16 run(From x) { return narrow<bf16>(widen(x)); }
+};
+template <class From>
+struct Convert<i1, From> {
+    static __device__ __forceinline__ i1 run(From x) { return {static_cast<u8>(x != From(0))}; }
+};
+template <class To>
+struct Convert<To, i1> {
+    static __device__ __forceinline__ To run(i1 x) { return static_cast<To>(x.byte != 0); }
+};
+template <>
+struct Convert<f32, f16> {
+    static __device__ __forceinline__ f32 run(f16 x) { return widen(x); }
+};
+template <>
+struct Convert<f32, bf16> {
+    static __device__ __forceinline__ f32 run(bf16 x) { return widen(x); }
+};
+// NaN gives zero for every integer type: in hardware it does for 32 bits only.
+template <>
+struct Convert<i32, f32> {
+    static __device__ __forceinline__ i32 run(f32 x) { return x != x ? 0 : __float2int_rz(x); }
+};
+template <>
+struct Convert<i64, f32> {
+    static __device__ __forceinline__ i64 run(f32 x) { return x != x ? 0 : __float2ll_rz(x); }
+};
+template <>
+struct Convert<i8, f32> {
+    static __device__ __forceinline__ i8 run(f32 x) {
+        return static_cast<i8>(min(max(Convert<i32, f32>::run(x), -128), 127));
+    }
+};
+template <>
+struct Convert<u8, f32> {
+    static __device__ __forceinline__ u8 run(f32 x) {
+        return static_cast<u8>(min(max(Convert<i32, f32>::run(x), 0), 255));
+    }
+};
+
+// As many elements as four bytes of the smaller type hold are taken at a time: 4 to 16 bytes of each side.
+template <class T, u32 N>
+struct alignas(sizeof(T) * N) Group {
+    T at[N];
+};
+
+template <class To, class From>
+__device__ __forceinline__ void cast(To *y, const From *x, count_t n) {
+    constexpr u32 SMALLER = sizeof(To) < sizeof(From) ? sizeof(To) : sizeof(From);
+    constexpr u32 LARGER = sizeof(To) < sizeof(From) ? sizeof(From) : sizeof(To);
+    constexpr u32 LENGTH = LARGER == SMALLER ? 16 / LARGER : (LARGER * 4 <= 16 ? 4 : 16 / LARGER);
+    count_t done = 0;
+    if (aligned_to_16(x, y)) {
+        count_t groups = n / LENGTH;
+        for (count_t g = global_thread(); g < groups; g += global_threads()) {
+            Group<From, LENGTH> in = reinterpret_cast<const Group<From, LENGTH> *>(x)[g];
+            Group<To, LENGTH> out;
+#pragma unroll
+            for (u32 k = 0; k < LENGTH; ++k) out.at[k] = Convert<To, From>::run(in.at[k]);
+            reinterpret_cast<Group<To, LENGTH> *>(y)[g] = out;
+        }
+        done = groups * LENGTH;
+    }
+    for (count_t i = done + global_thread(); i < n; i += global_threads()) y[i] = Convert<To, From>::run(x[i]);
+}
+
+#define CAST(FROM, TO) \
+    KERNEL cast_##FROM##_##TO(TO *y, const FROM *x, count_t n) { cast(y, x, n); }
+#define CAST_BOTH_WAYS(A, B) CAST(A, B) CAST(B, A)
+
+CAST_BOTH_WAYS(f32, f16)
+CAST_BOTH_WAYS(f32, bf16)
+CAST_BOTH_WAYS(f32, f64)
+CAST_BOTH_WAYS(f32, i32)
+CAST_BOTH_WAYS(f32, i64)
+CAST_BOTH_WAYS(f32, i8)
+CAST_BOTH_WAYS(f32, u8)
+CAST_BOTH_WAYS(f32, i1)
+CAST_BOTH_WAYS(f16, bf16)
+CAST_BOTH_WAYS(i32, i64)
+CAST_BOTH_WAYS(i32, i1)

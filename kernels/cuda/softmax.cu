@@ -1,0 +1,189 @@
+// targets: 75
+//
+// Softmax over rows, its gradient, and cross-entropy of logits with labels.
+//
+//   softmax_{f32,f16}(y, x, rows, columns)             y = exp(x - max) / sum of exp(x - max), for each row
+//   log_softmax_{f32,f16}(y, x, rows, columns)         its logarithm: x - max - ln(sum)
+//   softmax_gradient_{f32,f16}(dx, y, dy, rows, columns)       y the softmax: dx = y * (dy - sum of y * dy)
+//   log_softmax_gradient_{f32,f16}(dx, y, dy, rows, columns)   y the log-softmax: dx = dy - exp(y) * sum of dy
+//   cross_entropy_{f32,f16}(loss, dx, x, labels, rows, columns, scale)
+//       loss[r] = sum over c of labels[r, c] * (ln(sum of exp(x)) - x[r, c]);
+//       dx = (softmax(x) * sum of labels - labels) * scale; a label of zero adds nothing to the loss
+//   sparse_cross_entropy_{f32,f16}_{i32,i64}(loss, dx, x, labels, rows, columns, scale)
+//       the same for one class number a row; a number not in 0..columns gives a row of NaN
+//
+// loss and scale are f32; `dx` or `loss` may be null. Outputs may be inputs. A warp works on a row of up to 1024 columns,
+// a block on a longer one; blocks stride over the rows.
+#include "common.cuh"
+
+// The threads that work on one row: `count` of them, this one being number `index`, and how they combine values.
+struct WarpTeam {
+    __device__ __forceinline__ u32 index() const { return lane(); }
+    __device__ __forceinline__ u32 count() const { return WARP; }
+    template <class Op>
+    __device__ __forceinline__ f32 combine(f32 value, f32, Op op) const { return over_warp(value, op); }
+};
+struct BlockTeam {
+    __device__ __forceinline__ u32 index() const { return threadIdx.x; }
+    __device__ __forceinline__ u32 count() const { return blockDim.x; }
+    template <class Op>
+    __device__ __forceinline__ f32 combine(f32 value, f32 neutral, Op op) const {
+        return over_block(value, neutral, op);
+    }
+};
+
+constexpr count_t WARP_COLUMNS_MAX = 1024;
+
+// Calls f(team, row) for the rows this thread works on, together with its team.
+template <class F>
+__device__ __forceinline__ void for_rows(count_t rows, count_t columns, F f) {
+    if (columns <= WARP_COLUMNS_MAX) {
+        u32 warps = blockDim.x / WARP;
+        for (count_t row = (count_t)blockIdx.x * warps + warp_in_block(); row < rows; row += (count_t)gridDim.x * warps)
+            f(WarpTeam(), row);
+    } else {
+        for (count_t row = blockIdx.x; row < rows; row += gridDim.x) f(BlockTeam(), row);
+    }
+}
+
+// Combines `term(c)` over all columns.
+template <class Team, class Op, class Term>
+__device__ __forceinline__ f32 over_row(Team team, count_t columns, f32 neutral, Op op, Term term) {
+    f32 value = neutral;
+    for (count_t c = team.index(); c < columns; c += team.count()) value = op(value, term(c));
+    return team.combine(value, neutral, op);
+}
+
+template <class Team, class T>
+__device__ __forceinline__ f32 row_maximum(Team team, const T *x, count_t columns) {
+    return over_row(team, columns, -infinity(), Greater(), [=](count_t c) { return widen<T>(x[c]); });
+}
+template <class Team, class T>
+__device__ __forceinline__ f32 row_exp_sum(Team team, const T *x, count_t columns, f32 max) {
+    return over_row(team, columns, 0.0f, Add(), [=](count_t c) { return expf(widen<T>(x[c]) - max); });
+}
+
+template <class Team, class F>
+__device__ __forceinline__ void for_columns(Team team, count_t columns, F f) {
+    for (count_t c = team.index(); c < columns; c += team.count()) f(c);
+}
+
+template <class T>
+__device__ __forceinline__ void softmax(T *y, const T *x, count_t rows, count_t columns) {
+    for_rows(rows, columns, [=](auto team, count_t row) {
+        const T *in = x + row * columns;
+        T *out = y + row * columns;
+        f32 max = row_maximum(team, in, columns), sum = row_exp_sum(team, in, columns, max);
+        for_columns(team, columns, [=](count_t c) { out[c] = narrow<T>(expf(widen<T>(in[c]) - max) / sum); });
+    });
+}
+
+template <class T>
+__device__ __forceinline__ void log_softmax(T *y, const T *x, count_t rows, count_t columns) {
+    for_rows(rows, columns, [=](auto team, count_t row) {
+        const T *in = x + row * columns;
+        T *out = y + row * columns;
+        f32 max = row_maximum(team, in, columns), log_sum = logf(row_exp_sum(team, in, columns, max));
+        for_columns(team, columns, [=](count_t c) { out[c] = narrow<T>(widen<T>(in[c]) - max - log_sum); });
+    });
+}
+
+template <class T>
+__device__ __forceinline__ void softmax_gradient(T *dx, const T *y, const T *dy, count_t rows, count_t columns) {
+    for_rows(rows, columns, [=](auto team, count_t row) {
+        count_t start = row * columns;
+        f32 dot = over_row(team, columns, 0.0f, Add(), [=](count_t c) {
+            return widen<T>(y[start + c]) * widen<T>(dy[start + c]);
+        });
+        for_columns(team, columns, [=](count_t c) {
+            dx[start + c] = narrow<T>(widen<T>(y[start + c]) * (widen<T>(dy[start + c]) - dot));
+        });
+    });
+}
+
+template <class T>
+__device__ __forceinline__ void log_softmax_gradient(T *dx, const T *y, const T *dy, count_t rows, count_t columns) {
+    for_rows(rows, columns, [=](auto team, count_t row) {
+        count_t start = row * columns;
+        f32 sum = over_row(team, columns, 0.0f, Add(), [=](count_t c) { return widen<T>(dy[start + c]); });
+        for_columns(team, columns, [=](count_t c) {
+            dx[start + c] = narrow<T>(widen<T>(dy[start + c]) - expf(widen<T>(y[start + c])) * sum);
+        });
+    });
+}
+
+// `label(c)` is the label of column c of this row.
+template <class Team, class T, class Label>
+__device__ __forceinline__ void cross_entropy_row(
+    Team team, f32 *loss, T *dx, const T *x, count_t columns, f32 scale, Label label
+) {
+    f32 max = row_maximum(team, x, columns), sum = row_exp_sum(team, x, columns, max), log_sum = logf(sum);
+    f32 labels = over_row(team, columns, 0.0f, Add(), label);
+    f32 total = over_row(team, columns, 0.0f, Add(), [=](count_t c) {
+        f32 p = label(c);
+        return p == 0.0f ? 0.0f : p * (log_sum + max - widen<T>(x[c]));
+    });
+    if (loss != nullptr && team.index() == 0) *loss = total;
+    if (dx == nullptr) return;
+    for_columns(team, columns, [=](count_t c) {
+        dx[c] = narrow<T>((expf(widen<T>(x[c]) - max) / sum * labels - label(c)) * scale);
+    });
+}
+
+template <class T>
+__device__ __forceinline__ void cross_entropy(
+    f32 *loss, T *dx, const T *x, const T *labels, count_t rows, count_t columns, f32 scale
+) {
+    for_rows(rows, columns, [=](auto team, count_t row) {
+        count_t start = row * columns;
+        f32 *row_loss = loss == nullptr ? nullptr : loss + row;
+        T *row_dx = dx == nullptr ? nullptr : dx + start;
+        cross_entropy_row(team, row_loss, row_dx, x + start, columns, scale, [=](count_t c) {
+            return widen<T>(labels[start + c]);
+        });
+    });
+}
+
+template <class T, class Index>
+__device__ __forceinline__ void sparse_cross_entropy(
+    f32 *loss, T *dx, const T *x, const Index *labels, count_t rows, count_t columns, f32 scale
+) {
+    for_rows(rows, columns, [=](auto team, count_t row) {
+        count_t start = row * columns;
+        i64 label = labels[row];
+        f32 one = label >= 0 && (count_t)label < columns ? 1.0f : quiet_nan();
+        f32 *row_loss = loss == nullptr ? nullptr : loss + row;
+        T *row_dx = dx == nullptr ? nullptr : dx + start;
+        cross_entropy_row(team, row_loss, row_dx, x + start, columns, scale, [=](count_t c) {
+            return (i64)c == label || one != one ? one : 0.0f;
+        });
+    });
+}
+
+#define SPARSE(T, INDEX)                                                                                    \
+    KERNEL sparse_cross_entropy_##T##_##INDEX(                                                              \
+        f32 *loss, T *dx, const T *x, const INDEX *labels, count_t rows, count_t columns, f32 scale         \
+    ) {                                                                                                     \
+        sparse_cross_entropy(loss, dx, x, labels, rows, columns, scale);                                    \
+    }
+#define FAMILY(T)                                                                                           \
+    KERNEL softmax_##T(T *y, const T *x, count_t rows, count_t columns) { softmax(y, x, rows, columns); }   \
+    KERNEL log_softmax_##T(T *y, const T *x, count_t rows, count_t columns) {                               \
+        log_softmax(y, x, rows, columns);                                                                   \
+    }                                                                                                       \
+    KERNEL softmax_gradient_##T(T *dx, const T *y, const T *dy, count_t rows, count_t columns) {            \
+        softmax_gradient(dx, y, dy, rows, columns);                                                         \
+    }                                                                                                       \
+    KERNEL log_softmax_gradient_##T(T *dx, const T *y, const T *dy, count_t rows, count_t columns) {        \
+        log_softmax_gradient(dx, y, dy, rows, columns);                                                     \
+    }                                                                                                       \
+    KERNEL cross_entropy_##T(                                                                               \
+        f32 *loss, T *dx, const T *x, const T *labels, count_t rows, count_t columns, f32 scale             \
+    ) {                                                                                                     \
+        cross_entropy(loss, dx, x, labels, rows, columns, scale);                                           \
+    }                                                                                                       \
+    SPARSE(T, i32)                                                                                          \
+    SPARSE(T, i64)
+
+FAMILY(f32)
+FAMILY(f16)
