@@ -1,4 +1,5 @@
 // targets: 75
+// options: -default-device
 //
 // Softmax over rows, its gradient, and cross-entropy of logits with labels.
 //
