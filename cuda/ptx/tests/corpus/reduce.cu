@@ -1,4 +1,4 @@
-// targets: 75 80 90
+// targets: 75 90
 // Reductions: within a warp, a block and a grid, in every type.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
