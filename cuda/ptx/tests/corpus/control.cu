@@ -54,7 +54,7 @@ out:
     y[i] = sum * 31 + v;
 }
 
-// A dense switch becomes a jump table; lanes go every way.
+// A dense switch; lanes go every way.
 extern "C" __global__ void interpreter(const unsigned char *program, int length, const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -78,6 +78,24 @@ extern "C" __global__ void interpreter(const unsigned char *program, int length,
         }
         y[i] = a * 7 + b;
     }
+}
+
+// The same by the instruction a jump table becomes: lanes branch to four places by index.
+extern "C" __global__ void branch_indexed(const int *x, const u32 *index, int *y) {
+    int v = x[threadIdx.x], r;
+    asm volatile("{\n\t"
+                 "targets: .branchtargets ADD, NEGATE, SQUARE, KEEP;\n\t"
+                 "brx.idx %2, targets;\n\t"
+                 "ADD: add.s32 %0, %1, 1000;\n\t"
+                 "bra.uni DONE;\n\t"
+                 "NEGATE: neg.s32 %0, %1;\n\t"
+                 "bra DONE;\n\t"
+                 "SQUARE: mul.lo.s32 %0, %1, %1;\n\t"
+                 "bra DONE;\n\t"
+                 "KEEP: mov.b32 %0, %1;\n\t"
+                 "DONE:\n\t}"
+                 : "=r"(r) : "r"(v), "r"(index[threadIdx.x]));
+    y[threadIdx.x] = r;
 }
 
 struct Body {
