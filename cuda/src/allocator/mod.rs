@@ -1,1 +1,357 @@
 //! Device memory handed out from cached segments, over any backend.
+//!
+//! Memory is taken from the device in large segments, which are cut into blocks. A block that is given back is joined
+//! with its free neighbours and kept for later requests. It may be given back as soon as the last work that uses it is
+//! *queued*: the stream it was granted for may reuse it at once, because a stream runs its work in order; for other
+//! streams the allocator inserts the waits that make reuse safe, and no others. A stream that used a block it was not
+//! granted for is made known with [`CachingAllocator::record_use`].
+//!
+//! Requests are granted in the order they were made. One that does not fit waits until memory that was given back is no
+//! longer in use, then cached segments are returned to the device and it is asked again; then the request fails, with a
+//! table of who holds what. No compute thread waits for memory: see [`CachingAllocator::allocate_with`].
+//!
+//! It never reads or writes the memory, never waits on the host unless asked to, and orders nothing but reuse: that the
+//! users of one block are in order among themselves is their business.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `backing` | what a device offers |
+//! | `blocks` | segments cut into blocks |
+//! | `free_list` | best fit |
+//! | `streams` | points of streams, fences, waits |
+//! | `pool` | handing blocks out and taking them back |
+//! | `search` | what happens when nothing fits |
+//! | `out_of_memory`, `statistics`, `timeline`, `origin` | what it tells |
+
+mod backing;
+mod blocks;
+mod free_list;
+mod hash;
+mod origin;
+mod out_of_memory;
+mod pool;
+mod search;
+mod statistics;
+mod streams;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak, mpsc};
+
+use parking_lot::{Mutex, MutexGuard};
+use tfrt_host::{Diagnostic, ErrorCode};
+
+pub use backing::Backing;
+pub use origin::Origin;
+pub use statistics::Statistics;
+pub use timeline::{EventKind, MemoryEvent, MemoryLog};
+
+use pool::Pool;
+use search::Outcome;
+use timeline::Recorder;
+
+/// Sizes of blocks are multiples of this.
+const GRANULE: u64 = 512;
+
+/// Every address handed out is a multiple of this.
+pub const ALIGNMENT: u64 = 256;
+
+/// How an allocator behaves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The most bytes to hold from the device; without it, as many as the device gives.
+    pub bytes_limit: Option<u64>,
+}
+
+/// A request for memory.
+#[derive(Debug, Clone)]
+pub struct Request<S> {
+    /// The stream that will use it; work queued there from the grant on may use the memory.
+    pub stream: S,
+    /// How many bytes. None is fine, and has an address of its own.
+    pub bytes: u64,
+    /// For whom, as errors and timelines tell it.
+    pub origin: Origin,
+}
+
+/// Memory that was handed out. It is not given back when dropped: [`CachingAllocator::free`] does that.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "memory is given back with `CachingAllocator::free`"]
+pub struct Allocation {
+    address: u64,
+    bytes: u64,
+    serial: u64,
+    block: u32,
+    allocator: u32,
+}
+
+impl Allocation {
+    /// Where it lies on the device, a multiple of [`ALIGNMENT`].
+    #[inline]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// How many bytes were asked for.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Which grant of its allocator this was, from 1.
+    #[inline]
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+}
+
+/// Takes the outcome of a request.
+type Then = Box<dyn FnOnce(Result<Allocation, Diagnostic>) + Send>;
+
+struct Waiting<S> {
+    request: Request<S>,
+    then: Then,
+}
+
+struct Shared<B: Backing> {
+    pool: Pool<B>,
+    /// Requests that cannot be granted yet, oldest first.
+    waiting: VecDeque<Waiting<B::Stream>>,
+    /// Outcomes that still have to be told, and whether somebody is telling them.
+    outcomes: VecDeque<(Then, Result<Allocation, Diagnostic>)>,
+    telling: bool,
+}
+
+/// A request that has to wait, and the lock under which that was found out.
+struct Later<'a, B: Backing> {
+    shared: MutexGuard<'a, Shared<B>>,
+    request: Request<B::Stream>,
+    fences: Vec<Arc<B::Fence>>,
+}
+
+/// See the module. Shared by all threads.
+pub struct CachingAllocator<B: Backing> {
+    backing: Arc<B>,
+    shared: Mutex<Shared<B>>,
+    me: Weak<Self>,
+}
+
+impl<B: Backing> fmt::Debug for CachingAllocator<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CachingAllocator").field("statistics", &self.statistics()).finish_non_exhaustive()
+    }
+}
+
+impl<B: Backing> CachingAllocator<B> {
+    /// An allocator that holds nothing yet.
+    pub fn new(backing: Arc<B>, options: Options) -> Arc<Self> {
+        /// Tells allocators apart, so that one's memory is not given to another.
+        static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+        let pool = Pool::new(backing.clone(), options, NEXT_ID.fetch_add(1, Ordering::Relaxed));
+        let shared = Shared { pool, waiting: VecDeque::new(), outcomes: VecDeque::new(), telling: false };
+        Arc::new_cyclic(|me| Self { backing, shared: Mutex::new(shared), me: me.clone() })
+    }
+
+    /// The device it takes memory from.
+    pub fn backing(&self) -> &Arc<B> {
+        &self.backing
+    }
+
+    /// Asks for memory. `then` gets it, or the error, exactly once: before this returns in the ordinary case, later
+    /// and on another thread if streams have to finish first. The calling thread never waits.
+    #[inline]
+    pub fn allocate_with(
+        &self,
+        request: Request<B::Stream>,
+        then: impl FnOnce(Result<Allocation, Diagnostic>) + Send + 'static,
+    ) {
+        match self.allocate_now(request) {
+            Ok(outcome) => then(outcome),
+            Err(later) => self.wait_in_line(later, Box::new(then)),
+        }
+    }
+
+    /// Asks for memory and waits for it, blocking the calling thread if streams have to finish first.
+    ///
+    /// # Errors
+    /// [`ErrorCode::OutOfMemory`] with a table of who holds what, or the device's error.
+    #[inline]
+    pub fn allocate(&self, request: Request<B::Stream>) -> Result<Allocation, Diagnostic> {
+        self.allocate_now(request).unwrap_or_else(|later| self.wait_for(later))
+    }
+
+    /// Settles a request that need not wait.
+    #[inline]
+    fn allocate_now(
+        &self,
+        request: Request<B::Stream>,
+    ) -> Result<Result<Allocation, Diagnostic>, Later<'_, B>> {
+        let mut shared = self.shared.lock();
+        if !shared.waiting.is_empty() {
+            return Err(Later { shared, request, fences: Vec::new() });
+        }
+        let slot = shared.pool.streams.find_or_add(&request.stream);
+        match shared.pool.allocate(slot, request.bytes, request.origin) {
+            Outcome::Granted(allocation) => Ok(Ok(allocation)),
+            Outcome::Failed(error) => Ok(Err(error)),
+            Outcome::Wait(fences, origin) => {
+                Err(Later { shared, request: Request { origin, ..request }, fences })
+            }
+        }
+    }
+
+    #[cold]
+    fn wait_in_line(&self, later: Later<'_, B>, then: Then) {
+        let Later { mut shared, request, fences } = later;
+        shared.waiting.push_back(Waiting { request, then });
+        drop(shared);
+        self.watch(fences);
+    }
+
+    #[cold]
+    fn wait_for(&self, later: Later<'_, B>) -> Result<Allocation, Diagnostic> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        // The receiver is there until it has received.
+        self.wait_in_line(later, Box::new(move |outcome| drop(sender.send(outcome))));
+        receiver.recv().unwrap_or_else(|_| Err(abandoned()))
+    }
+
+    /// Takes memory back. All work that uses it has been queued; none of it needs to have run.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidArgument`] if it is another allocator's.
+    #[inline]
+    pub fn free(&self, allocation: Allocation) -> Result<(), Diagnostic> {
+        let mut shared = self.shared.lock();
+        let result = shared.pool.give_back(&allocation);
+        let somebody_waits = !shared.waiting.is_empty();
+        drop(shared);
+        if somebody_waits {
+            self.progress();
+        }
+        result
+    }
+
+    /// Makes known that work which uses the memory was queued on a stream other than the one it was granted for.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidArgument`] if it is another allocator's.
+    pub fn record_use(&self, allocation: &Allocation, stream: &B::Stream) -> Result<(), Diagnostic> {
+        self.shared.lock().pool.record_use(allocation, stream)
+    }
+
+    /// Makes known that a stream is about to be destroyed: it takes no more work. Memory it used is reused when its
+    /// work is done. A later stream may have the same name.
+    ///
+    /// # Errors
+    /// The device's. What the stream used is then kept until the allocator goes.
+    pub fn forget_stream(&self, stream: &B::Stream) -> Result<(), Diagnostic> {
+        let shared = &mut *self.shared.lock();
+        shared.pool.streams.forget(&shared.pool.backing, stream)
+    }
+
+    /// Gives all cached segments back to the device, after blocking until streams that may use them are done. Says how
+    /// many bytes that were.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn clear_cache(&self) -> Result<u64, Diagnostic> {
+        let fences = self.shared.lock().pool.last_fences()?;
+        for fence in fences {
+            self.backing.synchronize(&fence)?;
+        }
+        self.shared.lock().pool.release_unused()
+    }
+
+    /// The counts of this moment.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.lock().pool.statistics()
+    }
+
+    /// Records what happens from now on.
+    pub fn start_recording(&self) {
+        self.shared.lock().pool.recorder.get_or_insert_default();
+    }
+
+    /// What was recorded since the last call.
+    pub fn take_recording(&self) -> MemoryLog {
+        self.shared.lock().pool.recorder.as_mut().map(Recorder::take).unwrap_or_default()
+    }
+
+    /// Has the backing tell when the fences are reached.
+    #[cold]
+    fn watch(&self, fences: Vec<Arc<B::Fence>>) {
+        for fence in fences {
+            let me = self.me.clone();
+            let then = move || {
+                if let Some(me) = me.upgrade() {
+                    me.progress();
+                }
+            };
+            self.backing.when_reached(&fence, Box::new(then));
+        }
+    }
+
+    /// Tries the waiting requests again, in order, and tells those that are settled.
+    #[cold]
+    fn progress(&self) {
+        let mut shared = self.shared.lock();
+        let fences = shared.settle_waiting();
+        // Whoever tells already will tell these too, in order.
+        if !mem::replace(&mut shared.telling, true) {
+            while let Some((then, outcome)) = shared.outcomes.pop_front() {
+                drop(shared);
+                then(outcome);
+                shared = self.shared.lock();
+            }
+            shared.telling = false;
+        }
+        drop(shared);
+        self.watch(fences);
+    }
+}
+
+impl<B: Backing> Shared<B> {
+    /// Grants, in order, what can be granted now. Returns what to wait for next.
+    fn settle_waiting(&mut self) -> Vec<Arc<B::Fence>> {
+        while let Some(Waiting { mut request, then }) = self.waiting.pop_front() {
+            let outcome = match self.pool.streams.find(&request.stream) {
+                Some(slot) => self.pool.allocate(slot, request.bytes, mem::take(&mut request.origin)),
+                None => Outcome::Failed(Diagnostic::invalid_argument(
+                    "the stream was destroyed while memory for it was waited for",
+                )),
+            };
+            match outcome {
+                Outcome::Granted(allocation) => self.outcomes.push_back((then, Ok(allocation))),
+                Outcome::Failed(error) => self.outcomes.push_back((then, Err(error))),
+                Outcome::Wait(fences, origin) => {
+                    self.waiting.push_front(Waiting { request: Request { origin, ..request }, then });
+                    return fences;
+                }
+            }
+        }
+        Vec::new()
+    }
+}
+
+fn abandoned() -> Diagnostic {
+    Diagnostic::new(ErrorCode::Abandoned, "the allocator went away before the memory was granted")
+}
+
+impl<B: Backing> Drop for CachingAllocator<B> {
+    /// Waits for all streams and gives everything back.
+    fn drop(&mut self) {
+        let shared = self.shared.get_mut();
+        for Waiting { then, .. } in shared.waiting.drain(..) {
+            then(Err(abandoned()));
+        }
+        // Nobody is left to tell; a device that fails here fails everywhere.
+        let _ = shared.pool.tear_down();
+    }
+}

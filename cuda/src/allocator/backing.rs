@@ -1,0 +1,61 @@
+//! What the caching allocator needs of a device: raw memory, and fences in the order of streams.
+//!
+//! The allocator is written against this trait alone, so that every backend and a simulation serve it alike.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use tfrt_host::Diagnostic;
+
+/// A source of device memory, and of fences on streams.
+///
+/// The allocator calls it while it holds its lock; an implementation never calls the allocator back from within these
+/// functions, except that [`Backing::when_reached`] may call its closure at once, because it is called without the
+/// lock. An address must be a multiple of [`super::ALIGNMENT`].
+pub trait Backing: Send + Sync + 'static {
+    /// Names a stream. Two streams that are alive at the same time differ.
+    type Stream: Clone + Eq + Hash + Debug + Send + 'static;
+    /// A place in a stream's work, reached when everything queued before it is done.
+    type Fence: Send + Sync + 'static;
+
+    /// Raw memory of at least `bytes` bytes. That there is none is said with
+    /// [`OutOfMemory`](tfrt_host::ErrorCode::OutOfMemory); every other error ends the request at hand.
+    ///
+    /// # Errors
+    /// The device's.
+    fn allocate(&self, bytes: u64) -> Result<u64, Diagnostic>;
+
+    /// Gives back what [`Backing::allocate`] gave. No queued work uses it any more.
+    ///
+    /// # Errors
+    /// The device's. The memory then still belongs to the allocator.
+    fn free(&self, address: u64, bytes: u64) -> Result<(), Diagnostic>;
+
+    /// A fence behind everything that is queued on `stream` now.
+    ///
+    /// # Errors
+    /// The device's.
+    fn record(&self, stream: &Self::Stream) -> Result<Self::Fence, Diagnostic>;
+
+    /// True once the fence is reached, and ever after.
+    ///
+    /// # Errors
+    /// The device's.
+    fn is_reached(&self, fence: &Self::Fence) -> Result<bool, Diagnostic>;
+
+    /// Lets everything queued on `stream` from now on wait for the fence. The host does not wait.
+    ///
+    /// # Errors
+    /// The device's.
+    fn wait(&self, stream: &Self::Stream, fence: &Self::Fence) -> Result<(), Diagnostic>;
+
+    /// Blocks the calling thread until the fence is reached.
+    ///
+    /// # Errors
+    /// The device's.
+    fn synchronize(&self, fence: &Self::Fence) -> Result<(), Diagnostic>;
+
+    /// Calls `then` once, when the fence is reached or the device has failed; at once if that is so already. The
+    /// calling thread does not wait.
+    fn when_reached(&self, fence: &Self::Fence, then: Box<dyn FnOnce() + Send>);
+}

@@ -1,0 +1,195 @@
+//! The blocks that segments are cut into: one table of them, in which a block is a number.
+//!
+//! Blocks of a segment are linked in the order of their addresses and cover it without gaps. The table knows nothing of
+//! streams' meaning, fences or policy; it cuts, joins and counts.
+
+/// Stands for "no block" where a block's number is expected.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Who may touch a block's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// The number is not in use.
+    Vacant,
+    /// Handed out.
+    Live,
+    /// In the free list of its stream.
+    Free,
+    /// Given back, but several streams may still use it; it is in no free list.
+    Pending,
+}
+
+/// A range of a segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// What was asked for, if live.
+    pub(super) requested: u64,
+    /// If live: which grant this is. Tells a stale handle from a good one.
+    pub(super) serial: u64,
+    /// If free: the point of its stream that must be reached before another stream may have it.
+    pub(super) point: u64,
+    /// The stream whose it is, as a slot.
+    pub(super) stream: u32,
+    pub(super) segment: u32,
+    /// Neighbours in the segment.
+    pub(super) before: u32,
+    pub(super) after: u32,
+    /// Neighbours in the free list.
+    pub(super) list_before: u32,
+    pub(super) list_after: u32,
+    pub(super) state: State,
+    /// If live: other streams were recorded as its users.
+    pub(super) shared: bool,
+}
+
+impl Block {
+    const VACANT: Self = Self {
+        address: 0,
+        bytes: 0,
+        requested: 0,
+        serial: 0,
+        point: 0,
+        stream: 0,
+        segment: 0,
+        before: NONE,
+        after: NONE,
+        list_before: NONE,
+        list_after: NONE,
+        state: State::Vacant,
+        shared: false,
+    };
+
+    /// True if the block is all of its segment.
+    pub(super) fn is_whole_segment(&self) -> bool {
+        self.before == NONE && self.after == NONE
+    }
+}
+
+/// All blocks of one allocator.
+#[derive(Debug, Default)]
+pub(super) struct BlockTable {
+    blocks: Vec<Block>,
+    vacant: Vec<u32>,
+}
+
+impl BlockTable {
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> &Block {
+        &self.blocks[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: u32) -> &mut Block {
+        &mut self.blocks[id as usize]
+    }
+
+    /// The block of that number, if the number is in use.
+    pub(super) fn find(&self, id: u32) -> Option<&Block> {
+        self.blocks.get(id as usize).filter(|block| block.state != State::Vacant)
+    }
+
+    /// Every block in use, with its number.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
+        let all = self.blocks.iter().enumerate().map(|(id, block)| (id as u32, block));
+        all.filter(|(_, block)| block.state != State::Vacant)
+    }
+
+    fn insert(&mut self, block: Block) -> u32 {
+        if let Some(id) = self.vacant.pop() {
+            self.blocks[id as usize] = block;
+            return id;
+        }
+        let id = self.blocks.len() as u32;
+        assert!(
+            id != NONE,
+            "four thousand million blocks of at least 512 bytes are more than an address space"
+        );
+        self.blocks.push(block);
+        id
+    }
+
+    fn remove(&mut self, id: u32) {
+        self.blocks[id as usize] = Block::VACANT;
+        self.vacant.push(id);
+    }
+
+    /// The one block of a new segment; pending, until it is put somewhere.
+    pub(super) fn insert_segment(&mut self, segment: u32, address: u64, bytes: u64, stream: u32) -> u32 {
+        self.insert(Block { address, bytes, segment, stream, state: State::Pending, ..Block::VACANT })
+    }
+
+    /// Forgets the one block of a segment that is given back.
+    pub(super) fn remove_segment(&mut self, id: u32) {
+        debug_assert!(self.get(id).is_whole_segment());
+        self.remove(id);
+    }
+
+    /// Cuts a block that is in no list after `bytes` bytes; returns the new block behind the cut, which has the same
+    /// stream and point and is in no list either.
+    #[inline]
+    pub(super) fn split(&mut self, id: u32, bytes: u64) -> u32 {
+        let front = *self.get(id);
+        debug_assert!(bytes > 0 && bytes < front.bytes);
+        let back = self.insert(Block {
+            address: front.address + bytes,
+            bytes: front.bytes - bytes,
+            before: id,
+            ..front
+        });
+        if front.after != NONE {
+            self.get_mut(front.after).before = back;
+        }
+        let front = self.get_mut(id);
+        front.bytes = bytes;
+        front.after = back;
+        back
+    }
+
+    /// Joins a block with the one behind it, neither being in a list. The number of the front one remains; what the
+    /// joined block's stream and point are is for the caller to say.
+    #[inline]
+    pub(super) fn join(&mut self, front: u32, back: u32) {
+        let gone = *self.get(back);
+        debug_assert!(self.get(front).after == back && self.get(front).segment == gone.segment);
+        let kept = self.get_mut(front);
+        kept.bytes += gone.bytes;
+        kept.after = gone.after;
+        if gone.after != NONE {
+            self.get_mut(gone.after).before = front;
+        }
+        self.remove(back);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_their_segment_and_join_to_the_whole() {
+        let mut table = BlockTable::default();
+        let a = table.insert_segment(0, 4096, 3072, 7);
+        let c = table.split(a, 2048);
+        let b = table.split(a, 512);
+        let order = |table: &BlockTable| {
+            let mut order = vec![];
+            let mut at = a;
+            while at != NONE {
+                order.push((table.get(at).address, table.get(at).bytes));
+                at = table.get(at).after;
+            }
+            order
+        };
+        assert_eq!(order(&table), [(4096, 512), (4608, 1536), (6144, 1024)]);
+        assert_eq!((table.get(c).before, table.get(b).before, table.get(c).stream), (b, a, 7));
+        table.join(b, c);
+        assert_eq!(order(&table), [(4096, 512), (4608, 2560)]);
+        table.join(a, b);
+        assert_eq!(order(&table), [(4096, 3072)]);
+        assert!(table.get(a).is_whole_segment() && table.find(b).is_none());
+        table.remove_segment(a);
+        assert_eq!(table.iter().count(), 0);
+    }
+}

@@ -1,0 +1,374 @@
+//! Blocks, segments and streams together: who gets which block, and what happens to one that comes back.
+//!
+//! A free block lies in the free list of the stream that used it last, with the point of that stream it was given back
+//! at. That stream may have it at once, because work on a stream runs in order. Another stream may have it once the
+//! point is reached, or if it waits for it. A block that several streams may still use is *pending*: it is in no list
+//! until all streams but one are past their points.
+//!
+//! Not thread-safe, and knows no queue of requests: [`super::CachingAllocator`] adds both.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use tfrt_host::Diagnostic;
+
+use super::backing::Backing;
+use super::blocks::{Block, BlockTable, NONE, State};
+use super::hash::MultiplyHasher;
+use super::origin::Origin;
+use super::statistics::Statistics;
+use super::streams::{Mark, Streams};
+use super::timeline::{EventKind, Recorder};
+use super::{Allocation, GRANULE, Options};
+
+type ByBlock<T> = HashMap<u32, T, BuildHasherDefault<MultiplyHasher>>;
+
+/// Memory held from the device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Segment {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// The block at its beginning, whose number lasts as long as the segment.
+    pub(super) first: u32,
+}
+
+/// See the module.
+pub(super) struct Pool<B: Backing> {
+    pub(super) backing: Arc<B>,
+    pub(super) options: Options,
+    pub(super) id: u32,
+    pub(super) blocks: BlockTable,
+    pub(super) streams: Streams<B>,
+    /// By number; `None` was given back.
+    pub(super) segments: Vec<Option<Segment>>,
+    /// What pending blocks wait for.
+    pub(super) pending: ByBlock<Vec<Mark>>,
+    /// Streams that use live blocks beside the one they were granted for.
+    users: ByBlock<Vec<u32>>,
+    /// Of live blocks; by block.
+    origins: Vec<Origin>,
+    pub(super) statistics: Statistics,
+    pub(super) recorder: Option<Recorder>,
+}
+
+impl<B: Backing> Pool<B> {
+    pub(super) fn new(backing: Arc<B>, options: Options, id: u32) -> Self {
+        let statistics = Statistics { bytes_limit: options.bytes_limit, ..Statistics::default() };
+        Self {
+            backing,
+            options,
+            id,
+            blocks: BlockTable::default(),
+            streams: Streams::new(),
+            segments: Vec::new(),
+            pending: HashMap::default(),
+            users: HashMap::default(),
+            origins: Vec::new(),
+            statistics,
+            recorder: None,
+        }
+    }
+
+    /// The size of the block that serves a request.
+    #[inline]
+    pub(super) fn block_bytes(requested: u64) -> Option<u64> {
+        requested.max(1).checked_next_multiple_of(GRANULE)
+    }
+
+    /// Hands out a block that is free, or that is in no list, to the stream; what is left of it remains what it was.
+    #[inline]
+    pub(super) fn hand_out(
+        &mut self,
+        id: u32,
+        stream: u32,
+        bytes: u64,
+        requested: u64,
+        origin: Origin,
+    ) -> Allocation {
+        let block = *self.blocks.get(id);
+        if block.state == State::Free {
+            self.streams.free_mut(block.stream).remove(&mut self.blocks, id);
+        }
+        if block.bytes > bytes {
+            let rest = self.blocks.split(id, bytes);
+            match block.state {
+                State::Free => self.streams.free_mut(block.stream).insert(&mut self.blocks, rest),
+                _ => self.pend(rest, self.pending.get(&id).cloned().unwrap_or_default()),
+            }
+        }
+        if block.state == State::Pending {
+            self.pending.remove(&id);
+        }
+        self.statistics.granted(bytes, requested);
+        let serial = self.statistics.num_allocs;
+        let live = self.blocks.get_mut(id);
+        live.state = State::Live;
+        live.stream = stream;
+        live.requested = requested;
+        live.serial = serial;
+        live.shared = false;
+        let allocation =
+            Allocation { address: live.address, bytes: requested, serial, block: id, allocator: self.id };
+        if self.recorder.is_some() {
+            self.record_grant(&allocation, stream, &origin);
+        }
+        if self.origins.len() <= id as usize {
+            self.origins.resize(id as usize + 1, Origin::default());
+        }
+        self.origins[id as usize] = origin;
+        allocation
+    }
+
+    #[cold]
+    fn record_grant(&mut self, allocation: &Allocation, stream: u32, origin: &Origin) {
+        let kind = EventKind::Granted {
+            serial: allocation.serial,
+            address: allocation.address,
+            bytes: allocation.bytes,
+            stream,
+            origin: origin.clone(),
+        };
+        self.record(kind);
+    }
+
+    #[cold]
+    pub(super) fn record(&mut self, kind: EventKind) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(kind);
+        }
+    }
+
+    /// The block of a handle, if it is this allocator's and live.
+    #[inline]
+    fn live(&self, allocation: &Allocation) -> Result<u32, Diagnostic> {
+        let block = self.blocks.find(allocation.block);
+        let live = block.is_some_and(|b| b.state == State::Live && b.serial == allocation.serial);
+        if live && allocation.allocator == self.id {
+            return Ok(allocation.block);
+        }
+        Err(Diagnostic::invalid_argument(format!(
+            "the memory at {:#x} is not of this allocator, or was given back before",
+            allocation.address
+        )))
+    }
+
+    /// Notes that a stream uses a live block beside the one it was granted for.
+    pub(super) fn record_use(
+        &mut self,
+        allocation: &Allocation,
+        stream: &B::Stream,
+    ) -> Result<(), Diagnostic> {
+        let id = self.live(allocation)?;
+        let slot = self.streams.find_or_add(stream);
+        if self.blocks.get(id).stream != slot {
+            self.blocks.get_mut(id).shared = true;
+            let users = self.users.entry(id).or_default();
+            if !users.contains(&slot) {
+                users.push(slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a live block back. Everything that uses it has been queued.
+    #[inline]
+    pub(super) fn give_back(&mut self, allocation: &Allocation) -> Result<(), Diagnostic> {
+        let id = self.live(allocation)?;
+        let block = *self.blocks.get(id);
+        self.statistics.freed(block.bytes, block.requested);
+        if self.recorder.is_some() {
+            self.record(EventKind::Freed { serial: block.serial });
+        }
+        let origin = &mut self.origins[id as usize];
+        if origin.location.is_some() {
+            *origin = Origin::default();
+        }
+        let mark = Mark { stream: block.stream, point: self.streams.take_point(block.stream) };
+        if block.shared {
+            self.give_back_shared(id, mark);
+        } else {
+            self.file_one(id, mark);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn give_back_shared(&mut self, id: u32, mark: Mark) {
+        let mut marks = vec![mark];
+        for stream in self.users.remove(&id).unwrap_or_default() {
+            marks.push(Mark { stream, point: self.streams.take_point(stream) });
+            // Its place in the other stream is here; later the fence would stand behind work that does not matter. If
+            // this fails now it is tried again when somebody asks.
+            let _ = self.streams.cover(&self.backing, stream);
+        }
+        self.file(id, marks);
+    }
+
+    /// Puts a block that is in no list where it belongs, given who may still use it.
+    pub(super) fn file(&mut self, id: u32, mut marks: Vec<Mark>) {
+        marks.retain(|mark| !self.streams.is_reached(*mark));
+        match marks[..] {
+            [] => self.file_one(id, Mark { stream: self.blocks.get(id).stream, point: 0 }),
+            [mark] => self.file_one(id, mark),
+            _ => self.pend(id, marks),
+        }
+    }
+
+    fn pend(&mut self, id: u32, marks: Vec<Mark>) {
+        self.blocks.get_mut(id).state = State::Pending;
+        self.pending.insert(id, marks);
+    }
+
+    /// Puts a block that one stream may still use into that stream's free list, joined with its neighbours.
+    #[inline]
+    fn file_one(&mut self, id: u32, mark: Mark) {
+        let (mut id, mut mark) = (id, mark);
+        let &Block { before, after, .. } = self.blocks.get(id);
+        if after != NONE
+            && let Some(joined) = self.joined_mark(after, mark)
+        {
+            self.unlist(after);
+            self.blocks.join(id, after);
+            mark = joined;
+        }
+        if before != NONE
+            && let Some(joined) = self.joined_mark(before, mark)
+        {
+            self.unlist(before);
+            self.blocks.join(before, id);
+            (id, mark) = (before, joined);
+        }
+        let block = self.blocks.get_mut(id);
+        block.state = State::Free;
+        block.stream = mark.stream;
+        block.point = mark.point;
+        self.streams.free_mut(mark.stream).insert(&mut self.blocks, id);
+    }
+
+    #[inline]
+    fn unlist(&mut self, id: u32) {
+        let stream = self.blocks.get(id).stream;
+        self.streams.free_mut(stream).remove(&mut self.blocks, id);
+    }
+
+    /// Whose the block would be that a free neighbour and a block with `mark` make together. `None` if the neighbour
+    /// is not free, or if two streams would have to be waited for where one is enough now.
+    #[inline]
+    fn joined_mark(&self, neighbour: u32, mark: Mark) -> Option<Mark> {
+        let block = self.blocks.get(neighbour);
+        if block.state != State::Free {
+            return None;
+        }
+        let theirs = Mark { stream: block.stream, point: block.point };
+        if theirs.stream == mark.stream {
+            Some(Mark { stream: mark.stream, point: mark.point.max(theirs.point) })
+        } else if self.streams.is_reached(theirs) {
+            Some(mark)
+        } else if self.streams.is_reached(mark) {
+            Some(theirs)
+        } else {
+            None
+        }
+    }
+
+    /// Learns what has been reached, and files the pending blocks anew.
+    pub(super) fn poll(&mut self) -> Result<(), Diagnostic> {
+        for slot in self.streams.slots() {
+            self.streams.poll(&self.backing, slot)?;
+        }
+        if !self.pending.is_empty() {
+            self.settle();
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) {
+        let mut ids: Vec<u32> = self.pending.keys().copied().collect();
+        ids.sort_unstable();
+        for id in ids {
+            let settled = self.pending.get(&id).is_some_and(|marks| {
+                marks.iter().filter(|mark| !self.streams.is_reached(**mark)).count() <= 1
+            });
+            if settled && let Some(marks) = self.pending.remove(&id) {
+                self.file(id, marks);
+            }
+        }
+    }
+
+    /// Who may still use a block that is not live.
+    pub(super) fn marks(&self, id: u32) -> Vec<Mark> {
+        match self.pending.get(&id) {
+            Some(marks) => marks.clone(),
+            None => {
+                let block = self.blocks.get(id);
+                vec![Mark { stream: block.stream, point: block.point }]
+            }
+        }
+    }
+
+    /// Takes a block that is not live out of the list or map it is in.
+    fn withdraw(&mut self, id: u32) -> Vec<Mark> {
+        let marks = self.marks(id);
+        if self.blocks.get(id).state == State::Free {
+            self.unlist(id);
+        } else {
+            self.pending.remove(&id);
+        }
+        marks
+    }
+
+    /// Joins all neighbours that are not live, whoever may still use them: whoever gets such a block waits for more
+    /// streams, but gets it.
+    pub(super) fn join_all(&mut self) {
+        let firsts: Vec<u32> = self.segments.iter().flatten().map(|segment| segment.first).collect();
+        for first in firsts {
+            let mut at = first;
+            while at != NONE {
+                let next = self.blocks.get(at).after;
+                let idle = |state| matches!(state, State::Free | State::Pending);
+                if next == NONE || !idle(self.blocks.get(at).state) || !idle(self.blocks.get(next).state) {
+                    at = next;
+                    continue;
+                }
+                let mut marks = self.withdraw(at);
+                for mark in self.withdraw(next) {
+                    match marks.iter_mut().find(|known| known.stream == mark.stream) {
+                        Some(known) => known.point = known.point.max(mark.point),
+                        None => marks.push(mark),
+                    }
+                }
+                self.blocks.join(at, next);
+                self.refile(at, marks);
+            }
+        }
+    }
+
+    /// As [`Self::file`], but leaves the neighbours alone.
+    fn refile(&mut self, id: u32, mut marks: Vec<Mark>) {
+        marks.retain(|mark| !self.streams.is_reached(*mark));
+        if marks.len() > 1 {
+            return self.pend(id, marks);
+        }
+        let block = self.blocks.get_mut(id);
+        let mark = marks.first().copied().unwrap_or(Mark { stream: block.stream, point: 0 });
+        block.state = State::Free;
+        block.stream = mark.stream;
+        block.point = mark.point;
+        self.streams.free_mut(mark.stream).insert(&mut self.blocks, id);
+    }
+
+    /// Origins and sizes of the live blocks.
+    pub(super) fn live_blocks(&self) -> impl Iterator<Item = (&Origin, u64)> {
+        let live = self.blocks.iter().filter(|(_, block)| block.state == State::Live);
+        live.map(|(id, block)| (&self.origins[id as usize], block.bytes))
+    }
+
+    /// The counts, with what is not counted on the way.
+    pub(super) fn statistics(&self) -> Statistics {
+        let listed = self.streams.slots().map(|slot| self.streams.free(slot).largest(&self.blocks));
+        let pending = self.pending.keys().map(|&id| self.blocks.get(id).bytes);
+        let largest_free_block_bytes = listed.chain(pending).max().unwrap_or(0);
+        Statistics { largest_free_block_bytes, ..self.statistics }
+    }
+}

@@ -1,0 +1,346 @@
+//! The search for a block when the stream's own free list has none: other streams' blocks, new segments, waits, trims.
+//!
+//! In order:
+//! 1. what other streams have used and are known to be done with;
+//! 2. a new segment, as long as the memory reserved stays near the most that was ever in use;
+//! 3. what other streams have given back but may still be using: the requesting stream is made to wait for them;
+//! 4. cached segments that nobody uses are given back, and then a new segment.
+//!
+//! If the device has no more memory, waits are preferred to everything (first joining what different streams have given
+//! back), then all cached segments are given back, those still in use as soon as they no longer are, and the device is
+//! asked again. Only then is the request refused.
+
+use std::sync::Arc;
+
+use tfrt_host::{Diagnostic, ErrorCode};
+
+use super::backing::Backing;
+use super::blocks::State;
+use super::origin::Origin;
+use super::out_of_memory::out_of_memory;
+use super::pool::{Pool, Segment};
+use super::streams::Mark;
+use super::timeline::EventKind;
+use super::{ALIGNMENT, Allocation, GRANULE};
+
+/// Reserved memory may exceed the peak in use by one part in this many before waits and trims are preferred to new
+/// segments.
+const SLACK_DIVISOR: u64 = 16;
+/// While this little is reserved, nobody counts.
+const SLACK_BYTES_MIN: u64 = 16 << 20;
+/// A segment is at least this part of what is reserved, so that their number grows slowly.
+const GROWTH_DIVISOR: u64 = 32;
+/// But not larger, if the request is not.
+const GROWTH_BYTES_MAX: u64 = 256 << 20;
+
+/// What became of a request.
+#[derive(Debug)]
+pub(super) enum Outcome<F> {
+    /// Here it is.
+    Granted(Allocation),
+    /// Not now: once any of these fences is reached, try again. Others may have been asked for before. The origin comes
+    /// back for the next try.
+    Wait(Vec<Arc<F>>, Origin),
+    /// Never.
+    Failed(Diagnostic),
+}
+
+/// What the search came to.
+enum Found<F> {
+    Block(u32),
+    Wait(Vec<Arc<F>>),
+    /// The device has no more memory; this is what it said, if it was asked.
+    Nothing(Option<Diagnostic>),
+}
+
+/// What became of asking the device.
+enum Grown {
+    Block(u32),
+    Refused(Option<Diagnostic>),
+}
+
+impl<B: Backing> Pool<B> {
+    /// Serves a request now, if that can be.
+    #[inline]
+    pub(super) fn allocate(&mut self, slot: u32, requested: u64, origin: Origin) -> Outcome<B::Fence> {
+        if let Some(bytes) = Self::block_bytes(requested)
+            && let Some(id) = self.streams.free(slot).best_fit(&self.blocks, bytes)
+        {
+            return Outcome::Granted(self.hand_out(id, slot, bytes, requested, origin));
+        }
+        self.allocate_slowly(slot, requested, origin)
+    }
+
+    #[cold]
+    fn allocate_slowly(&mut self, slot: u32, requested: u64, origin: Origin) -> Outcome<B::Fence> {
+        let found = match Self::block_bytes(requested) {
+            Some(bytes) => self.search(slot, bytes).map(|found| (found, bytes)),
+            None => Ok((Found::Nothing(None), 0)),
+        };
+        match found {
+            Ok((Found::Block(id), bytes)) => {
+                Outcome::Granted(self.hand_out(id, slot, bytes, requested, origin))
+            }
+            Ok((Found::Wait(fences), _)) => Outcome::Wait(fences, origin),
+            Ok((Found::Nothing(device), _)) => {
+                let statistics = self.statistics();
+                let live = self.live_blocks();
+                Outcome::Failed(out_of_memory(requested, &origin, &statistics, live, device.as_ref()))
+            }
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+
+    fn search(&mut self, slot: u32, bytes: u64) -> Result<Found<B::Fence>, Diagnostic> {
+        if self.streams.len() > 1 {
+            self.cover_free_blocks()?;
+        }
+        self.poll()?;
+        if let Some(id) = self.find_done(slot, bytes) {
+            return Ok(Found::Block(id));
+        }
+        let segment = segment_bytes(bytes);
+        let allowed = self.reserve_allowed(bytes);
+        if self.statistics.bytes_reserved.saturating_add(segment) > allowed {
+            if let Some(id) = self.find_and_wait(slot, bytes)? {
+                return Ok(Found::Block(id));
+            }
+            self.cover_free_blocks()?;
+            self.poll()?;
+            self.release_down_to(allowed.saturating_sub(segment))?;
+        }
+        let refusal = match self.grow(slot, bytes, allowed)? {
+            Grown::Block(id) => return Ok(Found::Block(id)),
+            Grown::Refused(refusal) => refusal,
+        };
+        self.search_under_pressure(slot, bytes, refusal)
+    }
+
+    /// The device has no more memory.
+    fn search_under_pressure(
+        &mut self,
+        slot: u32,
+        bytes: u64,
+        refusal: Option<Diagnostic>,
+    ) -> Result<Found<B::Fence>, Diagnostic> {
+        if let Some(id) = self.find_and_wait(slot, bytes)? {
+            return Ok(Found::Block(id));
+        }
+        self.join_all();
+        if let Some(id) = self.find_and_wait(slot, bytes)? {
+            return Ok(Found::Block(id));
+        }
+        self.cover_free_blocks()?;
+        self.poll()?;
+        let mut refusal = refusal;
+        if self.release_down_to(0)? > 0 {
+            match self.grow(slot, bytes, 0)? {
+                Grown::Block(id) => return Ok(Found::Block(id)),
+                Grown::Refused(again) => refusal = again.or(refusal),
+            }
+        }
+        Ok(match self.watch_cached_segments()? {
+            Some(fences) => Found::Wait(fences),
+            None => Found::Nothing(refusal),
+        })
+    }
+
+    /// Sees to it that the streams' fences will tell when their free blocks are done with.
+    fn cover_free_blocks(&mut self) -> Result<(), Diagnostic> {
+        for slot in self.streams.slots() {
+            if self.streams.free(slot).bytes() > 0 {
+                self.streams.cover(&self.backing, slot)?;
+            }
+        }
+        for mark in self.pending.values().flatten() {
+            self.streams.cover(&self.backing, mark.stream)?;
+        }
+        Ok(())
+    }
+
+    /// The smallest fitting block that the stream may have without waiting.
+    fn find_done(&self, slot: u32, bytes: u64) -> Option<u32> {
+        let fits = self.streams.slots().filter_map(|owner| {
+            self.streams.free(owner).best_fit_where(&self.blocks, bytes, |id| {
+                let point = self.blocks.get(id).point;
+                self.streams.is_before(Mark { stream: owner, point }, slot)
+            })
+        });
+        fits.min_by_key(|&id| self.blocks.get(id).bytes)
+    }
+
+    /// The smallest fitting block that the stream may have if it waits for others; the waits are queued.
+    fn find_and_wait(&mut self, slot: u32, bytes: u64) -> Result<Option<u32>, Diagnostic> {
+        let listed = self.streams.slots().filter_map(|owner| {
+            self.streams.free(owner).best_fit_where(&self.blocks, bytes, |id| self.can_wait_for(id))
+        });
+        let fits = |id: &u32| self.blocks.get(*id).bytes >= bytes && self.can_wait_for(*id);
+        let pending = self.pending.keys().copied().filter(fits);
+        let Some(id) = listed.chain(pending).min_by_key(|&id| (self.blocks.get(id).bytes, id)) else {
+            return Ok(None);
+        };
+        for mark in self.marks(id) {
+            self.statistics.num_waits += u64::from(self.streams.wait(&self.backing, slot, mark)?);
+        }
+        Ok(Some(id))
+    }
+
+    /// False if a block was used by a stream that went away with a failing device: nobody can tell when it is done.
+    fn can_wait_for(&self, id: u32) -> bool {
+        match self.pending.get(&id) {
+            Some(marks) => marks.iter().all(|&mark| self.streams.can_wait_for(mark)),
+            None => {
+                let block = self.blocks.get(id);
+                self.streams.can_wait_for(Mark { stream: block.stream, point: block.point })
+            }
+        }
+    }
+
+    /// How much may be reserved, once a request of `bytes` bytes is granted, without waiting or trimming first.
+    fn reserve_allowed(&self, bytes: u64) -> u64 {
+        let peak = self.statistics.peak_bytes_in_use.max(self.statistics.bytes_in_use.saturating_add(bytes));
+        peak.saturating_add(peak / SLACK_DIVISOR).max(SLACK_BYTES_MIN)
+    }
+
+    /// Asks the device for a segment: a large one, if that leaves `allowed` bytes reserved, else a smaller one.
+    fn grow(&mut self, slot: u32, bytes: u64, allowed: u64) -> Result<Grown, Diagnostic> {
+        let exact = segment_bytes(bytes);
+        let growth = (self.statistics.bytes_reserved / GROWTH_DIVISOR).min(GROWTH_BYTES_MAX);
+        let large = segment_bytes(growth).max(exact);
+        let fits_allowance = self.statistics.bytes_reserved.saturating_add(large) <= allowed;
+        let mut sizes = [if fits_allowance { large } else { exact }, exact, bytes];
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut refusal = None;
+        let mut last = None;
+        for size in sizes {
+            let over_limit = self.options.bytes_limit.is_some_and(|limit| {
+                self.statistics.bytes_reserved.checked_add(size).is_none_or(|sum| sum > limit)
+            });
+            if over_limit || last == Some(size) {
+                continue;
+            }
+            last = Some(size);
+            match self.backing.allocate(size) {
+                Ok(address) => return self.add_segment(slot, address, size).map(Grown::Block),
+                Err(error) if error.code == ErrorCode::OutOfMemory => refusal = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Grown::Refused(refusal))
+    }
+
+    fn add_segment(&mut self, slot: u32, address: u64, bytes: u64) -> Result<u32, Diagnostic> {
+        if !address.is_multiple_of(ALIGNMENT) || address.checked_add(bytes).is_none() {
+            self.backing.free(address, bytes)?;
+            return Err(Diagnostic::internal(format!("the device gave memory at {address:#x}, misaligned")));
+        }
+        let number = match self.segments.iter().position(Option::is_none) {
+            Some(vacant) => vacant,
+            None => {
+                self.segments.push(None);
+                self.segments.len() - 1
+            }
+        };
+        let first = self.blocks.insert_segment(number as u32, address, bytes, slot);
+        self.segments[number] = Some(Segment { address, bytes, first });
+        self.statistics.reserved(bytes);
+        self.record(EventKind::Reserved { address, bytes });
+        self.file(first, Vec::new());
+        Ok(first)
+    }
+
+    /// Gives cached segments that nobody uses back to the device, the largest first, until no more than `target` bytes
+    /// are reserved. Says how many bytes that were.
+    pub(super) fn release_down_to(&mut self, target: u64) -> Result<u64, Diagnostic> {
+        let mut unused: Vec<(u64, usize)> = self
+            .segments
+            .iter()
+            .enumerate()
+            .filter_map(|(number, segment)| segment.map(|segment| (number, segment)))
+            .filter(|(_, segment)| {
+                let block = self.blocks.get(segment.first);
+                block.is_whole_segment()
+                    && block.state == State::Free
+                    && self.streams.is_reached(Mark { stream: block.stream, point: block.point })
+            })
+            .map(|(number, segment)| (segment.bytes, number))
+            .collect();
+        unused.sort_unstable_by_key(|&(bytes, number)| (std::cmp::Reverse(bytes), number));
+        let mut released = 0;
+        for (bytes, number) in unused {
+            if self.statistics.bytes_reserved <= target {
+                break;
+            }
+            self.release(number)?;
+            released += bytes;
+        }
+        Ok(released)
+    }
+
+    fn release(&mut self, number: usize) -> Result<(), Diagnostic> {
+        let Some(Segment { address, bytes, first }) = self.segments[number] else { return Ok(()) };
+        self.backing.free(address, bytes)?;
+        let stream = self.blocks.get(first).stream;
+        self.streams.free_mut(stream).remove(&mut self.blocks, first);
+        self.blocks.remove_segment(first);
+        self.segments[number] = None;
+        self.statistics.released(bytes);
+        self.record(EventKind::Released { address, bytes });
+        Ok(())
+    }
+
+    /// If there are cached segments that streams may still be using: the fences that tell when they are done, except
+    /// those that somebody was asked to tell of before.
+    fn watch_cached_segments(&mut self) -> Result<Option<Vec<Arc<B::Fence>>>, Diagnostic> {
+        let cached = |first: u32| {
+            let block = self.blocks.get(first);
+            block.is_whole_segment()
+                && matches!(block.state, State::Free | State::Pending)
+                && self.can_wait_for(first)
+        };
+        let firsts: Vec<u32> =
+            self.segments.iter().flatten().map(|segment| segment.first).filter(|&id| cached(id)).collect();
+        let mut fences = Vec::new();
+        for &first in &firsts {
+            for mark in self.marks(first) {
+                if !self.streams.is_reached(mark) {
+                    fences.extend(self.streams.watch(&self.backing, mark)?);
+                }
+            }
+        }
+        Ok((!firsts.is_empty()).then_some(fences))
+    }
+
+    /// Fences behind all that may still use free blocks.
+    pub(super) fn last_fences(&mut self) -> Result<Vec<Arc<B::Fence>>, Diagnostic> {
+        self.cover_free_blocks()?;
+        Ok(self.streams.slots().filter_map(|slot| self.streams.last_fence(slot)).collect())
+    }
+
+    /// Gives back every cached segment that nobody uses.
+    pub(super) fn release_unused(&mut self) -> Result<u64, Diagnostic> {
+        self.poll()?;
+        self.join_all();
+        self.release_down_to(0)
+    }
+
+    /// Gives everything back, live or not, after all streams are done.
+    pub(super) fn tear_down(&mut self) -> Result<(), Diagnostic> {
+        let mut result = Ok(());
+        for slot in self.streams.slots() {
+            result = result.and(self.streams.synchronize(&self.backing, slot));
+        }
+        for Segment { address, bytes, .. } in self.segments.drain(..).flatten() {
+            result = result.and(self.backing.free(address, bytes));
+        }
+        result
+    }
+}
+
+/// The size of the segment that a block of this size is asked for in.
+fn segment_bytes(bytes: u64) -> u64 {
+    /// Pages of the device.
+    const PAGE: u64 = 2 << 20;
+    const { assert!(PAGE.is_multiple_of(GRANULE)) };
+    bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(bytes)
+}

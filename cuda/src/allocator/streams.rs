@@ -1,0 +1,275 @@
+//! How far each stream has come, as far as memory is concerned.
+//!
+//! Time on a stream is counted in **points**: each block that is given back takes the next point of each stream that may
+//! still use it. A point is *reached* when everything that was queued on the stream when the point was taken is done. A
+//! fence that is recorded later than a point covers it, so fences are recorded only when somebody asks whether a point
+//! is reached, or wants to wait for it: a program of one stream never pays for one.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use tfrt_host::Diagnostic;
+
+use super::backing::Backing;
+use super::free_list::FreeList;
+use super::hash::MultiplyHasher;
+
+/// Fences of one stream that may be outstanding for the sole purpose of learning how far it is.
+const FENCES_MAX: usize = 64;
+
+/// A point of a stream: the stream's slot, and the point's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) stream: u32,
+    pub(super) point: u64,
+}
+
+struct Fence<F> {
+    /// Points up to this one were taken before the fence was recorded.
+    covers: u64,
+    fence: Arc<F>,
+}
+
+/// A stream, or one that was forgotten but whose last fence may not be reached yet.
+struct Slot<B: Backing> {
+    stream: Option<B::Stream>,
+    /// The free blocks whose last user it is.
+    free: FreeList,
+    /// The last point taken.
+    point: u64,
+    /// Points up to this one are reached.
+    reached: u64,
+    /// Fences not known to be reached, oldest first.
+    fences: VecDeque<Fence<B::Fence>>,
+    /// For each slot, up to which of its points this stream was made to wait.
+    waited: Vec<u64>,
+    /// Up to which point somebody has asked to be told.
+    watched: u64,
+}
+
+/// The streams of one allocator. A slot's number is that of its stream until the stream is forgotten.
+pub(super) struct Streams<B: Backing> {
+    slots: Vec<Slot<B>>,
+    by_stream: HashMap<B::Stream, u32, BuildHasherDefault<MultiplyHasher>>,
+    /// The slot that was asked for last: mostly it is asked for again.
+    last: u32,
+}
+
+impl<B: Backing> Streams<B> {
+    pub(super) fn new() -> Self {
+        Self { slots: Vec::new(), by_stream: HashMap::default(), last: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn slots(&self) -> std::ops::Range<u32> {
+        0..self.slots.len() as u32
+    }
+
+    #[inline]
+    fn slot(&self, slot: u32) -> &Slot<B> {
+        &self.slots[slot as usize]
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, slot: u32) -> &mut Slot<B> {
+        &mut self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn free(&self, slot: u32) -> &FreeList {
+        &self.slot(slot).free
+    }
+
+    #[inline]
+    pub(super) fn free_mut(&mut self, slot: u32) -> &mut FreeList {
+        &mut self.slot_mut(slot).free
+    }
+
+    /// The slot of a stream that was seen before.
+    #[inline]
+    pub(super) fn find(&mut self, stream: &B::Stream) -> Option<u32> {
+        if self.slots.get(self.last as usize).is_some_and(|slot| slot.stream.as_ref() == Some(stream)) {
+            return Some(self.last);
+        }
+        let slot = *self.by_stream.get(stream)?;
+        self.last = slot;
+        Some(slot)
+    }
+
+    /// The slot of a stream, new or not.
+    #[inline]
+    pub(super) fn find_or_add(&mut self, stream: &B::Stream) -> u32 {
+        match self.find(stream) {
+            Some(slot) => slot,
+            None => self.add(stream),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, stream: &B::Stream) -> u32 {
+        // The slot of a forgotten stream whose work is done can serve again. Its points go on, so that marks on the
+        // old stream remain reached; but the new stream has not waited for anybody.
+        let idle = |slot: &Slot<B>| slot.stream.is_none() && slot.reached == slot.point;
+        let slot = match self.slots.iter().position(idle) {
+            Some(slot) => {
+                self.slots[slot].stream = Some(stream.clone());
+                self.slots[slot].waited.clear();
+                slot as u32
+            }
+            None => {
+                self.slots.push(Slot {
+                    stream: Some(stream.clone()),
+                    free: FreeList::new(),
+                    point: 0,
+                    reached: 0,
+                    fences: VecDeque::new(),
+                    waited: Vec::new(),
+                    watched: 0,
+                });
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.by_stream.insert(stream.clone(), slot);
+        slot
+    }
+
+    /// The stream will take no more work. What it was given so far is covered by one last fence.
+    pub(super) fn forget(&mut self, backing: &B, stream: &B::Stream) -> Result<(), Diagnostic> {
+        let Some(slot) = self.find(stream) else { return Ok(()) };
+        // Blocks that are live may still be in use by it: the last fence covers a point for them.
+        self.slot_mut(slot).point += 1;
+        let recorded = self.record(backing, slot).map(drop);
+        self.by_stream.remove(stream);
+        self.slot_mut(slot).stream = None;
+        recorded
+    }
+
+    /// Takes the next point of a stream.
+    #[inline]
+    pub(super) fn take_point(&mut self, slot: u32) -> u64 {
+        let slot = self.slot_mut(slot);
+        // A forgotten stream takes no work; all it had is before its last point.
+        slot.point += u64::from(slot.stream.is_some());
+        slot.point
+    }
+
+    /// True if the point is known to be reached.
+    #[inline]
+    pub(super) fn is_reached(&self, mark: Mark) -> bool {
+        mark.point <= self.slot(mark.stream).reached
+    }
+
+    /// True if work queued on `waiter` from now on is known to run after the point.
+    pub(super) fn is_before(&self, mark: Mark, waiter: u32) -> bool {
+        mark.stream == waiter
+            || self.is_reached(mark)
+            || self.slot(waiter).waited.get(mark.stream as usize).is_some_and(|&point| mark.point <= point)
+    }
+
+    /// True unless the point is that of a forgotten stream and no fence covers it.
+    pub(super) fn can_wait_for(&self, mark: Mark) -> bool {
+        let slot = self.slot(mark.stream);
+        let covered = slot.fences.back().map_or(slot.reached, |fence| fence.covers);
+        slot.stream.is_some() || mark.point <= covered
+    }
+
+    fn record(&mut self, backing: &B, slot: u32) -> Result<&Fence<B::Fence>, Diagnostic> {
+        let slot = self.slot_mut(slot);
+        let Some(stream) = &slot.stream else {
+            return Err(Diagnostic::internal("a destroyed stream's last fence could not be recorded"));
+        };
+        let fence = Fence { covers: slot.point, fence: Arc::new(backing.record(stream)?) };
+        slot.fences.push_back(fence);
+        Ok(&slot.fences[slot.fences.len() - 1])
+    }
+
+    /// The first fence that covers the point, recorded now if there is none.
+    fn fence(&mut self, backing: &B, mark: Mark) -> Result<&Fence<B::Fence>, Diagnostic> {
+        let fences = &self.slot(mark.stream).fences;
+        let first = fences.partition_point(|fence| fence.covers < mark.point);
+        if first < fences.len() {
+            return Ok(&self.slot(mark.stream).fences[first]);
+        }
+        self.record(backing, mark.stream)
+    }
+
+    /// Sees to it that a fence covers every point of the stream taken so far, unless many are under way.
+    pub(super) fn cover(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
+        let Slot { stream, point, reached, fences, .. } = self.slot(slot);
+        let covered = fences.back().map_or(*reached, |fence| fence.covers);
+        if stream.is_some() && covered < *point && fences.len() < FENCES_MAX {
+            self.record(backing, slot)?;
+        }
+        Ok(())
+    }
+
+    /// The fence behind all others of the stream, if any is outstanding.
+    pub(super) fn last_fence(&self, slot: u32) -> Option<Arc<B::Fence>> {
+        self.slot(slot).fences.back().map(|fence| fence.fence.clone())
+    }
+
+    /// Learns which points of the stream are reached.
+    pub(super) fn poll(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
+        let slot = self.slot_mut(slot);
+        while let Some(oldest) = slot.fences.front() {
+            if !backing.is_reached(&oldest.fence)? {
+                break;
+            }
+            slot.reached = oldest.covers;
+            slot.fences.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Lets `waiter` wait for the point, if it does not run after it anyway. True if that took a wait.
+    pub(super) fn wait(&mut self, backing: &B, waiter: u32, mark: Mark) -> Result<bool, Diagnostic> {
+        if self.is_before(mark, waiter) {
+            return Ok(false);
+        }
+        let Fence { covers, fence } = self.fence(backing, mark)?;
+        let (covers, fence) = (*covers, fence.clone());
+        let waiter = self.slot_mut(waiter);
+        let Some(stream) = &waiter.stream else {
+            return Err(Diagnostic::internal("a destroyed stream cannot wait"));
+        };
+        backing.wait(stream, &fence)?;
+        let index = mark.stream as usize;
+        if waiter.waited.len() <= index {
+            waiter.waited.resize(index + 1, 0);
+        }
+        waiter.waited[index] = covers;
+        Ok(true)
+    }
+
+    /// The fence to be told of when waiting for the point on the host; `None` if somebody is told of it already.
+    pub(super) fn watch(&mut self, backing: &B, mark: Mark) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
+        if mark.point <= self.slot(mark.stream).watched {
+            return Ok(None);
+        }
+        let Fence { covers, fence } = self.fence(backing, mark)?;
+        let (covers, fence) = (*covers, fence.clone());
+        self.slot_mut(mark.stream).watched = covers;
+        Ok(Some(fence))
+    }
+
+    /// Blocks until everything queued on the stream so far is done.
+    pub(super) fn synchronize(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
+        if self.slot(slot).stream.is_some() {
+            self.slot_mut(slot).point += 1;
+        }
+        let mark = Mark { stream: slot, point: self.slot(slot).point };
+        if self.is_reached(mark) {
+            return Ok(());
+        }
+        let fence = self.fence(backing, mark)?.fence.clone();
+        backing.synchronize(&fence)?;
+        let slot = self.slot_mut(slot);
+        slot.reached = slot.point;
+        slot.fences.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! The allocator over a simulated device.
+
+mod properties;
+mod simulated;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::*;
+use simulated::Simulated;
+
+const MIB: u64 = 1 << 20;
+
+fn request(stream: u32, bytes: u64, label: &'static str) -> Request<u32> {
+    Request { stream, bytes, origin: Origin::label(label) }
+}
+
+fn allocator(limit: u64) -> (Arc<Simulated>, Arc<CachingAllocator<Simulated>>) {
+    let device = Arc::new(Simulated::new(limit));
+    (device.clone(), CachingAllocator::new(device, Options::default()))
+}
+
+fn get(allocator: &CachingAllocator<Simulated>, stream: u32, bytes: u64) -> Allocation {
+    let allocation = allocator.allocate(request(stream, bytes, "test")).unwrap();
+    allocator.backing().granted(&allocation);
+    allocation
+}
+
+#[test]
+fn a_stream_reuses_its_memory_at_once_and_without_fences() {
+    let (device, allocator) = allocator(u64::MAX);
+    let a = get(&allocator, 0, 1000);
+    let address = a.address();
+    device.queue_use(0, &a);
+    allocator.free(a).unwrap();
+    let b = get(&allocator, 0, 900);
+    assert_eq!(b.address(), address);
+    assert_eq!((device.records(), device.waits()), (0, 0));
+    allocator.free(b).unwrap();
+}
+
+#[test]
+fn another_stream_gets_memory_of_its_own_while_the_first_is_busy() {
+    let (device, allocator) = allocator(u64::MAX);
+    let a = get(&allocator, 0, 2 * MIB);
+    device.queue_use(0, &a);
+    let address = a.address();
+    allocator.free(a).unwrap();
+    let b = get(&allocator, 1, 2 * MIB);
+    assert_ne!(b.address(), address);
+    device.run_all();
+    let c = get(&allocator, 2, 2 * MIB);
+    assert_eq!(c.address(), address, "the first stream is done");
+    assert_eq!(device.waits(), 0);
+}
+
+#[test]
+fn when_memory_is_short_the_stream_waits_and_not_the_host() {
+    let (device, allocator) = allocator(2 * MIB);
+    let a = get(&allocator, 0, 2 * MIB);
+    device.queue_use(0, &a);
+    let address = a.address();
+    allocator.free(a).unwrap();
+    let b = get(&allocator, 1, MIB);
+    device.queue_use(1, &b);
+    assert_eq!((b.address(), device.waits()), (address, 1));
+    // What stream 1 waited for once it need not wait for again.
+    let c = get(&allocator, 1, MIB);
+    assert_eq!((c.address(), device.waits()), (address + MIB, 1));
+    assert!(!device.step(1), "stream 1 waits for stream 0");
+    device.run_all();
+}
+
+#[test]
+fn a_block_is_kept_from_its_own_stream_while_others_use_it() {
+    let (device, allocator) = allocator(u64::MAX);
+    let a = get(&allocator, 0, 4 * MIB);
+    allocator.record_use(&a, &1).unwrap();
+    device.queue_use(1, &a);
+    let address = a.address();
+    allocator.free(a).unwrap();
+    let b = get(&allocator, 0, 4 * MIB);
+    assert_ne!(b.address(), address);
+    device.run_all();
+    let c = get(&allocator, 0, 4 * MIB);
+    assert_eq!(c.address(), address);
+}
+
+#[test]
+fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
+    let (device, allocator) = allocator(8 * MIB);
+    let small: Vec<_> = (0..4).map(|_| get(&allocator, 0, 2 * MIB)).collect();
+    for a in small {
+        device.queue_use(0, &a);
+        allocator.free(a).unwrap();
+    }
+    // The host has to wait for the segments, but the caller need not.
+    let granted = Arc::new(Mutex::new(vec![]));
+    for (i, bytes) in [(1, 6 * MIB), (2, 2 * MIB)] {
+        let granted = granted.clone();
+        allocator.allocate_with(request(1, bytes, "big"), move |a| granted.lock().push((i, a.unwrap())));
+    }
+    assert!(granted.lock().is_empty());
+    device.run_all();
+    let granted: Vec<_> = granted.lock().drain(..).collect();
+    assert_eq!(
+        granted.iter().map(|(i, a)| (*i, a.bytes())).collect::<Vec<_>>(),
+        [(1, 6 * MIB), (2, 2 * MIB)]
+    );
+    assert_eq!(allocator.statistics().bytes_reserved, 8 * MIB);
+}
+
+#[test]
+fn out_of_memory_says_who_holds_what() {
+    let (_, allocator) = allocator(8 * MIB);
+    let a = allocator.allocate(request(0, 5 * MIB, "weights")).unwrap();
+    let b = allocator.allocate(request(0, MIB / 2, "activations")).unwrap();
+    let error = allocator.allocate(request(0, 4 * MIB, "gradients")).unwrap_err();
+    assert_eq!(error.code, ErrorCode::OutOfMemory);
+    let text = error.to_string();
+    for part in
+        ["(4.0 MiB) asked for by gradients", "5.0 MiB       1  weights", "512.0 KiB       1  activations"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    allocator.free(a).unwrap();
+    let c = allocator.allocate(request(0, 4 * MIB, "gradients")).unwrap();
+    allocator.free(b).unwrap();
+    allocator.free(c).unwrap();
+}
+
+#[test]
+fn impossible_sizes_are_out_of_memory() {
+    let (_, allocator) = allocator(8 * MIB);
+    for bytes in [u64::MAX, u64::MAX - 511, u64::MAX / 2, 1 << 62] {
+        assert_eq!(allocator.allocate(request(0, bytes, "huge")).unwrap_err().code, ErrorCode::OutOfMemory);
+    }
+    let limited =
+        CachingAllocator::new(Arc::new(Simulated::new(u64::MAX)), Options { bytes_limit: Some(3 * MIB) });
+    let a = limited.allocate(request(0, 3 * MIB, "")).unwrap();
+    let error = limited.allocate(request(0, 1, "")).unwrap_err();
+    assert!(error.message.contains("limit 3.0 MiB"), "{error}");
+    limited.free(a).unwrap();
+}
+
+#[test]
+fn a_handle_is_good_once_and_for_its_own_allocator() {
+    let (_, allocator) = allocator(8 * MIB);
+    let (_, other) = self::allocator(8 * MIB);
+    let a = get(&allocator, 0, 1);
+    let copy = Allocation { ..a };
+    let of_other = get(&other, 0, 1);
+    assert_eq!(allocator.free(of_other).unwrap_err().code, ErrorCode::InvalidArgument);
+    allocator.free(a).unwrap();
+    assert_eq!(allocator.free(copy).unwrap_err().code, ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn forgotten_streams_leave_their_memory_to_others() {
+    let (device, allocator) = allocator(4 * MIB);
+    let (a, b) = (get(&allocator, 7, 2 * MIB), get(&allocator, 7, 2 * MIB));
+    device.queue_use(7, &a);
+    device.queue_use(7, &b);
+    let addresses = [a.address(), b.address()];
+    allocator.free(a).unwrap();
+    allocator.forget_stream(&7).unwrap();
+    // It was still live when its stream went.
+    allocator.free(b).unwrap();
+    let c = get(&allocator, 1, 2 * MIB);
+    assert!(addresses.contains(&c.address()) && device.waits() == 1);
+    device.run_all();
+    // The name may come back, for another stream.
+    let d = get(&allocator, 7, 2 * MIB);
+    assert_eq!(device.waits(), 1);
+    allocator.free(c).unwrap();
+    allocator.free(d).unwrap();
+}
+
+#[test]
+fn clearing_the_cache_gives_everything_back() {
+    let (device, allocator) = allocator(64 * MIB);
+    let kept = get(&allocator, 0, 100);
+    let others: Vec<_> = (0..6).map(|i| get(&allocator, i % 3, 3 * MIB)).collect();
+    for a in others {
+        allocator.record_use(&a, &2).unwrap();
+        allocator.free(a).unwrap();
+    }
+    assert_eq!(allocator.clear_cache().unwrap(), device.reserved_max() - 2 * MIB);
+    assert_eq!(allocator.statistics().bytes_reserved, 2 * MIB);
+    allocator.free(kept).unwrap();
+    drop(allocator);
+    assert_eq!(device.reserved(), 0);
+}
+
+#[test]
+fn recordings_tell_the_story() {
+    let (_, allocator) = allocator(8 * MIB);
+    allocator.start_recording();
+    let a = allocator.allocate(request(3, 100, "x")).unwrap();
+    let address = a.address();
+    allocator.free(a).unwrap();
+    allocator.clear_cache().unwrap();
+    let kinds: Vec<_> = allocator.take_recording().events.into_iter().map(|event| event.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            EventKind::Reserved { address, bytes: 2 * MIB },
+            EventKind::Granted { serial: 1, address, bytes: 100, stream: 0, origin: Origin::label("x") },
+            EventKind::Freed { serial: 1 },
+            EventKind::Released { address, bytes: 2 * MIB },
+        ]
+    );
+    assert!(allocator.take_recording().events.is_empty());
+}
+
+#[test]
+fn threads_share_an_allocator() {
+    const THREADS: u32 = 4;
+    let (device, allocator) = allocator(64 * MIB);
+    let running = Arc::new(AtomicUsize::new(THREADS as usize));
+    let workers: Vec<_> = (0..THREADS)
+        .map(|stream| {
+            let (device, allocator, running) = (device.clone(), allocator.clone(), running.clone());
+            thread::spawn(move || {
+                let mut held = VecDeque::new();
+                for i in 0..300u64 {
+                    // Together they ask for more than there is, but no thread holds what another waits for.
+                    let a = get(&allocator, stream, (i * 7919 % 2000) * 1024);
+                    device.queue_use(stream, &a);
+                    held.push_back(a);
+                    if held.len() > 4 {
+                        allocator.free(held.pop_front().unwrap()).unwrap();
+                    }
+                }
+                held.into_iter().for_each(|a| allocator.free(a).unwrap());
+                running.fetch_sub(1, Ordering::Release);
+            })
+        })
+        .collect();
+    while running.load(Ordering::Acquire) > 0 {
+        for stream in 0..THREADS {
+            device.step(stream);
+        }
+        thread::yield_now();
+    }
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    device.run_all();
+    properties::check(&allocator);
+    assert_eq!(allocator.statistics().bytes_in_use, 0);
+    assert_eq!(
+        allocator.clear_cache().unwrap(),
+        device.reserved_max().min(allocator.statistics().peak_bytes_reserved)
+    );
+}

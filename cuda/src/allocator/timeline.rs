@@ -1,0 +1,85 @@
+//! What an allocator did, in the order of time, for timelines.
+//!
+//! Recording is off unless asked for. It is bounded: events that no longer fit are counted, not kept.
+
+use tfrt_host::tracing;
+
+use super::origin::Origin;
+
+/// Events kept.
+const EVENTS_MAX: usize = 1 << 20;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventKind {
+    /// A block was handed out.
+    Granted {
+        /// Tells grants apart.
+        serial: u64,
+        /// Where it lies.
+        address: u64,
+        /// How much was asked for.
+        bytes: u64,
+        /// For which stream, as numbered by the allocator.
+        stream: u32,
+        /// For whom.
+        origin: Origin,
+    },
+    /// A block was given back.
+    Freed {
+        /// Which grant's.
+        serial: u64,
+    },
+    /// A segment was taken from the device.
+    Reserved {
+        /// Where it lies.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A segment was given back to the device.
+    Released {
+        /// Where it lay.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryEvent {
+    /// When, by [`tracing::now_ns`].
+    pub time_ns: u64,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// The events of one allocator.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemoryLog {
+    /// In the order they happened.
+    pub events: Vec<MemoryEvent>,
+    /// Events that were lost for lack of space.
+    pub dropped: u64,
+}
+
+/// Writes the events down.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    log: MemoryLog,
+}
+
+impl Recorder {
+    pub(super) fn record(&mut self, kind: EventKind) {
+        if self.log.events.len() < EVENTS_MAX {
+            self.log.events.push(MemoryEvent { time_ns: tracing::now_ns(), kind });
+        } else {
+            self.log.dropped += 1;
+        }
+    }
+
+    pub(super) fn take(&mut self) -> MemoryLog {
+        std::mem::take(&mut self.log)
+    }
+}
