@@ -129,6 +129,18 @@ impl<T> PoolBox<T> {
         Self(place)
     }
 
+    /// The value.
+    #[inline]
+    pub(crate) fn into_inner(self) -> T {
+        let place = self.into_raw();
+        // SAFETY: initialized, and moved out once; the block is from `allocate` with this layout.
+        unsafe {
+            let value = place.read();
+            deallocate(place.cast(), Layout::new::<T>());
+            value
+        }
+    }
+
     /// The value's place, which the caller owns now.
     #[inline]
     pub(crate) fn into_raw(self) -> NonNull<T> {

@@ -4,6 +4,8 @@
 //! its kernel's signature, reads scalar attributes, and works out where each value is used last. The plan of
 //! a function is a handful of flat tables; running it allocates nothing for bookkeeping.
 
+#![expect(unsafe_code, reason = "where a step's operands lie is settled when it is loaded, not at every use")]
+
 use std::{collections::HashMap, fmt, sync::Arc};
 
 use tfrt_bef::{FunctionKind, KernelRecord, VerifiedBef};
@@ -36,6 +38,14 @@ pub(crate) struct Step {
     pub(crate) dispatch: Dispatch,
     /// Whether nobody uses some result.
     pub(crate) has_unused_result: bool,
+}
+
+impl Step {
+    /// Numbers of arguments and results.
+    #[inline]
+    pub(crate) fn operand_counts(&self) -> (usize, usize) {
+        (self.argument_count as usize, self.result_count as usize)
+    }
 }
 
 /// How the executor treats a step.
@@ -343,8 +353,11 @@ impl Plan {
     /// Arguments, then results.
     #[inline]
     pub(crate) fn all_operands_of(&self, step: &Step) -> &[Operand] {
+        let first = step.operands as usize;
         let count = (step.argument_count + step.result_count) as usize;
-        &self.operands[step.operands as usize..][..count]
+        debug_assert!(first + count <= self.operands.len());
+        // SAFETY: the loader made the step together with its part of the table, and both are only read since.
+        unsafe { self.operands.get_unchecked(first..first + count) }
     }
 
     pub(crate) fn attributes_of(&self, step: &Step) -> &[AttributeCell] {

@@ -24,6 +24,14 @@ use crate::async_value::LiveCells;
 #[repr(transparent)]
 pub struct TypeIndex(pub(crate) u32);
 
+impl TypeIndex {
+    /// Whether it is that of a scalar: no larger than a word, and without drop.
+    #[inline]
+    pub(crate) fn is_scalar(self) -> bool {
+        (tags::FIRST_INLINE.0..FIRST_DYNAMIC).contains(&self.0)
+    }
+}
+
 /// The token that orders side effects: it carries no data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain;

@@ -13,7 +13,7 @@ use std::{
 
 use super::{
     AsyncValue, live,
-    state::{Enqueue, RefCount, Release, State, StateWord, Waiter},
+    state::{Enqueue, Orphaned, RefCount, Release, State, StateWord, Waiter, WaiterList},
 };
 use crate::{
     diagnostic::Diagnostic,
@@ -51,38 +51,39 @@ struct Typed<T> {
 pub(crate) struct CellPtr(NonNull<Header>);
 
 impl CellPtr {
-    /// A new cell with `refs` references and no payload yet.
-    pub(super) fn pending<T: Value>(refs: u32) -> Self {
-        Self::allocate::<T>(refs, T::type_index(), State::Pending)
+    /// A new cell of one handle and one producer, without payload yet.
+    #[inline]
+    pub(super) fn pending<T: Value>() -> Self {
+        Self::allocate::<T>(T::type_index(), State::Pending)
     }
 
-    /// A new cell that will forward to another handle.
-    pub(super) fn indirect(refs: u32) -> Self {
-        Self::allocate::<AsyncValue>(refs, tags::INDIRECT, State::Pending)
+    /// A new cell of one handle and one producer that will forward to another handle.
+    #[inline]
+    pub(super) fn indirect() -> Self {
+        Self::allocate::<AsyncValue>(tags::INDIRECT, State::Pending)
     }
 
-    /// A new cell that holds `value`.
+    /// A new cell of one handle that holds `value`.
     pub(super) fn concrete<T: Value>(value: T) -> Self {
-        let cell = Self::allocate::<T>(1, T::type_index(), State::Concrete);
+        let cell = Self::allocate::<T>(T::type_index(), State::Concrete);
         // SAFETY: the cell was allocated for a `T` and nobody else has seen it.
         unsafe { cell.payload::<T>().write(value) };
         cell
     }
 
-    fn allocate<T>(refs: u32, type_index: TypeIndex, state: State) -> Self {
+    #[inline]
+    fn allocate<T>(type_index: TypeIndex, state: State) -> Self {
         let layout = Layout::new::<Typed<T>>();
         let header = pool::allocate(layout).cast::<Header>();
         // SAFETY: freshly allocated with room and alignment for a header.
-        unsafe {
-            header.write(Header { refs: RefCount::new(refs), type_index, state: StateWord::new(state) })
-        };
+        unsafe { header.write(Header { refs: RefCount::new(1), type_index, state: StateWord::new(state) }) };
         live::add();
         Self(header)
     }
 
     #[inline]
     pub(super) fn header(&self) -> &Header {
-        // SAFETY: a `CellPtr` is only held where a reference to the cell is owned or borrowed.
+        // SAFETY: a `CellPtr` is only held where a handle is owned or borrowed, or by the producer of a pending value.
         unsafe { self.0.as_ref() }
     }
 
@@ -116,16 +117,40 @@ impl CellPtr {
         unsafe { (*self.0.as_ptr()).state.push(waiter) }
     }
 
-    /// Gives one reference back; destroys the cell with the last.
+    /// Gives one handle back. With the last one the cell goes, unless its producer is still at work.
     ///
     /// # Safety
-    /// The caller owns that reference and does not use the pointer again.
+    /// The caller owns that handle and does not use the pointer again.
     #[inline]
     pub(super) unsafe fn release(self) {
         if self.header().refs.release() == Release::Last {
-            // SAFETY: it was the last reference.
+            // SAFETY: it was the last handle.
+            unsafe { self.give_up() };
+        }
+    }
+
+    /// # Safety
+    /// The caller released the last handle.
+    #[inline(never)]
+    unsafe fn give_up(self) {
+        if self.header().state.orphan() == Orphaned::Available {
+            // SAFETY: neither handles nor a producer are left.
             unsafe { self.destroy() };
         }
+    }
+
+    /// Makes the value available; the waiters that come back must be run.
+    ///
+    /// # Safety
+    /// The caller is the producer, has written the payload for this state, and does not use the pointer again.
+    #[inline]
+    pub(super) unsafe fn publish(self, state: State) -> WaiterList {
+        let published = self.header().state.publish(state);
+        if published.is_orphan {
+            // SAFETY: neither handles nor a producer are left.
+            unsafe { self.destroy() };
+        }
+        published.waiters
     }
 
     /// The payload's place, for a cell allocated for `T`.
@@ -150,10 +175,11 @@ impl CellPtr {
     fn payload_info(&self) -> (Layout, Option<unsafe fn(*mut u8)>) {
         match self.type_index() {
             tags::INDIRECT => (Layout::new::<AsyncValue>(), None),
+            // None is larger than a word.
+            index if index.is_scalar() => (Layout::new::<u64>(), None),
             index => match process_tables().get(index) {
                 Some(info) => (info.payload, info.drop),
-                // Scalars have fixed numbers and no entry; none is larger than a word.
-                None => (Layout::new::<u64>(), None),
+                None => unreachable!("a cell's type is registered before the cell is made"),
             },
         }
     }
@@ -183,26 +209,44 @@ impl CellPtr {
         unsafe { &*self.error_place() }
     }
 
-    #[cold]
+    /// # Safety
+    /// The value is available, there are no handles, and nobody uses the pointer again.
+    #[inline(never)]
     unsafe fn destroy(self) {
         let state = self.state();
+        let type_index = self.type_index();
+        if state == State::Concrete && type_index.is_scalar() {
+            // SAFETY: by contract; a scalar needs no drop, and has the layout of a word at most.
+            return unsafe { self.deallocate(Layout::new::<Typed<u64>>()) };
+        }
+        if type_index == tags::INDIRECT {
+            // SAFETY: by contract; available indirect cells hold a handle in either state.
+            return unsafe {
+                self.payload::<AsyncValue>().drop_in_place();
+                self.deallocate(Layout::new::<Typed<AsyncValue>>());
+            };
+        }
         let (payload, drop) = self.payload_info();
         let (layout, offset) = Self::cell_layout(payload);
-        // SAFETY: nobody else has the cell. A published cell has a payload according to its state; a cell is
-        // never destroyed while pending, because its producer holds a reference and publishes before giving it up.
+        // SAFETY: by contract; the payload is there according to the state, in a cell of the layout that the table
+        // of types says.
         unsafe {
-            match state {
-                State::Concrete | State::Error if self.type_index() == tags::INDIRECT => {
-                    self.payload::<AsyncValue>().drop_in_place();
-                }
-                State::Concrete => {
-                    if let Some(drop) = drop {
-                        drop(self.0.as_ptr().cast::<u8>().add(offset));
-                    }
-                }
-                State::Error => self.error_place().drop_in_place(),
-                State::Pending => debug_assert!(false, "destroyed while pending"),
+            match (state, drop) {
+                (State::Concrete, Some(drop)) => drop(self.0.as_ptr().cast::<u8>().add(offset)),
+                (State::Concrete, None) => {}
+                (State::Error, _) => self.error_place().drop_in_place(),
+                (State::Pending, _) => debug_assert!(false, "destroyed while pending"),
             }
+            self.deallocate(layout);
+        }
+    }
+
+    /// # Safety
+    /// The cell was allocated with this layout, its payload is gone, and nobody uses the pointer again.
+    #[inline]
+    unsafe fn deallocate(self, layout: Layout) {
+        // SAFETY: by contract.
+        unsafe {
             self.0.drop_in_place();
             pool::deallocate(self.0.cast(), layout);
         }

@@ -35,6 +35,7 @@ pub(crate) use waiters::more_ready;
 
 use crate::{
     diagnostic::Diagnostic,
+    pool::PoolBox,
     value::{TypeIndex, Value, tags, type_name},
 };
 
@@ -238,15 +239,15 @@ impl AsyncValue {
             closure: F,
         }
         /// # Safety
-        /// `link` is the first field of a leaked `Box<Closure<F>>` and is not used again.
+        /// `link` is the first field of a `PoolBox<Closure<F>>` that is owned by nobody else.
         unsafe fn run<F: FnOnce()>(link: *mut Waiter) {
             // SAFETY: by contract.
-            let waiter = unsafe { Box::from_raw(link.cast::<Closure<F>>()) };
-            (waiter.closure)();
+            let waiter = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Closure<F>>()) };
+            (waiter.into_inner().closure)();
         }
         fn node<F: FnOnce()>(closure: F) -> NonNull<Waiter> {
             let link = Waiter { next: std::ptr::null_mut(), run: run::<F> };
-            NonNull::from(Box::leak(Box::new(Closure { link, closure }))).cast()
+            PoolBox::new(Closure { link, closure }).into_raw().cast()
         }
 
         if self.status() != Status::Pending {
@@ -254,8 +255,7 @@ impl AsyncValue {
         }
         let Some(list) = self.wait_list() else { return waiter() };
         let node = node(waiter);
-        // SAFETY: the node is a leaked box of this very closure, owned by nobody else; this handle keeps the
-        // cell alive.
+        // SAFETY: the node is a box of this very closure, owned by nobody else; this handle keeps the cell alive.
         if unsafe { list.push(node) } == Enqueue::Available {
             // SAFETY: the list did not take it, so this is its one run.
             unsafe { (node.as_ref().run)(node.as_ptr()) };
@@ -276,6 +276,24 @@ impl AsyncValue {
                 unsafe { &*cell.payload::<AsyncValue>() }.clone()
             }
             _ => self,
+        }
+    }
+
+    /// The value as kernels get it soonest: an available scalar in the handle, and without indirection.
+    #[inline]
+    #[must_use]
+    pub(crate) fn unboxed(self) -> Self {
+        if self.cell().is_some() { self.unbox() } else { self }
+    }
+
+    fn unbox(self) -> Self {
+        match self.cell() {
+            Some(cell) if cell.type_index().is_scalar() && cell.state() == State::Concrete => {
+                // SAFETY: published; a scalar fits the word in size and alignment, and its cell has room for a word.
+                let word = unsafe { cell.payload::<Word>().read() };
+                Self { tag: cell.type_index(), word }
+            }
+            _ => self.collapse(),
         }
     }
 
@@ -304,11 +322,8 @@ impl WaitList {
 impl Clone for AsyncValue {
     #[inline]
     fn clone(&self) -> Self {
-        if let Some(cell) = self.cell() {
-            cell.acquire();
-        } else if self.tag == tags::ERROR {
-            // SAFETY: the word came from `Arc::into_raw`, and this handle holds a reference.
-            unsafe { Arc::increment_strong_count(self.word.error.as_ptr()) };
+        if self.is_counted() {
+            self.acquire();
         }
         Self { tag: self.tag, word: self.word }
     }
@@ -317,11 +332,42 @@ impl Clone for AsyncValue {
 impl Drop for AsyncValue {
     #[inline]
     fn drop(&mut self) {
+        if self.is_counted() {
+            // SAFETY: the handle goes away.
+            unsafe { self.release() };
+        }
+    }
+}
+
+impl AsyncValue {
+    /// Whether the handle shares something that counts its handles.
+    #[inline]
+    fn is_counted(&self) -> bool {
+        const { assert!(tags::CELL.0 + 1 == tags::ERROR.0) };
+        (tags::CELL.0..=tags::ERROR.0).contains(&self.tag.0)
+    }
+
+    // Out of line, as is `release`: handles are cloned and dropped everywhere, and most of them are scalars.
+    #[inline(never)]
+    fn acquire(&self) {
+        if let Some(cell) = self.cell() {
+            cell.acquire();
+        } else {
+            // SAFETY: a counted handle that is no cell is an error: the word came from `Arc::into_raw`, and this
+            // handle holds a reference.
+            unsafe { Arc::increment_strong_count(self.word.error.as_ptr()) };
+        }
+    }
+
+    /// # Safety
+    /// The handle is counted and not used again.
+    #[inline(never)]
+    unsafe fn release(&self) {
         if let Some(cell) = self.cell() {
             // SAFETY: the handle owns one reference.
             unsafe { cell.release() };
-        } else if self.tag == tags::ERROR {
-            // SAFETY: the word came from `Arc::into_raw`, and this handle owns that reference.
+        } else {
+            // SAFETY: an error, as above; this handle owns that reference.
             drop(unsafe { Arc::from_raw(self.word.error.as_ptr()) });
         }
     }

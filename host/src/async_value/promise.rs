@@ -3,11 +3,22 @@
 //! A promise is consumed by making its value available. One that is dropped instead, because its task
 //! panicked or was thrown away, makes the value an [`ErrorCode::Abandoned`] error: nobody waits for ever.
 
-use std::{marker::PhantomData, mem, ops, sync::Arc};
+use std::{
+    marker::PhantomData,
+    mem, ops,
+    ptr::{self, NonNull},
+    sync::Arc,
+};
 
-use super::{AsyncValue, AsyncValueRef, Status, cell::CellPtr, state::State, waiters};
+use super::{
+    AsyncValue, AsyncValueRef, Status,
+    cell::CellPtr,
+    state::{Enqueue, State, Waiter},
+    waiters,
+};
 use crate::{
     diagnostic::{Diagnostic, ErrorCode},
+    pool::PoolBox,
     value::Value,
 };
 
@@ -15,12 +26,15 @@ fn abandoned() -> Arc<Diagnostic> {
     Arc::new(Diagnostic::new(ErrorCode::Abandoned, "the value was never produced: its producer went away"))
 }
 
-/// Publishes and gives up the producer's reference.
-fn publish(cell: CellPtr, state: State) {
-    let list = cell.header().state.publish(state);
-    // SAFETY: the promise owned this reference and is consumed.
-    unsafe { cell.release() };
-    waiters::run(list);
+/// Makes a value available.
+///
+/// # Safety
+/// The caller is its producer, has written the payload for this state, and does not use the pointer again.
+#[inline]
+unsafe fn publish(cell: CellPtr, state: State) {
+    // SAFETY: by contract.
+    let waiters = unsafe { cell.publish(state) };
+    waiters::run(waiters);
 }
 
 /// The producer of a value of known type.
@@ -38,8 +52,8 @@ unsafe impl<T: Value> Sync for Promise<T> {}
 impl<T: Value> Promise<T> {
     /// A pending value and its producer.
     pub fn new() -> (Self, AsyncValueRef<T>) {
-        let cell = CellPtr::pending::<T>(2);
-        // SAFETY: two references were made: one for the handle, one for the promise.
+        let cell = CellPtr::pending::<T>();
+        // SAFETY: the cell was made with one handle, this one.
         let value = unsafe { AsyncValue::from_cell(cell) };
         (Self { cell, marker: PhantomData }, AsyncValueRef::from_untyped_unchecked(value))
     }
@@ -60,9 +74,11 @@ impl<T: Value> Promise<T> {
     /// Makes the value an error.
     pub fn set_error(self, error: impl Into<Arc<Diagnostic>>) {
         let cell = mem::ManuallyDrop::new(self).cell;
-        // SAFETY: pending, without payload, and this is its one producer.
-        unsafe { cell.write_error(error.into()) };
-        publish(cell, State::Error);
+        // SAFETY: pending, without payload, and this is its one producer, which is used up.
+        unsafe {
+            cell.write_error(error.into());
+            publish(cell, State::Error);
+        }
     }
 
     /// Makes the value available or an error.
@@ -76,9 +92,11 @@ impl<T: Value> Promise<T> {
 
 impl<T: Value> Drop for Promise<T> {
     fn drop(&mut self) {
-        // SAFETY: pending, without payload, and this is its one producer.
-        unsafe { self.cell.write_error(abandoned()) };
-        publish(self.cell, State::Error);
+        // SAFETY: pending, without payload, and this is its one producer, which is used up.
+        unsafe {
+            self.cell.write_error(abandoned());
+            publish(self.cell, State::Error);
+        }
     }
 }
 
@@ -97,7 +115,9 @@ unsafe impl<T: Value> Sync for Constructed<T> {}
 impl<T: Value> Constructed<T> {
     /// Makes the value available as it is now.
     pub fn set_available(self) {
-        publish(mem::ManuallyDrop::new(self).cell, State::Concrete);
+        let cell = mem::ManuallyDrop::new(self).cell;
+        // SAFETY: the payload is constructed, and this is its one producer, which is used up.
+        unsafe { publish(cell, State::Concrete) };
     }
 
     /// Destroys the payload and makes the value an error.
@@ -110,8 +130,8 @@ impl<T: Value> Constructed<T> {
         unsafe {
             self.cell.payload::<T>().drop_in_place();
             self.cell.write_error(error);
+            publish(self.cell, State::Error);
         }
-        publish(self.cell, State::Error);
     }
 }
 
@@ -150,29 +170,45 @@ unsafe impl Sync for IndirectPromise {}
 impl IndirectPromise {
     /// A pending value and its producer.
     pub fn new() -> (Self, AsyncValue) {
-        let cell = CellPtr::indirect(2);
-        // SAFETY: two references were made: one for the handle, one for the promise.
+        let cell = CellPtr::indirect();
+        // SAFETY: the cell was made with one handle, this one.
         (Self { cell }, unsafe { AsyncValue::from_cell(cell) })
     }
 
     /// Makes the value what `target` is, now or as soon as that is available.
+    #[inline]
     pub fn forward_to(self, target: AsyncValue) {
-        if target.status() == Status::Pending {
-            if target.is_cell(self.cell) {
-                return self.forward_to(AsyncValue::from_error(Diagnostic::new(
-                    ErrorCode::Internal,
-                    "a value was forwarded to itself",
-                )));
-            }
-            let waiting = target.clone();
-            return waiting.and_then(move || self.forward_to(target));
-        }
+        if target.status() == Status::Pending { self.forward_later(target) } else { self.forward_now(target) }
+    }
+
+    /// To an available value.
+    fn forward_now(self, target: AsyncValue) {
         let cell = mem::ManuallyDrop::new(self).cell;
         let target = target.collapse();
         let state = if target.status() == Status::Failed { State::Error } else { State::Concrete };
-        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer.
-        unsafe { cell.payload::<AsyncValue>().write(target) };
-        publish(cell, state);
+        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer, which is used
+        // up.
+        unsafe {
+            cell.payload::<AsyncValue>().write(target);
+            publish(cell, state);
+        }
+    }
+
+    #[inline(never)]
+    fn forward_later(self, target: AsyncValue) {
+        if target.is_cell(self.cell) {
+            let message = "a value was forwarded to itself";
+            return self.set_error(Diagnostic::new(ErrorCode::Internal, message));
+        }
+        let Some(list) = target.wait_list() else { return self.forward_now(target) };
+        let link = Waiter { next: ptr::null_mut(), run: Forward::run };
+        let forward = PoolBox::new(Forward { link, promise: self, target }).into_raw();
+        // SAFETY: the box is given up; once pushed, the list owns it and `run` takes it back. It holds a handle of the
+        // value until then.
+        if unsafe { list.push(forward.cast()) } == Enqueue::Available {
+            // SAFETY: the list did not take it, so this is its one run.
+            unsafe { Forward::run(forward.as_ptr().cast()) };
+        }
     }
 
     /// Makes the value available.
@@ -188,8 +224,30 @@ impl IndirectPromise {
 
 impl Drop for IndirectPromise {
     fn drop(&mut self) {
-        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer.
-        unsafe { self.cell.payload::<AsyncValue>().write(AsyncValue::from_error(abandoned())) };
-        publish(self.cell, State::Error);
+        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer, which is used
+        // up.
+        unsafe {
+            self.cell.payload::<AsyncValue>().write(AsyncValue::from_error(abandoned()));
+            publish(self.cell, State::Error);
+        }
+    }
+}
+
+/// Waits for `target` to make the promised value the same.
+#[repr(C)]
+struct Forward {
+    link: Waiter,
+    promise: IndirectPromise,
+    target: AsyncValue,
+}
+
+impl Forward {
+    /// # Safety
+    /// `link` is the first field of a `PoolBox<Forward>` that is owned by nobody else.
+    unsafe fn run(link: *mut Waiter) {
+        // SAFETY: by contract; `link` is the first field of a `repr(C)` struct.
+        let forward = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Self>()) };
+        let Self { promise, target, .. } = forward.into_inner();
+        promise.forward_now(target);
     }
 }

@@ -1,23 +1,30 @@
 //! Every atomic of the asynchronous value, and nothing else.
 //!
 //! # Protocol
-//! A cell has a **reference count** and one **state word**. The word holds two tag bits and a pointer to a
+//! A cell has a count of its **handles** and one **state word**. The word holds two tag bits and a pointer to a
 //! list of waiters:
 //!
 //! ```text
 //!   tag Pending,  list = waiters, newest first (may be empty)
+//!   tag Orphaned, list = as above             pending, and the last handle is gone
 //!   tag Concrete, list = null                 payload is the value
 //!   tag Error,    list = null                 payload is the error
 //! ```
 //!
-//! The word leaves `Pending` exactly once, by [`StateWord::publish`], and only the cell's one producer calls
-//! it. Whoever publishes owns the list that comes back and must run it. A waiter is pushed only while the tag
-//! is `Pending`; a push that finds the value available hands the waiter back, and its owner must run it.
+//! The producer holds no reference: that the word is still pending says that there is one. So the cell goes with
+//! its last handle if the value is available, and with its publication otherwise. Who drops the last handle of a
+//! pending value sets the tag `Orphaned` ([`StateWord::orphan`]) and leaves the cell to the producer, who learns of
+//! it when publishing; if he was quicker, `orphan` says so, and the cell is the dropper's to destroy.
+//!
+//! The word becomes available exactly once, by [`StateWord::publish`], and only the cell's one producer calls
+//! it. Whoever publishes owns the list that comes back and must run it; unless it was orphaned, the cell may be gone
+//! the moment it is published. A waiter is pushed only while the tag is `Pending`, by the holder of a handle; a push
+//! that finds the value available hands the waiter back, and its owner must run it.
 //!
 //! * `publish` is a release: what the producer wrote to the payload before is seen by whoever reads an
 //!   available tag with acquire. It is also an acquire, so that the publisher sees the waiters' contents.
-//! * A push is a release, for the same reason.
-//! * The last reference is released with acquire-release, so that the one who destroys the payload has seen
+//! * A push is a release, for the same reason, and so is `orphan`, because the producer then destroys the cell.
+//! * The last handle is released with acquire-release, so that the one who destroys the payload has seen
 //!   every other use of it.
 //!
 //! Whether a payload that is not yet published has been constructed is no business of this word: it is part
@@ -48,10 +55,12 @@ const TAG: usize = 0b11;
 const PENDING: usize = 0;
 const CONCRETE: usize = 1;
 const ERROR: usize = 2;
+const ORPHANED: usize = 3;
 
+#[inline]
 fn state_of(word: *mut Waiter) -> State {
     match word.addr() & TAG {
-        PENDING => State::Pending,
+        PENDING | ORPHANED => State::Pending,
         CONCRETE => State::Concrete,
         _ => State::Error,
     }
@@ -72,13 +81,32 @@ pub(crate) enum Enqueue {
 #[derive(Debug)]
 pub(crate) struct WaiterList(pub(crate) *mut Waiter);
 
-/// What releasing a reference means for the caller.
+/// What a publication leaves to the producer.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Published {
+    pub(crate) waiters: WaiterList,
+    /// There is no handle: the producer must destroy the cell.
+    pub(crate) is_orphan: bool,
+}
+
+/// Whose the cell of a value without handles is.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Orphaned {
+    /// The producer's, who will destroy it.
+    ToProducer,
+    /// The caller's: the value is available.
+    Available,
+}
+
+/// What releasing a handle means for the caller.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Release {
     /// Others hold the cell.
     Shared,
-    /// The caller was the last and must destroy the cell.
+    /// The caller's was the last.
     Last,
 }
 
@@ -120,13 +148,40 @@ impl StateWord {
         }
     }
 
-    /// Leaves `Pending`. Only the one producer may call this, once, after writing the payload.
-    pub(crate) fn publish(&self, state: State) -> WaiterList {
+    /// Makes the value available. Only the one producer may call this, once, after writing the payload.
+    #[inline]
+    pub(crate) fn publish(&self, state: State) -> Published {
         debug_assert_ne!(state, State::Pending);
         let tag = if state == State::Concrete { CONCRETE } else { ERROR };
-        let list = self.0.swap(ptr::without_provenance_mut(tag), Ordering::AcqRel);
-        debug_assert_eq!(state_of(list), State::Pending, "published twice");
-        WaiterList(list)
+        let available = ptr::without_provenance_mut(tag);
+        let mut word = self.0.load(Ordering::Acquire);
+        let is_orphan = word.addr() & TAG == ORPHANED;
+        if is_orphan {
+            // There is nobody left to agree with.
+            self.0.store(available, Ordering::Relaxed);
+        } else {
+            word = self.0.swap(available, Ordering::AcqRel);
+        }
+        debug_assert_eq!(state_of(word), State::Pending, "published twice");
+        // The last handle may have gone between the two looks.
+        let is_orphan = is_orphan || word.addr() & TAG == ORPHANED;
+        Published { waiters: WaiterList(word.map_addr(|word| word & !TAG)), is_orphan }
+    }
+
+    /// Leaves the cell to the producer, unless the value is available. For the one who released the last handle.
+    #[inline]
+    pub(crate) fn orphan(&self) -> Orphaned {
+        let mut word = self.0.load(Ordering::Acquire);
+        loop {
+            if state_of(word) != State::Pending {
+                return Orphaned::Available;
+            }
+            let orphaned = word.map_addr(|word| word | ORPHANED);
+            match self.0.compare_exchange_weak(word, orphaned, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return Orphaned::ToProducer,
+                Err(now) => word = now,
+            }
+        }
     }
 }
 

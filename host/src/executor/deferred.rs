@@ -2,49 +2,179 @@
 //!
 //! It waits for one argument at a time, so one link and no counter do for any number of arguments: when it is
 //! woken it goes on to the next argument that is still pending. While it waits, the list it is on owns it.
+//!
+//! A million of them may wait at once, so they are small: what all deferred kernels of a call have in common is in
+//! one [`Frame`], and what the plan knows is asked of the plan.
 
-#![expect(unsafe_code, reason = "the kernel is a link of intrusive waiter lists")]
+#![expect(unsafe_code, reason = "the kernel is a link of intrusive waiter lists, and shares a counted frame")]
 
 use std::{
+    mem,
     panic::{self, AssertUnwindSafe},
     ptr::{self, NonNull},
+    sync::atomic::{AtomicUsize, Ordering, fence},
 };
 
 use super::panic_diagnostic;
 use crate::{
     async_value::{
-        AsyncValue, IndirectPromise, Status, more_ready,
+        AsyncValue, IndirectPromise, Status, WaitList, more_ready,
         state::{Enqueue, Waiter},
     },
-    context::ExecutionContext,
+    context::{BorrowedContext, ExecutionContext},
     kernel::{
-        KernelFrame, Placement,
+        KernelFrame, Placement, ScalarFrame,
         frame::{Operand, RegisterFile},
     },
     pool::PoolBox,
-    program::{Body, Dispatch, FunctionRef, Plan},
+    program::{Body, Dispatch, FunctionRef, Plan, Step},
     tracing,
     work_queue::Task,
 };
 
+/// What the deferred kernels of one call share.
+struct Frame {
+    /// Kernels that still hold it, and [`WALK`] while the walk goes on.
+    holders: AtomicUsize,
+    plan: NonNull<Plan>,
+    cx: ExecutionContext,
+}
+
+/// What the walk counts for: more than all kernels it can defer.
+const WALK: usize = 1 << (usize::BITS - 2);
+
+/// The walk's side of a frame. It counts the kernels it defers on its own and settles with the others at the end.
+pub(super) struct Deferring {
+    frame: NonNull<Frame>,
+    deferred: usize,
+}
+
+impl Deferring {
+    /// The frame of a call of `function` in `cx`.
+    #[inline(never)]
+    pub(super) fn new(cx: &ExecutionContext, function: FunctionRef<'_>) -> Self {
+        let cx = cx.clone();
+        let (Body::Async(plan) | Body::Sync(plan)) = FunctionRef::new(cx.program(), function.index()).body()
+        else {
+            unreachable!("native functions have no kernels");
+        };
+        let plan = NonNull::from(plan);
+        let frame = PoolBox::new(Frame { holders: AtomicUsize::new(WALK), plan, cx });
+        Self { frame: frame.into_raw(), deferred: 0 }
+    }
+
+    /// Defers step `number`, whose arguments before `pending` are there, with what its operands say in `registers`.
+    pub(super) fn defer(
+        &mut self,
+        number: usize,
+        pending: usize,
+        registers: &mut RegisterFile<'_>,
+        (arguments, results): (&[Operand], &[Operand]),
+    ) {
+        self.deferred += 1;
+        let mut deferred = Deferred {
+            link: Waiter { next: ptr::null_mut(), run: Deferred::woken },
+            frame: FrameRef(self.frame),
+            step: number as u32,
+            next: pending as u32,
+            promise: None,
+            many: None,
+            few: [AsyncValue::EMPTY; FEW],
+        };
+        if arguments.len() + results.len() <= FEW && results.len() <= 1 {
+            for (place, &argument) in deferred.few.iter_mut().zip(arguments) {
+                *place = registers.use_up(argument);
+            }
+            if let Some(&result) = results.first() {
+                let (promise, value) = IndirectPromise::new();
+                *registers.get_mut(result) = value;
+                deferred.promise = Some(promise);
+            }
+        } else {
+            let mut values: Vec<_> = arguments.iter().map(|&argument| registers.use_up(argument)).collect();
+            values.resize(arguments.len() + results.len(), AsyncValue::EMPTY);
+            let promise = |&result| {
+                let (promise, value) = IndirectPromise::new();
+                *registers.get_mut(result) = value;
+                promise
+            };
+            let promises = results.iter().map(promise).collect();
+            deferred.many = Some(Box::new(Many { registers: values, promises }));
+        }
+        Deferred::advance(PoolBox::new(deferred));
+    }
+}
+
+impl Drop for Deferring {
+    fn drop(&mut self) {
+        // SAFETY: the walk held the frame for as much as is given back here.
+        unsafe { Frame::release(self.frame, WALK - self.deferred) };
+    }
+}
+
+impl Frame {
+    /// # Safety
+    /// The caller holds the frame `count` times and gives all of them back.
+    #[inline]
+    unsafe fn release(frame: NonNull<Self>, count: usize) {
+        // SAFETY: alive, because the caller holds it.
+        if unsafe { frame.as_ref() }.holders.fetch_sub(count, Ordering::Release) == count {
+            fence(Ordering::Acquire);
+            // SAFETY: nobody holds it any more; `Deferring::new` took it out of such a box.
+            drop(unsafe { PoolBox::from_raw(frame) });
+        }
+    }
+}
+
+/// A deferred kernel's share of its frame.
+struct FrameRef(NonNull<Frame>);
+
+impl FrameRef {
+    #[inline]
+    fn get(&self) -> &Frame {
+        // SAFETY: held.
+        unsafe { self.0.as_ref() }
+    }
+
+    #[inline]
+    fn plan(&self) -> &Plan {
+        // SAFETY: the plan is part of the program that the frame's context keeps, and does not move or change.
+        unsafe { self.get().plan.as_ref() }
+    }
+}
+
+impl Drop for FrameRef {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: held once, by this.
+        unsafe { Frame::release(self.0, 1) };
+    }
+}
+
 /// Arguments and results of most kernels.
-const FEW: usize = 4;
+const FEW: usize = 3;
 
 #[repr(C)]
 pub(super) struct Deferred {
     link: Waiter,
-    cx: ExecutionContext,
-    function: u32,
+    frame: FrameRef,
     step: u32,
     /// Arguments before this one have been seen available.
     next: u32,
-    argument_count: u32,
-    /// Arguments, then room for the results: in `few` if they fit, else in `many`.
-    count: u32,
-    few: [AsyncValue; FEW],
-    many: Vec<AsyncValue>,
-    /// The first result's producer, and those of further results.
+    /// The producer of the result, if there is one and it fits here.
     promise: Option<IndirectPromise>,
+    /// What does not fit here.
+    many: Option<Box<Many>>,
+    /// Arguments, then room for the result.
+    few: [AsyncValue; FEW],
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Deferred>() == 96, "see the module");
+
+/// Registers of a kernel that has more than a few, or several results: arguments, then results, with their producers.
+struct Many {
+    registers: Vec<AsyncValue>,
     promises: Vec<IndirectPromise>,
 }
 
@@ -60,59 +190,6 @@ static IN_ORDER: [Operand; 64] = {
 };
 
 impl Deferred {
-    /// A kernel whose arguments are still to be filled in.
-    pub(super) fn new(
-        cx: ExecutionContext,
-        function: u32,
-        step: usize,
-        argument_count: usize,
-        result_count: usize,
-    ) -> PoolBox<Self> {
-        let count = argument_count + result_count;
-        let mut many = Vec::new();
-        if count > FEW {
-            many.resize(count, AsyncValue::EMPTY);
-        }
-        PoolBox::new(Self {
-            link: Waiter { next: ptr::null_mut(), run: Self::woken },
-            cx,
-            function,
-            step: step as u32,
-            next: 0,
-            argument_count: argument_count as u32,
-            count: count as u32,
-            few: [AsyncValue::EMPTY; FEW],
-            many,
-            promise: None,
-            promises: Vec::new(),
-        })
-    }
-
-    fn registers(&self) -> &[AsyncValue] {
-        if self.many.is_empty() { &self.few[..self.count as usize] } else { &self.many }
-    }
-
-    fn registers_mut(&mut self) -> &mut [AsyncValue] {
-        if self.many.is_empty() { &mut self.few[..self.count as usize] } else { &mut self.many }
-    }
-
-    /// The places of the arguments.
-    pub(super) fn arguments_mut(&mut self) -> &mut [AsyncValue] {
-        let count = self.argument_count as usize;
-        &mut self.registers_mut()[..count]
-    }
-
-    /// The next result, pending.
-    pub(super) fn promise(&mut self) -> AsyncValue {
-        let (promise, value) = IndirectPromise::new();
-        if self.promise.is_none() {
-            self.promise = Some(promise);
-        } else {
-            self.promises.push(promise);
-        }
-        value
-    }
-
     /// # Safety
     /// `link` is the first field of a `PoolBox<Deferred>` that a list owned and now gives up.
     unsafe fn woken(link: *mut Waiter) {
@@ -122,10 +199,8 @@ impl Deferred {
     }
 
     /// Waits for the next pending argument, or runs.
-    pub(super) fn advance(mut this: PoolBox<Self>) {
-        while let Some(number) = this.next_pending() {
-            this.next = number as u32;
-            let Some(list) = this.registers()[number].wait_list() else { continue };
+    fn advance(mut this: PoolBox<Self>) {
+        while let Some(list) = this.next_pending() {
             let raw = this.into_raw();
             // SAFETY: the box is given up; once pushed, the list owns it and `woken` takes it back. Its argument is a
             // handle to the value until then.
@@ -138,88 +213,121 @@ impl Deferred {
         Self::dispatch(this);
     }
 
-    fn next_pending(&self) -> Option<usize> {
-        let arguments = self.next as usize..self.argument_count as usize;
-        arguments.into_iter().find(|&number| self.registers()[number].status() == Status::Pending)
+    /// Where to wait for the next argument that is pending.
+    #[inline]
+    fn next_pending(&mut self) -> Option<WaitList> {
+        let (arguments, _) = self.step().operand_counts();
+        let registers = match &self.many {
+            Some(many) => &many.registers[..],
+            None => &self.few,
+        };
+        for (number, argument) in registers.iter().enumerate().take(arguments).skip(self.next as usize) {
+            if argument.status() == Status::Pending {
+                self.next = number as u32;
+                return argument.wait_list();
+            }
+        }
+        None
     }
 
+    #[inline]
+    fn step(&self) -> &Step {
+        &self.frame.plan().steps[self.step as usize]
+    }
+
+    #[inline]
     fn dispatch(mut this: PoolBox<Self>) {
-        let dispatch = this.plan().map_or(Dispatch::Inline, |plan| plan.steps[this.step as usize].dispatch);
-        if dispatch == Dispatch::Blocking {
-            let host = this.cx.host().clone();
-            // A task that is refused is dropped, which makes the results errors.
-            drop(host.work_queue().add_blocking_task(Task::new(move || this.run()), true));
-        } else if dispatch == Dispatch::Queue || more_ready() && this.is_long() {
+        match this.step().dispatch {
+            Dispatch::Inline | Dispatch::NonStrict if !(more_ready() && this.is_long()) => this.run(),
+            Dispatch::Blocking => {
+                let host = this.frame.get().cx.host().clone();
+                // A task that is refused is dropped, which makes the results errors.
+                drop(host.work_queue().add_blocking_task(Task::new(move || this.run()), true));
+            }
             // If others are ready on this thread too, the queue spreads what is long.
-            let host = this.cx.host().clone();
-            host.add_task(Task::new(move || this.run()));
-        } else {
-            this.run();
+            _ => {
+                let host = this.frame.get().cx.host().clone();
+                host.add_task(Task::new(move || this.run()));
+            }
         }
     }
 
     fn is_long(&self) -> bool {
-        self.cx.program().kernel(self.cx.kernel).placement() == Placement::Parallel
-    }
-
-    fn plan(&self) -> Option<&Plan> {
-        match FunctionRef::new(self.cx.program(), self.function).body() {
-            Body::Async(plan) | Body::Sync(plan) => Some(plan),
-            Body::Native(_) => None,
-        }
+        self.frame.get().cx.program().kernel(self.step().kernel).placement() == Placement::Parallel
     }
 
     fn run(&mut self) {
-        let cancellation = self.cx.request().cancellation().cloned();
-        let arguments = &self.registers()[..self.argument_count as usize];
-        let failed = cancellation.or_else(|| arguments.iter().find_map(AsyncValue::error));
-        if let Some(error) = failed {
-            let error = AsyncValue::from_error(error);
-            return self.produce(|_| error.clone());
-        }
-        let ran = panic::catch_unwind(AssertUnwindSafe(|| self.call()));
-        if let Err(payload) = ran {
-            let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(&*payload)));
-            return self.produce(|_| error.clone());
+        let Self { frame, step, promise, many, few, .. } = self;
+        let plan = frame.plan();
+        let step = &plan.steps[*step as usize];
+        let (arguments, results) = step.operand_counts();
+        let (registers, promises) = match many {
+            Some(many) => (&mut many.registers[..], mem::take(&mut many.promises)),
+            None => (&mut few[..arguments + results], Vec::new()),
+        };
+        let promises = promise.take().into_iter().chain(promises);
+
+        let mut cx = BorrowedContext::same(&frame.get().cx);
+        (cx.location, cx.kernel) = (step.location, step.kernel);
+        if let Some(error) = run(registers, plan, step, &cx) {
+            return promises.for_each(|promise| promise.forward_to(error.clone()));
         }
         // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.
-        self.arguments_mut().fill(AsyncValue::EMPTY);
-        self.produce(AsyncValue::take);
-    }
-
-    /// Makes each result what `value` makes of its register.
-    fn produce(&mut self, mut value: impl FnMut(&mut AsyncValue) -> AsyncValue) {
-        let first = self.argument_count as usize;
-        let promises = self.promise.take().into_iter().chain(std::mem::take(&mut self.promises));
-        for (promise, register) in promises.zip(&mut self.registers_mut()[first..]) {
-            promise.forward_to(value(register));
-        }
-    }
-
-    fn call(&mut self) {
-        let Self { cx, few, many, .. } = self;
-        let registers = if many.is_empty() { &mut few[..self.count as usize] } else { &mut many[..] };
-        let (Body::Async(plan) | Body::Sync(plan)) = FunctionRef::new(cx.program(), self.function).body()
-        else {
-            return;
-        };
-        let numbered: Vec<Operand>;
-        let operands = if registers.len() <= IN_ORDER.len() {
-            &IN_ORDER[..registers.len()]
-        } else {
-            numbered = (0..self.count).map(Operand::new).collect();
-            &numbered
-        };
-        let step = &plan.steps[self.step as usize];
-        let _span = tracing::is_enabled()
-            .then(|| tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned()));
-        // SAFETY: the operands number these registers through.
-        let registers = unsafe { RegisterFile::new(registers) };
-        let operands = operands.split_at(self.argument_count as usize);
-        (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
+        let (arguments, results) = registers.split_at_mut(arguments);
+        arguments.iter_mut().for_each(|argument| *argument = AsyncValue::EMPTY);
+        promises.zip(results).for_each(|(promise, result)| promise.forward_to(result.take()));
     }
 }
 
-// SAFETY: every field but the link may be sent; the link's pointer is owned by whichever list the kernel is on,
-// and unused while it is on none.
+/// Runs the kernel of a step with registers of its own: arguments, then results. Gives what the results are instead if
+/// it cannot.
+#[inline]
+fn run(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionContext) -> Option<AsyncValue> {
+    if let Some(reason) = cx.request().cancellation() {
+        return Some(AsyncValue::from_error(reason.clone()));
+    }
+    let mut failed = None;
+    for argument in &mut registers[..step.operand_counts().0] {
+        *argument = argument.take().unboxed();
+        if failed.is_none() && argument.status() == Status::Failed {
+            failed = Some(argument.clone());
+        }
+    }
+    if failed.is_some() {
+        return failed;
+    }
+    let ran = panic::catch_unwind(AssertUnwindSafe(|| call(registers, plan, step, cx)));
+    ran.err().map(|payload| AsyncValue::from_error(cx.emit(panic_diagnostic(&*payload))))
+}
+
+/// Calls the kernel of a step with registers of its own.
+fn call(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionContext) {
+    let numbered: Vec<Operand>;
+    let operands = match IN_ORDER.get(..registers.len()) {
+        Some(operands) => operands,
+        None => {
+            numbered = (0..registers.len() as u32).map(Operand::new).collect();
+            &numbered
+        }
+    };
+    // SAFETY: the operands number these registers through.
+    let mut registers = unsafe { RegisterFile::new(registers) };
+    if tracing::is_enabled() {
+        let _span = tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned());
+        let operands = operands.split_at(step.operand_counts().0);
+        return (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
+    }
+    if let Some(scalar) = step.scalar {
+        // SAFETY: the step was loaded with as many operands as its kernel has arguments and results.
+        let frame = unsafe { ScalarFrame::new(registers.reborrow(), operands) };
+        if scalar(frame) {
+            return;
+        }
+    }
+    let operands = operands.split_at(step.operand_counts().0);
+    (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
+}
+
+// SAFETY: every field but the link and the frame may be sent. The link's pointer is owned by whichever list the kernel
+// is on, and unused while it is on none; the frame is counted atomically, and what it holds may be shared.
 unsafe impl Send for Deferred {}

@@ -28,10 +28,12 @@ mod registers;
 use std::{
     any::Any,
     cell::Cell,
+    mem,
     panic::{self, AssertUnwindSafe},
+    thread,
 };
 
-use deferred::Deferred;
+use deferred::Deferring;
 use registers::Registers;
 
 use crate::{
@@ -39,7 +41,7 @@ use crate::{
     context::{BorrowedContext, ExecutionContext},
     diagnostic::{Diagnostic, ErrorCode},
     kernel::{
-        KernelFrame, ScalarFrame,
+        KernelFrame, NativeFn, ScalarFrame,
         frame::{Operand, RegisterFile},
     },
     program::{Body, Dispatch, FunctionRef, Plan, Step},
@@ -67,6 +69,7 @@ pub struct Invocation<'f> {
 
 impl<'f> FunctionRef<'f> {
     /// Begins a call of this function from `cx`.
+    #[inline]
     pub fn call(self, cx: &'f ExecutionContext) -> Invocation<'f> {
         let registers = match self.body() {
             Body::Async(plan) | Body::Sync(plan) => Registers::take(plan.register_count),
@@ -107,48 +110,52 @@ impl Invocation<'_> {
     }
 
     /// Runs the function; `result` gets each result with its number, in order.
-    pub fn run(self, mut result: impl FnMut(usize, AsyncValue)) {
+    pub fn run(mut self, mut result: impl FnMut(usize, AsyncValue)) {
         self.run_into(&mut result);
     }
 
-    fn run_into(self, result: &mut dyn FnMut(usize, AsyncValue)) {
-        let expected = self.function.argument_types().len();
-        let failure = if self.arguments != expected {
-            let name = self.function.name();
-            let message = format!("function '{name}' takes {expected} arguments, got {}", self.arguments);
-            Some(Diagnostic::invalid_argument(message))
-        } else if self.cx.depth > CALL_DEPTH_MAX {
-            Some(Diagnostic::new(
-                ErrorCode::ResourceExhausted,
-                format!("calls nest deeper than {CALL_DEPTH_MAX}"),
-            ))
-        } else {
-            None
+    fn run_into(&mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
+        let expected = match self.function.body() {
+            Body::Async(plan) | Body::Sync(plan) => plan.parameters.len(),
+            Body::Native(_) => self.function.argument_types().len(),
         };
-        if let Some(failure) = failure {
-            let error = self.cx.emit(failure);
-            (0..self.function.result_types().len())
-                .for_each(|i| result(i, AsyncValue::from_error(error.clone())));
-        } else if STACK_DEPTH.get() >= STACK_DEPTH_MAX {
+        let depth = STACK_DEPTH.get();
+        if self.arguments != expected || self.cx.depth > CALL_DEPTH_MAX {
+            self.refuse(expected, result);
+        } else if depth >= STACK_DEPTH_MAX {
             self.run_later(result);
         } else {
-            STACK_DEPTH.set(STACK_DEPTH.get() + 1);
+            STACK_DEPTH.set(depth + 1);
             self.run_here(result);
-            STACK_DEPTH.set(STACK_DEPTH.get() - 1);
+            STACK_DEPTH.set(depth);
         }
     }
 
+    /// Makes the results errors that say why the call cannot be.
+    #[cold]
+    fn refuse(&self, expected: usize, result: &mut dyn FnMut(usize, AsyncValue)) {
+        let failure = if self.arguments != expected {
+            let (name, got) = (self.function.name(), self.arguments);
+            Diagnostic::invalid_argument(format!("function '{name}' takes {expected} arguments, got {got}"))
+        } else {
+            Diagnostic::new(ErrorCode::ResourceExhausted, format!("calls nest deeper than {CALL_DEPTH_MAX}"))
+        };
+        let error = AsyncValue::from_error(self.cx.emit(failure));
+        (0..self.function.result_types().len()).for_each(|index| result(index, error.clone()));
+    }
+
     /// Continues on the work queue, where the stack is fresh.
-    fn run_later(self, result: &mut dyn FnMut(usize, AsyncValue)) {
+    #[cold]
+    fn run_later(&mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
         let count = self.function.result_types().len();
         let (promises, values): (Vec<_>, Vec<_>) = (0..count).map(|_| IndirectPromise::new()).unzip();
         let host = self.cx.host().clone();
         let function = self.function.to_function();
         let cx = self.cx.clone();
-        let Invocation { registers, arguments, .. } = self;
+        let (registers, arguments) = (mem::take(&mut self.registers), self.arguments);
         host.add_task(Task::new(move || {
             let cx = BorrowedContext::same(&cx);
-            let call = Invocation { function: function.as_ref(), cx, registers, arguments };
+            let mut call = Invocation { function: function.as_ref(), cx, registers, arguments };
             let mut promises = promises.into_iter();
             call.run_into(&mut |_, value| {
                 if let Some(promise) = promises.next() {
@@ -159,7 +166,7 @@ impl Invocation<'_> {
         values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
     }
 
-    fn run_here(mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
+    fn run_here(&mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
         let _span = tracing::span("function", || self.function.name().to_owned());
         match self.function.body() {
             Body::Async(plan) => {
@@ -168,37 +175,29 @@ impl Invocation<'_> {
             }
             Body::Sync(plan) => match self.walk(plan, true) {
                 None => self.give(plan, result),
-                Some(error) => {
-                    (0..plan.returns.len()).for_each(|index| result(index, error.clone()));
-                    self.registers.clear();
-                }
+                Some(error) => (0..plan.returns.len()).for_each(|index| result(index, error.clone())),
             },
-            Body::Native(function) => {
-                let count = self.function.result_types().len();
-                let values = function(&self.cx, &self.registers, count);
-                self.registers.clear();
-                if values.len() == count {
-                    values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
-                } else {
-                    let message =
-                        format!("the native function gave {} results, it has {count}", values.len());
-                    let error = self.cx.emit(Diagnostic::internal(message));
-                    (0..count).for_each(|i| result(i, AsyncValue::from_error(error.clone())));
-                }
-            }
+            Body::Native(function) => self.run_native(&**function, result),
         }
-        self.registers.put_back();
+    }
+
+    fn run_native(&mut self, function: &NativeFn, result: &mut dyn FnMut(usize, AsyncValue)) {
+        let count = self.function.result_types().len();
+        let values = function(&self.cx, &self.registers, count);
+        if values.len() == count {
+            values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
+        } else {
+            let message = format!("the native function gave {} results, it has {count}", values.len());
+            let error = AsyncValue::from_error(self.cx.emit(Diagnostic::internal(message)));
+            (0..count).for_each(|index| result(index, error.clone()));
+        }
     }
 
     /// Hands the results over.
     fn give(&mut self, plan: &Plan, result: &mut dyn FnMut(usize, AsyncValue)) {
         for (index, operand) in plan.returns.iter().enumerate() {
             let register = &mut self.registers[operand.register()];
-            let value = if operand.is_last_use() {
-                std::mem::replace(register, AsyncValue::EMPTY)
-            } else {
-                register.clone()
-            };
+            let value = if operand.is_last_use() { register.take() } else { register.clone() };
             result(index, value);
         }
     }
@@ -207,30 +206,75 @@ impl Invocation<'_> {
     /// it returns.
     fn walk(&mut self, plan: &Plan, stop_at_error: bool) -> Option<AsyncValue> {
         assert!(self.registers.len() >= plan.register_count, "registers were taken for this plan");
+        let mut next = 0;
+        let mut scalars = Ok(());
+        if !tracing::is_enabled() {
+            // Many functions compute with nothing but scalars, and are done here.
+            let request = self.cx.request();
+            // SAFETY: a plan's operands name registers below its register count.
+            let mut registers = unsafe { RegisterFile::new(&mut self.registers) };
+            scalars = panic::catch_unwind(AssertUnwindSafe(|| {
+                while !request.is_cancelled() && run_scalars(plan, &mut registers, &mut next) {}
+            }));
+            if scalars.is_ok() && next == plan.steps.len() {
+                return None;
+            }
+        }
+        self.walk_on(plan, stop_at_error, next, scalars)
+    }
+
+    /// Goes on from step `next`; what comes before it ended like this.
+    #[inline(never)]
+    fn walk_on(
+        &mut self,
+        plan: &Plan,
+        stop_at_error: bool,
+        mut next: usize,
+        mut ended: thread::Result<()>,
+    ) -> Option<AsyncValue> {
         let mut walk = Walk {
             plan,
             cx: &mut self.cx,
-            // SAFETY: a plan's operands name registers below its register count.
+            // SAFETY: a plan's operands name registers below its register count, as `walk` asserts.
             registers: unsafe { RegisterFile::new(&mut self.registers) },
-            function: self.function.index(),
+            function: self.function,
+            deferring: None,
             traced: tracing::is_enabled(),
             stop_at_error,
         };
-        let mut next = 0;
         loop {
             // A panicking kernel is an error like any other; the walk goes on behind it.
-            let walked = panic::catch_unwind(AssertUnwindSafe(|| walk.run(&mut next)));
-            match walked {
-                Ok(error) => return error,
-                Err(payload) => {
-                    let error = walk.panicked(&plan.steps[next - 1], &*payload);
-                    if stop_at_error {
-                        return Some(error);
-                    }
+            if let Err(payload) = ended {
+                let error = walk.panicked(&plan.steps[next - 1], &*payload);
+                if stop_at_error {
+                    return Some(error);
                 }
+            }
+            match panic::catch_unwind(AssertUnwindSafe(|| walk.run(&mut next))) {
+                Ok(error) => return error,
+                Err(payload) => ended = Err(payload),
             }
         }
     }
+}
+
+/// Runs the kernels of scalars from step `next` on, as far as their arguments are there: to the first step that is
+/// something else, or up to [`CANCELLATION_INTERVAL`] of them, which gives true.
+#[inline]
+fn run_scalars(plan: &Plan, registers: &mut RegisterFile<'_>, next: &mut usize) -> bool {
+    let end = plan.steps.len().min(*next + CANCELLATION_INTERVAL);
+    for step in &plan.steps[*next..end] {
+        let Some(scalar) = step.scalar else { return false };
+        // Before the call: a panic is that of the step before `next`.
+        *next += 1;
+        // SAFETY: the step was loaded with as many operands as its kernel has arguments and results.
+        let frame = unsafe { ScalarFrame::new(registers.reborrow(), plan.all_operands_of(step)) };
+        if !scalar(frame) {
+            *next -= 1;
+            return false;
+        }
+    }
+    *next < plan.steps.len()
 }
 
 /// Arguments and results of a step.
@@ -241,7 +285,9 @@ struct Walk<'w> {
     plan: &'w Plan,
     cx: &'w mut ExecutionContext,
     registers: RegisterFile<'w>,
-    function: u32,
+    function: FunctionRef<'w>,
+    /// What the deferred kernels of this call share, once there are any.
+    deferring: Option<Deferring>,
     traced: bool,
     stop_at_error: bool,
 }
@@ -250,26 +296,19 @@ impl<'w> Walk<'w> {
     /// Goes on from step `next`, which is always one beyond the step at hand.
     fn run(&mut self, next: &mut usize) -> Option<AsyncValue> {
         let plan = self.plan;
-        let mut plain = self.is_plain();
-        while let Some(step) = plan.steps.get(*next) {
-            *next += 1;
-            if let Some(scalar) = step.scalar
-                && plain
-                && scalar(ScalarFrame::new(self.registers.reborrow(), plan.all_operands_of(step)))
-            {
+        loop {
+            if self.is_plain() && run_scalars(plan, &mut self.registers, next) {
                 // Others may cancel the request while nothing but scalars are computed.
-                if next.is_multiple_of(CANCELLATION_INTERVAL) {
-                    plain = self.is_plain();
-                }
                 continue;
             }
+            let step = plan.steps.get(*next)?;
+            *next += 1;
             let (arguments, results) = plan.operands_of(step);
             let scalars = arguments.iter().all(|&argument| self.registers.get(argument).is_inline());
             if scalars && step.dispatch <= Dispatch::Inline && !self.cx.request().is_cancelled() {
                 self.call(step, (arguments, results));
             } else {
                 self.consider(step, *next - 1, (arguments, results));
-                self.release(arguments);
             }
             if self.stop_at_error
                 && let Some(&failed) =
@@ -280,9 +319,7 @@ impl<'w> Walk<'w> {
             if step.has_unused_result {
                 self.release(results);
             }
-            plain = self.is_plain();
         }
-        None
     }
 
     /// Whether steps may be called without looking at the request or recording them.
@@ -297,32 +334,38 @@ impl<'w> Walk<'w> {
     fn consider(&mut self, step: &'w Step, number: usize, (arguments, results): Operands<'w>) {
         if let Some(reason) = self.cx.request().cancellation() {
             let error = AsyncValue::from_error(reason.clone());
-            return self.fail(results, &error);
+            self.fail(results, &error);
+            return self.release(arguments);
         }
         if step.dispatch == Dispatch::NonStrict {
-            return self.call(step, (arguments, results));
+            self.call(step, (arguments, results));
+            return self.release(arguments);
         }
-        let (mut pending, mut failed) = (false, None);
-        for &argument in arguments {
+        let (mut pending, mut failed) = (None, None);
+        for (number, &argument) in arguments.iter().enumerate() {
             match self.registers.get(argument).status() {
                 Status::Ready => {}
-                Status::Pending => pending = true,
+                Status::Pending => pending = pending.or(Some(number)),
                 Status::Failed => failed = failed.or(Some(argument)),
             }
         }
-        if pending && self.stop_at_error {
+        if pending.is_some() && self.stop_at_error {
             (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
             let error =
                 self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value");
             self.fail(results, &error);
-        } else if pending || failed.is_none() && step.dispatch > Dispatch::Inline && !self.stop_at_error {
-            self.defer(step, number, (arguments, results));
+        } else if pending.is_some()
+            || failed.is_none() && step.dispatch > Dispatch::Inline && !self.stop_at_error
+        {
+            // The arguments that are not used again go with the kernel.
+            return self.defer(number, pending.unwrap_or(arguments.len()), (arguments, results));
         } else if let Some(argument) = failed {
             let error = self.registers.get(argument).clone();
             self.fail(results, &error);
         } else {
             self.call(step, (arguments, results));
         }
+        self.release(arguments);
     }
 
     #[inline]
@@ -337,19 +380,10 @@ impl<'w> Walk<'w> {
         tracing::span("kernel", || self.cx.kernel_name().unwrap_or("?").to_owned())
     }
 
-    /// Moves the kernel and its arguments out of the walk.
-    fn defer(&mut self, step: &Step, number: usize, (arguments, results): Operands<'w>) {
-        (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
-        let cx = self.cx.clone();
-        let mut deferred = Deferred::new(cx, self.function, number, arguments.len(), results.len());
-        for (slot, &argument) in deferred.arguments_mut().iter_mut().zip(arguments) {
-            let register = self.registers.get_mut(argument);
-            *slot = if argument.is_last_use() { register.take() } else { register.clone() };
-        }
-        for &result in results {
-            *self.registers.get_mut(result) = deferred.promise();
-        }
-        Deferred::advance(deferred);
+    /// Moves the kernel and its arguments, of which those before `pending` are there, out of the walk.
+    fn defer(&mut self, number: usize, pending: usize, operands: Operands<'w>) {
+        let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
+        deferring.defer(number, pending, &mut self.registers, operands);
     }
 
     /// Gives up what is not used again.

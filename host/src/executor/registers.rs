@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    mem,
     ops::{Deref, DerefMut},
 };
 
@@ -13,34 +14,48 @@ const KEPT_REGISTERS_MAX: usize = 1 << 16;
 
 thread_local!(static SPARE: RefCell<Vec<Vec<AsyncValue>>> = const { RefCell::new(Vec::new()) });
 
-/// Registers, all empty at first.
-pub(super) struct Registers(Vec<AsyncValue>);
+/// Registers, all empty at first. Dropping them gives them back for reuse.
+#[derive(Default)]
+pub(super) struct Registers {
+    /// Those in use, then empty ones: a file is emptied when it is given back, so that it need not be filled when it is
+    /// taken.
+    file: Vec<AsyncValue>,
+    count: usize,
+}
 
 impl Registers {
+    #[inline]
     pub(super) fn take(count: usize) -> Self {
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
         let mut file = spare.unwrap_or_default();
-        file.resize(count, AsyncValue::EMPTY);
-        Self(file)
+        if file.len() < count {
+            file.resize(count, AsyncValue::EMPTY);
+        }
+        Self { file, count }
     }
 
     pub(super) fn push(&mut self, value: AsyncValue) {
-        self.0.push(value);
+        match self.file.get_mut(self.count) {
+            Some(register) => *register = value,
+            None => self.file.push(value),
+        }
+        self.count += 1;
     }
+}
 
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Gives the registers back for reuse.
-    pub(super) fn put_back(mut self) {
-        self.0.clear();
-        if self.0.capacity() <= KEPT_REGISTERS_MAX {
+impl Drop for Registers {
+    #[inline]
+    fn drop(&mut self) {
+        for register in &mut **self {
+            *register = AsyncValue::EMPTY;
+        }
+        if (1..=KEPT_REGISTERS_MAX).contains(&self.file.capacity()) {
+            let file = mem::take(&mut self.file);
             // A thread past destroying its locals frees the registers instead.
             let _ = SPARE.try_with(|spare| {
                 let mut spare = spare.borrow_mut();
                 if spare.len() < KEPT_MAX {
-                    spare.push(self.0);
+                    spare.push(file);
                 }
             });
         }
@@ -49,13 +64,15 @@ impl Registers {
 
 impl Deref for Registers {
     type Target = [AsyncValue];
+    #[inline]
     fn deref(&self) -> &[AsyncValue] {
-        &self.0
+        &self.file[..self.count]
     }
 }
 
 impl DerefMut for Registers {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [AsyncValue] {
-        &mut self.0
+        &mut self.file[..self.count]
     }
 }

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
 
-use std::sync::Arc;
+use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
 
 use super::attributes::AttributeCell;
 use crate::{
@@ -56,7 +56,7 @@ impl<'f> RegisterFile<'f> {
     }
 
     /// The same registers for a shorter time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reborrow(&mut self) -> RegisterFile<'_> {
         RegisterFile(self.0)
     }
@@ -74,33 +74,53 @@ impl<'f> RegisterFile<'f> {
         // SAFETY: whoever made the file promised it.
         unsafe { self.0.get_unchecked_mut(operand.register()) }
     }
+
+    /// The value for this use of it: moved out if it is the last one.
+    #[inline]
+    pub(crate) fn use_up(&mut self, operand: Operand) -> AsyncValue {
+        let register = self.get_mut(operand);
+        if operand.is_last_use() { register.take() } else { register.clone() }
+    }
 }
 
-/// One call of a kernel that takes and gives one scalar or several, and nothing else: all it needs to know.
+/// One call of a kernel that takes and gives scalars and nothing else: all it needs to know, in two words.
 pub struct ScalarFrame<'f> {
-    registers: RegisterFile<'f>,
-    operands: &'f [Operand],
+    registers: NonNull<AsyncValue>,
+    operands: NonNull<Operand>,
+    marker: PhantomData<&'f mut [AsyncValue]>,
 }
 
 /// Calls a kernel of scalars; `false` if an argument is something else, and then nothing was done.
 pub type ScalarFn = fn(ScalarFrame<'_>) -> bool;
 
 impl<'f> ScalarFrame<'f> {
-    #[inline]
-    pub(crate) fn new(registers: RegisterFile<'f>, operands: &'f [Operand]) -> Self {
-        Self { registers, operands }
+    /// # Safety
+    /// The kernel called with this frame has as many arguments and results as there are operands.
+    #[inline(always)]
+    pub(crate) unsafe fn new(registers: RegisterFile<'f>, operands: &'f [Operand]) -> Self {
+        let registers = NonNull::from(registers.0).cast();
+        Self { registers, operands: NonNull::from(operands).cast(), marker: PhantomData }
     }
 
-    #[inline]
+    /// The register of an operand. `index` is below the number of the kernel's arguments and results.
+    #[inline(always)]
+    fn register(&self, index: usize) -> NonNull<AsyncValue> {
+        // SAFETY: there are that many operands, as whoever made the frame promised, and they name registers of the
+        // file, as whoever made that promised.
+        unsafe { self.registers.add(self.operands.add(index).read().register()) }
+    }
+
+    #[inline(always)]
     pub(super) fn argument<T: Value + Clone>(&self, index: usize) -> Option<T> {
-        self.registers.get(*self.operands.get(index)?).get_inline().cloned()
+        // SAFETY: a register of the file, which the frame borrows.
+        unsafe { self.register(index).as_ref() }.get_inline().cloned()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_result<T: Value>(&mut self, index: usize, value: T) {
-        if let Some(&operand) = self.operands.get(index) {
-            *self.registers.get_mut(operand) = AsyncValue::new(value);
-        }
+        // Not assigned: a result's register is empty, so there is nothing to drop.
+        // SAFETY: a register of the file, which the frame borrows for writing.
+        unsafe { self.register(index).write(AsyncValue::new(value)) };
     }
 }
 
@@ -168,9 +188,7 @@ impl<'f> KernelFrame<'f> {
     /// If there are not that many.
     #[inline]
     pub fn take_argument(&mut self, index: usize) -> AsyncValue {
-        let operand = self.arguments[index];
-        let register = self.registers.get_mut(operand);
-        if operand.is_last_use() { std::mem::replace(register, AsyncValue::EMPTY) } else { register.clone() }
+        self.registers.use_up(self.arguments[index])
     }
 
     /// All arguments, shared.

@@ -7,6 +7,9 @@ use tfrt_host::ErrorCode;
 use tfrt_host::allocator::SystemAllocator;
 use tfrt_tensor::{Accessor, DenseHostTensor, SharedAllocator};
 
+/// Miri is a thousand times slower.
+const ROUNDS: i32 = if cfg!(miri) { 10 } else { 500 };
+
 static READER: Accessor = Accessor::new("test.reader");
 static WRITER: Accessor = Accessor::new("test.writer");
 
@@ -19,7 +22,7 @@ fn unordered_kernels_are_refused_or_see_whole_writes() {
         for id in 1..=2 {
             let (written, writes) = (&tensor, &writes);
             scope.spawn(move || {
-                for round in 0..500 {
+                for round in 0..ROUNDS {
                     match written.write::<i32>(&WRITER) {
                         Ok(mut elements) => {
                             elements.fill(id * 1000 + round);
@@ -31,7 +34,7 @@ fn unordered_kernels_are_refused_or_see_whole_writes() {
             });
             let (read, reads) = (&tensor, &reads);
             scope.spawn(move || {
-                for _ in 0..500 {
+                for _ in 0..ROUNDS {
                     match read.read::<i32>(&READER) {
                         Ok(elements) => {
                             assert!(elements.iter().all(|&element| element == elements[0]));
