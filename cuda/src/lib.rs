@@ -15,3 +15,5 @@ pub(crate) mod gpu;
 pub mod hal;
 pub mod kernels;
 pub(crate) mod noop;
+pub(crate) mod observer;
+pub mod origin;

@@ -1,1 +1,149 @@
-//! The CPU standing in for a GPU: asynchronous streams, device memory of its own, PTX, BLAS and DNN on the cores.
+//! The CPU standing in for a GPU.
+//!
+//! Streams are ordered queues that run asynchronously to the host and to each other, on a pool of one thread for each core.
+//! Device memory has addresses of its own, which point nowhere on the host. PTX modules run through `tfrt-ptx`; BLAS and
+//! DNN calls through `tfrt-math`. A kernel that goes wrong fails its context, as on a GPU, with an error that says why.
+//!
+//! It never runs device work on a thread of the host's, and never orders streams that the program did not order.
+
+mod access;
+mod blas;
+mod bytes;
+mod context;
+mod dnn;
+mod event;
+mod graph;
+mod memory;
+mod module;
+
+mod operation;
+mod pool;
+mod stream;
+
+use std::sync::Arc;
+
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Backend, DeviceProperties, Dim3};
+
+use crate::observer::Observer;
+pub(crate) use access::{Access, AccessKind};
+pub(crate) use context::CpuContext;
+use memory::AddressSpace;
+use pool::Pool;
+
+/// How the CPU devices are made.
+#[derive(Clone)]
+pub struct CpuOptions {
+    /// How many devices.
+    pub devices: u32,
+    /// Threads that compute, for all devices together; zero for one a core.
+    pub threads: usize,
+    /// Memory of each device; zero for half of the machine's, divided among them.
+    pub memory_bytes: u64,
+    /// Who watches what is done.
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+impl Default for CpuOptions {
+    fn default() -> Self {
+        Self { devices: 1, threads: 0, memory_bytes: 0, observer: None }
+    }
+}
+
+impl std::fmt::Debug for CpuOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CpuOptions")
+            .field("devices", &self.devices)
+            .field("threads", &self.threads)
+            .field("memory_bytes", &self.memory_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// CPU devices.
+pub(crate) struct CpuBackend {
+    shared: Arc<Shared>,
+}
+
+/// What all CPU devices have in common.
+pub(crate) struct Shared {
+    pub(crate) pool: Pool,
+    pub(crate) space: AddressSpace,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    memory_bytes: u64,
+    devices: u32,
+}
+
+impl CpuBackend {
+    /// The devices.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub(crate) fn new(options: &CpuOptions) -> Result<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if options.threads == 0 { cores } else { options.threads };
+        let devices = options.devices.max(1);
+        let memory_bytes = match options.memory_bytes {
+            0 => system_memory() / 2 / u64::from(devices),
+            bytes => bytes,
+        };
+        let pool = Pool::new(threads).map_err(|error| {
+            DeviceError::new(Status::OutOfMemory, format!("the CPU device gets no threads: {error}"))
+        })?;
+        let observer = options.observer.clone();
+        let space = AddressSpace::default();
+        Ok(Self { shared: Arc::new(Shared { pool, space, observer, memory_bytes, devices }) })
+    }
+}
+
+/// Bytes of the machine's memory; a guess where the system does not say.
+fn system_memory() -> u64 {
+    const GUESS: u64 = 8 << 30;
+    let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return GUESS };
+    let kilobytes = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB"));
+    kilobytes.and_then(|number| number.trim().parse::<u64>().ok()).map_or(GUESS, |kb| kb << 10)
+}
+
+impl Backend for CpuBackend {
+    type Context = CpuContext;
+
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn device_count(&self) -> u32 {
+        self.shared.devices
+    }
+
+    fn properties(&self, _ordinal: u32) -> Result<DeviceProperties> {
+        Ok(DeviceProperties {
+            name: format!("CPU device ({} threads)", self.shared.pool.threads()),
+            memory_bytes: self.shared.memory_bytes,
+            compute_capability: (9, 0),
+            driver: format!("tfrt-ptx {}", env!("CARGO_PKG_VERSION")),
+            multiprocessors: u32::try_from(self.shared.pool.threads()).unwrap_or(u32::MAX),
+            warp_size: 32,
+            threads_per_block_max: 1024,
+            threads_per_multiprocessor_max: 2048,
+            block_max: Dim3::new(1024, 1024, 64),
+            grid_max: Dim3::new(i32::MAX.unsigned_abs(), 65535, 65535),
+            shared_memory_per_block: 48 << 10,
+            shared_memory_per_block_max: 227 << 10,
+            registers_per_multiprocessor: 65536,
+            l2_cache_bytes: 0,
+            clock_khz: 0,
+            memory_bandwidth: 0,
+            pageable_copies: true,
+            cooperative_launch: true,
+            bus_id: String::new(),
+        })
+    }
+
+    fn can_access_peer(&self, _from: u32, _to: u32) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn create_context(&self, ordinal: u32) -> Result<CpuContext> {
+        Ok(CpuContext::new(self.shared.clone(), ordinal))
+    }
+}

@@ -117,16 +117,13 @@ pub struct Convolution {
     pub algorithm: i32,
 }
 
-/// A filter: a tensor of extents K, C, R, S.
-pub type Filter<'a> = Tensor<'a>;
-
 /// The three tensors of a convolution, each an operand or the result.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvolutionOperands<'a> {
     /// Images, or their gradient.
     pub x: Tensor<'a>,
-    /// The filter, or its gradient.
-    pub w: Filter<'a>,
+    /// The filter (extents K, C, R, S), or its gradient.
+    pub w: Tensor<'a>,
     /// The result, or its gradient.
     pub y: Tensor<'a>,
 }

@@ -28,7 +28,9 @@ pub use erased::{DynBackend, DynContext, Erased, erase};
 pub use event::{EventOptions, Events};
 pub use graph::Graphs;
 pub use memory::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Transfers};
-pub use module::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
+pub use module::{
+    BufferParameter, Dim3, FunctionAttributes, Intent, LaunchConfig, Modules, PackedParameters, ParameterInfo,
+};
 pub use stream::{StreamOptions, Streams};
 
 use crate::error::{DeviceError, Result};

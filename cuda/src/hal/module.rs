@@ -74,6 +74,30 @@ pub struct PackedParameters<'a> {
     pub bytes: &'a [u8],
     /// Where each begins.
     pub offsets: &'a [u32],
+    /// The buffers among them.
+    pub buffers: &'a [BufferParameter],
+}
+
+/// A buffer that a launch is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferParameter {
+    /// Its first byte.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// What the function does with it, if the program says.
+    pub intent: Option<Intent>,
+}
+
+/// What a function does with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Intent {
+    /// Reads alone.
+    Read,
+    /// Writes alone.
+    Write,
+    /// Both.
+    ReadWrite,
 }
 
 /// What is known of a function.

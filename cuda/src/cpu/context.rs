@@ -1,0 +1,295 @@
+//! Contexts of the CPU devices, and their memory.
+
+#![expect(unsafe_code, reason = "copies between host pointers and device storage")]
+
+use std::alloc::Layout;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::Shared;
+use super::access::Access;
+use super::bytes::HostPtr;
+use super::operation::{Operation, Run};
+use super::stream::Stream;
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{
+    Context, Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Resources, Transfers,
+};
+use crate::origin::Origin;
+
+/// Alignment of pinned memory.
+const PAGE: usize = 4096;
+
+/// A context: a device's life until something goes wrong on it.
+pub(crate) struct CpuContext {
+    pub(super) device: Arc<Device>,
+}
+
+/// What a context's streams, events and modules share.
+pub(super) struct Device {
+    pub(super) ordinal: u32,
+    pub(super) shared: Arc<Shared>,
+    failed: AtomicBool,
+    failure: Mutex<Option<DeviceError>>,
+    used: AtomicU64,
+    pinned: Mutex<HashMap<usize, Layout>>,
+}
+
+impl Device {
+    /// Takes note of a result: the first failure ends the context's life.
+    pub(super) fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            self.failure.lock().get_or_insert(error);
+            self.failed.store(true, Ordering::Release);
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// The failure that ended the context's life.
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.has_failed() {
+            return Ok(());
+        }
+        self.failure.lock().clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        for (memory, layout) in self.pinned.get_mut().drain() {
+            // SAFETY: allocated with this layout in `allocate_host` and not freed; the context's last handle is gone.
+            unsafe { std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(memory), layout) };
+        }
+    }
+}
+
+impl CpuContext {
+    pub(super) fn new(shared: Arc<Shared>, ordinal: u32) -> Self {
+        let device = Device {
+            ordinal,
+            shared,
+            failed: AtomicBool::new(false),
+            failure: Mutex::default(),
+            used: AtomicU64::new(0),
+            pinned: Mutex::default(),
+        };
+        Self { device: Arc::new(device) }
+    }
+}
+
+impl Resources for CpuContext {
+    type Stream = Stream;
+    type Event = super::event::Event;
+    type Module = super::module::Module;
+    type Function = super::module::Function;
+    type Graph = super::graph::Graph;
+    type BlasHandle = ();
+    type DnnHandle = ();
+}
+
+impl Context for CpuContext {
+    fn failure(&self) -> Option<DeviceError> {
+        self.device.check().err()
+    }
+}
+
+impl Memory for CpuContext {
+    fn memory_info(&self) -> Result<MemoryInfo> {
+        self.device.check()?;
+        let total = self.device.shared.memory_bytes;
+        Ok(MemoryInfo { free: total.saturating_sub(self.device.used.load(Ordering::Relaxed)), total })
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        self.device.check()?;
+        let total = self.device.shared.memory_bytes;
+        let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= total);
+        if self.device.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            let used = self.device.used.load(Ordering::Relaxed);
+            let detail = format!("{bytes} bytes asked for, {used} of {total} in use");
+            return Err(DeviceError::new(Status::OutOfMemory, detail));
+        }
+        let allocated = self.device.shared.space.allocate(bytes, self.device.ordinal);
+        let allocation = allocated.inspect_err(|_| {
+            self.device.used.fetch_sub(bytes, Ordering::Relaxed);
+        })?;
+        if let Some(observer) = &self.device.shared.observer {
+            observer.allocated(allocation.address, bytes, Origin::here());
+        }
+        Ok(allocation.address)
+    }
+
+    fn free(&self, address: u64) -> Result<()> {
+        // Also after a failure: what was allocated must go.
+        let allocation = self.device.shared.space.free(address)?;
+        self.device.used.fetch_sub(allocation.bytes, Ordering::Relaxed);
+        if let Some(observer) = &self.device.shared.observer {
+            observer.freed(address);
+        }
+        Ok(())
+    }
+
+    fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
+        self.device.check()?;
+        let out_of_memory =
+            || DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes"));
+        let layout = Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| out_of_memory())?;
+        // SAFETY: the size is not zero.
+        let memory = unsafe { std::alloc::alloc_zeroed(layout) };
+        if memory.is_null() {
+            return Err(out_of_memory());
+        }
+        self.device.pinned.lock().insert(memory.expose_provenance(), layout);
+        Ok(memory)
+    }
+
+    unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
+        let layout = self.device.pinned.lock().remove(&memory.addr());
+        let layout = layout.ok_or_else(|| DeviceError::invalid_value("not pinned memory of this context"))?;
+        // SAFETY: allocated with this layout, and the caller promises that nothing uses it.
+        unsafe { std::alloc::dealloc(memory, layout) };
+        Ok(())
+    }
+
+    unsafe fn register_host(&self, _memory: *mut u8, _bytes: usize) -> Result<()> {
+        self.device.check()
+    }
+
+    fn unregister_host(&self, _memory: *mut u8) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
+        let address = self.allocate(bytes)?;
+        let host = self.device.shared.space.resolve(address, bytes)?.pointer;
+        Ok(ManagedMemory { address, host })
+    }
+
+    fn is_allocated(&self, address: u64, bytes: u64) -> bool {
+        self.device.shared.space.find(address, bytes).is_some()
+    }
+}
+
+impl Transfers for CpuContext {
+    unsafe fn copy_host_to_device(
+        &self,
+        stream: &Stream,
+        dst: u64,
+        src: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let src = HostPtr(src.cast_mut());
+        let operation = Operation::new(
+            "copy from host to device",
+            vec![Access::write(dst, bytes as u64)],
+            move |run: &mut Run<'_>| {
+                let dst = run.shared.space.resolve(dst, bytes as u64)?;
+                let src = src.get();
+                // SAFETY: the source is readable until the stream has passed this, by the caller's promise; the
+                // destination was resolved, and is this operation's alone while it runs.
+                unsafe { std::ptr::copy_nonoverlapping(src, dst.pointer, bytes) };
+                Ok(())
+            },
+        );
+        stream.core.submit(operation)
+    }
+
+    unsafe fn copy_device_to_host(
+        &self,
+        stream: &Stream,
+        dst: *mut u8,
+        src: u64,
+        bytes: usize,
+    ) -> Result<()> {
+        let dst = HostPtr(dst);
+        let operation = Operation::new(
+            "copy from device to host",
+            vec![Access::read(src, bytes as u64)],
+            move |run: &mut Run<'_>| {
+                let src = run.shared.space.resolve(src, bytes as u64)?;
+                let dst = dst.get();
+                // SAFETY: the destination is writable until the stream has passed this, by the caller's promise; the
+                // source was resolved, and nobody writes it while this runs.
+                unsafe { std::ptr::copy_nonoverlapping(src.pointer, dst, bytes) };
+                Ok(())
+            },
+        );
+        stream.core.submit(operation)
+    }
+
+    fn copy_device_to_device(&self, stream: &Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
+        let accesses = vec![Access::write(dst, bytes), Access::read(src, bytes)];
+        let operation = Operation::new("copy from device to device", accesses, move |run: &mut Run<'_>| {
+            let (to, from) = (run.shared.space.resolve(dst, bytes)?, run.shared.space.resolve(src, bytes)?);
+            // SAFETY: both were resolved and are this operation's alone while it runs; they may overlap.
+            unsafe { std::ptr::copy(from.pointer, to.pointer, bytes as usize) };
+            Ok(())
+        });
+        stream.core.submit(operation)
+    }
+
+    unsafe fn copy_2d(&self, stream: &Stream, copy: &Copy2d) -> Result<()> {
+        let copy = *copy;
+        let span = |pitch: usize| match copy.height {
+            0 => 0,
+            rows => ((rows - 1) * pitch + copy.width) as u64,
+        };
+        let mut accesses = Vec::new();
+        if let Endpoint::Device(address) = copy.dst {
+            accesses.push(Access::write(address, span(copy.dst_pitch)));
+        }
+        if let Endpoint::Device(address) = copy.src {
+            accesses.push(Access::read(address, span(copy.src_pitch)));
+        }
+        let end = |endpoint: Endpoint| match endpoint {
+            Endpoint::Device(address) => (address, None),
+            Endpoint::Host(pointer) => (0, Some(HostPtr(pointer))),
+        };
+        let (dst, src) = (end(copy.dst), end(copy.src));
+        let (dst_pitch, src_pitch, width, height) = (copy.dst_pitch, copy.src_pitch, copy.width, copy.height);
+        let (dst_span, src_span) = (span(dst_pitch), span(src_pitch));
+        let operation = Operation::new("two-dimensional copy", accesses, move |run: &mut Run<'_>| {
+            let locate = |(address, host): (u64, Option<HostPtr>), bytes| match host {
+                Some(pointer) => Ok((pointer.get(), None)),
+                None => run.shared.space.resolve(address, bytes).map(|found| (found.pointer, Some(found))),
+            };
+            let ((to, _to), (from, _from)) = (locate(dst, dst_span)?, locate(src, src_span)?);
+            for row in 0..height {
+                // SAFETY: rows lie within the spans, which were resolved or promised by the caller.
+                unsafe { std::ptr::copy(from.add(row * src_pitch), to.add(row * dst_pitch), width) };
+            }
+            Ok(())
+        });
+        stream.core.submit(operation)
+    }
+
+    fn set(&self, stream: &Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()> {
+        let bytes = count * pattern.size();
+        let operation =
+            Operation::new("memory set", vec![Access::write(dst, bytes)], move |run: &mut Run<'_>| {
+                let to = run.shared.space.resolve(dst, bytes)?;
+                // SAFETY: resolved, aligned to the pattern by the front, and this operation's alone while it runs.
+                unsafe {
+                    match pattern {
+                        Pattern::U8(byte) => to.pointer.write_bytes(byte, count as usize),
+                        Pattern::U16(value) => {
+                            std::slice::from_raw_parts_mut(to.pointer.cast::<u16>(), count as usize)
+                                .fill(value);
+                        }
+                        Pattern::U32(value) => {
+                            std::slice::from_raw_parts_mut(to.pointer.cast::<u32>(), count as usize)
+                                .fill(value);
+                        }
+                    }
+                }
+                Ok(())
+            });
+        stream.core.submit(operation)
+    }
+}

@@ -1,0 +1,199 @@
+//! Tensors of any strides and element type, as the dense images (`NHWC`) and filters (`HWIO`) that the mathematics takes.
+//!
+//! Half types are computed in `f32`. What is read is gathered into a vector, what is computed is scattered with its
+//! factors; that costs a pass over memory, which is little beside what is computed.
+
+#![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use tfrt_host::DType;
+use tfrt_math::{Float, MatMulElement};
+
+use crate::cpu::access::Access;
+use crate::cpu::bytes::{Input, Output};
+use crate::cpu::operation::Run;
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Scaling, Tensor, TensorLayout};
+
+/// A type that is computed in.
+pub(super) trait Work: Float + MatMulElement + Pod {}
+impl Work for f32 {}
+impl Work for f64 {}
+
+/// A tensor with a layout of its own, for operations that are queued.
+#[derive(Clone)]
+pub(super) struct Owned {
+    pub(super) layout: TensorLayout,
+    pub(super) address: u64,
+}
+
+impl Owned {
+    pub(super) fn new((layout, address): Tensor<'_>) -> Self {
+        Self { layout: layout.clone(), address }
+    }
+
+    /// One of `dtype` that lies as `like`.
+    pub(super) fn like(like: &TensorLayout, address: u64) -> Self {
+        Self { layout: like.clone(), address }
+    }
+
+    pub(super) fn read(&self) -> Access {
+        Access::read(self.address, self.layout.bytes())
+    }
+
+    pub(super) fn write(&self) -> Access {
+        Access::write(self.address, self.layout.bytes())
+    }
+
+    pub(super) fn dim(&self, index: usize) -> usize {
+        self.layout.dims.get(index).map_or(1, |&dim| dim as usize)
+    }
+
+    /// Extents as images have them: batch, height, width, channels.
+    pub(super) fn nhwc(&self) -> Result<[usize; 4]> {
+        match self.layout.dims.len() {
+            2 => Ok([self.dim(0), 1, 1, self.dim(1)]),
+            3 => Ok([self.dim(0), 1, self.dim(2), self.dim(1)]),
+            4 => Ok([self.dim(0), self.dim(2), self.dim(3), self.dim(1)]),
+            rank => Err(DeviceError::new(Status::DnnNotSupported, format!("tensors of {rank} dimensions"))),
+        }
+    }
+
+    /// A part of the channels, for one of several groups; `axis` is the channels' dimension.
+    pub(super) fn part(&self, axis: usize, index: usize, parts: usize) -> Self {
+        let mut part = self.clone();
+        let extent = self.layout.dims[axis] / parts as u64;
+        part.layout.dims[axis] = extent;
+        part.address +=
+            index as u64 * extent * self.layout.strides[axis] * self.layout.dtype.size().unwrap_or(0) as u64;
+        part
+    }
+
+    /// The order of dimensions, slowest first, in which images are dense.
+    fn image_order(&self) -> Vec<usize> {
+        let rank = self.layout.dims.len();
+        std::iter::once(0).chain(2..rank).chain((rank > 1).then_some(1)).collect()
+    }
+
+    /// The elements, dense as `NHWC`.
+    pub(super) fn load<W: Work>(&self, run: &Run<'_>) -> Result<Vec<W>> {
+        self.load_ordered(run, &self.image_order())
+    }
+
+    /// The elements, dense in an order of dimensions, slowest first.
+    pub(super) fn load_ordered<W: Work>(&self, run: &Run<'_>, order: &[usize]) -> Result<Vec<W>> {
+        match self.layout.dtype {
+            DType::F16 => self.gather::<f16, W>(run, order),
+            DType::BF16 => self.gather::<bf16, W>(run, order),
+            DType::F32 => self.gather::<f32, W>(run, order),
+            DType::F64 => self.gather::<f64, W>(run, order),
+            other => Err(unsupported(other)),
+        }
+    }
+
+    fn gather<T: Float + Pod, W: Work>(&self, run: &Run<'_>, order: &[usize]) -> Result<Vec<W>> {
+        // SAFETY: the operations of this module declare each tensor that they load as read or written; nothing is
+        // written while the vector is filled.
+        let input = unsafe { Input::<T>::beside(run, self.address, self.layout.span(), &[])? };
+        let elements = input.get();
+        let mut dense = Vec::with_capacity(self.layout.elements() as usize);
+        for_each_run(&self.layout, order, |start, stride, count| {
+            let widen = |e: T| W::from_f64(e.to_f64());
+            if stride == 0 {
+                dense.extend(std::iter::repeat_n(widen(elements[start]), count));
+            } else {
+                dense.extend(elements[start..].iter().step_by(stride).take(count).map(|&e| widen(e)));
+            }
+        });
+        Ok(dense)
+    }
+
+    /// `alpha · values + beta · what is there`, from dense `NHWC`.
+    pub(super) fn store<W: Work>(&self, run: &Run<'_>, values: &[W], scaling: Scaling) -> Result<()> {
+        self.store_ordered(run, values, scaling, &self.image_order())
+    }
+
+    /// As [`Owned::store`], from another order.
+    pub(super) fn store_ordered<W: Work>(
+        &self,
+        run: &Run<'_>,
+        values: &[W],
+        scaling: Scaling,
+        order: &[usize],
+    ) -> Result<()> {
+        match self.layout.dtype {
+            DType::F16 => self.scatter::<f16, W>(run, values, scaling, order),
+            DType::BF16 => self.scatter::<bf16, W>(run, values, scaling, order),
+            DType::F32 => self.scatter::<f32, W>(run, values, scaling, order),
+            DType::F64 => self.scatter::<f64, W>(run, values, scaling, order),
+            other => Err(unsupported(other)),
+        }
+    }
+
+    fn scatter<T: Float + Pod, W: Work>(
+        &self,
+        run: &Run<'_>,
+        values: &[W],
+        scaling: Scaling,
+        order: &[usize],
+    ) -> Result<()> {
+        // SAFETY: the operations of this module declare each tensor that they store as written, and store one at a time.
+        let mut output = unsafe { Output::<T>::new(run, self.address, self.layout.span())? };
+        let elements = output.get();
+        let (alpha, beta) = (W::from_f64(scaling.alpha), W::from_f64(scaling.beta));
+        let mut values = values.iter();
+        for_each_run(&self.layout, order, |start, stride, count| {
+            let targets = elements[start..].iter_mut().step_by(stride.max(1)).take(count);
+            for (target, &value) in targets.zip(values.by_ref()) {
+                let scaled = if scaling.alpha == 1.0 { value } else { alpha.times(value) };
+                let sum = if scaling.beta == 0.0 {
+                    scaled
+                } else {
+                    scaled.plus(beta.times(W::from_f64(target.to_f64())))
+                };
+                *target = T::from_f64(sum.to_f64());
+            }
+        });
+        Ok(())
+    }
+}
+
+fn unsupported(dtype: DType) -> DeviceError {
+    DeviceError::new(Status::DnnNotSupported, format!("{dtype} elements"))
+}
+
+/// Calls `visit(start, stride, count)` for the runs of elements along the fastest dimension of an order.
+fn for_each_run(layout: &TensorLayout, order: &[usize], mut visit: impl FnMut(usize, usize, usize)) {
+    if layout.elements() == 0 {
+        return;
+    }
+    let Some((&fastest, slower)) = order.split_last() else { return visit(0, 1, 1) };
+    let (count, stride) = (layout.dims[fastest] as usize, layout.strides[fastest] as usize);
+    let mut index = vec![0u64; slower.len()];
+    let mut start = 0u64;
+    loop {
+        visit(start as usize, stride, count);
+        let mut position = slower.len();
+        loop {
+            let Some(next) = position.checked_sub(1) else { return };
+            position = next;
+            let axis = slower[position];
+            index[position] += 1;
+            start += layout.strides[axis];
+            if index[position] < layout.dims[axis] {
+                break;
+            }
+            start -= layout.strides[axis] * layout.dims[axis];
+            index[position] = 0;
+        }
+    }
+}
+
+/// Calls a function generic over the type to compute in.
+macro_rules! with_work_type {
+    ($dtype:expr, $function:ident($($argument:expr),*)) => {
+        if $dtype == tfrt_host::DType::F64 { $function::<f64>($($argument),*) } else { $function::<f32>($($argument),*) }
+    };
+}
+pub(super) use with_work_type;

@@ -1,0 +1,163 @@
+//! The address space of the CPU devices.
+//!
+//! Device addresses are numbers of their own, spaced so that an overrun reaches no neighbour, and lie where the host has no
+//! memory: host code that takes one for a pointer faults. A table maps them to storage. Only operations on streams look
+//! things up in it.
+
+#![expect(unsafe_code, reason = "device memory is owned here and reached by address")]
+
+use std::alloc::Layout;
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use super::access::Borrows;
+use crate::error::{DeviceError, Result, Status};
+
+/// Alignment of every allocation, and how far apart they are at least.
+const ALIGNMENT: u64 = 256;
+/// Unused addresses between two allocations.
+const GUARD_BYTES: u64 = 1 << 16;
+/// The first address: above 2^47, where no process has memory on the machines we know.
+const FIRST_ADDRESS: u64 = 1 << 48;
+/// No address reaches this.
+const ADDRESS_END: u64 = 1 << 55;
+
+/// Addresses are handed out once in the life of the process, so that a stale one is never somebody else's.
+static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
+
+/// The bytes behind a range of addresses.
+pub(super) struct Allocation {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// Which device's.
+    pub(super) device: u32,
+    storage: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the storage is plain bytes owned by this allocation; who may touch them when is the business of `Borrows`.
+unsafe impl Send for Allocation {}
+// SAFETY: as above.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    fn new(bytes: u64, device: u32) -> Option<Self> {
+        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT as usize).ok()?;
+        if bytes == 0 {
+            return None;
+        }
+        // SAFETY: the size is not zero. Zeroed, because contents are arbitrary but must be bytes.
+        let storage = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+        let allocation = Self { address: 0, bytes, device, storage, layout };
+        let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
+        let address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
+        (address < ADDRESS_END - span).then_some(Self { address, ..allocation })
+    }
+
+    /// Where the bytes lie.
+    pub(super) fn storage(&self) -> *mut u8 {
+        self.storage.as_ptr()
+    }
+
+    fn holds(&self, address: u64, bytes: u64) -> bool {
+        address >= self.address && bytes <= self.bytes && address - self.address <= self.bytes - bytes
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout in `new`, and freed here alone.
+        unsafe { std::alloc::dealloc(self.storage.as_ptr(), self.layout) };
+    }
+}
+
+/// All device memory there is.
+#[derive(Default)]
+pub(crate) struct AddressSpace {
+    table: RwLock<BTreeMap<u64, Arc<Allocation>>>,
+    /// The same memory as `tfrt-ptx` sees it.
+    pub(super) ptx: super::module::PtxMemory,
+    pub(super) borrows: Borrows,
+}
+
+impl AddressSpace {
+    /// New memory, with arbitrary contents.
+    pub(super) fn allocate(&self, bytes: u64, device: u32) -> Result<Arc<Allocation>> {
+        let allocation = Allocation::new(bytes, device)
+            .ok_or_else(|| DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes")))?;
+        let allocation = Arc::new(allocation);
+        self.ptx.register(&allocation)?;
+        self.table.write().insert(allocation.address, allocation.clone());
+        Ok(allocation)
+    }
+
+    /// Takes an allocation out of the table; its storage goes when the last operation that found it is done.
+    pub(super) fn free(&self, address: u64) -> Result<Arc<Allocation>> {
+        let allocation = self.table.write().remove(&address).ok_or_else(|| {
+            DeviceError::invalid_value(format!("{address:#x} is not the start of an allocation"))
+        })?;
+        self.ptx.unregister(&allocation);
+        Ok(allocation)
+    }
+
+    /// The allocation that holds the whole range.
+    pub(super) fn find(&self, address: u64, bytes: u64) -> Option<Arc<Allocation>> {
+        let table = self.table.read();
+        let (_, allocation) = table.range(..=address).next_back()?;
+        allocation.holds(address, bytes).then(|| allocation.clone())
+    }
+
+    /// The first byte of a range, and the allocation that keeps it alive.
+    pub(super) fn resolve(&self, address: u64, bytes: u64) -> Result<Resolved> {
+        let Some(allocation) = self.find(address, bytes) else {
+            return Err(DeviceError::new(
+                Status::IllegalAddress,
+                format!("{bytes} bytes at {address:#x} are not inside of an allocation"),
+            ));
+        };
+        // SAFETY: the offset is within the allocation, or one past its end.
+        let pointer = unsafe { allocation.storage().add((address - allocation.address) as usize) };
+        Ok(Resolved { pointer, _keep: allocation })
+    }
+}
+
+/// Where a range lies, and what keeps it there.
+pub(super) struct Resolved {
+    /// The first byte.
+    pub(super) pointer: *mut u8,
+    _keep: Arc<Allocation>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_resolve_within_one_allocation_only() {
+        let space = AddressSpace::default();
+        let a = space.allocate(100, 0).unwrap();
+        let b = space.allocate(100, 1).unwrap();
+        assert!(a.address.is_multiple_of(ALIGNMENT) && b.address >= a.address + 100 + GUARD_BYTES);
+        assert!(space.find(a.address, 100).is_some());
+        assert!(space.find(a.address + 99, 1).is_some());
+        assert!(space.find(a.address + 1, 100).is_none());
+        assert!(space.find(a.address - 1, 1).is_none());
+        assert!(space.find(b.address, u64::MAX).is_none());
+        assert!(space.free(a.address + 1).is_err());
+        space.free(a.address).unwrap();
+        assert!(space.find(a.address, 1).is_none());
+        assert!(space.free(a.address).is_err());
+    }
+
+    #[test]
+    fn impossible_sizes_are_out_of_memory() {
+        let space = AddressSpace::default();
+        for bytes in [0, u64::MAX, 1 << 62] {
+            assert_eq!(space.allocate(bytes, 0).err().unwrap().status, Status::OutOfMemory, "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! One piece of work on a stream.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Shared;
+use super::access::Access;
+use crate::error::{DeviceError, Result, Status};
+
+/// What an operation finds when it runs.
+pub(super) struct Run<'a> {
+    /// The devices' threads and memory.
+    pub(super) shared: &'a Shared,
+    /// What it saw itself touch, if it can tell: launches do.
+    pub(super) observed: Vec<Access>,
+}
+
+/// What is done. May be called any number of times: graphs replay it.
+pub(super) type Body = Box<dyn Fn(&mut Run<'_>) -> Result<()> + Send + Sync>;
+
+/// A piece of work with what it declares to touch.
+pub(super) struct Operation {
+    /// What it is, for reports.
+    pub(super) name: String,
+    /// What it touches.
+    pub(super) accesses: Vec<Access>,
+    body: Body,
+}
+
+/// How running an operation ended.
+#[must_use]
+pub(super) enum Outcome {
+    /// It was done, or failed.
+    Done(Result<()>),
+    /// Another operation uses its memory; to be tried again.
+    Busy,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// A number never given before.
+pub(super) fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Operation {
+    pub(super) fn new(
+        name: impl Into<String>,
+        accesses: Vec<Access>,
+        body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), accesses, body: Box::new(body) })
+    }
+
+    /// Runs it, unless its memory is in use. `id` is what the checker knows it by.
+    pub(super) fn run(&self, shared: &Shared, id: u64) -> Outcome {
+        let Some(_held) = shared.space.borrows.try_take(&self.accesses) else { return Outcome::Busy };
+        Outcome::Done(self.run_observed(shared, id))
+    }
+
+    fn run_observed(&self, shared: &Shared, id: u64) -> Result<()> {
+        if let Some(observer) = &shared.observer {
+            observer.started(id)?;
+        }
+        let mut run = Run { shared, observed: Vec::new() };
+        let done = catch_unwind(AssertUnwindSafe(|| (self.body)(&mut run))).unwrap_or_else(|_| {
+            Err(DeviceError::new(Status::LaunchFailed, format!("{} panicked", self.name)))
+        });
+        if let Some(observer) = &shared.observer {
+            observer.finished(id, &run.observed)?;
+        }
+        done
+    }
+}

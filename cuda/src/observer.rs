@@ -1,0 +1,71 @@
+//! The hooks of a checker: it is told of everything that orders or touches device memory, and may end an operation with an
+//! error. Without one, none of this is computed.
+
+use crate::cpu::Access;
+use crate::error::DeviceError;
+use crate::origin::Origin;
+
+/// Names a stream, an event or an operation, once in the life of the process.
+pub(crate) type Id = u64;
+
+/// What an operation on a stream is and touches, as it is queued.
+#[derive(Clone, Debug)]
+pub(crate) struct Queued<'a> {
+    /// The operation.
+    pub(crate) operation: Id,
+    /// Where it is queued.
+    pub(crate) stream: Id,
+    /// What it is, for reports: `copy host to device`, `launch of vector_add`, ….
+    pub(crate) name: &'a str,
+    /// What it declares to use.
+    pub(crate) accesses: &'a [Access],
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+}
+
+/// A checker. All calls of one stream come in the order of its work; calls of different streams come as they happen.
+/// Methods must be short and must not call the device.
+pub(crate) trait Observer: Send + Sync {
+    /// A stream was made.
+    fn stream_created(&self, stream: Id, device: u32, origin: Origin);
+    /// The stream's last handle is gone.
+    fn stream_destroyed(&self, stream: Id);
+    /// An event was made.
+    fn event_created(&self, event: Id, origin: Origin);
+    /// The event's last handle is gone.
+    fn event_destroyed(&self, event: Id);
+    /// Raw memory of a device (a segment of an allocator's, above all).
+    fn allocated(&self, address: u64, bytes: u64, origin: Origin);
+    /// The raw memory is gone.
+    fn freed(&self, address: u64);
+    /// An allocator grants a buffer to work on `stream`.
+    fn buffer_granted(&self, address: u64, bytes: u64, stream: Id, origin: Origin);
+    /// A buffer's last handle is gone: everything queued so far may still use it, nothing later may.
+    fn buffer_released(&self, address: u64, bytes: u64, origin: Origin);
+    /// An operation is queued. An error fails the call.
+    ///
+    /// # Errors
+    /// What the checker found.
+    fn queued(&self, operation: &Queued<'_>) -> Result<(), DeviceError>;
+    /// The operation begins, and all before it on its stream are done. An error fails the context.
+    ///
+    /// # Errors
+    /// What the checker found.
+    fn started(&self, operation: Id) -> Result<(), DeviceError>;
+    /// The operation is done; a launch is observed to have read and written these bytes.
+    ///
+    /// # Errors
+    /// What the checker found.
+    fn finished(&self, operation: Id, observed: &[Access]) -> Result<(), DeviceError>;
+    /// The event marks what is queued on the stream so far.
+    fn event_recorded(&self, event: Id, stream: Id, origin: Origin);
+    /// What is queued on the stream from now on waits for the event; `recorded` tells whether it ever was recorded.
+    ///
+    /// # Errors
+    /// What the checker found.
+    fn stream_waits(&self, stream: Id, event: Id, recorded: bool, origin: Origin) -> Result<(), DeviceError>;
+    /// The host has seen the event.
+    fn host_saw_event(&self, event: Id);
+    /// The host has seen everything on the stream.
+    fn host_saw_stream(&self, stream: Id);
+}

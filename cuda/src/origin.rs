@@ -1,0 +1,61 @@
+//! Where a device call comes from: the kernel of a program, or a line of Rust.
+//!
+//! Kernels say it for the time they run ([`enter`]); what is called meanwhile on this thread asks for it ([`Origin::here`]),
+//! and only if somebody will want to know. So it costs a call two stores, and no argument goes through every layer.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use tfrt_host::{ExecutionContext, SourceLocation};
+
+thread_local! {
+    static CURRENT: RefCell<Option<ExecutionContext>> = const { RefCell::new(None) };
+}
+
+/// The place a device call comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The kernel's name, or nothing for a call from Rust.
+    pub kernel: Option<String>,
+    /// The place in the program.
+    pub location: Option<SourceLocation>,
+}
+
+impl Origin {
+    /// The kernel that runs on this thread.
+    pub fn here() -> Self {
+        CURRENT.with_borrow(|current| {
+            current.as_ref().map_or_else(Self::default, |cx| Self {
+                kernel: cx.kernel_name().map(str::to_owned),
+                location: cx.location(),
+            })
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.kernel, &self.location) {
+            (Some(kernel), Some(location)) => write!(f, "'{kernel}' at {location}"),
+            (Some(kernel), None) => write!(f, "'{kernel}'"),
+            (None, Some(location)) => location.fmt(f),
+            (None, None) => f.write_str("an unknown place"),
+        }
+    }
+}
+
+/// Ends what [`enter`] began.
+#[derive(Debug)]
+pub struct Entered(Option<ExecutionContext>);
+
+/// Until the result is dropped, calls on this thread come from where `cx` is.
+#[must_use]
+pub fn enter(cx: &ExecutionContext) -> Entered {
+    Entered(CURRENT.replace(Some(cx.clone())))
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
