@@ -1,1 +1,62 @@
 //! What each instruction computes, as functions on scalars, without memory, registers or threads.
+//!
+//! Every function gives the one result that the PTX manual allows. Where the manual leaves a result open, the function
+//! says what was chosen; the same bits come out on every host:
+//!
+//! - An `f32` operation that makes a NaN makes the canonical one, `0x7fffffff`; `f16` and `bf16` operations make `0x7fff`.
+//!   `f64` operations keep the payload of their first NaN operand, and make `0xfff8000000000000` where there is none.
+//!   `abs`, `neg`, `copysign` and `min`/`max` of one NaN move bits and keep payloads.
+//! - `.ftz` flushes subnormal operands before, and subnormal results after rounding; signs stay.
+//! - `.sat` and `.relu` give `+0.0` for a negative zero.
+//! - Integer division by zero gives a quotient and a remainder of all ones, as NVIDIA's compiled sequences do.
+//! - Approximate functions stay within the documented error, and never use a fused multiply-add, so that they agree
+//!   between hosts.
+//!
+//! The functions that an interpreter calls for each lane are `#[inline(always)]` and take their modifiers as arguments:
+//! with constant modifiers, a loop over lanes becomes straight vector code. Nothing here fails or panics.
+
+pub mod approx;
+pub mod bits;
+pub mod compare;
+pub mod convert;
+pub mod double;
+mod exact;
+pub mod half;
+pub mod int;
+pub mod single;
+pub mod small;
+
+#[cfg(test)]
+mod tests;
+
+/// How a result that the destination cannot hold is rounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Rounding {
+    /// `.rn`, `.rni`: to the nearest value, ties to the even one.
+    #[default]
+    NearestEven,
+    /// `.rz`, `.rzi`: toward zero.
+    Zero,
+    /// `.rm`, `.rmi`: toward negative infinity.
+    Down,
+    /// `.rp`, `.rpi`: toward positive infinity.
+    Up,
+}
+
+/// The modifiers that `add`, `sub`, `mul` and `fma` share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct Modes {
+    /// How the result is rounded.
+    pub rounding: Rounding,
+    /// `.ftz`: subnormal operands and results become zeros of the same sign.
+    pub ftz: bool,
+    /// `.sat`: the result is clamped to `[0.0, 1.0]`, and a NaN becomes `+0.0`.
+    pub saturate: bool,
+}
+
+impl Modes {
+    /// `.rn` alone.
+    pub const RN: Self = Self { rounding: Rounding::NearestEven, ftz: false, saturate: false };
+    /// `.rn.ftz`.
+    pub const RN_FTZ: Self = Self { rounding: Rounding::NearestEven, ftz: true, saturate: false };
+}

@@ -1,0 +1,281 @@
+//! `f32` arithmetic: every rounding, `.ftz`, `.sat`; minima, maxima, signs, properties.
+//!
+//! Results are the host's own where PTX rounds to nearest. Directed roundings go through `f64`, which holds the result
+//! exactly or, rounded to odd, with enough to round once more: a value rounded to odd is inexact if and only if its last
+//! bit is set, so that no later rounding to 50 bits or fewer mistakes it for a tie or for an exact value.
+
+use super::{Modes, Rounding};
+
+/// What an operation that makes a NaN gives.
+pub const CANONICAL_NAN: f32 = f32::from_bits(0x7fff_ffff);
+
+const SIGN: u32 = 0x8000_0000;
+
+/// A NaN becomes the canonical one.
+#[inline(always)]
+pub fn canonical(x: f32) -> f32 {
+    if x.is_nan() { CANONICAL_NAN } else { x }
+}
+
+/// `.ftz`: a subnormal becomes a zero of its sign.
+#[inline(always)]
+pub fn flush(x: f32, ftz: bool) -> f32 {
+    let zero = f32::from_bits(x.to_bits() & SIGN);
+    if ftz && x.abs() < f32::MIN_POSITIVE { zero } else { x }
+}
+
+/// `.sat`: into `[0.0, 1.0]`; a NaN and both zeros become `+0.0`.
+#[inline(always)]
+pub fn saturate(x: f32) -> f32 {
+    let positive = if x > 0.0 { x } else { 0.0 };
+    if positive < 1.0 { positive } else { 1.0 }
+}
+
+/// What follows the rounding of a result.
+#[inline(always)]
+fn finish(x: f32, modes: Modes) -> f32 {
+    let x = flush(x, modes.ftz);
+    if modes.saturate { saturate(x) } else { canonical(x) }
+}
+
+/// A value that is exact in `f64`, or was rounded to odd there, rounded to `f32`.
+#[inline(always)]
+pub fn from_double(x: f64, rounding: Rounding) -> f32 {
+    let nearest = x as f32;
+    let back = f64::from(nearest);
+    let bits = nearest.to_bits();
+    let toward_zero = bits.wrapping_sub(1);
+    let away = bits.wrapping_add(1);
+    let negative = bits & SIGN != 0;
+    let adjusted = match rounding {
+        Rounding::NearestEven => bits,
+        Rounding::Zero => {
+            if back.abs() > x.abs() {
+                toward_zero
+            } else {
+                bits
+            }
+        }
+        Rounding::Down => match (back > x, negative) {
+            (false, _) => bits,
+            (true, false) => toward_zero,
+            (true, true) => away,
+        },
+        Rounding::Up => match (back < x, negative) {
+            (false, _) => bits,
+            (true, false) => away,
+            (true, true) => toward_zero,
+        },
+    };
+    f32::from_bits(adjusted)
+}
+
+/// A value that is exact in `f64`, or was rounded to odd there, rounded to odd once more.
+#[inline(always)]
+pub(super) fn odd_from_double(x: f64) -> f32 {
+    let nearest = x as f32;
+    let back = f64::from(nearest);
+    let bits = nearest.to_bits();
+    let other = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits.wrapping_add(1) };
+    // Of the two neighbours of an inexact value, one is odd. A NaN compares as neither, and stays.
+    let inexact = (back < x) | (back > x);
+    f32::from_bits(if inexact && bits & 1 == 0 { other } else { bits })
+}
+
+/// A sum of two `f64`, rounded to odd. Exact zero sums have the sign that rounding to nearest gives.
+#[inline(always)]
+pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    let bits = sum.to_bits();
+    // An inexact sum whose last bit is clear was rounded away from its odd neighbour, which lies toward the error.
+    let outward = (error > 0.0) == (sum > 0.0);
+    let odd = if outward { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    // The error of an infinite sum is a NaN, and compares as none.
+    let inexact = (error > 0.0) | (error < 0.0);
+    f64::from_bits(if inexact && bits & 1 == 0 { odd } else { bits })
+}
+
+/// The sum of two exact `f64` terms, rounded to `f32`, with the sign of zero that the rounding asks for.
+#[inline(always)]
+fn rounded_sum(a: f64, b: f64, rounding: Rounding) -> f32 {
+    let sum = from_double(odd_sum(a, b), rounding);
+    let both_positive = (a.to_bits() | b.to_bits()) >> 63 == 0;
+    let exact_zero = a + b == 0.0;
+    if rounding == Rounding::Down && exact_zero && !both_positive { -0.0 } else { sum }
+}
+
+/// `add.f32`.
+#[inline(always)]
+pub fn add(a: f32, b: f32, modes: Modes) -> f32 {
+    let (a, b) = (flush(a, modes.ftz), flush(b, modes.ftz));
+    let sum = match modes.rounding {
+        Rounding::NearestEven => a + b,
+        directed => rounded_sum(f64::from(a), f64::from(b), directed),
+    };
+    finish(sum, modes)
+}
+
+/// `sub.f32`.
+#[inline(always)]
+pub fn sub(a: f32, b: f32, modes: Modes) -> f32 {
+    add(a, -b, modes)
+}
+
+/// `mul.f32`.
+#[inline(always)]
+pub fn mul(a: f32, b: f32, modes: Modes) -> f32 {
+    let (a, b) = (flush(a, modes.ftz), flush(b, modes.ftz));
+    let product = match modes.rounding {
+        Rounding::NearestEven => a * b,
+        directed => from_double(f64::from(a) * f64::from(b), directed),
+    };
+    finish(product, modes)
+}
+
+/// `fma.f32`, `mad.f32`. `HARDWARE` says that the caller's code is compiled for a processor with a fused multiply-add;
+/// the result is the same without, only slower.
+#[inline(always)]
+pub fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) -> f32 {
+    let (a, b, c) = (flush(a, modes.ftz), flush(b, modes.ftz), flush(c, modes.ftz));
+    let result = match modes.rounding {
+        Rounding::NearestEven if HARDWARE => a.mul_add(b, c),
+        // The product of two `f32` is exact in `f64`.
+        Rounding::NearestEven => odd_sum(f64::from(a) * f64::from(b), f64::from(c)) as f32,
+        directed => rounded_sum(f64::from(a) * f64::from(b), f64::from(c), directed),
+    };
+    finish(result, modes)
+}
+
+/// `div.rn`, `div.rz`, `div.rm`, `div.rp`; there is no `.sat`.
+#[inline(always)]
+pub fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {
+    let (a, b) = (flush(a, ftz), flush(b, ftz));
+    let quotient = match rounding {
+        Rounding::NearestEven => a / b,
+        // A quotient of two 24-bit numbers that is no 25-bit number is further than 2^-50 from all of them, so that the
+        // rounding to `f64` reaches none.
+        directed => from_double(f64::from(a) / f64::from(b), directed),
+    };
+    canonical(flush(quotient, ftz))
+}
+
+/// `rcp.rn` and kin.
+#[inline(always)]
+pub fn rcp(a: f32, rounding: Rounding, ftz: bool) -> f32 {
+    div(1.0, a, rounding, ftz)
+}
+
+/// `sqrt.rn` and kin.
+#[inline(always)]
+pub fn sqrt(a: f32, rounding: Rounding, ftz: bool) -> f32 {
+    let a = flush(a, ftz);
+    let root = match rounding {
+        Rounding::NearestEven => a.sqrt(),
+        // As with quotients, a root that is no 25-bit number is further than 2^-51 from all of them.
+        directed => from_double(f64::from(a).sqrt(), directed),
+    };
+    canonical(root)
+}
+
+/// `neg.f32`: the sign changes, also a NaN's.
+#[inline(always)]
+pub fn neg(a: f32, ftz: bool) -> f32 {
+    f32::from_bits(flush(a, ftz).to_bits() ^ SIGN)
+}
+
+/// `abs.f32`: the sign is cleared, also a NaN's.
+#[inline(always)]
+pub fn abs(a: f32, ftz: bool) -> f32 {
+    f32::from_bits(flush(a, ftz).to_bits() & !SIGN)
+}
+
+/// `copysign.f32`: the sign of `a` on the value of `b`.
+#[inline(always)]
+pub fn copysign(a: f32, b: f32) -> f32 {
+    f32::from_bits((a.to_bits() & SIGN) | (b.to_bits() & !SIGN))
+}
+
+/// The modifiers of `min` and `max`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct Extremum {
+    /// `.ftz`: subnormal operands become zeros.
+    pub ftz: bool,
+    /// `.NaN`: a NaN operand makes the result the canonical NaN; otherwise the other operand is the result.
+    pub nan: bool,
+    /// `.xorsign.abs`: magnitudes are compared, and the result takes the product of the signs.
+    pub xorsign_abs: bool,
+}
+
+/// The larger of two numbers: `+0.0` is above `-0.0`, and a NaN is below all.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    // Equal numbers are the same bits or zeros of two signs.
+    let equal = f32::from_bits(a.to_bits() & b.to_bits());
+    let ordered = if a > b { a } else { b };
+    let ordered = if a == b { equal } else { ordered };
+    if b.is_nan() { a } else { ordered }
+}
+
+/// The smaller of two numbers: `-0.0` is below `+0.0`, and a NaN is above all.
+#[inline(always)]
+fn smaller(a: f32, b: f32) -> f32 {
+    let equal = f32::from_bits(a.to_bits() | b.to_bits());
+    let ordered = if a < b { a } else { b };
+    let ordered = if a == b { equal } else { ordered };
+    if b.is_nan() { a } else { ordered }
+}
+
+#[inline(always)]
+fn extremum(a: f32, b: f32, modes: Extremum, pick: impl Fn(f32, f32) -> f32) -> f32 {
+    let (a, b) = (flush(a, modes.ftz), flush(b, modes.ftz));
+    let sign = (a.to_bits() ^ b.to_bits()) & SIGN;
+    let picked = if modes.xorsign_abs { pick(a.abs(), b.abs()) } else { pick(a, b) };
+    let signed = if modes.xorsign_abs { f32::from_bits(picked.to_bits() | sign) } else { picked };
+    let make_nan = if modes.nan { a.is_nan() | b.is_nan() } else { a.is_nan() & b.is_nan() };
+    if make_nan { CANONICAL_NAN } else { signed }
+}
+
+/// `min.f32`.
+#[inline(always)]
+pub fn min(a: f32, b: f32, modes: Extremum) -> f32 {
+    extremum(a, b, modes, smaller)
+}
+
+/// `max.f32`.
+#[inline(always)]
+pub fn max(a: f32, b: f32, modes: Extremum) -> f32 {
+    extremum(a, b, modes, larger)
+}
+
+/// What `testp` asks of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Property {
+    /// Neither infinite nor NaN.
+    Finite,
+    /// An infinity.
+    Infinite,
+    /// Not NaN.
+    Number,
+    /// NaN.
+    NotANumber,
+    /// Normal or zero.
+    Normal,
+    /// Subnormal, and not zero.
+    Subnormal,
+}
+
+/// `testp.f32`.
+#[inline(always)]
+pub fn test(a: f32, property: Property) -> bool {
+    let magnitude = a.abs();
+    match property {
+        Property::Finite => magnitude < f32::INFINITY,
+        Property::Infinite => magnitude == f32::INFINITY,
+        Property::Number => !a.is_nan(),
+        Property::NotANumber => a.is_nan(),
+        Property::Normal => magnitude == 0.0 || (f32::MIN_POSITIVE..f32::INFINITY).contains(&magnitude),
+        Property::Subnormal => magnitude > 0.0 && magnitude < f32::MIN_POSITIVE,
+    }
+}
