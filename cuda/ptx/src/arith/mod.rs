@@ -23,8 +23,10 @@ pub mod double;
 mod exact;
 pub mod half;
 pub mod int;
+pub mod matrix;
 pub mod single;
 pub mod small;
+pub mod video;
 
 #[cfg(test)]
 mod tests;

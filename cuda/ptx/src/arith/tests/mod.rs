@@ -5,7 +5,9 @@ mod conversions;
 mod floats;
 mod halves;
 mod integers;
+mod matrices;
 mod reference;
+mod videos;
 
 use super::Rounding;
 

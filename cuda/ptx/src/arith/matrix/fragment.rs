@@ -1,0 +1,106 @@
+//! Which element of a matrix each place of a fragment holds.
+
+use super::{Accumulator, Element, Family, LANES, Shape};
+
+/// The matrix that a fragment is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Operand {
+    /// The first factor.
+    A,
+    /// The second factor.
+    B,
+    /// The accumulator, or the result.
+    C,
+}
+
+/// The part of a matrix that each lane holds, as a number of elements, packed into registers from the low bits up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fragment {
+    family: Family,
+    operand: Operand,
+    rows: usize,
+    columns: usize,
+    bits: usize,
+    /// Elements in a lane's registers; more than the lane's share where `wmma` repeats elements.
+    elements: usize,
+}
+
+impl Fragment {
+    /// A fragment of A or B.
+    pub fn factor(family: Family, operand: Operand, shape: Shape, element: Element) -> Self {
+        let (rows, columns) = if operand == Operand::A { (shape.m, shape.k) } else { (shape.k, shape.n) };
+        let share = rows * columns / LANES;
+        // A `wmma` fragment of f16 has eight registers whatever the shape.
+        let elements = if family == Family::Wmma && element == Element::F16 { 16 } else { share };
+        Self { family, operand, rows, columns, bits: element.bits(), elements }
+    }
+
+    /// A fragment of C or D.
+    pub fn accumulator(family: Family, shape: Shape, element: Accumulator) -> Self {
+        let elements = shape.m * shape.n / LANES;
+        Self { family, operand: Operand::C, rows: shape.m, columns: shape.n, bits: element.bits(), elements }
+    }
+
+    /// How many elements each lane holds.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// The width of an element.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// How many registers a lane's elements take: of 64 bits for `f64`, of 32 otherwise.
+    pub fn registers(&self) -> usize {
+        (self.elements * self.bits).div_ceil(self.bits.max(32))
+    }
+
+    /// Rows and columns of the whole matrix.
+    pub fn size(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// What `wmma` takes for the distance of two rows (or columns), in elements, where the instruction names none.
+    pub fn default_stride(&self, row_major: bool) -> usize {
+        if row_major { self.columns } else { self.rows }
+    }
+
+    /// Where in the matrix, as row and column, a lane's element is.
+    #[inline]
+    pub fn position(&self, lane: usize, element: usize) -> (usize, usize) {
+        match self.family {
+            Family::Mma => self.position_mma(lane, element),
+            Family::Wmma => self.position_wmma(lane, element),
+        }
+    }
+
+    /// As the manual lays them out: groups of four lanes take a row of A or of the accumulator, or a column of B. In A
+    /// and B each lane of a group has one register's worth of neighbours along K.
+    #[inline]
+    fn position_mma(&self, lane: usize, element: usize) -> (usize, usize) {
+        let (group, thread) = (lane / 4, lane % 4);
+        let per_register = (32 / self.bits).max(1);
+        let (register, place) = (element / per_register, element % per_register);
+        let along = thread * per_register + place;
+        match self.operand {
+            Operand::A if self.rows == 16 => {
+                (group + 8 * (register % 2), along + 4 * per_register * (register / 2))
+            }
+            Operand::A => (group, along + 4 * per_register * register),
+            Operand::B => (along + 4 * per_register * register, group),
+            Operand::C => (group + 8 * (element / 2), 2 * thread + element % 2),
+        }
+    }
+
+    /// As chosen here: each lane has its share of neighbours along K, or of a row of the accumulator.
+    #[inline]
+    fn position_wmma(&self, lane: usize, element: usize) -> (usize, usize) {
+        let share = self.rows * self.columns / LANES;
+        let index = lane * share + element % share;
+        match self.operand {
+            Operand::A | Operand::C => (index / self.columns, index % self.columns),
+            Operand::B => (index % self.rows, index / self.rows),
+        }
+    }
+}

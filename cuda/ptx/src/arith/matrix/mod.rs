@@ -1,0 +1,107 @@
+//! Matrix instructions of a warp: how fragments lie in registers, and what `mma`, `wmma.mma`, `ldmatrix`, `stmatrix` and
+//! `movmatrix` make of them.
+//!
+//! The manual leaves the order, the rounding and the subnormals of a floating-point accumulation open. Here every product
+//! is exact, the products of a row and a column are summed in `f64` from the first to the last, the accumulator is added
+//! at the end, and the sum is rounded once; so a result is within one rounding of the exact one, and the same everywhere.
+//!
+//! Not known are the sparse forms, block scaling, the formats of fewer than 8 bits with an exponent, and `m8n8k4` on `f16`.
+
+mod fragment;
+mod multiply;
+mod tile;
+
+pub use fragment::{Fragment, Operand};
+pub use multiply::{BitOperation, Multiply};
+pub use tile::{load_tile, store_tile, transpose_tile};
+
+/// One 32-bit register of all lanes.
+pub type Register = [u32; LANES];
+
+/// Lanes of a warp.
+const LANES: usize = 32;
+
+/// The instruction that a fragment belongs to; it decides which lane holds which element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Family {
+    /// `mma`, whose fragments the manual lays out.
+    Mma,
+    /// `wmma`, whose fragments only its own loads, stores and products can tell.
+    Wmma,
+}
+
+/// `.mMnNkK`: A is M×K, B is K×N, C and D are M×N.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Shape {
+    /// Rows of A and of the result.
+    pub m: usize,
+    /// Columns of B and of the result.
+    pub n: usize,
+    /// Columns of A, rows of B.
+    pub k: usize,
+}
+
+/// The type of the elements of A and B.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Element {
+    /// `.f16`.
+    F16,
+    /// `.bf16`.
+    Bf16,
+    /// `.tf32`: the low 13 bits of a register are ignored.
+    Tf32,
+    /// `.e4m3`.
+    E4m3,
+    /// `.e5m2`.
+    E5m2,
+    /// `.f64`.
+    F64,
+    /// `.u8`.
+    U8,
+    /// `.s8`.
+    S8,
+    /// `.u4`.
+    U4,
+    /// `.s4`.
+    S4,
+    /// `.b1`.
+    B1,
+}
+
+impl Element {
+    /// The width of one element.
+    pub const fn bits(self) -> usize {
+        match self {
+            Self::F64 => 64,
+            Self::Tf32 => 32,
+            Self::F16 | Self::Bf16 => 16,
+            Self::E4m3 | Self::E5m2 | Self::U8 | Self::S8 => 8,
+            Self::U4 | Self::S4 => 4,
+            Self::B1 => 1,
+        }
+    }
+}
+
+/// The type of the elements of C or D.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Accumulator {
+    /// `.f16`.
+    F16,
+    /// `.f32`.
+    F32,
+    /// `.f64`.
+    F64,
+    /// `.s32`.
+    S32,
+}
+
+impl Accumulator {
+    /// The width of one element.
+    pub const fn bits(self) -> usize {
+        match self {
+            Self::F16 => 16,
+            Self::F32 | Self::S32 => 32,
+            Self::F64 => 64,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Tiles of 8×8 halves: `ldmatrix`, `stmatrix`, `movmatrix`.
+
+use super::{LANES, Register};
+
+/// What one register of each lane holds after `ldmatrix`: two neighbours of a row, four lanes to a row; of a column, if
+/// `transposed`.
+#[inline]
+pub fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
+    let element =
+        |row: usize, column: usize| u32::from(if transposed { rows[column][row] } else { rows[row][column] });
+    std::array::from_fn(|lane| {
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        element(row, column) | element(row, column + 1) << 16
+    })
+}
+
+/// The rows that `stmatrix` writes: the inverse of [`load_tile`].
+#[inline]
+pub fn store_tile(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
+    let mut rows = [[0; 8]; 8];
+    for lane in 0..LANES {
+        for half in 0..2 {
+            let (row, column) = (lane / 4, lane % 4 * 2 + half);
+            let element = (register[lane] >> (16 * half)) as u16;
+            if transposed {
+                rows[column][row] = element;
+            } else {
+                rows[row][column] = element;
+            }
+        }
+    }
+    rows
+}
+
+/// `movmatrix.trans`.
+#[inline]
+pub fn transpose_tile(register: &Register) -> Register {
+    load_tile(&store_tile(register, false), true)
+}

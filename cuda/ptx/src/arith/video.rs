@@ -1,0 +1,236 @@
+//! Video instructions: arithmetic on selected bytes and halves, with a second operation on a third operand.
+
+use super::compare::{Comparison, compare};
+
+/// The part of a register that a scalar video instruction reads or writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Word,
+    /// `.b0` to `.b3`.
+    Byte(u8),
+    /// `.h0`, `.h1`.
+    Half(u8),
+}
+
+impl Part {
+    /// How far from bit 0, and how wide.
+    #[inline(always)]
+    fn place(self) -> (u32, u32) {
+        match self {
+            Self::Word => (0, 32),
+            Self::Byte(index) => (u32::from(index & 3) * 8, 8),
+            Self::Half(index) => (u32::from(index & 1) * 16, 16),
+        }
+    }
+
+    /// The selected part, sign- or zero-extended.
+    #[inline(always)]
+    fn read(self, register: u32, signed: bool) -> i64 {
+        let (shift, width) = self.place();
+        extend(register >> shift, width, signed)
+    }
+}
+
+/// The low bits of a word as a number.
+#[inline(always)]
+fn extend(bits: u32, width: u32, signed: bool) -> i64 {
+    let up = 32 - width;
+    if signed { i64::from((bits << up) as i32 >> up) } else { i64::from(bits << up >> up) }
+}
+
+/// What a video instruction computes from two numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Video {
+    /// `vadd`.
+    Add,
+    /// `vsub`.
+    Subtract,
+    /// `vabsdiff`.
+    AbsoluteDifference,
+    /// `vmin`.
+    Min,
+    /// `vmax`.
+    Max,
+    /// `vavrg2`, `vavrg4`: half the sum, a tie away from zero.
+    Average,
+    /// `vshl`, the amount clamped to 32 or taken modulo 32.
+    ShiftLeft {
+        /// `.clamp`, not `.wrap`.
+        clamp: bool,
+    },
+    /// `vshr`.
+    ShiftRight {
+        /// `.clamp`, not `.wrap`.
+        clamp: bool,
+    },
+    /// `vset`: one or zero.
+    Compare(Comparison),
+}
+
+#[inline(always)]
+fn compute(operation: Video, a: i64, b: i64) -> i64 {
+    let amount = |clamp| if clamp { b.min(32) } else { b & 31 };
+    match operation {
+        Video::Add => a + b,
+        Video::Subtract => a - b,
+        Video::AbsoluteDifference => (a - b).abs(),
+        Video::Min => a.min(b),
+        Video::Max => a.max(b),
+        Video::Average => (a + b + i64::from(a + b >= 0)) >> 1,
+        Video::ShiftLeft { clamp } => a << amount(clamp),
+        Video::ShiftRight { clamp } => a >> amount(clamp),
+        Video::Compare(comparison) => i64::from(compare(a, b, comparison)),
+    }
+}
+
+/// Into the range of a number of `width` bits.
+#[inline(always)]
+fn clamp(x: i64, width: u32, signed: bool) -> i64 {
+    if signed { x.clamp(-1 << (width - 1), (1 << (width - 1)) - 1) } else { x.clamp(0, (1 << width) - 1) }
+}
+
+/// The second operation of a scalar video instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Second {
+    /// None: the result is the first operation's.
+    #[default]
+    None,
+    /// `.add`: added to `c`.
+    Add,
+    /// `.min`: the lower of the two, in the destination's signedness.
+    Min,
+    /// `.max`.
+    Max,
+    /// The destination's part becomes the result, the rest is `c`.
+    Merge(Part),
+}
+
+/// A scalar video instruction but for its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Scalar {
+    /// The first operation.
+    pub operation: Video,
+    /// Whether the destination is `.s32`.
+    pub signed: bool,
+    /// Part and signedness of the first operand.
+    pub a: (Part, bool),
+    /// Part and signedness of the second operand.
+    pub b: (Part, bool),
+    /// `.sat`: the first result is clamped to the destination's part.
+    pub saturate: bool,
+    /// What is done with `c`.
+    pub second: Second,
+}
+
+impl Scalar {
+    /// The result.
+    #[inline(always)]
+    pub fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
+        let first = compute(self.operation, self.a.0.read(a, self.a.1), self.b.0.read(b, self.b.1));
+        let (shift, width) = if let Second::Merge(part) = self.second { part.place() } else { (0, 32) };
+        let first = if self.saturate { clamp(first, width, self.signed) } else { first };
+        let (t, c_number) = (extend(first as u32, 32, self.signed), extend(c, 32, self.signed));
+        match self.second {
+            Second::None => t as u32,
+            Second::Add => c.wrapping_add(t as u32),
+            Second::Min => t.min(c_number) as u32,
+            Second::Max => t.max(c_number) as u32,
+            Second::Merge(_) => {
+                let mask = (u32::MAX >> (32 - width)) << shift;
+                c & !mask | ((t as u32) << shift) & mask
+            }
+        }
+    }
+}
+
+/// A `vadd2`, `vadd4` or kin but for its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Simd {
+    /// The operation on each pair.
+    pub operation: Video,
+    /// Two halves or four bytes.
+    pub lanes: u32,
+    /// Whether the destination is signed.
+    pub signed: bool,
+    /// For each lane, the part of `b:a` that it reads first; and the operand's signedness.
+    pub a: ([u8; 4], bool),
+    /// For each lane, the part of `b:a` that it reads second; and the operand's signedness.
+    pub b: ([u8; 4], bool),
+    /// `.sat`.
+    pub saturate: bool,
+    /// The lanes of the destination that are written or added, one bit each.
+    pub mask: u32,
+    /// `.add`: the results are added to `c`, instead of merged with it.
+    pub accumulate: bool,
+}
+
+impl Simd {
+    /// The result.
+    #[inline(always)]
+    pub fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
+        let width = 32 / self.lanes;
+        let source = u64::from(b) << 32 | u64::from(a);
+        let read = |selected: u8, signed| {
+            extend((source >> (u32::from(selected) * width % 64)) as u32, width, signed)
+        };
+        let mut result = c;
+        for lane in 0..self.lanes {
+            if self.mask >> lane & 1 == 0 {
+                continue;
+            }
+            let index = (lane & 3) as usize;
+            let t = compute(self.operation, read(self.a.0[index], self.a.1), read(self.b.0[index], self.b.1));
+            let t = if self.saturate { clamp(t, width, self.signed) } else { t } as u32;
+            if self.accumulate {
+                result = result.wrapping_add(t);
+            } else {
+                let mask = (u32::MAX >> (32 - width)) << (lane * width);
+                result = result & !mask | (t << (lane * width)) & mask;
+            }
+        }
+        result
+    }
+}
+
+/// `vmad`: `±(a · b) ± c`, or one more, scaled and clamped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct MultiplyAdd {
+    /// Part and signedness of the first operand.
+    pub a: (Part, bool),
+    /// Part and signedness of the second operand.
+    pub b: (Part, bool),
+    /// Exactly one of `a` and `b` is negated.
+    pub negate_product: bool,
+    /// `c` is negated.
+    pub negate_c: bool,
+    /// `.po`: one is added.
+    pub plus_one: bool,
+    /// Bits of the right shift: 0, 7 or 15.
+    pub shift: u32,
+    /// `.sat`.
+    pub saturate: bool,
+}
+
+impl MultiplyAdd {
+    /// The result.
+    #[inline(always)]
+    pub fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
+        let product = i128::from(self.a.0.read(a, self.a.1)) * i128::from(self.b.0.read(b, self.b.1));
+        let signed_product = self.a.1 || self.b.1 || self.negate_product;
+        let signed = signed_product || self.negate_c;
+        // Inverting all bits and adding one negates.
+        let product = if self.negate_product { -product } else { product };
+        let addend = if self.negate_c { !c } else { c };
+        let one = i128::from(self.plus_one || (self.negate_c && !self.negate_product));
+        let sum = product + i128::from(extend(addend, 32, signed)) + one;
+        let scaled = sum >> self.shift;
+        let clamped = match (self.saturate, signed) {
+            (false, _) => scaled,
+            (true, true) => scaled.clamp(i32::MIN.into(), i32::MAX.into()),
+            (true, false) => scaled.clamp(0, u32::MAX.into()),
+        };
+        clamped as u32
+    }
+}
