@@ -62,7 +62,7 @@ pub fn lg2(a: f32, ftz: bool) -> f32 {
     let result = (exponent as f32 + bias) + p * t;
     let result = if a == f32::INFINITY { a } else { result };
     let result = if a == 0.0 { f32::NEG_INFINITY } else { result };
-    if a < 0.0 || a.is_nan() { CANONICAL_NAN } else { result }
+    if (a < 0.0) | a.is_nan() { CANONICAL_NAN } else { result }
 }
 
 /// An angle as a multiple of a quarter turn and a rest of an eighth turn or less. The multiple is right modulo four
@@ -79,7 +79,7 @@ fn quarter_turns(a: f32) -> (u32, f32) {
     let rest = (x - turns * QUARTER_HIGH) - turns * QUARTER_LOW;
     // Past the range of the trick the rest can be anything; a sine never leaves [-1, 1].
     let rest = rest as f32;
-    let inside = rest > -0.79 && rest < 0.79;
+    let inside = (rest > -0.79) & (rest < 0.79);
     (shifted.to_bits() as u32, if inside { rest } else { 0.0 })
 }
 
@@ -170,7 +170,7 @@ pub fn div(a: f32, b: f32, ftz: bool) -> f32 {
     const LIMIT: f32 = f32::from_bits(253 << 23);
     let (a, b) = (flush(a, ftz), flush(b, ftz));
     let by_zero = a * 0.0f32.copysign(b);
-    let huge = b.abs() > LIMIT && b.abs() < f32::INFINITY;
+    let huge = (b.abs() > LIMIT) & (b.abs() < f32::INFINITY);
     canonical(flush(if huge { by_zero } else { a / b }, ftz))
 }
 

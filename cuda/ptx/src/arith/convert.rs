@@ -72,6 +72,30 @@ fn ready_f64(x: f64, rounding: Rounding) -> f64 {
     if rounding == Rounding::Zero { x } else { integral_f64(x, rounding) }
 }
 
+/// `as i32`, but vector code: the compiler takes the saturating cast apart lane by lane.
+#[inline(always)]
+#[expect(unsafe_code, reason = "an unchecked cast is one vector instruction")]
+fn truncate_to_i32(x: f32) -> i32 {
+    const LIMIT: f32 = 2_147_483_648.0;
+    let inside = (x >= -LIMIT) & (x < LIMIT);
+    // SAFETY: `x` is a number in the range of i32, or replaced by one.
+    let number = unsafe { if inside { x } else { 0.0 }.to_int_unchecked::<i32>() };
+    let high = if x >= LIMIT { i32::MAX } else { number };
+    if x < -LIMIT { i32::MIN } else { high }
+}
+
+/// `as u32`, likewise.
+#[inline(always)]
+fn truncate_to_u32(x: f32) -> u32 {
+    const LIMIT: f32 = 2_147_483_648.0;
+    // The upper half of the range is moved into the lower, where the difference is exact.
+    let upper = x >= LIMIT;
+    let moved = truncate_to_i32(if upper { x - LIMIT } else { x }) as u32;
+    let number = if upper { moved | 1 << 31 } else { moved };
+    let high = if x >= 2.0 * LIMIT { u32::MAX } else { number };
+    if x < 0.0 { 0 } else { high }
+}
+
 macro_rules! convert_clamps {
     ($type:ident) => {
         #[inline(always)]
@@ -88,11 +112,11 @@ macro_rules! convert_clamps {
 }
 
 macro_rules! convert_narrow {
-    ($($type:ident)*) => {$(
+    ($($type:ident $truncate:expr;)*) => {$(
         impl Convert for $type {
             #[inline(always)]
             fn from_f32(x: f32, rounding: Rounding) -> Self {
-                ready_f32(x, rounding) as $type
+                $truncate(ready_f32(x, rounding))
             }
             #[inline(always)]
             fn from_f64(x: f64, rounding: Rounding) -> Self {
@@ -177,7 +201,14 @@ macro_rules! magnitude {
     };
 }
 
-convert_narrow!(u8 i8 u16 i16 u32 i32);
+convert_narrow! {
+    u8 |x: f32| truncate_to_i32(x).clamp(0, 0xff) as u8;
+    i8 |x: f32| truncate_to_i32(x).clamp(-0x80, 0x7f) as i8;
+    u16 |x: f32| truncate_to_i32(x).clamp(0, 0xffff) as u16;
+    i16 |x: f32| truncate_to_i32(x).clamp(-0x8000, 0x7fff) as i16;
+    u32 truncate_to_u32;
+    i32 truncate_to_i32;
+}
 convert_wide!(u64 i64);
 
 /// A 64-bit integer as an `f64` from which a rounding to 24 bits or fewer is right: the bits that do not fit are gathered

@@ -107,9 +107,10 @@ fn odd_sum(a: f32, b: f32) -> f32 {
     let error = (a - (sum - b_part)) + (b - b_part);
     let bits = sum.to_bits();
     let outward = (error > 0.0) == (sum > 0.0);
-    let odd = if outward { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    let step = 2 * i32::from(outward) - 1;
     let inexact = (error > 0.0) | (error < 0.0);
-    f32::from_bits(if inexact && bits & 1 == 0 { odd } else { bits })
+    let odd = (bits as i32).wrapping_add(step * i32::from(inexact & (bits & 1 == 0)));
+    f32::from_bits(odd as u32)
 }
 
 /// An `f32` rounded to a half in any direction.
@@ -144,7 +145,7 @@ pub fn round<H: Half>(x: f32, rounding: Rounding) -> u16 {
 /// `.ftz`: a subnormal becomes a zero of its sign.
 #[inline(always)]
 pub fn flush<H: Half>(bits: u16, ftz: bool) -> u16 {
-    if ftz && bits & !SIGN < H::MIN_NORMAL { bits & SIGN } else { bits }
+    if ftz & (bits & !SIGN < H::MIN_NORMAL) { bits & SIGN } else { bits }
 }
 
 /// Whether a bit pattern is a NaN.

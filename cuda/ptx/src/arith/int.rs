@@ -157,13 +157,16 @@ pub fn increment(a: u32, limit: u32) -> u32 {
 /// `atom.dec`: one less, and `limit` after zero or from above `limit`.
 #[inline(always)]
 pub fn decrement(a: u32, limit: u32) -> u32 {
-    if a == 0 || a > limit { limit } else { a - 1 }
+    if (a == 0) | (a > limit) { limit } else { a - 1 }
 }
 
 /// An operation on each half of some registers: `.u16x2`, `.f16x2` and kin.
 #[inline(always)]
 pub fn pairwise<const N: usize>(registers: [u32; N], operation: impl Fn([u16; N]) -> u16) -> u32 {
-    let low = operation(registers.map(|register| register as u16));
-    let high = operation(registers.map(|register| (register >> 16) as u16));
-    u32::from(low) | u32::from(high) << 16
+    let mut result = 0;
+    // One place that calls the operation, so that it is inlined.
+    for shift in [0, 16] {
+        result |= u32::from(operation(registers.map(|register| (register >> shift) as u16))) << shift;
+    }
+    result
 }

@@ -21,7 +21,7 @@ pub fn canonical(x: f32) -> f32 {
 #[inline(always)]
 pub fn flush(x: f32, ftz: bool) -> f32 {
     let zero = f32::from_bits(x.to_bits() & SIGN);
-    if ftz && x.abs() < f32::MIN_POSITIVE { zero } else { x }
+    if ftz & (x.abs() < f32::MIN_POSITIVE) { zero } else { x }
 }
 
 /// `.sat`: into `[0.0, 1.0]`; a NaN and both zeros become `+0.0`.
@@ -76,10 +76,11 @@ pub(super) fn odd_from_double(x: f64) -> f32 {
     let nearest = x as f32;
     let back = f64::from(nearest);
     let bits = nearest.to_bits();
-    let other = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits.wrapping_add(1) };
+    let step = if back.abs() > x.abs() { u32::MAX } else { 1 };
     // Of the two neighbours of an inexact value, one is odd. A NaN compares as neither, and stays.
     let inexact = (back < x) | (back > x);
-    f32::from_bits(if inexact && bits & 1 == 0 { other } else { bits })
+    let moved = if inexact { step } else { 0 };
+    f32::from_bits(bits.wrapping_add(if bits & 1 == 0 { moved } else { 0 }))
 }
 
 /// A sum of two `f64`, rounded to odd. Exact zero sums have the sign that rounding to nearest gives.
@@ -91,10 +92,11 @@ pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
     let bits = sum.to_bits();
     // An inexact sum whose last bit is clear was rounded away from its odd neighbour, which lies toward the error.
     let outward = (error > 0.0) == (sum > 0.0);
-    let odd = if outward { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    let step = if outward { 1 } else { u64::MAX };
     // The error of an infinite sum is a NaN, and compares as none.
     let inexact = (error > 0.0) | (error < 0.0);
-    f64::from_bits(if inexact && bits & 1 == 0 { odd } else { bits })
+    let moved = if inexact { step } else { 0 };
+    f64::from_bits(bits.wrapping_add(if bits & 1 == 0 { moved } else { 0 }))
 }
 
 /// The sum of two exact `f64` terms, rounded to `f32`, with the sign of zero that the rounding asks for.
@@ -103,7 +105,7 @@ fn rounded_sum(a: f64, b: f64, rounding: Rounding) -> f32 {
     let sum = from_double(odd_sum(a, b), rounding);
     let both_positive = (a.to_bits() | b.to_bits()) >> 63 == 0;
     let exact_zero = a + b == 0.0;
-    if rounding == Rounding::Down && exact_zero && !both_positive { -0.0 } else { sum }
+    if rounding == Rounding::Down && exact_zero & !both_positive { -0.0 } else { sum }
 }
 
 /// `add.f32`.

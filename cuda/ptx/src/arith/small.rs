@@ -31,7 +31,7 @@ pub fn tf32(x: f32, rounding: Tf32Rounding, satfinite: bool, relu: bool) -> u32 
     let rounded = (magnitude + increment) & !((1 << TF32_CUT) - 1);
     let limit = if satfinite { TF32_MAX } else { f32::INFINITY.to_bits() };
     let signed = rounded.min(limit) | sign;
-    let clamped = if relu && sign != 0 { 0 } else { signed };
+    let clamped = if relu & (sign != 0) { 0 } else { signed };
     if x.is_nan() { CANONICAL_NAN.to_bits() } else { clamped }
 }
 
@@ -76,7 +76,7 @@ impl Float8 {
         let subnormal = (f32::from_bits(magnitude) + unit).to_bits().wrapping_sub(unit.to_bits());
         let code = if magnitude < (127 + 1 - bias) << 23 { subnormal } else { normal };
         let clamped = code.min(largest) as u8 | u8::from(negative) << 7;
-        let clamped = if relu && negative { 0 } else { clamped };
+        let clamped = if relu & negative { 0 } else { clamped };
         if x.is_nan() { NAN8 } else { clamped }
     }
 

@@ -1,6 +1,6 @@
 //! Tiles of 8×8 halves: `ldmatrix`, `stmatrix`, `movmatrix`.
 
-use super::{LANES, Register};
+use super::Register;
 
 /// What one register of each lane holds after `ldmatrix`: two neighbours of a row, four lanes to a row; of a column, if
 /// `transposed`.
@@ -18,10 +18,10 @@ pub fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
 #[inline]
 pub fn store_tile(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
     let mut rows = [[0; 8]; 8];
-    for lane in 0..LANES {
+    for (lane, &word) in register.iter().enumerate() {
         for half in 0..2 {
             let (row, column) = (lane / 4, lane % 4 * 2 + half);
-            let element = (register[lane] >> (16 * half)) as u16;
+            let element = (word >> (16 * half)) as u16;
             if transposed {
                 rows[column][row] = element;
             } else {

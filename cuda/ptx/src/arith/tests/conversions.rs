@@ -56,6 +56,22 @@ fn floats_to_integers_clamp_and_take_nan() {
 }
 
 #[test]
+fn truncation_is_the_cast_of_the_language() {
+    let mut random = fastrand::Rng::with_seed(9);
+    for i in 0..200_000 {
+        let x = if i % 2 == 0 { f32::from_bits(random.u32(..)) } else { (random.f32() - 0.5) * 1e10 };
+        let rz = Rounding::Zero;
+        assert_eq!((i32::from_f32(x, rz), u32::from_f32(x, rz)), (x as i32, x as u32), "{x:e}");
+        assert_eq!((i8::from_f32(x, rz), u8::from_f32(x, rz)), (x as i8, x as u8), "{x:e}");
+        assert_eq!((i16::from_f32(x, rz), u16::from_f32(x, rz)), (x as i16, x as u16), "{x:e}");
+    }
+    for x in [2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0, 4294967040.0, 4294967296.0, -0.9f32] {
+        let rz = Rounding::Zero;
+        assert_eq!((i32::from_f32(x, rz), u32::from_f32(x, rz)), (x as i32, x as u32), "{x:e}");
+    }
+}
+
+#[test]
 fn integers_are_rounded_as_the_exact_value() {
     fn check<T: Convert>(x: T, exact: i128) {
         let exact = Rational::from_i128(exact);

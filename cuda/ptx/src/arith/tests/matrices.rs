@@ -3,7 +3,10 @@ use crate::arith::half::{Bf16, F16, Half};
 use crate::arith::matrix::*;
 use crate::arith::small::Float8;
 
-const FORMS: [(Family, (usize, usize, usize), Element, Accumulator); 36] = {
+/// Family, M×N×K, elements, accumulator.
+type Form = (Family, (usize, usize, usize), Element, Accumulator);
+
+const FORMS: [Form; 36] = {
     use Accumulator as To;
     use Element::*;
     use Family::*;
@@ -90,11 +93,11 @@ fn number(element: Element, random: &mut fastrand::Rng) -> i32 {
 
 fn fill(fragment: &Fragment, element: impl Fn(usize, usize) -> u32) -> Vec<Register> {
     let mut registers = vec![[0; 32]; fragment.registers()];
-    for lane in 0..32 {
-        for index in 0..fragment.elements() {
+    for index in 0..fragment.elements() {
+        let bit = index * fragment.bits();
+        for (lane, word) in registers[bit / 32].iter_mut().enumerate() {
             let (row, column) = fragment.position(lane, index);
-            let bit = index * fragment.bits();
-            registers[bit / 32][lane] |= element(row, column) << (bit % 32);
+            *word |= element(row, column) << (bit % 32);
         }
     }
     registers
@@ -228,7 +231,7 @@ fn accumulators_round_clamp_and_wrap() {
         bit_operation: BitOperation::And,
         ..form(Family::Wmma, (8, 8, 128), Element::B1, Accumulator::S32)
     };
-    bits.execute(&full, &vec![[0x0f0f_0f0f; 32]; 1], &vec![[0; 32]; 2], &mut after);
+    bits.execute(&full, &[[0x0f0f_0f0f; 32]], &[[0; 32]; 2], &mut after);
     assert_eq!(after, vec![[64; 32]; 2]);
 }
 
