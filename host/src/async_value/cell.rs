@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{
-    AsyncValue, live,
+    AsyncValue, live, scalar_bits,
     state::{Enqueue, Orphaned, RefCount, Release, State, StateWord, Waiter, WaiterList},
 };
 use crate::{
@@ -67,7 +67,7 @@ impl CellPtr {
     pub(super) fn concrete<T: Value>(value: T) -> Self {
         let cell = Self::allocate::<T>(T::type_index(), State::Concrete);
         // SAFETY: the cell was allocated for a `T` and nobody else has seen it.
-        unsafe { cell.payload::<T>().write(value) };
+        unsafe { cell.write(value) };
         cell
     }
 
@@ -151,6 +151,36 @@ impl CellPtr {
             unsafe { self.destroy() };
         }
         published.waiters
+    }
+
+    /// Stores the payload. That of a scalar is a whole word, see [`AsyncValue::unboxed`].
+    ///
+    /// # Safety
+    /// The cell was allocated for a `T`, has no payload yet, and nobody else uses it but to wait.
+    #[inline]
+    pub(super) unsafe fn write<T: Value>(self, value: T) {
+        // SAFETY: by contract; every payload's place has room for a word.
+        unsafe {
+            if T::INLINE {
+                self.payload::<u64>().write(scalar_bits(value));
+            } else {
+                self.payload::<T>().write(value);
+            }
+        }
+    }
+
+    /// What a handle keeps of the pointer.
+    #[inline]
+    pub(super) fn as_ptr(self) -> *mut () {
+        self.0.as_ptr().cast()
+    }
+
+    /// # Safety
+    /// `word` came from [`CellPtr::as_ptr`].
+    #[inline]
+    pub(super) unsafe fn from_ptr(word: *mut ()) -> Self {
+        // SAFETY: by contract.
+        Self(unsafe { NonNull::new_unchecked(word.cast()) })
     }
 
     /// The payload's place, for a cell allocated for `T`.

@@ -22,7 +22,7 @@ mod waiters;
 use std::{
     fmt,
     mem::{self, ManuallyDrop},
-    ptr::NonNull,
+    ptr::{self, NonNull},
     sync::Arc,
 };
 
@@ -50,22 +50,28 @@ pub enum Status {
     Failed,
 }
 
-/// The second word of a handle; which field is live, the tag says.
-#[derive(Clone, Copy)]
-union Word {
-    scalar: u64,
-    cell: CellPtr,
-    error: NonNull<Diagnostic>,
-}
-
 /// A value, present or to come. Cloning shares it.
+///
+/// Two plain words, so that a handle is passed and moved in machine registers.
 #[repr(C)]
 pub struct AsyncValue {
-    tag: TypeIndex,
-    word: Word,
+    /// A [`TypeIndex`], widened.
+    tag: usize,
+    /// What the tag says: the bits of a scalar, a [`CellPtr`], or what [`Arc::into_raw`] made of an error.
+    word: *mut (),
 }
 
-const _: () = assert!(mem::size_of::<AsyncValue>() == 16);
+const _: () = assert!(mem::size_of::<AsyncValue>() == 16, "scalars of 64 bits fit the word");
+
+/// A scalar's bytes as they lie in memory, filled up with zeros.
+#[inline]
+fn scalar_bits<T: Value>(scalar: T) -> u64 {
+    assert!(T::INLINE, "a scalar");
+    let mut bits = 0;
+    // SAFETY: inline types fit a word, in size and alignment, and need no drop.
+    unsafe { (&raw mut bits).cast::<T>().write(scalar) };
+    bits
+}
 
 // SAFETY: payloads are `Send + Sync` (`Value` requires it), errors are shared by `Arc`, and a cell's state
 // and count are atomic.
@@ -75,16 +81,23 @@ unsafe impl Sync for AsyncValue {}
 
 impl AsyncValue {
     /// The handle of a register that holds nothing.
-    pub(crate) const EMPTY: Self = Self { tag: tags::EMPTY, word: Word { scalar: 0 } };
+    pub(crate) const EMPTY: Self = Self::with_tag(tags::EMPTY, ptr::null_mut());
+
+    #[inline]
+    const fn with_tag(tag: TypeIndex, word: *mut ()) -> Self {
+        Self { tag: tag.0 as usize, word }
+    }
+
+    #[inline]
+    fn from_bits(tag: TypeIndex, bits: u64) -> Self {
+        Self::with_tag(tag, ptr::without_provenance_mut(bits as usize))
+    }
 
     /// A value that is there.
     #[inline]
     pub fn new<T: Value>(value: T) -> Self {
         if T::INLINE {
-            let mut word = Word { scalar: 0 };
-            // SAFETY: inline types fit the word, in size and alignment, and need no drop.
-            unsafe { (&raw mut word).cast::<T>().write(value) };
-            return Self { tag: T::type_index(), word };
+            return Self::from_bits(T::type_index(), scalar_bits(value));
         }
         // SAFETY: the new cell's one reference goes to the handle.
         unsafe { Self::from_cell(CellPtr::concrete(value)) }
@@ -92,16 +105,14 @@ impl AsyncValue {
 
     /// A value that is an error.
     pub fn from_error(error: impl Into<Arc<Diagnostic>>) -> Self {
-        let raw = Arc::into_raw(error.into()).cast_mut();
-        // SAFETY: `Arc::into_raw` is never null.
-        Self { tag: tags::ERROR, word: Word { error: unsafe { NonNull::new_unchecked(raw) } } }
+        Self::with_tag(tags::ERROR, Arc::into_raw(error.into()).cast_mut().cast())
     }
 
     /// # Safety
     /// The caller hands over one reference to the cell.
     #[inline]
     unsafe fn from_cell(cell: CellPtr) -> Self {
-        Self { tag: tags::CELL, word: Word { cell } }
+        Self::with_tag(tags::CELL, cell.as_ptr())
     }
 
     /// The handle, leaving an empty one.
@@ -112,11 +123,16 @@ impl AsyncValue {
 
     #[inline]
     fn cell(&self) -> Option<CellPtr> {
-        if self.tag == tags::CELL {
-            // SAFETY: the tag says that the word is a cell.
-            return Some(unsafe { self.word.cell });
+        if self.tag() == tags::CELL {
+            // SAFETY: the tag says that the word came from a cell, of which this is a handle.
+            return Some(unsafe { CellPtr::from_ptr(self.word) });
         }
         None
+    }
+
+    #[inline]
+    fn tag(&self) -> TypeIndex {
+        TypeIndex(self.tag as u32)
     }
 
     fn is_cell(&self, other: CellPtr) -> bool {
@@ -126,7 +142,7 @@ impl AsyncValue {
     /// Whether the value is there.
     #[inline]
     pub fn status(&self) -> Status {
-        if self.tag.0 >= tags::FIRST_INLINE.0 {
+        if self.is_inline() {
             return Status::Ready;
         }
         match self.cell().map(|cell| cell.state()) {
@@ -141,7 +157,7 @@ impl AsyncValue {
     /// Whether the value is a scalar kept in the handle.
     #[inline]
     pub(crate) fn is_inline(&self) -> bool {
-        self.tag.0 >= tags::FIRST_INLINE.0
+        self.tag().0 >= tags::FIRST_INLINE.0
     }
 
     /// Whether the value has a payload or is an error.
@@ -162,8 +178,8 @@ impl AsyncValue {
     /// The payload, if it is a `T` kept in the handle.
     #[inline]
     pub(crate) fn get_inline<T: Value>(&self) -> Option<&T> {
-        if T::INLINE && self.tag == T::type_index() {
-            // SAFETY: the tag says that the word holds a `T`.
+        if T::INLINE && self.tag() == T::type_index() {
+            // SAFETY: the tag says that the word holds the bytes of a `T`.
             return Some(unsafe { &*(&raw const self.word).cast::<T>() });
         }
         None
@@ -191,12 +207,13 @@ impl AsyncValue {
 
     /// The error, if the value is one.
     pub fn error(&self) -> Option<Arc<Diagnostic>> {
-        if self.tag == tags::ERROR {
+        if self.tag() == tags::ERROR {
             // SAFETY: the tag says that the word came from `Arc::into_raw`; the handle keeps its reference.
-            let shared = ManuallyDrop::new(unsafe { Arc::from_raw(self.word.error.as_ptr()) });
+            let shared =
+                ManuallyDrop::new(unsafe { Arc::from_raw(self.word.cast::<Diagnostic>().cast_const()) });
             return Some(Arc::clone(&shared));
         }
-        if self.tag == tags::EMPTY {
+        if self.tag() == tags::EMPTY {
             return Some(Arc::new(Diagnostic::internal("a kernel did not set this result")));
         }
         let cell = self.cell()?;
@@ -217,7 +234,7 @@ impl AsyncValue {
             Some(cell) if cell.type_index() != tags::INDIRECT => type_name(cell.type_index()),
             // SAFETY: an available indirect cell holds a handle.
             Some(cell) if self.is_available() => unsafe { &*cell.payload::<AsyncValue>() }.type_name(),
-            _ => type_name(self.tag),
+            _ => type_name(self.tag()),
         }
     }
 
@@ -225,7 +242,7 @@ impl AsyncValue {
     pub fn is_unique(&self) -> bool {
         match self.cell() {
             Some(cell) => cell.type_index() != tags::INDIRECT && cell.is_unique(),
-            None => self.tag != tags::ERROR,
+            None => self.tag() != tags::ERROR,
         }
     }
 
@@ -246,8 +263,8 @@ impl AsyncValue {
             (waiter.into_inner().closure)();
         }
         fn node<F: FnOnce()>(closure: F) -> NonNull<Waiter> {
-            let link = Waiter { next: std::ptr::null_mut(), run: run::<F> };
-            PoolBox::new(Closure { link, closure }).into_raw().cast()
+            let link = Waiter { next: ptr::null_mut(), run: run::<F> };
+            PoolBox::new(|| Closure { link, closure }).into_raw().cast()
         }
 
         if self.status() != Status::Pending {
@@ -289,9 +306,9 @@ impl AsyncValue {
     fn unbox(self) -> Self {
         match self.cell() {
             Some(cell) if cell.type_index().is_scalar() && cell.state() == State::Concrete => {
-                // SAFETY: published; a scalar fits the word in size and alignment, and its cell has room for a word.
-                let word = unsafe { cell.payload::<Word>().read() };
-                Self { tag: cell.type_index(), word }
+                // SAFETY: published; the payload of a cell of a scalar is a word.
+                let bits = unsafe { cell.payload::<u64>().read() };
+                Self::from_bits(cell.type_index(), bits)
             }
             _ => self.collapse(),
         }
@@ -344,7 +361,7 @@ impl AsyncValue {
     #[inline]
     fn is_counted(&self) -> bool {
         const { assert!(tags::CELL.0 + 1 == tags::ERROR.0) };
-        (tags::CELL.0..=tags::ERROR.0).contains(&self.tag.0)
+        (tags::CELL.0..=tags::ERROR.0).contains(&self.tag().0)
     }
 
     // Out of line, as is `release`: handles are cloned and dropped everywhere, and most of them are scalars.
@@ -355,7 +372,7 @@ impl AsyncValue {
         } else {
             // SAFETY: a counted handle that is no cell is an error: the word came from `Arc::into_raw`, and this
             // handle holds a reference.
-            unsafe { Arc::increment_strong_count(self.word.error.as_ptr()) };
+            unsafe { Arc::increment_strong_count(self.word.cast::<Diagnostic>().cast_const()) };
         }
     }
 
@@ -368,7 +385,7 @@ impl AsyncValue {
             unsafe { cell.release() };
         } else {
             // SAFETY: an error, as above; this handle owns that reference.
-            drop(unsafe { Arc::from_raw(self.word.error.as_ptr()) });
+            drop(unsafe { Arc::from_raw(self.word.cast::<Diagnostic>().cast_const()) });
         }
     }
 }

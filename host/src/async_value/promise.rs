@@ -67,7 +67,7 @@ impl<T: Value> Promise<T> {
     pub fn construct(self, value: T) -> Constructed<T> {
         let cell = mem::ManuallyDrop::new(self).cell;
         // SAFETY: the cell was made for a `T`, is pending, and this is its one producer.
-        unsafe { cell.payload::<T>().write(value) };
+        unsafe { cell.write(value) };
         Constructed { cell, marker: PhantomData }
     }
 
@@ -178,20 +178,32 @@ impl IndirectPromise {
     /// Makes the value what `target` is, now or as soon as that is available.
     #[inline]
     pub fn forward_to(self, target: AsyncValue) {
-        if target.status() == Status::Pending { self.forward_later(target) } else { self.forward_now(target) }
+        if target.is_inline() {
+            self.settle(target, State::Concrete);
+        } else if target.status() == Status::Pending {
+            self.forward_later(target);
+        } else {
+            self.forward_now(target);
+        }
     }
 
-    /// To an available value.
-    fn forward_now(self, target: AsyncValue) {
+    /// To an available value that is not indirect, in this state.
+    #[inline]
+    fn settle(self, target: AsyncValue, state: State) {
         let cell = mem::ManuallyDrop::new(self).cell;
-        let target = target.collapse();
-        let state = if target.status() == Status::Failed { State::Error } else { State::Concrete };
         // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer, which is used
         // up.
         unsafe {
             cell.payload::<AsyncValue>().write(target);
             publish(cell, state);
         }
+    }
+
+    /// To an available value.
+    fn forward_now(self, target: AsyncValue) {
+        let target = target.collapse();
+        let state = if target.status() == Status::Failed { State::Error } else { State::Concrete };
+        self.settle(target, state);
     }
 
     #[inline(never)]
@@ -202,7 +214,7 @@ impl IndirectPromise {
         }
         let Some(list) = target.wait_list() else { return self.forward_now(target) };
         let link = Waiter { next: ptr::null_mut(), run: Forward::run };
-        let forward = PoolBox::new(Forward { link, promise: self, target }).into_raw();
+        let forward = PoolBox::new(|| Forward { link, promise: self, target }).into_raw();
         // SAFETY: the box is given up; once pushed, the list owns it and `run` takes it back. It holds a handle of the
         // value until then.
         if unsafe { list.push(forward.cast()) } == Enqueue::Available {

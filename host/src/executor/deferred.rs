@@ -9,7 +9,6 @@
 #![expect(unsafe_code, reason = "the kernel is a link of intrusive waiter lists, and shares a counted frame")]
 
 use std::{
-    mem,
     panic::{self, AssertUnwindSafe},
     ptr::{self, NonNull},
     sync::atomic::{AtomicUsize, Ordering, fence},
@@ -59,7 +58,7 @@ impl Deferring {
             unreachable!("native functions have no kernels");
         };
         let plan = NonNull::from(plan);
-        let frame = PoolBox::new(Frame { holders: AtomicUsize::new(WALK), plan, cx });
+        let frame = PoolBox::new(|| Frame { holders: AtomicUsize::new(WALK), plan, cx });
         Self { frame: frame.into_raw(), deferred: 0 }
     }
 
@@ -72,7 +71,7 @@ impl Deferring {
         (arguments, results): (&[Operand], &[Operand]),
     ) {
         self.deferred += 1;
-        let mut deferred = Deferred {
+        let mut deferred = PoolBox::new(|| Deferred {
             link: Waiter { next: ptr::null_mut(), run: Deferred::woken },
             frame: FrameRef(self.frame),
             step: number as u32,
@@ -80,7 +79,7 @@ impl Deferring {
             promise: None,
             many: None,
             few: [AsyncValue::EMPTY; FEW],
-        };
+        });
         if arguments.len() + results.len() <= FEW && results.len() <= 1 {
             for (place, &argument) in deferred.few.iter_mut().zip(arguments) {
                 *place = registers.use_up(argument);
@@ -101,7 +100,7 @@ impl Deferring {
             let promises = results.iter().map(promise).collect();
             deferred.many = Some(Box::new(Many { registers: values, promises }));
         }
-        Deferred::advance(PoolBox::new(deferred));
+        Deferred::advance(deferred);
     }
 }
 
@@ -216,16 +215,16 @@ impl Deferred {
     /// Where to wait for the next argument that is pending.
     #[inline]
     fn next_pending(&mut self) -> Option<WaitList> {
-        let (arguments, _) = self.step().operand_counts();
         let registers = match &self.many {
             Some(many) => &many.registers[..],
             None => &self.few,
         };
-        for (number, argument) in registers.iter().enumerate().take(arguments).skip(self.next as usize) {
+        // Those of the results are empty, which is not pending: the plan need not be asked where they begin.
+        while let Some(argument) = registers.get(self.next as usize) {
             if argument.status() == Status::Pending {
-                self.next = number as u32;
                 return argument.wait_list();
             }
+            self.next += 1;
         }
         None
     }
@@ -262,20 +261,26 @@ impl Deferred {
         let step = &plan.steps[*step as usize];
         let (arguments, results) = step.operand_counts();
         let (registers, promises) = match many {
-            Some(many) => (&mut many.registers[..], mem::take(&mut many.promises)),
-            None => (&mut few[..arguments + results], Vec::new()),
+            Some(many) => (&mut many.registers[..], Some(&mut many.promises)),
+            None => (&mut few[..arguments + results], None),
         };
-        let promises = promise.take().into_iter().chain(promises);
-
         let mut cx = BorrowedContext::same(&frame.get().cx);
         (cx.location, cx.kernel) = (step.location, step.kernel);
-        if let Some(error) = run(registers, plan, step, &cx) {
-            return promises.for_each(|promise| promise.forward_to(error.clone()));
-        }
-        // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.
+        let failed = run(registers, plan, step, &cx);
+
         let (arguments, results) = registers.split_at_mut(arguments);
+        // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.
         arguments.iter_mut().for_each(|argument| *argument = AsyncValue::EMPTY);
-        promises.zip(results).for_each(|(promise, result)| promise.forward_to(result.take()));
+        let produce = |promise: IndirectPromise, result: &mut AsyncValue| match &failed {
+            None => promise.forward_to(result.take()),
+            Some(error) => promise.forward_to(error.clone()),
+        };
+        if let Some(promise) = promise.take() {
+            produce(promise, &mut results[0]);
+        }
+        if let Some(promises) = promises {
+            promises.drain(..).zip(results).for_each(|(promise, result)| produce(promise, result));
+        }
     }
 }
 

@@ -95,6 +95,7 @@ impl<'f> FunctionRef<'f> {
 
 impl Invocation<'_> {
     /// The next argument.
+    #[inline]
     pub fn argument(&mut self, value: AsyncValue) {
         match self.function.body() {
             Body::Async(plan) | Body::Sync(plan) => {
@@ -110,6 +111,8 @@ impl Invocation<'_> {
     }
 
     /// Runs the function; `result` gets each result with its number, in order.
+    // Inlined, so that the call is not moved once more.
+    #[inline(always)]
     pub fn run(mut self, mut result: impl FnMut(usize, AsyncValue)) {
         self.run_into(&mut result);
     }

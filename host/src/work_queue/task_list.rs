@@ -5,7 +5,7 @@
 //! moved out first.
 #![expect(unsafe_code, reason = "a ring of slots, some of which hold tasks")]
 
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{self, MaybeUninit};
 use std::ptr;
 
 use super::Task;
@@ -39,7 +39,6 @@ impl TaskList {
         if self.len == self.slots.len() {
             self.grow();
         }
-        let task = ManuallyDrop::new(task);
         let from = (&raw const task).cast::<MaybeUninit<usize>>();
         let to = self.slot(self.head.wrapping_add(self.len)).cast::<MaybeUninit<usize>>();
         for word in 0..size_of::<Words>() / size_of::<usize>() {
@@ -48,6 +47,7 @@ impl TaskList {
             // which will not be dropped here, moves into it.
             unsafe { to.add(word).write(from.add(word).read_volatile()) };
         }
+        mem::forget(task);
         self.len += 1;
     }
 
