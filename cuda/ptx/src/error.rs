@@ -106,6 +106,7 @@ impl std::error::Error for Errors {}
 pub(crate) struct ErrorSink {
     errors: Vec<Error>,
     truncated: bool,
+    stopped: bool,
 }
 
 impl ErrorSink {
@@ -114,16 +115,21 @@ impl ErrorSink {
         if self.errors.last().is_some_and(|last| last.span == span) {
             return;
         }
-        if self.is_full() {
-            self.truncated = true;
-        } else {
+        if !self.is_full() {
             self.errors.push(Error::new(span, message));
+        } else if !self.stopped {
+            self.truncated = true;
         }
+    }
+
+    /// Takes no further errors: what follows would be consequences of the last one.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
     }
 
     /// Whether further errors would be dropped: the reader may as well stop.
     pub(crate) fn is_full(&self) -> bool {
-        self.errors.len() >= MAX_ERRORS
+        self.stopped || self.errors.len() >= MAX_ERRORS
     }
 
     /// `value`, unless there were errors.

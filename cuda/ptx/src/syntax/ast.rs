@@ -9,7 +9,7 @@
 //! integer 32, a constant expression its value, a `.v4` register `v` the vector `{v.x, v.y, v.z, v.w}`, `%tid` the vector of
 //! its three axes and a zero.
 
-use super::types::{Axis, Linkage, Space, SpecialRegister, Type};
+use super::types::{Linkage, Space, SpecialRegister, Type};
 use crate::Span;
 
 macro_rules! ids {
@@ -55,9 +55,7 @@ pub struct Module<'s> {
     pub variables: Vec<Variable<'s>>,
     /// All functions, kernels among them; also those that are only declared.
     pub functions: Vec<Function<'s>>,
-    /// `.alias`: further names of functions.
-    pub aliases: Vec<Alias<'s>>,
-    /// `.file`: the files that were compiled.
+    /// `.file`: the files that were compiled, by number.
     pub files: Vec<SourceFile<'s>>,
     /// `.loc`: where instructions come from.
     pub locations: Vec<SourceLocation>,
@@ -81,17 +79,6 @@ pub struct Target {
     pub architecture_specific: bool,
     /// `debug`: the module carries debugging information.
     pub debug: bool,
-}
-
-/// `.alias name, function;`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alias<'s> {
-    /// The further name.
-    pub name: &'s str,
-    /// Where it is given.
-    pub span: Span,
-    /// What it names.
-    pub function: FunctionId,
 }
 
 /// `.file 1 "kernel.cu"`.
@@ -131,14 +118,6 @@ pub struct Layout {
     pub is_unsized: bool,
     /// Alignment in bytes, a power of two: as declared, else that of the type.
     pub align: u32,
-}
-
-impl Layout {
-    /// The size in bytes; 0 if unsized.
-    pub fn bytes(&self) -> u64 {
-        // Cannot overflow: the parser bounds it.
-        self.count * u64::from(self.vector) * u64::from(self.element.bytes())
-    }
 }
 
 /// A variable, but for a function's parameters, which are in its [`Signature`].
@@ -214,6 +193,8 @@ pub struct Function<'s> {
     pub signature: Signature<'s>,
     /// What it asks of a launch.
     pub limits: Limits,
+    /// `.alias`: the function that this one, which has no body, is another name for.
+    pub alias_of: Option<FunctionId>,
     /// Its registers: those declared one by one, and of `%r<100>` those that are used.
     pub registers: Vec<Register<'s>>,
     /// Its labels.
@@ -493,16 +474,69 @@ impl Instruction<'_> {
 }
 
 impl<'s> Module<'s> {
-    /// The function with this name, or with an alias of this name.
+    /// The function with this name.
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         let position = self.functions.iter().position(|function| function.name == name);
-        let direct = position.map(|index| FunctionId(index as u32));
-        direct.or_else(|| Some(self.aliases.iter().find(|alias| alias.name == name)?.function))
+        position.map(|index| self.definition(FunctionId(index as u32)))
+    }
+
+    /// The function that has the body: the one behind the alias if it is one.
+    pub fn definition(&self, id: FunctionId) -> FunctionId {
+        // What has an alias has a body, so that there is no second alias behind the first.
+        self.functions[id.index()].alias_of.unwrap_or(id)
     }
 
     /// The path of a source file.
     pub fn path(&self, file: u32) -> Option<&'s str> {
-        Some(self.files.iter().find(|entry| entry.number == file)?.path)
+        let index = self.files.binary_search_by_key(&file, |entry| entry.number).ok()?;
+        Some(self.files[index].path)
+    }
+}
+
+impl Layout {
+    /// The size in bytes; 0 if unsized.
+    pub fn bytes(&self) -> u64 {
+        // Cannot overflow: the parser bounds it.
+        self.count * u64::from(self.vector) * u64::from(self.element.bytes())
+    }
+
+    /// Whether both can be declarations of one variable: alignment aside they are the same, and sizes may be left open.
+    pub(super) fn matches(&self, other: &Layout) -> bool {
+        let sizes = self.count == other.count || self.is_unsized || other.is_unsized;
+        sizes && (self.element, self.vector, self.is_array) == (other.element, other.vector, other.is_array)
+    }
+}
+
+impl Signature<'_> {
+    /// Whether both can be declarations of one function.
+    pub(super) fn matches(&self, other: &Signature<'_>) -> bool {
+        let same = |a: &[Parameter<'_>], b: &[Parameter<'_>]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.storage.matches(&b.storage))
+        };
+        same(&self.returns, &other.returns) && same(&self.parameters, &other.parameters)
+    }
+
+    /// How many parameters, returned ones included, are in registers.
+    pub(super) fn register_count(&self) -> u32 {
+        let all = self.returns.iter().chain(&self.parameters);
+        all.filter(|parameter| matches!(parameter.storage, ParameterStorage::Register(..))).count() as u32
+    }
+}
+
+impl Parameter<'_> {
+    /// Whether it is an array whose size is left open, as for a variable number of arguments.
+    pub fn is_unsized(&self) -> bool {
+        matches!(self.storage, ParameterStorage::Memory(Layout { is_unsized: true, .. }))
+    }
+}
+
+impl ParameterStorage {
+    fn matches(&self, other: &ParameterStorage) -> bool {
+        match (self, other) {
+            (ParameterStorage::Memory(a), ParameterStorage::Memory(b)) => a.matches(b),
+            (ParameterStorage::Register(a, _), ParameterStorage::Register(b, _)) => a == b,
+            _ => false,
+        }
     }
 }
 
@@ -514,15 +548,5 @@ impl Symbol {
             Symbol::Parameter(_) | Symbol::Return(_) => Some(Space::Param),
             Symbol::Function(_) => None,
         }
-    }
-}
-
-/// The axis that a component of a vector special register stands for; `w` has none.
-pub(super) fn axis(component: &str) -> Option<Axis> {
-    match component {
-        "x" | "r" => Some(Axis::X),
-        "y" | "g" => Some(Axis::Y),
-        "z" | "b" => Some(Axis::Z),
-        _ => None,
     }
 }

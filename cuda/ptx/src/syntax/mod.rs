@@ -3,14 +3,52 @@
 //! [`parse`] gives a [`Module`](ast::Module) in which every name is resolved and every declaration is sound, or all that is
 //! wrong with the text. This module never looks at what an instruction means: which modifiers and operands `ld` takes is
 //! known to [`code`](crate::code).
+//!
+//! What is checked:
+//!
+//! - version, target and address size are known ones;
+//! - every name is declared, before it is used (labels aside), once in its block, and is of the kind its place wants;
+//! - guards and negated operands are predicates, bases of addresses are integers of 32 or 64 bits;
+//! - a function is defined once, and declared with the same parameters everywhere;
+//! - calls pass as many values as the function, prototype or table takes, of the same sizes;
+//! - variables have a size, an alignment and a state space that exist, and initial values of their type;
+//! - directives and features that are not supported are named, not skipped. Skipped is what changes no result: hints
+//!   (`.pragma`), debugging information, where the driver keeps a variable (`.attribute`).
+//!
+//! The text may come from anybody: its size, the depth of blocks, expressions and initializers, the length of names, the
+//! bytes of variables and the number of errors are bounded, and reading takes time in proportion to the text.
 
 pub mod ast;
+mod expression;
+mod lexer;
+mod number;
+mod parser;
+mod scope;
+mod suggest;
 pub mod types;
 
-use crate::Errors;
+use crate::{Error, Errors, Span};
+
+/// The longest text.
+pub const MAX_TEXT_BYTES: usize = 256 << 20;
+
+/// The longest name.
+pub const MAX_NAME_BYTES: usize = 64 << 10;
+
+/// The deepest nesting of blocks, of expressions, of initializers.
+pub const MAX_DEPTH: usize = 100;
+
+/// The largest variable, in bytes.
+pub const MAX_VARIABLE_BYTES: u64 = 1 << 40;
+
+/// The most bytes that the initial values of a module's variables take.
+pub const MAX_INITIALIZED_BYTES: u64 = 256 << 20;
 
 /// Reads a module.
 pub fn parse(text: &str) -> Result<ast::Module<'_>, Errors> {
-    Err(crate::Error::new(crate::Span { line: 1, column: text.len() as u32 + 1 }, "there is no parser yet")
-        .into())
+    if text.len() > MAX_TEXT_BYTES {
+        let message = format!("the text is longer than {MAX_TEXT_BYTES} bytes");
+        return Err(Error::new(Span { line: 1, column: 1 }, message).into());
+    }
+    parser::parse(text)
 }

@@ -1,0 +1,60 @@
+//! Instructions: guard, opcode, modifiers, operands.
+
+use super::{Body, Failed, Parser};
+use crate::syntax::{
+    ast::{Guard, Instruction},
+    lexer::Tok,
+    types::Type,
+};
+
+impl<'s> Parser<'s> {
+    /// `@%p1 add.s32 %r1, %r2, 1;`
+    pub(super) fn instruction(&mut self, body: &mut Body<'s>) -> Result<(), Failed> {
+        let guard = if self.is(Tok::At) { Some(self.guard(body)?) } else { None };
+        let opcode = self.expect(Tok::Word, "an instruction")?;
+        let mut modifiers = Vec::new();
+        while self.is(Tok::Dotted) {
+            modifiers.push(self.token.text);
+            self.bump();
+        }
+        let operands = match opcode.text {
+            "call" => vec![self.call(body)?],
+            _ => self.operands(body, opcode.text)?,
+        };
+        self.expect_semicolon()?;
+        body.instructions.push(Instruction {
+            guard,
+            opcode: opcode.text,
+            modifiers: modifiers.into(),
+            operands: operands.into(),
+            span: opcode.span,
+            source: body.location,
+        });
+        Ok(())
+    }
+
+    /// `@%p1` or `@!%p1`.
+    fn guard(&mut self, body: &mut Body<'s>) -> Result<Guard, Failed> {
+        self.bump();
+        let negated = self.accept(Tok::Bang);
+        let register = self.predicate(body)?;
+        Ok(Guard { negated, register })
+    }
+
+    /// A register that is a predicate.
+    pub(super) fn predicate(
+        &mut self,
+        body: &mut Body<'s>,
+    ) -> Result<crate::syntax::ast::RegisterId, Failed> {
+        let token = self.token;
+        let id = self.register(body, "a predicate")?;
+        // A register that is not declared has no type.
+        if let Some(register) = body.registers.get(id.index())
+            && register.ty != Type::Pred
+        {
+            let message = format!("{} is of type {}, not a predicate", token.describe(), register.ty);
+            self.report(token.span, message);
+        }
+        Ok(id)
+    }
+}

@@ -1,0 +1,254 @@
+//! What a function's names stand for, by block.
+
+use std::collections::HashMap;
+
+use super::{
+    ast::{LabelId, PrototypeId, RegisterId, TableId, VariableId},
+    types::Type,
+};
+use crate::Span;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Entry {
+    Register(RegisterId),
+    /// A register `.v2` or `.v4`, whose components have ids one behind another.
+    VectorRegister {
+        first: RegisterId,
+        width: u32,
+    },
+    Variable(VariableId),
+    Parameter(u32),
+    Return(u32),
+    Label(LabelId),
+    BranchTable(TableId),
+    CallTable(TableId),
+    Prototype(PrototypeId),
+    /// It was used without having been declared, and that was reported.
+    Undeclared,
+}
+
+impl Entry {
+    /// How a message calls it.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Entry::Register(_) => "a register",
+            Entry::VectorRegister { .. } => "a vector register",
+            Entry::Variable(_) => "a variable",
+            Entry::Parameter(_) => "a parameter",
+            Entry::Return(_) => "a return parameter",
+            Entry::Label(_) => "a label",
+            Entry::BranchTable(_) => "a list of branch targets",
+            Entry::CallTable(_) => "a list of call targets",
+            Entry::Prototype(_) => "a prototype",
+            Entry::Undeclared => "not declared",
+        }
+    }
+}
+
+/// Registers declared together: `%r<100>`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Family {
+    pub(super) ty: Type,
+    pub(super) width: u32,
+    pub(super) count: u64,
+    pub(super) span: Span,
+}
+
+/// A block `{ }`, or a function's outermost one.
+#[derive(Debug, Default)]
+struct Scope<'s> {
+    names: HashMap<&'s str, (Entry, Span)>,
+    families: HashMap<&'s str, Family>,
+    /// Labels that were used and are not defined so far.
+    pending: HashMap<&'s str, LabelId>,
+    /// Labels of blocks around this one that were used in it.
+    borrowed: HashMap<&'s str, LabelId>,
+}
+
+/// The names of the blocks that are open.
+#[derive(Debug)]
+pub(super) struct Scopes<'s> {
+    open: Vec<Scope<'s>>,
+}
+
+/// What is found for a name.
+pub(super) enum Found<'s> {
+    Entry(Entry),
+    /// One of a family, not used before; with the number of its scope.
+    Member(Family, usize),
+    /// Nothing. If there is a family of that name, it is too small.
+    Nothing(Option<(&'s str, Family)>),
+}
+
+/// What a label turns out to be when it is defined.
+pub(super) enum Definition {
+    /// It is used here for the first time.
+    New,
+    /// It was used before.
+    Pending(LabelId),
+    /// A label of this name of a block around this one was used within this block before.
+    Ambiguous,
+}
+
+impl<'s> Scopes<'s> {
+    /// One block is open.
+    pub(super) fn new() -> Scopes<'s> {
+        Scopes { open: vec![Scope::default()] }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn push(&mut self) {
+        self.open.push(Scope::default());
+    }
+
+    /// Closes the innermost block. Labels it used and did not define may be those of the block around it: calls `same` for
+    /// pairs that turn out to be one label. The labels that nothing is left around for are given back.
+    pub(super) fn pop(&mut self, mut same: impl FnMut(LabelId, LabelId)) -> Vec<LabelId> {
+        let Some(closed) = self.open.pop() else { return Vec::new() };
+        let Some(outer) = self.open.last_mut() else {
+            let mut left: Vec<LabelId> = closed.pending.into_values().collect();
+            left.sort_unstable();
+            return left;
+        };
+        for (name, id) in closed.pending {
+            match (outer.names.get(name), outer.pending.get(name)) {
+                (Some(&(Entry::Label(known), _)), _) | (_, Some(&known)) => same(id, known),
+                _ => {
+                    outer.pending.insert(name, id);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Declares a name in the innermost block; where it was declared there before, if it was.
+    pub(super) fn declare(&mut self, name: &'s str, entry: Entry, span: Span) -> Result<(), Span> {
+        let depth = self.open.len() - 1;
+        self.declare_at(depth, name, entry, span)
+    }
+
+    /// Declares a name in the block of that number.
+    pub(super) fn declare_at(
+        &mut self,
+        depth: usize,
+        name: &'s str,
+        entry: Entry,
+        span: Span,
+    ) -> Result<(), Span> {
+        let scope = &mut self.open[depth];
+        let (known, place) = *scope.names.entry(name).or_insert((entry, span));
+        if known == Entry::Undeclared {
+            scope.names.insert(name, (entry, span));
+        } else if known != entry {
+            return Err(place);
+        }
+        Ok(())
+    }
+
+    /// Declares a family in the innermost block; where it was declared there before, if it was.
+    pub(super) fn declare_family(&mut self, name: &'s str, family: Family) -> Result<(), Span> {
+        let scope = self.open.last_mut().map(|scope| scope.families.entry(name));
+        match scope {
+            Some(std::collections::hash_map::Entry::Occupied(known)) => Err(known.get().span),
+            Some(std::collections::hash_map::Entry::Vacant(free)) => {
+                free.insert(family);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Takes note that a name is not declared, so that this is said once.
+    pub(super) fn set_undeclared(&mut self, name: &'s str, span: Span) {
+        self.open[0].names.entry(name).or_insert((Entry::Undeclared, span));
+    }
+
+    /// What a name stands for, labels aside, which may be defined behind their use.
+    pub(super) fn find(&self, name: &'s str) -> Found<'s> {
+        let mut near = None;
+        for (depth, scope) in self.open.iter().enumerate().rev() {
+            if let Some(&(entry, _)) = scope.names.get(name) {
+                return Found::Entry(entry);
+            }
+            if scope.families.is_empty() {
+                continue;
+            }
+            for (prefix, number) in splits(name) {
+                match scope.families.get(prefix) {
+                    Some(family) if number < family.count => return Found::Member(*family, depth),
+                    Some(family) => near = near.or(Some((prefix, *family))),
+                    None => {}
+                }
+            }
+        }
+        Found::Nothing(near)
+    }
+
+    /// The label of that name as seen from here: defined, or used before in this block.
+    pub(super) fn find_label(&mut self, name: &'s str) -> Option<LabelId> {
+        let (innermost, outer) = self.open.split_last_mut()?;
+        if let Some(&(Entry::Label(id), _)) = innermost.names.get(name) {
+            return Some(id);
+        }
+        if let Some(&id) = innermost.pending.get(name).or(innermost.borrowed.get(name)) {
+            return Some(id);
+        }
+        let depth =
+            outer.iter().rposition(|scope| matches!(scope.names.get(name), Some((Entry::Label(_), _))))?;
+        let Some(&(Entry::Label(id), _)) = outer[depth].names.get(name) else { return None };
+        for scope in &mut self.open[depth + 1..] {
+            scope.borrowed.insert(name, id);
+        }
+        Some(id)
+    }
+
+    /// Takes note that a label was used that is not defined so far.
+    pub(super) fn set_pending(&mut self, name: &'s str, id: LabelId) {
+        if let Some(scope) = self.open.last_mut() {
+            scope.pending.insert(name, id);
+        }
+    }
+
+    /// What is known of a label that is about to be defined in the innermost block.
+    pub(super) fn define_label(&mut self, name: &'s str) -> Definition {
+        let Some(scope) = self.open.last_mut() else { return Definition::New };
+        if scope.borrowed.contains_key(name) {
+            return Definition::Ambiguous;
+        }
+        scope.pending.remove(name).map_or(Definition::New, Definition::Pending)
+    }
+}
+
+/// The ways to read a name as one of a family: `%r12` is number 12 of `%r` or number 2 of `%r1`.
+fn splits(name: &str) -> impl Iterator<Item = (&str, u64)> {
+    /// No family is larger than 32 bits count.
+    const DIGITS_MAX: usize = 10;
+    let digits = name.bytes().rev().take(DIGITS_MAX).take_while(u8::is_ascii_digit).count();
+    (1..=digits).rev().filter_map(move |count| {
+        let (prefix, number) = name.split_at(name.len() - count);
+        let plain = count == 1 || !number.starts_with('0');
+        let number = number.parse().ok().filter(|_| plain && !prefix.is_empty())?;
+        Some((prefix, number))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_be_of_several_families() {
+        let all =
+            |name| splits(name).map(|(prefix, number)| format!("{prefix}<{number}>")).collect::<Vec<_>>();
+        assert_eq!(all("%r12"), ["%r<12>", "%r1<2>"]);
+        assert_eq!(all("%r10"), ["%r<10>", "%r1<0>"]);
+        assert_eq!(all("%r05"), ["%r0<5>"]);
+        assert_eq!(all("%r0"), ["%r<0>"]);
+        assert_eq!(all("%r"), Vec::<String>::new());
+        assert_eq!(all("x1234567890123"), all("x1234567890123"));
+    }
+}
