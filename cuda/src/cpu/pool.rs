@@ -45,7 +45,7 @@ impl Pool {
     }
 
     /// Lets a stream advance soon. Each call is for one advance.
-    pub(crate) fn schedule(&self, stream: Arc<StreamCore>) {
+    pub(super) fn schedule(&self, stream: Arc<StreamCore>) {
         self.ready.lock().0.entry(stream.priority()).or_default().push_back(stream);
         let ready = self.ready.clone();
         // There are as many tasks as entries; which entry a task takes is decided when it runs.

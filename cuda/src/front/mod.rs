@@ -1,1 +1,73 @@
-//! The safe device front: checks every call and hands it to a backend.
+//! The safe device front: what kernels, and other crates, reach devices with.
+//!
+//! Everything is checked here and nowhere below: sizes, ranges, alignments, launch dimensions, parameter types, handles
+//! that are destroyed or of another context. So every backend answers the same misuse with the same [`DeviceError`].
+//!
+//! The rules, which are those of the CUDA runtime that this stands for:
+//! - Streams have no predefined purpose and are never chosen here; whoever queues work names its stream.
+//! - Memory is allocated on demand and cached. Requests are granted in order. A request may have to wait, and then its
+//!   buffer becomes available later; no thread waits for it.
+//! - Raw addresses are not hidden: [`DeviceBuffer::address`].
+//! - Launching is synchronous and launched work is not tracked: a call returns when the driver has taken it.
+//! - The program orders accesses across streams. What is inserted here is exactly what makes *reuse* of memory safe.
+//! - A buffer may be dropped as soon as its last use is queued, on whatever stream.
+//!
+//! Handles are cheap to clone and keep alive what they need. When a device has failed, its calls fail; the next
+//! [`Device::primary_context`] is a new one, where the driver allows that.
+
+mod blas;
+mod buffer;
+mod completion;
+mod context;
+mod dnn;
+mod event;
+mod graph;
+mod host_hold;
+mod launch;
+mod module;
+mod platform;
+mod stream;
+mod transfer;
+
+pub use blas::{BlasHandle, GemmArguments, Matrix};
+pub use buffer::{DeviceAllocator, DeviceBuffer};
+pub use context::{Context, LiveCounts};
+pub use dnn::{DnnHandle, DnnTensor};
+pub use event::Event;
+pub use graph::Graph;
+pub use launch::Argument;
+pub use module::{Function, Module};
+pub use platform::{Absence, Choice, Device, DeviceOptions, NoopFault, Platform};
+pub use stream::Stream;
+pub use transfer::Transferred;
+
+use crate::error::{DeviceError, Result, Status};
+
+/// Something that belongs to a context and may have been destroyed.
+pub(crate) trait Owned {
+    /// What it is, for messages.
+    const KIND: &'static str;
+    /// Its context.
+    fn context(&self) -> &Context;
+    /// Whether it was destroyed.
+    fn is_destroyed(&self) -> bool {
+        false
+    }
+}
+
+/// That a resource may be used with what belongs to `context`.
+fn check<T: Owned>(resource: &T, context: &Context) -> Result<()> {
+    if resource.is_destroyed() {
+        return Err(DeviceError::new(Status::InvalidHandle, format!("the {} was destroyed", T::KIND)));
+    }
+    if resource.context().id() != context.id() {
+        let detail = format!(
+            "the {} belongs to device {}, and is used with device {}",
+            T::KIND,
+            resource.context().device().describe_context(resource.context().id()),
+            context.device().describe_context(context.id()),
+        );
+        return Err(DeviceError::new(Status::InvalidContext, detail));
+    }
+    Ok(())
+}

@@ -79,7 +79,7 @@ pub struct PackedParameters<'a> {
 }
 
 /// A buffer that a launch is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferParameter {
     /// Its first byte.
     pub address: u64,

@@ -1,1 +1,616 @@
-//! The skeleton of a backend: does nothing, counts calls, and fails, delays or loses the one it is told to.
+//! The skeleton of a backend, and the place to inject faults: does nothing, counts calls, and fails, delays or loses the
+//! one it is told to.
+//!
+//! Memory has addresses and no bytes. Work is done when it is queued, so that nothing ever waits; copies to the host leave
+//! the host's bytes as they are.
+
+#![expect(unsafe_code, reason = "the traits' unsafe methods, and pinned host memory")]
+
+use std::alloc::Layout;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use tfrt_host::DType;
+
+use crate::error::{DeviceError, Result, Status};
+use crate::front::{DeviceOptions, NoopFault};
+use crate::hal::{
+    Activation, Backend, BatchNormOperands, Blas, Context, Convolution, ConvolutionEpilogue,
+    ConvolutionOperands, Copy2d, DeviceProperties, Dim3, Dnn, EventOptions, Events, FunctionAttributes, Gemm,
+    Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Pattern, Pooling,
+    Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor, Transfers,
+};
+
+/// Devices that do nothing.
+pub(crate) struct NoopBackend {
+    devices: u32,
+    memory_bytes: u64,
+    faults: Arc<Faults>,
+}
+
+/// What goes wrong, over all devices.
+struct Faults {
+    fault: NoopFault,
+    calls: AtomicU64,
+    lost: AtomicBool,
+}
+
+impl Faults {
+    /// Counts a call.
+    fn call(&self) -> Result<()> {
+        if self.lost.load(Ordering::Relaxed) {
+            return Err(Status::DeviceLost.into());
+        }
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.fault {
+            NoopFault::Fail(nth, status) if call == nth => {
+                Err(DeviceError::new(status, format!("call {call} was made to fail")))
+            }
+            NoopFault::Delay(nth, time) if call == nth => {
+                std::thread::sleep(time);
+                Ok(())
+            }
+            NoopFault::Lose(nth) if call == nth => {
+                self.lost.store(true, Ordering::Relaxed);
+                Err(DeviceError::new(Status::DeviceLost, format!("the device was lost in call {call}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl NoopBackend {
+    pub(crate) fn new(options: &DeviceOptions) -> Self {
+        let faults = Faults { fault: options.fault, calls: AtomicU64::new(0), lost: AtomicBool::new(false) };
+        let memory_bytes = if options.memory_bytes == 0 { 16 << 30 } else { options.memory_bytes };
+        Self { devices: options.devices.max(1), memory_bytes, faults: Arc::new(faults) }
+    }
+}
+
+impl Backend for NoopBackend {
+    type Context = NoopContext;
+
+    fn name(&self) -> &'static str {
+        "noop"
+    }
+
+    fn device_count(&self) -> u32 {
+        self.devices
+    }
+
+    fn properties(&self, _ordinal: u32) -> Result<DeviceProperties> {
+        Ok(DeviceProperties {
+            name: "noop device".to_owned(),
+            memory_bytes: self.memory_bytes,
+            compute_capability: (9, 0),
+            driver: "none".to_owned(),
+            multiprocessors: 1,
+            warp_size: 32,
+            threads_per_block_max: 1024,
+            threads_per_multiprocessor_max: 2048,
+            block_max: Dim3::new(1024, 1024, 64),
+            grid_max: Dim3::new(i32::MAX.unsigned_abs(), 65535, 65535),
+            shared_memory_per_block: 48 << 10,
+            shared_memory_per_block_max: 227 << 10,
+            registers_per_multiprocessor: 65536,
+            l2_cache_bytes: 0,
+            clock_khz: 0,
+            memory_bandwidth: 0,
+            pageable_copies: true,
+            cooperative_launch: true,
+            bus_id: String::new(),
+        })
+    }
+
+    fn can_access_peer(&self, _from: u32, _to: u32) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn create_context(&self, _ordinal: u32) -> Result<NoopContext> {
+        self.faults.call()?;
+        Ok(NoopContext {
+            faults: self.faults.clone(),
+            memory_bytes: self.memory_bytes,
+            allocations: Mutex::default(),
+            used: AtomicU64::new(0),
+        })
+    }
+}
+
+/// A context of a noop device.
+pub(crate) struct NoopContext {
+    faults: Arc<Faults>,
+    memory_bytes: u64,
+    /// Bytes by address.
+    allocations: Mutex<BTreeMap<u64, u64>>,
+    used: AtomicU64,
+}
+
+static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(1 << 48);
+
+/// A stream: where a capture is counted.
+#[derive(Default)]
+pub(crate) struct Stream {
+    captured: Mutex<Option<usize>>,
+}
+
+impl Stream {
+    /// Takes note of an operation.
+    fn count(&self) {
+        if let Some(captured) = &mut *self.captured.lock() {
+            *captured += 1;
+        }
+    }
+}
+
+/// An event: when it was last recorded.
+pub(crate) struct Event(Mutex<Option<Instant>>);
+
+/// Layout of pinned memory, kept before it.
+const PINNED_HEADER: usize = 4096;
+
+impl NoopContext {
+    fn call(&self) -> Result<()> {
+        self.faults.call()
+    }
+
+    fn operation(&self, stream: &Stream) -> Result<()> {
+        self.faults.call()?;
+        stream.count();
+        Ok(())
+    }
+}
+
+impl Resources for NoopContext {
+    type Stream = Stream;
+    type Event = Event;
+    type Module = ();
+    type Function = ();
+    type Graph = usize;
+    type BlasHandle = ();
+    type DnnHandle = ();
+}
+
+impl Context for NoopContext {
+    fn failure(&self) -> Option<DeviceError> {
+        self.faults.lost.load(Ordering::Relaxed).then(|| Status::DeviceLost.into())
+    }
+}
+
+impl Memory for NoopContext {
+    fn memory_info(&self) -> Result<MemoryInfo> {
+        self.call()?;
+        let used = self.used.load(Ordering::Relaxed);
+        Ok(MemoryInfo { free: self.memory_bytes.saturating_sub(used), total: self.memory_bytes })
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        self.call()?;
+        let total = self.memory_bytes;
+        let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= total);
+        if self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            return Err(Status::OutOfMemory.into());
+        }
+        let address = NEXT_ADDRESS.fetch_add(bytes.next_multiple_of(1 << 16) + (1 << 16), Ordering::Relaxed);
+        self.allocations.lock().insert(address, bytes);
+        Ok(address)
+    }
+
+    fn free(&self, address: u64) -> Result<()> {
+        // Not counted as a call that may fail: what was allocated must go.
+        let bytes = self
+            .allocations
+            .lock()
+            .remove(&address)
+            .ok_or_else(|| DeviceError::from(Status::InvalidValue))?;
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
+        self.call()?;
+        let layout =
+            bytes.checked_add(PINNED_HEADER).map(|size| Layout::from_size_align(size, PINNED_HEADER));
+        let Some(Ok(layout)) = layout else { return Err(Status::OutOfMemory.into()) };
+        // SAFETY: the size is not zero.
+        let block = unsafe { std::alloc::alloc_zeroed(layout) };
+        if block.is_null() {
+            return Err(Status::OutOfMemory.into());
+        }
+        // SAFETY: the header has room for the size, and the memory begins behind it.
+        unsafe {
+            block.cast::<usize>().write(layout.size());
+            Ok(block.add(PINNED_HEADER))
+        }
+    }
+
+    unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
+        // SAFETY: from `allocate_host`, whose header holds the size.
+        unsafe {
+            let block = memory.sub(PINNED_HEADER);
+            let size = block.cast::<usize>().read();
+            if let Ok(layout) = Layout::from_size_align(size, PINNED_HEADER) {
+                std::alloc::dealloc(block, layout);
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn register_host(&self, _memory: *mut u8, _bytes: usize) -> Result<()> {
+        self.call()
+    }
+
+    fn unregister_host(&self, _memory: *mut u8) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate_managed(&self, _bytes: u64) -> Result<ManagedMemory> {
+        Err(DeviceError::new(Status::NotSupported, "the noop device has no bytes to share"))
+    }
+
+    fn is_allocated(&self, address: u64, bytes: u64) -> bool {
+        let allocations = self.allocations.lock();
+        let found = allocations.range(..=address).next_back();
+        found.is_some_and(|(&start, &size)| bytes <= size && address - start <= size - bytes)
+    }
+}
+
+impl Transfers for NoopContext {
+    unsafe fn copy_host_to_device(
+        &self,
+        stream: &Stream,
+        _dst: u64,
+        _src: *const u8,
+        _bytes: usize,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    unsafe fn copy_device_to_host(
+        &self,
+        stream: &Stream,
+        _dst: *mut u8,
+        _src: u64,
+        _bytes: usize,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn copy_device_to_device(&self, stream: &Stream, _dst: u64, _src: u64, _bytes: u64) -> Result<()> {
+        self.operation(stream)
+    }
+
+    unsafe fn copy_2d(&self, stream: &Stream, _copy: &Copy2d) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn set(&self, stream: &Stream, _dst: u64, _pattern: Pattern, _count: u64) -> Result<()> {
+        self.operation(stream)
+    }
+}
+
+impl Streams for NoopContext {
+    fn create_stream(&self, _options: StreamOptions) -> Result<Stream> {
+        self.call()?;
+        Ok(Stream::default())
+    }
+
+    fn priority_range(&self) -> Result<(i32, i32)> {
+        Ok((0, 0))
+    }
+
+    fn query_stream(&self, _stream: &Stream) -> Result<bool> {
+        self.call()?;
+        Ok(true)
+    }
+
+    fn synchronize_stream(&self, _stream: &Stream) -> Result<()> {
+        self.call()
+    }
+
+    fn wait_event(&self, _stream: &Stream, _event: &Event) -> Result<()> {
+        self.call()
+    }
+
+    fn host_callback(&self, _stream: &Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
+        self.call()?;
+        callback();
+        Ok(())
+    }
+}
+
+impl Events for NoopContext {
+    fn create_event(&self, _options: EventOptions) -> Result<Event> {
+        self.call()?;
+        Ok(Event(Mutex::default()))
+    }
+
+    fn record_event(&self, event: &Event, _stream: &Stream) -> Result<()> {
+        self.call()?;
+        event.0.lock().get_or_insert_with(Instant::now);
+        Ok(())
+    }
+
+    fn query_event(&self, _event: &Event) -> Result<bool> {
+        // Not a call that may fail: how often it is asked is a matter of time.
+        self.failure().map_or(Ok(true), Err)
+    }
+
+    fn synchronize_event(&self, _event: &Event) -> Result<()> {
+        self.failure().map_or(Ok(()), Err)
+    }
+
+    fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {
+        self.call()?;
+        match (*start.0.lock(), *end.0.lock()) {
+            (Some(start), Some(end)) => Ok(end.saturating_duration_since(start).as_secs_f32() * 1e3),
+            _ => Err(Status::InvalidHandle.into()),
+        }
+    }
+}
+
+impl Modules for NoopContext {
+    fn load_module(&self, _image: &[u8]) -> Result<()> {
+        self.call()
+    }
+
+    fn compile(&self, _source: &str, _options: &[String]) -> Result<Vec<u8>> {
+        Err(DeviceError::new(Status::NvrtcNotFound, "the noop device has no compiler"))
+    }
+
+    fn function(&self, _module: &(), _name: &str) -> Result<()> {
+        self.call()
+    }
+
+    fn global(&self, _module: &(), name: &str) -> Result<(u64, u64)> {
+        Err(DeviceError::new(Status::NotFound, format!("no variable '{name}'")))
+    }
+
+    fn function_attributes(&self, _function: &()) -> Result<FunctionAttributes> {
+        self.call()?;
+        Ok(FunctionAttributes { threads_per_block_max: 1024, ..FunctionAttributes::default() })
+    }
+
+    fn occupancy(&self, _function: &(), threads: u32, _shared: u32) -> Result<u32> {
+        Ok(2048 / threads.max(1))
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: &Stream,
+        _function: &(),
+        _config: &LaunchConfig,
+        _parameters: PackedParameters<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+}
+
+impl Graphs for NoopContext {
+    fn begin_capture(&self, stream: &Stream) -> Result<()> {
+        self.call()?;
+        *stream.captured.lock() = Some(0);
+        Ok(())
+    }
+
+    fn end_capture(&self, stream: &Stream) -> Result<usize> {
+        let captured = stream.captured.lock().take();
+        self.call()?;
+        captured.ok_or_else(|| Status::IllegalState.into())
+    }
+
+    fn graph_nodes(&self, graph: &usize) -> Result<usize> {
+        Ok(*graph)
+    }
+
+    fn launch_graph(&self, _graph: &usize, stream: &Stream) -> Result<()> {
+        self.operation(stream)
+    }
+}
+
+impl Blas for NoopContext {
+    fn create_blas(&self) -> Result<()> {
+        self.call()
+    }
+
+    fn axpy(
+        &self,
+        _blas: &(),
+        stream: &Stream,
+        _dtype: DType,
+        _n: u64,
+        _alpha: f64,
+        _x: (u64, i64),
+        _y: (u64, i64),
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn scal(
+        &self,
+        _blas: &(),
+        stream: &Stream,
+        _dtype: DType,
+        _n: u64,
+        _alpha: f64,
+        _x: (u64, i64),
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn gemm(&self, _blas: &(), stream: &Stream, _gemm: &Gemm) -> Result<()> {
+        self.operation(stream)
+    }
+}
+
+impl Dnn for NoopContext {
+    fn create_dnn(&self) -> Result<()> {
+        self.call()
+    }
+
+    fn pooling_forward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _pooling: &Pooling,
+        _scaling: Scaling,
+        _x: Tensor<'_>,
+        _y: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn pooling_backward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _pooling: &Pooling,
+        _scaling: Scaling,
+        _y: Tensor<'_>,
+        _dy: Tensor<'_>,
+        _x: Tensor<'_>,
+        _dx: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn convolution_forward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _convolution: &Convolution,
+        _scaling: Scaling,
+        _operands: ConvolutionOperands<'_>,
+        _epilogue: ConvolutionEpilogue<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn convolution_backward_data(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _convolution: &Convolution,
+        _scaling: Scaling,
+        _operands: ConvolutionOperands<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn convolution_backward_filter(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _convolution: &Convolution,
+        _scaling: Scaling,
+        _operands: ConvolutionOperands<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn batch_norm_inference(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _scaling: Scaling,
+        _operands: BatchNormOperands<'_>,
+        _parameters: [u64; 4],
+        _y: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn batch_norm_training(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _scaling: Scaling,
+        _operands: BatchNormOperands<'_>,
+        _parameters: [u64; 2],
+        _running: Option<([u64; 2], f64)>,
+        _saved: Option<[u64; 2]>,
+        _y: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn batch_norm_backward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _scaling: [Scaling; 2],
+        _operands: BatchNormOperands<'_>,
+        _dy: Tensor<'_>,
+        _dx: Tensor<'_>,
+        _scale: u64,
+        _gradients: [u64; 2],
+        _saved: Option<[u64; 2]>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn softmax_forward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _mode: SoftmaxMode,
+        _scaling: Scaling,
+        _x: Tensor<'_>,
+        _y: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn softmax_backward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _mode: SoftmaxMode,
+        _scaling: Scaling,
+        _y: Tensor<'_>,
+        _dy: Tensor<'_>,
+        _dx: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn activation_forward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _activation: Activation,
+        _scaling: Scaling,
+        _x: Tensor<'_>,
+        _y: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn activation_backward(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _activation: Activation,
+        _scaling: Scaling,
+        _y: Tensor<'_>,
+        _dy: Tensor<'_>,
+        _x: Tensor<'_>,
+        _dx: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+
+    fn add_tensor(
+        &self,
+        _dnn: &(),
+        stream: &Stream,
+        _scaling: Scaling,
+        _a: Tensor<'_>,
+        _c: Tensor<'_>,
+    ) -> Result<()> {
+        self.operation(stream)
+    }
+}

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tfrt_host::host_buffer::{Access, AccessError};
+use tfrt_host::host_buffer::{Access, AccessError, HostBuffer, ReadGuard, WriteGuard};
 use tfrt_host::{Diagnostic, ErrorCode};
 
 /// Who accesses a tensor; usually a `static` beside the kernel.
@@ -56,6 +56,22 @@ impl Accessor {
         let number = u32::try_from(place + 1).unwrap_or(u32::MAX);
         self.number.store(number, Ordering::Relaxed);
         number
+    }
+
+    /// Takes a buffer for reading, with a guard that keeps it alive.
+    ///
+    /// # Errors
+    /// DataRace while somebody writes.
+    pub fn read_owned(&self, buffer: &HostBuffer) -> Result<ReadGuard<HostBuffer>, Diagnostic> {
+        buffer.read_owned(self.number()).map_err(|error| self.refused(error, Access::Read))
+    }
+
+    /// Takes a buffer for writing, with a guard that keeps it alive.
+    ///
+    /// # Errors
+    /// DataRace while anybody else reads or writes; FailedPrecondition if the memory is read-only.
+    pub fn write_owned(&self, buffer: &HostBuffer) -> Result<WriteGuard<HostBuffer>, Diagnostic> {
+        buffer.write_owned(self.number()).map_err(|error| self.refused(error, Access::Write))
     }
 
     /// What a refused access means to the author of the program.

@@ -1,7 +1,7 @@
 //! Pooling and its gradient.
 
 use tfrt_math::{
-    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPoolBackward, MaxPoolWithArgmax, Number, Padding,
+    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPoolBackward, MaxPoolWithArgmax, Padding,
     PoolShape,
 };
 

@@ -1,0 +1,292 @@
+//! BLAS.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tfrt_host::DType;
+
+use super::buffer::DeviceBuffer;
+use super::context::{Context, Counted};
+use super::stream::{Stream, check_stream};
+use super::{Owned, check};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Erased, Gemm, GemmOperand, Transpose};
+
+/// A BLAS library's state, with the stream its calls are queued on. Cloning shares it.
+#[derive(Clone)]
+pub struct BlasHandle(Arc<Inner>);
+
+struct Inner {
+    hal: Erased,
+    stream: Mutex<Option<Stream>>,
+    destroyed: AtomicBool,
+    counted: Counted,
+}
+
+impl Owned for BlasHandle {
+    const KIND: &'static str = "BLAS handle";
+
+    fn context(&self) -> &Context {
+        self.0.counted.context()
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.0.destroyed.load(Ordering::Acquire)
+    }
+}
+
+impl Context {
+    /// Starts the BLAS library.
+    ///
+    /// # Errors
+    /// `BlasNotInitialized` with what was looked for.
+    pub fn create_blas(&self) -> Result<BlasHandle> {
+        let inner = Inner {
+            hal: self.hal().create_blas()?,
+            stream: Mutex::default(),
+            destroyed: AtomicBool::new(false),
+            counted: Counted::new(self, |live| &live.libraries),
+        };
+        Ok(BlasHandle(Arc::new(inner)))
+    }
+}
+
+/// One matrix of a product: a buffer, its element type, and how matrices lie in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a> {
+    /// The buffer.
+    pub buffer: &'a DeviceBuffer,
+    /// Type of its elements.
+    pub dtype: DType,
+    /// Elements from one column to the next.
+    pub leading_dimension: i64,
+    /// Elements from one matrix of a batch to the next.
+    pub batch_stride: i64,
+}
+
+/// `C = alpha · op(A) · op(B) + beta · C`, column-major, for each of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct GemmArguments<'a> {
+    /// What is done to A and to B.
+    pub transpose: [Transpose; 2],
+    /// Rows of C.
+    pub m: i64,
+    /// Columns of C.
+    pub n: i64,
+    /// Extent that is summed over.
+    pub k: i64,
+    /// Factor of the product.
+    pub alpha: f64,
+    /// The left matrix.
+    pub a: Matrix<'a>,
+    /// The right matrix.
+    pub b: Matrix<'a>,
+    /// Factor of C as it was.
+    pub beta: f64,
+    /// The result.
+    pub c: Matrix<'a>,
+    /// Type in which products are summed.
+    pub compute: DType,
+    /// How many.
+    pub batch: i64,
+    /// Which of the library's algorithms, or −1.
+    pub algorithm: i32,
+}
+
+fn invalid(detail: String) -> DeviceError {
+    DeviceError::new(Status::BlasInvalidValue, detail)
+}
+
+fn extent(name: &str, value: i64) -> Result<u64> {
+    u64::try_from(value).map_err(|_| invalid(format!("{name} is {value}")))
+}
+
+/// That `elements` elements of the buffer exist and are aligned; how many bytes one has.
+fn check_elements(name: &str, buffer: &DeviceBuffer, dtype: DType, elements: u64) -> Result<()> {
+    let size = dtype.size().unwrap_or(0) as u64;
+    if elements.checked_mul(size).is_none_or(|bytes| bytes > buffer.len()) {
+        return Err(invalid(format!(
+            "{name} takes {elements} elements of type {dtype}, and its buffer has {} bytes",
+            buffer.len()
+        )));
+    }
+    if !buffer.address().is_multiple_of(size.max(1)) {
+        return Err(DeviceError::new(
+            Status::MisalignedAddress,
+            format!("{name} is not aligned to its elements"),
+        ));
+    }
+    Ok(())
+}
+
+/// A matrix as it is stored, with so many rows and columns, checked.
+fn operand(name: &str, matrix: &Matrix<'_>, rows: u64, cols: u64, batch: u64) -> Result<GemmOperand> {
+    let leading_dimension = extent(&format!("the leading dimension of {name}"), matrix.leading_dimension)?;
+    let batch_stride = extent(&format!("the batch stride of {name}"), matrix.batch_stride)?;
+    if leading_dimension < rows.max(1) {
+        return Err(invalid(format!(
+            "the leading dimension of {name}, {leading_dimension}, is below its {rows} rows"
+        )));
+    }
+    let elements = if rows == 0 || cols == 0 || batch == 0 {
+        Some(0)
+    } else {
+        let last = (cols - 1).checked_mul(leading_dimension).and_then(|start| start.checked_add(rows));
+        let batches = (batch - 1).checked_mul(batch_stride);
+        last.zip(batches).and_then(|(last, batches)| last.checked_add(batches))
+    };
+    let elements = elements.ok_or_else(|| invalid(format!("{name} is too large")))?;
+    check_elements(name, matrix.buffer, matrix.dtype, elements)?;
+    Ok(GemmOperand { address: matrix.buffer.address(), dtype: matrix.dtype, leading_dimension, batch_stride })
+}
+
+impl BlasHandle {
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// Calls are queued on this stream from now on.
+    ///
+    /// # Errors
+    /// `InvalidContext` for a stream of another context.
+    pub fn set_stream(&self, stream: &Stream) -> Result<()> {
+        check(self, stream.context())?;
+        *self.0.stream.lock() = Some(stream.clone());
+        Ok(())
+    }
+
+    /// The stream that was set. There is no default: a stream is never chosen here.
+    ///
+    /// # Errors
+    /// `IllegalState` if none was set.
+    pub fn stream(&self) -> Result<Stream> {
+        check(self, self.context())?;
+        let stream = self.0.stream.lock().clone();
+        stream.ok_or_else(|| DeviceError::new(Status::IllegalState, "no stream was set for the BLAS handle"))
+    }
+
+    /// Ends the library's use.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if that was done before.
+    pub fn destroy(&self) -> Result<()> {
+        if self.0.destroyed.swap(true, Ordering::AcqRel) {
+            return Err(DeviceError::new(Status::InvalidHandle, "the BLAS handle was destroyed already"));
+        }
+        Ok(())
+    }
+
+    /// `y = alpha · x + y` for `n` elements.
+    ///
+    /// # Errors
+    /// `BlasInvalidValue` if they do not lie in their buffers.
+    pub fn axpy(
+        &self,
+        dtype: DType,
+        n: i64,
+        alpha: f64,
+        (x, incx): (&DeviceBuffer, i64),
+        (y, incy): (&DeviceBuffer, i64),
+    ) -> Result<()> {
+        let stream = self.stream()?;
+        let n = extent("n", n)?;
+        for (name, buffer, increment) in [("x", x, incx), ("y", y, incy)] {
+            self.check_vector(&stream, name, buffer, dtype, n, increment)?;
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        let vectors = ((x.address(), incx), (y.address(), incy));
+        self.context().hal().axpy(&self.0.hal, stream.hal(), dtype, n, alpha, vectors.0, vectors.1)
+    }
+
+    /// `x = alpha · x` for `n` elements.
+    ///
+    /// # Errors
+    /// `BlasInvalidValue` if they do not lie in their buffer.
+    pub fn scal(&self, dtype: DType, n: i64, alpha: f64, (x, incx): (&DeviceBuffer, i64)) -> Result<()> {
+        let stream = self.stream()?;
+        let n = extent("n", n)?;
+        if incx <= 0 {
+            return Err(invalid(format!("the increment of x is {incx}")));
+        }
+        self.check_vector(&stream, "x", x, dtype, n, incx)?;
+        if n == 0 {
+            return Ok(());
+        }
+        self.context().hal().scal(&self.0.hal, stream.hal(), dtype, n, alpha, (x.address(), incx))
+    }
+
+    fn check_vector(
+        &self,
+        stream: &Stream,
+        name: &str,
+        buffer: &DeviceBuffer,
+        dtype: DType,
+        n: u64,
+        increment: i64,
+    ) -> Result<()> {
+        buffer.used_on(stream)?;
+        if increment == 0 {
+            return Err(invalid(format!("the increment of {name} is 0")));
+        }
+        let last = n.saturating_sub(1).checked_mul(increment.unsigned_abs());
+        let elements = last.and_then(|last| last.checked_add(u64::from(n > 0)));
+        let elements = elements.ok_or_else(|| invalid(format!("{name} is too large")))?;
+        check_elements(name, buffer, dtype, elements)
+    }
+
+    /// A product of matrices, or a batch of them.
+    ///
+    /// # Errors
+    /// `BlasInvalidValue` if matrices do not lie in their buffers, `BlasNotSupported` for combinations of types that the
+    /// library lacks.
+    pub fn gemm(&self, arguments: &GemmArguments<'_>) -> Result<()> {
+        let stream = self.stream()?;
+        check_stream(&stream, self.context())?;
+        let (m, n, k) = (extent("m", arguments.m)?, extent("n", arguments.n)?, extent("k", arguments.k)?);
+        let batch = extent("the batch count", arguments.batch)?;
+        for matrix in [&arguments.a, &arguments.b, &arguments.c] {
+            matrix.buffer.used_on(&stream)?;
+        }
+        let stored = |transpose, rows, cols| match transpose {
+            Transpose::None => (rows, cols),
+            Transpose::Transposed => (cols, rows),
+        };
+        let [transpose_a, transpose_b] = arguments.transpose;
+        let (a, b) = (stored(transpose_a, m, k), stored(transpose_b, k, n));
+        let gemm = Gemm {
+            transpose_a,
+            transpose_b,
+            m,
+            n,
+            k,
+            alpha: arguments.alpha,
+            a: operand("A", &arguments.a, a.0, a.1, batch)?,
+            b: operand("B", &arguments.b, b.0, b.1, batch)?,
+            beta: arguments.beta,
+            c: operand("C", &arguments.c, m, n, batch)?,
+            compute: arguments.compute,
+            batch,
+            algorithm: arguments.algorithm,
+        };
+        let matrix = gemm.c.leading_dimension.saturating_mul(n);
+        if batch > 1 && gemm.c.batch_stride < matrix {
+            let detail = format!("the matrices of C, {} apart, overlap", gemm.c.batch_stride);
+            return Err(invalid(detail));
+        }
+        if m == 0 || n == 0 || batch == 0 {
+            return Ok(());
+        }
+        self.context().hal().gemm(&self.0.hal, stream.hal(), &gemm)
+    }
+}
+
+impl fmt::Debug for BlasHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BLAS handle")
+    }
+}

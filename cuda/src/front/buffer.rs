@@ -1,0 +1,396 @@
+//! Device memory: allocators, and the buffers they hand out.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use tfrt_host::{Diagnostic, ErrorCode};
+
+use super::context::{Context, Counted};
+use super::stream::{Stream, StreamRef, check_stream};
+use super::{Owned, check};
+use crate::allocator::{Allocation, Backing, CachingAllocator, MemoryLog, Options, Request, Statistics};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{DynContext, Erased, EventOptions};
+use crate::origin::Origin;
+
+/// A context's memory and streams, as the caching allocator wants them.
+pub(super) struct HalBacking {
+    hal: Arc<Box<DynContext>>,
+    completions: std::sync::Weak<super::completion::Completions>,
+}
+
+/// A fence: an event recorded once.
+pub(super) struct Fence(Erased);
+
+impl Backing for HalBacking {
+    type Stream = StreamRef;
+    type Fence = Arc<Fence>;
+
+    fn allocate(&self, bytes: u64) -> Result<u64, Diagnostic> {
+        Ok(self.hal.allocate(bytes)?)
+    }
+
+    fn free(&self, address: u64, _bytes: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.free(address)?)
+    }
+
+    fn record(&self, stream: &StreamRef) -> Result<Arc<Fence>, Diagnostic> {
+        let event = self.hal.create_event(EventOptions::default())?;
+        self.hal.record_event(&event, stream.hal())?;
+        Ok(Arc::new(Fence(event)))
+    }
+
+    fn is_reached(&self, fence: &Arc<Fence>) -> Result<bool, Diagnostic> {
+        Ok(self.hal.query_event(&fence.0)?)
+    }
+
+    fn wait(&self, stream: &StreamRef, fence: &Arc<Fence>) -> Result<(), Diagnostic> {
+        Ok(self.hal.wait_event(stream.hal(), &fence.0)?)
+    }
+
+    fn synchronize(&self, fence: &Arc<Fence>) -> Result<(), Diagnostic> {
+        Ok(self.hal.synchronize_event(&fence.0)?)
+    }
+
+    fn when_reached(&self, fence: &Arc<Fence>, then: Box<dyn FnOnce() + Send>) {
+        let Some(completions) = self.completions.upgrade() else { return then() };
+        let then = Arc::new(Mutex::new(Some(then)));
+        let call = then.clone();
+        let tell = Box::new(move |_| {
+            let then = call.lock().take();
+            if let Some(then) = then {
+                then();
+            }
+        });
+        if completions.when_fence(fence.clone(), tell).is_err() {
+            let then = then.lock().take();
+            if let Some(then) = then {
+                then();
+            }
+        }
+    }
+}
+
+impl Fence {
+    pub(super) fn hal(&self) -> &Erased {
+        &self.0
+    }
+}
+
+/// Hands out a context's memory. Cloning shares it.
+#[derive(Clone)]
+pub struct DeviceAllocator(Arc<AllocatorInner>);
+
+struct AllocatorInner {
+    context: Context,
+    caching: Arc<CachingAllocator<HalBacking>>,
+    destroyed: AtomicBool,
+}
+
+impl Owned for DeviceAllocator {
+    const KIND: &'static str = "allocator";
+
+    fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.0.destroyed.load(Ordering::Acquire)
+    }
+}
+
+impl DeviceAllocator {
+    pub(super) fn new(context: &Context, options: Options) -> Self {
+        let backing = HalBacking { hal: context.hal_shared().clone(), completions: context.completions() };
+        let caching = CachingAllocator::new(Arc::new(backing), options);
+        context.add_allocator(&caching);
+        let context = context.clone();
+        Self(Arc::new(AllocatorInner { context, caching, destroyed: AtomicBool::new(false) }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// Asks for memory that work on `stream` will use. `then` gets the buffer, at once in the ordinary case; if work that
+    /// is queued must finish first, later and on another thread. The calling thread never waits. `label` says for whom.
+    pub fn allocate_with(
+        &self,
+        stream: &Stream,
+        bytes: i64,
+        label: &'static str,
+        then: impl FnOnce(Result<DeviceBuffer, Diagnostic>) + Send + 'static,
+    ) {
+        let request = match self.request(stream, bytes, label) {
+            Ok(request) => request,
+            Err(error) => return then(Err(error.into())),
+        };
+        let (me, stream, origin) = (self.clone(), stream.clone(), self.origin());
+        self.0.caching.allocate_with(request, move |granted| {
+            then(granted.map(|allocation| DeviceBuffer::new(me, stream, allocation, origin)));
+        });
+    }
+
+    /// As [`DeviceAllocator::allocate_with`], blocking the calling thread if queued work must finish first.
+    ///
+    /// # Errors
+    /// [`ErrorCode::OutOfMemory`] with a table of who holds what, or the device's error.
+    pub fn allocate(
+        &self,
+        stream: &Stream,
+        bytes: i64,
+        label: &'static str,
+    ) -> Result<DeviceBuffer, Diagnostic> {
+        let request = self.request(stream, bytes, label)?;
+        let allocation = self.0.caching.allocate(request)?;
+        Ok(DeviceBuffer::new(self.clone(), stream.clone(), allocation, self.origin()))
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        self.0.context.observer().map(|_| Origin::here())
+    }
+
+    fn request(&self, stream: &Stream, bytes: i64, label: &'static str) -> Result<Request<StreamRef>> {
+        check(self, self.context())?;
+        check_stream(stream, self.context())?;
+        stream.refuse_while_capturing("memory cannot be allocated while a stream is captured")?;
+        let bytes = u64::try_from(bytes)
+            .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))?;
+        let location = Origin::here().location;
+        let origin = crate::allocator::Origin { label, location };
+        Ok(Request { stream: stream.as_ref().clone(), bytes, origin })
+    }
+
+    /// Hands nothing out any more. Buffers that are there stay.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if it was destroyed before.
+    pub fn destroy(&self) -> Result<()> {
+        if self.0.destroyed.swap(true, Ordering::AcqRel) {
+            return Err(DeviceError::new(Status::InvalidHandle, "the allocator was destroyed already"));
+        }
+        Ok(())
+    }
+
+    /// Gives cached memory back to the device, after waiting for work that may use it; how many bytes.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn clear_cache(&self) -> Result<u64, Diagnostic> {
+        check(self, self.context())?;
+        self.0.caching.clear_cache()
+    }
+
+    /// The counts of this moment.
+    pub fn statistics(&self) -> Statistics {
+        self.0.caching.statistics()
+    }
+
+    /// Records what happens from now on.
+    pub fn start_recording(&self) {
+        self.0.caching.start_recording();
+    }
+
+    /// What was recorded since the last call.
+    pub fn take_recording(&self) -> MemoryLog {
+        self.0.caching.take_recording()
+    }
+}
+
+impl fmt::Debug for DeviceAllocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.caching.fmt(f)
+    }
+}
+
+/// A buffer of device memory. Cloning shares it; the memory goes back when the last handle is dropped, which may be as soon
+/// as the last use is queued.
+#[derive(Clone)]
+pub struct DeviceBuffer {
+    memory: Arc<Memory>,
+    /// Whether a tensor took the memory over from this handle and its clones.
+    moved: Arc<AtomicBool>,
+}
+
+struct Memory {
+    allocator: DeviceAllocator,
+    allocation: Mutex<Option<Allocation>>,
+    address: u64,
+    bytes: u64,
+    /// The stream it was granted for.
+    stream: Stream,
+    /// The stream it was last used on, other than that: spares the allocator's lock.
+    last_used_on: AtomicU64,
+    origin: Option<Origin>,
+    _counted: Counted,
+}
+
+impl Owned for DeviceBuffer {
+    const KIND: &'static str = "buffer";
+
+    fn context(&self) -> &Context {
+        self.memory.allocator.context()
+    }
+}
+
+impl DeviceBuffer {
+    fn new(
+        allocator: DeviceAllocator,
+        stream: Stream,
+        allocation: Allocation,
+        origin: Option<Origin>,
+    ) -> Self {
+        if let Some(observer) = allocator.context().observer() {
+            let origin = origin.clone().unwrap_or_default();
+            observer.buffer_granted(allocation.address(), allocation.bytes(), stream.id(), origin);
+        }
+        let counted = Counted::new(allocator.context(), |live| &live.buffers);
+        let (address, bytes) = (allocation.address(), allocation.bytes());
+        let memory = Memory {
+            allocator,
+            allocation: Mutex::new(Some(allocation)),
+            address,
+            bytes,
+            stream,
+            last_used_on: AtomicU64::new(0),
+            origin,
+            _counted: counted,
+        };
+        Self { memory: Arc::new(memory), moved: Arc::default() }
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// Its first byte.
+    pub fn address(&self) -> u64 {
+        self.memory.address
+    }
+
+    /// How many bytes were asked for.
+    pub fn len(&self) -> u64 {
+        self.memory.bytes
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.memory.bytes == 0
+    }
+
+    /// False once a tensor took the memory over.
+    pub fn is_valid(&self) -> bool {
+        !self.moved.load(Ordering::Acquire)
+    }
+
+    /// The memory under a handle of its own; this one and its clones are of no use any more.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if that was done before.
+    pub fn take_over(&self) -> Result<Self> {
+        if self.moved.swap(true, Ordering::AcqRel) {
+            return Err(moved());
+        }
+        Ok(Self { memory: self.memory.clone(), moved: Arc::default() })
+    }
+
+    /// That the buffer may be used on `stream`, which is made known to its allocator.
+    pub(super) fn used_on(&self, stream: &Stream) -> Result<(), DeviceError> {
+        check(self, stream.context())?;
+        if !self.is_valid() {
+            return Err(moved());
+        }
+        self.note_use(stream);
+        super::graph::record(stream, |recorded| recorded.buffers.push(self.clone()));
+        Ok(())
+    }
+
+    /// As [`DeviceBuffer::used_on`], for copies between devices of one backend.
+    pub(super) fn used_on_peer(&self, stream: &Stream) -> Result<(), DeviceError> {
+        if !self.context().device().is_kin(stream.context().device()) {
+            return Err(DeviceError::new(Status::InvalidContext, "the buffer belongs to another backend"));
+        }
+        if !self.is_valid() {
+            return Err(moved());
+        }
+        self.note_use(stream);
+        super::graph::record(stream, |recorded| recorded.buffers.push(self.clone()));
+        Ok(())
+    }
+
+    fn note_use(&self, stream: &Stream) {
+        let memory = &self.memory;
+        if stream.id() == memory.stream.id()
+            || memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id()
+        {
+            return;
+        }
+        if let Some(allocation) = &*memory.allocation.lock() {
+            // It is this allocator's allocation, so there is nothing that could fail.
+            drop(memory.allocator.0.caching.record_use(allocation, stream.as_ref()));
+        }
+    }
+
+    /// The address of a part, after checking that it may be used on `stream` and lies in the buffer.
+    pub(super) fn range(&self, stream: &Stream, offset: u64, bytes: u64, what: &str) -> Result<u64> {
+        self.used_on(stream)?;
+        self.part(offset, bytes, what)
+    }
+
+    /// The address of a part, after checking that it lies in the buffer.
+    pub(super) fn part(&self, offset: u64, bytes: u64, what: &str) -> Result<u64> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.len() => Ok(self.address() + offset),
+            _ => {
+                let detail = format!(
+                    "{what} ({bytes} bytes from byte {offset}) does not lie within a buffer of {} bytes",
+                    self.len()
+                );
+                Err(DeviceError::invalid_value(detail))
+            }
+        }
+    }
+}
+
+fn moved() -> DeviceError {
+    DeviceError::new(Status::InvalidHandle, "the buffer is invalid: a tensor took its memory over")
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(observer) = self.allocator.context().observer() {
+            observer.buffer_released(self.address, self.bytes, self.origin.clone().unwrap_or_default());
+        }
+        if let Some(allocation) = self.allocation.get_mut().take() {
+            // It is this allocator's allocation, so there is nothing that could fail.
+            drop(self.allocator.0.caching.free(allocation));
+        }
+    }
+}
+
+impl fmt::Display for DeviceBuffer {
+    /// As the reference prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_valid() {
+            write!(f, "GpuBuffer<pointer={:#x} (CUDA), size={}>", self.address(), self.len())
+        } else {
+            write!(f, "GpuBuffer<pointer=0x0 (CUDA), size=0>")
+        }
+    }
+}
+
+impl fmt::Debug for DeviceBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A failure of the allocator as a device error, where one is wanted.
+pub(super) fn out_of_memory(error: Diagnostic) -> DeviceError {
+    let status = if error.code == ErrorCode::OutOfMemory { Status::OutOfMemory } else { Status::Unknown };
+    DeviceError::new(status, error.message)
+}

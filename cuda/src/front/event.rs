@@ -1,0 +1,178 @@
+//! Events.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use super::context::{Context, Counted, next_id};
+use super::graph::Recorded;
+use super::stream::Stream;
+use super::{Owned, check};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Erased, EventOptions};
+
+/// A mark in a stream. Cloning shares it.
+#[derive(Clone)]
+pub struct Event(Arc<Inner>);
+
+struct Inner {
+    id: u64,
+    hal: Erased,
+    timing: bool,
+    recorded: AtomicBool,
+    destroyed: AtomicBool,
+    counted: Counted,
+    /// The capture it was last recorded in.
+    recording: Mutex<Option<Arc<Mutex<Recorded>>>>,
+}
+
+impl Owned for Event {
+    const KIND: &'static str = "event";
+
+    fn context(&self) -> &Context {
+        self.0.counted.context()
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.0.destroyed.load(Ordering::Acquire)
+    }
+}
+
+impl Context {
+    /// An event, not recorded yet.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn create_event(&self, options: EventOptions) -> Result<Event> {
+        Ok(Event(Arc::new(Inner {
+            id: next_id(),
+            hal: self.hal().create_event(options)?,
+            timing: options.timing,
+            recorded: AtomicBool::new(false),
+            destroyed: AtomicBool::new(false),
+            counted: Counted::new(self, |live| &live.events),
+            recording: Mutex::default(),
+        })))
+    }
+}
+
+impl Event {
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// Tells events apart.
+    pub fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    pub(super) fn hal(&self) -> &Erased {
+        &self.0.hal
+    }
+
+    pub(super) fn check_alive(&self) -> Result<()> {
+        check(self, self.context())
+    }
+
+    pub(super) fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
+        self.0.recording.lock().clone()
+    }
+
+    /// Marks what is queued on the stream so far, in place of an earlier mark.
+    ///
+    /// # Errors
+    /// The device's; `InvalidContext` for a stream of another context.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        check(self, stream.context())?;
+        self.context().hal().record_event(&self.0.hal, stream.hal())?;
+        // Events are rarely captured: the lock is taken only to forget a capture, or to remember one.
+        let recording = stream.recording();
+        if recording.is_some() || !self.0.recorded.swap(true, Ordering::AcqRel) || self.recording().is_some()
+        {
+            *self.0.recording.lock() = recording;
+        }
+        Ok(())
+    }
+
+    /// Whether the latest mark was reached; true if there is none.
+    ///
+    /// # Errors
+    /// That of the work before the mark.
+    pub fn query(&self) -> Result<bool> {
+        self.check_alive()?;
+        self.context().hal().query_event(&self.0.hal)
+    }
+
+    /// Waits until the latest mark is reached. Blocks the calling thread, so never call it on one that computes.
+    ///
+    /// # Errors
+    /// That of the work before the mark.
+    pub fn synchronize(&self) -> Result<()> {
+        self.check_waitable()?;
+        let done = self.context().hal().synchronize_event(&self.0.hal);
+        self.context().completed().settle();
+        done
+    }
+
+    /// Calls `tell` when the mark made last is reached, without blocking anybody; at once if there is none.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn when_reached(&self, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
+        self.check_waitable()?;
+        // The context looks at it together with its own; it must stay alive meanwhile.
+        self.context().completed().when_event(self.clone(), Box::new(tell))
+    }
+
+    fn check_waitable(&self) -> Result<()> {
+        self.check_alive()?;
+        if self.recording().is_some() {
+            return Err(DeviceError::new(
+                Status::StreamCaptureUnsupported,
+                "an event that was recorded in a capture cannot be waited for by the host",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Milliseconds from one mark to another.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if one was not recorded or created without timing, `NotReady` if one was not reached.
+    pub fn elapsed_ms(&self, end: &Self) -> Result<f32> {
+        self.check_alive()?;
+        check(end, self.context())?;
+        for event in [self, end] {
+            if !event.0.timing {
+                return Err(DeviceError::new(Status::InvalidHandle, "the event was created without timing"));
+            }
+            if !event.0.recorded.load(Ordering::Acquire) {
+                return Err(DeviceError::new(Status::InvalidHandle, "the event was never recorded"));
+            }
+        }
+        if !(self.query()? && end.query()?) {
+            return Err(DeviceError::new(Status::NotReady, "the events were not reached yet"));
+        }
+        self.context().hal().elapsed_ms(&self.0.hal, &end.0.hal)
+    }
+
+    /// Destroys it: what waits for it goes on waiting, but nobody may use it any more.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if it was destroyed before.
+    pub fn destroy(&self) -> Result<()> {
+        if self.0.destroyed.swap(true, Ordering::AcqRel) {
+            return Err(DeviceError::new(Status::InvalidHandle, "the event was destroyed already"));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {}", self.0.id)
+    }
+}

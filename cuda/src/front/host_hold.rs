@@ -1,0 +1,110 @@
+//! Host memory that copies in flight use.
+//!
+//! For as long as a copy may touch a host buffer, the buffer's guard is held, so that a host kernel which does not wait gets
+//! an error instead of half a result. Several copies may use one buffer at a time (the streams order them); they share one
+//! guard, which is the stronger of what they need.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use tfrt_host::Diagnostic;
+use tfrt_host::host_buffer::{HostBuffer, ReadGuard, WriteGuard};
+use tfrt_tensor::Accessor;
+
+enum Guard {
+    Read {
+        _guard: ReadGuard<HostBuffer>,
+    },
+    Write {
+        _guard: WriteGuard<HostBuffer>,
+    },
+    /// Between the two.
+    None,
+}
+
+/// A buffer held for copies; let go when the last copy is done.
+pub(super) struct Hold {
+    key: usize,
+    guard: Mutex<Guard>,
+}
+
+static HELD: Mutex<Option<HashMap<usize, Weak<Hold>>>> = Mutex::new(None);
+
+static COPY: Accessor = Accessor::new("a device copy in flight");
+
+impl Hold {
+    /// Holds a buffer that a copy reads.
+    pub(super) fn read(buffer: &HostBuffer) -> Result<Arc<Self>, Diagnostic> {
+        Self::share(buffer, |_| true, || Ok(Guard::Read { _guard: COPY.read_owned(buffer)? }))
+    }
+
+    /// Holds a buffer that a copy writes.
+    pub(super) fn write(buffer: &HostBuffer) -> Result<Arc<Self>, Diagnostic> {
+        let suffices = |guard: &Guard| matches!(guard, Guard::Write { .. });
+        Self::share(buffer, suffices, || Ok(Guard::Write { _guard: COPY.write_owned(buffer)? }))
+    }
+
+    fn share(
+        buffer: &HostBuffer,
+        suffices: impl Fn(&Guard) -> bool,
+        take: impl Fn() -> Result<Guard, Diagnostic>,
+    ) -> Result<Arc<Self>, Diagnostic> {
+        let key = buffer.as_ptr().addr();
+        loop {
+            let mut table = HELD.lock();
+            let held = table.get_or_insert_default();
+            let Some(known) = held.get(&key) else {
+                let hold = Arc::new(Self { key, guard: Mutex::new(take()?) });
+                held.insert(key, Arc::downgrade(&hold));
+                return Ok(hold);
+            };
+            let known = known.upgrade();
+            // A hold's drop takes the lock, so none may be dropped under it.
+            drop(table);
+            match known {
+                Some(hold) => {
+                    hold.strengthen(buffer, suffices, take)?;
+                    return Ok(hold);
+                }
+                // It is being let go of, which is a matter of instructions.
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// From reading to writing, if need be: the copies that read go on under the new guard.
+    fn strengthen(
+        &self,
+        buffer: &HostBuffer,
+        suffices: impl Fn(&Guard) -> bool,
+        take: impl Fn() -> Result<Guard, Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let mut guard = self.guard.lock();
+        if suffices(&guard) {
+            return Ok(());
+        }
+        *guard = Guard::None;
+        match take() {
+            Ok(stronger) => {
+                *guard = stronger;
+                Ok(())
+            }
+            Err(error) => {
+                *guard = Guard::Read { _guard: COPY.read_owned(buffer)? };
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Under the lock, so that whoever finds the entry gone finds the buffer free.
+        let mut table = HELD.lock();
+        *self.guard.get_mut() = Guard::None;
+        if let Some(held) = table.as_mut() {
+            held.remove(&self.key);
+        }
+    }
+}

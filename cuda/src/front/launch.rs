@@ -1,0 +1,235 @@
+//! Launches: the checks, and the packing of parameters.
+
+#![expect(unsafe_code, reason = "a launch's parameters are checked here, as far as anybody can")]
+
+use super::buffer::DeviceBuffer;
+use super::check;
+use super::graph::record;
+use super::module::Function;
+use super::stream::Stream;
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{BufferParameter, Dim3, Intent, LaunchConfig, PackedParameters, ParameterInfo};
+
+/// An argument of a launch.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument<'a> {
+    /// A buffer's address, and what the function does with the buffer, if that is known.
+    Buffer(&'a DeviceBuffer, Option<Intent>),
+    /// A number: its bytes, little end first, how many they are, and the type's name for messages.
+    Scalar([u8; 8], u8, &'static str),
+}
+
+macro_rules! scalars {
+    ($($type:ty => $name:literal),*) => {$(
+        impl From<$type> for Argument<'_> {
+            fn from(value: $type) -> Self {
+                let source = value.to_le_bytes();
+                let mut bytes = [0; 8];
+                bytes[..source.len()].copy_from_slice(&source);
+                Self::Scalar(bytes, source.len() as u8, $name)
+            }
+        }
+    )*};
+}
+scalars!(i8 => "i8", i16 => "i16", i32 => "i32", i64 => "i64", u8 => "ui8", u16 => "ui16", u32 => "ui32", u64 => "ui64",
+         half::f16 => "f16", half::bf16 => "bf16", f32 => "f32", f64 => "f64");
+
+impl From<bool> for Argument<'_> {
+    fn from(value: bool) -> Self {
+        Self::Scalar([u8::from(value), 0, 0, 0, 0, 0, 0, 0], 1, "i1")
+    }
+}
+
+impl<'a> From<&'a DeviceBuffer> for Argument<'a> {
+    fn from(buffer: &'a DeviceBuffer) -> Self {
+        Self::Buffer(buffer, None)
+    }
+}
+
+impl Argument<'_> {
+    fn bytes(&self) -> ([u8; 8], u32) {
+        match self {
+            Self::Buffer(buffer, _) => (buffer.address().to_le_bytes(), 8),
+            Self::Scalar(bytes, size, _) => (*bytes, u32::from(*size)),
+        }
+    }
+
+    fn describe(&self) -> &'static str {
+        match self {
+            Self::Buffer(..) => "buffer",
+            Self::Scalar(_, _, name) => name,
+        }
+    }
+}
+
+/// Parameters of a launch, laid out. Launches of usual size need no allocation.
+#[derive(Default)]
+struct Packed {
+    bytes: InlineVec<u8, 256>,
+    offsets: InlineVec<u32, 32>,
+    buffers: InlineVec<BufferParameter, 32>,
+}
+
+/// A vector in place, up to a size.
+struct InlineVec<T, const N: usize> {
+    place: [T; N],
+    len: usize,
+    spilled: Vec<T>,
+}
+
+impl<T: Copy + Default, const N: usize> Default for InlineVec<T, N> {
+    fn default() -> Self {
+        Self { place: [T::default(); N], len: 0, spilled: Vec::new() }
+    }
+}
+
+impl<T: Copy, const N: usize> InlineVec<T, N> {
+    fn push(&mut self, value: T) {
+        if self.spilled.is_empty() && self.len < N {
+            self.place[self.len] = value;
+            self.len += 1;
+            return;
+        }
+        if self.spilled.is_empty() {
+            self.spilled.extend_from_slice(&self.place[..self.len]);
+        }
+        self.spilled.push(value);
+    }
+
+    fn as_slice(&self) -> &[T] {
+        if self.spilled.is_empty() { &self.place[..self.len] } else { &self.spilled }
+    }
+}
+
+impl Packed {
+    fn add(&mut self, offset: u32, argument: &Argument<'_>) {
+        while (self.bytes.as_slice().len() as u64) < u64::from(offset) {
+            self.bytes.push(0);
+        }
+        let (bytes, size) = argument.bytes();
+        bytes[..size as usize].iter().for_each(|&byte| self.bytes.push(byte));
+        self.offsets.push(offset);
+        if let Argument::Buffer(buffer, intent) = argument {
+            let (address, bytes, intent) = (buffer.address(), buffer.len(), *intent);
+            self.buffers.push(BufferParameter { address, bytes, intent });
+        }
+    }
+
+    /// Where a parameter goes whose function does not tell: aligned to its size.
+    fn next_offset(&self, argument: &Argument<'_>) -> u32 {
+        (self.bytes.as_slice().len() as u32).next_multiple_of(argument.bytes().1.max(1))
+    }
+}
+
+fn invalid(detail: String) -> DeviceError {
+    DeviceError::invalid_value(detail)
+}
+
+/// That the extents are not zero and fit.
+fn check_extent(what: &str, extent: Dim3, most: Dim3) -> Result<()> {
+    if extent.x == 0 || extent.y == 0 || extent.z == 0 {
+        return Err(invalid(format!("the {what} {extent} is empty")));
+    }
+    if !extent.fits(most) {
+        return Err(invalid(format!("the {what} {extent} exceeds the device's {most}")));
+    }
+    Ok(())
+}
+
+fn check_config(stream: &Stream, function: &Function, config: &LaunchConfig) -> Result<()> {
+    let properties = stream.context().device().properties();
+    check_extent("grid", config.grid, properties.grid_max)?;
+    check_extent("block", config.block, properties.block_max)?;
+    let threads = config.block.count();
+    if threads > u64::from(properties.threads_per_block_max) {
+        return Err(invalid(format!(
+            "a block of {threads} threads exceeds the device's {}",
+            properties.threads_per_block_max
+        )));
+    }
+    let attributes = function.attributes();
+    if attributes.threads_per_block_max > 0 && threads > u64::from(attributes.threads_per_block_max) {
+        let detail = format!(
+            "a block of {threads} threads exceeds the {} that '{}' can be launched with",
+            attributes.threads_per_block_max,
+            function.name()
+        );
+        return Err(DeviceError::new(Status::LaunchOutOfResources, detail));
+    }
+    let shared = u64::from(config.shared_memory_bytes) + u64::from(attributes.shared_memory_bytes);
+    if shared > u64::from(properties.shared_memory_per_block_max) {
+        return Err(invalid(format!(
+            "{shared} bytes of shared memory exceed the device's {} for a block",
+            properties.shared_memory_per_block_max
+        )));
+    }
+    if config.cooperative && !properties.cooperative_launch {
+        return Err(DeviceError::new(Status::NotSupported, "the device has no cooperative launch"));
+    }
+    Ok(())
+}
+
+fn check_arguments(
+    function: &Function,
+    declared: &[ParameterInfo],
+    arguments: &[Argument<'_>],
+) -> Result<()> {
+    if declared.len() != arguments.len() {
+        return Err(invalid(format!(
+            "'{}' takes {} parameters, and is launched with {}",
+            function.name(),
+            declared.len(),
+            arguments.len()
+        )));
+    }
+    for (index, (parameter, argument)) in declared.iter().zip(arguments).enumerate() {
+        let (_, size) = argument.bytes();
+        if parameter.size != size {
+            return Err(invalid(format!(
+                "parameter {index} of '{}' has {} bytes, and is launched with a {} of {size}",
+                function.name(),
+                parameter.size,
+                argument.describe()
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Stream {
+    /// Queues a launch and returns.
+    ///
+    /// # Errors
+    /// `InvalidValue` for extents, shared memory or arguments that do not fit the device and the function;
+    /// `LaunchOutOfResources`; `InvalidContext` for what belongs to another device.
+    pub fn launch(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+        arguments: &[Argument<'_>],
+    ) -> Result<()> {
+        check(function, self.context())?;
+        check_config(self, function, config)?;
+        let declared = function.attributes().parameters.as_deref();
+        if let Some(declared) = declared {
+            check_arguments(function, declared, arguments)?;
+        }
+        let mut packed = Packed::default();
+        for (index, argument) in arguments.iter().enumerate() {
+            if let Argument::Buffer(buffer, _) = argument {
+                buffer.used_on(self)?;
+            }
+            let offset = declared.map_or_else(|| packed.next_offset(argument), |list| list[index].offset);
+            packed.add(offset, argument);
+        }
+        record(self, |recorded| recorded.modules.push(function.module().clone()));
+        let parameters = PackedParameters {
+            bytes: packed.bytes.as_slice(),
+            offsets: packed.offsets.as_slice(),
+            buffers: packed.buffers.as_slice(),
+        };
+        // SAFETY: number and sizes are those declared, where the driver tells; buffers are alive and of this context.
+        // What a function does with an address is its own affair: on a GPU it may fault, which fails the context.
+        unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
+    }
+}

@@ -1,0 +1,155 @@
+//! Modules and their functions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Owned;
+use super::context::{Context, Counted};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Erased, FunctionAttributes};
+
+/// A loaded module. Cloning shares it.
+#[derive(Clone)]
+pub struct Module(Arc<Inner>);
+
+struct Inner {
+    hal: Erased,
+    counted: Counted,
+}
+
+/// A function of a module, which it keeps loaded. Cloning shares it.
+#[derive(Clone)]
+pub struct Function(Arc<FunctionInner>);
+
+struct FunctionInner {
+    hal: Erased,
+    name: String,
+    attributes: FunctionAttributes,
+    module: Module,
+}
+
+impl Owned for Module {
+    const KIND: &'static str = "module";
+
+    fn context(&self) -> &Context {
+        self.0.counted.context()
+    }
+}
+
+impl Owned for Function {
+    const KIND: &'static str = "function";
+
+    fn context(&self) -> &Context {
+        self.0.module.context()
+    }
+}
+
+/// What an image is, as its first bytes tell.
+fn check_image(image: &[u8]) -> Result<()> {
+    const ELF: &[u8] = b"\x7fELF";
+    const FAT_BINARY: &[u8] = &0xba55_ed50_u32.to_le_bytes();
+    if image.starts_with(ELF) || image.starts_with(FAT_BINARY) {
+        return Ok(());
+    }
+    // PTX begins with `.version`, after comments.
+    let is_ptx = std::str::from_utf8(image).is_ok_and(|text| text.contains(".version"));
+    if is_ptx {
+        return Ok(());
+    }
+    Err(DeviceError::new(Status::InvalidImage, "device kernel image is invalid: neither PTX nor a binary"))
+}
+
+impl Context {
+    /// Loads PTX (text, perhaps with a final zero) or a binary of the device's.
+    ///
+    /// # Errors
+    /// `InvalidImage`, `InvalidPtx` with the compiler's log, `NoBinaryForGpu`, or the device's.
+    pub fn load_module(&self, image: &[u8]) -> Result<Module> {
+        check_image(image)?;
+        let hal = self.hal().load_module(image)?;
+        Ok(Module(Arc::new(Inner { hal, counted: Counted::new(self, |live| &live.modules) })))
+    }
+
+    /// Compiles CUDA C++ to an image for this device.
+    ///
+    /// # Errors
+    /// `NvrtcNotFound` with what was looked for, or `NvrtcCompilation` with the compiler's log.
+    pub fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>> {
+        self.hal().compile(source, options)
+    }
+}
+
+impl Module {
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// The function of this name.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let hal = self.context().hal().function(&self.0.hal, name)?;
+        let attributes = self.context().hal().function_attributes(&hal)?;
+        let inner = FunctionInner { hal, name: name.to_owned(), attributes, module: self.clone() };
+        Ok(Function(Arc::new(inner)))
+    }
+
+    /// Address and bytes of a variable.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn global(&self, name: &str) -> Result<(u64, u64)> {
+        self.context().hal().global(&self.0.hal, name)
+    }
+}
+
+impl Function {
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What is known of it.
+    pub fn attributes(&self) -> &FunctionAttributes {
+        &self.0.attributes
+    }
+
+    /// Its module.
+    pub fn module(&self) -> &Module {
+        &self.0.module
+    }
+
+    pub(super) fn hal(&self) -> &Erased {
+        &self.0.hal
+    }
+
+    /// Blocks of so many threads, with so much dynamic shared memory, that one multiprocessor holds at a time.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn occupancy(&self, threads: u32, shared_memory_bytes: u32) -> Result<u32> {
+        if threads == 0 {
+            return Err(DeviceError::invalid_value("a block has at least one thread"));
+        }
+        self.context().hal().occupancy(&self.0.hal, threads, shared_memory_bytes)
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("module")
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "function {}", self.0.name)
+    }
+}

@@ -1,0 +1,304 @@
+//! Which devices there are: found at run time, and if there is no CUDA device, why.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::completion::Completions;
+use super::context::Context;
+use crate::cpu::{CpuBackend, CpuOptions};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{self, DeviceProperties, DynBackend};
+use crate::noop::NoopBackend;
+use crate::observer::Observer;
+
+/// Which devices programs run on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// CUDA devices if there are any, else CPU devices.
+    #[default]
+    Auto,
+    /// CPU devices.
+    Cpu,
+    /// CUDA devices, or an error that says why there are none. With a number, that one alone.
+    Cuda(Option<u32>),
+    /// Devices that do nothing.
+    Noop,
+}
+
+impl std::str::FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "cuda" => Ok(Self::Cuda(None)),
+            "noop" => Ok(Self::Noop),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|number| number.parse().ok())
+                .map(|number| Self::Cuda(Some(number)))
+                .ok_or_else(|| format!("'{text}' is none of auto, cpu, cuda, cuda:N, noop")),
+        }
+    }
+}
+
+/// What the noop backend does to its `n`-th call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoopFault {
+    /// Nothing; calls are counted.
+    None,
+    /// The n-th call fails with this status.
+    Fail(u64, Status),
+    /// The n-th call takes this long.
+    Delay(u64, Duration),
+    /// The device is lost in the n-th call.
+    Lose(u64),
+}
+
+/// How devices are looked for and made.
+#[derive(Clone)]
+pub struct DeviceOptions {
+    /// Which.
+    pub choice: Choice,
+    /// How many CPU (or noop) devices there are.
+    pub devices: u32,
+    /// Memory of each CPU device in bytes; zero for a share of the machine's.
+    pub memory_bytes: u64,
+    /// Threads that compute for the CPU devices; zero for one a core.
+    pub threads: usize,
+    /// What goes wrong on noop devices.
+    pub fault: NoopFault,
+    /// Who watches what is done on CPU devices.
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> Self {
+        Self {
+            choice: Choice::Auto,
+            devices: 1,
+            memory_bytes: 0,
+            threads: 0,
+            fault: NoopFault::None,
+            observer: None,
+        }
+    }
+}
+
+impl fmt::Debug for DeviceOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceOptions")
+            .field("choice", &self.choice)
+            .field("devices", &self.devices)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there are no CUDA devices.
+pub type Absence = DeviceError;
+
+/// The devices of a process, or of a test.
+pub struct Platform {
+    shared: Arc<Shared>,
+    absence: Option<Absence>,
+}
+
+pub(super) struct Shared {
+    pub(super) backend: Box<dyn DynBackend>,
+    /// The backend's number of our first device.
+    first: u32,
+    count: u32,
+    pub(super) observer: Option<Arc<dyn Observer>>,
+    primary: Mutex<Vec<Option<Context>>>,
+    completions: Arc<Mutex<Vec<Weak<Completions>>>>,
+}
+
+impl Platform {
+    /// Looks for devices.
+    ///
+    /// # Errors
+    /// If the devices asked for are not there, and why.
+    pub fn new(options: &DeviceOptions) -> Result<Self> {
+        let mut absence = None;
+        let (backend, first, count) = match options.choice {
+            Choice::Noop => (hal::erase(NoopBackend::new(options)), 0, options.devices.max(1)),
+            Choice::Cpu => (cpu(options)?, 0, options.devices.max(1)),
+            Choice::Auto => match crate::gpu::find() {
+                Ok(backend) => {
+                    let count = backend.device_count();
+                    (backend, 0, count)
+                }
+                Err(why) => {
+                    absence = Some(why);
+                    (cpu(options)?, 0, options.devices.max(1))
+                }
+            },
+            Choice::Cuda(which) => {
+                let backend = crate::gpu::find()?;
+                let found = backend.device_count();
+                match which {
+                    None => (backend, 0, found),
+                    Some(number) if number < found => (backend, number, 1),
+                    Some(number) => {
+                        let detail = format!("there is no CUDA device {number}, but {found} in all");
+                        return Err(DeviceError::new(Status::InvalidDevice, detail));
+                    }
+                }
+            }
+        };
+        let shared = Shared {
+            backend,
+            first,
+            count,
+            observer: options.observer.clone(),
+            primary: Mutex::new(vec![None; count as usize]),
+            completions: Arc::default(),
+        };
+        Ok(Self { shared: Arc::new(shared), absence })
+    }
+
+    /// `cuda`, `cpu` or `noop`.
+    pub fn backend(&self) -> &'static str {
+        self.shared.backend.name()
+    }
+
+    /// Why CPU devices stand in, if nobody asked for them.
+    pub fn absence(&self) -> Option<&Absence> {
+        self.absence.as_ref()
+    }
+
+    /// How many devices there are.
+    pub fn device_count(&self) -> u32 {
+        self.shared.count
+    }
+
+    /// A device.
+    ///
+    /// # Errors
+    /// [`Status::InvalidDevice`] if there is none of this number.
+    pub fn device(&self, ordinal: i64) -> Result<Device> {
+        match u32::try_from(ordinal) {
+            Ok(ordinal) if ordinal < self.shared.count => {
+                let properties = self.shared.backend.properties(self.shared.first + ordinal)?;
+                let inner = DeviceInner { platform: self.shared.clone(), ordinal, properties };
+                Ok(Device(Arc::new(inner)))
+            }
+            _ => {
+                let detail = format!("there is no device {ordinal}, but {} in all", self.shared.count);
+                Err(DeviceError::new(Status::InvalidDevice, detail))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Platform")
+            .field("backend", &self.backend())
+            .field("devices", &self.device_count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Platform {
+    fn drop(&mut self) {
+        // Contexts know the platform; this ends the circle.
+        let contexts = std::mem::take(&mut *self.shared.primary.lock());
+        drop(contexts);
+    }
+}
+
+fn cpu(options: &DeviceOptions) -> Result<Box<dyn DynBackend>> {
+    let options = CpuOptions {
+        devices: options.devices,
+        threads: options.threads,
+        memory_bytes: options.memory_bytes,
+        observer: options.observer.clone(),
+    };
+    Ok(hal::erase(CpuBackend::new(&options)?))
+}
+
+/// One device.
+#[derive(Clone)]
+pub struct Device(Arc<DeviceInner>);
+
+struct DeviceInner {
+    platform: Arc<Shared>,
+    ordinal: u32,
+    properties: DeviceProperties,
+}
+
+impl Device {
+    /// Its number.
+    pub fn ordinal(&self) -> u32 {
+        self.0.ordinal
+    }
+
+    /// What it is.
+    pub fn properties(&self) -> &DeviceProperties {
+        &self.0.properties
+    }
+
+    /// `cuda`, `cpu` or `noop`.
+    pub fn backend(&self) -> &'static str {
+        self.0.platform.backend.name()
+    }
+
+    /// The context that all who ask for it share. When the last one has failed, a new one.
+    ///
+    /// # Errors
+    /// The device's, if it gives no context.
+    pub fn primary_context(&self) -> Result<Context> {
+        let mut primary = self.0.platform.primary.lock();
+        let slot = primary.get_mut(self.0.ordinal as usize);
+        let slot = slot.ok_or_else(|| DeviceError::from(Status::NotInitialized))?;
+        if let Some(context) = slot.as_ref().filter(|context| context.failure().is_none()) {
+            return Ok(context.clone());
+        }
+        let context = self.create_context()?;
+        *slot = Some(context.clone());
+        Ok(context)
+    }
+
+    /// A context of its own.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn create_context(&self) -> Result<Context> {
+        let platform = &self.0.platform;
+        let hal = platform.backend.create_context(platform.first + self.0.ordinal)?;
+        let context =
+            Context::new(self.clone(), hal, platform.observer.clone(), platform.completions.clone());
+        platform.completions.lock().push(context.completions());
+        Ok(context)
+    }
+
+    /// Whether copies from this device to another go without the host.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn can_access_peer(&self, other: &Self) -> Result<bool> {
+        let platform = &self.0.platform;
+        platform.backend.can_access_peer(platform.first + self.0.ordinal, platform.first + other.0.ordinal)
+    }
+
+    /// Whether two devices are of one backend, so that their addresses mean the same.
+    pub(super) fn is_kin(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.platform, &other.0.platform)
+    }
+
+    /// The device in a message about one of its contexts.
+    pub(super) fn describe_context(&self, context: u64) -> String {
+        format!("{} (context {context})", self.0.ordinal)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} device {}: {}", self.backend(), self.0.ordinal, self.0.properties.name)
+    }
+}

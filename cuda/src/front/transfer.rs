@@ -1,0 +1,372 @@
+//! Copies.
+//!
+//! A copy is queued and returns. Host memory that it uses is held until it is done: pinned memory for as long as the copy is
+//! in flight, and so is pageable memory, except that small sources are copied aside first, as CUDA does. What a program
+//! needs to know is when it may go on: [`Transferred`].
+
+#![expect(unsafe_code, reason = "host memory is handed to the device, held by guards until the copy is done")]
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tfrt_host::host_buffer::HostBuffer;
+use tfrt_host::{Diagnostic, ErrorCode};
+
+use super::buffer::DeviceBuffer;
+use super::context::Context;
+use super::graph::record;
+use super::host_hold::Hold;
+use super::stream::{Stream, check_stream};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Copy2d, Endpoint};
+
+/// Sources of up to so many bytes are copied aside.
+const STAGED_BYTES_MAX: usize = 64 << 10;
+
+/// When the host may go on after a copy.
+pub enum Transferred {
+    /// At once.
+    Now,
+    /// When this is called: the copy uses pageable memory, for which CUDA does not return before it is done.
+    Later(Box<dyn FnOnce(Then) -> Result<()> + Send>),
+}
+
+/// Called when a copy is done.
+pub type Then = Box<dyn FnOnce(Result<()>) + Send>;
+
+impl std::fmt::Debug for Transferred {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Now => "Now",
+            Self::Later(_) => "Later",
+        })
+    }
+}
+
+impl Transferred {
+    /// Calls `then` when the host may go on.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn when_done(self, then: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
+        match self {
+            Self::Now => {
+                then(Ok(()));
+                Ok(())
+            }
+            Self::Later(register) => register(Box::new(then)),
+        }
+    }
+}
+
+/// Pinned memory that a copy goes through.
+struct Staging {
+    context: Context,
+    memory: *mut u8,
+}
+
+// SAFETY: plain memory, owned by this value.
+unsafe impl Send for Staging {}
+// SAFETY: as above.
+unsafe impl Sync for Staging {}
+
+impl Staging {
+    fn new(context: &Context, bytes: usize) -> Result<Self> {
+        Ok(Self { context: context.clone(), memory: context.hal().allocate_host(bytes.max(1))? })
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // SAFETY: from this context's `allocate_host`; whoever drops a staging knows that the copy is done.
+        drop(unsafe { self.context.hal().free_host(self.memory) });
+    }
+}
+
+fn host_part(buffer: &HostBuffer, offset: u64, bytes: u64, what: &str) -> Result<*mut u8> {
+    match offset.checked_add(bytes) {
+        // SAFETY: within the buffer, or one past its end.
+        Some(end) if end <= buffer.len() as u64 => Ok(unsafe { buffer.as_ptr().add(offset as usize) }),
+        _ => Err(DeviceError::invalid_value(format!(
+            "{what} ({bytes} bytes from byte {offset}) does not lie within a host buffer of {} bytes",
+            buffer.len()
+        ))),
+    }
+}
+
+impl Stream {
+    /// Copies from the host.
+    ///
+    /// # Errors
+    /// `InvalidValue` if a range does not lie in its buffer; [`ErrorCode::DataRace`] while a host kernel writes the source.
+    pub fn copy_from_host(
+        &self,
+        dst: &DeviceBuffer,
+        dst_offset: u64,
+        src: &HostBuffer,
+        src_offset: u64,
+        bytes: u64,
+    ) -> Result<Transferred, Diagnostic> {
+        let address = dst.range(self, dst_offset, bytes, "the destination")?;
+        let source = host_part(src, src_offset, bytes, "the source")?;
+        let bytes = bytes as usize;
+        if bytes == 0 {
+            return Ok(Transferred::Now);
+        }
+        let context = self.context();
+        if self.is_capturing() {
+            record(self, |recorded| recorded.host_reads.push(src.clone()));
+            // SAFETY: the graph keeps the buffer alive and holds it for each launch.
+            unsafe { context.hal().copy_host_to_device(self.hal(), address, source, bytes)? };
+            return Ok(Transferred::Now);
+        }
+        let hold = Hold::read(src)?;
+        let pinned = context.is_pinned(src);
+        if pinned || (context.device().properties().pageable_copies && bytes > STAGED_BYTES_MAX) {
+            // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
+            unsafe { context.hal().copy_host_to_device(self.hal(), address, source, bytes)? };
+            return self.finish(Box::new(move || drop(hold)), pinned);
+        }
+        let staging = Staging::new(context, bytes)?;
+        // SAFETY: the source is readable under the hold, and the staging has `bytes` bytes that nobody else knows.
+        unsafe { std::ptr::copy_nonoverlapping(source, staging.memory, bytes) };
+        drop(hold);
+        // SAFETY: the staging lives until the stream has passed the copy.
+        unsafe { context.hal().copy_host_to_device(self.hal(), address, staging.memory, bytes)? };
+        self.after(Some(Box::new(move || drop(staging))), None)?;
+        Ok(Transferred::Now)
+    }
+
+    /// Copies to the host.
+    ///
+    /// # Errors
+    /// `InvalidValue` if a range does not lie in its buffer; [`ErrorCode::DataRace`] while a host kernel uses the
+    /// destination.
+    pub fn copy_to_host(
+        &self,
+        dst: &HostBuffer,
+        dst_offset: u64,
+        src: &DeviceBuffer,
+        src_offset: u64,
+        bytes: u64,
+    ) -> Result<Transferred, Diagnostic> {
+        let address = src.range(self, src_offset, bytes, "the source")?;
+        let destination = host_part(dst, dst_offset, bytes, "the destination")?;
+        if !dst.is_writable() {
+            return Err(Diagnostic::new(
+                ErrorCode::FailedPrecondition,
+                "the destination's memory is read-only",
+            ));
+        }
+        let bytes = bytes as usize;
+        if bytes == 0 {
+            return Ok(Transferred::Now);
+        }
+        let context = self.context();
+        if self.is_capturing() {
+            record(self, |recorded| recorded.host_writes.push(dst.clone()));
+            // SAFETY: the graph keeps the buffer alive and holds it for each launch.
+            unsafe { context.hal().copy_device_to_host(self.hal(), destination, address, bytes)? };
+            return Ok(Transferred::Now);
+        }
+        let hold = Hold::write(dst)?;
+        let pinned = context.is_pinned(dst);
+        if pinned || context.device().properties().pageable_copies {
+            // SAFETY: the hold keeps the buffer alive, and everybody else away, until the stream has passed the copy.
+            unsafe { context.hal().copy_device_to_host(self.hal(), destination, address, bytes)? };
+            return self.finish(Box::new(move || drop(hold)), pinned);
+        }
+        let staging = Staging::new(context, bytes)?;
+        // SAFETY: the staging lives until the stream has passed the copy.
+        unsafe { context.hal().copy_device_to_host(self.hal(), staging.memory, address, bytes)? };
+        let destination = destination.expose_provenance();
+        let release = move || {
+            let to = std::ptr::with_exposed_provenance_mut::<u8>(destination);
+            // SAFETY: the stream has passed the copy; the destination has `bytes` bytes and is held.
+            unsafe { std::ptr::copy_nonoverlapping(staging.memory, to, bytes) };
+            drop((hold, staging));
+        };
+        self.finish(Box::new(release), false)
+    }
+
+    /// Releases when the stream has passed; the host may go on at once, or when that is so.
+    fn finish(&self, release: Box<dyn FnOnce() + Send>, at_once: bool) -> Result<Transferred, Diagnostic> {
+        if at_once {
+            self.after(Some(release), None)?;
+            return Ok(Transferred::Now);
+        }
+        // Registered now, so that later work on the stream does not delay it; told when somebody asks.
+        let meeting = Arc::new(Mutex::new(Meeting::default()));
+        let done = meeting.clone();
+        self.after(Some(release), Some(Box::new(move |outcome| Meeting::finished(&done, outcome))))?;
+        Ok(Transferred::Later(Box::new(move |then| {
+            Meeting::wanted(&meeting, then);
+            Ok(())
+        })))
+    }
+
+    /// Copies on one device, or to it from another of the same backend. Ranges may overlap.
+    ///
+    /// # Errors
+    /// `InvalidValue` if a range does not lie in its buffer; `InvalidContext` for a source of another device, unless
+    /// `peer`; `PeerAccessUnsupported`.
+    pub fn copy(
+        &self,
+        (dst, dst_offset): (&DeviceBuffer, u64),
+        (src, src_offset): (&DeviceBuffer, u64),
+        bytes: u64,
+        peer: bool,
+    ) -> Result<()> {
+        let (to, from) = if peer {
+            dst.used_on_peer(self)?;
+            src.used_on_peer(self)?;
+            let (to, from) = (dst.context().device(), src.context().device());
+            if to.ordinal() != from.ordinal() && !from.can_access_peer(to)? {
+                let detail = format!("devices {} and {}", from.ordinal(), to.ordinal());
+                return Err(DeviceError::new(Status::PeerAccessUnsupported, detail));
+            }
+            (dst.part(dst_offset, bytes, "the destination")?, src.part(src_offset, bytes, "the source")?)
+        } else {
+            (
+                dst.range(self, dst_offset, bytes, "the destination")?,
+                src.range(self, src_offset, bytes, "the source")?,
+            )
+        };
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.context().hal().copy_device_to_device(self.hal(), to, from, bytes)
+    }
+
+    /// Copies `height` rows of `width` bytes; each side gives a buffer, where its first row begins, and bytes from one row
+    /// to the next.
+    ///
+    /// # Errors
+    /// `InvalidValue` if rows overlap (a pitch below the width) or do not lie in their buffer.
+    pub fn copy_2d(
+        &self,
+        (dst, dst_offset, dst_pitch): (&DeviceBuffer, u64, u64),
+        (src, src_offset, src_pitch): (&DeviceBuffer, u64, u64),
+        width: u64,
+        height: u64,
+    ) -> Result<()> {
+        let span = |pitch: u64, what: &str| {
+            if pitch < width {
+                let detail = format!("{what}: rows of {width} bytes do not fit a pitch of {pitch}");
+                return Err(DeviceError::invalid_value(detail));
+            }
+            let rows = height.saturating_sub(1).checked_mul(pitch).and_then(|rows| rows.checked_add(width));
+            rows.ok_or_else(|| DeviceError::invalid_value(format!("{what} is too large")))
+        };
+        let (dst_span, src_span) = (span(dst_pitch, "the destination")?, span(src_pitch, "the source")?);
+        let to = dst.range(self, dst_offset, dst_span, "the destination")?;
+        let from = src.range(self, src_offset, src_span, "the source")?;
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let copy = Copy2d {
+            dst: Endpoint::Device(to),
+            dst_pitch: dst_pitch as usize,
+            src: Endpoint::Device(from),
+            src_pitch: src_pitch as usize,
+            width: width as usize,
+            height: height as usize,
+        };
+        // SAFETY: neither end is on the host.
+        unsafe { self.context().hal().copy_2d(self.hal(), &copy) }
+    }
+}
+
+impl Context {
+    /// A pinned host buffer, which copies use without going through other memory.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn allocate_pinned(&self, bytes: usize) -> Result<HostBuffer> {
+        /// Ends the pinning when the buffer goes.
+        struct Pinned(Staging, usize);
+        impl Drop for Pinned {
+            fn drop(&mut self) {
+                self.0.context.remove_pinned(self.1);
+            }
+        }
+        let staging = Staging::new(self, bytes)?;
+        let memory = staging.memory;
+        // SAFETY: just allocated, of this size at least.
+        unsafe { memory.write_bytes(0, bytes) };
+        self.add_pinned(memory.addr()..memory.addr() + bytes)?;
+        let owner = Box::new(Pinned(staging, memory.addr()));
+        // SAFETY: the memory lives as long as its owner, is initialized, and nobody else knows it.
+        Ok(unsafe { HostBuffer::from_raw(memory, bytes, true, owner) })
+    }
+
+    /// Pins the memory of a host buffer until [`Context::unregister_host`]; a clone of it keeps it alive.
+    ///
+    /// # Errors
+    /// `HostMemoryAlreadyRegistered`, or the device's.
+    pub fn register_host(&self, buffer: &HostBuffer) -> Result<()> {
+        let start = buffer.as_ptr();
+        if buffer.is_empty() {
+            return Err(DeviceError::invalid_value("an empty buffer cannot be registered"));
+        }
+        self.add_pinned(start.addr()..start.addr() + buffer.len())?;
+        // SAFETY: the registered buffer is kept alive in `registered` until it is unregistered.
+        if let Err(error) = unsafe { self.hal().register_host(start, buffer.len()) } {
+            self.remove_pinned(start.addr());
+            return Err(error);
+        }
+        self.keep_registered(buffer.clone());
+        Ok(())
+    }
+
+    /// Ends [`Context::register_host`].
+    ///
+    /// # Errors
+    /// `HostMemoryNotRegistered`.
+    pub fn unregister_host(&self, buffer: &HostBuffer) -> Result<()> {
+        if !self.forget_registered(buffer) {
+            return Err(Status::HostMemoryNotRegistered.into());
+        }
+        self.remove_pinned(buffer.as_ptr().addr());
+        self.hal().unregister_host(buffer.as_ptr())
+    }
+
+    /// That a stream is of this context: kernels name both.
+    ///
+    /// # Errors
+    /// `InvalidContext`.
+    pub fn check_stream(&self, stream: &Stream) -> Result<()> {
+        check_stream(stream, self)
+    }
+}
+
+/// Where a copy's end and the one who wants to know of it meet.
+#[derive(Default)]
+struct Meeting {
+    outcome: Option<Result<()>>,
+    then: Option<Then>,
+}
+
+impl Meeting {
+    fn finished(meeting: &Mutex<Self>, outcome: Result<()>) {
+        let mut state = meeting.lock();
+        match state.then.take() {
+            Some(then) => {
+                drop(state);
+                then(outcome);
+            }
+            None => state.outcome = Some(outcome),
+        }
+    }
+
+    fn wanted(meeting: &Mutex<Self>, then: Then) {
+        let mut state = meeting.lock();
+        match state.outcome.take() {
+            Some(outcome) => {
+                drop(state);
+                then(outcome);
+            }
+            None => state.then = Some(then),
+        }
+    }
+}
