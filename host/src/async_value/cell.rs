@@ -129,6 +129,18 @@ impl CellPtr {
         }
     }
 
+    /// As [`CellPtr::release`], for a value that is known to have no producer any more.
+    ///
+    /// # Safety
+    /// As there, and the caller has seen that the value is available.
+    #[inline]
+    pub(super) unsafe fn release_available(self) {
+        if self.header().refs.release() == Release::Last {
+            // SAFETY: neither handles nor a producer are left.
+            unsafe { self.destroy() };
+        }
+    }
+
     /// # Safety
     /// The caller released the last handle.
     #[inline(never)]

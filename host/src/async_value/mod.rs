@@ -307,8 +307,11 @@ impl AsyncValue {
         match self.cell() {
             Some(cell) if cell.type_index().is_scalar() && cell.state() == State::Concrete => {
                 // SAFETY: published; the payload of a cell of a scalar is a word.
-                let bits = unsafe { cell.payload::<u64>().read() };
-                Self::from_bits(cell.type_index(), bits)
+                let value = unsafe { Self::from_bits(cell.type_index(), cell.payload::<u64>().read()) };
+                mem::forget(self);
+                // SAFETY: the handle just forgotten owned a reference, and the value was seen available.
+                unsafe { cell.release_available() };
+                value
             }
             _ => self.collapse(),
         }

@@ -1,7 +1,8 @@
 //! A kernel that left the walk: it waits for its arguments, then runs wherever the last of them was produced.
 //!
 //! It waits for one argument at a time, so one link and no counter do for any number of arguments: when it is
-//! woken it goes on to the next argument that is still pending. While it waits, the list it is on owns it.
+//! woken it goes on to the next argument that is still pending. It begins with the last one, which is often the last to
+//! be produced too: then the others are there by the time it is woken. While it waits, the list it is on owns it.
 //!
 //! A million of them may wait at once, so they are small: what all deferred kernels of a call have in common is in
 //! one [`Frame`], and what the plan knows is asked of the plan.
@@ -62,7 +63,8 @@ impl Deferring {
         Self { frame: frame.into_raw(), deferred: 0 }
     }
 
-    /// Defers step `number`, whose arguments before `pending` are there, with what its operands say in `registers`.
+    /// Defers step `number`, of which the first `pending` arguments may be pending, with what its operands say in
+    /// `registers`.
     pub(super) fn defer(
         &mut self,
         number: usize,
@@ -75,7 +77,7 @@ impl Deferring {
             link: Waiter { next: ptr::null_mut(), run: Deferred::woken },
             frame: FrameRef(self.frame),
             step: number as u32,
-            next: pending as u32,
+            pending: pending as u32,
             promise: None,
             many: None,
             few: [AsyncValue::EMPTY; FEW],
@@ -158,8 +160,8 @@ pub(super) struct Deferred {
     link: Waiter,
     frame: FrameRef,
     step: u32,
-    /// Arguments before this one have been seen available.
-    next: u32,
+    /// So many arguments may be pending; those behind have been seen available.
+    pending: u32,
     /// The producer of the result, if there is one and it fits here.
     promise: Option<IndirectPromise>,
     /// What does not fit here.
@@ -219,12 +221,12 @@ impl Deferred {
             Some(many) => &many.registers[..],
             None => &self.few,
         };
-        // Those of the results are empty, which is not pending: the plan need not be asked where they begin.
-        while let Some(argument) = registers.get(self.next as usize) {
+        while let Some(last) = self.pending.checked_sub(1) {
+            let argument = &registers[last as usize];
             if argument.status() == Status::Pending {
                 return argument.wait_list();
             }
-            self.next += 1;
+            self.pending = last;
         }
         None
     }

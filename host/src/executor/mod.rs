@@ -283,6 +283,22 @@ fn run_scalars(plan: &Plan, registers: &mut RegisterFile<'_>, next: &mut usize) 
 /// Arguments and results of a step.
 type Operands<'p> = (&'p [Operand], &'p [Operand]);
 
+/// What is there of a step's arguments.
+struct Arrived {
+    /// Some are more than scalars.
+    are_counted: bool,
+    /// So many of the first are to be waited for; none behind them is pending.
+    pending: usize,
+    /// The first error among those that are there.
+    failed: Option<Operand>,
+}
+
+impl Arrived {
+    fn is_all(&self) -> bool {
+        self.pending == 0 && self.failed.is_none()
+    }
+}
+
 /// The state of one pass.
 struct Walk<'w> {
     plan: &'w Plan,
@@ -300,18 +316,25 @@ impl<'w> Walk<'w> {
     fn run(&mut self, next: &mut usize) -> Option<AsyncValue> {
         let plan = self.plan;
         loop {
-            if self.is_plain() && run_scalars(plan, &mut self.registers, next) {
+            let step = plan.steps.get(*next)?;
+            let first = *next;
+            if step.scalar.is_some()
+                && self.is_plain()
+                && (run_scalars(plan, &mut self.registers, next) || *next != first)
+            {
                 // Others may cancel the request while nothing but scalars are computed.
                 continue;
             }
-            let step = plan.steps.get(*next)?;
             *next += 1;
             let (arguments, results) = plan.operands_of(step);
-            let scalars = arguments.iter().all(|&argument| self.registers.get(argument).is_inline());
-            if scalars && step.dispatch <= Dispatch::Inline && !self.cx.request().is_cancelled() {
+            let arrived = self.look_at(arguments);
+            if arrived.is_all() && step.dispatch <= Dispatch::Inline && !self.cx.request().is_cancelled() {
                 self.call(step, (arguments, results));
+                if arrived.are_counted {
+                    self.release(arguments);
+                }
             } else {
-                self.consider(step, *next - 1, (arguments, results));
+                self.consider(step, *next - 1, (arguments, results), arrived);
             }
             if self.stop_at_error
                 && let Some(&failed) =
@@ -331,37 +354,49 @@ impl<'w> Walk<'w> {
         !self.traced && !self.cx.request().is_cancelled()
     }
 
+    /// What is there of a step's arguments.
+    #[inline]
+    fn look_at(&self, arguments: &[Operand]) -> Arrived {
+        let mut arrived = Arrived { are_counted: false, pending: 0, failed: None };
+        for (number, &argument) in arguments.iter().enumerate() {
+            let value = self.registers.get(argument);
+            if !value.is_inline() {
+                arrived.are_counted = true;
+                match value.status() {
+                    Status::Ready => {}
+                    Status::Pending => arrived.pending = number + 1,
+                    Status::Failed => arrived.failed = arrived.failed.or(Some(argument)),
+                }
+            }
+        }
+        arrived
+    }
+
     /// Decides what becomes of a step that cannot simply be called.
     // Out of line, so that the loop around it keeps its state in machine registers.
     #[inline(never)]
-    fn consider(&mut self, step: &'w Step, number: usize, (arguments, results): Operands<'w>) {
+    fn consider(
+        &mut self,
+        step: &'w Step,
+        number: usize,
+        (arguments, results): Operands<'w>,
+        arrived: Arrived,
+    ) {
+        let Arrived { pending, failed, .. } = arrived;
         if let Some(reason) = self.cx.request().cancellation() {
             let error = AsyncValue::from_error(reason.clone());
             self.fail(results, &error);
-            return self.release(arguments);
-        }
-        if step.dispatch == Dispatch::NonStrict {
+        } else if step.dispatch == Dispatch::NonStrict {
             self.call(step, (arguments, results));
-            return self.release(arguments);
-        }
-        let (mut pending, mut failed) = (None, None);
-        for (number, &argument) in arguments.iter().enumerate() {
-            match self.registers.get(argument).status() {
-                Status::Ready => {}
-                Status::Pending => pending = pending.or(Some(number)),
-                Status::Failed => failed = failed.or(Some(argument)),
-            }
-        }
-        if pending.is_some() && self.stop_at_error {
+        } else if pending != 0 && self.stop_at_error {
             (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
             let error =
                 self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value");
             self.fail(results, &error);
-        } else if pending.is_some()
-            || failed.is_none() && step.dispatch > Dispatch::Inline && !self.stop_at_error
+        } else if pending != 0 || failed.is_none() && step.dispatch > Dispatch::Inline && !self.stop_at_error
         {
             // The arguments that are not used again go with the kernel.
-            return self.defer(number, pending.unwrap_or(arguments.len()), (arguments, results));
+            return self.defer(number, pending, (arguments, results));
         } else if let Some(argument) = failed {
             let error = self.registers.get(argument).clone();
             self.fail(results, &error);
@@ -383,7 +418,7 @@ impl<'w> Walk<'w> {
         tracing::span("kernel", || self.cx.kernel_name().unwrap_or("?").to_owned())
     }
 
-    /// Moves the kernel and its arguments, of which those before `pending` are there, out of the walk.
+    /// Moves the kernel and its arguments, of which the first `pending` may be pending, out of the walk.
     fn defer(&mut self, number: usize, pending: usize, operands: Operands<'w>) {
         let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
         deferring.defer(number, pending, &mut self.registers, operands);
