@@ -1,0 +1,144 @@
+//! A device's primary context, bound to whichever thread calls.
+
+#![expect(unsafe_code, reason = "calls of the driver's C interface")]
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult};
+use parking_lot::Mutex;
+
+use super::blas::BlasHandle;
+use super::dnn::DnnHandle;
+use super::driver::check;
+use super::event::Event;
+use super::graph::Graph;
+use super::memory::{Allocations, HostPool};
+use super::module::{Function, Module};
+use super::stream::Stream;
+use super::workspace::Workspaces;
+use crate::error::{DeviceError, Result};
+use crate::hal::{Context, Resources};
+
+/// A context of the hal.
+pub(crate) struct GpuContext {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What a context and its resources share. It lives as long as the last of them.
+pub(super) struct Shared {
+    pub(super) device: CUdevice,
+    raw: CUcontext,
+    /// The first failure after which the context is of no use.
+    failure: Mutex<Option<DeviceError>>,
+    pub(super) allocations: Arc<Allocations>,
+    pub(super) host_pool: HostPool,
+    pub(super) workspaces: Workspaces,
+}
+
+// SAFETY: `raw` is a handle that the driver lets every thread use; the rest is `Send` and `Sync` itself.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Retains the primary context of a device, so that libraries which use the CUDA runtime share it.
+    pub(super) fn new(device: CUdevice, allocations: Arc<Allocations>) -> Result<Self> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the driver is initialized, the device is one of its, and the pointer is valid for the call.
+        check(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) }, "cuDevicePrimaryCtxRetain")?;
+        Ok(Self {
+            device,
+            raw,
+            failure: Mutex::default(),
+            allocations,
+            host_pool: HostPool::default(),
+            workspaces: Workspaces::default(),
+        })
+    }
+
+    /// Makes the context current on this thread, and fails if it is of no use any more.
+    pub(super) fn bind(&self) -> Result<()> {
+        if let Some(failure) = &*self.failure.lock() {
+            return Err(failure.clone());
+        }
+        self.make_current()
+    }
+
+    /// The same for cleaning up, which goes on after a failure.
+    pub(super) fn make_current(&self) -> Result<()> {
+        let mut current = std::ptr::null_mut();
+        // SAFETY: the driver is initialized, and the pointer is valid for the call.
+        check(unsafe { sys::cuCtxGetCurrent(&raw mut current) }, "cuCtxGetCurrent")?;
+        if current == self.raw {
+            return Ok(());
+        }
+        // SAFETY: this context is retained as long as `self` lives.
+        check(unsafe { sys::cuCtxSetCurrent(self.raw) }, "cuCtxSetCurrent")
+    }
+
+    /// As [`check`], and remembers a failure that ends the context's life.
+    pub(super) fn check(&self, result: CUresult, call: &'static str) -> Result<()> {
+        check(result, call).map_err(|error| self.remember(error))
+    }
+
+    /// The error, remembered if it ends the context's life.
+    pub(super) fn remember(&self, error: DeviceError) -> DeviceError {
+        if error.is_sticky() {
+            self.failure.lock().get_or_insert_with(|| error.clone());
+        }
+        error
+    }
+
+    /// Lets this context's device reach the memory of another's, where the hardware can.
+    pub(super) fn reach(&self, other: &Self) -> Result<()> {
+        let mut can = 0;
+        // SAFETY: the driver is initialized, and the pointer is valid for the call.
+        let result = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, self.device, other.device) };
+        check(result, "cuDeviceCanAccessPeer")?;
+        if can == 0 {
+            return Ok(());
+        }
+        self.make_current()?;
+        // SAFETY: both contexts are alive, and this one is current.
+        match unsafe { sys::cuCtxEnablePeerAccess(other.raw, 0) } {
+            // Primary contexts are shared with everybody in the process.
+            CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
+            result => check(result, "cuCtxEnablePeerAccess"),
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.make_current().is_ok() {
+            self.host_pool.free_all();
+            self.workspaces.free_all();
+        }
+        // SAFETY: `new` retained it, and nothing made from it is left. Nobody could be told of a failure.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+impl GpuContext {
+    /// The shared part, current on this thread.
+    pub(super) fn bound(&self) -> Result<&Shared> {
+        self.shared.bind()?;
+        Ok(&self.shared)
+    }
+}
+
+impl Resources for GpuContext {
+    type Stream = Stream;
+    type Event = Event;
+    type Module = Module;
+    type Function = Function;
+    type Graph = Graph;
+    type BlasHandle = BlasHandle;
+    type DnnHandle = DnnHandle;
+}
+
+impl Context for GpuContext {
+    fn failure(&self) -> Option<DeviceError> {
+        self.shared.failure.lock().clone()
+    }
+}

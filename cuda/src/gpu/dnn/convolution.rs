@@ -1,0 +1,178 @@
+//! Convolutions: found engines, run.
+
+#![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
+
+use cudarc::cudnn::sys::{cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object};
+
+use super::DnnHandle;
+use super::backend::{Descriptor, Int64, Pointer};
+use super::graph::id;
+use super::plans::Plan;
+use crate::error::{DeviceError, Result, Status};
+use crate::gpu::stream::Stream;
+use crate::hal::{
+    Activation, ActivationMode, Convolution, ConvolutionEpilogue, ConvolutionOperands, Scaling, Tensor,
+    TensorLayout,
+};
+
+/// Which of the three tensors is the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `y`.
+    Forward,
+    /// `x`.
+    BackwardData,
+    /// `w`.
+    BackwardFilter,
+}
+
+/// A layout and the alignment of the address, in bytes.
+type Aligned<'a> = (&'a TensorLayout, u32);
+
+/// All that an engine is chosen for.
+#[derive(Clone, Copy)]
+pub(super) struct Problem<'a> {
+    pub(super) kind: Kind,
+    pub(super) convolution: &'a Convolution,
+    pub(super) scaling: Scaling,
+    /// `x`, `w`, `y`.
+    pub(super) tensors: [Aligned<'a>; 3],
+    pub(super) bias: Option<Aligned<'a>>,
+    /// With its factor.
+    pub(super) residual: Option<(&'a TensorLayout, u32, f64)>,
+    pub(super) activation: Option<Activation>,
+}
+
+/// A larger alignment makes no difference.
+const ALIGNMENT_MAX: u32 = 16;
+
+fn aligned((layout, address): Tensor<'_>) -> Aligned<'_> {
+    (layout, 1 << address.trailing_zeros().min(ALIGNMENT_MAX.trailing_zeros()))
+}
+
+impl DnnHandle {
+    /// One convolution without more.
+    pub(super) fn convolve(
+        &self,
+        stream: &Stream,
+        kind: Kind,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'_>,
+    ) -> Result<()> {
+        let ConvolutionOperands { x, w, y } = operands;
+        let problem = Problem {
+            kind,
+            convolution,
+            scaling,
+            tensors: [aligned(x), aligned(w), aligned(y)],
+            bias: None,
+            residual: None,
+            activation: None,
+        };
+        self.run(stream, &problem, &[(id::X, x.1), (id::W, w.1), (id::Y, y.1)])
+    }
+
+    /// A convolution with what is done to its result: in one kernel if there is an engine for it, else step by step.
+    pub(super) fn convolve_with_epilogue<'a>(
+        &self,
+        stream: &Stream,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'a>,
+        mut epilogue: ConvolutionEpilogue<'a>,
+    ) -> Result<()> {
+        epilogue.activation = epilogue.activation.filter(|a| a.mode != ActivationMode::Identity);
+        if epilogue.bias.is_none() && epilogue.residual.is_none() && epilogue.activation.is_none() {
+            return self.convolve(stream, Kind::Forward, convolution, scaling, operands);
+        }
+        let ConvolutionOperands { x, w, y } = operands;
+        // What was there is a residual like another.
+        let residual = match (epilogue.residual, scaling.beta != 0.0) {
+            (residual, false) => residual,
+            (None, true) => Some((y, scaling.beta)),
+            (Some(_), true) => {
+                let text = "a convolution adds a residual or scales what was there, not both";
+                return Err(DeviceError::new(Status::DnnNotSupported, text));
+            }
+        };
+        epilogue.residual = residual;
+        let problem = Problem {
+            kind: Kind::Forward,
+            convolution,
+            scaling: Scaling { beta: 0.0, ..scaling },
+            tensors: [aligned(x), aligned(w), aligned(y)],
+            bias: epilogue.bias.map(aligned),
+            residual: residual.map(|(tensor, factor)| {
+                let (layout, alignment) = aligned(tensor);
+                (layout, alignment, factor)
+            }),
+            activation: epilogue.activation,
+        };
+        let mut addresses = vec![(id::X, x.1), (id::W, w.1), (id::Y, y.1)];
+        addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
+        addresses.extend(residual.map(|((_, address), _)| (id::RESIDUAL, address)));
+        match self.run(stream, &problem, &addresses) {
+            Err(error) if error.status == Status::DnnNotSupported => {
+                self.convolve_in_steps(stream, convolution, scaling.alpha, operands, epilogue)
+            }
+            result => result,
+        }
+    }
+
+    fn convolve_in_steps(
+        &self,
+        stream: &Stream,
+        convolution: &Convolution,
+        alpha: f64,
+        operands: ConvolutionOperands<'_>,
+        epilogue: ConvolutionEpilogue<'_>,
+    ) -> Result<()> {
+        let y = operands.y;
+        // A residual in the result's own memory must be read before it is written over.
+        let in_place = epilogue.residual.filter(|(residual, _)| residual.1 == y.1);
+        let scaling = Scaling { alpha, beta: in_place.map_or(0.0, |(_, factor)| factor) };
+        self.convolve(stream, Kind::Forward, convolution, scaling, operands)?;
+        if let Some((residual, factor)) = epilogue.residual.filter(|_| in_place.is_none()) {
+            self.add_tensor(stream, Scaling { alpha: factor, beta: 1.0 }, residual, y)?;
+        }
+        if let Some(bias) = epilogue.bias {
+            self.add_tensor(stream, Scaling { alpha: 1.0, beta: 1.0 }, bias, y)?;
+        }
+        match epilogue.activation {
+            Some(activation) => self.activation_forward(stream, activation, Scaling::ONE, y, y),
+            None => Ok(()),
+        }
+    }
+
+    fn run(&self, stream: &Stream, problem: &Problem<'_>, addresses: &[(i64, u64)]) -> Result<()> {
+        self.on(stream, |handle| {
+            let plan = self.plans.get(handle, problem)?;
+            let workspace = self.shared.workspaces.get(stream, plan.workspace_bytes)?;
+            let variant = self.variant(&plan, addresses, workspace)?;
+            // SAFETY: the front checked that the tensors lie in device memory with the layouts the plan was made for; the
+            // workspace is as large as the plan asks, and nothing else that may run meanwhile uses it.
+            let status = unsafe {
+                (self.library.cudnnBackendExecute)(
+                    handle,
+                    plan.descriptor.reference().0,
+                    variant.reference().0,
+                )
+            };
+            self.library.check(status, "cudnnBackendExecute")
+        })
+    }
+
+    /// The addresses for one run.
+    fn variant(&self, plan: &Plan, addresses: &[(i64, u64)], workspace: u64) -> Result<Descriptor> {
+        let ids: Vec<_> = addresses.iter().map(|&(id, _)| Int64(id)).collect();
+        let pointers: Vec<_> = addresses.iter().map(|&(_, address)| Pointer(address)).collect();
+        let variant = Descriptor::new(self.library, Object::CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)?;
+        variant.set(Name::CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, &ids)?;
+        variant.set(Name::CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, &pointers)?;
+        if plan.workspace_bytes > 0 {
+            variant.set(Name::CUDNN_ATTR_VARIANT_PACK_WORKSPACE, &[Pointer(workspace)])?;
+        }
+        variant.finalize("finalizing a run's addresses")
+    }
+}

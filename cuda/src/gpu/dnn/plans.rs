@@ -1,0 +1,319 @@
+//! Execution plans: which engine computes a convolution, found once and kept, in memory and on disk.
+//!
+//! Finding one takes milliseconds to seconds, as engines may be compiled. On disk a plan is the library's own description
+//! of it, in a folder for the library's version and the device, one file a problem. A file that does not fit any more is
+//! passed over. Nothing is timed: the same problem gets the same engine in every run, and its results the same bits.
+
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cudarc::cudnn::sys::{
+    cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object,
+    cudnnBackendHeurMode_t as Mode, cudnnBackendNumericalNote_t as Note, cudnnHandle_t,
+};
+use cudarc::driver::sys::CUdevice;
+use parking_lot::Mutex;
+use tfrt_host::DType;
+
+use super::Cudnn;
+use super::backend::{Char, Descriptor, Handle, HeuristicMode, Int64, NumericalNote, Reference};
+use super::convolution::Problem;
+use super::graph::OperationGraph;
+use crate::error::{DeviceError, Result, Status};
+use crate::gpu::device;
+use crate::hal::TensorLayout;
+
+/// The environment variable with the folder that plans are kept in; empty for none.
+const FOLDER_VARIABLE: &str = "TFRT_CACHE_DIR";
+/// Workspaces larger than this are not worth their memory.
+const WORKSPACE_BYTES_MAX: i64 = 1 << 30;
+/// How many engines are tried.
+const ENGINES_MAX: usize = 64;
+
+/// A plan ready for running.
+pub(super) struct Plan {
+    pub(super) descriptor: Descriptor,
+    pub(super) workspace_bytes: u64,
+}
+
+/// A problem in numbers; equal ones have equal plans.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key(Vec<u64>);
+
+/// The plans of one handle.
+pub(super) struct Plans {
+    library: &'static Cudnn,
+    folder: Option<PathBuf>,
+    /// `Err` is kept for problems that no engine takes.
+    plans: Mutex<HashMap<Key, Result<Arc<Plan>>>>,
+}
+
+impl Plans {
+    pub(super) fn new(library: &'static Cudnn, device: CUdevice) -> Result<Self> {
+        let folder = cache_folder().map(|folder| -> Result<_> {
+            let name = format!("{}-{}", library.version()?, device::name(device)?);
+            let safe = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };
+            Ok(folder.join("cudnn").join(name.chars().map(safe).collect::<String>()))
+        });
+        Ok(Self { library, folder: folder.transpose()?, plans: Mutex::default() })
+    }
+
+    /// Forgets all plans.
+    pub(super) fn clear(&self) {
+        self.plans.lock().clear();
+    }
+
+    /// The plan for a problem.
+    pub(super) fn get(&self, handle: cudnnHandle_t, problem: &Problem<'_>) -> Result<Arc<Plan>> {
+        let key = Key::new(problem);
+        if let Some(plan) = self.plans.lock().get(&key) {
+            return plan.clone();
+        }
+        // The caller holds the handle: nobody looks for the same plan meanwhile.
+        let plan = self.load(handle, &key).map_or_else(|| self.find(handle, problem, &key), Ok).map(Arc::new);
+        if plan.as_ref().err().is_none_or(|error| error.status == Status::DnnNotSupported) {
+            self.plans.lock().insert(key, plan.clone());
+        }
+        plan
+    }
+
+    fn find(&self, handle: cudnnHandle_t, problem: &Problem<'_>, key: &Key) -> Result<Plan> {
+        let graph = OperationGraph::new(self.library, handle, problem)?;
+        // f32 means f32: engines that round their operands to fewer bits are for those who ask for fewer bits.
+        let exact = problem.tensors[0].0.dtype == DType::F32;
+        let mut skip = u64::try_from(problem.convolution.algorithm).unwrap_or(0);
+        let mut why = DeviceError::new(Status::DnnNotSupported, "no engine takes this convolution");
+        for mode in [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK] {
+            for engine in self.engines(&graph, mode)? {
+                if exact && self.rounds_operands(&engine)? {
+                    continue;
+                }
+                match self.plan(handle, &engine) {
+                    Ok(_) if skip > 0 => skip -= 1,
+                    Ok(plan) => {
+                        self.store(&plan, key);
+                        return Ok(plan);
+                    }
+                    Err(error) => why = error,
+                }
+            }
+        }
+        Err(DeviceError::new(
+            Status::DnnNotSupported,
+            format!("no engine takes this convolution: {}", why.detail),
+        ))
+    }
+
+    /// What the heuristic proposes, the best first.
+    fn engines(&self, graph: &OperationGraph, mode: Mode) -> Result<Vec<Descriptor>> {
+        let heuristic = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?;
+        heuristic.set(Name::CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &[graph.descriptor.reference()])?;
+        heuristic.set(Name::CUDNN_ATTR_ENGINEHEUR_MODE, &[HeuristicMode(mode as c_int)])?;
+        let heuristic = match heuristic.finalize("asking for engines") {
+            Err(error) if error.status == Status::DnnNotSupported => return Ok(Vec::new()),
+            heuristic => heuristic?,
+        };
+        let count = heuristic.count::<Reference>(Name::CUDNN_ATTR_ENGINEHEUR_RESULTS)?.min(ENGINES_MAX);
+        let mut engines = (0..count)
+            .map(|_| Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR))
+            .collect::<Result<Vec<_>>>()?;
+        let mut references: Vec<_> = engines.iter().map(Descriptor::reference).collect();
+        let found = heuristic.get(Name::CUDNN_ATTR_ENGINEHEUR_RESULTS, &mut references)?.len();
+        engines.truncate(found);
+        Ok(engines)
+    }
+
+    fn rounds_operands(&self, configuration: &Descriptor) -> Result<bool> {
+        let engine = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINE_DESCRIPTOR)?;
+        configuration.get(Name::CUDNN_ATTR_ENGINECFG_ENGINE, &mut [engine.reference()])?;
+        let mut notes = [NumericalNote(-1); 16];
+        let notes = engine.get(Name::CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, &mut notes)?;
+        let rounding =
+            [Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE, Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS];
+        Ok(notes.iter().any(|note| rounding.map(|kind| kind as c_int).contains(&note.0)))
+    }
+
+    fn plan(&self, handle: cudnnHandle_t, configuration: &Descriptor) -> Result<Plan> {
+        let plan = Descriptor::new(self.library, Object::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)?;
+        plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &[Handle(handle)])?;
+        plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, &[configuration.reference()])?;
+        Plan::new(plan.finalize("making a plan")?)
+    }
+
+    fn path(&self, key: &Key) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{:016x}.plan", key.hash())))
+    }
+
+    /// The plan from its file, if there is one and the library takes it.
+    fn load(&self, handle: cudnnHandle_t, key: &Key) -> Option<Plan> {
+        let text = std::fs::read_to_string(self.path(key)?).ok()?;
+        let json = text.strip_prefix(&key.text())?.strip_prefix('\n')?;
+        let characters: Vec<_> = json.bytes().map(Char).collect();
+        let plan = Descriptor::new(self.library, Object::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR).ok()?;
+        plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &[Handle(handle)]).ok()?;
+        plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, &characters).ok()?;
+        Plan::new(plan.finalize("restoring a plan").ok()?).ok()
+    }
+
+    /// Writes the plan to its file. Without one it will be found again.
+    fn store(&self, plan: &Plan, key: &Key) {
+        let Some((path, json)) = self.path(key).zip(plan.json()) else { return };
+        // A reader finds the whole file or none.
+        let _ = write_whole(&path, &format!("{}\n{json}", key.text()));
+    }
+}
+
+impl Plan {
+    fn new(descriptor: Descriptor) -> Result<Self> {
+        let mut bytes = [Int64(0)];
+        descriptor.get(Name::CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, &mut bytes)?;
+        let [Int64(bytes)] = bytes;
+        if bytes > WORKSPACE_BYTES_MAX {
+            return Err(DeviceError::new(
+                Status::DnnNotSupported,
+                format!("it wants {bytes} bytes of workspace"),
+            ));
+        }
+        Ok(Self { descriptor, workspace_bytes: u64::try_from(bytes).unwrap_or(0) })
+    }
+
+    fn json(&self) -> Option<String> {
+        let name = Name::CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
+        let mut characters = vec![Char(0); self.descriptor.count::<Char>(name).ok()?];
+        let characters = self.descriptor.get(name, &mut characters).ok()?;
+        let bytes = characters.iter().map(|c| c.0).take_while(|&byte| byte != 0).collect();
+        String::from_utf8(bytes).ok()
+    }
+}
+
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    std::fs::File::create(&temporary)?.write_all(text.as_bytes())?;
+    std::fs::rename(&temporary, path)
+}
+
+/// `TFRT_CACHE_DIR`, or where the user's caches lie.
+fn cache_folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from);
+    match variable(FOLDER_VARIABLE) {
+        Some(folder) => Some(folder).filter(|folder| !folder.as_os_str().is_empty()),
+        None => Some(match variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute()) {
+            Some(folder) => folder.join("tfrt"),
+            None => variable("HOME")?.join(".cache/tfrt"),
+        }),
+    }
+}
+
+impl Key {
+    fn new(problem: &Problem<'_>) -> Self {
+        let mut numbers = Vec::with_capacity(64);
+        let convolution = problem.convolution;
+        numbers.extend([
+            problem.kind as u64,
+            convolution.groups,
+            u64::from(convolution.cross_correlation),
+            convolution.compute as u64,
+            // The bits: −1 is one of the values.
+            convolution.algorithm as u64,
+            problem.scaling.alpha.to_bits(),
+            problem.scaling.beta.to_bits(),
+        ]);
+        for list in [&convolution.padding, &convolution.strides, &convolution.dilations] {
+            numbers.push(list.len() as u64);
+            numbers.extend(list);
+        }
+        let mut tensor = |layout: &TensorLayout, alignment: u32| {
+            numbers.extend([layout.dtype as u64, u64::from(alignment), layout.dims.len() as u64]);
+            numbers.extend(&layout.dims);
+            numbers.extend(&layout.strides);
+        };
+        problem.tensors.iter().for_each(|&(layout, alignment)| tensor(layout, alignment));
+        if let Some((layout, alignment)) = problem.bias {
+            tensor(layout, alignment);
+        }
+        if let Some((layout, alignment, _)) = problem.residual {
+            tensor(layout, alignment);
+        }
+        numbers.push(u64::from(problem.bias.is_some()));
+        numbers.push(problem.residual.map_or(0, |(_, _, factor)| factor.to_bits()));
+        numbers.push(u64::from(problem.residual.is_some()));
+        if let Some(activation) = problem.activation {
+            numbers.extend([activation.mode as u64, activation.coefficient.to_bits(), activation.nan as u64]);
+        }
+        Self(numbers)
+    }
+
+    /// The numbers in one line.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for number in &self.0 {
+            let _ = write!(text, "{number:x} ");
+        }
+        text
+    }
+
+    /// For the file's name: the same in every version of this program (FNV-1a).
+    fn hash(&self) -> u64 {
+        let bytes = self.0.iter().flat_map(|number| number.to_le_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::dnn::convolution::Kind;
+    use crate::hal::{Convolution, Scaling};
+
+    #[test]
+    fn keys_tell_problems_apart() {
+        let convolution = Convolution {
+            padding: vec![1, 1],
+            strides: vec![2, 2],
+            dilations: vec![1, 1],
+            groups: 1,
+            cross_correlation: true,
+            compute: DType::F32,
+            algorithm: -1,
+        };
+        let other = Convolution { padding: vec![1, 2], ..convolution.clone() };
+        let x = TensorLayout { dtype: DType::F32, dims: vec![1, 2, 3, 4], strides: vec![24, 12, 4, 1] };
+        let problem = Problem {
+            kind: Kind::Forward,
+            convolution: &convolution,
+            scaling: Scaling::ONE,
+            tensors: [(&x, 16), (&x, 16), (&x, 16)],
+            bias: None,
+            residual: None,
+            activation: None,
+        };
+        let problems = [
+            problem,
+            Problem { kind: Kind::BackwardData, ..problem },
+            Problem { convolution: &other, ..problem },
+            Problem { tensors: [(&x, 16), (&x, 4), (&x, 16)], ..problem },
+            Problem { bias: Some((&x, 16)), ..problem },
+            Problem { residual: Some((&x, 16, 0.0)), ..problem },
+            Problem { residual: Some((&x, 16, 1.0)), ..problem },
+        ];
+        let texts: std::collections::HashSet<_> = problems.iter().map(|p| Key::new(p).text()).collect();
+        let hashes: std::collections::HashSet<_> = problems.iter().map(|p| Key::new(p).hash()).collect();
+        assert_eq!((texts.len(), hashes.len()), (problems.len(), problems.len()));
+    }
+
+    #[test]
+    fn files_are_written_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.plan");
+        write_whole(&path, "first").unwrap();
+        write_whole(&path, "second").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "second");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,127 @@
+//! Graphs, captured from streams.
+
+#![expect(unsafe_code, reason = "calls of the driver's C interface")]
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUgraph, CUgraphExec};
+use parking_lot::Mutex;
+
+use super::context::{GpuContext, Shared};
+use super::stream::Stream;
+use crate::error::Result;
+use crate::hal::Graphs;
+
+/// A graph ready for launching.
+pub(crate) struct Graph {
+    shared: Arc<Shared>,
+    /// The driver leaves it to callers that launches and updates of one graph do not meet.
+    instance: Mutex<Instance>,
+}
+
+struct Instance {
+    raw: CUgraphExec,
+    nodes: usize,
+    /// The captures it was made from, whose workspaces it uses.
+    captures: Vec<Option<u64>>,
+}
+
+// SAFETY: the driver lets every thread use the instance, one at a time, which the mutex sees to.
+unsafe impl Send for Graph {}
+// SAFETY: as above.
+unsafe impl Sync for Graph {}
+
+/// What was captured, not yet instantiated. The context outlives it.
+struct Captured<'a> {
+    shared: &'a Shared,
+    raw: CUgraph,
+    capture: Option<u64>,
+}
+
+/// Frees the workspaces of a capture that no graph uses.
+fn free_workspaces(shared: &Shared, capture: Option<u64>) {
+    if let Some(capture) = capture {
+        shared.workspaces.free_capture(capture);
+    }
+}
+
+impl Captured<'_> {
+    /// Ends the capture of a stream.
+    fn end<'a>(shared: &'a Shared, stream: &Stream) -> Result<Captured<'a>> {
+        let capture = stream.capture().ok().flatten();
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the stream is alive, and the pointer is valid for the call.
+        let result = unsafe { sys::cuStreamEndCapture(stream.raw(), &raw mut raw) };
+        shared.check(result, "cuStreamEndCapture").inspect_err(|_| free_workspaces(shared, capture))?;
+        Ok(Captured { shared, raw, capture })
+    }
+
+    fn nodes(&self) -> Result<usize> {
+        let mut count = 0;
+        // SAFETY: the graph is alive; with no array the driver gives the count, through a pointer valid for the call.
+        let result = unsafe { sys::cuGraphGetNodes(self.raw, std::ptr::null_mut(), &raw mut count) };
+        self.shared.check(result, "cuGraphGetNodes")?;
+        Ok(count)
+    }
+
+    fn instantiate(&self) -> Result<CUgraphExec> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the graph is alive, and the pointer is valid for the call.
+        let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut raw, self.raw, 0) };
+        self.shared.check(result, "cuGraphInstantiate")?;
+        Ok(raw)
+    }
+}
+
+impl Drop for Captured<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the graph is alive and this is its only owner; instances of it do not need it.
+        let _ = unsafe { sys::cuGraphDestroy(self.raw) };
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.shared.make_current().is_ok() {
+            let instance = self.instance.get_mut();
+            // SAFETY: the instance is alive and this is its only owner; a launch under way still finishes.
+            let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
+            instance.captures.iter().for_each(|&capture| free_workspaces(&self.shared, capture));
+        }
+    }
+}
+
+impl GpuContext {
+    fn instance(&self, captured: &Captured<'_>) -> Result<Instance> {
+        let nodes = captured.nodes()?;
+        Ok(Instance { raw: captured.instantiate()?, nodes, captures: vec![captured.capture] })
+    }
+}
+
+impl Graphs for GpuContext {
+    fn begin_capture(&self, stream: &Stream) -> Result<()> {
+        let shared = self.bound()?;
+        // Relaxed: a program's kernels run on whichever thread is free, and other threads go on with their own work.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream is alive.
+        shared.check(unsafe { sys::cuStreamBeginCapture_v2(stream.raw(), mode) }, "cuStreamBeginCapture")
+    }
+
+    fn end_capture(&self, stream: &Stream) -> Result<Graph> {
+        let shared = self.bound()?;
+        let captured = Captured::end(shared, stream)?;
+        let instance = self.instance(&captured).inspect_err(|_| free_workspaces(shared, captured.capture))?;
+        Ok(Graph { shared: Arc::clone(&self.shared), instance: Mutex::new(instance) })
+    }
+
+    fn graph_nodes(&self, graph: &Graph) -> Result<usize> {
+        Ok(graph.instance.lock().nodes)
+    }
+
+    fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
+        let shared = self.bound()?;
+        let instance = graph.instance.lock();
+        // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
+        shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")
+    }
+}

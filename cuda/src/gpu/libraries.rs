@@ -1,0 +1,225 @@
+//! Finding and loading the libraries beyond the driver.
+//!
+//! A library is looked for when something first needs it: in the folders of `TFRT_CUDA_LIBRARY_PATH` (which may name
+//! Python's `site-packages`: its `nvidia` packages are looked through), in the toolkit (`CUDA_HOME`, `CUDA_PATH`,
+//! `/usr/local/cuda`), and where the system looks. Every function that is used of it is found at once, so that a library
+//! that lacks one is an error and never a surprise. Statuses come back as numbers: one that the bindings do not know must
+//! not become a Rust enum.
+
+#![expect(unsafe_code, reason = "libraries are loaded and their functions called by pointer")]
+
+use std::path::{Path, PathBuf};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use crate::error::{DeviceError, Result, Status};
+
+/// The environment variable with folders to look in first.
+pub(super) const PATH_VARIABLE: &str = "TFRT_CUDA_LIBRARY_PATH";
+
+/// What to look for.
+#[derive(Debug)]
+pub(super) struct LibrarySpec {
+    /// As people call it.
+    pub(super) name: &'static str,
+    /// File names, the best first.
+    pub(super) files: &'static [&'static str],
+    /// Libraries that it loads by name when it runs. Loaded before, they are found wherever they lie.
+    pub(super) companions: &'static [&'static str],
+    /// The status for its absence.
+    pub(super) missing: Status,
+}
+
+/// A loaded library. It is never unloaded: the libraries start threads and register handlers.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    library: Library,
+    name: &'static str,
+    path: PathBuf,
+    missing: Status,
+}
+
+impl Loaded {
+    /// Looks for the library and loads it.
+    ///
+    /// # Errors
+    /// Names every file and every folder that was tried.
+    pub(super) fn open(spec: &LibrarySpec) -> Result<Self> {
+        let folders = folders();
+        for companion in spec.companions {
+            // Without it the library may still work; if not, it says so itself.
+            if let Some((library, _)) = find(&[companion], &folders, &mut Vec::new()) {
+                std::mem::forget(library);
+            }
+        }
+        let mut failures = Vec::new();
+        let (library, path) = find(spec.files, &folders, &mut failures)
+            .ok_or_else(|| DeviceError::new(spec.missing, absence(spec, &folders, &failures)))?;
+        Ok(Self { library, name: spec.name, path, missing: spec.missing })
+    }
+
+    /// The function of this name.
+    ///
+    /// # Safety
+    /// `F` is a pointer to a function with the signature that the library's header declares.
+    pub(super) unsafe fn function<F: Copy>(&self, name: &'static str) -> Result<F> {
+        // SAFETY: the caller answers for the type, and the library stays loaded.
+        match unsafe { self.library.get::<F>(name.as_bytes()) } {
+            Ok(function) => Ok(*function),
+            Err(_) => Err(DeviceError::new(
+                self.missing,
+                format!("{} at {} has no function '{name}'", self.name, self.path.display()),
+            )),
+        }
+    }
+}
+
+/// Folders to look in, in order. The system's own places are tried after them.
+fn folders() -> Vec<PathBuf> {
+    let own = std::env::var_os(PATH_VARIABLE);
+    let given = own.iter().flat_map(std::env::split_paths).flat_map(|folder| inside(&folder));
+    let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let toolkits = toolkits.chain([PathBuf::from("/usr/local/cuda")]);
+    let toolkits = toolkits.flat_map(|toolkit| [toolkit.join("lib64"), toolkit.join("lib")]);
+    let mut folders = Vec::new();
+    for folder in given.chain(toolkits).filter(|folder| folder.is_dir()) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// The folder, its library folders, and those of the NVIDIA packages if it is a Python `site-packages`.
+fn inside(folder: &Path) -> Vec<PathBuf> {
+    let mut all = vec![folder.to_path_buf(), folder.join("lib"), folder.join("lib64")];
+    let mut packages: Vec<_> = std::fs::read_dir(folder.join("nvidia"))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("lib")))
+        .collect();
+    packages.sort();
+    all.append(&mut packages);
+    all
+}
+
+/// Loads the first of `files` that can be; of those that are there and cannot, `failures` learns why.
+fn find(files: &[&str], folders: &[PathBuf], failures: &mut Vec<String>) -> Option<(Library, PathBuf)> {
+    let in_folders = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
+    for path in in_folders.filter(|path| path.exists()) {
+        match open(&path) {
+            Ok(library) => return Some((library, path)),
+            Err(error) => failures.push(error),
+        }
+    }
+    files.iter().map(PathBuf::from).find_map(|file| Some((open(&file).ok()?, file)))
+}
+
+fn open(path: &Path) -> Result<Library, String> {
+    // SAFETY: the libraries looked for are NVIDIA's, whose initializers may run on any thread.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
+        let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        // The loader's text begins with the path, if it says anything.
+        if cause.contains(':') { cause } else { format!("{}: {cause}", path.display()) }
+    })
+}
+
+fn absence(spec: &LibrarySpec, folders: &[PathBuf], failures: &[String]) -> String {
+    let files = spec.files.join(" or ");
+    let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    let mut text = format!("{} is needed and was not found: looked for {files} ", spec.name);
+    if !folders.is_empty() {
+        text.push_str(&format!("in {} and ", folders.join(", ")));
+    }
+    text.push_str(&format!("where the system looks; {PATH_VARIABLE} can name more folders"));
+    for failure in failures {
+        text.push_str(&format!("; {failure}"));
+    }
+    text
+}
+
+/// Declares a library: its functions, and where it is found. `get` loads it once and keeps the answer.
+macro_rules! library {
+    // A status, unless something else is declared.
+    (@result) => { std::ffi::c_int };
+    (@result $type:ty) => { $type };
+    (
+        $(#[$doc:meta])*
+        $name:ident, $spec:expr;
+        $(fn $function:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*
+    ) => {
+        $(#[$doc])*
+        #[expect(non_snake_case, reason = "the functions' own names")]
+        pub(super) struct $name {
+            $($function:
+                unsafe extern "C" fn($($argument: $type),*) -> library!(@result $($result)?),)*
+            _library: $crate::gpu::libraries::Loaded,
+        }
+
+        impl $name {
+            /// The library, loaded at the first call.
+            pub(super) fn get() -> $crate::error::Result<&'static Self> {
+                static LIBRARY: std::sync::OnceLock<$crate::error::Result<$name>> = std::sync::OnceLock::new();
+                LIBRARY.get_or_init(Self::load).as_ref().map_err(Clone::clone)
+            }
+
+            fn load() -> $crate::error::Result<Self> {
+                let library = $crate::gpu::libraries::Loaded::open(&$spec)?;
+                Ok(Self {
+                    // SAFETY: the signatures above are those of the library's header.
+                    $($function: unsafe { library.function(stringify!($function))? },)*
+                    _library: library,
+                })
+            }
+        }
+    };
+}
+pub(super) use library;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOWHERE: LibrarySpec = LibrarySpec {
+        name: "cuNothing",
+        files: &["libcunothing.so.13", "libcunothing.so"],
+        companions: &["libcunothingelse.so"],
+        missing: Status::BlasNotInitialized,
+    };
+
+    #[test]
+    fn absence_names_what_was_looked_for() {
+        let error = Loaded::open(&NOWHERE).unwrap_err();
+        assert_eq!(error.status, Status::BlasNotInitialized);
+        for part in ["cuNothing", "libcunothing.so.13", "libcunothing.so", PATH_VARIABLE] {
+            assert!(error.detail.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn site_packages_are_looked_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let lib = folder.path().join("nvidia/cu13/lib");
+        std::fs::create_dir_all(&lib).unwrap();
+        assert!(inside(folder.path()).contains(&lib));
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_told_of() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("libcunothing.so"), "no library").unwrap();
+        let folders = [folder.path().to_path_buf()];
+        let mut failures = Vec::new();
+        assert!(find(NOWHERE.files, &folders, &mut failures).is_none());
+        assert!(absence(&NOWHERE, &folders, &failures).contains("libcunothing.so:"), "{failures:?}");
+    }
+
+    #[test]
+    fn a_missing_function_is_an_error() {
+        let spec = LibrarySpec { name: "the C library", files: &["libc.so.6"], ..NOWHERE };
+        let library = Loaded::open(&spec).unwrap();
+        // SAFETY: it is not there, so that no function gets a wrong type.
+        let error = unsafe { library.function::<unsafe extern "C" fn()>("cublasNothing") }.unwrap_err();
+        assert!(error.detail.contains("'cublasNothing'"), "{error}");
+    }
+}

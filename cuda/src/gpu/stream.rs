@@ -1,0 +1,142 @@
+//! Streams.
+
+#![expect(unsafe_code, reason = "calls of the driver's C interface")]
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cudarc::driver::sys::{self, CUstream, CUstreamCaptureStatus};
+
+use super::context::{GpuContext, Shared};
+use super::driver::check_ready;
+use super::event::Event;
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{StreamOptions, Streams};
+
+/// A stream that does not synchronize with the legacy default stream.
+pub(crate) struct Stream {
+    shared: Arc<Shared>,
+    raw: CUstream,
+    /// Tells it from streams whose handle it got after they were destroyed.
+    id: u64,
+}
+
+// SAFETY: the driver lets every thread use a stream; the rest is `Send` and `Sync` itself.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    pub(super) fn raw(&self) -> CUstream {
+        self.raw
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The number of the capture this stream takes part in, if any.
+    pub(super) fn capture(&self) -> Result<Option<u64>> {
+        // The status as a number: one that the bindings do not know must not become a Rust enum.
+        let (mut status, mut id) = (0, 0);
+        // SAFETY: the stream is alive; status and id are valid for the call, and the other pointers may be null.
+        let result = unsafe {
+            sys::cuStreamGetCaptureInfo_v3(
+                self.raw,
+                (&raw mut status).cast(),
+                &raw mut id,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
+        };
+        self.shared.check(result, "cuStreamGetCaptureInfo")?;
+        const NONE: c_int = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE as c_int;
+        const ACTIVE: c_int = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE as c_int;
+        match status {
+            NONE => Ok(None),
+            ACTIVE => Ok(Some(id)),
+            _ => Err(Status::StreamCaptureInvalidated.into()),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.shared.make_current().is_ok() {
+            // SAFETY: the stream is alive and this is its only owner; work that is queued on it still finishes.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
+            self.shared.workspaces.free_stream(self.id);
+        }
+    }
+}
+
+/// What the driver calls when a stream gets to a host callback.
+unsafe extern "C" fn run_callback(data: *mut c_void) {
+    // SAFETY: `host_callback` made the box for this one call.
+    let callback = unsafe { Box::from_raw(data.cast::<Box<dyn FnOnce() + Send>>()) };
+    // A panic must not unwind into the driver, which has nobody to hand it to.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(callback));
+}
+
+impl Streams for GpuContext {
+    fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+        let shared = self.bound()?;
+        let mut raw = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the context is current, and the pointer is valid for the call. The driver clamps the priority.
+        let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, options.priority) };
+        shared.check(result, "cuStreamCreateWithPriority")?;
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        Ok(Stream { shared: Arc::clone(&self.shared), raw, id })
+    }
+
+    fn priority_range(&self) -> Result<(i32, i32)> {
+        let shared = self.bound()?;
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: the context is current, and the pointers are valid for the call.
+        let result = unsafe { sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) };
+        shared.check(result, "cuCtxGetStreamPriorityRange")?;
+        Ok((least, greatest))
+    }
+
+    fn query_stream(&self, stream: &Stream) -> Result<bool> {
+        let shared = self.bound()?;
+        // SAFETY: the stream is alive.
+        check_ready(unsafe { sys::cuStreamQuery(stream.raw) }, "cuStreamQuery")
+            .map_err(|error| shared.remember(error))
+    }
+
+    fn synchronize_stream(&self, stream: &Stream) -> Result<()> {
+        let shared = self.bound()?;
+        // SAFETY: the stream is alive.
+        shared.check(unsafe { sys::cuStreamSynchronize(stream.raw) }, "cuStreamSynchronize")
+    }
+
+    fn wait_event(&self, stream: &Stream, event: &Event) -> Result<()> {
+        let shared = self.bound()?;
+        // SAFETY: stream and event are alive; 0 is the default flag.
+        shared.check(unsafe { sys::cuStreamWaitEvent(stream.raw, event.raw(), 0) }, "cuStreamWaitEvent")
+    }
+
+    fn host_callback(&self, stream: &Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
+        let shared = self.bound()?;
+        if stream.capture()?.is_some() {
+            // A graph would call it at each launch, and it can be called once.
+            return Err(DeviceError::new(
+                Status::StreamCaptureUnsupported,
+                "a host callback cannot be part of a graph",
+            ));
+        }
+        let data = Box::into_raw(Box::new(callback));
+        // SAFETY: the stream is alive, and the driver hands `data` to one call of `run_callback`.
+        let result = unsafe { sys::cuLaunchHostFunc(stream.raw, Some(run_callback), data.cast()) };
+        shared.check(result, "cuLaunchHostFunc").inspect_err(|_| {
+            // SAFETY: the driver did not take it.
+            drop(unsafe { Box::from_raw(data) });
+        })
+    }
+}

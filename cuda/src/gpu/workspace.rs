@@ -1,0 +1,75 @@
+//! Scratch memory for cuBLAS and cuDNN: one workspace for each stream, because two kernels on one stream never overlap,
+//! and one for each capture, because a graph uses its own whenever and wherever it is launched.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+
+use super::memory::{allocate_device, free_device};
+use super::stream::Stream;
+use crate::error::Result;
+
+/// Who uses a workspace.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct User {
+    stream: u64,
+    capture: Option<u64>,
+}
+
+struct Block {
+    address: u64,
+    bytes: u64,
+}
+
+/// The workspaces of a context. An outgrown one stays until its user goes: queued work still writes there.
+#[derive(Default)]
+pub(super) struct Workspaces(Mutex<HashMap<User, Vec<Block>>>);
+
+impl Workspaces {
+    /// The address of at least so many bytes for work that is queued on the stream next; zero for none. The context is
+    /// current.
+    pub(super) fn get(&self, stream: &Stream, bytes: u64) -> Result<u64> {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let user = User { stream: stream.id(), capture: stream.capture()? };
+        let mut workspaces = self.0.lock();
+        let blocks = workspaces.entry(user).or_default();
+        if let Some(block) = blocks.last().filter(|block| block.bytes >= bytes) {
+            return Ok(block.address);
+        }
+        let address = allocate_device(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        blocks.push(Block { address, bytes });
+        Ok(address)
+    }
+
+    /// Frees what a stream used outside of captures. The context is current.
+    pub(super) fn free_stream(&self, stream: u64) {
+        self.free_where(|user| user.stream == stream && user.capture.is_none());
+    }
+
+    /// Frees what a graph used. The context is current.
+    pub(super) fn free_capture(&self, capture: u64) {
+        self.free_where(|user| user.capture == Some(capture));
+    }
+
+    /// Frees everything. The context is current.
+    pub(super) fn free_all(&self) {
+        self.free_where(|_| true);
+    }
+
+    fn free_where(&self, goes: impl Fn(&User) -> bool) {
+        let mut gone = Vec::new();
+        self.0.lock().retain(|user, blocks| {
+            let stays = !goes(user);
+            if !stays {
+                gone.append(blocks);
+            }
+            stays
+        });
+        for block in gone {
+            // It waits for work that uses the block. Called in drop: nobody could be told of a failure.
+            let _ = free_device(block.address);
+        }
+    }
+}
