@@ -35,8 +35,14 @@ const CONST_BYTES_MAX: u64 = 64 << 10;
 impl<'s> Parser<'s> {
     pub(super) fn directives(&mut self) {
         while !self.is(Tok::Eof) {
+            let start = self.token.span;
             if self.directive().is_err() {
                 self.recover_directive();
+                // A directive that is wrong where it stands must not be where reading goes on.
+                if self.token.span == start {
+                    self.bump();
+                    self.recover_directive();
+                }
             }
         }
     }
