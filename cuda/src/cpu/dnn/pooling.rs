@@ -1,8 +1,7 @@
 //! Pooling and its gradient.
 
 use tfrt_math::{
-    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPoolBackward, MaxPoolWithArgmax, Padding,
-    PoolShape,
+    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPoolBackward, MaxPoolWithArgmax, Padding, PoolShape,
 };
 
 use super::shape_error;
