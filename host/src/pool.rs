@@ -1,8 +1,10 @@
 //! Small blocks, recycled per thread: the cells of values and the kernels that wait for them.
 //!
 //! Values come and go by the hundred within microseconds, more than a general allocator's per-thread caches
-//! hold. Blocks of a few sizes are kept on per-thread lists of bounded length; a block may be given back on
-//! another thread than it was taken on. Everything else goes to the global allocator.
+//! hold. Blocks of a few sizes are kept on per-thread lists of bounded length. A block may be given back on another
+//! thread than it was taken on: one that runs what others prepare, say, collects blocks that they run out of. So what
+//! is too much for a list goes, a batch at a time, to a depot that all threads take from. Everything else goes to the
+//! global allocator.
 
 #![expect(unsafe_code, reason = "an allocator")]
 
@@ -14,12 +16,18 @@ use std::{
     ptr::{self, NonNull},
 };
 
+use parking_lot::Mutex;
+
 /// Sizes are multiples of this; so is every block's alignment.
 const STEP: usize = 32;
 /// Sizes kept: 32, 64, … 256 bytes.
 const CLASSES: usize = 8;
 /// Blocks kept per size and thread.
-const KEPT_MAX: u32 = 2048;
+const KEPT_MAX: u32 = 1024;
+/// Blocks that go to a depot, or come from there, at once.
+const BATCH: u32 = 256;
+/// Batches kept per size.
+const BATCHES_MAX: usize = 64;
 
 #[repr(C)]
 struct Block {
@@ -40,15 +48,84 @@ thread_local!(static LISTS: Lists = const {
 impl Drop for Lists {
     fn drop(&mut self) {
         for (class, list) in self.0.iter().enumerate() {
-            let mut block = list.head.replace(ptr::null_mut());
-            while !block.is_null() {
-                // SAFETY: blocks on the list are owned by it and were allocated with their class's layout.
-                unsafe {
-                    let next = (*block).next;
-                    alloc::dealloc(block.cast(), layout_of(class));
-                    block = next;
-                }
+            free_all(list.head.replace(ptr::null_mut()), class);
+        }
+    }
+}
+
+/// A list of [`BATCH`] blocks.
+struct Batch(NonNull<Block>);
+
+// SAFETY: it owns its blocks, which are plain memory.
+unsafe impl Send for Batch {}
+
+static DEPOTS: [Mutex<Vec<Batch>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CLASSES];
+
+impl List {
+    /// Takes a block, from the depot if the list is empty.
+    #[inline]
+    fn pop(&self, class: usize) -> Option<NonNull<Block>> {
+        let block = NonNull::new(self.head.get()).or_else(|| self.refill(class))?;
+        // SAFETY: blocks on the list are owned by it.
+        self.head.set(unsafe { block.as_ref() }.next);
+        self.length.set(self.length.get() - 1);
+        Some(block)
+    }
+
+    #[cold]
+    fn refill(&self, class: usize) -> Option<NonNull<Block>> {
+        // Nobody waits for memory that can be had elsewhere.
+        let batch = DEPOTS[class].try_lock()?.pop()?;
+        self.head.set(batch.0.as_ptr());
+        self.length.set(BATCH);
+        Some(batch.0)
+    }
+
+    /// Adds a block.
+    ///
+    /// # Safety
+    /// The block is the caller's to give, and came from `allocate` for this class.
+    #[inline]
+    unsafe fn push(&self, block: NonNull<Block>, class: usize) {
+        if self.length.get() == KEPT_MAX {
+            self.spill(class);
+        }
+        // SAFETY: the caller's, and large and aligned enough for a link.
+        unsafe { block.write(Block { next: self.head.get() }) };
+        self.head.set(block.as_ptr());
+        self.length.set(self.length.get() + 1);
+    }
+
+    /// Gives a batch to the depot, or back to the global allocator.
+    #[cold]
+    fn spill(&self, class: usize) {
+        let Some(first) = NonNull::new(self.head.get()) else { return };
+        let mut last = first;
+        // SAFETY: the list owns its blocks and is longer than a batch; the part cut off ends in null as the list does.
+        unsafe {
+            for _ in 1..BATCH {
+                last = NonNull::new_unchecked(last.as_ref().next);
             }
+            self.head.set(mem::replace(&mut last.as_mut().next, ptr::null_mut()));
+        }
+        self.length.set(self.length.get() - BATCH);
+        if let Some(mut depot) = DEPOTS[class].try_lock()
+            && depot.len() < BATCHES_MAX
+        {
+            return depot.push(Batch(first));
+        }
+        free_all(first.as_ptr(), class);
+    }
+}
+
+/// Gives a list of blocks back to the global allocator.
+fn free_all(mut block: *mut Block, class: usize) {
+    while !block.is_null() {
+        // SAFETY: blocks on lists are owned by them and were allocated with their class's layout.
+        unsafe {
+            let next = (*block).next;
+            alloc::dealloc(block.cast(), layout_of(class));
+            block = next;
         }
     }
 }
@@ -69,15 +146,8 @@ fn class_of(layout: Layout) -> Option<usize> {
 #[inline]
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     let Some(class) = class_of(layout) else { return allocate_globally(layout) };
-    let recycled = LISTS.try_with(|lists| {
-        let list = &lists.0[class];
-        let block = NonNull::new(list.head.get())?;
-        // SAFETY: blocks on the list are owned by it.
-        list.head.set(unsafe { block.as_ref() }.next);
-        list.length.set(list.length.get() - 1);
-        Some(block.cast())
-    });
-    recycled.ok().flatten().unwrap_or_else(|| allocate_globally(layout_of(class)))
+    let recycled = LISTS.try_with(|lists| lists.0[class].pop(class));
+    recycled.ok().flatten().map_or_else(|| allocate_globally(layout_of(class)), NonNull::cast)
 }
 
 #[cold]
@@ -96,18 +166,10 @@ pub(crate) unsafe fn deallocate(block: NonNull<u8>, layout: Layout) {
         // SAFETY: by contract, and `allocate` took it from there.
         return unsafe { alloc::dealloc(block.as_ptr(), layout) };
     };
-    let kept = LISTS.try_with(|lists| {
-        let list = &lists.0[class];
-        if list.length.get() == KEPT_MAX {
-            return false;
-        }
-        // SAFETY: the block is the caller's to give, and large and aligned enough for a link.
-        unsafe { block.cast::<Block>().write(Block { next: list.head.get() }) };
-        list.head.set(block.as_ptr().cast());
-        list.length.set(list.length.get() + 1);
-        true
-    });
-    if kept != Ok(true) {
+    // SAFETY: the block is the caller's to give.
+    let kept = LISTS.try_with(|lists| unsafe { lists.0[class].push(block.cast(), class) });
+    if kept.is_err() {
+        // The thread is past destroying its locals.
         // SAFETY: `allocate` took blocks of this class from the global allocator with this layout.
         unsafe { alloc::dealloc(block.as_ptr(), layout_of(class)) };
     }
@@ -210,6 +272,30 @@ mod tests {
         assert_eq!(again, last);
         // SAFETY: from `allocate` with this layout.
         unsafe { deallocate(again, layout) };
+    }
+
+    #[test]
+    fn what_one_thread_has_too_much_of_serves_another() {
+        // A size that nothing else here uses.
+        let layout = Layout::from_size_align(7 * STEP, 8).unwrap();
+        let class = class_of(layout).unwrap();
+        let count = (KEPT_MAX + BATCH) as usize;
+        let blocks: Vec<_> = (0..count).map(|_| allocate(layout)).collect();
+        for &block in &blocks {
+            // SAFETY: from `allocate` with this layout.
+            unsafe { deallocate(block, layout) };
+        }
+        assert_eq!(DEPOTS[class].lock().len(), 1);
+        let spilled = blocks.iter().map(|block| block.addr()).collect::<std::collections::HashSet<_>>();
+        std::thread::spawn(move || {
+            let block = allocate(layout);
+            assert!(spilled.contains(&block.addr()));
+            // SAFETY: from `allocate` with this layout.
+            unsafe { deallocate(block, layout) };
+        })
+        .join()
+        .unwrap();
+        assert_eq!(DEPOTS[class].lock().len(), 0);
     }
 
     #[test]
