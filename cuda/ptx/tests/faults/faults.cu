@@ -4,11 +4,6 @@
 
 using u64 = unsigned long long;
 
-// What <assert.h> makes of a condition; the compiler brings no such header.
-extern "C" __device__ void __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size);
-#define assert(CONDITION) \
-    ((CONDITION) ? static_cast<void>(0) : __assertfail(#CONDITION, __FILE__, __LINE__, __func__, sizeof(char)))
-
 // Reads x[index[i]]: whatever index it is given.
 extern "C" __global__ void gather(const float *x, const long long *index, float *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
