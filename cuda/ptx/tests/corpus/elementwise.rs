@@ -71,7 +71,7 @@ fn axpy_f16x2(gpu: &mut Gpu) {
     axpy::<f16>(gpu, "axpy_f16x2", 2, |a, x, y| to_f16(fused(a.into(), x.into(), y.into())));
 }
 fn axpy_bf16x2(gpu: &mut Gpu) {
-    axpy::<bf16>(gpu, "axpy_bf16x2", 2, |a, x, y| bto_f16(fused(a.into(), x.into(), y.into())));
+    axpy::<bf16>(gpu, "axpy_bf16x2", 2, |a, x, y| to_bf16(fused(a.into(), x.into(), y.into())));
 }
 
 fn scale_grid_stride(gpu: &mut Gpu) {

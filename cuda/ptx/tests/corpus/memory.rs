@@ -106,10 +106,9 @@ fn struct_parameter(gpu: &mut Gpu) {
 
 fn large_parameter(gpu: &mut Gpu) {
     let n = gpu.len(2000);
-    let values: [i32; 1000] = std::array::from_fn(|_| gpu.rng.i32(..));
+    let values = gpu.random::<i32>(1000);
     let y = gpu.uninit::<i32>(n);
-    let bytes: [u8; 4000] = bytemuck::cast(values);
-    let params = tfrt_ptx::Params::new().bytes(&bytes).push(y).push(n as i32);
+    let params = tfrt_ptx::Params::new().bytes(bytemuck::cast_slice(&values)).push(y).push(n as i32);
     gpu.launch("large_parameter", n.div_ceil(128) as u32, 128, params);
     assert_same(&gpu.read(y), &(0..n).map(|i| values[i * 37 % 1000]).collect::<Vec<_>>());
 }

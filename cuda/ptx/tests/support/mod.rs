@@ -7,7 +7,7 @@
 pub(crate) mod compare;
 pub(crate) mod floats;
 
-use std::marker::PhantomData;
+use std::{fmt::Debug, marker::PhantomData};
 
 use bytemuck::Pod;
 use fastrand::Rng;
@@ -53,7 +53,7 @@ macro_rules! args {
 pub(crate) use args;
 
 /// A type that random inputs are made of: integers over their whole range, floats from -1 to 1.
-pub(crate) trait Random: Pod {
+pub(crate) trait Random: Pod + Debug {
     fn random(rng: &mut Rng) -> Self;
 }
 
