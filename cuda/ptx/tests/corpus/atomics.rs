@@ -89,13 +89,19 @@ fn atomics_i64(gpu: &mut Gpu) {
     let start = gpu.random::<i64>(8);
     let (dx, cells) = (gpu.upload(&x), gpu.upload(&start));
     gpu.launch("atomics_i64", BLOCKS as u32, THREADS as u32, args![dx, cells]);
-    let want = (0..4).flat_map(|g| [group(&x, g).fold(start[g * 2], i64::min), group(&x, g).fold(start[g * 2 + 1], i64::max)]);
+    let want = (0..4).flat_map(|g| {
+        [group(&x, g).fold(start[g * 2], i64::min), group(&x, g).fold(start[g * 2 + 1], i64::max)]
+    });
     assert_same(&gpu.read(cells), &want.collect::<Vec<_>>());
 }
 
 /// Sum over the threads divisible by 8 that meet in a cell: those with t % cells = cell.
 fn sparse(x: &[f32], cells: usize, cell: usize) -> f32 {
-    x.iter().enumerate().filter(|(i, _)| i % THREADS % 8 == 0 && i % THREADS % cells == cell).map(|(_, v)| v).sum()
+    x.iter()
+        .enumerate()
+        .filter(|(i, _)| (i % THREADS).is_multiple_of(8) && i % THREADS % cells == cell)
+        .map(|(_, v)| v)
+        .sum()
 }
 
 fn small_whole(gpu: &mut Gpu, n: usize) -> Vec<f32> {
@@ -128,7 +134,8 @@ fn atomics_bf16(gpu: &mut Gpu) {
 fn atomics_shared(gpu: &mut Gpu) {
     for threads in [32usize, 200] {
         let x = gpu.random::<u32>(threads);
-        let (dx, tickets, exchanged) = (gpu.upload(&x), gpu.uninit::<u32>(threads), gpu.uninit::<u32>(threads + 1));
+        let (dx, tickets, exchanged) =
+            (gpu.upload(&x), gpu.uninit::<u32>(threads), gpu.uninit::<u32>(threads + 1));
         let (sums, total) = (gpu.uninit::<u64>(2), gpu.uninit::<f32>(1));
         gpu.launch("atomics_shared", 1, threads as u32, args![dx, tickets, exchanged, sums, total]);
         let mut tickets = gpu.read(tickets);
@@ -151,7 +158,8 @@ fn atomics_scopes(gpu: &mut Gpu) {
     let sum = |part: &[u32]| part.iter().fold(0u32, |a, &v| a.wrapping_add(v));
     let blocks: Vec<u32> = x.chunks(THREADS).map(sum).collect();
     let fold = |f: fn(u32, u32) -> u32| x.iter().copied().fold(0, f);
-    let want = [sum(&x), blocks[0], blocks[1], blocks[2], 0, fold(|a, v| a ^ v), fold(u32::max), fold(|a, v| a | v)];
+    let want =
+        [sum(&x), blocks[0], blocks[1], blocks[2], 0, fold(|a, v| a ^ v), fold(u32::max), fold(|a, v| a | v)];
     assert_same(&gpu.read(cells), &want);
 }
 
@@ -208,9 +216,16 @@ fn histogram_range(gpu: &mut Gpu) {
     let (n, count) = (gpu.len(2000), gpu.len(40));
     // Away from the bins' bounds, where rounding decides.
     let width = 0.75 / count as f32;
-    let x: Vec<f32> = (0..n).map(|_| -0.5 + width * (gpu.rng.i32(-3..count as i32 + 3) as f32 + 0.25 + gpu.rng.f32() / 2.0)).collect();
+    let x: Vec<f32> = (0..n)
+        .map(|_| -0.5 + width * (gpu.rng.i32(-3..count as i32 + 3) as f32 + 0.25 + gpu.rng.f32() / 2.0))
+        .collect();
     let (dx, bins) = (gpu.upload(&x), gpu.zeros::<i32>(count));
-    gpu.launch("histogram_range", n.div_ceil(64) as u32, 64, args![dx, bins, count as i32, -0.5f32, 0.25f32, n as i32]);
+    gpu.launch(
+        "histogram_range",
+        n.div_ceil(64) as u32,
+        64,
+        args![dx, bins, count as i32, -0.5f32, 0.25f32, n as i32],
+    );
     let mut want = vec![0; count];
     for x in x {
         let bin = ((x + 0.5) / width).floor();

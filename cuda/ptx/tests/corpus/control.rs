@@ -192,7 +192,7 @@ fn virtual_calls(gpu: &mut Gpu) {
     let x = gpu.random::<f32>(n);
     let (dx, area, corners) = (gpu.upload(&x), gpu.uninit::<f32>(n), gpu.uninit::<i32>(n));
     gpu.launch("virtual_calls", n.div_ceil(32) as u32, 32, args![dx, area, corners, n as i32]);
-    let value = |i: usize| if i % 3 == 0 { 3.0 * x[i] * x[i] } else { x[i] * 2.0 };
+    let value = |i: usize| if i.is_multiple_of(3) { 3.0 * x[i] * x[i] } else { x[i] * 2.0 };
     assert_same(&gpu.read(area), &(0..n).map(value).collect::<Vec<_>>());
     assert_same(&gpu.read(corners), &(0..n).map(|i| if i % 3 == 0 { 0 } else { 4 }).collect::<Vec<_>>());
 }
@@ -245,7 +245,8 @@ fn bisect(gpu: &mut Gpu) {
         .collect();
     let (ds, dx, at) = (gpu.upload(&sorted), gpu.upload(&x), gpu.uninit::<i32>(n));
     gpu.launch("bisect", n.div_ceil(32) as u32, 32, args![ds, length as i32, dx, at, n as i32]);
-    let place = |x: &f32| sorted.binary_search_by(|v| v.total_cmp(x)).map_or_else(|i| !(i as i32), |i| i as i32);
+    let place =
+        |x: &f32| sorted.binary_search_by(|v| v.total_cmp(x)).map_or_else(|i| !(i as i32), |i| i as i32);
     assert_same(&gpu.read(at), &x.iter().map(place).collect::<Vec<_>>());
 }
 

@@ -60,10 +60,22 @@ fn float_to_int(gpu: &mut Gpu) {
         let to = |mode, (low, high): (i128, i128)| whole((*x).into(), mode, low, high);
         let [rn, rz, ru, rd] = MODES;
         [
-            to(rn, I32), to(rz, I32), to(ru, I32), to(rd, I32),
-            to(rn, U32), to(rz, U32), to(ru, U32), to(rd, U32),
-            to(rn, I64), to(rz, I64), to(ru, U64), to(rd, U64),
-            to(rn, (-128, 127)), to(rz, (0, 255)), to(rd, (-32768, 32767)), to(ru, (0, 65535)),
+            to(rn, I32),
+            to(rz, I32),
+            to(ru, I32),
+            to(rd, I32),
+            to(rn, U32),
+            to(rz, U32),
+            to(ru, U32),
+            to(rd, U32),
+            to(rn, I64),
+            to(rz, I64),
+            to(ru, U64),
+            to(rd, U64),
+            to(rn, (-128, 127)),
+            to(rz, (0, 255)),
+            to(rd, (-32768, 32767)),
+            to(ru, (0, 65535)),
         ]
     };
     assert_same(&gpu.read(out), &x.iter().map(value).collect::<Vec<_>>());
@@ -77,7 +89,16 @@ fn double_to_int(gpu: &mut Gpu) {
     let value = |x: &f64| {
         let to = |mode, (low, high): (i128, i128)| whole(*x, mode, low, high);
         let [rn, rz, ru, rd] = MODES;
-        [to(rn, I32), to(rz, I32), to(ru, U32), to(rd, U32), to(rn, I64), to(rd, I64), to(rz, U64), to(ru, U64)]
+        [
+            to(rn, I32),
+            to(rz, I32),
+            to(ru, U32),
+            to(rd, U32),
+            to(rn, I64),
+            to(rd, I64),
+            to(rz, U64),
+            to(ru, U64),
+        ]
     };
     assert_same(&gpu.read(out), &x.iter().map(value).collect::<Vec<_>>());
 }
@@ -99,8 +120,22 @@ fn int_to_float(gpu: &mut Gpu) {
         let [s, u, l, ul] = sources(v);
         let f = |x, mode| float(x, F32, mode) as f32;
         [
-            f(s, rn), f(s, rz), f(s, ru), f(s, rd), f(u, rn), f(u, rz), f(u, ru), f(u, rd),
-            f(l, rn), f(l, rz), f(l, ru), f(l, rd), f(ul, rn), f(ul, rd), f32::from(v as i8), f32::from(v as u16),
+            f(s, rn),
+            f(s, rz),
+            f(s, ru),
+            f(s, rd),
+            f(u, rn),
+            f(u, rz),
+            f(u, ru),
+            f(u, rd),
+            f(l, rn),
+            f(l, rz),
+            f(l, ru),
+            f(l, rd),
+            f(ul, rn),
+            f(ul, rd),
+            f32::from(v as i8),
+            f32::from(v as u16),
         ]
     };
     assert_same(&gpu.read(out), &x.iter().map(single).collect::<Vec<_>>());
@@ -119,16 +154,26 @@ fn between_floats(gpu: &mut Gpu) {
     x.iter_mut().step_by(5).for_each(|x| *x = 1.0 + f64::from(gpu.rng.u16(..)) / 2048.0);
     let (dx, single, halves) = (gpu.upload(&x), gpu.uninit::<[f32; 4]>(n), gpu.uninit::<[f16; 5]>(n));
     let (brains, back) = (gpu.uninit::<[bf16; 2]>(n), gpu.uninit::<[f64; 3]>(n));
-    gpu.launch("between_floats", n.div_ceil(64) as u32, 64, args![dx, single, halves, brains, back, n as i32]);
+    gpu.launch(
+        "between_floats",
+        n.div_ceil(64) as u32,
+        64,
+        args![dx, single, halves, brains, back, n as i32],
+    );
     let to = |x: f64, format, mode| round(x, 0.0, format, mode) as f32;
-    assert_same(&gpu.read(single), &x.iter().map(|&x| MODES.map(|mode| to(x, F32, mode))).collect::<Vec<_>>());
+    assert_same(
+        &gpu.read(single),
+        &x.iter().map(|&x| MODES.map(|mode| to(x, F32, mode))).collect::<Vec<_>>(),
+    );
     let half = |&x: &f64| {
         let near = f64::from(x as f32);
         let [rn, rz, ru, rd] = MODES.map(|mode| f16::from_f32(to(near, F16, mode)));
         [rn, rz, ru, rd, to_f16(x)]
     };
     assert_same(&gpu.read(halves), &x.iter().map(half).collect::<Vec<_>>());
-    let brain = |&x: &f64| [Mode::Nearest, Mode::Zero].map(|mode| bf16::from_f32(to(f64::from(x as f32), BF16, mode)));
+    let brain = |&x: &f64| {
+        [Mode::Nearest, Mode::Zero].map(|mode| bf16::from_f32(to(f64::from(x as f32), BF16, mode)))
+    };
     assert_same(&gpu.read(brains), &x.iter().map(brain).collect::<Vec<_>>());
     let returned = |x: &f64| [f64::from(*x as f32), half(x)[0].into(), brain(x)[0].into()];
     assert_same(&gpu.read(back), &x.iter().map(returned).collect::<Vec<_>>());
@@ -142,7 +187,14 @@ fn half_to_int(gpu: &mut Gpu) {
     let [rn, rz, ru, rd] = MODES;
     let value = |x: &f16| {
         let to = |mode, (low, high): (i128, i128)| whole((*x).into(), mode, low, high);
-        [to(rn, I32), to(rz, U32), to(ru, (-32768, 32767)), to(rd, (0, 65535)), to(rz, I64), to(rz, (-128, 127))]
+        [
+            to(rn, I32),
+            to(rz, U32),
+            to(ru, (-32768, 32767)),
+            to(rd, (0, 65535)),
+            to(rz, I64),
+            to(rz, (-128, 127)),
+        ]
     };
     let want: Vec<_> = x.iter().map(value).collect();
     assert_same(&gpu.read(out), &want);
@@ -150,7 +202,7 @@ fn half_to_int(gpu: &mut Gpu) {
     let returned = |i: usize| {
         let wide = i as i128;
         let nearest = (want[i][0] as i32).wrapping_mul(3).into();
-        [half(nearest, rn), half(wide * 37 & 0xffff, rz), half(wide * 12345 - 65000, ru)]
+        [half(nearest, rn), half((wide * 37) & 0xffff, rz), half(wide * 12345 - 65000, ru)]
     };
     assert_same(&gpu.read(back), &(0..n).map(returned).collect::<Vec<_>>());
 }
@@ -179,7 +231,11 @@ fn between_ints(gpu: &mut Gpu) {
 
 /// A pair of results beside each other: the first operand goes to the upper half.
 #[track_caller]
-fn assert_pairs<T: Same>(got: impl Iterator<Item = u32>, from: fn(u16) -> T, want: impl Iterator<Item = [T; 2]>) {
+fn assert_pairs<T: Same>(
+    got: impl Iterator<Item = u32>,
+    from: fn(u16) -> T,
+    want: impl Iterator<Item = [T; 2]>,
+) {
     let got: Vec<[T; 2]> = got.map(|word| [from((word >> 16) as u16), from(word as u16)]).collect();
     assert_same(&got, &want.collect::<Vec<_>>());
 }
@@ -206,7 +262,8 @@ fn packed_pairs(gpu: &mut Gpu) {
     // TF32 keeps ten bits, ties away from zero; the rest of the register is open.
     let tf32 = |x: f32| if x.is_finite() { f32::from_bits((x.to_bits() + 0x1000) & !0x1fff) } else { x };
     let kept: Vec<f32> = column(5).map(|bits| f32::from_bits(bits & !0x1fff)).collect();
-    let finite = |v: Vec<f32>| v.into_iter().zip(&x).filter(|(_, x)| !x.is_nan()).map(|(v, _)| v).collect::<Vec<_>>();
+    let finite =
+        |v: Vec<f32>| v.into_iter().zip(&x).filter(|(_, x)| !x.is_nan()).map(|(v, _)| v).collect::<Vec<_>>();
     assert_same(&finite(kept), &finite(x.iter().map(|&x| tf32(x)).collect()));
 }
 
@@ -237,10 +294,13 @@ fn eight_bit_floats(gpu: &mut Gpu) {
         let exponent = if value == 0.0 { 0 } else { (value.abs().log2().floor() as i32 + bias).max(0) };
         let unit = 2f64.powi(exponent.max(1) - bias - fraction);
         let digits = (value.abs() / unit) as u32;
-        let body = if exponent == 0 { digits } else { digits - (1 << fraction) + ((exponent as u32) << fraction) };
+        let body =
+            if exponent == 0 { digits } else { digits - (1 << fraction) + ((exponent as u32) << fraction) };
         u32::from(value.is_sign_negative()) << 7 | body
     };
-    let join = |[x, y]: [f32; 2], format, fraction, bias| code(x, format, fraction, bias) << 8 | code(y, format, fraction, bias);
+    let join = |[x, y]: [f32; 2], format, fraction, bias| {
+        code(x, format, fraction, bias) << 8 | code(y, format, fraction, bias)
+    };
     assert_same(&column(2).collect::<Vec<_>>(), &pairs().map(|p| join(p, E4M3, 3, 7)).collect::<Vec<_>>());
     assert_same(&column(3).collect::<Vec<_>>(), &pairs().map(|p| join(p, E5M2, 2, 15)).collect::<Vec<_>>());
     let again = |p: [f32; 2]| join(p.map(|x| relu(through(x.into(), E5M2) as f32) as f32), E4M3, 3, 7);

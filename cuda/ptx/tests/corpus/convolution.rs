@@ -46,8 +46,16 @@ impl Shape {
 
     fn param(&self) -> Struct<[i32; 10]> {
         let fields = [
-            self.batch, self.height, self.width, self.channels, self.out_height, self.out_width, self.filters,
-            self.kernel, self.stride, self.padding,
+            self.batch,
+            self.height,
+            self.width,
+            self.channels,
+            self.out_height,
+            self.out_width,
+            self.filters,
+            self.kernel,
+            self.stride,
+            self.padding,
         ];
         Struct(fields.map(|field| field as i32))
     }
@@ -88,9 +96,11 @@ fn conv2d_direct(gpu: &mut Gpu) {
     let value = |i: usize| {
         let (o, pixel) = (i % s.filters, i / s.filters);
         let taps = s.window(pixel).into_iter().flat_map(|(tap, at)| {
-            (0..s.channels).map(move |c| (s.image(pixel) + at * s.channels + c, (tap * s.channels + c) * s.filters + o))
+            (0..s.channels)
+                .map(move |c| (s.image(pixel) + at * s.channels + c, (tap * s.channels + c) * s.filters + o))
         });
-        f64::from(bias[o]) + taps.map(|(at, weight)| f64::from(x[at]) * f64::from(filter[weight])).sum::<f64>()
+        f64::from(bias[o])
+            + taps.map(|(at, weight)| f64::from(x[at]) * f64::from(filter[weight])).sum::<f64>()
     };
     assert_close(&gpu.read(dy), &(0..n).map(value).collect::<Vec<_>>(), 1e-6, 1e-5);
 }
@@ -196,7 +206,13 @@ fn filter_1d(gpu: &mut Gpu) {
         let x = gpu.random::<f32>(n);
         let (dx, dy) = (gpu.upload(&x), gpu.uninit::<f32>(n));
         let shared = 4 * (block as u64 + 8);
-        gpu.launch_shared("filter_1d", n.div_ceil(block) as u32, block as u32, shared, args![dx, dy, n as i32]);
+        gpu.launch_shared(
+            "filter_1d",
+            n.div_ceil(block) as u32,
+            block as u32,
+            shared,
+            args![dx, dy, n as i32],
+        );
         let at = |i: usize| i.checked_sub(4).and_then(|i| x.get(i)).map_or(0.0, |&x| f64::from(x));
         let value = |i: usize| (0..9).map(|j| TAPS[j] * at(i + j)).sum();
         assert_close(&gpu.read(dy), &(0..n).map(value).collect::<Vec<f64>>(), 1e-6, 1e-6);
@@ -213,7 +229,11 @@ fn heat_3d(gpu: &mut Gpu) {
         let (i, j, k) = (at % nx, at / nx % ny, at / nx / ny);
         let inner = i > 0 && j > 0 && k > 0 && i < nx - 1 && j < ny - 1 && k < nz - 1;
         let neighbours = |at: usize| [at - 1, at + 1, at - nx, at + nx, at - nx * ny, at + nx * ny];
-        if inner { x[at] + 0.1 * (neighbours(at).map(|n| x[n]).iter().sum::<f64>() - 6.0 * x[at]) } else { x[at] }
+        if inner {
+            x[at] + 0.1 * (neighbours(at).map(|n| x[n]).iter().sum::<f64>() - 6.0 * x[at])
+        } else {
+            x[at]
+        }
     };
     assert_close(&gpu.read(dy), &(0..x.len()).map(value).collect::<Vec<_>>(), 1e-14, 1e-14);
 }
@@ -225,7 +245,8 @@ fn resize_bilinear(gpu: &mut Gpu) {
     let grid = (ow.div_ceil(16) as u32, oh.div_ceil(8) as u32);
     gpu.launch("resize_bilinear", grid, (16, 8), args![dx, dy, h as i32, w as i32, oh as i32, ow as i32]);
     let value = |i: usize| {
-        let (fy, fx) = ((i / ow * (h - 1)) as f64 / (oh - 1) as f64, (i % ow * (w - 1)) as f64 / (ow - 1) as f64);
+        let (fy, fx) =
+            ((i / ow * (h - 1)) as f64 / (oh - 1) as f64, (i % ow * (w - 1)) as f64 / (ow - 1) as f64);
         let (y0, x0) = ((fy + 1e-6) as usize, (fx + 1e-6) as usize);
         let pixel = |r: usize, c: usize| f64::from(x[r.min(h - 1) * w + c.min(w - 1)]);
         let (ty, tx) = (fy - y0 as f64, fx - x0 as f64);

@@ -21,7 +21,12 @@ mod from_80 {
 }
 
 /// y += a x for one type, in grids that fit exactly and that do not.
-fn axpy<T: Random + Same + tfrt_ptx::Param>(gpu: &mut Gpu, name: &str, per_thread: usize, f: fn(T, T, T) -> T) {
+fn axpy<T: Random + Same + tfrt_ptx::Param>(
+    gpu: &mut Gpu,
+    name: &str,
+    per_thread: usize,
+    f: fn(T, T, T) -> T,
+) {
     for block in [32, 96, 256] {
         let n = gpu.len(3000);
         let (a, x, y) = (T::random(&mut gpu.rng), gpu.random::<T>(n), gpu.random::<T>(n));
@@ -40,10 +45,10 @@ fn fused(a: f32, x: f32, y: f32) -> f64 {
 }
 
 fn axpy_f32(gpu: &mut Gpu) {
-    axpy::<f32>(gpu, "axpy_f32", 1, |a, x, y| a.mul_add(x, y));
+    axpy::<f32>(gpu, "axpy_f32", 1, f32::mul_add);
 }
 fn axpy_f64(gpu: &mut Gpu) {
-    axpy::<f64>(gpu, "axpy_f64", 1, |a, x, y| a.mul_add(x, y));
+    axpy::<f64>(gpu, "axpy_f64", 1, f64::mul_add);
 }
 // The operators of halves are separate instructions: the product is rounded too, unless the compiler fuses them.
 fn axpy_f16(gpu: &mut Gpu) {
@@ -196,7 +201,8 @@ fn compare(gpu: &mut Gpu) {
     let (dx, dy, less, equal, unordered) =
         (gpu.upload(&x), gpu.upload(&y), gpu.uninit(n), gpu.uninit(n), gpu.uninit(n));
     gpu.launch("compare", n.div_ceil(128) as u32, 128, args![dx, dy, less, equal, unordered, n as i32]);
-    let check = |f: fn(f32, f32) -> bool| x.iter().zip(&y).map(|(&x, &y)| f(x, y).into()).collect::<Vec<u8>>();
+    let check =
+        |f: fn(f32, f32) -> bool| x.iter().zip(&y).map(|(&x, &y)| f(x, y).into()).collect::<Vec<u8>>();
     assert_same(&gpu.read(less), &check(|x, y| x < y));
     assert_same(&gpu.read(equal), &check(|x, y| x == y));
     assert_same(&gpu.read(unordered), &check(|x, y| x.is_nan() || y.is_nan()));
@@ -217,7 +223,9 @@ fn complex_multiply(gpu: &mut Gpu) {
 }
 
 fn coordinates(gpu: &mut Gpu) {
-    for (grid, block) in [((2u32, 3u32, 2u32), (5u32, 4u32, 3u32)), ((1, 1, 4), (32, 1, 2)), ((3, 1, 1), (1, 7, 9))] {
+    for (grid, block) in
+        [((2u32, 3u32, 2u32), (5u32, 4u32, 3u32)), ((1, 1, 4), (32, 1, 2)), ((3, 1, 1), (1, 7, 9))]
+    {
         let extent = (grid.0 * block.0, grid.1 * block.1, grid.2 * block.2);
         let n = extent.0 * extent.1 * extent.2;
         let out = gpu.uninit::<[u32; 4]>(n as usize);

@@ -20,7 +20,9 @@ mod from_80 {
 fn any_f16(gpu: &mut Gpu, n: usize) -> Vec<f16> {
     let draw = |_| match gpu.rng.u8(..3) {
         0 => f16::from_bits(gpu.rng.u16(..)),
-        1 => f16::from_f32([0.0, -0.0, 1.0, f32::INFINITY, -f32::INFINITY, f32::NAN, 6e-8][gpu.rng.usize(..7)]),
+        1 => {
+            f16::from_f32([0.0, -0.0, 1.0, f32::INFINITY, -f32::INFINITY, f32::NAN, 6e-8][gpu.rng.usize(..7)])
+        }
         _ => f16::from_f32(gpu.rng.f32() * 8.0 - 4.0),
     };
     (0..n).map(draw).collect()
@@ -58,7 +60,8 @@ fn arithmetic_f16(gpu: &mut Gpu) {
         let [a, b, c] = [x[i], y[i], z[i]].map(f64::from);
         [a + b, a * b, fused(a, b, c)].map(|v| to_f16(saturate(v)))
     };
-    let part = |from: usize, len: usize| got.iter().flat_map(|o| o[from..from + len].to_vec()).collect::<Vec<_>>();
+    let part =
+        |from: usize, len: usize| got.iter().flat_map(|o| o[from..from + len].to_vec()).collect::<Vec<_>>();
     assert_same(&part(0, 4), &(0..n).flat_map(exact).collect::<Vec<_>>());
     assert_same(&part(5, 2), &(0..n).flat_map(signs).collect::<Vec<_>>());
     assert_same(&part(7, 3), &(0..n).flat_map(saturated).collect::<Vec<_>>());
@@ -75,8 +78,11 @@ fn arithmetic_f16(gpu: &mut Gpu) {
 #[track_caller]
 fn near_f16(got: f16, want: f64) {
     let nearest = to_f16(want);
-    let order = |v: f16| if v.to_bits() >> 15 == 1 { -i32::from(v.to_bits() & 0x7fff) } else { i32::from(v.to_bits()) };
-    let close = got.is_nan() && nearest.is_nan() || !got.is_nan() && !nearest.is_nan() && (order(got) - order(nearest)).abs() <= 1;
+    let order = |v: f16| {
+        if v.to_bits() >> 15 == 1 { -i32::from(v.to_bits() & 0x7fff) } else { i32::from(v.to_bits()) }
+    };
+    let close = got.is_nan() && nearest.is_nan()
+        || !got.is_nan() && !nearest.is_nan() && (order(got) - order(nearest)).abs() <= 1;
     assert!(close, "{got:e}, not {want:e}");
 }
 
@@ -185,7 +191,13 @@ fn newer_f16(gpu: &mut Gpu) {
 /// The less or the greater, -0 below +0; of a number and NaN the number, or NaN.
 fn min_max(a: f64, b: f64, max: bool, nan: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
-        return if nan { f64::NAN } else if a.is_nan() { b } else { a };
+        return if nan {
+            f64::NAN
+        } else if a.is_nan() {
+            b
+        } else {
+            a
+        };
     }
     let less = a < b || a == b && a.is_sign_negative();
     if less == max { b } else { a }

@@ -21,7 +21,9 @@ fn reduce_vectors(gpu: &mut Gpu) {
     let x: Vec<[f32; 4]> = (0..96).map(|_| std::array::from_fn(|_| f32::from(gpu.rng.i8(-8..8)))).collect();
     let (dx, sums, pairs) = (gpu.upload(&x), gpu.zeros::<f32>(8), gpu.zeros::<f16>(2));
     gpu.launch("reduce_vectors", 2, 48, args![dx, sums, pairs]);
-    let sum = |stride: usize, first: usize, k: usize| x[first..].iter().step_by(stride).map(|v| f64::from(v[k])).sum();
+    let sum = |stride: usize, first: usize, k: usize| {
+        x[first..].iter().step_by(stride).map(|v| f64::from(v[k])).sum()
+    };
     assert_close(&gpu.read(sums), &(0..8).map(|i| sum(2, i / 4, i % 4)).collect::<Vec<_>>(), 0.0, 0.0);
     assert_close(&gpu.read(pairs), &[sum(4, 0, 0), sum(4, 0, 1)], 0.0, 0.0);
 }

@@ -16,16 +16,28 @@ fn launch(gpu: &Gpu, name: &str, n: usize, params: tfrt_ptx::Params) {
     gpu.launch(name, n.div_ceil(64) as u32, 64, params);
 }
 
-fn divide<T: Random + Same + PartialEq + Default>(gpu: &mut Gpu, name: &str, divide: fn(T, T) -> (T, T), small: fn(T) -> T) {
+fn divide<T: Random + Same + PartialEq + Default>(
+    gpu: &mut Gpu,
+    name: &str,
+    divide: fn(T, T) -> (T, T),
+    small: fn(T) -> T,
+) {
     let n = gpu.len(500);
     let x = gpu.random::<T>(n);
     // Divisors of every size; the language leaves zero open.
-    let y: Vec<T> = (0..n).map(|_| loop {
-        let y = T::random(&mut gpu.rng);
-        let y = if gpu.rng.bool() { small(y) } else { y };
-        if y != T::default() { break y; }
-    }).collect();
-    let (dx, dy, quotient, remainder) = (gpu.upload(&x), gpu.upload(&y), gpu.uninit::<T>(n), gpu.uninit::<T>(n));
+    let y: Vec<T> = (0..n)
+        .map(|_| {
+            loop {
+                let y = T::random(&mut gpu.rng);
+                let y = if gpu.rng.bool() { small(y) } else { y };
+                if y != T::default() {
+                    break y;
+                }
+            }
+        })
+        .collect();
+    let (dx, dy, quotient, remainder) =
+        (gpu.upload(&x), gpu.upload(&y), gpu.uninit::<T>(n), gpu.uninit::<T>(n));
     launch(gpu, name, n, args![dx, dy, quotient, remainder, n as i32]);
     let (q, r): (Vec<T>, Vec<T>) = x.iter().zip(&y).map(|(&x, &y)| divide(x, y)).unzip();
     assert_same(&gpu.read(quotient), &q);
@@ -64,15 +76,15 @@ fn products(gpu: &mut Gpu) {
     let value = |i: usize| {
         let (x, y, c, d) = (a[i], b[i], c[i], d[i]);
         let (sx, sy) = (x as i32, y as i32);
-        let high = |a: i64, b: i64| (i128::from(a) * i128::from(b) >> 64) as u64;
+        let high = |a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as u64;
         // The low 24 bits of each operand, signed or not.
         let (ux, uy) = (u64::from(x & 0xff_ffff), u64::from(y & 0xff_ffff));
         let signed24 = (sx << 8 >> 8).wrapping_mul(sy << 8 >> 8);
-        let upper = (i64::from(sx) * i64::from(sy) >> 32) as i32;
+        let upper = ((i64::from(sx) * i64::from(sy)) >> 32) as i32;
         [
-            u64::from(x) * u64::from(y) >> 32,
-            u64::from((i64::from(sx) * i64::from(sy) >> 32) as u32),
-            (u128::from(c) * u128::from(d) >> 64) as u64,
+            (u64::from(x) * u64::from(y)) >> 32,
+            u64::from(((i64::from(sx) * i64::from(sy)) >> 32) as u32),
+            ((u128::from(c) * u128::from(d)) >> 64) as u64,
             high(c as i64, d as i64),
             u64::from((ux * uy) as u32),
             u64::from(signed24 as u32),
@@ -81,7 +93,7 @@ fn products(gpu: &mut Gpu) {
             u64::from((i32::from(x as i16) * i32::from(y as i16)).wrapping_add(sx) as u32),
             c.wrapping_mul(d).wrapping_add(c),
             // The upper 32 of 48 bits.
-            u64::from(((ux * uy >> 16) as u32).wrapping_add(x)),
+            u64::from((((ux * uy) >> 16) as u32).wrapping_add(x)),
             u64::from(upper.saturating_add(0x7fff_fff0) as u32),
         ]
     };
@@ -97,8 +109,14 @@ fn wide_128(gpu: &mut Gpu) {
     let value = |i: usize| {
         let (a, b) = (join(x[i]), join(y[i]));
         let shift = (b & 127) as u32;
-        let results =
-            [a.wrapping_add(b), a.wrapping_sub(b), a.wrapping_mul(b), a << shift, a >> shift, if a < b { a ^ b } else { !a }];
+        let results = [
+            a.wrapping_add(b),
+            a.wrapping_sub(b),
+            a.wrapping_mul(b),
+            a << shift,
+            a >> shift,
+            if a < b { a ^ b } else { !a },
+        ];
         std::array::from_fn(|k| (results[k / 2] >> (64 * (1 - k % 2))) as u64)
     };
     assert_same(&gpu.read(out), &(0..n).map(value).collect::<Vec<[u64; 12]>>());
@@ -106,10 +124,15 @@ fn wide_128(gpu: &mut Gpu) {
 
 fn add_carry(gpu: &mut Gpu) {
     // Words of all ones make carries run far.
-    let mut word = || match gpu.rng.u8(..3) { 0 => u32::MAX, 1 => 0, _ => gpu.rng.u32(..) };
+    let mut word = || match gpu.rng.u8(..3) {
+        0 => u32::MAX,
+        1 => 0,
+        _ => gpu.rng.u32(..),
+    };
     let x: Vec<[u32; 8]> = (0..64).map(|_| std::array::from_fn(|_| word())).collect();
     let y: Vec<[u32; 8]> = (0..64).map(|_| std::array::from_fn(|_| word())).collect();
-    let (dx, dy, sum, difference) = (gpu.upload(&x), gpu.upload(&y), gpu.uninit::<[u32; 9]>(64), gpu.uninit::<[u32; 9]>(64));
+    let (dx, dy, sum, difference) =
+        (gpu.upload(&x), gpu.upload(&y), gpu.uninit::<[u32; 9]>(64), gpu.uninit::<[u32; 9]>(64));
     gpu.launch("add_carry", 1, 64, args![dx, dy, sum, difference]);
     let long = |x: &[u32; 8], y: &[u32; 8], sign: i64| {
         let mut carry = 0i64;
@@ -155,7 +178,9 @@ fn extract(x: u64, start: u32, length: u32, width: u32, signed: bool) -> u64 {
 }
 
 fn insert(x: u64, into: u64, start: u32, length: u32, width: u32) -> u64 {
-    (0..length).filter(|k| start + k < width).fold(into, |r, k| r & !(1 << (start + k)) | (x >> k & 1) << (start + k))
+    (0..length)
+        .filter(|k| start + k < width)
+        .fold(into, |r, k| r & !(1 << (start + k)) | (x >> k & 1) << (start + k))
 }
 
 /// The place of the `offset`-th set bit from `base` on, upwards where positive; of 0 the base itself.
@@ -274,10 +299,10 @@ fn averages(gpu: &mut Gpu) {
         let (ua, ub) = (u64::from(x[i] as u32), u64::from(y[i] as u32));
         let signed_y = if x[i] < 0 { y[i].wrapping_neg() } else { y[i] };
         [
-            (a + b >> 1) as i32,
-            (a + b + 1 >> 1) as i32,
-            (ua + ub >> 1) as i32,
-            (ua + ub + 1 >> 1) as i32,
+            ((a + b) >> 1) as i32,
+            ((a + b + 1) >> 1) as i32,
+            ((ua + ub) >> 1) as i32,
+            ((ua + ub + 1) >> 1) as i32,
             x[i].saturating_add(y[i]),
             x[i].saturating_sub(y[i]),
             x[i].wrapping_abs().wrapping_add(signed_y),
@@ -306,10 +331,24 @@ fn crc32(gpu: &mut Gpu) {
 fn sha256(gpu: &mut Gpu) {
     // FIPS 180-4's example: the one block of "abc".
     const INITIAL: [u32; 8] = [
-        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+        0x6a09_e667,
+        0xbb67_ae85,
+        0x3c6e_f372,
+        0xa54f_f53a,
+        0x510e_527f,
+        0x9b05_688c,
+        0x1f83_d9ab,
+        0x5be0_cd19,
     ];
     const DIGEST: [u32; 8] = [
-        0xba78_16bf, 0x8f01_cfea, 0x4141_40de, 0x5dae_2223, 0xb003_61a3, 0x9617_7a9c, 0xb410_ff61, 0xf200_15ad,
+        0xba78_16bf,
+        0x8f01_cfea,
+        0x4141_40de,
+        0x5dae_2223,
+        0xb003_61a3,
+        0x9617_7a9c,
+        0xb410_ff61,
+        0xf200_15ad,
     ];
     let mut block = [0u32; 16];
     (block[0], block[15]) = (0x6162_6380, 24);
@@ -340,7 +379,8 @@ fn power_modulo(gpu: &mut Gpu) {
     let n = gpu.len(200);
     let (base, exponent) = (gpu.random::<u32>(n), gpu.random::<u32>(n));
     let modulus: Vec<u32> = (0..n).map(|_| gpu.rng.u32(1..)).collect();
-    let (db, de, dm, out) = (gpu.upload(&base), gpu.upload(&exponent), gpu.upload(&modulus), gpu.uninit::<u32>(n));
+    let (db, de, dm, out) =
+        (gpu.upload(&base), gpu.upload(&exponent), gpu.upload(&modulus), gpu.uninit::<u32>(n));
     launch(gpu, "power_modulo", n, args![db, de, dm, out, n as i32]);
     let power = |i: usize| {
         let m = u64::from(modulus[i]);

@@ -14,7 +14,19 @@ type Two = fn(f64, f64) -> f64;
 fn inputs(gpu: &mut Gpu, low: f32, high: f32) -> Vec<f32> {
     let n = gpu.len(300);
     let mut x: Vec<f32> = (0..n).map(|_| low + (high - low) * gpu.rng.f32()).collect();
-    x.extend([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, f32::MIN_POSITIVE]);
+    x.extend([
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.0,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        1e-40,
+        f32::MIN_POSITIVE,
+    ]);
     x
 }
 
@@ -121,16 +133,28 @@ fn sin_pi(x: f64) -> f64 {
 }
 
 fn exponent(x: f64) -> f64 {
-    if x == 0.0 { f64::NEG_INFINITY } else if x.is_finite() { x.abs().log2().floor() } else { x.abs() }
+    if x == 0.0 {
+        f64::NEG_INFINITY
+    } else if x.is_finite() {
+        x.abs().log2().floor()
+    } else {
+        x.abs()
+    }
 }
 
 fn gamma(x: f64) -> f64 {
-    if x == 0.0 { f64::INFINITY.copysign(x) } else if x == -1.0 { f64::NAN } else { libm::tgamma(x) }
+    if x == 0.0 {
+        f64::INFINITY.copysign(x)
+    } else if x == -1.0 {
+        f64::NAN
+    } else {
+        libm::tgamma(x)
+    }
 }
 
 /// By Newton's method.
 fn inverse_erf(y: f64) -> f64 {
-    if !(y.abs() < 1.0) {
+    if y.is_nan() || y.abs() >= 1.0 {
         return if y.abs() == 1.0 { y * f64::INFINITY } else { f64::NAN };
     }
     let slope = |x: f64| 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp();
@@ -168,7 +192,10 @@ fn several_f32(gpu: &mut Gpu) {
             e if e.is_infinite() => i32::MAX,
             e => e as i32,
         };
-        let class = u8::from(x.is_nan()) | u8::from(x.is_infinite()) << 1 | u8::from(x.is_sign_negative()) << 2 | u8::from(x.is_finite()) << 3;
+        let class = u8::from(x.is_nan())
+            | u8::from(x.is_infinite()) << 1
+            | u8::from(x.is_sign_negative()) << 2
+            | u8::from(x.is_finite()) << 3;
         [
             fraction,
             power,

@@ -9,7 +9,18 @@ use crate::support::{
 fn inputs(gpu: &mut Gpu, low: f64, high: f64) -> Vec<f64> {
     let n = gpu.len(200);
     let mut x: Vec<f64> = (0..n).map(|_| low + (high - low) * gpu.rng.f64()).collect();
-    x.extend([0.0, -0.0, 1.0, 0.5, 2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, f64::MIN_POSITIVE]);
+    x.extend([
+        0.0,
+        -0.0,
+        1.0,
+        0.5,
+        2.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        5e-324,
+        f64::MIN_POSITIVE,
+    ]);
     x
 }
 

@@ -47,7 +47,8 @@ fn matmul_tiled_i64(gpu: &mut Gpu) {
     let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.uninit::<i64>(m * n));
     let grid = (n.div_ceil(8) as u32, m.div_ceil(8) as u32);
     gpu.launch("matmul_tiled_i64", grid, (8, 8), args![da, db, dc, m as i32, n as i32, k as i32]);
-    let value = |i: usize| (0..k).fold(0i64, |s, j| s.wrapping_add(a[i / n * k + j].wrapping_mul(b[j * n + i % n])));
+    let value =
+        |i: usize| (0..k).fold(0i64, |s, j| s.wrapping_add(a[i / n * k + j].wrapping_mul(b[j * n + i % n])));
     assert_same(&gpu.read(dc), &(0..m * n).map(value).collect::<Vec<_>>());
 }
 
@@ -55,7 +56,12 @@ fn matmul_registers(gpu: &mut Gpu) {
     let (m, n, k) = (64 * gpu.len(2), 64 * gpu.len(2), 8 * gpu.len(6));
     let (a, b) = (gpu.random::<f32>(m * k), gpu.random::<f32>(k * n));
     let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.uninit::<f32>(m * n));
-    gpu.launch("matmul_registers", (n as u32 / 64, m as u32 / 64), 256, args![da, db, dc, n as i32, k as i32]);
+    gpu.launch(
+        "matmul_registers",
+        (n as u32 / 64, m as u32 / 64),
+        256,
+        args![da, db, dc, n as i32, k as i32],
+    );
     assert_close(&gpu.read(dc), &product(&wide(&a), &wide(&b), m, n, k), 0.0, 6e-8 * k as f64);
 }
 
@@ -93,7 +99,8 @@ fn gemm_batched(gpu: &mut Gpu) {
         let at_a = |r: usize, i: usize| f64::from(if transpose_a == 1 { a[i * m + r] } else { a[r * k + i] });
         let at_b = |i: usize, c: usize| f64::from(if transpose_b == 1 { b[c * k + i] } else { b[i * n + c] });
         let value = |i: usize| {
-            1.5 * (0..k).map(|j| at_a(i / n, j) * at_b(j, i % n)).sum::<f64>() + f64::from(beta) * f64::from(c[i])
+            1.5 * (0..k).map(|j| at_a(i / n, j) * at_b(j, i % n)).sum::<f64>()
+                + f64::from(beta) * f64::from(c[i])
         };
         wanted.push((dc, (0..m * n).map(value).collect::<Vec<_>>()));
     }
@@ -111,7 +118,8 @@ fn matmul_dp4a(gpu: &mut Gpu) {
     let grid = (n.div_ceil(16) as u32, m.div_ceil(4) as u32);
     gpu.launch("matmul_dp4a", grid, (16, 4), args![da, db, dc, m as i32, n as i32, words as i32]);
     let row = |x: &[i8], r: usize| x[r * words * 4..][..words * 4].to_vec();
-    let dot = |x: Vec<i8>, y: Vec<i8>| x.iter().zip(y).map(|(&x, y)| i32::from(x) * i32::from(y)).sum::<i32>();
+    let dot =
+        |x: Vec<i8>, y: Vec<i8>| x.iter().zip(y).map(|(&x, y)| i32::from(x) * i32::from(y)).sum::<i32>();
     assert_same(&gpu.read(dc), &(0..m * n).map(|i| dot(row(&a, i / n), row(&b, i % n))).collect::<Vec<_>>());
 }
 

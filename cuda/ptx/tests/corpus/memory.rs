@@ -142,7 +142,7 @@ fn generic_pointers(gpu: &mut Gpu) {
     };
     assert_same(&gpu.read(dy), &(0..32).map(value).collect::<Vec<_>>());
     assert_same(&gpu.read(spaces), &(0..32).map(|t| 1 << (t % 3)).collect::<Vec<_>>());
-    let after = |t: usize| if t % 3 == 0 { global[t] + 1 } else { global[t] };
+    let after = |t: usize| if t.is_multiple_of(3) { global[t] + 1 } else { global[t] };
     assert_same(&gpu.read(dg), &(0..32).map(after).collect::<Vec<_>>());
 }
 
@@ -200,8 +200,13 @@ fn views(gpu: &mut Gpu) {
 
 fn cache_operators(gpu: &mut Gpu) {
     let (x, v) = (gpu.random::<f32>(192), gpu.random::<i32>(128));
-    let (dx, dv, dy, dw, flag) =
-        (gpu.upload(&x), gpu.upload(&v), gpu.uninit::<f32>(128), gpu.uninit::<i32>(128), gpu.upload(&[21i32]));
+    let (dx, dv, dy, dw, flag) = (
+        gpu.upload(&x),
+        gpu.upload(&v),
+        gpu.uninit::<f32>(128),
+        gpu.uninit::<i32>(128),
+        gpu.upload(&[21i32]),
+    );
     gpu.launch("cache_operators", 1, 32, args![dx, dv, dy, dw, flag]);
     let sums: Vec<f32> = (0..32).map(|t| (0..6).map(|k| x[t + 32 * k]).fold(0.0, |a, b| a + b)).collect();
     let want: Vec<f32> = [1.0, -1.0, 2.0, 0.5].iter().flat_map(|f| sums.iter().map(move |s| s * f)).collect();

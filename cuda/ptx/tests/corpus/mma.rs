@@ -30,12 +30,15 @@ fn pipeline_bf16(gpu: &mut Gpu) {
     pipeline::<bf16>(gpu, "pipeline_bf16");
 }
 
+/// Elements of the three matrices in double precision.
+type Widen<A, B, C> = (fn(A) -> f64, fn(B) -> f64, fn(C) -> f64);
+
 /// One instruction: c + a b, a row-major of m × k, b column-major of k × 8. Gives what came out, and exact sums.
 fn instruction<A: Random, B: Random, C: Random>(
     gpu: &mut Gpu,
     name: &str,
     (m, k): (usize, usize),
-    wide: (fn(A) -> f64, fn(B) -> f64, fn(C) -> f64),
+    wide: Widen<A, B, C>,
 ) -> (Vec<C>, Vec<f64>) {
     let (a, b, c) = (gpu.random::<A>(m * k), gpu.random::<B>(8 * k), gpu.random::<C>(m * 8));
     let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&c));
@@ -86,7 +89,8 @@ fn mma_u8_s8_k16(gpu: &mut Gpu) {
     let c: Vec<i32> = gpu.random::<i32>(128).into_iter().map(near_bound).collect();
     let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&c));
     gpu.launch("mma_u8_s8_k16", 1, 32, args![da, db, dc]);
-    let dot = |i: usize| (0..16).map(|j| f64::from(a[i / 8 * 16 + j]) * f64::from(b[i % 8 * 16 + j])).sum::<f64>();
+    let dot =
+        |i: usize| (0..16).map(|j| f64::from(a[i / 8 * 16 + j]) * f64::from(b[i % 8 * 16 + j])).sum::<f64>();
     // The cast saturates.
     let want: Vec<i32> = (0..128).map(|i| (f64::from(c[i]) + dot(i)) as i32).collect();
     assert_same(&gpu.read(dc), &want);

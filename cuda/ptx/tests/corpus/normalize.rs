@@ -37,7 +37,12 @@ fn softmax_online(gpu: &mut Gpu) {
         let rows = gpu.len(9);
         let x: Vec<f16> = gpu.random::<f32>(rows * columns).iter().map(|x| f16::from_f32(x * 6.0)).collect();
         let (dx, dy) = (gpu.upload(&x), gpu.uninit::<f16>(x.len()));
-        gpu.launch("softmax_online", rows.div_ceil(4) as u32, 128, args![dx, dy, rows as i32, columns as i32]);
+        gpu.launch(
+            "softmax_online",
+            rows.div_ceil(4) as u32,
+            128,
+            args![dx, dy, rows as i32, columns as i32],
+        );
         // Half a unit of a half, and the smallest step of subnormal ones.
         assert_close(&gpu.read(dy), &rows_of(&x, columns, softmax_row), 6e-4, 6e-8);
     }
@@ -62,14 +67,18 @@ fn layer_norm(gpu: &mut Gpu) {
         let x: Vec<f32> = gpu.random::<f32>(rows * columns).iter().map(|x| 2.0 * x + 0.5).collect();
         let (gamma, beta) = (gpu.random::<f32>(columns), gpu.random::<f32>(columns));
         let (dx, dg, db) = (gpu.upload(&x), gpu.upload(&gamma), gpu.upload(&beta));
-        let (dy, mean, inverse) = (gpu.uninit::<f32>(x.len()), gpu.uninit::<f32>(rows), gpu.uninit::<f32>(rows));
+        let (dy, mean, inverse) =
+            (gpu.uninit::<f32>(x.len()), gpu.uninit::<f32>(rows), gpu.uninit::<f32>(rows));
         let params = args![dx, dg, db, dy, mean, inverse, columns as i32, 1e-5f32];
         gpu.launch("layer_norm", rows as u32, block, params);
-        let moments: Vec<(f64, f64)> = wide(&x).chunks(columns).map(|row| {
-            let mean = row.iter().sum::<f64>() / columns as f64;
-            let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
-            (mean, 1.0 / (variance + f64::from(1e-5f32)).sqrt())
-        }).collect();
+        let moments: Vec<(f64, f64)> = wide(&x)
+            .chunks(columns)
+            .map(|row| {
+                let mean = row.iter().sum::<f64>() / columns as f64;
+                let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / columns as f64;
+                (mean, 1.0 / (variance + f64::from(1e-5f32)).sqrt())
+            })
+            .collect();
         let value = |i: usize| {
             let ((mean, inverse), c) = (moments[i / columns], i % columns);
             (f64::from(x[i]) - mean) * inverse * f64::from(gamma[c]) + f64::from(beta[c])
@@ -101,7 +110,8 @@ fn batch_norm(gpu: &mut Gpu) {
     let (dx, dm, da, dy) = (gpu.upload(&x), gpu.upload(&moments), gpu.upload(&affine), gpu.uninit::<f32>(n));
     gpu.launch("batch_norm", 3, 64, args![dx, dm, da, dy, channels as i32, n as i32, 1e-3f32]);
     let value = |i: usize| {
-        let ([mean, variance], [scale, shift]) = (moments[i % channels].map(f64::from), affine[i % channels].map(f64::from));
+        let ([mean, variance], [scale, shift]) =
+            (moments[i % channels].map(f64::from), affine[i % channels].map(f64::from));
         (f64::from(x[i]) - mean) / (variance + f64::from(1e-3f32)).sqrt() * scale + shift
     };
     assert_close(&gpu.read(dy), &(0..n).map(value).collect::<Vec<_>>(), 1e-5, 1e-5);
@@ -116,7 +126,11 @@ fn cross_entropy(gpu: &mut Gpu) {
     let params = args![dl, dy, loss, gradient, examples as i32, classes as i32];
     gpu.launch("cross_entropy", examples.div_ceil(32) as u32, 32, params);
     let probability = rows_of(&logits, classes, softmax_row);
-    let losses: Vec<f64> = labels.iter().enumerate().map(|(e, &label)| -probability[e * classes + usize::from(label)].ln()).collect();
+    let losses: Vec<f64> = labels
+        .iter()
+        .enumerate()
+        .map(|(e, &label)| -probability[e * classes + usize::from(label)].ln())
+        .collect();
     assert_close(&gpu.read(loss), &losses, 1e-5, 2e-6);
     let slope = |i: usize| {
         let hit = f64::from(u8::from(usize::from(labels[i / classes]) == i % classes));

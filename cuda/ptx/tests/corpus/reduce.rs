@@ -35,7 +35,12 @@ fn float_sums<T: Random + Into<f64>, A: bytemuck::Pod + Into<f64>>(gpu: &mut Gpu
 }
 
 /// Totals that agree exactly, wrapping.
-fn int_sums<T: Random + Into<i64>, A: bytemuck::Pod + Same>(gpu: &mut Gpu, name: &str, fold: fn(i64, i64) -> A, wide: fn(A) -> i64) {
+fn int_sums<T: Random + Into<i64>, A: bytemuck::Pod + Same>(
+    gpu: &mut Gpu,
+    name: &str,
+    fold: fn(i64, i64) -> A,
+    wide: fn(A) -> i64,
+) {
     sums::<T, A>(gpu, name, |x, sums| {
         let want = x.iter().fold(0i64, |sum, &x| sum.wrapping_add(x.into()));
         let got = sums.iter().fold(0i64, |sum, &s| sum.wrapping_add(wide(s)));
@@ -96,7 +101,10 @@ fn min_max_tree(gpu: &mut Gpu) {
         for [l, h] in gpu.read(out) {
             (low, high) = (low.min(l), high.max(h));
         }
-        assert_same(&[low, high], &[x.iter().copied().fold(low, f32::min), x.iter().copied().fold(high, f32::max)]);
+        assert_same(
+            &[low, high],
+            &[x.iter().copied().fold(low, f32::min), x.iter().copied().fold(high, f32::max)],
+        );
         assert!(x.contains(&low) && x.contains(&high));
     }
 }

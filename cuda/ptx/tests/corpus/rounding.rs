@@ -54,12 +54,14 @@ fn directed_f64(gpu: &mut Gpu) {
 fn approximations(gpu: &mut Gpu) {
     let n = 300;
     let x: Vec<f32> = (0..n).map(|_| gpu.rng.f32() * 6.0 - 3.0).collect();
-    let y: Vec<f32> = (0..n).map(|_| (0.1 + gpu.rng.f32() * 50.0) * if gpu.rng.bool() { 1.0 } else { -1.0 }).collect();
+    let y: Vec<f32> =
+        (0..n).map(|_| (0.1 + gpu.rng.f32() * 50.0) * if gpu.rng.bool() { 1.0 } else { -1.0 }).collect();
     let (dx, dy, out) = (gpu.upload(&x), gpu.upload(&y), gpu.uninit::<[f32; 10]>(n));
     gpu.launch("approximations", n.div_ceil(64) as u32, 64, args![dx, dy, out, n as i32]);
     let got = gpu.read(out);
     let column = |k: usize| got.iter().map(|o| o[k]).collect::<Vec<_>>();
-    let want = |f: fn(f64, f64) -> f64| x.iter().zip(&y).map(|(&x, &y)| f(x.into(), y.into())).collect::<Vec<_>>();
+    let want =
+        |f: fn(f64, f64) -> f64| x.iter().zip(&y).map(|(&x, &y)| f(x.into(), y.into())).collect::<Vec<_>>();
     // Bounds of the PTX manual and the programming guide; absolute for sine, cosine and logarithm near 1.
     assert_close(&column(0), &want(|x, _| x.sin()), 0.0, 2e-6);
     assert_close(&column(1), &want(|x, _| x.cos()), 0.0, 2e-6);

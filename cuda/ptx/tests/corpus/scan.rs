@@ -14,7 +14,12 @@ kernels! { scan: compute_75 compute_90 => [
 fn sums<T: Copy, A: Copy>(x: &[T], block: usize, zero: A, add: impl Fn(A, T) -> A) -> Vec<A> {
     let scan = |part: &[T]| {
         let mut sum = zero;
-        part.iter().map(|&x| { sum = add(sum, x); sum }).collect::<Vec<_>>()
+        part.iter()
+            .map(|&x| {
+                sum = add(sum, x);
+                sum
+            })
+            .collect::<Vec<_>>()
     };
     x.chunks(block).flat_map(scan).collect()
 }
@@ -34,7 +39,8 @@ fn scan_tree(gpu: &mut Gpu) {
     let x = gpu.random::<u32>(512 * 3);
     let (dx, dy) = (gpu.upload(&x), gpu.uninit::<u32>(x.len()));
     gpu.launch("scan_tree", 3, 256, args![dx, dy]);
-    let exclusive = sums(&x, 512, 0, u32::wrapping_add).into_iter().zip(&x).map(|(sum, x)| sum.wrapping_sub(*x));
+    let exclusive =
+        sums(&x, 512, 0, u32::wrapping_add).into_iter().zip(&x).map(|(sum, x)| sum.wrapping_sub(*x));
     assert_same(&gpu.read(dy), &exclusive.collect::<Vec<_>>());
 }
 

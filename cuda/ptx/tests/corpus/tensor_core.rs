@@ -106,8 +106,14 @@ fn wmma_shared(gpu: &mut Gpu) {
     let (m, n, k) = (32 * gpu.len(2), 32 * gpu.len(2), 16 * gpu.len(4));
     let (a, b, c) = (gpu.random::<f16>(m * k), gpu.random::<f16>(k * n), gpu.random::<f32>(m * n));
     let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&c));
-    gpu.launch("wmma_shared", (n as u32 / 32, m as u32 / 32), 128, args![da, db, dc, n as i32, k as i32, 0.25f32]);
-    let dot = |i: usize| (0..k).map(|j| f64::from(a[i / n * k + j]) * f64::from(b[j * n + i % n])).sum::<f64>();
+    gpu.launch(
+        "wmma_shared",
+        (n as u32 / 32, m as u32 / 32),
+        128,
+        args![da, db, dc, n as i32, k as i32, 0.25f32],
+    );
+    let dot =
+        |i: usize| (0..k).map(|j| f64::from(a[i / n * k + j]) * f64::from(b[j * n + i % n])).sum::<f64>();
     let want: Vec<f64> = (0..m * n).map(|i| 0.25 * dot(i) + f64::from(c[i])).collect();
     assert_close(&gpu.read(dc), &want, 0.0, 1.2e-7 * (k as f64 + 2.0));
 }

@@ -70,6 +70,8 @@ fn transpose_bits(gpu: &mut Gpu) {
     let x = gpu.random::<u32>(4 * 32);
     let (dx, dy) = (gpu.upload(&x), gpu.uninit::<u32>(x.len()));
     gpu.launch("transpose_bits", 2, 64, args![dx, dy]);
-    let transpose = |part: &[u32]| (0..32).map(|r| (0..32).fold(0, |w, c| w | (part[c] >> r & 1) << c)).collect::<Vec<u32>>();
+    let transpose = |part: &[u32]| {
+        (0..32).map(|r| (0..32).fold(0, |w, c| w | (part[c] >> r & 1) << c)).collect::<Vec<u32>>()
+    };
     assert_same(&gpu.read(dy), &x.chunks(32).flat_map(transpose).collect::<Vec<_>>());
 }

@@ -26,7 +26,8 @@ fn shuffles(gpu: &mut Gpu) {
             let (warp, lane) = (&x[i / 32 * 32..][..32], i % 32);
             // A lane whose source lies outside its part keeps its own.
             let up = |width: usize| if lane % width >= delta { warp[lane - delta] } else { warp[lane] };
-            let down = |width: usize| if lane % width + delta < width { warp[lane + delta] } else { warp[lane] };
+            let down =
+                |width: usize| if lane % width + delta < width { warp[lane + delta] } else { warp[lane] };
             let within = lane / 8 * 8;
             [
                 warp[delta],
@@ -72,7 +73,9 @@ fn shuffle_halves(gpu: &mut Gpu) {
     gpu.launch("shuffle_halves", 1, 96, args![dx, dy]);
     let warp = |x: &[i32]| {
         let (low, high) = (x[..16].iter().sum::<i32>(), *x[16..].iter().max().expect("lanes"));
-        (0..32).map(|lane| if lane < 16 { low } else { high } + if lane % 2 == 0 { low } else { 0 }).collect::<Vec<_>>()
+        (0..32)
+            .map(|lane| if lane < 16 { low } else { high } + if lane % 2 == 0 { low } else { 0 })
+            .collect::<Vec<_>>()
     };
     assert_same(&gpu.read(dy), &x.chunks(32).flat_map(warp).collect::<Vec<_>>());
 }

@@ -45,7 +45,12 @@ pub(crate) fn assert_same<T: Same>(got: &[T], want: &[T]) {
 
 /// Elements nearer than `absolute + relative * |want|`; infinities and NaNs where the reference has them.
 #[track_caller]
-pub(crate) fn assert_close<T: Copy + Debug + Into<f64>>(got: &[T], want: &[f64], relative: f64, absolute: f64) {
+pub(crate) fn assert_close<T: Copy + Debug + Into<f64>>(
+    got: &[T],
+    want: &[f64],
+    relative: f64,
+    absolute: f64,
+) {
     report(got, want, |i| {
         let (got, want) = (got[i].into(), want[i]);
         got == want || got.is_nan() && want.is_nan() || (got - want).abs() <= absolute + relative * want.abs()
@@ -69,8 +74,10 @@ pub(crate) fn ulp_error_f32(got: f32, want: f64) -> f64 {
         return 0.0;
     }
     // Beyond the largest number, the next power of two stands for infinity.
-    let value = if got.is_infinite() && want.is_finite() { 2f64.powi(128).copysign(got.into()) } else { got.into() };
-    let exponent = if nearest == 0.0 { -149 } else { (want.abs().log2().floor() as i32).clamp(-126, 127) - 23 };
+    let value =
+        if got.is_infinite() && want.is_finite() { 2f64.powi(128).copysign(got.into()) } else { got.into() };
+    let exponent =
+        if nearest == 0.0 { -149 } else { (want.abs().log2().floor() as i32).clamp(-126, 127) - 23 };
     (value - want).abs() / 2f64.powi(exponent.max(-149))
 }
 
@@ -93,6 +100,7 @@ pub(crate) fn ulp_error_f64(got: f64, want: f64) -> f64 {
 fn report<T: Debug, U: Debug>(got: &[T], want: &[U], fits: impl Fn(usize) -> bool) {
     assert_eq!(got.len(), want.len(), "numbers of elements");
     let wrong: Vec<usize> = (0..got.len()).filter(|&i| !fits(i)).collect();
-    let list: Vec<String> = wrong.iter().take(5).map(|&i| format!("[{i}] {:?}, not {:?}", got[i], want[i])).collect();
+    let list: Vec<String> =
+        wrong.iter().take(5).map(|&i| format!("[{i}] {:?}, not {:?}", got[i], want[i])).collect();
     assert!(wrong.is_empty(), "{} of {} differ: {}", wrong.len(), got.len(), list.join("; "));
 }

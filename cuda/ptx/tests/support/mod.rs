@@ -126,7 +126,8 @@ impl Gpu {
 
     /// Floats of every kind: random bits, ordinary numbers, special values.
     pub(crate) fn any_f32(&mut self, len: usize) -> Vec<f32> {
-        let special = [0.0, -0.0, 1.0, -1.5, f32::MIN_POSITIVE, 1e-42, -3e-45, f32::MAX, f32::INFINITY, f32::NAN];
+        let special =
+            [0.0, -0.0, 1.0, -1.5, f32::MIN_POSITIVE, 1e-42, -3e-45, f32::MAX, f32::INFINITY, f32::NAN];
         let draw = |_| match self.rng.u8(..4) {
             0 => f32::from_bits(self.rng.u32(..)),
             1 => special[self.rng.usize(..special.len())] * if self.rng.bool() { 1.0 } else { -1.0 },
