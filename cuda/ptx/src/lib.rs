@@ -15,6 +15,12 @@ pub mod arith;
 pub mod code;
 mod error;
 pub mod exec;
+mod module;
 pub mod syntax;
 
 pub use error::{Error, Errors, MAX_ERRORS, Span};
+pub use exec::{
+    Dim3, Fault, FaultKind, Launch, Memory, MemoryError, OwnThreads, ParallelFor, Param, Params, Place,
+    Report, Sequential, Sink,
+};
+pub use module::{Function, Global, Module, Parameter, UnknownFunction};

@@ -1,1 +1,47 @@
 //! Runs the compact form: warps, blocks, grids, and the memory they may touch.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `grid` | launches: their arguments, and blocks spread over threads |
+//! | `block` | the warps of a block in turn; deadlocks |
+//! | `warp` | how lanes part and meet: splits, joins, calls |
+//! | `barrier` | barriers of a block |
+//! | `machine` | what an instruction sees: registers, mask, memory |
+//! | `ops` | instructions that compute lane by lane |
+//! | `access`, `atomic`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
+//! | `collective`, `matrix` | instructions in which lanes see each other's values |
+//! | `memory`, `address` | allocations, and the address space |
+//! | `level` | copies of handlers for each set of vector instructions |
+//! | `special`, `printf` | special registers, output |
+//! | `instrument` | checks and statistics, when asked for |
+//!
+//! Nothing here looks at PTX text or its tree; what an instruction is has been settled by [`code`](crate::code).
+
+pub(crate) mod access;
+pub(crate) mod address;
+pub(crate) mod barrier;
+mod block;
+pub(crate) mod collective;
+mod dim;
+mod fault;
+mod grid;
+pub(crate) mod instrument;
+pub(crate) mod lanes;
+pub(crate) mod level;
+mod locate;
+pub(crate) mod machine;
+pub(crate) mod memory;
+pub(crate) mod ops;
+mod parallel;
+mod printf;
+mod raw;
+pub(crate) mod special;
+pub(crate) mod system;
+pub(crate) mod warp;
+
+pub use dim::Dim3;
+pub use fault::{Fault, FaultKind, Place};
+pub use grid::{Launch, Param, Params, Report};
+pub use memory::{Memory, MemoryError};
+pub use parallel::{OwnThreads, ParallelFor, Sequential};
+pub use printf::Sink;

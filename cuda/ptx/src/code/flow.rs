@@ -1,0 +1,225 @@
+//! Where the two ways of a branch meet again, and the final order of instructions.
+//!
+//! Lanes that part at a branch meet at its immediate post-dominator: the first place that every way to the function's
+//! end goes through. Each such place keeps its label as an instruction, where lanes wait for each other; other labels vanish.
+
+use super::Unlinked;
+use crate::exec::level::Handlers;
+use crate::exec::warp;
+
+/// A label of a function under translation.
+pub(super) type Label = u32;
+
+/// How control goes on from an instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Control {
+    /// To the next one.
+    Next,
+    /// This is a label.
+    Label(Label),
+    /// To a label.
+    Jump(Label),
+    /// To a label, or the next one.
+    JumpIf(Label),
+    /// To one of some labels.
+    JumpTable(Vec<Label>),
+    /// To the next one, or again here; lanes meet at a label.
+    CallIndirect(Label),
+    /// Nowhere: the function ends.
+    End,
+}
+
+/// An instruction under translation.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) code: Unlinked,
+    pub(super) control: Control,
+    pub(super) origin: u32,
+    /// Whether lanes may have to wait in it.
+    pub(super) waits: bool,
+}
+
+/// The instructions of a function in their final order, with their origins. `start` is the position of the first one in the
+/// program, `operands` the program's operand lists, where jump tables go.
+pub(super) fn lay_out(
+    drafts: &[Draft],
+    labels: u32,
+    start: u32,
+    operands: &mut Vec<u32>,
+) -> Vec<(Unlinked, u32)> {
+    let graph = Graph::new(drafts, labels);
+    let meets = graph.meeting_labels(drafts);
+    let mut kept = vec![false; labels as usize];
+    for label in meets.iter().flatten() {
+        kept[*label as usize] = true;
+    }
+    let mut position = vec![0; labels as usize];
+    let mut at = start;
+    for draft in drafts {
+        match draft.control {
+            Control::Label(label) => {
+                position[label as usize] = at;
+                at += u32::from(kept[label as usize]);
+            }
+            _ => at += 1,
+        }
+    }
+    let mut code = Vec::with_capacity(drafts.len());
+    for (draft, meet) in drafts.iter().zip(&meets) {
+        let mut instruction = draft.code;
+        let meet = meet.map_or(warp::NONE, |label| position[label as usize]);
+        match &draft.control {
+            Control::Label(label) if !kept[*label as usize] => continue,
+            Control::Label(_) => instruction.handlers = Handlers::same(warp::meet),
+            Control::Jump(label) => instruction.imm = position[*label as usize].into(),
+            Control::JumpIf(label) => {
+                instruction.imm = position[*label as usize].into();
+                instruction.c = meet;
+            }
+            Control::JumpTable(targets) => {
+                instruction.b = operands.len() as u32;
+                instruction.d = targets.len() as u32;
+                instruction.c = meet;
+                operands.extend(targets.iter().map(|label| position[*label as usize]));
+            }
+            Control::CallIndirect(_) => instruction.c = meet,
+            Control::Next | Control::End => {}
+        }
+        code.push((instruction, draft.origin));
+    }
+    code
+}
+
+/// No block.
+const NOWHERE: usize = usize::MAX;
+
+/// Basic blocks and their edges. The last block is the function's end.
+struct Graph {
+    /// The block each draft is in.
+    block_of: Vec<usize>,
+    /// The label that begins each block, if one does.
+    label_of: Vec<Option<Label>>,
+    successors: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    fn new(drafts: &[Draft], labels: u32) -> Graph {
+        let mut block_of = Vec::with_capacity(drafts.len());
+        let mut label_of: Vec<Option<Label>> = vec![None];
+        let mut block_with = vec![NOWHERE; labels as usize];
+        let mut ended = false;
+        for draft in drafts {
+            let label = if let Control::Label(label) = draft.control { Some(label) } else { None };
+            if !block_of.is_empty() && (ended || label.is_some()) {
+                label_of.push(None);
+            }
+            let block = label_of.len() - 1;
+            if let Some(label) = label {
+                label_of[block] = Some(label);
+                block_with[label as usize] = block;
+            }
+            block_of.push(block);
+            ended = !matches!(draft.control, Control::Next | Control::Label(_) | Control::CallIndirect(_));
+        }
+        let exit = label_of.len();
+        label_of.push(None);
+        let mut successors = vec![Vec::new(); exit + 1];
+        for (index, draft) in drafts.iter().enumerate() {
+            let block = block_of[index];
+            let last = block_of.get(index + 1) != Some(&block);
+            let next = if block + 1 < exit { block + 1 } else { exit };
+            let to = |label: &Label| block_with[*label as usize];
+            match &draft.control {
+                Control::Jump(label) => successors[block].push(to(label)),
+                Control::JumpIf(label) => successors[block].extend([to(label), next]),
+                Control::JumpTable(targets) => successors[block].extend(targets.iter().map(to)),
+                Control::End => successors[block].push(exit),
+                _ if last => successors[block].push(next),
+                _ => {}
+            }
+        }
+        Graph { block_of, label_of, successors }
+    }
+
+    /// For each draft that parts lanes, the label where they meet.
+    fn meeting_labels(&self, drafts: &[Draft]) -> Vec<Option<Label>> {
+        let immediate = self.post_dominators();
+        let meet = |(index, draft): (usize, &Draft)| match draft.control {
+            Control::JumpIf(_) | Control::JumpTable(_) => {
+                let meet = immediate[self.block_of[index]];
+                if meet == NOWHERE { None } else { self.label_of[meet] }
+            }
+            Control::CallIndirect(label) => Some(label),
+            _ => None,
+        };
+        drafts.iter().enumerate().map(meet).collect()
+    }
+
+    /// The immediate post-dominator of each block, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph.
+    /// Blocks from which the end cannot be reached have none.
+    fn post_dominators(&self) -> Vec<usize> {
+        let exit = self.successors.len() - 1;
+        let mut predecessors = vec![Vec::new(); exit + 1];
+        for (block, successors) in self.successors.iter().enumerate() {
+            for &successor in successors {
+                predecessors[successor].push(block);
+            }
+        }
+        let order = postorder(&predecessors, exit);
+        let mut number = vec![NOWHERE; exit + 1];
+        for (position, &block) in order.iter().enumerate() {
+            number[block] = position;
+        }
+        let mut immediate = vec![NOWHERE; exit + 1];
+        immediate[exit] = exit;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &block in order.iter().rev().skip(1) {
+                let mut meet = NOWHERE;
+                for &successor in self.successors[block].iter().filter(|&&s| immediate[s] != NOWHERE) {
+                    meet = if meet == NOWHERE {
+                        successor
+                    } else {
+                        common(&immediate, &number, meet, successor)
+                    };
+                }
+                changed |= immediate[block] != meet;
+                immediate[block] = meet;
+            }
+        }
+        immediate
+    }
+}
+
+fn common(immediate: &[usize], number: &[usize], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        while number[a] < number[b] {
+            a = immediate[a];
+        }
+        while number[b] < number[a] {
+            b = immediate[b];
+        }
+    }
+    a
+}
+
+/// The blocks that can be reached, each behind those reached from it.
+fn postorder(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; edges.len()];
+    let mut stack = vec![(root, 0)];
+    seen[root] = true;
+    while let Some((block, next)) = stack.pop() {
+        match edges[block].get(next) {
+            Some(&to) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut seen[to], true) {
+                    stack.push((to, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order
+}

@@ -1,0 +1,73 @@
+//! Where variables are: addresses of module variables, offsets of shared and local ones, of parameters.
+
+use std::collections::HashMap;
+
+use crate::syntax::ast::{Function, FunctionId, Module, Parameter, ParameterStorage, VariableId};
+use crate::syntax::types::Space;
+
+/// The addresses of a module's `.global` and `.const` variables.
+pub(crate) type Addresses = HashMap<VariableId, u64>;
+
+/// Places bytes one behind the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Packer {
+    pub(super) end: u64,
+}
+
+impl Packer {
+    pub(super) fn place(&mut self, bytes: u64, align: u32) -> u64 {
+        let at = self.end.next_multiple_of(u64::from(align.max(1)));
+        self.end = at + bytes;
+        at
+    }
+}
+
+/// Bytes and alignment of a parameter.
+pub(crate) fn parameter_size(parameter: &Parameter<'_>) -> (u64, u32) {
+    match parameter.storage {
+        ParameterStorage::Memory(layout) => (layout.bytes(), layout.align),
+        ParameterStorage::Register(ty, _) => (ty.bytes().into(), ty.bytes()),
+    }
+}
+
+/// Offset and size of parameters, one behind the other, and the end.
+pub(crate) fn place_parameters(parameters: &[Parameter<'_>], packer: &mut u64) -> Vec<(u32, u32)> {
+    let mut inner = Packer { end: *packer };
+    let place = |parameter: &Parameter<'_>| {
+        let (bytes, align) = parameter_size(parameter);
+        (inner.place(bytes, align) as u32, bytes as u32)
+    };
+    let places = parameters.iter().map(place).collect();
+    *packer = inner.end;
+    places
+}
+
+/// The frame of a function in local memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FrameLayout {
+    pub(super) parameters: Vec<(u32, u32)>,
+    pub(super) returns: Vec<(u32, u32)>,
+    pub(super) variables: HashMap<VariableId, u32>,
+    pub(super) packer: Packer,
+}
+
+impl FrameLayout {
+    pub(super) fn new(module: &Module<'_>, id: FunctionId, function: &Function<'_>) -> FrameLayout {
+        let mut frame = FrameLayout::default();
+        let mut end = 0;
+        if !function.is_entry {
+            frame.parameters = place_parameters(&function.signature.parameters, &mut end);
+            frame.returns = place_parameters(&function.signature.returns, &mut end);
+        }
+        frame.packer.end = end;
+        for (index, variable) in module.variables.iter().enumerate() {
+            let own = variable.function == Some(id)
+                || variable.function.is_none() && variable.space == Space::Local;
+            if own && matches!(variable.space, Space::Local | Space::Param) {
+                let at = frame.packer.place(variable.layout.bytes(), variable.layout.align);
+                frame.variables.insert(VariableId(index as u32), at as u32);
+            }
+        }
+        frame
+    }
+}

@@ -1,0 +1,165 @@
+//! `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
+
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::{Words, no_type, operands};
+use crate::exec::collective::{self, NEGATED, PREDICATE, Reduction, SYNC, WIDE};
+use crate::exec::level::Handlers;
+use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::types::Type;
+
+pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    match i.opcode {
+        "shfl" => shuffle(e, i, w),
+        "vote" => vote(e, i, w),
+        "match" => match_lanes(e, i, w),
+        "redux" => reduce(e, i, w),
+        "elect" => elect(e, i, w),
+        _ => {
+            let ty = w.ty()?;
+            w.finish()?;
+            let [dst] = operands(i)?;
+            let dst = e.target(dst, ty)?;
+            e.emit(Handlers::same(collective::active_mask), Fields { dst, ..Fields::default() });
+            Ok(())
+        }
+    }
+}
+
+/// A destination and a predicate behind it.
+fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(SlotOffset, Option<SlotOffset>)> {
+    match operand {
+        Operand::Pair(pair) => Ok((e.target(&pair.0, Type::B32)?, Some(e.target(&pair.1, Type::Pred)?))),
+        single => Ok((e.target(single, Type::B32)?, None)),
+    }
+}
+
+/// The lanes that take part: the last operand of `.sync` instructions.
+fn members(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, sync: bool) -> Checked<SlotOffset> {
+    match i.operands.last() {
+        Some(members) if sync => e.source(members, Type::B32),
+        _ => Ok(0),
+    }
+}
+
+pub(super) fn warp_barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    if !w.flag("sync") {
+        return Err(".sync is needed".into());
+    }
+    w.finish()?;
+    let [_] = operands(i)?;
+    let c = members(e, i, true)?;
+    e.emit_waiting(Handlers::same(collective::warp_barrier), Fields { c, d: SYNC, ..Fields::default() });
+    Ok(())
+}
+
+fn shuffle(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    let sync = w.flag("sync");
+    let modes = ["up", "down", "bfly", "idx"];
+    let mode = w.find(|word| modes.iter().position(|mode| *mode == word)).ok_or("the mode is missing")?;
+    w.finish()?;
+    if ty != Type::B32 {
+        return no_type(ty);
+    }
+    let expected = if sync { 5 } else { 4 };
+    if i.operands.len() != expected {
+        return Err(format!("{} operands where {expected} are needed", i.operands.len()));
+    }
+    let a = e.source(&i.operands[1], ty)?;
+    let (b, clamp) = (e.source(&i.operands[2], Type::B32)?, e.source(&i.operands[3], Type::B32)?);
+    let c = members(e, i, sync)?;
+    let (dst, predicate) = with_predicate(e, &i.operands[0])?;
+    let list = e.shared.operands.len() as u64;
+    e.shared.operands.push(clamp);
+    let d = if sync { SYNC } else { 0 } | if predicate.is_some() { PREDICATE } else { 0 };
+    let (site, imm) = (predicate.unwrap_or(0), mode as u64 | list << 8);
+    let fields = Fields { dst, a, b, c, d, site, imm };
+    e.emit_waiting(Handlers::same(collective::shuffle), fields);
+    Ok(())
+}
+
+fn vote(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    let sync = w.flag("sync");
+    let modes = ["all", "any", "uni", "ballot"];
+    let mode = w.find(|word| modes.iter().position(|mode| *mode == word)).ok_or("the mode is missing")?;
+    w.finish()?;
+    if ty != if mode == 3 { Type::B32 } else { Type::Pred } {
+        return no_type(ty);
+    }
+    let expected = if sync { 3 } else { 2 };
+    if i.operands.len() != expected {
+        return Err(format!("{} operands where {expected} are needed", i.operands.len()));
+    }
+    let a = e.predicate(&i.operands[1])?;
+    let c = members(e, i, sync)?;
+    let dst = e.target(&i.operands[0], ty)?;
+    let d = if sync { SYNC } else { 0 } | if a.flip != 0 { NEGATED } else { 0 };
+    let fields = Fields { dst, a: a.slot, c, d, imm: mode as u64, ..Fields::default() };
+    e.emit_waiting(Handlers::same(collective::vote), fields);
+    Ok(())
+}
+
+fn match_lanes(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    let mode = w.one_of(&["any", "all"]).ok_or("one of .any and .all is needed")?;
+    if !w.flag("sync") {
+        return Err(".sync is needed".into());
+    }
+    w.finish()?;
+    let [dst, a, _] = operands(i)?;
+    if !matches!(ty, Type::B32 | Type::B64) {
+        return no_type(ty);
+    }
+    let (a, c) = (e.source(a, ty)?, members(e, i, true)?);
+    let (dst, predicate) = with_predicate(e, dst)?;
+    if predicate.is_some() && mode == "any" {
+        return Err("there is no predicate destination".into());
+    }
+    let wide = if ty == Type::B64 { WIDE } else { 0 };
+    let d = SYNC | wide | if predicate.is_some() { PREDICATE } else { 0 };
+    let (site, imm) = (predicate.unwrap_or(0), u64::from(mode == "all"));
+    e.emit_waiting(
+        Handlers::same(collective::match_lanes),
+        Fields { dst, a, c, d, site, imm, ..Fields::default() },
+    );
+    Ok(())
+}
+
+fn reduce(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    let operation = w.one_of(&["add", "min", "max", "and", "or", "xor"]).ok_or("the operation is missing")?;
+    if !w.flag("sync") {
+        return Err(".sync is needed".into());
+    }
+    w.finish()?;
+    let reduction = match (operation, ty) {
+        ("add", Type::U32 | Type::S32) => Reduction::Add,
+        ("min", Type::U32) => Reduction::MinUnsigned,
+        ("min", Type::S32) => Reduction::MinSigned,
+        ("max", Type::U32) => Reduction::MaxUnsigned,
+        ("max", Type::S32) => Reduction::MaxSigned,
+        ("and", Type::B32) => Reduction::And,
+        ("or", Type::B32) => Reduction::Or,
+        ("xor", Type::B32) => Reduction::Xor,
+        _ => return no_type(ty),
+    };
+    let [dst, a, _] = operands(i)?;
+    let (a, c) = (e.source(a, ty)?, members(e, i, true)?);
+    let dst = e.target(dst, ty)?;
+    let fields = Fields { dst, a, c, d: SYNC, imm: reduction as u64, ..Fields::default() };
+    e.emit_waiting(Handlers::same(collective::reduce), fields);
+    Ok(())
+}
+
+fn elect(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    if !w.flag("sync") {
+        return Err(".sync is needed".into());
+    }
+    w.finish()?;
+    let [Operand::Pair(pair), _] = operands(i)? else { return Err("two destinations are needed".into()) };
+    let c = members(e, i, true)?;
+    let (dst, site) = (e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?);
+    e.emit_waiting(Handlers::same(collective::elect), Fields { dst, c, d: SYNC, site, ..Fields::default() });
+    Ok(())
+}

@@ -1,0 +1,431 @@
+//! Branches, calls, barriers, and what ends a thread.
+
+use super::super::CallSite;
+use super::super::emit::{Checked, Emitter, Fields, Predicate, SlotOffset};
+use super::super::flow::Control;
+use super::super::layout::parameter_size;
+use super::memory::{load_from, store_to};
+use super::{Words, operands};
+use crate::exec::address::AccessSpace;
+use crate::exec::barrier::{self, Action};
+use crate::exec::level::Handlers;
+use crate::exec::{system, warp};
+use crate::syntax::ast::{
+    AddressBase, Call, CallTarget, Instruction, Operand, Parameter, ParameterStorage, Signature, Symbol,
+};
+use crate::syntax::types::{Space, Type};
+
+pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    match i.opcode {
+        "brx" => branch_indexed(e, i, w),
+        "call" => call(e, i, w),
+        "ret" | "exit" => {
+            w.flag("uni");
+            w.finish()?;
+            if i.opcode == "exit" {
+                e.emit_control(Handlers::same(warp::exit), Fields::default(), Control::End);
+            } else {
+                give_back(e)?;
+            }
+            Ok(())
+        }
+        "trap" | "brkpt" => {
+            w.finish()?;
+            let imm = u64::from(i.opcode == "brkpt");
+            e.emit_control(Handlers::same(system::trap), Fields { imm, ..Fields::default() }, Control::End);
+            Ok(())
+        }
+        "bar" | "barrier" => barrier(e, i, w),
+        "nanosleep" => {
+            w.flag("u32");
+            w.finish()?;
+            let [time] = operands(i)?;
+            e.source(time, Type::U32)?;
+            e.emit(Handlers::same(system::nanosleep), Fields::default());
+            Ok(())
+        }
+        "griddepcontrol" => {
+            w.one_of(&["launch_dependents", "wait"]);
+            w.finish()
+        }
+        "setmaxnreg" => {
+            w.one_of(&["inc", "dec"]);
+            w.flag("sync");
+            w.flag("aligned");
+            w.flag("u32");
+            w.finish()
+        }
+        // Neither does anything that a program could see.
+        _ => Ok(()),
+    }
+}
+
+/// `bra`, with its guard.
+pub(super) fn branch(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, guard: Option<Predicate>) -> Checked<()> {
+    let w = &mut Words::new(i);
+    w.flag("uni");
+    w.finish()?;
+    let [Operand::Label(label)] = operands(i)? else { return Err("a label is needed".into()) };
+    match guard {
+        Some(predicate) => e.jump_if(predicate, label.0),
+        None => e.emit_control(Handlers::same(warp::branch), Fields::default(), Control::Jump(label.0)),
+    }
+    Ok(())
+}
+
+fn branch_indexed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let idx = w.flag("idx");
+    w.flag("uni");
+    w.finish()?;
+    let [index, Operand::BranchTable(table)] = operands(i)? else {
+        return Err("an index and a table of labels are needed".into());
+    };
+    if !idx {
+        return Err(".idx is needed".into());
+    }
+    let a = e.source(index, Type::U32)?;
+    let targets = e.function.branch_tables[table.index()].targets.iter().map(|label| label.0).collect();
+    let handlers = Handlers::same(warp::branch_indexed);
+    e.emit_control(handlers, Fields { a, ..Fields::default() }, Control::JumpTable(targets));
+    Ok(())
+}
+
+/// What a called function does first: its register parameters are in the frame's memory.
+pub(crate) fn enter(e: &mut Emitter<'_, '_>) -> Checked<()> {
+    let function = e.function;
+    for (index, parameter) in (0..).zip(&function.signature.parameters) {
+        if let ParameterStorage::Register(ty, register) = parameter.storage {
+            let address = frame_address(e, Symbol::Parameter(index))?;
+            move_register(e, ty, address, &Operand::Register(register), true)?;
+        }
+    }
+    Ok(())
+}
+
+/// `ret`: register results go to the frame's memory.
+fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
+    let function = e.function;
+    for (index, parameter) in (0..).zip(&function.signature.returns) {
+        if let ParameterStorage::Register(ty, register) = parameter.storage {
+            let address = frame_address(e, Symbol::Return(index))?;
+            move_register(e, ty, address, &Operand::Register(register), false)?;
+        }
+    }
+    e.emit_control(Handlers::same(warp::ret), Fields::default(), Control::End);
+    Ok(())
+}
+
+/// The end of a function's text.
+pub(crate) fn leave(e: &mut Emitter<'_, '_>) {
+    if give_back(e).is_err() {
+        e.emit_control(Handlers::same(warp::ret), Fields::default(), Control::End);
+    }
+}
+
+fn frame_address(e: &mut Emitter<'_, '_>, symbol: Symbol) -> Checked<Operand> {
+    let _ = e;
+    Ok(Operand::Address { base: AddressBase::Symbol(symbol), offset: 0 })
+}
+
+/// Loads a register from the frame's memory or stores it there. A predicate is a byte there.
+fn move_register(
+    e: &mut Emitter<'_, '_>,
+    ty: Type,
+    address: Operand,
+    register: &Operand,
+    load: bool,
+) -> Checked<()> {
+    let address = e.address(&address, AccessSpace::Param)?;
+    if ty == Type::Pred {
+        return Err("a predicate cannot be passed".into());
+    }
+    let parts = std::slice::from_ref(register);
+    if load { load_from(e, ty, address, parts) } else { store_to(e, ty, address, parts) }
+}
+
+fn call(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    w.flag("uni");
+    w.finish()?;
+    let [Operand::Call(call)] = operands(i)? else { return Err("the operands of a call are needed".into()) };
+    match call.target {
+        CallTarget::Direct(id) => {
+            let callee = &e.module.functions[id.index()];
+            let signature = &callee.signature;
+            check_counts(call, signature)?;
+            let Some(&target) = e.shared.functions.get(&id).filter(|_| !callee.is_entry) else {
+                return system_call(e, callee.name, call, signature);
+            };
+            let (site, results) = call_site(e, call, signature)?;
+            let b = e.shared.call_sites.len() as u32;
+            e.shared.call_sites.push(site);
+            e.emit_waiting(Handlers::same(warp::call), Fields { a: target, b, ..Fields::default() });
+            take_results(e, results)
+        }
+        CallTarget::Prototype(register, prototype) => {
+            let signature = &e.function.prototypes[prototype.index()].signature;
+            call_address(e, call, &Operand::Register(register), signature, None)
+        }
+        CallTarget::Table(register, table) => {
+            let targets = &e.function.call_tables[table.index()].targets;
+            let Some(first) = targets.first() else { return Err("the table is empty".into()) };
+            let signature = &e.module.functions[first.index()].signature;
+            let ids = targets.iter().map(|id| id.0).collect();
+            call_address(e, call, &Operand::Register(register), signature, Some(ids))
+        }
+    }
+}
+
+fn check_counts(call: &Call, signature: &Signature<'_>) -> Checked<()> {
+    let (arguments, parameters) = (call.arguments.len(), signature.parameters.len());
+    if arguments != parameters {
+        return Err(format!("{arguments} arguments where {parameters} are needed"));
+    }
+    let (results, returns) = (call.results.len(), signature.returns.len());
+    if results != returns {
+        return Err(format!("{results} results where there are {returns}"));
+    }
+    Ok(())
+}
+
+fn call_address(
+    e: &mut Emitter<'_, '_>,
+    call: &Call,
+    address: &Operand,
+    signature: &Signature<'_>,
+    targets: Option<Vec<u32>>,
+) -> Checked<()> {
+    check_counts(call, signature)?;
+    let a = e.source(address, Type::B64)?;
+    let (mut site, results) = call_site(e, call, signature)?;
+    site.targets = targets;
+    let b = e.shared.call_sites.len() as u32;
+    e.shared.call_sites.push(site);
+    let meet = e.new_label();
+    let handlers = Handlers::same(warp::call_indirect);
+    e.emit_control(handlers, Fields { a, b, ..Fields::default() }, Control::CallIndirect(meet));
+    e.place_label(meet);
+    take_results(e, results)
+}
+
+/// A register that takes a result from local memory after a call: its place and type.
+type ResultRegister = (u32, Type, Operand);
+
+/// Where the arguments and results of a call are in local memory. Those in registers get a place of their own.
+fn call_site(
+    e: &mut Emitter<'_, '_>,
+    call: &Call,
+    signature: &Signature<'_>,
+) -> Checked<(CallSite, Vec<ResultRegister>)> {
+    let mut site = CallSite::default();
+    for (argument, parameter) in call.arguments.iter().zip(&signature.parameters) {
+        let place = match variable_place(e, argument)? {
+            Some(place) => place,
+            None => {
+                let (place, ty) = register_place(e, parameter)?;
+                let address = local_address(e, place.0);
+                store_to(e, ty, address, std::slice::from_ref(argument))?;
+                place
+            }
+        };
+        check_size(place, parameter)?;
+        site.arguments.push(place);
+    }
+    let mut results = Vec::new();
+    for (result, parameter) in call.results.iter().zip(&signature.returns) {
+        let place = match variable_place(e, result)? {
+            Some(place) => place,
+            None => {
+                let (place, ty) = register_place(e, parameter)?;
+                results.push((place.0, ty, result.clone()));
+                place
+            }
+        };
+        check_size(place, parameter)?;
+        site.results.push(place);
+    }
+    Ok((site, results))
+}
+
+fn check_size((_, bytes): (u32, u32), parameter: &Parameter<'_>) -> Checked<()> {
+    let (needed, _) = parameter_size(parameter);
+    if u64::from(bytes) == needed {
+        return Ok(());
+    }
+    Err(format!("{bytes} bytes are passed where {needed} are needed"))
+}
+
+/// The place of a `.param` variable in the frame; none if the operand is something else.
+fn variable_place(e: &Emitter<'_, '_>, operand: &Operand) -> Checked<Option<(u32, u32)>> {
+    let Operand::Symbol { symbol, offset: 0 } = operand else { return Ok(None) };
+    match *symbol {
+        Symbol::Variable(id) if e.module.variables[id.index()].space == Space::Param => {
+            let place = e.frame.variables.get(&id).copied().ok_or("a variable of another function")?;
+            Ok(Some((place, e.module.variables[id.index()].layout.bytes() as u32)))
+        }
+        Symbol::Parameter(index) if !e.function.is_entry => {
+            Ok(e.frame.parameters.get(index as usize).copied())
+        }
+        Symbol::Return(index) => Ok(e.frame.returns.get(index as usize).copied()),
+        _ => Ok(None),
+    }
+}
+
+fn register_place(e: &mut Emitter<'_, '_>, parameter: &Parameter<'_>) -> Checked<((u32, u32), Type)> {
+    let ty = match parameter.storage {
+        ParameterStorage::Register(ty, _) => ty,
+        ParameterStorage::Memory(layout) => layout.element,
+    };
+    let (bytes, align) = parameter_size(parameter);
+    if bytes != u64::from(ty.bytes()) || ty == Type::Pred {
+        return Err("a register or a constant where memory is passed".into());
+    }
+    let place = e.frame.packer.place(bytes, align);
+    Ok(((place as u32, bytes as u32), ty))
+}
+
+fn local_address(e: &mut Emitter<'_, '_>, place: u32) -> super::super::emit::AddressOperand {
+    let slot = e.local_base();
+    let space = AccessSpace::Local;
+    super::super::emit::AddressOperand { slot, offset: place.into(), wide: true, space, parameter: None }
+}
+
+fn take_results(e: &mut Emitter<'_, '_>, results: Vec<ResultRegister>) -> Checked<()> {
+    for (place, ty, result) in results {
+        let address = local_address(e, place);
+        load_from(e, ty, address, std::slice::from_ref(&result))?;
+    }
+    Ok(())
+}
+
+/// A call of a function that the system provides.
+fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Signature<'_>) -> Checked<()> {
+    let (handler, types, result): (_, &[Type], _) = match name {
+        "vprintf" => (Handlers::same(system::vprintf), &[Type::B64, Type::B64], Some(Type::B32)),
+        "__assertfail" => {
+            let types = &[Type::B64, Type::B64, Type::B32, Type::B64, Type::B64];
+            (Handlers::same(system::assert_fail), types, None)
+        }
+        "malloc" => (Handlers::same(system::malloc), &[Type::B64], Some(Type::B64)),
+        "free" => (Handlers::same(system::free), &[Type::B64], None),
+        _ => return Err(format!("function {name} has no body, and is none that the system provides")),
+    };
+    if signature.parameters.len() != types.len() || signature.returns.len() != usize::from(result.is_some()) {
+        return Err(format!("{name} has another number of parameters"));
+    }
+    let (site, results) = call_site(e, call, signature)?;
+    let mut slots: [SlotOffset; 5] = [0; 5];
+    for ((&(place, bytes), &ty), slot) in site.arguments.iter().zip(types).zip(&mut slots) {
+        if bytes != ty.bytes() {
+            return Err(format!("a parameter of {name} has {bytes} bytes instead of {}", ty.bytes()));
+        }
+        *slot = load_temp(e, place, ty)?;
+    }
+    let [a, b, c, d, last] = slots;
+    let dst = result.map_or(last, |ty| e.temp(ty));
+    e.emit(handler, Fields { dst, a, b, c, d, ..Fields::default() });
+    if let (Some(ty), Some(&(place, _))) = (result, site.results.first()) {
+        let address = local_address(e, place);
+        store_slot(e, ty, address, dst);
+    }
+    take_results(e, results)
+}
+
+/// A temporary with a value from the frame's memory.
+fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<SlotOffset> {
+    use crate::exec::access::{Cell32, Cell64, Local, load};
+    let address = local_address(e, place);
+    let (dst, site) = (e.temp(ty), e.site());
+    let handlers =
+        if ty.bits() == 64 { const { load::<Cell64, Local>() } } else { const { load::<Cell32, Local>() } };
+    let d = AccessSpace::Local as u32 | 1 << 8;
+    e.emit(
+        handlers,
+        Fields { dst, a: address.slot, imm: address.offset as u64, d, site, ..Fields::default() },
+    );
+    Ok(dst)
+}
+
+fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: super::super::emit::AddressOperand, b: SlotOffset) {
+    use crate::exec::access::{Cell32, Cell64, Local, store};
+    let site = e.site();
+    let handlers =
+        if ty.bits() == 64 { const { store::<Cell64, Local>() } } else { const { store::<Cell32, Local>() } };
+    let d = AccessSpace::Local as u32 | 1 << 8;
+    e.emit(handlers, Fields { a: address.slot, b, imm: address.offset as u64, d, site, ..Fields::default() });
+}
+
+/// `bar`, `barrier`, and `bar.warp.sync`.
+fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    if i.opcode == "bar" && w.flag("warp") {
+        return super::collective::warp_barrier(e, i, w);
+    }
+    if i.opcode == "barrier" && w.flag("cluster") {
+        return cluster_barrier(e, i, w);
+    }
+    w.flag("cta");
+    w.flag("aligned");
+    let Some(action) = w.one_of(&["sync", "arrive", "red"]) else {
+        return Err("one of .sync, .arrive and .red is needed".into());
+    };
+    if action == "red" {
+        return barrier_reduction(e, i, w);
+    }
+    w.finish()?;
+    let a = match i.operands.first() {
+        Some(id) => e.source(id, Type::U32)?,
+        None => return Err("the barrier is missing".into()),
+    };
+    let (b, d) = match i.operands.get(1) {
+        Some(count) => (e.source(count, Type::U32)?, 1),
+        None if action == "arrive" => return Err("the number of threads is missing".into()),
+        None => (0, 0),
+    };
+    if i.operands.len() > 2 {
+        return Err("too many operands".into());
+    }
+    let imm = if action == "sync" { Action::Sync } else { Action::Arrive } as u64;
+    e.emit_waiting(Handlers::same(barrier::barrier), Fields { a, b, d, imm, ..Fields::default() });
+    Ok(())
+}
+
+fn barrier_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    let action = match (w.one_of(&["popc", "and", "or"]), ty) {
+        (Some("popc"), Type::U32) => Action::Popc,
+        (Some("and"), Type::Pred) => Action::And,
+        (Some("or"), Type::Pred) => Action::Or,
+        _ => return Err("one of .popc.u32, .and.pred and .or.pred is needed".into()),
+    };
+    w.finish()?;
+    let (dst, id, count, predicate) = match &i.operands[..] {
+        [dst, id, predicate] => (dst, id, None, predicate),
+        [dst, id, count, predicate] => (dst, id, Some(count), predicate),
+        other => return Err(format!("{} operands where 3 or 4 are needed", other.len())),
+    };
+    let a = e.source(id, Type::U32)?;
+    let (b, counted) = match count {
+        Some(count) => (e.source(count, Type::U32)?, 1),
+        None => (0, 0),
+    };
+    let predicate = e.predicate(predicate)?;
+    let d = counted | 2 | if predicate.flip != 0 { 4 } else { 0 };
+    let imm = action as u64;
+    let fields = Fields { a, b, c: predicate.slot, d, imm, ..Fields::default() };
+    e.emit_waiting(Handlers::same(barrier::barrier), fields);
+    let dst = e.target(dst, ty)?;
+    e.emit(Handlers::same(barrier::barrier_result), Fields { dst, a, imm, ..Fields::default() });
+    Ok(())
+}
+
+fn cluster_barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let Some(action) = w.one_of(&["arrive", "wait"]) else {
+        return Err("one of .arrive and .wait is needed".into());
+    };
+    w.one_of(&["release", "acquire", "relaxed"]);
+    w.flag("aligned");
+    w.finish()?;
+    let [] = operands(i)?;
+    let handler = if action == "arrive" { barrier::cluster_arrive } else { barrier::cluster_wait };
+    e.emit_waiting(Handlers::same(handler), Fields::default());
+    Ok(())
+}

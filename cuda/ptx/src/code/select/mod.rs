@@ -1,0 +1,261 @@
+//! From an instruction of the text to instructions of the compact form: one function for each opcode.
+//!
+//! A function takes the modifiers it knows, one after the other ([`Words`]); one that is left over is an error, and so
+//! is an operand of another kind, type or number.
+
+mod arithmetic;
+mod bits;
+mod collective;
+mod compare;
+mod control;
+mod convert;
+mod float;
+mod memory;
+mod moves;
+
+use super::emit::{Checked, Emitter, Fields, Predicate, SlotOffset};
+use super::flow::Control;
+use crate::arith::Rounding;
+use crate::exec::level::Handlers;
+use crate::exec::warp;
+use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::types::Type;
+
+pub(super) use control::{enter, leave};
+
+/// The modifiers of an instruction that nobody has looked at yet.
+pub(super) struct Words<'i> {
+    left: Vec<&'i str>,
+}
+
+impl<'i> Words<'i> {
+    fn new(instruction: &Instruction<'i>) -> Words<'i> {
+        Words { left: instruction.modifiers.to_vec() }
+    }
+
+    /// Takes a modifier if it is there.
+    fn flag(&mut self, word: &str) -> bool {
+        let found = self.left.iter().position(|left| *left == word);
+        found.map(|at| self.left.remove(at)).is_some()
+    }
+
+    /// Takes the first modifier that `known` knows.
+    fn find<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let (at, value) = self.left.iter().enumerate().find_map(|(at, word)| Some((at, known(word)?)))?;
+        self.left.remove(at);
+        Some(value)
+    }
+
+    /// Takes whichever of some modifiers is there first.
+    fn one_of(&mut self, words: &[&'static str]) -> Option<&'static str> {
+        self.find(|word| words.iter().copied().find(|known| *known == word))
+    }
+
+    /// Takes the last modifier, which is a type.
+    fn ty(&mut self) -> Checked<Type> {
+        let word = self.left.pop().ok_or("the type is missing")?;
+        Type::from_word(word).ok_or_else(|| format!("unknown type .{word}"))
+    }
+
+    /// Takes the last modifier, whatever it is.
+    fn last(&mut self) -> Checked<&'i str> {
+        self.left.pop().ok_or_else(|| "the type is missing".into())
+    }
+
+    /// Takes a rounding of floating-point results.
+    fn rounding(&mut self) -> Option<Rounding> {
+        self.find(|word| match word {
+            "rn" => Some(Rounding::NearestEven),
+            "rz" => Some(Rounding::Zero),
+            "rm" => Some(Rounding::Down),
+            "rp" => Some(Rounding::Up),
+            _ => None,
+        })
+    }
+
+    /// Nothing may be left.
+    fn finish(&self) -> Checked<()> {
+        match self.left.first() {
+            None => Ok(()),
+            Some(word) => Err(format!("modifier .{word} is not supported here")),
+        }
+    }
+}
+
+/// The operands, if there are so many.
+fn operands<'i, const N: usize>(instruction: &'i Instruction<'_>) -> Checked<&'i [Operand; N]> {
+    let found = instruction.operands.len();
+    instruction.operands[..].try_into().map_err(|_| format!("{found} operands where {N} are needed"))
+}
+
+/// The error for a type an instruction does not have.
+fn no_type<T>(ty: Type) -> Checked<T> {
+    Err(format!("type {ty} is not supported here"))
+}
+
+/// Translates an instruction with its guard.
+pub(super) fn select(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()> {
+    let Some(guard) = instruction.guard else { return unguarded(e, instruction) };
+    let (register, negated) = (guard.register, guard.negated);
+    let operand = if negated { Operand::Not(register) } else { Operand::Register(register) };
+    let predicate = e.predicate(&operand)?;
+    if instruction.opcode == "bra" {
+        return control::branch(e, instruction, Some(predicate));
+    }
+    let before = e.drafts.len();
+    unguarded(e, instruction)?;
+    let Predicate { slot, flip } = predicate;
+    let single = e.drafts.len() == before + 1;
+    if single && e.drafts[before].control == Control::Next && !e.drafts[before].waits {
+        e.emit(Handlers::same(warp::guard), Fields { a: slot, b: flip, ..Fields::default() });
+        e.drafts.swap(before, before + 1);
+        return Ok(());
+    }
+    // Lanes that do not take part go round the instructions.
+    let rest = e.drafts.split_off(before);
+    let behind = e.new_label();
+    e.jump_if(Predicate { slot, flip: !flip }, behind);
+    e.drafts.extend(rest);
+    e.place_label(behind);
+    Ok(())
+}
+
+fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
+    let w = &mut Words::new(i);
+    match i.opcode {
+        "add" | "sub" | "mul" | "mad" | "fma" | "div" | "rem" | "abs" | "neg" | "min" | "max" | "sad"
+        | "mul24" | "mad24" | "addc" | "subc" | "madc" => arithmetic::select(e, i, w),
+        "rcp" | "sqrt" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" | "copysign" | "testp" => {
+            float::functions(e, i, w)
+        }
+        "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" | "shf" | "bfe" | "bfi" | "bfind" | "brev"
+        | "clz" | "popc" | "fns" | "prmt" | "lop3" | "szext" | "bmsk" | "dp4a" | "dp2a" => {
+            bits::select(e, i, w)
+        }
+        "setp" | "set" | "selp" | "slct" => compare::select(e, i, w),
+        "cvt" => convert::select(e, i, w),
+        "mov" | "cvta" | "isspacep" | "mapa" | "getctarank" => moves::select(e, i, w),
+        "ld" | "ldu" | "st" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "createpolicy" => {
+            memory::select(e, i, w)
+        }
+        "membar" | "fence" => memory::fence(e, w),
+        "bra" => control::branch(e, i, None),
+        "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "nanosleep"
+        | "griddepcontrol" | "setmaxnreg" | "pmevent" | "nop" => control::select(e, i, w),
+        "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => collective::select(e, i, w),
+        _ => Err("the instruction is not supported".into()),
+    }
+}
+
+/// The slots of a destination and some sources of one type each.
+fn slots<const N: usize>(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    target: Type,
+    sources: [Type; N],
+) -> Checked<(SlotOffset, [SlotOffset; N])> {
+    let found = i.operands.len();
+    if found != N + 1 {
+        return Err(format!("{found} operands where {} are needed", N + 1));
+    }
+    let mut slots = [0; N];
+    for (index, ty) in sources.into_iter().enumerate() {
+        slots[index] = e.source(&i.operands[index + 1], ty)?;
+    }
+    Ok((e.target(&i.operands[0], target)?, slots))
+}
+
+/// An instruction with one source.
+fn emit1(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    handlers: Handlers,
+    types: (Type, Type),
+    imm: u64,
+) -> Checked<()> {
+    let (dst, [a]) = slots(e, i, types.0, [types.1])?;
+    e.emit(handlers, Fields { dst, a, imm, ..Fields::default() });
+    Ok(())
+}
+
+/// An instruction with two sources.
+fn emit2(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    handlers: Handlers,
+    types: (Type, [Type; 2]),
+    imm: u64,
+) -> Checked<()> {
+    let (dst, [a, b]) = slots(e, i, types.0, types.1)?;
+    e.emit(handlers, Fields { dst, a, b, imm, ..Fields::default() });
+    Ok(())
+}
+
+/// An instruction with three sources.
+fn emit3(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    handlers: Handlers,
+    types: (Type, [Type; 3]),
+    imm: u64,
+) -> Checked<()> {
+    let (dst, [a, b, c]) = slots(e, i, types.0, types.1)?;
+    e.emit(handlers, Fields { dst, a, b, c, imm, ..Fields::default() });
+    Ok(())
+}
+
+/// An expression for each integer type of 16 bits or more; `None` for others. Untyped bits count as unsigned.
+macro_rules! integers {
+    ($ty:expr, $T:ident => $e:expr) => {
+        match $ty {
+            Type::U16 => {
+                type $T = u16;
+                Some($e)
+            }
+            Type::S16 => {
+                type $T = i16;
+                Some($e)
+            }
+            Type::U32 => {
+                type $T = u32;
+                Some($e)
+            }
+            Type::S32 => {
+                type $T = i32;
+                Some($e)
+            }
+            Type::U64 => {
+                type $T = u64;
+                Some($e)
+            }
+            Type::S64 => {
+                type $T = i64;
+                Some($e)
+            }
+            _ => None,
+        }
+    };
+}
+use integers;
+
+/// An expression for each untyped width of 16 bits or more; `None` for others.
+macro_rules! untyped {
+    ($ty:expr, $T:ident => $e:expr) => {
+        match $ty {
+            Type::B16 => {
+                type $T = u16;
+                Some($e)
+            }
+            Type::B32 => {
+                type $T = u32;
+                Some($e)
+            }
+            Type::B64 => {
+                type $T = u64;
+                Some($e)
+            }
+            _ => None,
+        }
+    };
+}
+use untyped;

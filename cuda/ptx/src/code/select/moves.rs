@@ -1,0 +1,194 @@
+//! `mov` with packing, `cvta`, `isspacep`, `mapa`.
+
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::{Words, no_type, operands};
+use crate::exec::address::{AccessSpace, WINDOW_BYTES};
+use crate::exec::level::Handlers;
+use crate::exec::ops::{binary, compare, predicate_constant, unary};
+use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::types::Type;
+
+pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    match i.opcode {
+        "mov" => mov(e, i, w),
+        "cvta" => convert_address(e, i, w),
+        "isspacep" => is_space(e, i, w),
+        "mapa" => map_address(e, i, w),
+        _ => cluster_rank(e, i, w),
+    }
+}
+
+fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    w.finish()?;
+    let [dst, a] = operands(i)?;
+    match (dst, a) {
+        (_, Operand::Vector(parts)) => pack(e, ty, dst, parts),
+        (Operand::Vector(parts), _) => unpack(e, ty, parts, a),
+        _ if ty == Type::Pred => {
+            let dst = e.target(dst, ty)?;
+            let a = e.predicate(a)?;
+            let imm = if a.flip == 0 { 0b1111_0000 } else { 0b0000_1111 };
+            let handlers = Handlers::same(crate::exec::ops::predicate_logic);
+            e.emit(handlers, Fields { dst, a: a.slot, b: a.slot, c: a.slot, imm, ..Fields::default() });
+            Ok(())
+        }
+        _ if ty.bits() > 64 => no_type(ty),
+        _ => {
+            let a = e.source(a, ty)?;
+            let dst = e.target(dst, ty)?;
+            e.copy(ty, dst, a);
+            Ok(())
+        }
+    }
+}
+
+/// The type of one of `count` parts of a value.
+fn part_type(ty: Type, count: usize) -> Checked<Type> {
+    match (ty.bits(), count) {
+        (16, 2) => Ok(Type::B8),
+        (32, 2) | (64, 4) => Ok(Type::B16),
+        (32, 4) => Ok(Type::B8),
+        (64, 2) => Ok(Type::B32),
+        _ => Err(format!("{count} parts of a value of type {ty}")),
+    }
+}
+
+/// `mov.b32 %r, {a, b}`.
+fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> Checked<()> {
+    let part = part_type(ty, parts.len())?;
+    let dst = e.target(dst, ty)?;
+    let slots = parts.iter().map(|operand| e.source_or_wider(operand, part)).collect::<Checked<Vec<_>>>()?;
+    let (bits, wide) = (part.bits(), ty.bits() == 64);
+    if wide && slots.len() == 2 {
+        let handlers = binary!((u32, u32) => u64, |a, b| u64::from(a) | u64::from(b) << 32);
+        e.emit(handlers, Fields { dst, a: slots[0], b: slots[1], ..Fields::default() });
+        return Ok(());
+    }
+    let pair = |e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset, b: SlotOffset, bits: u32| {
+        let handlers = binary!((u32, u32) => u32, |a, b; aux| a & ((1 << aux) - 1) | b << aux);
+        e.emit(handlers, Fields { dst, a, b, imm: bits.into(), ..Fields::default() });
+    };
+    if let [a, b] = slots[..] {
+        pair(e, dst, a, b, bits);
+        return Ok(());
+    }
+    let (low, high) = (e.temp32(), e.temp32());
+    pair(e, low, slots[0], slots[1], bits);
+    pair(e, high, slots[2], slots[3], bits);
+    if wide {
+        let handlers = binary!((u32, u32) => u64, |a, b| u64::from(a) | u64::from(b) << 32);
+        e.emit(handlers, Fields { dst, a: low, b: high, ..Fields::default() });
+    } else {
+        pair(e, dst, low, high, 16);
+    }
+    Ok(())
+}
+
+/// `mov.b32 {a, b}, %r`.
+fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> Checked<()> {
+    let part = part_type(ty, parts.len())?;
+    let source = e.source(a, ty)?;
+    // A part may be the register that is taken apart: it is written last.
+    let aliases = |operand: &Operand| operand == a;
+    let (last, first): (Vec<_>, Vec<_>) = parts.iter().enumerate().partition(|(_, operand)| aliases(operand));
+    for (index, operand) in first.into_iter().chain(last) {
+        if *operand == Operand::Sink {
+            continue;
+        }
+        let shift = u64::from(part.bits()) * index as u64;
+        e.target_or_wider(operand, part, |e, dst| {
+            let fields = Fields { dst, a: source, imm: shift, ..Fields::default() };
+            let handlers = match ty.bits() {
+                64 => unary!(u64 => u32, |a; aux| (a >> aux) as u32),
+                _ => unary!(u32 => u32, |a; aux| a >> aux),
+            };
+            e.emit(handlers, fields);
+        })?;
+    }
+    Ok(())
+}
+
+/// The space a modifier names.
+fn space_of(w: &mut Words<'_>) -> Option<AccessSpace> {
+    w.find(|word| match word {
+        "global" => Some(AccessSpace::Global),
+        "shared" | "shared::cta" | "shared::cluster" => Some(AccessSpace::Shared),
+        "local" => Some(AccessSpace::Local),
+        "const" => Some(AccessSpace::Const),
+        "param" | "param::entry" => Some(AccessSpace::Param),
+        _ => None,
+    })
+}
+
+fn convert_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    let to_space = w.flag("to");
+    let Some(space) = space_of(w) else { return Err("the space is missing".into()) };
+    w.finish()?;
+    let [dst, a] = operands(i)?;
+    if ty != Type::U64 {
+        return Err("only addresses of 64 bits are supported".into());
+    }
+    let a = e.source(a, ty)?;
+    let dst = e.target(dst, ty)?;
+    // Parameters of a function are in local memory.
+    let in_frame = space == AccessSpace::Param && !e.function.is_entry;
+    let space = if in_frame { AccessSpace::Local } else { space };
+    let window = space.window();
+    if window == 0 {
+        e.copy(ty, dst, a);
+        return Ok(());
+    }
+    let shift = if to_space { window.wrapping_neg() } else { window };
+    let b = e.constant64(shift);
+    e.emit(binary!((u64, u64) => u64, |a, b| a.wrapping_add(b)), Fields { dst, a, b, ..Fields::default() });
+    Ok(())
+}
+
+fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let Some(space) = space_of(w) else { return Err("the space is missing".into()) };
+    w.finish()?;
+    let [dst, a] = operands(i)?;
+    let (dst, a) = (e.target(dst, Type::Pred)?, e.source(a, Type::B64)?);
+    if space == AccessSpace::Const {
+        // Constants have global addresses here, and no program can tell.
+        e.emit(Handlers::same(predicate_constant), Fields { dst, imm: 0, ..Fields::default() });
+        return Ok(());
+    }
+    let (low, bytes) = match space {
+        AccessSpace::Global => (0, AccessSpace::Shared.window()),
+        space => (space.window(), WINDOW_BYTES),
+    };
+    let b = e.constant64(low);
+    let handlers = compare!(u64, |a, b; aux| a.wrapping_sub(b) < aux);
+    e.emit(handlers, Fields { dst, a, b, imm: bytes, ..Fields::default() });
+    Ok(())
+}
+
+/// `mapa`: a shared address of another block of the cluster, of which there is only this one.
+fn map_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    w.flag("shared::cluster");
+    w.finish()?;
+    let [dst, a, _rank] = operands(i)?;
+    if !matches!(ty, Type::U32 | Type::U64) {
+        return no_type(ty);
+    }
+    let a = e.source(a, ty)?;
+    let dst = e.target(dst, ty)?;
+    e.copy(ty, dst, a);
+    Ok(())
+}
+
+/// `getctarank`: the block of the cluster that a shared address belongs to.
+fn cluster_rank(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let ty = w.ty()?;
+    w.flag("shared::cluster");
+    w.finish()?;
+    let [dst, a] = operands(i)?;
+    e.source(a, ty)?;
+    let (dst, zero) = (e.target(dst, Type::U32)?, e.constant32(0));
+    e.copy(Type::B32, dst, zero);
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! Puts a program together: the functions that can be called, their frames, their instructions.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::emit::{Emitter, Fields};
+use super::flow::lay_out;
+use super::layout::{FrameLayout, Packer, place_parameters};
+use super::select::select;
+use super::{Addresses, CallSite, FunctionCode, Origin, Program};
+use crate::error::ErrorSink;
+use crate::exec::level::Handlers;
+use crate::exec::special;
+use crate::syntax::ast::{
+    CallTarget, Function, FunctionId, Instruction, LocationId, Module, Operand, Symbol, VariableId,
+};
+use crate::syntax::types::{Linkage, Space};
+
+/// Local memory of a thread for programs that recurse, whose need is not known.
+const RECURSIVE_STACK_BYTES: u64 = 128 << 10;
+/// Local memory of a thread at most.
+const LOCAL_BYTES_MAX: u64 = 512 << 10;
+/// Shared memory that addresses are given out for at most.
+const SHARED_BYTES_MAX: u64 = 227 << 10;
+/// Registers, constants and temporaries of a function at most, in bytes of the window.
+const WINDOW_BYTES_MAX: u32 = 1 << 27;
+
+/// What the functions of a program share while they are translated.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) addresses: Addresses,
+    pub(super) shared_offsets: HashMap<VariableId, u32>,
+    /// Offset and size of the kernel's parameters.
+    pub(super) kernel_parameters: Vec<(u32, u32)>,
+    /// The position in the program of each function that is part of it.
+    pub(super) functions: HashMap<FunctionId, u32>,
+    pub(super) call_sites: Vec<CallSite>,
+    pub(super) operands: Vec<u32>,
+    pub(super) sites: u32,
+    pub(super) dynamic_stack: bool,
+}
+
+/// Translates a kernel and all it may call.
+pub(crate) fn translate(
+    module: &Module<'_>,
+    kernel: FunctionId,
+    addresses: &Addresses,
+    errors: &mut ErrorSink,
+) -> Program {
+    let reached = reachable(module, kernel);
+    let function = &module.functions[kernel.index()];
+    let mut parameter_bytes = 0;
+    let kernel_parameters = place_parameters(&function.signature.parameters, &mut parameter_bytes);
+    let (shared_offsets, shared_bytes) = place_shared(module, &reached, function, errors);
+    let mut shared = Shared {
+        addresses: addresses.clone(),
+        shared_offsets,
+        kernel_parameters,
+        functions: reached.iter().zip(0..).map(|(&id, index)| (id, index)).collect(),
+        ..Shared::default()
+    };
+    let mut program = Program {
+        name: function.name.to_owned(),
+        shared_bytes,
+        param_bytes: parameter_bytes as u32,
+        ..Program::default()
+    };
+    let mut origins = Origins::new(module);
+    for (&id, index) in reached.iter().zip(0..) {
+        let code = translate_function(module, id, index, &mut shared, &mut program, &mut origins, errors);
+        program.by_address.insert(id.0, index);
+        program.functions.push(code);
+    }
+    program.by_address.remove(&kernel.0);
+    program.local_stride = local_bytes(module, &reached, &program, shared.dynamic_stack, errors);
+    program.call_sites = shared.call_sites;
+    program.operands = shared.operands;
+    program.sites = shared.sites;
+    program.origins = origins.list;
+    program
+}
+
+/// Checks a function that no kernel calls, as far as it can be checked alone.
+pub(crate) fn check_function(
+    module: &Module<'_>,
+    id: FunctionId,
+    addresses: &Addresses,
+    errors: &mut ErrorSink,
+) {
+    let _ = translate(module, id, addresses, errors);
+}
+
+/// The kernel and the functions it may call: by name, or by address if any call is indirect.
+fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
+    let mut reached = vec![kernel];
+    let mut next = 0;
+    let mut indirect = false;
+    while let Some(&id) = reached.get(next) {
+        next += 1;
+        for instruction in module.functions[id.index()].body.iter().flatten() {
+            for operand in &instruction.operands {
+                let Operand::Call(call) = operand else { continue };
+                match call.target {
+                    CallTarget::Direct(callee) => add(module, &mut reached, callee),
+                    _ => indirect = true,
+                }
+            }
+        }
+        if indirect && next == reached.len() {
+            indirect = false;
+            for index in 0..module.functions.len() {
+                if !module.functions[index].is_entry {
+                    add(module, &mut reached, FunctionId(index as u32));
+                }
+            }
+        }
+    }
+    reached
+}
+
+fn add(module: &Module<'_>, reached: &mut Vec<FunctionId>, id: FunctionId) {
+    if module.functions[id.index()].body.is_some() && !reached.contains(&id) {
+        reached.push(id);
+    }
+}
+
+/// Gives the shared variables that the functions name their places. Those of open size come behind all others, at one place.
+fn place_shared(
+    module: &Module<'_>,
+    reached: &[FunctionId],
+    kernel: &Function<'_>,
+    errors: &mut ErrorSink,
+) -> (HashMap<VariableId, u32>, u32) {
+    let mut named = BTreeSet::new();
+    for id in reached {
+        for instruction in module.functions[id.index()].body.iter().flatten() {
+            instruction.operands.iter().for_each(|operand| collect_shared(module, operand, &mut named));
+        }
+    }
+    let mut packer = Packer::default();
+    let mut offsets = HashMap::new();
+    let open = |id: &VariableId| {
+        let variable = &module.variables[id.index()];
+        variable.layout.is_unsized || variable.linkage == Linkage::Extern && variable.layout.bytes() == 0
+    };
+    for id in named.iter().filter(|id| !open(id)) {
+        let layout = module.variables[id.index()].layout;
+        offsets.insert(*id, packer.place(layout.bytes(), layout.align) as u32);
+    }
+    let dynamic: Vec<&VariableId> = named.iter().filter(|id| open(id)).collect();
+    let align = dynamic.iter().map(|id| module.variables[id.index()].layout.align).max().unwrap_or(1);
+    let start = packer.place(0, align) as u32;
+    offsets.extend(dynamic.into_iter().map(|id| (*id, start)));
+    if packer.end > SHARED_BYTES_MAX {
+        let message =
+            format!("{}: {} bytes of shared memory, more than {SHARED_BYTES_MAX}", kernel.name, packer.end);
+        errors.add(kernel.span, message);
+    }
+    (offsets, packer.end.min(SHARED_BYTES_MAX) as u32)
+}
+
+fn collect_shared(module: &Module<'_>, operand: &Operand, named: &mut BTreeSet<VariableId>) {
+    use crate::syntax::ast::AddressBase;
+    let symbol = match operand {
+        Operand::Symbol { symbol, .. } | Operand::Address { base: AddressBase::Symbol(symbol), .. } => {
+            *symbol
+        }
+        Operand::Vector(items) => return items.iter().for_each(|item| collect_shared(module, item, named)),
+        Operand::Call(call) => {
+            return call.arguments.iter().for_each(|item| collect_shared(module, item, named));
+        }
+        _ => return,
+    };
+    if let Symbol::Variable(id) = symbol
+        && module.variables[id.index()].space == Space::Shared
+    {
+        named.insert(id);
+    }
+}
+
+/// Names and places of instructions.
+struct Origins<'t, 's> {
+    module: &'t Module<'s>,
+    list: Vec<Origin>,
+    paths: HashMap<u32, Arc<str>>,
+}
+
+impl<'t, 's> Origins<'t, 's> {
+    fn new(module: &'t Module<'s>) -> Origins<'t, 's> {
+        let paths = module.files.iter().map(|file| (file.number, Arc::from(file.path))).collect();
+        Origins { module, list: Vec::new(), paths }
+    }
+
+    fn add(&mut self, instruction: &Instruction<'_>) -> u32 {
+        let source = |id: LocationId| {
+            let location = self.module.locations.get(id.index())?;
+            Some((Arc::clone(self.paths.get(&location.file)?), location.line))
+        };
+        let source = instruction.source.and_then(source);
+        let name = instruction.full_name().into_boxed_str();
+        self.list.push(Origin { name, line: instruction.span.line, source });
+        self.list.len() as u32 - 1
+    }
+}
+
+fn translate_function(
+    module: &Module<'_>,
+    id: FunctionId,
+    index: u32,
+    shared: &mut Shared,
+    program: &mut Program,
+    origins: &mut Origins<'_, '_>,
+    errors: &mut ErrorSink,
+) -> FunctionCode {
+    let function = &module.functions[id.index()];
+    let frame = FrameLayout::new(module, id, function);
+    let mut emitter = Emitter::new(module, function, shared, frame);
+    let body = function.body.as_deref().unwrap_or_default();
+    let mut labels: Vec<(u32, u32)> =
+        function.labels.iter().zip(0..).map(|(label, id)| (label.target, id)).collect();
+    labels.sort_unstable();
+    let mut labels = labels.into_iter().peekable();
+    if let Some(first) = body.first() {
+        emitter.origin = origins.add(first);
+    }
+    if index > 0 {
+        let fields = Fields { a: index, ..Fields::default() };
+        emitter.emit(Handlers::same(special::prologue), fields);
+        if let Err(reason) = super::select::enter(&mut emitter) {
+            errors.add(function.span, format!("function {}: {reason}", function.name));
+        }
+    }
+    for (position, instruction) in body.iter().enumerate() {
+        while let Some((_, label)) = labels.next_if(|(target, _)| *target as usize <= position) {
+            emitter.place_label(label);
+        }
+        emitter.origin = origins.add(instruction);
+        if let Err(reason) = select(&mut emitter, instruction) {
+            errors.add(instruction.span, format!("{}: {reason}", instruction.full_name()));
+        }
+        if emitter.window_is_full(WINDOW_BYTES_MAX) {
+            errors.add(instruction.span, format!("function {} has too many registers", function.name));
+            break;
+        }
+    }
+    for (_, label) in labels {
+        emitter.place_label(label);
+    }
+    super::select::leave(&mut emitter);
+    let registers = emitter.register_count();
+    let frame = std::mem::take(&mut emitter.frame);
+    let (window_bytes, filled, per_block, labels, drafts) = emitter.finish();
+    let start = program.code.len() as u32;
+    for (code, origin) in lay_out(&drafts, labels, start, &mut shared.operands) {
+        program.code.push(code);
+        program.origin_of.push(origin);
+    }
+    FunctionCode {
+        index,
+        start,
+        window_bytes,
+        local_bytes: frame.packer.end.min(LOCAL_BYTES_MAX) as u32,
+        parameters: frame.parameters,
+        returns: frame.returns,
+        filled,
+        per_block,
+        registers,
+    }
+}
+
+/// Local memory of a thread: what the deepest chain of calls needs, or a stack of fixed size if calls may recurse.
+fn local_bytes(
+    module: &Module<'_>,
+    reached: &[FunctionId],
+    program: &Program,
+    dynamic_stack: bool,
+    errors: &mut ErrorSink,
+) -> u32 {
+    let frames: u64 =
+        program.functions.iter().map(|code| u64::from(code.local_bytes).next_multiple_of(16)).sum();
+    let mut bytes = frames;
+    // Without recursion each function is at most once on the stack, so that the sum of all frames is enough.
+    if dynamic_stack || may_recurse(module, reached) {
+        bytes += RECURSIVE_STACK_BYTES;
+    }
+    if bytes > LOCAL_BYTES_MAX + RECURSIVE_STACK_BYTES {
+        let kernel = &module.functions[reached[0].index()];
+        errors.add(kernel.span, format!("{}: {bytes} bytes of local memory are too many", kernel.name));
+    }
+    bytes.min(LOCAL_BYTES_MAX + RECURSIVE_STACK_BYTES).next_multiple_of(16) as u32
+}
+
+fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
+    let mut callees: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    for &id in reached {
+        let list = callees.entry(id).or_default();
+        for operand in module.functions[id.index()].body.iter().flatten().flat_map(|i| i.operands.iter()) {
+            let Operand::Call(call) = operand else { continue };
+            match call.target {
+                CallTarget::Direct(callee) => list.push(callee),
+                // Through a register it may be any of them.
+                _ => list.extend(reached.iter().filter(|id| !module.functions[id.index()].is_entry)),
+            }
+        }
+    }
+    // Functions are taken away as long as they call none that is left; what cannot be taken away is a cycle.
+    let mut left: BTreeSet<FunctionId> = reached.iter().copied().collect();
+    loop {
+        let calls_left = |id: &FunctionId| callees[id].iter().any(|callee| left.contains(callee));
+        let leaves: Vec<FunctionId> = left.iter().copied().filter(|id| !calls_left(id)).collect();
+        if leaves.is_empty() {
+            return !left.is_empty();
+        }
+        for leaf in leaves {
+            left.remove(&leaf);
+        }
+    }
+}

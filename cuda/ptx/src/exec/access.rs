@@ -1,0 +1,466 @@
+//! Loads and stores of a warp.
+//!
+//! Three shapes are fast: all lanes in a row, as arrays are read by neighbouring threads; all lanes at one
+//! address; and any addresses inside one allocation. All are checked for the whole warp at once, against the memory the
+//! instruction accessed last ([`Site`](super::machine::Site)). Whatever fails that check, and every access of an instrumented launch, goes lane by lane through
+//! [`Machine::locate`], which knows what is wrong.
+
+#![expect(unsafe_code, reason = "reads and writes checked addresses")]
+
+use std::marker::PhantomData;
+
+use super::address::AccessSpace;
+use super::instrument::AccessKind;
+use super::lanes::{FULL, LANES, Line, Slot, lanes};
+use super::level::{Handlers, handlers};
+use super::locate::Request;
+use super::machine::{Flow, Machine, Site};
+use super::raw::{self, Word};
+use crate::code::Inst;
+
+/// A type in memory, and how it lies in a register.
+pub(crate) trait Cell {
+    type Word: Word;
+    type Slot: Slot;
+    const BYTES: u64 = size_of::<Self::Word>() as u64;
+    /// The register that holds the word.
+    fn widen(word: Self::Word) -> Self::Slot;
+    /// The word in a register.
+    fn narrow(slot: Self::Slot) -> Self::Word;
+}
+
+macro_rules! cells {
+    ($($(#[$meta:meta])* $name:ident, $word:ty, $slot:ty, |$w:ident| $widen:expr;)*) => {$(
+        $(#[$meta])*
+        pub(crate) struct $name;
+        impl Cell for $name {
+            type Word = $word;
+            type Slot = $slot;
+            #[inline(always)]
+            fn widen($w: $word) -> $slot {
+                $widen
+            }
+            #[inline(always)]
+            fn narrow(slot: $slot) -> $word {
+                slot as $word
+            }
+        }
+    )*};
+}
+cells! {
+    /// An unsigned byte in a 32-bit register.
+    CellU8, u8, u32, |w| w.into();
+    /// A signed byte.
+    CellS8, u8, u32, |w| w as i8 as u32;
+    /// An unsigned half-word.
+    CellU16, u16, u32, |w| w.into();
+    /// A signed half-word.
+    CellS16, u16, u32, |w| w as i16 as u32;
+    /// A word.
+    Cell32, u32, u32, |w| w;
+    /// A double word.
+    Cell64, u64, u64, |w| w;
+}
+
+/// Where an instruction accesses memory.
+pub(crate) trait Region {
+    /// The register that holds addresses.
+    type Address: Slot;
+    /// Whether each lane has its own bytes.
+    const LOCAL: bool = false;
+    /// Whether other threads of ours may access the bytes.
+    const CONCURRENT: bool = false;
+    /// The memory that accesses are probably in.
+    fn view(m: &Machine<'_>, i: &Inst) -> Site;
+}
+
+/// Global, constant, or generic addresses.
+pub(crate) struct Anywhere;
+/// Shared memory by 32-bit addresses.
+pub(crate) struct Shared32;
+/// Shared memory by 64-bit addresses.
+pub(crate) struct Shared64;
+/// Local memory.
+pub(crate) struct Local;
+
+impl Region for Anywhere {
+    type Address = u64;
+    const CONCURRENT: bool = true;
+    #[inline(always)]
+    fn view(m: &Machine<'_>, i: &Inst) -> Site {
+        m.sites[i.site as usize]
+    }
+}
+impl Region for Shared32 {
+    type Address = u32;
+    #[inline(always)]
+    fn view(m: &Machine<'_>, _: &Inst) -> Site {
+        m.shared
+    }
+}
+impl Region for Shared64 {
+    type Address = u64;
+    #[inline(always)]
+    fn view(m: &Machine<'_>, _: &Inst) -> Site {
+        m.shared
+    }
+}
+impl Region for Local {
+    type Address = u64;
+    const LOCAL: bool = true;
+    #[inline(always)]
+    fn view(m: &Machine<'_>, _: &Inst) -> Site {
+        Site { base: 0, bytes: m.local_stride, pointer: m.local }
+    }
+}
+
+/// A cell and a region: what a load or a store is compiled for.
+pub(crate) trait Shape {
+    type Cell: Cell;
+    type Region: Region;
+}
+impl<C: Cell, R: Region> Shape for PhantomData<(C, R)> {
+    type Cell = C;
+    type Region = R;
+}
+
+type Address<O> = <<O as Shape>::Region as Region>::Address;
+type WordOf<O> = <<O as Shape>::Cell as Cell>::Word;
+type SlotOf<O> = <<O as Shape>::Cell as Cell>::Slot;
+
+/// The addresses of a warp's access.
+struct Offsets<S> {
+    /// Relative to the view.
+    of: Line<S>,
+    pointer: *mut u8,
+    /// Bytes between the memory of two lanes; 0 if it is the same.
+    lane_stride: usize,
+    shape: Pattern,
+}
+
+/// How a warp's addresses lie. All are in bounds and aligned.
+enum Pattern {
+    /// One behind the other.
+    Row,
+    /// All the same.
+    Uniform,
+    /// Otherwise.
+    Scattered,
+}
+
+impl<S: Slot> Offsets<S> {
+    /// The pointer to a lane's bytes.
+    ///
+    /// # Safety
+    /// The lane is active.
+    #[inline(always)]
+    unsafe fn pointer(&self, lane: usize) -> *mut u8 {
+        // SAFETY: the offset of an active lane is in bounds of the view.
+        unsafe { self.pointer.add(self.of.0[lane].extend() as usize + lane * self.lane_stride) }
+    }
+}
+
+/// The addresses of an access of `bytes` bytes a lane, if all are inside the view.
+#[inline(always)]
+unsafe fn offsets<O: Shape>(
+    m: &Machine<'_>,
+    i: &Inst,
+    bytes: u64,
+    rows: bool,
+) -> Option<Offsets<Address<O>>> {
+    let view = O::Region::view(m, i);
+    // SAFETY: `a` is a register of this type, as the translation checked.
+    let address = unsafe { m.line::<Address<O>>(i.a) };
+    let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
+    // SAFETY: as above.
+    let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
+    let mut offsets = Offsets { of, pointer: view.pointer, lane_stride: 0, shape: Pattern::Scattered };
+    if O::Region::LOCAL {
+        offsets.lane_stride = m.local_stride as usize;
+    }
+    let first = of.0[0];
+    let low = Address::<O>::truncate(view.base & (bytes - 1));
+    let odd = Address::<O>::truncate(bytes - 1);
+    let zero = Address::<O>::default();
+    if m.mask == FULL && !O::Region::LOCAL {
+        let (mut row, mut uniform) = (zero, zero);
+        let mut lane = 0;
+        while lane < LANES {
+            let expected = first.plus(Address::<O>::truncate(lane as u64 * bytes));
+            row = row | (of.0[lane] ^ expected);
+            uniform = uniform | (of.0[lane] ^ first);
+            lane += 1;
+        }
+        let aligned = first.plus(low) & odd == zero;
+        if rows && row == zero && aligned && first.extend() < view.limit(bytes * LANES as u64) {
+            offsets.shape = Pattern::Row;
+            return Some(offsets);
+        }
+        if uniform == zero && aligned && first.extend() < view.limit(bytes) {
+            offsets.shape = Pattern::Uniform;
+            return Some(offsets);
+        }
+    }
+    let limit = Address::<O>::truncate(view.limit(bytes));
+    let mut outside = 0;
+    let mut lane = 0;
+    while lane < LANES {
+        let bad = of.0[lane] >= limit || of.0[lane].plus(low) & odd != zero;
+        outside |= u32::from(bad) << lane;
+        lane += 1;
+    }
+    (outside & m.mask == 0).then_some(offsets)
+}
+
+#[inline(always)]
+unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+    unsafe {
+        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES, true) else { return load_slow::<O>(m, i) };
+        match offsets.shape {
+            Pattern::Row => {
+                let mut words = Line([WordOf::<O>::default(); LANES]);
+                raw::load_row(offsets.pointer(0), words.0.as_mut_ptr().cast(), size_of_val(&words.0));
+                *m.line(i.dst) = Line::from_fn(|lane| O::Cell::widen(words.0[lane]));
+            }
+            Pattern::Uniform => {
+                *m.line(i.dst) = Line::splat(O::Cell::widen(WordOf::<O>::load(offsets.pointer(0))));
+            }
+            Pattern::Scattered if m.mask == FULL => {
+                let to = m.line::<SlotOf<O>>(i.dst);
+                for lane in 0..LANES {
+                    (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
+                }
+            }
+            Pattern::Scattered => {
+                let to = m.line::<SlotOf<O>>(i.dst);
+                for lane in lanes(m.mask) {
+                    (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
+                }
+            }
+        }
+    }
+    Flow::Next
+}
+handlers!(load_handlers, load_fast, Shape);
+
+#[inline(always)]
+unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+    unsafe {
+        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES, true) else { return store_slow::<O>(m, i) };
+        let value = m.line::<SlotOf<O>>(i.b);
+        if matches!(offsets.shape, Pattern::Row) {
+            let mut words = Line([WordOf::<O>::default(); LANES]);
+            let mut lane = 0;
+            while lane < LANES {
+                words.0[lane] = O::Cell::narrow((*value).0[lane]);
+                lane += 1;
+            }
+            raw::store_row(words.0.as_ptr().cast(), offsets.pointer(0), size_of_val(&words.0));
+        } else {
+            for lane in lanes(m.mask) {
+                WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
+            }
+        }
+    }
+    Flow::Next
+}
+handlers!(store_handlers, store_fast, Shape);
+
+/// The components of a vector access, from `d`.
+fn components(i: &Inst) -> usize {
+    (i.d >> 8 & 0xff) as usize
+}
+
+#[inline(always)]
+unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let count = components(i);
+    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+    unsafe {
+        let bytes = O::Cell::BYTES * count as u64;
+        let Some(offsets) = offsets::<O>(m, i, bytes, false) else { return load_vector_slow::<O>(m, i) };
+        for component in 0..count {
+            let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
+            let load =
+                |lane| WordOf::<O>::load(offsets.pointer(lane).add(component * O::Cell::BYTES as usize));
+            if m.mask == FULL {
+                for lane in 0..LANES {
+                    (*to).0[lane] = O::Cell::widen(load(lane));
+                }
+            } else {
+                for lane in lanes(m.mask) {
+                    (*to).0[lane] = O::Cell::widen(load(lane));
+                }
+            }
+        }
+    }
+    Flow::Next
+}
+handlers!(load_vector_handlers, load_vector_fast, Shape);
+
+#[inline(always)]
+unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let count = components(i);
+    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+    unsafe {
+        let bytes = O::Cell::BYTES * count as u64;
+        let Some(offsets) = offsets::<O>(m, i, bytes, false) else { return store_vector_slow::<O>(m, i) };
+        for component in 0..count {
+            let value = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
+            for lane in lanes(m.mask) {
+                let to = offsets.pointer(lane).add(component * O::Cell::BYTES as usize);
+                WordOf::<O>::store(to, O::Cell::narrow((*value).0[lane]));
+            }
+        }
+    }
+    Flow::Next
+}
+handlers!(store_vector_handlers, store_vector_fast, Shape);
+
+/// A lane's access, to be looked up.
+#[inline(always)]
+pub(crate) unsafe fn request<S: Slot>(
+    m: &Machine<'_>,
+    i: &Inst,
+    bytes: u64,
+    kind: AccessKind,
+    lane: usize,
+) -> Request {
+    // SAFETY: `a` is a register of this type, as the translation checked.
+    let address = unsafe { (*m.line::<S>(i.a)).0[lane] }.plus(S::truncate(i.imm)).extend();
+    Request { address, bytes, space: AccessSpace::from_number(i.d as u8), kind, lane, site: i.site }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn load_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: `locate` checked the address; registers are as the translation checked.
+    unsafe {
+        let mut result = m.read::<SlotOf<O>>(i.dst);
+        for lane in lanes(m.mask) {
+            let request = request::<Address<O>>(m, i, O::Cell::BYTES, AccessKind::Read, lane);
+            match m.locate(&request) {
+                Ok(pointer) => result.0[lane] = O::Cell::widen(WordOf::<O>::load(pointer)),
+                Err(trap) => return m.fail(trap),
+            }
+        }
+        *m.line(i.dst) = result;
+    }
+    Flow::Next
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn store_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: `locate` checked the address; registers are as the translation checked.
+    unsafe {
+        for lane in lanes(m.mask) {
+            let request = request::<Address<O>>(m, i, O::Cell::BYTES, AccessKind::Write, lane);
+            let value = (*m.line::<SlotOf<O>>(i.b)).0[lane];
+            match m.locate(&request) {
+                Ok(pointer) => WordOf::<O>::store(pointer, O::Cell::narrow(value)),
+                Err(trap) => return m.fail(trap),
+            }
+        }
+    }
+    Flow::Next
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let count = components(i);
+    // SAFETY: `locate` checked the address; registers are as the translation checked.
+    unsafe {
+        // One of the destinations may hold the addresses, so all are looked up first.
+        let mut pointers = [std::ptr::null_mut::<u8>(); LANES];
+        for lane in lanes(m.mask) {
+            let bytes = O::Cell::BYTES * count as u64;
+            let request = request::<Address<O>>(m, i, bytes, AccessKind::Read, lane);
+            match m.locate(&request) {
+                Ok(pointer) => pointers[lane] = pointer,
+                Err(trap) => return m.fail(trap),
+            }
+        }
+        for component in 0..count {
+            let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
+            for lane in lanes(m.mask) {
+                let from = pointers[lane].add(component * O::Cell::BYTES as usize);
+                (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(from));
+            }
+        }
+    }
+    Flow::Next
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn store_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let count = components(i);
+    // SAFETY: `locate` checked the address; registers are as the translation checked.
+    unsafe {
+        for lane in lanes(m.mask) {
+            let bytes = O::Cell::BYTES * count as u64;
+            let request = request::<Address<O>>(m, i, bytes, AccessKind::Write, lane);
+            let pointer = match m.locate(&request) {
+                Ok(pointer) => pointer,
+                Err(trap) => return m.fail(trap),
+            };
+            for component in 0..count {
+                let value = (*m.line::<SlotOf<O>>(m.operands(i.c, count)[component])).0[lane];
+                WordOf::<O>::store(pointer.add(component * O::Cell::BYTES as usize), O::Cell::narrow(value));
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// An instrumented copy looks every lane up.
+macro_rules! with_slow {
+    ($(#[$meta:meta])* $name:ident, $fast:ident, $slow:ident) => {
+        $(#[$meta])*
+        pub(crate) const fn $name<C: Cell, R: Region>() -> Handlers {
+            let instrumented = [$slow::<PhantomData<(C, R)>>; 3];
+            Handlers { plain: $fast::<PhantomData<(C, R)>>().plain, instrumented: [instrumented[0]; 3] }
+        }
+    };
+}
+with_slow!(
+    /// `ld`: `a` is the address, `imm` added to it, `dst` the destination, `d` the [`AccessSpace`].
+    load, load_handlers, load_slow
+);
+with_slow!(
+    /// `st`: as `ld`, with the value in `b`.
+    store, store_handlers, store_slow
+);
+with_slow!(
+    /// `ld.v2`, `ld.v4`: as `ld`, with the destinations in the operand list at `c`, their count in the second byte of `d`.
+    load_vector, load_vector_handlers, load_vector_slow
+);
+with_slow!(
+    /// `st.v2`, `st.v4`: as `ld.v2`, with the values in the operand list.
+    store_vector, store_vector_handlers, store_vector_slow
+);
+
+/// `ld.param` of a kernel at a fixed offset `imm`: the same value in each lane.
+pub(crate) unsafe fn load_param<C: Cell>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: the translation checked that the access is inside the parameters and aligned.
+    unsafe {
+        let word = C::Word::load(m.params.pointer.add(i.imm as usize));
+        m.write(i.dst, &Line::splat(C::widen(word)));
+    }
+    Flow::Next
+}
+
+/// `fence`, `membar`.
+pub(crate) unsafe fn fence(_: &mut Machine<'_>, _: &Inst) -> Flow {
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    Flow::Next
+}
+
+/// After a load that programs may wait with.
+pub(crate) unsafe fn watch(m: &mut Machine<'_>, _: &Inst) -> Flow {
+    m.poll();
+    Flow::Next
+}

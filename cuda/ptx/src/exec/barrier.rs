@@ -1,0 +1,241 @@
+//! Barriers of a block: `bar`, `barrier`, and `barrier.cluster` for clusters of one block.
+//!
+//! A barrier counts threads. Those that wait are splits, parked here until the count is reached; a barrier without
+//! a count waits for every thread of the block that has not exited. With a count, a warp that comes as a whole counts as 32 threads
+//! even if the block's last warp has fewer, as the machine does it.
+
+#![expect(unsafe_code, reason = "instructions read registers")]
+
+use super::fault::{FaultKind, Trap};
+use super::lanes::{LANES, Line, lanes};
+use super::machine::{Flow, Machine};
+use super::warp::Split;
+use crate::code::Inst;
+
+/// Barriers of a block.
+const COUNT: usize = 16;
+/// The barrier of the cluster, behind those of the block.
+const CLUSTER: usize = COUNT;
+
+/// What threads do at a barrier. Written into instructions as a number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Action {
+    Sync,
+    Arrive,
+    Popc,
+    And,
+    Or,
+}
+
+#[derive(Default)]
+struct Barrier {
+    arrived: u32,
+    /// Threads that complete it; 0 stands for all.
+    expected: u32,
+    waiting: Vec<(usize, Split)>,
+    /// Threads whose predicate was true, and whose was false.
+    yes: u32,
+    no: u32,
+    /// `yes` and `no` of the last phase.
+    result: (u32, u32),
+}
+
+/// The barriers of a block.
+#[derive(Default)]
+pub(crate) struct Barriers {
+    all: [Barrier; COUNT + 1],
+    /// Lanes, by warp, that arrived at the cluster's barrier, which is not complete.
+    cluster: Vec<u32>,
+}
+
+impl Barriers {
+    /// As at the start of a block.
+    pub(crate) fn reset(&mut self, warps: usize) {
+        for barrier in &mut self.all {
+            barrier.arrived = 0;
+            barrier.expected = 0;
+            barrier.waiting.clear();
+            (barrier.yes, barrier.no) = (0, 0);
+        }
+        self.cluster.clear();
+        self.cluster.resize(warps, 0);
+    }
+
+    /// The splits that wait, with the barrier's name.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (String, usize, Split)> {
+        self.all.iter().enumerate().flat_map(|(id, barrier)| {
+            let name = if id == CLUSTER { "the cluster's barrier".into() } else { format!("barrier {id}") };
+            let missing = if barrier.expected == 0 {
+                format!("{name} ({} arrived)", barrier.arrived)
+            } else {
+                format!("{name} ({} of {} arrived)", barrier.arrived, barrier.expected)
+            };
+            barrier.waiting.iter().map(move |&(warp, split)| (missing.clone(), warp, split))
+        })
+    }
+}
+
+impl Machine<'_> {
+    fn arrive_at_barrier(
+        &mut self,
+        id: u32,
+        count: Option<u32>,
+        action: Action,
+        vote: u32,
+    ) -> Result<Flow, Trap> {
+        let lane = self.first_lane();
+        let invalid = |detail: String| Err(Trap::new(FaultKind::InvalidOperand, lane, detail));
+        if id as usize >= COUNT {
+            return invalid(format!("there is no barrier {id}"));
+        }
+        let expected = count.unwrap_or(0);
+        if expected % LANES as u32 != 0 || (count == Some(0)) || expected > self.launch.padded_threads() {
+            return invalid(format!("{expected} threads can never meet at barrier {id}"));
+        }
+        let whole = self.mask == self.warps[self.warp].live();
+        let threads = if expected > 0 && whole { LANES as u32 } else { self.mask.count_ones() };
+        let (mask, split) = (self.mask, self.split(0));
+        let barrier = &mut self.barriers.all[id as usize];
+        if barrier.arrived > 0 && barrier.expected != expected {
+            let detail =
+                format!("barrier {id} waits for {} threads, and now for {expected}", barrier.expected);
+            return invalid(detail);
+        }
+        barrier.expected = expected;
+        barrier.arrived += threads;
+        barrier.yes += (vote & mask).count_ones();
+        barrier.no += (!vote & mask).count_ones();
+        let waits = action != Action::Arrive;
+        if !self.barrier_is_complete(id as usize) {
+            if waits {
+                self.barriers.all[id as usize].waiting.push((self.warp, split));
+            }
+            return Ok(if waits { Flow::Switch } else { Flow::Next });
+        }
+        // Lanes of this warp that came on other paths go on together with these.
+        let together =
+            waits && self.barriers.all[id as usize].waiting.iter().any(|(warp, _)| *warp == self.warp);
+        if together {
+            self.barriers.all[id as usize].waiting.push((self.warp, split));
+        }
+        self.complete_barrier(id as usize);
+        Ok(if together { Flow::Switch } else { Flow::Next })
+    }
+
+    fn barrier_is_complete(&self, id: usize) -> bool {
+        let barrier = &self.barriers.all[id];
+        let expected = if barrier.expected == 0 { self.live_threads } else { barrier.expected };
+        barrier.arrived > 0 && barrier.arrived >= expected
+    }
+
+    fn complete_barrier(&mut self, id: usize) {
+        let barrier = &mut self.barriers.all[id];
+        barrier.arrived = 0;
+        barrier.expected = 0;
+        barrier.result = (barrier.yes, barrier.no);
+        (barrier.yes, barrier.no) = (0, 0);
+        let mut waiting = std::mem::take(&mut barrier.waiting);
+        for &(warp, split) in &waiting {
+            self.warps[warp].wake(split);
+        }
+        waiting.clear();
+        self.barriers.all[id].waiting = waiting;
+        if id == CLUSTER {
+            self.barriers.cluster.fill(0);
+        }
+        if let Some(instruments) = &mut self.instruments {
+            instruments.barrier_completed(self.block, id);
+        }
+    }
+
+    /// Barriers that waited only for threads that have just exited are complete.
+    pub(crate) fn barriers_after_exit(&mut self) {
+        for id in 0..self.barriers.all.len() {
+            if self.barrier_is_complete(id) {
+                self.complete_barrier(id);
+            }
+        }
+    }
+
+    fn arrive_at_cluster(&mut self) {
+        let (warp, mask) = (self.warp, self.mask);
+        self.barriers.cluster[warp] |= mask;
+        self.barriers.all[CLUSTER].arrived += mask.count_ones();
+        if self.barrier_is_complete(CLUSTER) {
+            self.complete_barrier(CLUSTER);
+        }
+    }
+
+    fn wait_for_cluster(&mut self) -> Flow {
+        if self.barriers.cluster[self.warp] & self.mask == 0 {
+            return Flow::Next;
+        }
+        let parked = (self.warp, self.split(0));
+        self.barriers.all[CLUSTER].waiting.push(parked);
+        Flow::Switch
+    }
+}
+
+/// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the predicate if `d & 2`, negated if
+/// `d & 4`; `imm` the [`Action`]. The result is read by [`barrier_result`].
+pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let lane = m.first_lane();
+    // SAFETY: 32-bit registers and a predicate, as the translation checked.
+    let (id, count, vote) = unsafe {
+        let count = (i.d & 1 != 0).then(|| m.read::<u32>(i.b).0[lane]);
+        let vote = if i.d & 2 != 0 { m.predicate(i.c) } else { 0 };
+        (m.read::<u32>(i.a).0[lane], count, if i.d & 4 != 0 { !vote } else { vote })
+    };
+    let actions = [Action::Sync, Action::Arrive, Action::Popc, Action::And, Action::Or];
+    let action = actions.into_iter().find(|action| *action as u64 == i.imm).unwrap_or(Action::Sync);
+    match m.arrive_at_barrier(id, count, action, vote) {
+        Ok(flow) => flow,
+        Err(trap) => m.fail(trap),
+    }
+}
+
+/// The result of `bar.red` at barrier `a`, to register or predicate `dst`; `imm` is the [`Action`].
+pub(crate) unsafe fn barrier_result(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let lane = m.first_lane();
+    // SAFETY: registers of these kinds, as the translation checked.
+    unsafe {
+        let id = m.read::<u32>(i.a).0[lane] as usize % COUNT;
+        let (yes, no) = m.barriers.all[id].result;
+        let truth = |truth: bool| if truth { u32::MAX } else { 0 };
+        match i.imm {
+            action if action == Action::And as u64 => m.write_predicate(i.dst, truth(no == 0)),
+            action if action == Action::Or as u64 => m.write_predicate(i.dst, truth(yes != 0)),
+            _ => m.write(i.dst, &Line::splat(yes)),
+        }
+    }
+    Flow::Next
+}
+
+/// `barrier.cluster.arrive`.
+pub(crate) unsafe fn cluster_arrive(m: &mut Machine<'_>, _: &Inst) -> Flow {
+    m.arrive_at_cluster();
+    Flow::Next
+}
+
+/// `barrier.cluster.wait`.
+pub(crate) unsafe fn cluster_wait(m: &mut Machine<'_>, _: &Inst) -> Flow {
+    m.wait_for_cluster()
+}
+
+/// Says which threads of a mask wait, in few words: `threads 0-31 of warp 2`.
+pub(crate) fn describe_lanes(warp: usize, mask: u32) -> String {
+    if mask == u32::MAX {
+        return format!("warp {warp}");
+    }
+    let lanes: Vec<usize> = lanes(mask).collect();
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for lane in lanes {
+        match ranges.last_mut() {
+            Some(range) if range.1 + 1 == lane => range.1 = lane,
+            _ => ranges.push((lane, lane)),
+        }
+    }
+    let range = |(a, b): &(usize, usize)| if a == b { format!("{a}") } else { format!("{a}-{b}") };
+    format!("lanes {} of warp {warp}", ranges.iter().map(range).collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,255 @@
+//! Runs a block: its warps in turn, on one thread.
+//!
+//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for others at a join are let go; when
+//! there are none either, those that are left wait for each other, and the launch ends with a report of who waits where.
+
+#![expect(unsafe_code, reason = "runs instructions")]
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::barrier::describe_lanes;
+use super::fault::{Fault, FaultKind, Trap};
+use super::grid::Launched;
+use super::lanes::{FULL, LANES, Line};
+use super::machine::{Exchange, Flow, Machine, Phase, Site};
+use super::special;
+use super::warp::{NONE, Warp};
+
+/// Backward branches of a turn.
+const TURN: i32 = 4096;
+
+impl<'l> Machine<'l> {
+    /// A machine for a launch, which has run nothing yet.
+    pub(crate) fn new(launch: &'l Launched<'l>) -> Machine<'l> {
+        let warps = launch.block.volume().div_ceil(LANES as u64) as usize;
+        let shared_bytes = launch.shared_bytes;
+        let mut shared_storage =
+            vec![Line::splat(0u32); (shared_bytes as usize).div_ceil(size_of::<Line<u32>>())];
+        let shared = Site { base: 0, bytes: shared_bytes, pointer: shared_storage.as_mut_ptr().cast() };
+        let params =
+            Site { base: 0, bytes: launch.param_bytes, pointer: launch.params.as_ptr().cast_mut().cast() };
+        let mut machine = Machine {
+            registers: std::ptr::null_mut(),
+            pc: 0,
+            mask: 0,
+            join: NONE,
+            frame: 0,
+            fuel: TURN,
+            warp: 0,
+            local: std::ptr::null_mut(),
+            local_stride: u64::from(launch.program.local_stride),
+            shared,
+            params,
+            sites: vec![Site::EMPTY; launch.program.sites as usize],
+            launch,
+            warps: (0..warps).map(|_| Warp::new()).collect(),
+            barriers: Default::default(),
+            exchange: Box::new(Exchange { values: Line::splat(0), predicates: 0, lanes: 0 }),
+            phase: Phase::Whole,
+            table: Arc::clone(&launch.table),
+            instruments: launch.instruments(),
+            trap: None,
+            block: 0,
+            live_threads: 0,
+            instructions: 0,
+            started: launch.started,
+            shared_storage,
+        };
+        machine.prepare_warps();
+        machine
+    }
+
+    /// What stays the same in all blocks: lane masks, constants, thread positions.
+    fn prepare_warps(&mut self) {
+        let program = self.launch.program;
+        let kernel = &program.functions[0];
+        let local = LANES * program.local_stride as usize;
+        for index in 0..self.warps.len() {
+            let warp = &mut self.warps[index];
+            warp.reset(FULL, kernel);
+            if local > 0 {
+                warp.local = vec![0; local];
+            }
+            self.select(index);
+            self.mask = FULL;
+            self.enter_window(0);
+            special::fill_constants(self, kernel);
+        }
+    }
+
+    /// Makes a warp the current one.
+    pub(crate) fn select(&mut self, warp: usize) {
+        self.warp = warp;
+        self.local = self.warps[warp].local.as_mut_ptr();
+        self.frame = NONE;
+    }
+
+    /// Runs the block with this number.
+    pub(crate) fn run_block(&mut self, block: u64) -> Result<(), Fault> {
+        let threads = self.launch.block.volume() as u32;
+        self.block = block;
+        self.live_threads = threads;
+        self.barriers.reset(self.warps.len());
+        let kernel = &self.launch.program.functions[0];
+        for index in 0..self.warps.len() {
+            let lanes = (threads - (index * LANES) as u32).min(LANES as u32);
+            self.warps[index].reset(FULL >> (LANES as u32 - lanes), kernel);
+            self.select(index);
+            self.mask = FULL;
+            self.enter_window(0);
+            special::fill_block(self, kernel);
+        }
+        if let Some(instruments) = &mut self.instruments {
+            instruments.block_started(block, threads, self.shared.bytes);
+        }
+        self.run_warps().map_err(|trap| self.fault(&trap))
+    }
+
+    fn run_warps(&mut self) -> Result<(), Trap> {
+        loop {
+            let mut ran = false;
+            for index in 0..self.warps.len() {
+                if !self.warps[index].ready.is_empty() {
+                    ran = true;
+                    self.run_warp(index)?;
+                }
+            }
+            if self.live_threads == 0 {
+                return Ok(());
+            }
+            self.check_limits()?;
+            if !ran && !self.release_waiting() {
+                return Err(self.deadlock());
+            }
+        }
+    }
+
+    fn release_waiting(&mut self) -> bool {
+        let mut released = false;
+        for index in 0..self.warps.len() {
+            self.select(index);
+            released |= self.release_joins();
+        }
+        released
+    }
+
+    /// Runs a warp's splits until none can go on or its turn is over.
+    fn run_warp(&mut self, index: usize) -> Result<(), Trap> {
+        self.select(index);
+        self.fuel = TURN;
+        while let Some(split) = self.warps[index].ready.pop_front() {
+            self.resume(split);
+            // SAFETY: the split is one of the program that this machine runs; `Launched` holds code for this processor.
+            match unsafe { self.run_split() } {
+                Flow::Next | Flow::Switch => {}
+                Flow::Yield => break,
+                Flow::Fault => return Err(self.take_trap()),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn take_trap(&mut self) -> Trap {
+        let unknown = || Box::new(Trap::whole(FaultKind::Trap, "for no known reason"));
+        *self.trap.take().unwrap_or_else(unknown)
+    }
+
+    /// Runs the current split until something other than the next instruction is due.
+    ///
+    /// # Safety
+    /// The program counter and the window are those of a split of the launch's program.
+    unsafe fn run_split(&mut self) -> Flow {
+        if self.instruments.is_some() {
+            // SAFETY: as promised by the caller.
+            return unsafe { self.run_split_instrumented() };
+        }
+        let code = self.launch.code;
+        let mut executed = 0u64;
+        loop {
+            // SAFETY: every path through a program ends in `exit`, `ret` or a jump, so the counter stays inside.
+            let instruction = unsafe { code.get_unchecked(self.pc as usize) };
+            self.pc += 1;
+            executed += 1;
+            // SAFETY: the instruction is one of the program's.
+            let flow = unsafe { (instruction.run)(self, instruction) };
+            if flow != Flow::Next {
+                self.instructions += executed;
+                return flow;
+            }
+        }
+    }
+
+    /// As [`Machine::run_split`], reporting each instruction.
+    #[cold]
+    unsafe fn run_split_instrumented(&mut self) -> Flow {
+        let code = self.launch.code;
+        loop {
+            let (pc, mask) = (self.pc, self.mask);
+            // SAFETY: as in `run_split`.
+            let instruction = unsafe { code.get_unchecked(pc as usize) };
+            self.pc += 1;
+            self.instructions += 1;
+            // SAFETY: as in `run_split`.
+            let flow = unsafe { (instruction.run)(self, instruction) };
+            let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
+            if let Some(instruments) = &mut self.instruments {
+                instruments.instruction(pc, mask, diverged);
+            }
+            if flow != Flow::Next {
+                return flow;
+            }
+        }
+    }
+
+    fn check_limits(&mut self) -> Result<(), Trap> {
+        if self.launch.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(Trap::whole(FaultKind::Cancelled, "by the caller"));
+        }
+        if let Some(limit) = self.launch.instruction_limit
+            && self.launch.count_instructions(std::mem::take(&mut self.instructions)) > limit
+        {
+            return Err(Trap::whole(FaultKind::InstructionLimit, format!("{limit} warp instructions")));
+        }
+        Ok(())
+    }
+
+    fn deadlock(&self) -> Trap {
+        let program = self.launch.program;
+        let mut lines = Vec::new();
+        for (name, warp, split) in self.barriers.waiting() {
+            let place = program.place(split.pc.saturating_sub(1));
+            lines.push(format!("{} at {name}, {place}", describe_lanes(warp, split.mask)));
+        }
+        for (index, warp) in self.warps.iter().enumerate() {
+            for waiting in &warp.syncing {
+                let missing = waiting.members & warp.live() & !waiting.split.mask;
+                let place = program.place(waiting.split.pc);
+                let (lanes, missing) =
+                    (describe_lanes(index, waiting.split.mask), describe_lanes(index, missing));
+                lines.push(format!("{lanes} for {missing}, {place}"));
+            }
+        }
+        const SHOWN: usize = 8;
+        let more = lines.len().saturating_sub(SHOWN);
+        lines.truncate(SHOWN);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        let detail = format!("{} threads are left, all waiting: {}", self.live_threads, lines.join("; "));
+        Trap::whole(FaultKind::BarrierDeadlock, detail)
+    }
+
+    /// The fault with all that is known of where it happened.
+    fn fault(&self, trap: &Trap) -> Fault {
+        let mut fault = Fault::new(trap.kind.clone(), &self.launch.program.name, trap.detail.clone());
+        fault.address = trap.address;
+        fault.nearest.clone_from(&trap.nearest);
+        fault.block = Some(self.launch.grid.position(self.block));
+        if let Some(lane) = trap.lane {
+            fault.thread = Some(self.launch.block.position(self.thread(lane)));
+            fault.place = Some(self.launch.program.place(self.pc.saturating_sub(1)));
+        }
+        fault
+    }
+}

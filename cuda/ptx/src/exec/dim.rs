@@ -1,0 +1,70 @@
+//! Sizes and positions in three dimensions.
+
+use std::fmt;
+
+/// The size of a grid or a block, or a position in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    /// The dimension that varies fastest.
+    pub x: u32,
+    /// The second.
+    pub y: u32,
+    /// The third.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// A size or position.
+    #[must_use]
+    pub const fn new(x: u32, y: u32, z: u32) -> Dim3 {
+        Dim3 { x, y, z }
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn volume(self) -> u64 {
+        // Saturates instead of wrapping: a launch of so many blocks is refused anyway.
+        u64::from(self.x).saturating_mul(self.y.into()).saturating_mul(self.z.into())
+    }
+
+    /// The position with this index, `x` varying fastest. No dimension may be 0.
+    pub(crate) fn position(self, index: u64) -> Dim3 {
+        let (x, y) = (u64::from(self.x), u64::from(self.y));
+        Dim3::new((index % x) as u32, (index / x % y) as u32, (index / x / y) as u32)
+    }
+
+    /// The three numbers.
+    pub(crate) fn axes(self) -> [u32; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Dim3 {
+        Dim3::new(x, 1, 1)
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Dim3 {
+        Dim3::new(x, y, 1)
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Dim3 {
+        Dim3::new(x, y, z)
+    }
+}
+
+impl From<[u32; 3]> for Dim3 {
+    fn from([x, y, z]: [u32; 3]) -> Dim3 {
+        Dim3::new(x, y, z)
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {})", self.x, self.y, self.z)
+    }
+}

@@ -1,0 +1,96 @@
+//! Which vector instructions there are, and the copies of the interpreter that use them.
+//!
+//! Handlers are written once, as inlined generic functions over [`Backend`]; the macro `handlers!` makes a copy of each for
+//! every [`Level`] and picks none: a program holds all copies until it is linked for the processor it runs on.
+
+use super::machine::Handler;
+
+/// A set of instructions handlers are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Level {
+    /// What every processor of the architecture has.
+    Baseline,
+    /// AVX2 with FMA, BMI and F16C.
+    Avx2,
+    /// AVX-512 with its byte, word and 128-bit forms.
+    Avx512,
+}
+
+impl Level {
+    /// The best one here.
+    pub(crate) fn current() -> Level {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("f16c");
+            let avx512 = avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            if avx512 {
+                return Level::Avx512;
+            }
+            if avx2 {
+                return Level::Avx2;
+            }
+        }
+        Level::Baseline
+    }
+}
+
+/// The copies of one handler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handlers {
+    /// By [`Level`].
+    pub(crate) plain: [Handler; 3],
+    /// As `plain`, for launches with [`super::instrument::Instruments`].
+    pub(crate) instrumented: [Handler; 3],
+}
+
+impl Handlers {
+    /// A handler with nothing to gain from vector instructions.
+    pub(crate) const fn same(handler: Handler) -> Handlers {
+        Handlers { plain: [handler; 3], instrumented: [handler; 3] }
+    }
+}
+
+/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>`, where `FMA` says whether
+/// fused multiplication is one instruction.
+macro_rules! handlers {
+    ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path) => {
+        $(#[$meta])*
+        pub(crate) const fn $name<O: $bound>() -> $crate::exec::level::Handlers {
+            use $crate::code::Inst;
+            use $crate::exec::machine::{Flow, Handler, Machine};
+            unsafe fn baseline<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+                // SAFETY: as promised by the caller, see `Handler`.
+                unsafe { $body::<O, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(m, i) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+            unsafe fn avx2<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+                // SAFETY: as promised by the caller, see `Handler`.
+                unsafe { $body::<O, true>(m, i) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+            unsafe fn avx512<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+                // SAFETY: as promised by the caller, see `Handler`.
+                unsafe { $body::<O, true>(m, i) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            let copies: [Handler; 3] = [baseline::<O>, avx2::<O>, avx512::<O>];
+            #[cfg(not(target_arch = "x86_64"))]
+            let copies: [Handler; 3] = [baseline::<O>; 3];
+            $crate::exec::level::Handlers { plain: copies, instrumented: copies }
+        }
+    };
+}
+pub(crate) use handlers;

@@ -1,0 +1,233 @@
+//! The state of one worker while it runs a block: what instructions see and change.
+//!
+//! The fields at the top of [`Machine`] are those of the *split* that runs: lanes of one warp at one program counter. `warp.rs` says
+//! how splits part and meet, `block.rs` which warp runs next.
+
+#![expect(unsafe_code, reason = "registers are reached by checked offsets into raw storage")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::address::AccessSpace;
+use super::barrier::Barriers;
+use super::fault::Trap;
+use super::grid::Launched;
+use super::instrument::Instruments;
+use super::lanes::{Line, Slot, lanes};
+use super::memory::Table;
+use super::warp::Warp;
+use crate::code::Inst;
+
+/// What the interpreter does after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Flow {
+    /// Goes on at the program counter.
+    Next,
+    /// Runs another split: this one ended, waits, or was put back among those that can run.
+    Switch,
+    /// Lets another warp run; this split can go on later.
+    Yield,
+    /// Ends the launch; [`Machine::trap`] says why.
+    Fault,
+}
+
+/// The code of an instruction.
+///
+/// # Safety
+/// The machine runs the program the instruction is of, so that register offsets are inside the window, and the
+/// processor has the features the code was compiled for.
+pub(crate) type Handler = unsafe fn(&mut Machine<'_>, &Inst) -> Flow;
+
+/// Memory that an instruction accessed last: accesses inside it need no look-up.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    /// The first address.
+    pub(crate) base: u64,
+    /// Bytes; 0 if nothing is remembered.
+    pub(crate) bytes: u64,
+    pub(crate) pointer: *mut u8,
+}
+
+impl Site {
+    pub(crate) const EMPTY: Site = Site { base: 0, bytes: 0, pointer: std::ptr::null_mut() };
+
+    /// Offsets below it leave room for an access of `size` bytes.
+    #[inline(always)]
+    pub(crate) fn limit(&self, size: u64) -> u64 {
+        (self.bytes + 1).saturating_sub(size)
+    }
+}
+
+/// The values lanes show each other in a collective instruction.
+#[derive(Clone)]
+pub(crate) struct Exchange {
+    pub(crate) values: Line<u64>,
+    pub(crate) predicates: u32,
+    /// The lanes that take part.
+    pub(crate) lanes: u32,
+}
+
+/// Which half of a collective instruction runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Both: all lanes are here.
+    Whole,
+    /// Values are shown.
+    Publish,
+    /// Results are taken.
+    Finish,
+}
+
+/// A worker's state. See the module documentation.
+pub(crate) struct Machine<'l> {
+    /// The register window of the split's frame.
+    pub(crate) registers: *mut u8,
+    /// The program counter: the instruction after the one that runs.
+    pub(crate) pc: u32,
+    /// The lanes for which the instruction takes place.
+    pub(crate) mask: u32,
+    /// Where the split meets others: an index into [`Warp::joins`].
+    pub(crate) join: u32,
+    /// An index into [`Warp::frames`].
+    pub(crate) frame: u32,
+    /// Backward branches left until other splits and warps have their turn.
+    pub(crate) fuel: i32,
+    /// The warp that runs: an index into `warps`.
+    pub(crate) warp: usize,
+    /// Local memory of the warp: that of lane `n` begins `n * local_stride` bytes in.
+    pub(crate) local: *mut u8,
+    pub(crate) local_stride: u64,
+    pub(crate) shared: Site,
+    pub(crate) params: Site,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) launch: &'l Launched<'l>,
+    pub(crate) warps: Vec<Warp>,
+    pub(crate) barriers: Barriers,
+    pub(crate) exchange: Box<Exchange>,
+    pub(crate) phase: Phase,
+    /// The allocations as of the launch, or as of the last look-up that failed.
+    pub(crate) table: Arc<Table>,
+    pub(crate) instruments: Option<Box<Instruments>>,
+    pub(crate) trap: Option<Box<Trap>>,
+    /// The block that runs, as a number.
+    pub(crate) block: u64,
+    /// Threads of the block that have not exited.
+    pub(crate) live_threads: u32,
+    pub(crate) instructions: u64,
+    pub(crate) started: Instant,
+    /// Storage behind `shared`: lines, for their alignment.
+    pub(crate) shared_storage: Vec<Line<u32>>,
+}
+
+impl Machine<'_> {
+    /// The register at `offset`.
+    ///
+    /// # Safety
+    /// The offset is that of a register of this slot type in the running program, see [`Handler`].
+    #[inline(always)]
+    pub(crate) unsafe fn line<S: Slot>(&self, offset: u32) -> *mut Line<S> {
+        // SAFETY: inside the window by the caller's promise; offsets of lines are multiples of their alignment.
+        unsafe { self.registers.add(offset as usize).cast() }
+    }
+
+    /// Reads the register at `offset`.
+    ///
+    /// # Safety
+    /// As for [`Machine::line`].
+    #[inline(always)]
+    pub(crate) unsafe fn read<S: Slot>(&self, offset: u32) -> Line<S> {
+        // SAFETY: as promised by the caller.
+        unsafe { *self.line::<S>(offset) }
+    }
+
+    /// Writes the active lanes of the register at `offset`.
+    ///
+    /// # Safety
+    /// As for [`Machine::line`].
+    #[inline(always)]
+    pub(crate) unsafe fn write<S: Slot>(&mut self, offset: u32, value: &Line<S>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let to = self.line::<S>(offset);
+            let mask = self.mask;
+            if mask == super::lanes::FULL {
+                *to = *value;
+            } else {
+                let old = *to;
+                *to = Line::from_fn(|lane| if mask >> lane & 1 != 0 { value.0[lane] } else { old.0[lane] });
+            }
+        }
+    }
+
+    /// The predicate at `offset`.
+    ///
+    /// # Safety
+    /// The offset is that of a predicate in the running program, see [`Handler`].
+    #[inline(always)]
+    pub(crate) unsafe fn predicate(&self, offset: u32) -> u32 {
+        // SAFETY: as promised by the caller.
+        unsafe { *self.registers.add(offset as usize).cast::<u32>() }
+    }
+
+    /// Writes the active lanes of the predicate at `offset`.
+    ///
+    /// # Safety
+    /// As for [`Machine::predicate`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_predicate(&mut self, offset: u32, value: u32) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let to = self.registers.add(offset as usize).cast::<u32>();
+            *to = *to & !self.mask | value & self.mask;
+        }
+    }
+
+    /// Ends the launch.
+    #[cold]
+    pub(crate) fn fail(&mut self, trap: Trap) -> Flow {
+        self.trap = Some(Box::new(trap));
+        Flow::Fault
+    }
+
+    /// `flow`, or the trap's end of the launch.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, result: Result<(), Trap>) -> Flow {
+        match result {
+            Ok(()) => Flow::Next,
+            Err(trap) => self.fail(trap),
+        }
+    }
+
+    /// The current warp.
+    #[inline(always)]
+    pub(crate) fn current(&mut self) -> &mut Warp {
+        &mut self.warps[self.warp]
+    }
+
+    /// The operand list that starts at `at`, see [`crate::code::Program::operands`].
+    #[inline(always)]
+    pub(crate) fn operands(&self, at: u32, count: usize) -> &[u32] {
+        &self.launch.program.operands[at as usize..at as usize + count]
+    }
+
+    /// The number of a lane's thread within the block.
+    pub(crate) fn thread(&self, lane: usize) -> u64 {
+        (self.warp * super::lanes::LANES + lane) as u64
+    }
+
+    /// The lowest active lane.
+    pub(crate) fn first_lane(&self) -> usize {
+        lanes(self.mask).next().unwrap_or(0)
+    }
+
+    /// The view that an access of this space always has, if there is one.
+    #[inline(always)]
+    pub(crate) fn fixed_view(&self, space: AccessSpace) -> Option<Site> {
+        match space {
+            AccessSpace::Shared => Some(self.shared),
+            AccessSpace::Param => Some(self.params),
+            _ => None,
+        }
+    }
+}

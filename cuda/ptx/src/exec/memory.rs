@@ -1,0 +1,443 @@
+//! Device memory: the allocations a launch may touch.
+//!
+//! Addresses are our own: handed out once in the life of the process, spaced so that an overrun never reaches a
+//! neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on a snapshot of the table, which keeps
+//! every allocation alive until the launch ends, so a `free` during a launch is a mistake of the program and never one
+//! of ours.
+//!
+//! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels of parallel blocks may race on
+//! them: every access from a kernel is an atomic or volatile one (see `exec/raw.rs`), so a race gives some value and
+//! no undefined behaviour.
+//!
+//! This module never dereferences a device address itself and never hands out a reference to device bytes.
+
+#![expect(unsafe_code, reason = "owns raw storage that interpreted programs read and write concurrently")]
+
+use std::alloc::Layout;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::raw;
+
+/// The first address ever handed out. High enough that small integers are never addresses.
+const FIRST_ADDRESS: u64 = 0x10_0000_0000;
+/// Addresses at and above belong to the windows of `exec/address.rs`.
+pub(crate) const ADDRESS_END: u64 = 1 << 56;
+/// Unused addresses between two allocations.
+const GUARD_BYTES: u64 = 1 << 16;
+/// Alignment of every allocation.
+const ALIGNMENT: u64 = 256;
+/// Frees remembered for reports of use after free.
+const FREED_MAX: usize = 4096;
+
+static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
+
+/// Why an operation of the host on device memory failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The storage could not be allocated.
+    OutOfMemory {
+        /// Bytes that were asked for.
+        bytes: u64,
+    },
+    /// No allocation holds the whole range.
+    OutOfBounds {
+        /// First byte of the range.
+        address: u64,
+        /// Length of the range.
+        bytes: u64,
+        /// The allocation nearest to the address, in words.
+        nearest: String,
+    },
+    /// The address is not the start of an allocation.
+    NotAllocated {
+        /// The address.
+        address: u64,
+    },
+    /// A registration overlaps another allocation, or its address is null, misaligned to its storage, or too high.
+    BadRegistration {
+        /// The address.
+        address: u64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfMemory { bytes } => write!(f, "out of memory allocating {bytes} bytes"),
+            Self::OutOfBounds { address, bytes, nearest } => {
+                write!(f, "{bytes} bytes at {address:#x} are not inside an allocation; {nearest}")
+            }
+            Self::NotAllocated { address } => write!(f, "no allocation starts at {address:#x}"),
+            Self::BadRegistration { address, reason } => write!(f, "cannot register {address:#x}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+/// Who frees the bytes of an allocation.
+enum Storage {
+    Owned(Layout),
+    Caller,
+    Empty,
+}
+
+/// A range of device addresses and its bytes.
+pub(crate) struct Allocation {
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    pub(crate) pointer: *mut u8,
+    pub(crate) read_only: bool,
+    pub(crate) label: Arc<str>,
+    storage: Storage,
+}
+
+// SAFETY: the pointer owns (or borrows, by the contract of `Memory::register`) bytes that are only ever reached by
+// atomic or volatile accesses, so an allocation may be used and dropped from any thread.
+unsafe impl Send for Allocation {}
+// SAFETY: as above; all other fields are immutable.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    /// New storage of `bytes` zero bytes at a new address.
+    pub(crate) fn new(bytes: u64, read_only: bool, label: impl Into<Arc<str>>) -> Result<Self, MemoryError> {
+        let out_of_memory = MemoryError::OutOfMemory { bytes };
+        let span = bytes.checked_next_multiple_of(ALIGNMENT).and_then(|b| b.checked_add(GUARD_BYTES));
+        let Some(span) = span.filter(|&span| span < ADDRESS_END / 2) else { return Err(out_of_memory) };
+        let mut allocation = Self {
+            base: 0,
+            bytes,
+            pointer: std::ptr::null_mut(),
+            read_only,
+            label: label.into(),
+            storage: Storage::Empty,
+        };
+        if bytes > 0 {
+            let layout =
+                usize::try_from(bytes).ok().and_then(|b| Layout::from_size_align(b, ALIGNMENT as usize).ok());
+            let Some(layout) = layout else { return Err(out_of_memory) };
+            // SAFETY: the layout has a size above zero.
+            let pointer = unsafe { std::alloc::alloc_zeroed(layout) };
+            if pointer.is_null() {
+                return Err(out_of_memory);
+            }
+            allocation.pointer = pointer;
+            allocation.storage = Storage::Owned(layout);
+        }
+        allocation.base = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
+        if allocation.base.saturating_add(span) >= ADDRESS_END { Err(out_of_memory) } else { Ok(allocation) }
+    }
+
+    /// One past the last address.
+    pub(crate) fn end(&self) -> u64 {
+        self.base + self.bytes
+    }
+
+    /// Where `address` lies relative to this allocation, in words.
+    pub(crate) fn describe(&self, address: u64) -> String {
+        let Self { base, bytes, label, .. } = self;
+        let what = format!("{label} of {bytes} bytes at {base:#x}");
+        if address < *base {
+            format!("{} bytes before {what}", base - address)
+        } else if address < self.end() {
+            format!("{} bytes into {what}", address - base)
+        } else {
+            format!("{} bytes past the end of {what}", address - self.end())
+        }
+    }
+
+    /// The pointer to `bytes` bytes at `address`, if all are inside.
+    pub(crate) fn pointer_to(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        let offset = address.checked_sub(self.base)?;
+        // `offset <= self.bytes` fits a usize because the storage does.
+        (offset <= self.bytes && self.bytes - offset >= bytes)
+            .then(|| self.pointer.wrapping_add(offset as usize))
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        if let Storage::Owned(layout) = self.storage {
+            // SAFETY: allocated with this layout in `new`, freed here alone.
+            unsafe { std::alloc::dealloc(self.pointer, layout) }
+        }
+    }
+}
+
+/// What is remembered of a freed allocation.
+#[derive(Clone)]
+pub(crate) struct Freed {
+    base: u64,
+    bytes: u64,
+    label: Arc<str>,
+}
+
+/// The allocations of a memory at one time.
+#[derive(Clone, Default)]
+pub(crate) struct Table {
+    /// Sorted by address, disjoint.
+    live: Vec<Arc<Allocation>>,
+    freed: VecDeque<Freed>,
+}
+
+impl Table {
+    /// The allocation that holds `address` (or ends there, for empty ranges).
+    pub(crate) fn find(&self, address: u64) -> Option<&Arc<Allocation>> {
+        let after = self.live.partition_point(|a| a.base <= address);
+        let candidate = self.live.get(after.checked_sub(1)?)?;
+        (address - candidate.base < candidate.bytes.max(1)).then_some(candidate)
+    }
+
+    /// The freed allocation that held `address`, in words.
+    pub(crate) fn find_freed(&self, address: u64) -> Option<String> {
+        let held = |f: &&Freed| address >= f.base && address - f.base < f.bytes;
+        self.freed.iter().rev().find(held).map(|f| {
+            format!(
+                "{} bytes into {} of {} bytes at {:#x}, which was freed",
+                address - f.base,
+                f.label,
+                f.bytes,
+                f.base
+            )
+        })
+    }
+
+    /// The allocation closest to `address`, with the distance.
+    pub(crate) fn nearest(&self, address: u64) -> Option<(u64, &Allocation)> {
+        let after = self.live.partition_point(|a| a.base <= address);
+        let before = after.checked_sub(1).and_then(|i| self.live.get(i));
+        let distance = |a: &Allocation| {
+            if address < a.base { a.base - address } else { (address - a.base).saturating_sub(a.bytes) }
+        };
+        before.into_iter().chain(self.live.get(after)).map(|a| (distance(a), &**a)).min_by_key(|(d, _)| *d)
+    }
+
+    pub(crate) fn insert(&mut self, allocation: Arc<Allocation>) {
+        let at = self.live.partition_point(|a| a.base < allocation.base);
+        self.live.insert(at, allocation);
+    }
+
+    fn remove(&mut self, address: u64) -> Option<Arc<Allocation>> {
+        let at = self.live.binary_search_by_key(&address, |a| a.base).ok()?;
+        Some(self.live.remove(at))
+    }
+}
+
+/// The device memory that launches work on. Shared freely between threads.
+#[derive(Default)]
+pub struct Memory {
+    table: RwLock<Arc<Table>>,
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let table = self.snapshot();
+        let bytes: u64 = table.live.iter().map(|a| a.bytes).sum();
+        write!(f, "Memory {{ allocations: {}, bytes: {bytes} }}", table.live.len())
+    }
+}
+
+impl Memory {
+    /// An empty memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Allocates `bytes` bytes and gives their device address, a multiple of 256. An empty allocation has an address too.
+    pub fn allocate(&self, bytes: u64) -> Result<u64, MemoryError> {
+        self.allocate_labelled(bytes, "an allocation")
+    }
+
+    /// As [`Memory::allocate`], with words that name the allocation in reports.
+    pub fn allocate_labelled(&self, bytes: u64, label: &str) -> Result<u64, MemoryError> {
+        let allocation = Allocation::new(bytes, false, label)?;
+        let base = allocation.base;
+        self.update(|table| table.insert(Arc::new(allocation)));
+        Ok(base)
+    }
+
+    /// Allocates and fills with `bytes`.
+    pub fn allocate_from(&self, bytes: &[u8]) -> Result<u64, MemoryError> {
+        let address = self.allocate(bytes.len() as u64)?;
+        self.write(address, bytes)?;
+        Ok(address)
+    }
+
+    /// Frees the allocation that starts at `address`. Kernels that still run may go on using it; later ones get a fault.
+    pub fn free(&self, address: u64) -> Result<(), MemoryError> {
+        self.update(|table| {
+            let allocation = table.remove(address).ok_or(MemoryError::NotAllocated { address })?;
+            if table.freed.len() == FREED_MAX {
+                table.freed.pop_front();
+            }
+            table.freed.push_back(Freed {
+                base: address,
+                bytes: allocation.bytes,
+                label: Arc::clone(&allocation.label),
+            });
+            Ok(())
+        })
+    }
+
+    /// Makes `bytes` bytes of the caller's storage visible to kernels at device address `address`.
+    /// [`Memory::free`] takes them away again.
+    ///
+    /// # Safety
+    /// `pointer` must be valid for reads and writes of `bytes` bytes until the range is freed and every launch that
+    /// began before has ended. While a launch runs, others may touch the bytes by atomic accesses only.
+    pub unsafe fn register(
+        &self,
+        address: u64,
+        pointer: *mut u8,
+        bytes: u64,
+        label: &str,
+    ) -> Result<(), MemoryError> {
+        let bad = |reason| Err(MemoryError::BadRegistration { address, reason });
+        if address == 0 || pointer.is_null() {
+            return bad("the address or the pointer is null");
+        }
+        if address.checked_add(bytes).is_none_or(|end| end > ADDRESS_END) {
+            return bad("device addresses end at 2^56");
+        }
+        if address % 16 != pointer.addr() as u64 % 16 {
+            return bad("address and storage are aligned differently");
+        }
+        let allocation = Arc::new(Allocation {
+            base: address,
+            bytes,
+            pointer,
+            read_only: false,
+            label: label.into(),
+            storage: Storage::Caller,
+        });
+        self.update(|table| {
+            let overlaps =
+                |a: &Arc<Allocation>| a.base < address + bytes.max(1) && address < a.base + a.bytes.max(1);
+            if table.live.iter().any(overlaps) {
+                return bad("the range overlaps another allocation");
+            }
+            table.insert(allocation);
+            Ok(())
+        })
+    }
+
+    /// Makes allocations that others own part of this memory, as a module's variables.
+    pub(crate) fn attach(&self, allocations: &[Arc<Allocation>]) {
+        self.update(|table| {
+            for allocation in allocations {
+                if table.find(allocation.base).is_none() {
+                    table.insert(Arc::clone(allocation));
+                }
+            }
+        });
+    }
+
+    /// Copies `bytes` to device memory.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        let table = self.snapshot();
+        let pointer = locate(&table, address, bytes.len())?;
+        // SAFETY: `locate` checked the range, and the snapshot keeps its storage alive.
+        unsafe { raw::copy_in(pointer, bytes) };
+        Ok(())
+    }
+
+    /// Copies device memory to `bytes`.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        let table = self.snapshot();
+        let pointer = locate(&table, address, bytes.len())?;
+        // SAFETY: `locate` checked the range, and the snapshot keeps its storage alive.
+        unsafe { raw::copy_out(pointer, bytes) };
+        Ok(())
+    }
+
+    /// The allocations there are now.
+    pub(crate) fn snapshot(&self) -> Arc<Table> {
+        Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn update<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut table))
+    }
+}
+
+fn locate(table: &Table, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
+    let bytes = bytes as u64;
+    if let Some(pointer) = table.find(address).and_then(|a| a.pointer_to(address, bytes)) {
+        return Ok(pointer);
+    }
+    if bytes == 0 {
+        return Ok(std::ptr::dangling_mut());
+    }
+    let nearest = match table.find_freed(address) {
+        Some(freed) => freed,
+        None => {
+            table.nearest(address).map_or_else(|| "nothing is allocated".into(), |(_, a)| a.describe(address))
+        }
+    };
+    Err(MemoryError::OutOfBounds { address, bytes, nearest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_hold_what_is_written_and_know_their_bounds() {
+        let memory = Memory::new();
+        let a = memory.allocate(8).unwrap();
+        let b = memory.allocate_labelled(16, "b").unwrap();
+        assert_eq!(a % 256, 0);
+        assert!(b > a + GUARD_BYTES);
+        memory.write(a, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+        let mut middle = [0; 4];
+        memory.read(a + 2, &mut middle).unwrap();
+        assert_eq!(middle, [3, 4, 5, 6]);
+        let error = memory.write(b + 12, &[0; 5]).unwrap_err();
+        assert!(error.to_string().contains("12 bytes into b of 16 bytes"), "{error}");
+        assert!(memory.read(a + 8, &mut [0]).is_err());
+        memory.read(a + 8, &mut []).unwrap();
+    }
+
+    #[test]
+    fn frees_are_remembered() {
+        let memory = Memory::new();
+        let a = memory.allocate_labelled(64, "weights").unwrap();
+        memory.free(a).unwrap();
+        assert_eq!(memory.free(a), Err(MemoryError::NotAllocated { address: a }));
+        let error = memory.read(a + 4, &mut [0]).unwrap_err().to_string();
+        assert!(error.contains("4 bytes into weights of 64 bytes") && error.contains("was freed"), "{error}");
+    }
+
+    #[test]
+    fn registered_storage_is_the_callers() {
+        let memory = Memory::new();
+        let mut storage = [7u64; 4];
+        let pointer = storage.as_mut_ptr().cast::<u8>();
+        let address = 0x4000_0000 + pointer.addr() as u64 % 16;
+        // SAFETY: the storage outlives the registration and is not touched meanwhile.
+        unsafe {
+            memory.register(address, pointer, 32, "storage").unwrap();
+            assert!(memory.register(address + 16, pointer, 32, "twice").is_err());
+            assert!(memory.register(address + 65, pointer, 32, "misaligned").is_err());
+            assert!(memory.register(0, pointer, 32, "null").is_err());
+        }
+        memory.write(address + 8, &9u64.to_le_bytes()).unwrap();
+        memory.free(address).unwrap();
+        assert_eq!(storage, [7, 9, 7, 7]);
+    }
+
+    #[test]
+    fn absurd_sizes_are_an_error() {
+        assert!(Memory::new().allocate(u64::MAX).is_err());
+        assert!(Memory::new().allocate(1 << 62).is_err());
+        assert_ne!(Memory::new().allocate(0).unwrap(), 0);
+    }
+}

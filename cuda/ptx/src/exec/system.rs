@@ -1,0 +1,136 @@
+//! What programs ask of the system: traps, `printf`, `assert`, `malloc`, `free`.
+
+#![expect(unsafe_code, reason = "reads registers and program memory")]
+
+use super::address::AccessSpace;
+use super::fault::{FaultKind, Trap};
+use super::instrument::AccessKind;
+use super::lanes::{Line, lanes};
+use super::locate::Request;
+use super::machine::{Flow, Machine};
+use super::printf::{self, Arguments};
+use super::raw::Word;
+use crate::code::Inst;
+
+/// The longest string a program can pass.
+const STRING_BYTES_MAX: u64 = 1 << 16;
+
+/// `trap`, and `brkpt` if `imm` is 1.
+pub(crate) unsafe fn trap(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let lane = m.first_lane();
+    let detail = if i.imm == 1 { "a breakpoint, and no debugger" } else { "" };
+    m.fail(Trap::new(FaultKind::Trap, lane, detail))
+}
+
+/// `nanosleep`: others have their turn.
+pub(crate) unsafe fn nanosleep(m: &mut Machine<'_>, _: &Inst) -> Flow {
+    m.fuel -= 1024;
+    m.poll();
+    Flow::Next
+}
+
+/// Reads a lane's memory byte by byte or word by word.
+struct Reader<'a, 'l> {
+    machine: &'a mut Machine<'l>,
+    lane: usize,
+    /// The next argument of a `printf`.
+    address: u64,
+}
+
+impl Reader<'_, '_> {
+    fn locate(&mut self, address: u64, bytes: u64) -> Result<*mut u8, Trap> {
+        let (space, kind, lane) = (AccessSpace::Generic, AccessKind::Read, self.lane);
+        self.machine.locate(&Request { address, bytes, space, kind, lane, site: 0 })
+    }
+}
+
+impl Arguments for Reader<'_, '_> {
+    type Error = Trap;
+
+    fn next(&mut self, bytes: u64) -> Result<u64, Trap> {
+        let address = self.address.next_multiple_of(bytes);
+        self.address = address + bytes;
+        let pointer = self.locate(address, bytes)?;
+        // SAFETY: `locate` checked the address.
+        Ok(unsafe { if bytes == 8 { u64::load(pointer) } else { u32::load(pointer).into() } })
+    }
+
+    fn string(&mut self, address: u64) -> Result<Vec<u8>, Trap> {
+        let mut string = Vec::new();
+        for offset in 0..STRING_BYTES_MAX {
+            let pointer = self.locate(address.wrapping_add(offset), 1)?;
+            // SAFETY: `locate` checked the address.
+            match unsafe { u8::load(pointer) } {
+                0 => break,
+                byte => string.push(byte),
+            }
+        }
+        Ok(string)
+    }
+}
+
+/// `vprintf`: `a` is the format, `b` the arguments, `dst` how many there were.
+pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers as the translation checked.
+    let (formats, arguments) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.b)) };
+    for lane in lanes(m.mask) {
+        let mut reader = Reader { machine: m, lane, address: arguments.0[lane] };
+        let text = reader.string(formats.0[lane]).and_then(|format| printf::format(&format, &mut reader));
+        match text {
+            Ok(text) => {
+                if let Some(sink) = m.launch.sink {
+                    sink(&text);
+                }
+            }
+            Err(trap) => return m.fail(trap),
+        }
+    }
+    // SAFETY: as above.
+    unsafe { m.write(i.dst, &Line::splat(0u32)) };
+    Flow::Next
+}
+
+/// `__assertfail`: `a` is the message, `b` the file, `c` the line, `d` the function.
+pub(crate) unsafe fn assert_fail(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let lane = m.first_lane();
+    // SAFETY: registers as the translation checked.
+    let (addresses, line) =
+        unsafe { ([i.a, i.b, i.d].map(|at| m.read::<u64>(at).0[lane]), m.read::<u32>(i.c).0[lane]) };
+    let mut reader = Reader { machine: m, lane, address: 0 };
+    let [message, file, function] = addresses.map(|address| {
+        let string = if address == 0 { Ok(Vec::new()) } else { reader.string(address) };
+        string.map_or_else(|_| "?".into(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+    });
+    m.fail(Trap::new(FaultKind::Assert { message, file, line, function }, lane, ""))
+}
+
+/// `malloc`: `a` is the size. Gives 0 if there is no memory.
+pub(crate) unsafe fn malloc(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers as the translation checked.
+    unsafe {
+        let sizes = m.read::<u64>(i.a);
+        let mut result = Line::splat(0u64);
+        for lane in lanes(m.mask) {
+            let memory = m.launch.memory;
+            result.0[lane] = memory.allocate_labelled(sizes.0[lane], "a program's malloc").unwrap_or(0);
+        }
+        m.write(i.dst, &result);
+    }
+    Flow::Next
+}
+
+/// `free`: `a` is the address.
+pub(crate) unsafe fn free(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers as the translation checked.
+    let addresses = unsafe { m.read::<u64>(i.a) };
+    for lane in lanes(m.mask) {
+        let address = addresses.0[lane];
+        if address != 0 && m.launch.memory.free(address).is_err() {
+            return m.fail(Trap::new(FaultKind::InvalidOperand, lane, "free of no allocation").at(address));
+        }
+    }
+    // Accesses look the freed memory up again.
+    m.table = m.launch.memory.snapshot();
+    m.sites.fill(super::machine::Site::EMPTY);
+    Flow::Next
+}

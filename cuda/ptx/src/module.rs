@@ -1,0 +1,347 @@
+//! A module that is ready to run: its kernels, and the storage of its variables.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Errors;
+use crate::code::{self, Addresses, Program};
+use crate::error::ErrorSink;
+use crate::exec::address::{AccessSpace, CODE_WINDOW};
+use crate::exec::memory::{Allocation, Memory, MemoryError};
+use crate::exec::{Dim3, Fault, Launch, Params, Report};
+use crate::syntax::ast::{self, FunctionId, Limits, ParameterStorage, Relocation, Symbol, VariableId};
+use crate::syntax::types::{Linkage, Space, Type};
+
+/// Bytes of a module's variables at most.
+const VARIABLE_BYTES_MAX: u64 = 1 << 32;
+
+/// A loaded module. Cheap to clone.
+#[derive(Clone)]
+pub struct Module {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    functions: Vec<Function>,
+    globals: Vec<(String, Global)>,
+    variables: Memory,
+}
+
+/// A variable at module scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Global {
+    /// Its device address.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A kernel of a module. Cheap to clone; it keeps the module's variables alive.
+#[derive(Clone)]
+pub struct Function {
+    inner: Arc<Kernel>,
+}
+
+struct Kernel {
+    program: Program,
+    parameters: Vec<Parameter>,
+    limits: Limits,
+    storage: Vec<Arc<Allocation>>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name.
+    pub name: String,
+    /// The type: of an array or a struct, that of its elements.
+    pub ty: Type,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The place within all parameters.
+    pub offset: u64,
+}
+
+/// A kernel that a module does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFunction {
+    /// The name that was asked for.
+    pub name: String,
+    /// Those there are.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for UnknownFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the module has no kernel {}; it has {}", self.name, self.known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownFunction {}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("functions", &self.functions().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl Module {
+    /// Reads, checks and translates a module. An error lists all that is wrong with it.
+    pub fn parse(text: &str) -> Result<Module, Errors> {
+        let tree = crate::syntax::parse(text)?;
+        let mut errors = ErrorSink::default();
+        let (storage, addresses, globals) = place_variables(&tree, &mut errors);
+        let mut functions = Vec::new();
+        for (index, function) in tree.functions.iter().enumerate() {
+            let id = FunctionId(index as u32);
+            if function.body.is_none() {
+                continue;
+            }
+            if function.is_entry {
+                let program = code::translate(&tree, id, &addresses, &mut errors);
+                functions.push((function, program));
+            } else {
+                code::check_function(&tree, id, &addresses, &mut errors);
+            }
+        }
+        errors.finish(())?;
+        let variables = Memory::new();
+        variables.attach(&storage);
+        let functions =
+            functions.into_iter().map(|(f, program)| Function::new(f, program, &storage)).collect();
+        Ok(Module { inner: Arc::new(Inner { functions, globals, variables }) })
+    }
+
+    /// The names of the kernels, in the order of the text.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.inner.functions.iter().map(Function::name)
+    }
+
+    /// A kernel by its name.
+    pub fn function(&self, name: &str) -> Result<Function, UnknownFunction> {
+        let found = self.inner.functions.iter().find(|function| function.name() == name);
+        let known = || self.functions().map(str::to_owned).collect();
+        found.cloned().ok_or_else(|| UnknownFunction { name: name.to_owned(), known: known() })
+    }
+
+    /// A `.global` or `.const` variable at module scope.
+    pub fn global(&self, name: &str) -> Option<Global> {
+        self.inner.globals.iter().find(|(known, _)| known == name).map(|(_, global)| *global)
+    }
+
+    /// Copies `bytes` to a variable: `address` is a place inside it.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.inner.variables.write(address, bytes)
+    }
+
+    /// Copies from a variable to `bytes`.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        self.inner.variables.read(address, bytes)
+    }
+}
+
+impl Function {
+    fn new(function: &ast::Function<'_>, program: Program, storage: &[Arc<Allocation>]) -> Function {
+        let places = code::parameter_places(function);
+        let parameter = |(parameter, (offset, bytes)): (&ast::Parameter<'_>, (u32, u32))| {
+            let (ty, align) = match parameter.storage {
+                ParameterStorage::Memory(layout) => (layout.element, layout.align),
+                ParameterStorage::Register(ty, _) => (ty, ty.bytes()),
+            };
+            Parameter {
+                name: parameter.name.to_owned(),
+                ty,
+                align,
+                bytes: bytes.into(),
+                offset: offset.into(),
+            }
+        };
+        let parameters = function.signature.parameters.iter().zip(places).map(parameter).collect();
+        let kernel = Kernel { program, parameters, limits: function.limits, storage: storage.to_vec() };
+        Function { inner: Arc::new(kernel) }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.inner.program.name
+    }
+
+    /// What it takes.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.inner.parameters
+    }
+
+    /// Threads of a block, at most.
+    #[must_use]
+    pub fn max_threads(&self) -> u32 {
+        let limits = self.inner.limits;
+        let limit =
+            limits.required_threads.or(limits.max_threads).map(|threads| Dim3::from(threads).volume());
+        limit.unwrap_or(1024).min(1024) as u32
+    }
+
+    /// Bytes of static shared memory.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u32 {
+        self.inner.program.shared_bytes
+    }
+
+    /// Bytes of local memory of a thread.
+    #[must_use]
+    pub fn local_bytes(&self) -> u32 {
+        self.inner.program.functions[0].local_bytes
+    }
+
+    /// 32-bit registers the text uses. A compiler for a GPU would need fewer, as it shares them between values.
+    #[must_use]
+    pub fn registers(&self) -> u32 {
+        self.inner.program.functions[0].registers
+    }
+
+    /// Runs the kernel and waits for its end; see [`Launch`] for all that can be asked for.
+    pub fn launch(
+        &self,
+        grid: impl Into<Dim3>,
+        block: impl Into<Dim3>,
+        dynamic_shared_bytes: u64,
+        params: &Params,
+        memory: &Memory,
+    ) -> Result<Report, Fault> {
+        Launch::new(self).grid(grid).block(block).shared(dynamic_shared_bytes).run(params, memory)
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.inner.program
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.inner.limits
+    }
+
+    /// Makes the module's variables part of a memory.
+    pub(crate) fn attach(&self, memory: &Memory) {
+        if !self.inner.storage.is_empty() {
+            memory.attach(&self.inner.storage);
+        }
+    }
+
+    /// The parameters' bytes as the kernel reads them, in words of 16.
+    pub(crate) fn param_bank(&self, params: &Params) -> Result<Vec<u128>, String> {
+        let expected = &self.inner.parameters;
+        let given = params.iter().count();
+        if given != expected.len() {
+            return Err(format!("{given} parameters where {} are needed", expected.len()));
+        }
+        let mut bank = vec![0u128; (self.inner.program.param_bytes as usize).div_ceil(16)];
+        for (value, parameter) in params.iter().zip(expected) {
+            if value.len() as u64 != parameter.bytes {
+                let Parameter { name, bytes, .. } = parameter;
+                return Err(format!("{} bytes for parameter {name}, which has {bytes}", value.len()));
+            }
+            for (&byte, at) in value.iter().zip(parameter.offset..) {
+                bank[at as usize / 16] |= u128::from(byte) << (8 * (at % 16));
+            }
+        }
+        // The bank is read byte by byte in memory order.
+        Ok(bank.into_iter().map(u128::to_le).collect())
+    }
+}
+
+type Globals = Vec<(String, Global)>;
+
+/// Allocates a module's variables and sets their initial values.
+fn place_variables(
+    tree: &ast::Module<'_>,
+    errors: &mut ErrorSink,
+) -> (Vec<Arc<Allocation>>, Addresses, Globals) {
+    let mut storage = Vec::new();
+    let mut addresses: Addresses = HashMap::new();
+    let mut globals = Vec::new();
+    let mut total = 0u64;
+    for (index, variable) in tree.variables.iter().enumerate() {
+        let lives = matches!(variable.space, Space::Global | Space::Const);
+        if !lives || variable.linkage == Linkage::Extern {
+            continue;
+        }
+        let bytes = variable.layout.bytes();
+        total = total.saturating_add(bytes);
+        if total > VARIABLE_BYTES_MAX {
+            errors.add(variable.span, format!("variables take more than {VARIABLE_BYTES_MAX} bytes"));
+            break;
+        }
+        let label = format!("variable {}", variable.name);
+        match Allocation::new(bytes, variable.space == Space::Const, label) {
+            Ok(allocation) => {
+                let global = Global { address: allocation.base, bytes };
+                addresses.insert(VariableId(index as u32), allocation.base);
+                if variable.function.is_none() {
+                    globals.push((variable.name.to_owned(), global));
+                }
+                storage.push(Arc::new(allocation));
+            }
+            Err(error) => errors.add(variable.span, error.to_string()),
+        }
+    }
+    let memory = Memory::new();
+    memory.attach(&storage);
+    for (index, variable) in tree.variables.iter().enumerate() {
+        let id = VariableId(index as u32);
+        let (Some(initializer), Some(&address)) = (&variable.initializer, addresses.get(&id)) else {
+            continue;
+        };
+        let mut bytes = initializer.bytes.clone();
+        for relocation in &initializer.relocations {
+            if let Err(reason) = relocate(tree, &addresses, relocation, &mut bytes, variable.layout.bytes()) {
+                errors.add(variable.span, format!("variable {}: {reason}", variable.name));
+            }
+        }
+        if let Err(error) = memory.write(address, &bytes) {
+            errors.add(variable.span, error.to_string());
+        }
+    }
+    (storage, addresses, globals)
+}
+
+fn relocate(
+    tree: &ast::Module<'_>,
+    addresses: &Addresses,
+    relocation: &Relocation,
+    bytes: &mut Vec<u8>,
+    size: u64,
+) -> Result<(), String> {
+    let base = match relocation.symbol {
+        Symbol::Function(id) => CODE_WINDOW + 16 * u64::from(id.0),
+        Symbol::Variable(id) => match tree.variables[id.index()].space {
+            Space::Global | Space::Const => {
+                *addresses.get(&id).ok_or("the address of a variable that is defined in no module at hand")?
+            }
+            Space::Shared if relocation.generic => AccessSpace::Shared.window(),
+            _ => return Err("the address of a variable that differs between threads or blocks".into()),
+        },
+        Symbol::Parameter(_) | Symbol::Return(_) => return Err("the address of a parameter".into()),
+    };
+    let value = base.wrapping_add_signed(relocation.addend) & relocation.mask;
+    let value = value.checked_shr(relocation.mask.trailing_zeros()).unwrap_or(0);
+    let (start, count) = (relocation.offset as usize, relocation.bytes as usize);
+    if relocation.offset + u64::from(relocation.bytes) > size || count > 8 {
+        return Err("an address beyond the end of the variable".into());
+    }
+    if bytes.len() < start + count {
+        bytes.resize(start + count, 0);
+    }
+    bytes[start..start + count].copy_from_slice(&value.to_le_bytes()[..count]);
+    Ok(())
+}
