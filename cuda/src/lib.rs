@@ -8,6 +8,7 @@
 //! It never chooses a stream, never waits on a compute thread, and knows no operation of TensorFlow.
 
 pub mod allocator;
+pub mod checker;
 pub(crate) mod cpu;
 pub mod error;
 pub mod front;

@@ -24,6 +24,8 @@ pub(crate) struct Event {
 pub(super) struct EventCore {
     pub(super) id: u64,
     timing: bool,
+    /// See [`EventOptions::internal`].
+    internal: bool,
     device: Arc<Device>,
     state: Mutex<State>,
     reached: Condvar,
@@ -151,11 +153,14 @@ impl Events for CpuContext {
         let core = EventCore {
             id: next_id(),
             timing: options.timing,
+            internal: options.internal,
             device: self.device.clone(),
             state: Mutex::default(),
             reached: Condvar::new(),
         };
-        if let Some(observer) = &self.device.shared.observer {
+        if let Some(observer) = &self.device.shared.observer
+            && !options.internal
+        {
             observer.event_created(core.id, Origin::here());
         }
         Ok(Event { core: Arc::new(core) })
@@ -176,7 +181,7 @@ impl Events for CpuContext {
 
     fn query_event(&self, event: &Event) -> Result<bool> {
         let reached = event.core.is_reached();
-        if reached {
+        if reached && !event.core.internal {
             self.saw(&event.core)?;
         }
         Ok(reached)

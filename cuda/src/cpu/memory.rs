@@ -52,10 +52,10 @@ impl Allocation {
         }
         // SAFETY: the size is not zero. Zeroed, because contents are arbitrary but must be bytes.
         let storage = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
-        let allocation = Self { address: 0, bytes, device, storage, layout };
+        let mut allocation = Self { address: 0, bytes, device, storage, layout };
         let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
-        let address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
-        (address < ADDRESS_END - span).then_some(Self { address, ..allocation })
+        allocation.address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
+        (allocation.address < ADDRESS_END - span).then_some(allocation)
     }
 
     /// Where the bytes lie.

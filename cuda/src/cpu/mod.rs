@@ -26,7 +26,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Backend, DeviceProperties, Dim3};
 
 use crate::observer::Observer;
-pub(crate) use access::Access;
+pub(crate) use access::{Access, AccessKind};
 pub(crate) use context::CpuContext;
 use memory::AddressSpace;
 use pool::Pool;

@@ -269,6 +269,10 @@ impl Streams for CpuContext {
         Ok(Stream { core: Arc::new(core) })
     }
 
+    fn stream_id(&self, stream: &Stream) -> u64 {
+        stream.core.id
+    }
+
     fn priority_range(&self) -> Result<(i32, i32)> {
         Ok(PRIORITIES)
     }

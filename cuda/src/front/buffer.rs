@@ -37,7 +37,7 @@ impl Backing for HalBacking {
     }
 
     fn record(&self, stream: &StreamRef) -> Result<Arc<Fence>, Diagnostic> {
-        let event = self.hal.create_event(EventOptions::default())?;
+        let event = self.hal.create_event(EventOptions { internal: true, ..EventOptions::default() })?;
         self.hal.record_event(&event, stream.hal())?;
         Ok(Arc::new(Fence(event)))
     }
@@ -245,7 +245,8 @@ impl DeviceBuffer {
     ) -> Self {
         if let Some(observer) = allocator.context().observer() {
             let origin = origin.clone().unwrap_or_default();
-            observer.buffer_granted(allocation.address(), allocation.bytes(), stream.id(), origin);
+            let stream = stream.context().hal().stream_id(stream.hal());
+            observer.buffer_granted(allocation.address(), allocation.bytes(), stream, origin);
         }
         let counted = Counted::new(allocator.context(), |live| &live.buffers);
         let (address, bytes) = (allocation.address(), allocation.bytes());

@@ -106,7 +106,8 @@ impl Completions {
         tell: Option<Tell>,
     ) -> Result<(), (DeviceError, Option<Release>)> {
         let spare = self.state.lock().spare.pop();
-        let event = match spare.map_or_else(|| self.hal.create_event(EventOptions::default()), Ok) {
+        let options = EventOptions { internal: true, ..EventOptions::default() };
+        let event = match spare.map_or_else(|| self.hal.create_event(options), Ok) {
             Ok(event) => event,
             Err(error) => return Err((error, release)),
         };
@@ -168,7 +169,9 @@ impl Completions {
                 };
                 // A failed device may still be busy with what it was given; but its events are reached in the end, and
                 // releasing waits for that.
-                if outcome.is_err() {
+                // And a program that is told that its work is done knows as much as if it had waited.
+                let tells = oldest.tell.is_some() && matches!(oldest.event, Mark::Own(_));
+                if outcome.is_err() || tells {
                     drop(self.hal.synchronize_event(oldest.event.hal()));
                 }
                 let Some(done) = pending.pop_front() else { break };

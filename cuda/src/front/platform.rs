@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::completion::Completions;
 use super::context::Context;
+use crate::checker::Checker;
 use crate::cpu::{CpuBackend, CpuOptions};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{self, DeviceProperties, DynBackend};
@@ -74,6 +75,15 @@ pub struct DeviceOptions {
     pub fault: NoopFault,
     /// Who watches what is done on CPU devices.
     pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+impl DeviceOptions {
+    /// Has a checker watch what is done on CPU devices; on others it sees nothing.
+    #[must_use]
+    pub fn checked_by(mut self, checker: Arc<Checker>) -> Self {
+        self.observer = Some(checker);
+        self
+    }
 }
 
 impl Default for DeviceOptions {

@@ -169,6 +169,9 @@ impl<C: Context> Streams for ErasedContext<C> {
     fn create_stream(&self, options: StreamOptions) -> Result<Erased> {
         self.0.create_stream(options).map(boxed)
     }
+    fn stream_id(&self, stream: &Erased) -> u64 {
+        own(stream).map_or(0, |stream| self.0.stream_id(stream))
+    }
     fn priority_range(&self) -> Result<(i32, i32)> {
         self.0.priority_range()
     }

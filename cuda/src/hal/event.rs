@@ -7,6 +7,9 @@ use super::{Resources, Result};
 pub struct EventOptions {
     /// Whether the time of passing is kept.
     pub timing: bool,
+    /// Whether the runtime made it for itself: a checker is not told of it, and that it is found to be reached says nothing
+    /// to the program unless somebody waits for it.
+    pub internal: bool,
 }
 
 /// Events.

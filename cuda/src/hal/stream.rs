@@ -14,6 +14,11 @@ pub trait Streams: Events {
     /// A stream.
     fn create_stream(&self, options: StreamOptions) -> Result<Self::Stream>;
 
+    /// What a checker knows the stream by; the same for all where there is no checker.
+    fn stream_id(&self, _stream: &Self::Stream) -> u64 {
+        0
+    }
+
     /// The numerically greatest (least urgent) and smallest (most urgent) priority.
     fn priority_range(&self) -> Result<(i32, i32)>;
 

@@ -1,0 +1,217 @@
+//! What is known of each byte of device memory: who wrote it last, who has read it since, and whether anybody wrote it.
+//!
+//! Bytes that are used alike share a cell; a use of a part of a cell cuts it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::clock::Clock;
+use crate::origin::Origin;
+
+/// An operation, once it is queued; or the grant of a buffer, which comes before all its uses.
+#[derive(Debug)]
+pub(super) struct Operation {
+    /// In the order of queueing.
+    pub(super) sequence: u64,
+    pub(super) stream: usize,
+    /// Its number on its stream.
+    pub(super) number: u32,
+    /// What is done when it begins.
+    pub(super) clock: Clock,
+    pub(super) name: String,
+    pub(super) origin: Origin,
+    pub(super) is_grant: bool,
+}
+
+impl Operation {
+    /// True if this one is done before the other begins.
+    pub(super) fn is_before(&self, other: &Self) -> bool {
+        if self.is_grant {
+            // Memory is granted to what follows all that its stream had to wait for.
+            return other.clock.knows(&self.clock);
+        }
+        self.is_known_to(&other.clock)
+    }
+
+    /// True if whoever has this clock knows that the operation is done.
+    pub(super) fn is_known_to(&self, clock: &Clock) -> bool {
+        clock.of(self.stream) >= self.number
+    }
+}
+
+/// Bytes that were used alike.
+#[derive(Debug, Clone)]
+struct Cell {
+    end: u64,
+    /// The last write, or the grant.
+    written: Option<Arc<Operation>>,
+    /// Reads since, the last one of each stream.
+    reads: Vec<Arc<Operation>>,
+    initialized: bool,
+    /// When the bytes got their owner; what was queued before used them for another one.
+    since: u64,
+    /// The first read before anybody wrote, and the grant it came after.
+    early_read: Option<(Arc<Operation>, Option<Arc<Operation>>)>,
+}
+
+/// Two uses of the same bytes without an order.
+#[derive(Debug)]
+pub(super) struct Conflict {
+    pub(super) earlier: Arc<Operation>,
+    pub(super) earlier_wrote: bool,
+    /// The first byte.
+    pub(super) address: u64,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Shadow {
+    cells: BTreeMap<u64, Cell>,
+}
+
+impl Shadow {
+    /// The bytes have a new owner and nothing in them. Gives reads of what nobody ever wrote.
+    pub(super) fn grant(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        since: u64,
+        grant: Option<Arc<Operation>>,
+    ) -> Vec<EarlyRead> {
+        let early = self.remove(address, bytes);
+        if bytes > 0 {
+            let end = address + bytes;
+            let cell =
+                Cell { end, written: grant, reads: vec![], initialized: false, since, early_read: None };
+            self.cells.insert(address, cell);
+        }
+        early
+    }
+
+    /// The bytes are gone. Gives reads of what nobody ever wrote.
+    pub(super) fn remove(&mut self, address: u64, bytes: u64) -> Vec<EarlyRead> {
+        let end = address + bytes;
+        self.cut(address);
+        self.cut(end);
+        let starts: Vec<u64> = self.cells.range(address..end).map(|(&start, _)| start).collect();
+        let removed = starts.into_iter().filter_map(|start| Some((start, self.cells.remove(&start)?)));
+        removed.filter_map(|(start, cell)| EarlyRead::of(start, &cell)).collect()
+    }
+
+    /// All reads of what nobody wrote up to now.
+    pub(super) fn early_reads(&self) -> Vec<EarlyRead> {
+        self.cells.iter().filter_map(|(&start, cell)| EarlyRead::of(start, cell)).collect()
+    }
+
+    /// The bytes were perhaps written by somebody who does not say what it did.
+    pub(super) fn assume_initialized(&mut self, address: u64, bytes: u64, by: &Operation) {
+        self.for_each(address, bytes, by.sequence, |_, cell| cell.initialized = true);
+    }
+
+    /// The operation reads the bytes. The first conflict, if there is one.
+    pub(super) fn read(&mut self, address: u64, bytes: u64, by: &Arc<Operation>) -> Option<Conflict> {
+        let mut conflict = None;
+        self.for_each(address, bytes, by.sequence, |start, cell| {
+            if let Some(written) = &cell.written
+                && conflict.is_none()
+                && !written.is_before(by)
+            {
+                conflict = Some(Conflict {
+                    earlier: written.clone(),
+                    earlier_wrote: true,
+                    address: start.max(address),
+                });
+            }
+            if !cell.initialized && cell.early_read.is_none() {
+                cell.early_read = Some((by.clone(), cell.written.clone()));
+            }
+            match cell.reads.iter_mut().find(|read| read.stream == by.stream) {
+                Some(read) => *read = by.clone(),
+                None => cell.reads.push(by.clone()),
+            }
+        });
+        conflict
+    }
+
+    /// The operation writes the bytes. The first conflict, if there is one.
+    pub(super) fn write(&mut self, address: u64, bytes: u64, by: &Arc<Operation>) -> Option<Conflict> {
+        let mut conflict = None;
+        self.for_each(address, bytes, by.sequence, |start, cell| {
+            let reads = cell.reads.iter().map(|read| (read, false));
+            let uses = cell.written.iter().map(|write| (write, true)).chain(reads);
+            let unordered = uses.into_iter().find(|(earlier, _)| {
+                // What an operation itself read before it wrote is in order.
+                earlier.sequence != by.sequence && !earlier.is_before(by)
+            });
+            if let Some((earlier, earlier_wrote)) = unordered {
+                // A read that came first by chance was not too early: that it is not ordered is the mistake.
+                if cell.early_read.as_ref().is_some_and(|(read, _)| !read.is_before(by)) {
+                    cell.early_read = None;
+                }
+                let (earlier, address) = (earlier.clone(), start.max(address));
+                conflict.get_or_insert(Conflict { earlier, earlier_wrote, address });
+            }
+            cell.written = Some(by.clone());
+            cell.reads.clear();
+            cell.initialized = true;
+        });
+        conflict
+    }
+
+    /// The first use of the bytes that whoever has this clock does not know to be done; reads too, if asked for.
+    pub(super) fn unseen(&self, address: u64, bytes: u64, clock: &Clock, reads: bool) -> Option<Conflict> {
+        let end = address.saturating_add(bytes);
+        let first = self.cells.range(..=address).next_back().map_or(address, |(&start, _)| start);
+        self.cells.range(first..end).filter(|(_, cell)| cell.end > address).find_map(|(&start, cell)| {
+            let writes = cell.written.iter().filter(|write| !write.is_grant).map(|write| (write, true));
+            let uses = writes.chain(cell.reads.iter().filter(|_| reads).map(|read| (read, false)));
+            uses.into_iter().find(|(earlier, _)| !earlier.is_known_to(clock)).map(
+                |(earlier, earlier_wrote)| Conflict {
+                    earlier: earlier.clone(),
+                    earlier_wrote,
+                    address: start.max(address),
+                },
+            )
+        })
+    }
+
+    /// Cuts the cell that holds the address, so that one begins there.
+    fn cut(&mut self, address: u64) {
+        let Some((_, cell)) = self.cells.range_mut(..address).next_back() else { return };
+        if cell.end > address {
+            let behind = cell.clone();
+            cell.end = address;
+            self.cells.insert(address, behind);
+        }
+    }
+
+    /// Calls `f` for the cells of exactly these bytes, as far as there are any that have had their owner since `at`.
+    fn for_each(&mut self, address: u64, bytes: u64, at: u64, mut f: impl FnMut(u64, &mut Cell)) {
+        if bytes == 0 {
+            return;
+        }
+        let end = address.saturating_add(bytes);
+        self.cut(address);
+        self.cut(end);
+        for (&start, cell) in self.cells.range_mut(address..end) {
+            if cell.since <= at {
+                f(start, cell);
+            }
+        }
+    }
+}
+
+/// A read of bytes that nobody had written.
+#[derive(Debug)]
+pub(super) struct EarlyRead {
+    pub(super) read: Arc<Operation>,
+    pub(super) granted: Option<Arc<Operation>>,
+    /// The first of the bytes.
+    pub(super) address: u64,
+}
+
+impl EarlyRead {
+    fn of(start: u64, cell: &Cell) -> Option<Self> {
+        cell.early_read.clone().map(|(read, granted)| Self { read, granted, address: start })
+    }
+}

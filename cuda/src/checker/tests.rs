@@ -1,0 +1,416 @@
+//! The checker fed with operations, as a device would.
+
+use proptest::prelude::*;
+use tfrt_host::SourceLocation;
+
+use super::*;
+
+const S: Id = 1;
+const T: Id = 2;
+const E: Id = 10;
+
+/// A place in a program: line `line`.
+fn at(line: u32) -> Origin {
+    Origin {
+        kernel: Some("k".to_owned()),
+        location: Some(SourceLocation { file: "p.mlir".into(), line, column: 1 }),
+    }
+}
+
+/// A program of two streams and a buffer of 1,024 bytes at 4,096, allocated for the first; each call is a line.
+struct Program {
+    checker: Arc<Checker>,
+    next: Id,
+}
+
+impl Program {
+    fn new() -> Self {
+        let checker = Checker::new();
+        checker.stream_created(S, 0, at(1));
+        checker.stream_created(T, 0, at(2));
+        checker.event_created(E, at(3));
+        checker.allocated(4096, 1 << 20, at(4));
+        checker.buffer_granted(4096, 1024, S, at(5));
+        Self { checker, next: 100 }
+    }
+
+    fn queue(&mut self, stream: Id, line: u32, accesses: &[Access]) -> Id {
+        self.next += 1;
+        let queued =
+            Queued { operation: self.next, stream, name: "an operation", accesses, origin: at(line) };
+        self.checker.queued(&queued).unwrap();
+        self.next
+    }
+
+    /// Queues and runs.
+    fn run(&mut self, stream: Id, line: u32, accesses: &[Access]) {
+        let operation = self.queue(stream, line, accesses);
+        self.done(operation, &[]);
+    }
+
+    fn done(&self, operation: Id, observed: &[Access]) {
+        self.checker.started(operation).unwrap();
+        self.checker.finished(operation, observed).unwrap();
+    }
+
+    fn record(&self, stream: Id) {
+        self.checker.event_recorded(E, stream, at(90));
+    }
+
+    fn wait(&self, stream: Id) {
+        self.checker.stream_waits(stream, E, true, at(91)).unwrap();
+    }
+
+    /// Mistakes with the lines of the two places.
+    fn found(&self) -> Vec<(Mistake, u32, Option<u32>)> {
+        let line = |origin: &Origin| origin.location.as_ref().map_or(0, |location| location.line);
+        let reports = self.checker.reports();
+        reports.iter().map(|r| (r.mistake, line(&r.at), r.other.as_ref().map(|(_, o)| line(o)))).collect()
+    }
+}
+
+fn read() -> Access {
+    Access::read(4096, 1024)
+}
+
+fn write() -> Access {
+    Access::write(4096, 1024)
+}
+
+fn launch() -> Access {
+    Access { address: 4096, bytes: 1024, kind: AccessKind::Launch }
+}
+
+#[test]
+fn one_stream_is_in_order() {
+    let mut p = Program::new();
+    p.run(S, 10, &[write()]);
+    p.run(S, 11, &[read()]);
+    p.run(S, 12, &[read(), write()]);
+    assert_eq!(p.found(), []);
+}
+
+#[test]
+fn streams_need_an_event_between_conflicting_uses() {
+    let mut p = Program::new();
+    p.run(S, 10, &[write()]);
+    p.run(T, 11, &[read()]);
+    assert_eq!(p.found(), [(Mistake::Race, 11, Some(10))]);
+    let text = p.checker.reports()[0].to_string();
+    for part in [
+        "p.mlir:11:1: DataRace: an operation on stream 1 reads bytes that an operation on stream 0 writes",
+        "a buffer of 1024 bytes allocated by 'k' at p.mlir:5:1",
+        "note: written by 'k' at p.mlir:10:1",
+        "record an event on stream 0 after 'k' at p.mlir:10:1, and let stream 1 wait for it before 'k' at p.mlir:11:1",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn an_event_orders_and_only_what_is_before_it() {
+    let mut p = Program::new();
+    p.run(S, 10, &[write()]);
+    p.record(S);
+    p.wait(T);
+    p.run(T, 11, &[read()]);
+    assert_eq!(p.found(), []);
+    // Behind the event, so not ordered with what follows the wait.
+    p.run(S, 12, &[write()]);
+    assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))]);
+}
+
+#[test]
+fn order_is_handed_on() {
+    let mut p = Program::new();
+    let (u, f) = (3, 11);
+    p.checker.stream_created(u, 0, at(6));
+    p.checker.event_created(f, at(7));
+    p.run(S, 10, &[write()]);
+    p.record(S);
+    p.wait(T);
+    p.checker.event_recorded(f, T, at(20));
+    p.checker.stream_waits(u, f, true, at(21)).unwrap();
+    p.run(u, 22, &[write()]);
+    assert_eq!(p.found(), []);
+}
+
+#[test]
+fn what_the_host_has_seen_is_before_what_it_queues() {
+    for see in [|p: &Program| p.checker.host_saw_stream(S), |p: &Program| p.checker.host_saw_event(E)] {
+        let mut p = Program::new();
+        p.run(S, 10, &[write()]);
+        p.record(S);
+        see(&p);
+        p.run(T, 11, &[read(), write()]);
+        assert_eq!(p.found(), []);
+    }
+}
+
+#[test]
+fn readers_share_and_a_later_writer_conflicts_with_each() {
+    let mut p = Program::new();
+    let (u, f) = (3, 11);
+    p.checker.stream_created(u, 0, at(6));
+    p.checker.event_created(f, at(7));
+    p.run(S, 10, &[write()]);
+    p.record(S);
+    p.wait(T);
+    p.wait(u);
+    p.run(S, 11, &[read()]);
+    p.run(T, 12, &[read()]);
+    assert_eq!(p.found(), []);
+    // Ordered behind the first reader alone.
+    p.record(S);
+    p.wait(u);
+    p.run(u, 13, &[write()]);
+    assert_eq!(p.found(), [(Mistake::Race, 13, Some(12))]);
+}
+
+#[test]
+fn other_bytes_do_not_conflict() {
+    let mut p = Program::new();
+    p.run(S, 10, &[Access::write(4096, 100)]);
+    p.record(S);
+    p.wait(T);
+    p.run(T, 11, &[Access::write(4196, 100)]);
+    p.run(S, 12, &[Access::write(4096, 100)]);
+    assert_eq!(p.found(), []);
+    p.run(S, 13, &[Access::write(4195, 2)]);
+    assert_eq!(p.found(), [(Mistake::Race, 13, Some(11))]);
+}
+
+/// The report is the same whichever ran first.
+#[test]
+fn reports_follow_the_program_and_not_the_run() {
+    let reports = [false, true].map(|swapped| {
+        let mut p = Program::new();
+        p.checker.host_saw_stream(S);
+        let writer = p.queue(S, 10, &[write()]);
+        let reader = p.queue(T, 11, &[read()]);
+        let order = if swapped { [reader, writer] } else { [writer, reader] };
+        order.into_iter().for_each(|operation| p.done(operation, &[]));
+        assert_eq!(p.found(), [(Mistake::Race, 11, Some(10))]);
+        p.checker.reports()
+    });
+    assert_eq!(reports[0], reports[1]);
+}
+
+#[test]
+fn launches_are_what_they_were_seen_to_do() {
+    let mut p = Program::new();
+    p.run(S, 10, &[write()]);
+    p.record(S);
+    let launched = p.queue(S, 11, &[launch()]);
+    p.wait(T);
+    let reads = p.queue(T, 12, &[read()]);
+    p.done(launched, &[Access::read(4096, 8)]);
+    p.done(reads, &[]);
+    assert_eq!(p.found(), []);
+    let launched = p.queue(S, 13, &[launch()]);
+    p.done(launched, &[Access::write(5000, 4)]);
+    assert_eq!(p.found(), [(Mistake::Race, 13, Some(12))]);
+}
+
+#[test]
+fn a_launch_stays_within_what_it_was_given() {
+    let mut p = Program::new();
+    let launched = p.queue(S, 10, &[launch()]);
+    p.done(launched, &[Access::write(4096, 1024), Access::write(4096 + 1024, 4)]);
+    assert_eq!(p.found(), [(Mistake::OutOfBounds, 10, Some(5))]);
+}
+
+#[test]
+fn a_launch_that_does_not_tell_may_have_written() {
+    let mut p = Program::new();
+    p.run(S, 10, &[launch()]);
+    p.run(S, 11, &[read()]);
+    assert_eq!(p.found(), []);
+}
+
+#[test]
+fn a_buffer_belongs_to_its_stream_first() {
+    let mut p = Program::new();
+    p.run(S, 10, &[write()]);
+    // Allocated behind work of S that nothing else is ordered with.
+    p.checker.buffer_granted(8192, 512, S, at(11));
+    p.run(T, 12, &[Access::write(8192, 512)]);
+    assert_eq!(p.found(), [(Mistake::UseBeforeAllocation, 12, Some(11))]);
+    p.checker.buffer_granted(16384, 512, S, at(13));
+    p.record(S);
+    p.wait(T);
+    p.run(T, 14, &[Access::write(16384, 512)]);
+    assert_eq!(p.found().len(), 1);
+}
+
+#[test]
+fn use_after_free_is_by_queueing_and_not_by_running() {
+    let mut p = Program::new();
+    let in_time = p.queue(S, 10, &[write()]);
+    p.checker.buffer_released(4096, 1024, at(11));
+    p.done(in_time, &[]);
+    assert_eq!(p.found(), []);
+    p.run(S, 12, &[read()]);
+    assert_eq!(p.found(), [(Mistake::UseAfterFree, 12, Some(11))]);
+}
+
+#[test]
+fn work_on_a_buffer_s_last_owner_does_not_touch_the_next() {
+    let mut p = Program::new();
+    let last_use = p.queue(S, 10, &[write()]);
+    p.queue(S, 11, &[]);
+    p.checker.buffer_released(4096, 1024, at(12));
+    p.checker.buffer_granted(4096, 512, S, at(13));
+    p.done(last_use, &[]);
+    assert_eq!(p.found(), []);
+    // What the last owner wrote is not the next one's.
+    p.run(S, 14, &[Access::read(4096, 512)]);
+    assert_eq!(p.found(), [(Mistake::Uninitialized, 14, Some(13))]);
+}
+
+#[test]
+fn memory_that_nobody_wrote_is_not_read() {
+    let mut p = Program::new();
+    p.run(S, 10, &[Access::write(4096, 512)]);
+    p.run(S, 11, &[Access::read(4096, 512)]);
+    assert_eq!(p.found(), []);
+    p.run(S, 12, &[Access::read(4096, 513)]);
+    let reports = p.checker.reports();
+    assert_eq!(p.found(), [(Mistake::Uninitialized, 12, Some(5))]);
+    assert!(reports[0].message.ends_with("from byte 512 of a buffer of 1024 bytes"), "{}", reports[0]);
+    // Written later, it was still read too early.
+    p.run(S, 13, &[write()]);
+    assert_eq!(p.found(), [(Mistake::Uninitialized, 12, Some(5))]);
+}
+
+#[test]
+fn the_host_keeps_off_what_is_in_flight() {
+    let mut p = Program::new();
+    let copy = p.queue(S, 10, &[write()]);
+    p.checker.host_access(4096, 4, false, at(11));
+    assert_eq!(p.found(), [(Mistake::HostAccess, 11, Some(10))]);
+    p.done(copy, &[]);
+    // Done, but the host does not know.
+    p.checker.host_access(4096, 4, false, at(12));
+    assert_eq!(p.found().len(), 2);
+    p.checker.host_saw_stream(S);
+    p.checker.host_access(4096, 4, true, at(13));
+    p.run(S, 14, &[read()]);
+    p.checker.host_access(4096, 4, false, at(15));
+    assert_eq!(p.found().len(), 2);
+    p.checker.host_access(4096, 4, true, at(16));
+    assert_eq!(p.found()[2], (Mistake::HostAccess, 16, Some(14)));
+}
+
+#[test]
+fn waiting_for_what_was_never_recorded_is_a_mistake() {
+    let p = Program::new();
+    p.checker.stream_waits(T, E, false, at(10)).unwrap();
+    assert_eq!(p.found(), [(Mistake::NeverRecorded, 10, Some(3))]);
+}
+
+#[test]
+fn loops_are_reported_once_with_a_count() {
+    let mut p = Program::new();
+    for _ in 0..3 {
+        p.run(S, 10, &[write()]);
+        p.run(T, 11, &[write()]);
+    }
+    let reports = p.checker.reports();
+    assert_eq!(p.found(), [(Mistake::Race, 11, Some(10)), (Mistake::Race, 10, Some(11))]);
+    assert_eq!(reports.iter().map(|r| r.times).sum::<u64>(), 5);
+}
+
+#[test]
+fn what_is_left_at_the_end_has_leaked() {
+    let p = Program::new();
+    let kinds = |p: &Program| p.checker.finish().iter().map(|r| r.mistake).collect::<Vec<_>>();
+    use Mistake::{LeakedBuffer, LeakedEvent, LeakedStream};
+    assert_eq!(kinds(&p), [LeakedStream, LeakedStream, LeakedEvent, LeakedBuffer]);
+    assert_eq!(
+        p.checker.finish()[3].to_string().lines().next(),
+        Some(
+            "p.mlir:5:1: ResourceExhausted: a buffer of 1024 bytes is still there at the end of the program"
+        )
+    );
+    p.checker.buffer_released(4096, 1024, at(10));
+    p.checker.freed(4096);
+    p.checker.event_destroyed(E);
+    p.checker.stream_destroyed(S);
+    p.checker.stream_destroyed(T);
+    assert_eq!(kinds(&p), []);
+}
+
+/// A piece of a random program.
+#[derive(Debug, Clone, Copy)]
+enum Piece {
+    Use { stream: usize, from: u64, bytes: u64, writes: bool },
+    Record { stream: usize, event: usize },
+    Wait { stream: usize, event: usize },
+    HostSees { stream: usize },
+}
+
+fn piece() -> impl Strategy<Value = Piece> {
+    let (stream, event) = (0usize..3, 0usize..2);
+    prop_oneof![
+        4 => (stream.clone(), 0u64..16, 1u64..8, any::<bool>())
+            .prop_map(|(stream, from, bytes, writes)| Piece::Use { stream, from, bytes, writes }),
+        2 => (stream.clone(), event.clone()).prop_map(|(stream, event)| Piece::Record { stream, event }),
+        2 => (stream.clone(), event).prop_map(|(stream, event)| Piece::Wait { stream, event }),
+        1 => stream.prop_map(|stream| Piece::HostSees { stream }),
+    ]
+}
+
+/// Whether two uses conflict without an order, by following every edge: for each use the set of uses before it.
+fn has_race(pieces: &[Piece]) -> bool {
+    let (mut streams, mut events, mut host) = (vec![0u64; 3], [None; 2], 0u64);
+    let mut uses: Vec<(u64, u64, u64, bool)> = vec![];
+    for piece in pieces {
+        match *piece {
+            Piece::Use { stream, from, bytes, writes } => {
+                let before = streams[stream] | host;
+                uses.push((before, from, bytes, writes));
+                streams[stream] = before | 1 << (uses.len() - 1);
+            }
+            Piece::Record { stream, event } => {
+                streams[stream] |= host;
+                events[event] = Some(streams[stream]);
+            }
+            Piece::Wait { stream, event } => streams[stream] |= events[event].unwrap_or(0),
+            Piece::HostSees { stream } => host |= streams[stream],
+        }
+    }
+    let conflicts = |i: usize, j: usize| {
+        let ((_, a, a_bytes, a_writes), (before, b, b_bytes, b_writes)) = (uses[i], uses[j]);
+        (a_writes || b_writes) && a < b + b_bytes && b < a + a_bytes && before >> i & 1 == 0
+    };
+    (0..uses.len()).any(|j| (0..j).any(|i| conflicts(i, j)))
+}
+
+proptest! {
+    #[test]
+    fn races_are_found_exactly_when_there_are_any(pieces in prop::collection::vec(piece(), 0..40)) {
+        let mut p = Program::new();
+        let stream = |number: usize| 50 + number as Id;
+        let event = |number: usize| 60 + number as Id;
+        let mut recorded = [false; 2];
+        for piece in &pieces {
+            match *piece {
+                Piece::Use { stream: s, from, bytes, writes } => {
+                    let (address, kind) = (4096 + from, if writes { AccessKind::Write } else { AccessKind::Read });
+                    p.run(stream(s), 10, &[Access { address, bytes, kind }]);
+                }
+                Piece::Record { stream: s, event: e } => {
+                    recorded[e] = true;
+                    p.checker.event_recorded(event(e), stream(s), at(20));
+                }
+                Piece::Wait { stream: s, event: e } => {
+                    p.checker.stream_waits(stream(s), event(e), recorded[e], at(21)).unwrap();
+                }
+                Piece::HostSees { stream: s } => p.checker.host_saw_stream(stream(s)),
+            }
+        }
+        let found = p.checker.reports().iter().any(|report| report.mistake == Mistake::Race);
+        prop_assert_eq!(found, has_race(&pieces));
+    }
+}

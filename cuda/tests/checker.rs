@@ -1,0 +1,141 @@
+//! The checker on a CPU device, through the front: what a program forgot is found in every run.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::sync::Arc;
+
+use tfrt_cuda::allocator::Options;
+use tfrt_cuda::checker::{Checker, Mistake};
+use tfrt_cuda::front::{Choice, Context, DeviceAllocator, DeviceOptions, Platform, Stream};
+use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_host::host_buffer::HostBuffer;
+
+const BYTES: u64 = 1 << 16;
+
+/// A device, two streams, and an allocator.
+struct Setup {
+    checker: Arc<Checker>,
+    context: Context,
+    first: Stream,
+    second: Stream,
+    allocator: DeviceAllocator,
+}
+
+impl Setup {
+    fn new() -> Self {
+        let checker = Checker::new();
+        let mut options = DeviceOptions::default().checked_by(checker.clone());
+        (options.choice, options.memory_bytes) = (Choice::Cpu, 64 << 20);
+        let platform = Platform::new(&options).unwrap();
+        let context = platform.device(0).unwrap().create_context().unwrap();
+        let stream = || context.create_stream(StreamOptions::default()).unwrap();
+        let (first, second) = (stream(), stream());
+        let allocator = context.create_allocator(Options::default());
+        Self { checker, context, first, second, allocator }
+    }
+
+    /// Ends the program and gives what was found.
+    fn finish(self) -> Vec<Mistake> {
+        self.first.synchronize().unwrap();
+        self.second.synchronize().unwrap();
+        let Self { checker, context, first, second, allocator } = self;
+        drop((first, second, allocator, context));
+        checker.finish().iter().map(|report| report.mistake).collect()
+    }
+}
+
+/// Fills a buffer on one stream and reads it on the other; the event between them may be forgotten.
+fn produce_and_consume(with_event: bool) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, allocator, .. } = &setup;
+    let from = allocator.allocate(first, BYTES as i64, "from").unwrap();
+    let to = allocator.allocate(second, BYTES as i64, "to").unwrap();
+    first.set(&from, 0, Pattern::U8(7), BYTES).unwrap();
+    if with_event {
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(first).unwrap();
+        second.wait(&event).unwrap();
+    }
+    second.copy((&to, 0), (&from, 0), BYTES, false).unwrap();
+    drop((from, to));
+    setup.finish()
+}
+
+#[test]
+fn a_forgotten_event_is_found_in_every_run() {
+    for _ in 0..20 {
+        assert_eq!(produce_and_consume(false), [Mistake::Race]);
+        assert_eq!(produce_and_consume(true), []);
+    }
+}
+
+#[test]
+fn what_the_host_waited_for_is_in_order() {
+    let setup = Setup::new();
+    let buffer = setup.allocator.allocate(&setup.first, BYTES as i64, "buffer").unwrap();
+    setup.first.set(&buffer, 0, Pattern::U8(7), BYTES).unwrap();
+    setup.first.synchronize().unwrap();
+    let host = HostBuffer::from_vec(vec![0u8; BYTES as usize]);
+    let copied = setup.second.copy_to_host(&host, 0, &buffer, 0, BYTES).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    copied.when_done(move |outcome| sender.send(outcome).unwrap()).unwrap();
+    receiver.recv().unwrap().unwrap();
+    // The copy was waited for by its completion alone.
+    setup.first.set(&buffer, 0, Pattern::U8(8), BYTES).unwrap();
+    drop(buffer);
+    assert_eq!(setup.finish(), []);
+}
+
+#[test]
+fn memory_reused_between_streams_is_in_order() {
+    let setup = Setup::new();
+    for round in 0..20 {
+        let (here, there) =
+            if round % 2 == 0 { (&setup.first, &setup.second) } else { (&setup.second, &setup.first) };
+        let buffers: Vec<_> =
+            (0..5).map(|_| setup.allocator.allocate(here, 3 << 20, "buffer").unwrap()).collect();
+        for buffer in &buffers {
+            here.set(buffer, 0, Pattern::U32(round), 100).unwrap();
+        }
+        let event = setup.context.create_event(EventOptions::default()).unwrap();
+        event.record(here).unwrap();
+        there.wait(&event).unwrap();
+        for buffer in &buffers {
+            there.set(buffer, 0, Pattern::U32(round), 100).unwrap();
+        }
+    }
+    assert_eq!(setup.finish(), []);
+}
+
+#[test]
+fn memory_that_was_never_written_is_not_copied() {
+    let setup = Setup::new();
+    let from = setup.allocator.allocate(&setup.first, BYTES as i64, "from").unwrap();
+    let to = setup.allocator.allocate(&setup.first, BYTES as i64, "to").unwrap();
+    setup.first.set(&from, 0, Pattern::U8(1), BYTES / 2).unwrap();
+    setup.first.copy((&to, 0), (&from, 0), BYTES, false).unwrap();
+    drop((from, to));
+    assert_eq!(setup.finish(), [Mistake::Uninitialized]);
+}
+
+#[test]
+fn an_event_that_was_not_recorded_is_no_order() {
+    let setup = Setup::new();
+    let event = setup.context.create_event(EventOptions::default()).unwrap();
+    setup.second.wait(&event).unwrap();
+    drop(event);
+    assert_eq!(setup.finish(), [Mistake::NeverRecorded]);
+}
+
+#[test]
+fn leaks_are_found() {
+    let setup = Setup::new();
+    let event = setup.context.create_event(EventOptions::default()).unwrap();
+    let buffer = setup.allocator.allocate(&setup.first, BYTES as i64, "buffer").unwrap();
+    let stream = setup.context.create_stream(StreamOptions::default()).unwrap();
+    std::mem::forget((event, buffer, stream));
+    let leaks = setup.finish();
+    for leak in [Mistake::LeakedStream, Mistake::LeakedEvent, Mistake::LeakedBuffer] {
+        assert!(leaks.contains(&leak), "{leaks:?}");
+    }
+}
