@@ -87,7 +87,7 @@ fn a_graph_of_a_copy_and_a_launch() {
     let graph = context.end_capture(&stream).unwrap();
     assert_eq!(context.graph_nodes(&graph), Ok(2));
 
-    let event = context.create_event(EventOptions { timing: true }).unwrap();
+    let event = context.create_event(EventOptions { timing: true, ..EventOptions::default() }).unwrap();
     context.set(&stream, address, Pattern::U32(40), count.into()).unwrap();
     context.launch_graph(&graph, &stream).unwrap();
     context.record_event(&event, &stream).unwrap();
