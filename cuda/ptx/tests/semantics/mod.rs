@@ -176,11 +176,8 @@ impl Case {
                 line(format!("selp.u32 %word, 1, 0, %{name};"));
                 line(format!("st.global.u32 [%to+{at}], %word;"));
             } else {
-                let width = ty.bits().max(8);
-                line(format!(
-                    "st.global.{}{width} [%to+{at}], %{name};",
-                    if width > 16 { &ty.names().1[..1] } else { "b" }
-                ));
+                let stored = if ty.bits() == 8 { "b16".to_owned() } else { ty.names().1 };
+                line(format!("st.global.{stored} [%to+{at}], %{name};"));
             }
         }
         line("ret;".into());

@@ -172,8 +172,9 @@ fn permute(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
         ("ecr", Permutation::EdgeRight),
         ("rc16", Permutation::Replicate16),
     ];
-    let ty = w.ty()?;
+    // The mode stands behind the type.
     let mode = w.find(|word| MODES.iter().position(|(known, _)| *known == word));
+    let ty = w.ty()?;
     w.finish()?;
     if ty != Type::B32 {
         return no_type(ty);

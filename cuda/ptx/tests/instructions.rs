@@ -1,0 +1,3 @@
+//! What instructions compute, one by one and in random programs.
+
+mod semantics;
