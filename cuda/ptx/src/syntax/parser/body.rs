@@ -109,7 +109,8 @@ impl<'s> Parser<'s> {
 
     /// Whether the next function begins here: the end of this one is missing.
     fn begins_function(&self) -> bool {
-        matches!(self.token.text, "entry" | "func" | "visible" | "weak" | "extern" | "common")
+        let first = self.token.span.line > self.previous_end.line;
+        first && matches!(self.token.text, "entry" | "func" | "visible" | "weak" | "extern" | "common")
     }
 
     fn close_all(&mut self, body: &mut Body<'s>) {
