@@ -248,10 +248,12 @@ unsafe fn run_wmma<const LOAD: bool, const CHECKED: bool>(m: &mut Machine<'_>, i
     for index in 0..listed(i) {
         let register = m.operands(i.c, listed(i))[index];
         // SAFETY: the list has registers of the fragment's width, as the translation checked.
-        let mut line = match (LOAD, wide) {
-            (true, _) => Line::splat(0),
-            (false, true) => unsafe { m.read::<u64>(register) },
-            (false, false) => Line(unsafe { m.read::<u32>(register) }.0.map(u64::from)),
+        let mut line = unsafe {
+            match (LOAD, wide) {
+                (true, _) => Line::splat(0),
+                (false, true) => m.read::<u64>(register),
+                (false, false) => Line(m.read::<u32>(register).0.map(u64::from)),
+            }
         };
         for lane in 0..LANES {
             // SAFETY: `a` and `b` are registers of 64 and 32 bits.

@@ -53,15 +53,19 @@ impl<'i> Words<'i> {
         self.find(|word| words.iter().copied().find(|known| *known == word))
     }
 
-    /// Takes the last modifier, which is a type.
+    /// Takes the type: the last modifier, but for some that may also stand behind it.
     fn ty(&mut self) -> Checked<Type> {
-        let word = self.left.pop().ok_or("the type is missing")?;
+        let word = self.last()?;
         Type::from_word(word).ok_or_else(|| format!("unknown type .{word}"))
     }
 
-    /// Takes the last modifier, whatever it is.
+    /// Takes the word that stands for a type, see [`Words::ty`].
     fn last(&mut self) -> Checked<&'i str> {
-        self.left.pop().ok_or_else(|| "the type is missing".into())
+        /// As in `mad.hi.s32.sat` and `cvt.f64.bf16.rp`.
+        const TRAILING: [&str; 13] =
+            ["sat", "ftz", "relu", "satfinite", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"];
+        let at = self.left.iter().rposition(|word| !TRAILING.contains(word)).ok_or("the type is missing")?;
+        Ok(self.left.remove(at))
     }
 
     /// Takes a rounding of floating-point results.
