@@ -112,6 +112,11 @@ impl Context {
         }))
     }
 
+    /// Whether somebody watches: only then it matters where calls come from.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.0.observer.is_some()
+    }
+
     /// Tells contexts apart.
     pub fn id(&self) -> u64 {
         self.0.id

@@ -1,0 +1,175 @@
+//! Modules and functions.
+//!
+//! `module.load_static` keeps the functions of a request's modules in a table, where `launch` finds them by number.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use tfrt_host::bef::AggregateAttribute;
+use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
+
+use super::from;
+use crate::front::{Context, Function, Module};
+
+/// The resource that holds the table.
+const TABLE: &str = "cuda_module_table_resource";
+
+/// For each device, the functions of its modules.
+#[derive(Default)]
+pub(super) struct ModuleTable(RwLock<Vec<(u32, Arc<[Function]>)>>);
+
+/// The functions loaded for a device.
+pub(super) fn functions(cx: &ExecutionContext, device: u32) -> Result<Arc<[Function]>, Diagnostic> {
+    let table = cx.resources().get::<ModuleTable>(TABLE).map_err(|_| {
+        Diagnostic::invalid_argument("CUDA module table has not been initialized for any device")
+    })?;
+    let tables = table.0.read();
+    let found = tables.iter().find(|(ordinal, _)| *ordinal == device);
+    found.map(|(_, functions)| functions.clone()).ok_or_else(|| {
+        Diagnostic::invalid_argument(format!(
+            "CUDA module table has not been initialized for device {device}"
+        ))
+    })
+}
+
+fn malformed(what: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::invalid_argument(format!("CUDA module table spec is malformed; {what}"))
+}
+
+/// The attribute's elements as strings.
+fn strings<'a>(what: &str, list: &AggregateAttribute<'a>) -> Result<Vec<&'a str>, Diagnostic> {
+    let expected = |index| malformed(format!("Expected a string; {what} {index}"));
+    (0..list.len())
+        .map(|index| {
+            let element = list.get(index).ok_or_else(|| expected(index))?;
+            element.string().map_err(|_| expected(index))
+        })
+        .collect()
+}
+
+/// The modules, and the names of each one's functions.
+fn parse<'a>(
+    modules: &AggregateAttribute<'a>,
+    counts: &[i32],
+    functions: &AggregateAttribute<'a>,
+) -> Result<Vec<(&'a str, Vec<&'a str>)>, Diagnostic> {
+    let (modules, functions) = (strings("module", modules)?, strings("function", functions)?);
+    if modules.is_empty() {
+        return Err(malformed("No module data specified"));
+    }
+    if modules.len() != counts.len() {
+        return Err(malformed(format!(
+            "Number of entries in function count list doesn't match number of modules; {} vs {}",
+            counts.len(),
+            modules.len()
+        )));
+    }
+    if let Some((module, count)) = counts.iter().enumerate().find(|(_, count)| **count <= 0) {
+        return Err(malformed(format!("Invalid function count ({count}) specified for module {module}")));
+    }
+    let total: i64 = counts.iter().map(|&count| i64::from(count)).sum();
+    if total != functions.len() as i64 {
+        return Err(malformed(format!(
+            "Mismatch between total size of functions per module and size of function table; {total} vs {}",
+            functions.len()
+        )));
+    }
+    let mut names = functions.into_iter();
+    let lists = modules.into_iter().zip(counts);
+    Ok(lists.map(|(module, &count)| (module, names.by_ref().take(count as usize).collect())).collect())
+}
+
+fn load_static(
+    context: Arg<Context>,
+    _chain: Chain,
+    counts: Attr<[i32]>,
+    functions: Attr<AggregateAttribute<'_>>,
+    modules: Attr<AggregateAttribute<'_>>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    let device = context.device().ordinal();
+    let table = cx.resources().get_or_create(TABLE, ModuleTable::default)?;
+    let duplicate = || {
+        Diagnostic::invalid_argument(format!(
+            "Unable to load CUDA module table. Table has already been created for device {device}"
+        ))
+    };
+    if table.0.read().iter().any(|(ordinal, _)| *ordinal == device) {
+        return Err(duplicate());
+    }
+    let mut loaded = Vec::new();
+    for (image, names) in parse(&modules.0, counts.0, &functions.0)? {
+        let module = from(cx, &context, || context.load_module(image.as_bytes()))?;
+        for name in names {
+            loaded.push(module.function(name)?);
+        }
+    }
+    let mut tables = table.0.write();
+    if tables.iter().any(|(ordinal, _)| *ordinal == device) {
+        return Err(duplicate());
+    }
+    tables.push((device, loaded.into()));
+    Ok(Chain)
+}
+
+fn load(
+    context: Arg<Context>,
+    _chain: Chain,
+    image: Attr<str>,
+    cx: &ExecutionContext,
+) -> Result<(Module, Chain), Diagnostic> {
+    Ok((from(cx, &context, || context.load_module(image.0.as_bytes()))?, Chain))
+}
+
+fn compile(
+    context: Arg<Context>,
+    _chain: Chain,
+    source: Attr<str>,
+    cx: &ExecutionContext,
+) -> Result<(Module, Chain), Diagnostic> {
+    from(cx, &context, || {
+        let image = context.compile(source.0, &[])?;
+        Ok((context.load_module(&image)?, Chain))
+    })
+}
+
+fn function_get(module: Arg<Module>, _chain: Chain, name: Attr<str>) -> Result<(Function, Chain), Diagnostic> {
+    Ok((module.function(name.0)?, Chain))
+}
+
+fn occupancy(
+    function: Arg<Function>,
+    threads: u32,
+    shared_memory_bytes: u32,
+    _chain: Chain,
+) -> Result<(u32, Chain), Diagnostic> {
+    Ok((function.occupancy(threads, shared_memory_bytes)?, Chain))
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add("tfrt_cuda.module.load_static", load_static)
+        .attributes(&["funcs_per_module", "functions", "modules"])
+        .side_effecting()
+        .doc("Loads modules (PTX or binaries) and keeps their functions, for 'launch' to find by number.");
+    registry
+        .add("tfrt_cuda.module.load", load)
+        .attributes(&["image"])
+        .side_effecting()
+        .doc("A module: PTX, or a binary of the device's.");
+    registry
+        .add("tfrt_cuda.module.compile", compile)
+        .attributes(&["source"])
+        .side_effecting()
+        .blocking()
+        .doc("A module compiled from CUDA C++, where the compiler is there.");
+    registry
+        .add("tfrt_cuda.function.get", function_get)
+        .attributes(&["name"])
+        .side_effecting()
+        .doc("A function of a module.");
+    registry
+        .add("tfrt_cuda.function.occupancy", occupancy)
+        .side_effecting()
+        .doc("Blocks of so many threads, with so much dynamic shared memory, that a multiprocessor holds at a time.");
+}

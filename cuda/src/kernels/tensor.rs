@@ -1,0 +1,103 @@
+//! Tensors on a device: a buffer with an element type and a shape.
+
+use std::fmt;
+
+use tfrt_host::{Arg, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry, value_type};
+use tfrt_tensor::TensorShape;
+
+use crate::front::DeviceBuffer;
+
+/// A dense, row-major tensor in device memory.
+#[derive(Clone, Debug)]
+pub struct DenseGpuTensor {
+    shape: TensorShape,
+    dtype: DType,
+    buffer: DeviceBuffer,
+}
+
+value_type!(DenseGpuTensor, "!t.tensor");
+
+impl DenseGpuTensor {
+    /// Takes a buffer over; its handle is of no use any more.
+    ///
+    /// # Errors
+    /// If the buffer's size is not the tensor's, or another tensor has it.
+    pub fn new(dtype: DType, shape: &TensorShape, buffer: &DeviceBuffer) -> Result<Self, Diagnostic> {
+        if !buffer.is_valid() {
+            return Err(Diagnostic::invalid_argument("Cannot make tensor from invalid (moved from?) buffer"));
+        }
+        let (elements, size) = (shape.num_elements()?, dtype.size().unwrap_or(0));
+        if elements.checked_mul(size).is_none_or(|bytes| bytes as u64 != buffer.len()) {
+            return Err(Diagnostic::invalid_argument(format!(
+                "tfrt_cuda.tensor.make failed: buffer_size ({}) is not equal to the number of elements in shape \
+                 ({shape}) times element size ({size})",
+                buffer.len()
+            )));
+        }
+        Ok(Self { shape: shape.clone(), dtype, buffer: buffer.take_over()? })
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &TensorShape {
+        &self.shape
+    }
+
+    /// Type of its elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Its memory.
+    pub fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+}
+
+impl fmt::Display for DenseGpuTensor {
+    /// As the reference prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dtype, shape, address) = (self.dtype, &self.shape, self.buffer.address());
+        write!(f, "DenseGpuTensor<dtype={dtype:?}, shape={shape}, pointer={address:#x} (CUDA)>")
+    }
+}
+
+fn print_metadata(tensor: Arg<DenseGpuTensor>, _chain: Chain, cx: &ExecutionContext) -> Chain {
+    cx.host().print(format_args!("{}\n", *tensor));
+    Chain
+}
+
+fn buffer(tensor: Arg<DenseGpuTensor>, _chain: Chain) -> (DeviceBuffer, Chain) {
+    (tensor.buffer.clone(), Chain)
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    for dtype in [
+        DType::I8,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::UI8,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+    ] {
+        registry
+            .add(
+                format!("tfrt_cuda.tensor.make.{dtype}"),
+                move |buffer: Arg<DeviceBuffer>, shape: Arg<TensorShape>, _chain: Chain| {
+                    DenseGpuTensor::new(dtype, &shape, &buffer).map(|tensor| (tensor, Chain))
+                },
+            )
+            .side_effecting()
+            .doc("A tensor of this shape over a buffer, whose memory it takes over.");
+    }
+    registry
+        .add("tfrt_cuda.tensor.print_metadata", print_metadata)
+        .side_effecting()
+        .doc("Prints a tensor's element type, shape and address.");
+    registry
+        .add("tfrt_cuda.tensor.buffer", buffer)
+        .side_effecting()
+        .doc("A tensor's buffer, shared with it.");
+}
