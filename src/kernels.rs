@@ -6,5 +6,8 @@ use tfrt_host::KernelRegistry;
 pub fn register_kernels(registry: &mut KernelRegistry) {
     tfrt_kernels::register_all(registry);
     #[cfg(feature = "full")]
-    tfrt_models::kernels::register(registry);
+    {
+        tfrt_cuda::kernels::register(registry);
+        tfrt_models::kernels::register(registry);
+    }
 }

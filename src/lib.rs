@@ -42,4 +42,6 @@ pub use kernels::register_kernels;
 pub use runtime::{Program, Runtime, RuntimeBuilder};
 #[cfg(feature = "full")]
 pub use text::operations;
+#[cfg(feature = "full")]
+pub use tfrt_cuda as cuda;
 pub use tfrt_host as host;

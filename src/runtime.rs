@@ -33,6 +33,8 @@ pub struct RuntimeBuilder {
     handler: Option<Handler>,
     registrations: Vec<Registration>,
     shared_libraries: Vec<PathBuf>,
+    #[cfg(feature = "full")]
+    devices: tfrt_cuda::front::DeviceOptions,
 }
 
 impl Default for RuntimeBuilder {
@@ -44,6 +46,8 @@ impl Default for RuntimeBuilder {
             handler: None,
             registrations: vec![Box::new(register_kernels)],
             shared_libraries: Vec::new(),
+            #[cfg(feature = "full")]
+            devices: tfrt_cuda::front::DeviceOptions::default(),
         }
     }
 }
@@ -91,6 +95,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Which devices programs run on: CUDA devices if there are any, else CPU devices, if nothing else is said.
+    #[cfg(feature = "full")]
+    pub fn devices(mut self, options: tfrt_cuda::front::DeviceOptions) -> Self {
+        self.devices = options;
+        self
+    }
+
     /// The runtime.
     ///
     /// # Errors
@@ -113,7 +124,10 @@ impl RuntimeBuilder {
             load_kernel_library(&mut registry, library)?;
         }
         registry.check()?;
-        Ok(Runtime { host: host.build(), registry: Arc::new(registry) })
+        let host = host.build();
+        #[cfg(feature = "full")]
+        tfrt_cuda::kernels::Devices::configure(&host, self.devices);
+        Ok(Runtime { host, registry: Arc::new(registry) })
     }
 }
 

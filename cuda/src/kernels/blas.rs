@@ -40,7 +40,9 @@ fn data_type(number: i32) -> Result<DType, Diagnostic> {
         8 => Ok(DType::UI8),
         10 => Ok(DType::I32),
         14 => Ok(DType::BF16),
-        _ => Err(Diagnostic::invalid_argument(format!("{number} is no data type of cuBLAS's that is supported"))),
+        _ => Err(Diagnostic::invalid_argument(format!(
+            "{number} is no data type of cuBLAS's that is supported"
+        ))),
     }
 }
 
@@ -63,7 +65,12 @@ fn axpy(
     Ok(Chain)
 }
 
-fn gemm(cx: &ExecutionContext, context: &Context, handle: &BlasHandle, arguments: &GemmArguments<'_>) -> Result<Chain, Diagnostic> {
+fn gemm(
+    cx: &ExecutionContext,
+    context: &Context,
+    handle: &BlasHandle,
+    arguments: &GemmArguments<'_>,
+) -> Result<Chain, Diagnostic> {
     from(cx, context, || handle.gemm(arguments))?;
     Ok(Chain)
 }
@@ -248,10 +255,7 @@ fn gemm_ex(
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry.add("tfrt_cuda.blas.create", create).doc("Starts the BLAS library for a context.");
-    registry
-        .add("tfrt_cuda.blas.destroy", destroy)
-        .side_effecting()
-        .doc("Ends the BLAS library's use.");
+    registry.add("tfrt_cuda.blas.destroy", destroy).side_effecting().doc("Ends the BLAS library's use.");
     registry
         .add("tfrt_cuda.blas.set_stream", set_stream)
         .side_effecting()
@@ -268,12 +272,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         "f32", f32, F32, |value| f64::from(value);
         "f64", f64, F64, |value| value;
     }
-    registry
-        .add("tfrt_cuda.blas.gemm.ex", gemm_ex)
-        .side_effecting()
-        .mutates(&[15])
-        .doc(
-            "As gemm, with types by cuBLAS's numbers (0 f32, 1 f64, 2 f16, 3 i8, 10 i32, 14 bf16) behind each \
+    registry.add("tfrt_cuda.blas.gemm.ex", gemm_ex).side_effecting().mutates(&[15]).doc(
+        "As gemm, with types by cuBLAS's numbers (0 f32, 1 f64, 2 f16, 3 i8, 10 i32, 14 bf16) behind each \
              matrix; at the end the type that is summed in and the algorithm (-1: the library's choice).",
-        );
+    );
 }

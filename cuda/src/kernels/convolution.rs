@@ -3,7 +3,9 @@
 use tfrt_host::{Arg, Chain, Diagnostic, ExecutionContext, KernelRegistry, value_type};
 use tfrt_tensor::DenseHostTensor;
 
-use super::dnn::{ActivationDescriptor, Descriptor, TensorDescriptor, data_type, extents, scaling, tensor, unknown};
+use super::dnn::{
+    ActivationDescriptor, Descriptor, TensorDescriptor, data_type, extents, scaling, tensor, unknown,
+};
 use super::from;
 use crate::front::{Context, DeviceBuffer, DnnHandle};
 use crate::hal::Convolution;
@@ -26,7 +28,8 @@ fn create(
 ) -> Result<(ConvolutionDescriptor, Chain), Diagnostic> {
     let kernel = "DnnCreateConvolutionDescriptor";
     let groups = u64::try_from(groups).ok().filter(|&groups| groups > 0);
-    let groups = groups.ok_or_else(|| Diagnostic::invalid_argument(format!("{kernel}: there is at least one group.")))?;
+    let groups = groups
+        .ok_or_else(|| Diagnostic::invalid_argument(format!("{kernel}: there is at least one group.")))?;
     if mode > 1 {
         return Err(unknown("convolution mode", mode));
     }

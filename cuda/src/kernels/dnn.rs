@@ -60,7 +60,10 @@ pub(super) fn extents(kernel: &str, what: &str, tensor: &DenseHostTensor) -> Res
         return Err(invalid("is not a 1D tensor"));
     }
     let elements = tensor.read::<i32>(&DESCRIPTOR)?;
-    elements.iter().map(|&e| u64::try_from(e).map_err(|_| invalid(&format!("has a negative element, {e}")))).collect()
+    elements
+        .iter()
+        .map(|&e| u64::try_from(e).map_err(|_| invalid(&format!("has a negative element, {e}"))))
+        .collect()
 }
 
 /// A mode's number that means nothing.
@@ -128,7 +131,11 @@ pub(super) fn tensor<'a>(
     Ok(DnnTensor::new(descriptor.get()?, buffer))
 }
 
-fn create(context: Arg<Context>, _chain: Chain, cx: &ExecutionContext) -> Result<(DnnHandle, Chain), Diagnostic> {
+fn create(
+    context: Arg<Context>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<(DnnHandle, Chain), Diagnostic> {
     Ok((from(cx, &context, || context.create_dnn())?, Chain))
 }
 
@@ -394,7 +401,10 @@ fn add_tensor(
 }
 
 fn register_handles(registry: &mut KernelRegistry) {
-    registry.add("tfrt_cuda.dnn.create", create).side_effecting().doc("Starts the DNN library for a context.");
+    registry
+        .add("tfrt_cuda.dnn.create", create)
+        .side_effecting()
+        .doc("Starts the DNN library for a context.");
     registry.add("tfrt_cuda.dnn.destroy", destroy).side_effecting().doc("Ends the DNN library's use.");
     registry
         .add("tfrt_cuda.dnn.set_stream", set_stream)
@@ -444,11 +454,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .side_effecting()
         .mutates(&[12])
         .doc("The gradient of pooling x to y, from dy to dx.");
-    registry
-        .add("tfrt_cuda.dnn.softmax_forward", softmax_forward)
-        .side_effecting()
-        .mutates(&[9])
-        .doc("Softmax: algorithm (0 fast, 1 accurate, 2 logarithm), mode (0 over the image, 1 over channels).");
+    registry.add("tfrt_cuda.dnn.softmax_forward", softmax_forward).side_effecting().mutates(&[9]).doc(
+        "Softmax: algorithm (0 fast, 1 accurate, 2 logarithm), mode (0 over the image, 1 over channels).",
+    );
     registry
         .add("tfrt_cuda.dnn.softmax_backward", softmax_backward)
         .side_effecting()

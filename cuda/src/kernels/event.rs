@@ -6,11 +6,7 @@ use super::{Done, from, later};
 use crate::front::{Context, Event, Stream};
 use crate::hal::EventOptions;
 
-fn create_with(
-    context: &Context,
-    timing: bool,
-    cx: &ExecutionContext,
-) -> Result<(Event, Chain), Diagnostic> {
+fn create_with(context: &Context, timing: bool, cx: &ExecutionContext) -> Result<(Event, Chain), Diagnostic> {
     Ok((from(cx, context, || context.create_event(EventOptions { timing }))?, Chain))
 }
 
@@ -26,7 +22,12 @@ fn create_with_timing(
     create_with(&context, true, cx)
 }
 
-fn record(event: Arg<Event>, stream: Arg<Stream>, _chain: Chain, cx: &ExecutionContext) -> Result<Chain, Diagnostic> {
+fn record(
+    event: Arg<Event>,
+    stream: Arg<Stream>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
     from(cx, stream.context(), || event.record(&stream))?;
     Ok(Chain)
 }

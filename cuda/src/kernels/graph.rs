@@ -14,7 +14,12 @@ fn end_capture(stream: Arg<Stream>, _chain: Chain) -> Result<(Graph, Chain), Dia
     Ok((stream.end_capture()?, Chain))
 }
 
-fn launch(graph: Arg<Graph>, stream: Arg<Stream>, _chain: Chain, cx: &ExecutionContext) -> Result<Chain, Diagnostic> {
+fn launch(
+    graph: Arg<Graph>,
+    stream: Arg<Stream>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
     from(cx, stream.context(), || stream.launch_graph(&graph))?;
     Ok(Chain)
 }
@@ -32,9 +37,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.graph.end_capture", end_capture)
         .side_effecting()
         .doc("Ends a capture; the graph of what was recorded.");
-    registry
-        .add("tfrt_cuda.graph.launch", launch)
-        .side_effecting()
-        .doc("Queues a graph's work on a stream.");
+    registry.add("tfrt_cuda.graph.launch", launch).side_effecting().doc("Queues a graph's work on a stream.");
     registry.add("tfrt_cuda.graph.node_count", node_count).doc("How many operations a graph has.");
 }

@@ -35,15 +35,14 @@ fn run(
     config: LaunchConfig,
     values: &Rest<AsyncValue>,
 ) -> Result<Chain, Diagnostic> {
-    let values: &[AsyncValue] = values;
     if values.len() > INLINE_ARGUMENTS {
-        let arguments: Result<Vec<_>, _> = values.iter().enumerate().map(|(i, v)| argument(i, v)).collect();
-        stream.launch(function, &config, &arguments?)?;
+        let list = values.iter().enumerate().map(|(index, value)| argument(index, value?));
+        stream.launch(function, &config, &list.collect::<Result<Vec<_>, _>>()?)?;
         return Ok(Chain);
     }
     let mut arguments = [Argument::Scalar([0; 8], 0, ""); INLINE_ARGUMENTS];
-    for (index, (slot, value)) in arguments.iter_mut().zip(values).enumerate() {
-        *slot = argument(index, value)?;
+    for (index, (slot, value)) in arguments.iter_mut().zip(values.iter()).enumerate() {
+        *slot = argument(index, value?)?;
     }
     stream.launch(function, &config, &arguments[..values.len()])?;
     Ok(Chain)

@@ -40,9 +40,9 @@ fn stats(allocator: Arg<DeviceAllocator>, _chain: Chain) -> (i64, i64, i64, i64,
     let statistics = allocator.statistics();
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     (
-        signed(statistics.allocations),
+        signed(statistics.num_allocs),
         signed(statistics.bytes_in_use),
-        signed(statistics.bytes_in_use_peak),
+        signed(statistics.peak_bytes_in_use),
         signed(statistics.bytes_reserved),
         Chain,
     )
@@ -197,7 +197,11 @@ fn set<T: Copy + 'static>(
     }
 }
 
-fn allocate_host(context: Arg<Context>, bytes: i64, _chain: Chain) -> Result<(HostBuffer, Chain), Diagnostic> {
+fn allocate_host(
+    context: Arg<Context>,
+    bytes: i64,
+    _chain: Chain,
+) -> Result<(HostBuffer, Chain), Diagnostic> {
     let bytes = unsigned("the size", bytes)?;
     let bytes = usize::try_from(bytes)
         .map_err(|_| Diagnostic::invalid_argument(format!("a host buffer cannot have {bytes} bytes")))?;
@@ -209,7 +213,11 @@ fn register_host(context: Arg<Context>, buffer: Arg<HostBuffer>, _chain: Chain) 
     Ok(Chain)
 }
 
-fn unregister_host(context: Arg<Context>, buffer: Arg<HostBuffer>, _chain: Chain) -> Result<Chain, Diagnostic> {
+fn unregister_host(
+    context: Arg<Context>,
+    buffer: Arg<HostBuffer>,
+    _chain: Chain,
+) -> Result<Chain, Diagnostic> {
     context.unregister_host(&buffer)?;
     Ok(Chain)
 }
@@ -246,19 +254,16 @@ fn register_allocators(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.allocator.destroy", allocator_destroy)
         .side_effecting()
         .doc("Ends an allocator: it hands nothing out any more. Buffers that are there stay.");
-    registry
-        .add("tfrt_cuda.allocator.clear_cache", clear_cache)
-        .side_effecting()
-        .blocking()
-        .doc("Gives cached memory back to the device, after waiting for work that may use it; how many bytes.");
+    registry.add("tfrt_cuda.allocator.clear_cache", clear_cache).side_effecting().blocking().doc(
+        "Gives cached memory back to the device, after waiting for work that may use it; how many bytes.",
+    );
     registry
         .add("tfrt_cuda.allocator.stats", stats)
         .side_effecting()
         .doc("Allocations so far, bytes in use, their peak, and bytes held from the device.");
-    registry
-        .add("tfrt_cuda.mem.allocate", allocate)
-        .side_effecting()
-        .doc("Memory for work on a stream. Requests are granted in order; the buffer comes when the memory does.");
+    registry.add("tfrt_cuda.mem.allocate", allocate).side_effecting().doc(
+        "Memory for work on a stream. Requests are granted in order; the buffer comes when the memory does.",
+    );
     registry
         .add("tfrt_cuda.mem.print_metadata", print_metadata)
         .side_effecting()

@@ -41,8 +41,8 @@ fn strings<'a>(what: &str, list: &AggregateAttribute<'a>) -> Result<Vec<&'a str>
     let expected = |index| malformed(format!("Expected a string; {what} {index}"));
     (0..list.len())
         .map(|index| {
-            let element = list.get(index).ok_or_else(|| expected(index))?;
-            element.string().map_err(|_| expected(index))
+            let element = list.get(index).map_err(|_| expected(index))?;
+            element.string().ok_or_else(|| expected(index))
         })
         .collect()
 }
@@ -133,7 +133,11 @@ fn compile(
     })
 }
 
-fn function_get(module: Arg<Module>, _chain: Chain, name: Attr<str>) -> Result<(Function, Chain), Diagnostic> {
+fn function_get(
+    module: Arg<Module>,
+    _chain: Chain,
+    name: Attr<str>,
+) -> Result<(Function, Chain), Diagnostic> {
     Ok((module.function(name.0)?, Chain))
 }
 

@@ -36,7 +36,9 @@ fn inference(
     let (x, y) = (tensor(&x_descriptor, &x)?, tensor(&y_descriptor, &y)?);
     let (mode, layout) = (mode(number)?, parameters.get()?);
     let statistics: [&DeviceBuffer; 4] = [&scale, &bias, &mean, &variance];
-    from(cx, &context, || handle.batch_norm_inference(mode, Scaling::ONE, x, y, layout, statistics, epsilon))?;
+    from(cx, &context, || {
+        handle.batch_norm_inference(mode, Scaling::ONE, x, y, layout, statistics, epsilon)
+    })?;
     Ok(Chain)
 }
 
@@ -67,7 +69,17 @@ fn training(
     let saved: [&DeviceBuffer; 2] = [&saved_mean, &saved_inverse];
     from(cx, &context, || {
         let parameters = [&*scale, &*bias];
-        handle.batch_norm_training(mode, Scaling::ONE, x, y, layout, parameters, Some(running), Some(saved), epsilon)
+        handle.batch_norm_training(
+            mode,
+            Scaling::ONE,
+            x,
+            y,
+            layout,
+            parameters,
+            Some(running),
+            Some(saved),
+            epsilon,
+        )
     })?;
     Ok(Chain)
 }
@@ -119,5 +131,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.dnn.batch_normalization_backward", backward)
         .side_effecting()
         .mutates(&[8, 11, 12])
-        .doc("The gradient of batch normalization in training: to dx, and to the gradients of scale and bias.");
+        .doc(
+            "The gradient of batch normalization in training: to dx, and to the gradients of scale and bias.",
+        );
 }

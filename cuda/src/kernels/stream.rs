@@ -6,7 +6,11 @@ use super::{Done, from, later};
 use crate::front::{Context, Event, Stream};
 use crate::hal::StreamOptions;
 
-fn create(context: Arg<Context>, _chain: Chain, cx: &ExecutionContext) -> Result<(Stream, Chain), Diagnostic> {
+fn create(
+    context: Arg<Context>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<(Stream, Chain), Diagnostic> {
     Ok((from(cx, &context, || context.create_stream(StreamOptions::default()))?, Chain))
 }
 
@@ -23,7 +27,12 @@ fn synchronize(stream: Arg<Stream>, _chain: Chain, cx: &ExecutionContext) -> Don
     later(cx, |then| stream.when_done(then))
 }
 
-fn wait(stream: Arg<Stream>, event: Arg<Event>, _chain: Chain, cx: &ExecutionContext) -> Result<Chain, Diagnostic> {
+fn wait(
+    stream: Arg<Stream>,
+    event: Arg<Event>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
     from(cx, stream.context(), || stream.wait(&event))?;
     Ok(Chain)
 }

@@ -3,7 +3,8 @@
 use tfrt_host::value_type;
 
 use crate::front::{
-    BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Event, Function, Graph, Module, Stream,
+    BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Event, Function, Graph, Module,
+    Stream,
 };
 
 value_type!(Device, "!tfrt_cuda.device");
