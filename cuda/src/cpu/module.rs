@@ -1,60 +1,163 @@
 //! Modules of the CPU devices: PTX, executed by `tfrt-ptx`.
 
+#![expect(unsafe_code, reason = "device storage is lent to the PTX machine")]
+
+use std::ops::Range;
+
+use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, Memory, ParallelFor, Params};
+
+use super::access::{Access, AccessKind};
 use super::context::CpuContext;
 use super::memory::Allocation;
+use super::operation::{Operation, Run};
+use super::pool::Pool;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{FunctionAttributes, LaunchConfig, Modules, PackedParameters};
+use crate::hal::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
 
-/// Device memory as PTX sees it.
+/// Device memory as PTX sees it: the same bytes at the same addresses.
 #[derive(Default)]
-pub(super) struct PtxMemory;
+pub(super) struct PtxMemory(Memory);
 
 impl PtxMemory {
-    pub(super) fn register(&self, _allocation: &Allocation) -> Result<()> {
-        Ok(())
+    pub(super) fn register(&self, allocation: &Allocation) -> Result<()> {
+        let (address, bytes) = (allocation.address, allocation.bytes);
+        // SAFETY: the storage lives until the allocation is dropped. That happens after `unregister`, and after every
+        // operation that found the allocation, launches included (`launch` keeps what it is given). While a launch runs,
+        // operations that touch the bytes otherwise are kept away as far as the launch declares its buffers.
+        unsafe { self.0.register(address, allocation.storage(), bytes, "device memory") }
+            .map_err(|error| DeviceError::new(Status::Unknown, error.to_string()))
     }
 
-    pub(super) fn unregister(&self, _allocation: &Allocation) {}
+    pub(super) fn unregister(&self, allocation: &Allocation) {
+        // It was registered, so it is there.
+        drop(self.0.free(allocation.address));
+    }
+}
+
+impl ParallelFor for Pool {
+    fn parallelism(&self) -> usize {
+        self.threads()
+    }
+
+    fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync)) {
+        self.parallel_for(tasks, 1, &|range: Range<usize>| range.for_each(body));
+    }
 }
 
 /// A loaded module.
-pub(crate) struct Module;
+pub(crate) struct Module(tfrt_ptx::Module);
 
 /// A function of a module.
-pub(crate) struct Function;
+pub(crate) struct Function(tfrt_ptx::Function);
 
-fn unsupported() -> DeviceError {
-    DeviceError::new(Status::NotSupported, "PTX")
+/// What a fault is to the driver.
+fn status(kind: &FaultKind) -> Status {
+    match kind {
+        FaultKind::OutOfBounds | FaultKind::UseAfterFree | FaultKind::WrongSpace => Status::IllegalAddress,
+        FaultKind::Misaligned => Status::MisalignedAddress,
+        FaultKind::Assert { .. } => Status::Assert,
+        FaultKind::Race => Status::Race,
+        FaultKind::Uninitialized => Status::Uninitialized,
+        FaultKind::Cancelled | FaultKind::InstructionLimit => Status::LaunchTimeout,
+        FaultKind::OutOfMemory => Status::OutOfMemory,
+        _ => Status::LaunchFailed,
+    }
 }
 
-#[expect(unsafe_code, reason = "the launch's contract")]
+fn device_error(fault: &Fault) -> DeviceError {
+    DeviceError::new(status(&fault.kind), fault.to_string())
+}
+
+fn extents(extent: Dim3) -> PtxDim3 {
+    PtxDim3::new(extent.x, extent.y, extent.z)
+}
+
+/// The text of an image, up to a final zero.
+fn text(image: &[u8]) -> Result<&str> {
+    let end = image.iter().position(|&byte| byte == 0).unwrap_or(image.len());
+    std::str::from_utf8(&image[..end]).map_err(|_| {
+        DeviceError::new(Status::NoBinaryForGpu, "the CPU device runs PTX, and the image is a binary")
+    })
+}
+
 impl Modules for CpuContext {
-    fn load_module(&self, _image: &[u8]) -> Result<Module> {
-        Err(unsupported())
+    fn load_module(&self, image: &[u8]) -> Result<Module> {
+        self.device.check()?;
+        let module = tfrt_ptx::Module::parse(text(image)?);
+        module.map(Module).map_err(|errors| DeviceError::new(Status::InvalidPtx, errors.to_string()))
     }
-    fn compile(&self, _source: &str, _options: &[String]) -> Result<Vec<u8>> {
-        Err(unsupported())
+
+    fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>> {
+        crate::gpu::compile_ptx(source, options)
     }
-    fn function(&self, _module: &Module, _name: &str) -> Result<Function> {
-        Err(unsupported())
+
+    fn function(&self, module: &Module, name: &str) -> Result<Function> {
+        let function = module.0.function(name);
+        function.map(Function).map_err(|unknown| DeviceError::new(Status::NotFound, unknown.to_string()))
     }
-    fn global(&self, _module: &Module, _name: &str) -> Result<(u64, u64)> {
-        Err(unsupported())
+
+    fn global(&self, module: &Module, name: &str) -> Result<(u64, u64)> {
+        let global = module.0.global(name);
+        let global = global.ok_or_else(|| {
+            DeviceError::new(Status::NotFound, format!("the module has no variable {name}"))
+        })?;
+        Ok((global.address, global.bytes))
     }
-    fn function_attributes(&self, _function: &Function) -> Result<FunctionAttributes> {
-        Err(unsupported())
+
+    fn function_attributes(&self, function: &Function) -> Result<FunctionAttributes> {
+        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let parameters = function.0.parameters().iter();
+        let parameters =
+            parameters.map(|p| ParameterInfo { offset: narrow(p.offset), size: narrow(p.bytes) }).collect();
+        Ok(FunctionAttributes {
+            parameters: Some(parameters),
+            threads_per_block_max: function.0.max_threads(),
+            shared_memory_bytes: function.0.shared_bytes(),
+            local_memory_bytes: function.0.local_bytes(),
+            constant_memory_bytes: 0,
+            registers: function.0.registers(),
+        })
     }
-    fn occupancy(&self, _function: &Function, _threads: u32, _shared: u32) -> Result<u32> {
-        Err(unsupported())
+
+    fn occupancy(&self, _function: &Function, threads: u32, _shared: u32) -> Result<u32> {
+        // A thread of the host's runs one block at a time.
+        Ok(u32::from(threads > 0))
     }
+
     unsafe fn launch(
         &self,
-        _stream: &Stream,
-        _function: &Function,
-        _config: &LaunchConfig,
-        _parameters: PackedParameters<'_>,
+        stream: &Stream,
+        function: &Function,
+        config: &LaunchConfig,
+        parameters: PackedParameters<'_>,
     ) -> Result<()> {
-        Err(unsupported())
+        let (function, config) = (function.0.clone(), *config);
+        let mut params = Params::new();
+        for (parameter, &offset) in function.parameters().iter().zip(parameters.offsets) {
+            let start = offset as usize;
+            let bytes = parameters.bytes.get(start..start + parameter.bytes as usize);
+            params = params.bytes(bytes.ok_or_else(|| DeviceError::from(Status::InvalidValue))?);
+        }
+        let buffers = parameters.buffers.iter();
+        let accesses: Vec<_> = buffers
+            .map(|buffer| Access { address: buffer.address, bytes: buffer.bytes, kind: AccessKind::Launch })
+            .collect();
+        let name = format!("launch of {}", function.name());
+        let given = accesses.clone();
+        let operation = Operation::new(name, accesses, move |run: &mut Run<'_>| {
+            let space = &run.shared.space;
+            // Keeps the storage while the launch runs, whatever is freed meanwhile.
+            let kept: Vec<_> = given.iter().filter_map(|a| space.find(a.address, a.bytes)).collect();
+            let launch = Launch::new(&function)
+                .grid(extents(config.grid))
+                .block(extents(config.block))
+                .shared(config.shared_memory_bytes.into())
+                .parallel(&run.shared.pool);
+            let done = launch.run(&params, &space.ptx.0);
+            drop(kept);
+            done.map(drop).map_err(|fault| device_error(&fault))
+        });
+        stream.core.submit(operation)
     }
 }

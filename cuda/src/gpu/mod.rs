@@ -33,3 +33,8 @@ use crate::hal::{DynBackend, erase};
 pub(crate) fn find() -> Result<Box<dyn DynBackend>> {
     GpuBackend::discover().map(erase)
 }
+
+/// Compiles CUDA C++ to PTX, for devices that run PTX themselves. Needs NVRTC and no driver.
+pub(crate) fn compile_ptx(source: &str, options: &[String]) -> Result<Vec<u8>> {
+    nvrtc::compile_ptx(source, options)
+}

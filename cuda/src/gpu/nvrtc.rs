@@ -47,6 +47,14 @@ pub(super) fn compile(source: &str, options: &[String], device: CUdevice) -> Res
     compile_for(source, options, Some((major, minor)))
 }
 
+/// Compiles to PTX that every device of today runs, unless the options name another architecture.
+pub(super) fn compile_ptx(source: &str, options: &[String]) -> Result<Vec<u8>> {
+    let named = options.iter().any(|o| o.starts_with("--gpu-architecture") || o.starts_with("-arch"));
+    let portable = (!named).then(|| "--gpu-architecture=compute_80".to_owned());
+    let all: Vec<String> = portable.into_iter().chain(options.iter().cloned()).collect();
+    compile_for(source, &all, None)
+}
+
 /// Compiles to a binary for this architecture, or to what the options say.
 fn compile_for(source: &str, options: &[String], architecture: Option<(u32, u32)>) -> Result<Vec<u8>> {
     let library = Nvrtc::get()?;
