@@ -7,7 +7,7 @@ use crate::front::{Context, Event, Stream};
 use crate::hal::EventOptions;
 
 fn create_with(context: &Context, timing: bool, cx: &ExecutionContext) -> Result<(Event, Chain), Diagnostic> {
-    Ok((from(cx, context, || context.create_event(EventOptions { timing }))?, Chain))
+    Ok((from(cx, context, || context.create_event(EventOptions { timing, internal: false }))?, Chain))
 }
 
 fn create(context: Arg<Context>, _chain: Chain, cx: &ExecutionContext) -> Result<(Event, Chain), Diagnostic> {

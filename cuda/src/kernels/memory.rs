@@ -60,7 +60,7 @@ fn allocate(
     cx: &ExecutionContext,
 ) -> Allocated {
     let (promise, buffer) = Promise::new();
-    let (caller, asking) = (cx.clone(), thread::current().id());
+    let (caller, asking, work) = (cx.clone(), thread::current().id(), cx.host().external_work());
     from(cx, allocator.context(), || {
         allocator.allocate_with(&stream, bytes, "tfrt_cuda.mem.allocate", move |granted| {
             if thread::current().id() == asking {
@@ -69,6 +69,7 @@ fn allocate(
             // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
             let host = caller.host().clone();
             host.add_task(Task::new(move || caller.settle(promise, granted)));
+            drop(work);
         });
     });
     let chain = match buffer.get() {

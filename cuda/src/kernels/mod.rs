@@ -46,12 +46,13 @@ type Then = Box<dyn FnOnce(Result<(), DeviceError>) + Send>;
 /// A chain that is available when the device says so. Waiting kernels run on the work queue, not on the thread that tells.
 fn later(cx: &ExecutionContext, register: impl FnOnce(Then) -> Result<(), DeviceError>) -> Done {
     let (promise, chain) = Promise::new();
-    let caller = cx.clone();
+    let (caller, work) = (cx.clone(), cx.host().external_work());
     register(Box::new(move |outcome| {
         let host = caller.host().clone();
         host.add_task(Task::new(move || {
             caller.settle(promise, outcome.map(|()| Chain).map_err(Diagnostic::from));
         }));
+        drop(work);
     }))?;
     Ok(chain)
 }

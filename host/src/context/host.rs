@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use super::{resource::SharedContexts, timer::Timer};
 use crate::{
@@ -30,6 +30,40 @@ pub struct HostContext {
     handler: Box<DiagnosticHandler>,
     output: Mutex<Box<dyn Write + Send>>,
     shared: SharedContexts,
+    external: Arc<External>,
+}
+
+/// Work of others that will produce values of this host's: counted, so that the end of all work can be told.
+#[derive(Default)]
+struct External {
+    state: Mutex<ExternalState>,
+    idle: Condvar,
+}
+
+#[derive(Default)]
+struct ExternalState {
+    outstanding: usize,
+    /// Grows with each piece of work that began.
+    begun: u64,
+}
+
+/// Work that goes on outside of the host's queue, on a device for example; it ends when this is dropped.
+pub struct ExternalWork(Arc<External>);
+
+impl Drop for ExternalWork {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.outstanding -= 1;
+        if state.outstanding == 0 {
+            self.0.idle.notify_all();
+        }
+    }
+}
+
+impl fmt::Debug for ExternalWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExternalWork")
+    }
 }
 
 /// Assembles a [`HostContext`].
@@ -64,6 +98,7 @@ impl HostContextBuilder {
             handler: self.handler,
             output: Mutex::new(self.output),
             shared: SharedContexts::default(),
+            external: Arc::default(),
         })
     }
 }
@@ -162,7 +197,7 @@ impl HostContext {
         Ok(values)
     }
 
-    /// Waits until no task is running or waiting.
+    /// Waits until no task is running or waiting, and no work outside of the queue goes on.
     ///
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] within a task of this host's queue, which would wait for itself.
@@ -173,8 +208,28 @@ impl HostContext {
                 "a task must not wait for the queue to be empty",
             ));
         }
-        self.work_queue.quiesce();
-        Ok(())
+        loop {
+            let begun = self.external.state.lock().begun;
+            self.work_queue.quiesce();
+            let mut state = self.external.state.lock();
+            if state.outstanding == 0 && state.begun == begun {
+                return Ok(());
+            }
+            // What ends it adds a task, or leaves nothing to do; then the queue has its turn again.
+            while state.outstanding > 0 {
+                self.external.idle.wait(&mut state);
+            }
+        }
+    }
+
+    /// Counts work that goes on outside of the queue and will produce values, so that [`HostContext::quiesce`] waits for
+    /// it. Whoever ends it adds its task to the queue first, if it has one, and then drops the guard.
+    pub fn external_work(&self) -> ExternalWork {
+        let mut state = self.external.state.lock();
+        state.outstanding += 1;
+        state.begun += 1;
+        drop(state);
+        ExternalWork(self.external.clone())
     }
 
     /// The host's one `T`, made by `create` when first asked for. `create` must not ask for another.

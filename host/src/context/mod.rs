@@ -11,6 +11,6 @@ mod timer;
 
 pub(crate) use execution::BorrowedContext;
 pub use execution::ExecutionContext;
-pub use host::{DiagnosticHandler, HostContext, HostContextBuilder};
+pub use host::{DiagnosticHandler, ExternalWork, HostContext, HostContextBuilder};
 pub use request::RequestContext;
 pub use resource::ResourceContext;
