@@ -37,6 +37,8 @@ FILE is the BEF file; '-' or nothing reads it from standard input.
   --test_init_function=NAME     run this function first, if there is one of this name
   --work_queue_type=TYPE        s (default), mstd, mstd:THREADS
   --host_allocator_type=TYPE    leak_check_allocator (default), malloc, profiled_allocator, test_fixed_size_1k
+  --device=DEVICE               auto (default), cpu, cuda, cuda:NUMBER, noop
+  --cpu_devices=NUMBER          how many CPU devices there are (default 1)
   --shared_libs=PATH,...        load kernels from shared libraries
   --print_error_code            print the code beside each error returned
   --enable_tracing              tell at the end how often each function and kernel ran, and for how long
@@ -51,6 +53,8 @@ struct Options {
     work_queue: String,
     allocator: HostAllocatorKind,
     shared_libraries: Vec<PathBuf>,
+    #[cfg(feature = "full")]
+    devices: tfrt_cuda::front::DeviceOptions,
     print_error_code: bool,
     trace: bool,
     help: bool,
@@ -66,6 +70,8 @@ impl Options {
             work_queue: "s".to_owned(),
             allocator: HostAllocatorKind::LeakCheck,
             shared_libraries: Vec::new(),
+            #[cfg(feature = "full")]
+            devices: tfrt_cuda::front::DeviceOptions::default(),
             print_error_code: false,
             trace: false,
             help: false,
@@ -80,6 +86,10 @@ impl Options {
                 Long("test_init_function") => options.init_function = args::text(&mut parser)?,
                 Long("work_queue_type") => options.work_queue = args::text(&mut parser)?,
                 Long("host_allocator_type") => options.allocator = parser.value()?.parse()?,
+                #[cfg(feature = "full")]
+                Long("device") => options.devices.choice = parser.value()?.parse()?,
+                #[cfg(feature = "full")]
+                Long("cpu_devices") => options.devices.devices = parser.value()?.parse()?,
                 Long("shared_libs") => {
                     options.shared_libraries.extend(args::text(&mut parser)?.split(',').map(PathBuf::from));
                 }
@@ -144,6 +154,10 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
         .diagnostics(move |error| told.lock().push(error.clone()));
     for library in &options.shared_libraries {
         builder = builder.shared_library(library);
+    }
+    #[cfg(feature = "full")]
+    {
+        builder = builder.devices(options.devices.clone());
     }
     let runtime = builder.build().map_err(|error| error.to_string())?;
 

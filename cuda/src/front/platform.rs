@@ -78,6 +78,11 @@ pub struct DeviceOptions {
 }
 
 impl DeviceOptions {
+    /// So many devices of this choice.
+    pub fn new(choice: Choice, devices: u32) -> Self {
+        Self { choice, devices, ..Self::default() }
+    }
+
     /// Has a checker watch what is done on CPU devices; on others it sees nothing.
     #[must_use]
     pub fn checked_by(mut self, checker: Arc<Checker>) -> Self {

@@ -11,20 +11,13 @@ use super::DENSE_DTYPES;
 const RANKS: std::ops::RangeInclusive<usize> = 0..=4;
 
 /// The elements are zero, as memory of the process's past must not show; programs may not rely on it. There are
-/// programs whose shape has a lower rank than the kernel's name says, so that only a higher one is an error.
+/// programs whose shape has another rank than the kernel's name says: the shape is what counts.
 fn create_uninitialized(
     dtype: DType,
-    rank: usize,
     shape: &[i64],
     cx: &ExecutionContext,
 ) -> Result<DenseHostTensor, Diagnostic> {
     let shape = TensorShape::from_signed(shape)?;
-    if shape.rank() > rank {
-        return Err(Diagnostic::invalid_argument(format!(
-            "expected a shape of rank {rank} at most, got {shape} of rank {}",
-            shape.rank()
-        )));
-    }
     DenseHostTensor::allocate(TensorMetadata::new(dtype, shape), cx.host().allocator())
 }
 
@@ -82,7 +75,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                     .add(
                         format!("{dialect}.create_uninitialized_tensor.{suffix}.{rank}"),
                         move |shape: Attr<[i64]>, cx: &ExecutionContext| {
-                            create_uninitialized(dtype, rank, shape.0, cx)
+                            create_uninitialized(dtype, shape.0, cx)
                         },
                     )
                     .attributes(&["shape"])

@@ -4,6 +4,7 @@
 //! terminal. The exit code is 0 if all went well, 1 if the program or the input is wrong, 2 if the command line is.
 
 mod bench;
+mod devices;
 mod graph;
 mod inspect;
 mod kernels;
@@ -33,6 +34,8 @@ enum Command {
     Run(run::Args),
     /// Measure a function's latency and throughput
     Bench(bench::Args),
+    /// List the devices, and say why there are no CUDA devices if there are none
+    Devices(devices::Args),
     /// Show what a program consists of
     Inspect(inspect::Args),
     /// Parse, verify and print MLIR text (tfrt_opt)
@@ -88,6 +91,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
     let done = match cli.command {
         Command::Run(args) => run::run(&args, &mut console),
         Command::Bench(args) => bench::run(&args, &mut console),
+        Command::Devices(args) => devices::run(&args, &mut console),
         Command::Inspect(args) => inspect::run(&args, &mut console),
         Command::Opt(rest) => return opt::run(rest.with_name("tfrt opt"), console),
         Command::Translate(rest) => return translate::run(rest.with_name("tfrt translate"), console),

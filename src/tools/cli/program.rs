@@ -4,6 +4,10 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use tfrt_cuda::{
+    checker::Checker,
+    front::{Choice, DeviceOptions},
+};
 use tfrt_host::{AsyncValue, Diagnostic, FunctionRef, RequestContext, ResourceContext, work_queue};
 use tfrt_models::kernels::{DATA_DIR, PROGRESS, Progress};
 
@@ -36,6 +40,35 @@ pub(super) struct ProgramArgs {
     /// Cancel what has not finished after this long: 500ms, 2s
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) deadline: Option<Duration>,
+    #[command(flatten)]
+    pub(super) devices: DeviceArgs,
+}
+
+/// Which devices a program sees.
+#[derive(clap::Args)]
+pub(super) struct DeviceArgs {
+    /// Devices the program runs on: auto (CUDA devices if there are any, else CPU devices), cpu, cuda, cuda:NUMBER, noop
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: Choice,
+    /// How many CPU devices there are
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    cpu_devices: u32,
+    /// Find missing synchronization, reads of uninitialized memory and leaks on the CPU devices
+    #[arg(long)]
+    check: bool,
+}
+
+impl DeviceArgs {
+    /// The devices, and who checks them.
+    pub(super) fn options(&self) -> (DeviceOptions, Option<Arc<Checker>>) {
+        if !self.check {
+            return (DeviceOptions::new(self.device, self.cpu_devices), None);
+        }
+        let checker = Checker::new();
+        // What runs on a GPU cannot be watched.
+        let choice = if self.device == Choice::Auto { Choice::Cpu } else { self.device };
+        (DeviceOptions::new(choice, self.cpu_devices).checked_by(checker.clone()), Some(checker))
+    }
 }
 
 /// A program ready to be called.
@@ -50,6 +83,7 @@ pub(super) struct Session {
     deadline: Option<Duration>,
     /// Whether a person wants to see how far the program is.
     pub(super) progress: bool,
+    checker: Option<Arc<Checker>>,
 }
 
 impl Session {
@@ -59,8 +93,10 @@ impl Session {
             work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
         let errors = Arc::new(Mutex::new(Vec::new()));
         let told = errors.clone();
+        let (devices, checker) = args.devices.options();
         let mut builder = Runtime::builder()
             .work_queue(queue)
+            .devices(devices)
             .output(output)
             .diagnostics(move |error| told.lock().push(error.clone()));
         for library in &args.shared_libraries {
@@ -72,7 +108,7 @@ impl Session {
         let arguments = arguments(&function, &args.inputs, &runtime)?;
         let function = function.name().to_owned();
         let (data, deadline) = (args.data.clone(), args.deadline);
-        Ok(Self { runtime, program, function, arguments, errors, data, deadline, progress: false })
+        Ok(Self { runtime, program, function, arguments, errors, data, deadline, progress: false, checker })
     }
 
     /// A request with the resources and the deadline asked for.
@@ -103,6 +139,8 @@ impl Session {
     pub(super) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
         let mut errors = std::mem::take(&mut *self.errors.lock());
         errors.extend(results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone()));
+        let found = self.checker.iter().flat_map(|checker| checker.finish());
+        errors.extend(found.map(|report| report.to_diagnostic()));
         let panics = self.runtime.host().work_queue().take_panics();
         errors.extend(panics.iter().map(|panic| Diagnostic::internal(format!("a task panicked: {panic:?}"))));
         errors

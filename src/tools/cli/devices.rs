@@ -1,0 +1,73 @@
+//! `tfrt devices`: which devices there are, and why there are no CUDA devices if there are none.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use tfrt_cuda::front::{Choice, Device, DeviceOptions, Platform};
+use tfrt_host::Diagnostic;
+
+use super::{Failure, print, print_json};
+use crate::Console;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// How many CPU devices there are
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    cpu_devices: u32,
+    /// Print the devices as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command. That there are no CUDA devices is no failure.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    let find = |choice| Platform::new(&DeviceOptions::new(choice, args.cpu_devices));
+    let cuda = find(Choice::Cuda(None));
+    let absence = cuda.as_ref().err().map(ToString::to_string);
+    let mut devices = cuda.map_or_else(|_| Ok(Vec::new()), |platform| list(&platform))?;
+    devices.extend(list(&find(Choice::Cpu).map_err(Diagnostic::from)?)?);
+    if args.json {
+        let listed: Vec<_> = devices.iter().map(to_json).collect();
+        return print_json(console, &json!({ "devices": listed, "cuda_absent_because": absence }));
+    }
+    let mut text = String::new();
+    for device in &devices {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{}", line(device));
+    }
+    if let Some(why) = absence {
+        let _ = writeln!(text, "no CUDA devices: {why}");
+    }
+    print(console, text.as_bytes())
+}
+
+fn list(platform: &Platform) -> Result<Vec<Device>, Diagnostic> {
+    (0..platform.device_count()).map(|ordinal| Ok(platform.device(ordinal.into())?)).collect()
+}
+
+fn line(device: &Device) -> String {
+    let p = device.properties();
+    let (major, minor) = p.compute_capability;
+    format!(
+        "{}:{}  {}, {:.1} GiB, compute capability {major}.{minor}, driver {}",
+        device.backend(),
+        device.ordinal(),
+        p.name,
+        p.memory_bytes as f64 / f64::from(1 << 30),
+        p.driver
+    )
+}
+
+fn to_json(device: &Device) -> serde_json::Value {
+    let p = device.properties();
+    json!({
+        "backend": device.backend(),
+        "ordinal": device.ordinal(),
+        "name": p.name,
+        "memory_bytes": p.memory_bytes,
+        "compute_capability": [p.compute_capability.0, p.compute_capability.1],
+        "driver": p.driver,
+        "multiprocessors": p.multiprocessors,
+        "bus_id": p.bus_id,
+    })
+}
