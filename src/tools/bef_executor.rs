@@ -121,21 +121,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         let _ = console.output.write_all(USAGE.as_bytes());
         return Outcome::Fine;
     }
-    match execute(&options, &mut console) {
-        Ok(true) => Outcome::Fine,
-        Ok(false) => Outcome::Failed,
-        Err(message) => {
-            console.complain(format_args!("bef_executor: {message}"));
-            Outcome::Failed
-        }
-    }
+    execute(&options, &mut console).unwrap_or_else(|message| {
+        console.complain(format_args!("bef_executor: {message}"));
+        Outcome::Failed
+    })
 }
 
-/// Runs the file; whether all went as expected.
-fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
+/// Runs the file.
+fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> {
     let file = read(&options.file, console)?;
     say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
-    let work_queue = work_queue::from_str(&options.work_queue).map_err(|error| error.to_string())?;
+    let work_queue = match work_queue::from_str(&options.work_queue) {
+        Ok(work_queue) => work_queue,
+        Err(error) => {
+            console.complain(format_args!("bef_executor: {error}\nTry 'bef_executor --help'."));
+            return Ok(Outcome::Usage);
+        }
+    };
     say(console, format_args!("Choosing {} work queue.\n", work_queue.name()));
 
     let allocator = {
@@ -181,7 +183,7 @@ fn execute(options: &Options, console: &mut Console) -> Result<bool, String> {
     let errors = std::mem::take(&mut *errors.lock());
     let all_ran = options.functions.is_empty();
     fine &= expected::check(&bef, &errors, all_ran, console);
-    Ok(fine)
+    Ok(if fine { Outcome::Fine } else { Outcome::Failed })
 }
 
 /// The file in place, or the input if it is called `-`.

@@ -14,6 +14,8 @@ pub mod opt;
 #[cfg(feature = "full")]
 mod parts;
 #[cfg(feature = "full")]
+mod text_tool;
+#[cfg(feature = "full")]
 pub mod translate;
 
 /// How a tool ended, as the process's exit code: 0 fine, 1 the program failed, 2 wrong usage.

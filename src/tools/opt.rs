@@ -1,12 +1,13 @@
 //! `tfrt_opt`: parses MLIR text, verifies it, and prints it again.
 
-use std::{ffi::OsString, io::Write};
+use std::ffi::OsString;
 
-use tfrt_ir::{Diagnostics, ParseOptions, PrintOptions, Source, parse_module, print_module};
+use tfrt_ir::{Diagnostics, ParseOptions, parse_module, print_module};
 
 use super::{
     Outcome, args,
-    parts::{Part, PartOptions, over_parts},
+    parts::{Part, over_parts},
+    text_tool::{self, TextOptions},
 };
 use crate::Console;
 
@@ -27,78 +28,40 @@ FILE is the input; '-' or nothing reads it from standard input.
 ";
 
 struct Options {
-    file: String,
-    output: String,
+    text: TextOptions,
     parse: ParseOptions,
-    parts: PartOptions,
-    print: PrintOptions,
-    help: bool,
 }
 
 impl Options {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
-        use lexopt::prelude::*;
-        let mut options = Self {
-            file: "-".to_owned(),
-            output: "-".to_owned(),
-            parse: ParseOptions { allow_unregistered: false, ..ParseOptions::default() },
-            parts: PartOptions::default(),
-            print: PrintOptions::default(),
-            help: false,
-        };
-        let mut parser = lexopt::Parser::from_iter(args::normalize(args));
-        while let Some(arg) = parser.next()? {
-            match arg {
-                Value(file) => options.file = file.string()?,
-                Short('o') => options.output = args::text(&mut parser)?,
-                Long("allow-unregistered-dialect") => {
-                    options.parse.allow_unregistered = args::switch(&mut parser)?;
-                }
-                Long("split-input-file") => options.parts.split = args::switch(&mut parser)?,
-                Long("verify-diagnostics") => options.parts.verify_diagnostics = args::switch(&mut parser)?,
-                Long("mlir-print-op-generic") => options.print.generic = args::switch(&mut parser)?,
-                Long("mlir-print-debuginfo") => options.print.debug_info = args::switch(&mut parser)?,
-                Long("help") | Short('h') => options.help = true,
-                other => return Err(other.unexpected()),
+        let mut parse = ParseOptions { allow_unregistered: false, ..ParseOptions::default() };
+        let text = TextOptions::parse(args, |option, parser| {
+            match option {
+                "allow-unregistered-dialect" => parse.allow_unregistered = args::switch(parser)?,
+                _ => return Ok(false),
             }
-        }
-        options.parse.first_error_only = options.parts.verify_diagnostics;
-        Ok(options)
+            Ok(true)
+        })?;
+        parse.first_error_only = text.parts.verify_diagnostics;
+        Ok(Self { text, parse })
     }
 }
 
 /// Runs the tool; `args` begins with the program's name.
-pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Outcome {
-    let options = match Options::parse(args) {
-        Ok(options) => options,
-        Err(error) => {
-            console.complain(format_args!("tfrt_opt: {error}\nTry 'tfrt_opt --help'."));
-            return Outcome::Usage;
-        }
-    };
-    if options.help {
-        // A reader that went away has read enough.
-        let _ = console.output.write_all(USAGE.as_bytes());
-        return Outcome::Fine;
-    }
-    optimize(&options, &mut console).unwrap_or_else(|message| {
-        console.complain(format_args!("tfrt_opt: {message}"));
-        Outcome::Failed
-    })
+pub fn run(args: impl IntoIterator<Item = OsString>, console: Console) -> Outcome {
+    text_tool::run("tfrt_opt", USAGE, Options::parse(args), |options| &options.text, optimize, console)
 }
 
 fn optimize(options: &Options, console: &mut Console) -> Result<Outcome, String> {
-    let bytes = console.read(&options.file)?;
-    let name = if options.file == "-" { "<stdin>" } else { &options.file };
+    let source = options.text.read(console)?;
     let ops = super::operations()?;
-    let source = Source::new(name, bytes);
-    let (outcome, results) = over_parts(&source, options.parts, console, |part| {
+    let (outcome, results) = over_parts(&source, options.text.parts, console, |part| {
         let text = parse_module(part, &ops, &options.parse)
-            .map(|module| print_module(&module, &ops, options.print).into_bytes());
+            .map(|module| print_module(&module, &ops, options.text.print).into_bytes());
         Part::new(text, Diagnostics::new())
     });
     if outcome == Outcome::Fine {
-        console.write(&options.output, &results.join(&b"\n// -----\n"[..]))?;
+        options.text.write(console, &results.join(&b"\n// -----\n"[..]))?;
     }
     Ok(outcome)
 }

@@ -1,15 +1,14 @@
 //! `tfrt_translate`: MLIR text to BEF and back. It runs nothing.
 
-use std::{ffi::OsString, io::Write};
+use std::ffi::OsString;
 
 use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
-use tfrt_ir::{
-    Diagnostics, Location, OpRegistry, ParseOptions, PrintOptions, Source, parse_module, print_module,
-};
+use tfrt_ir::{Diagnostics, Location, OpRegistry, ParseOptions, Source, parse_module, print_module};
 
 use super::{
     Outcome, args,
-    parts::{Part, PartOptions, over_parts},
+    parts::{Part, over_parts},
+    text_tool::{self, TextOptions},
 };
 use crate::Console;
 
@@ -38,93 +37,56 @@ enum Direction {
 }
 
 struct Options {
-    file: String,
-    output: String,
-    direction: Option<Direction>,
+    text: TextOptions,
+    direction: Direction,
     convert: ConvertOptions,
-    parts: PartOptions,
-    print: PrintOptions,
-    help: bool,
 }
 
 impl Options {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
-        use lexopt::prelude::*;
-        let mut options = Self {
-            file: "-".to_owned(),
-            output: "-".to_owned(),
-            direction: None,
-            convert: ConvertOptions::default(),
-            parts: PartOptions::default(),
-            print: PrintOptions::default(),
-            help: false,
-        };
-        let mut parser = lexopt::Parser::from_iter(args::normalize(args));
-        while let Some(arg) = parser.next()? {
-            match arg {
-                Value(file) => options.file = file.string()?,
-                Short('o') => options.output = args::text(&mut parser)?,
-                Long("mlir-to-bef") => options.direction = Some(Direction::ToBef),
-                Long("bef-to-mlir") => options.direction = Some(Direction::ToMlir),
-                Long("disable-optional-sections") => {
-                    options.convert.disable_optional_sections = args::switch(&mut parser)?;
-                }
-                Long("split-input-file") => options.parts.split = args::switch(&mut parser)?,
-                Long("verify-diagnostics") => options.parts.verify_diagnostics = args::switch(&mut parser)?,
-                Long("mlir-print-op-generic") => options.print.generic = args::switch(&mut parser)?,
-                Long("mlir-print-debuginfo") => options.print.debug_info = args::switch(&mut parser)?,
+        let (mut to_bef, mut to_mlir) = (false, false);
+        let mut convert = ConvertOptions::default();
+        let text = TextOptions::parse(args, |option, parser| {
+            match option {
+                "mlir-to-bef" => to_bef = args::switch(parser)?,
+                "bef-to-mlir" => to_mlir = args::switch(parser)?,
+                "disable-optional-sections" => convert.disable_optional_sections = args::switch(parser)?,
                 // Unknown operations always translate.
-                Long("allow-unregistered-dialect") => _ = args::switch(&mut parser)?,
-                Long("help") | Short('h') => options.help = true,
-                other => return Err(other.unexpected()),
+                "allow-unregistered-dialect" => _ = args::switch(parser)?,
+                _ => return Ok(false),
             }
-        }
-        if options.direction.is_none() && !options.help {
+            Ok(true)
+        })?;
+        if to_bef == to_mlir && !text.is_help() {
             return Err("one of --mlir-to-bef and --bef-to-mlir is needed".into());
         }
-        Ok(options)
+        let direction = if to_mlir { Direction::ToMlir } else { Direction::ToBef };
+        Ok(Self { text, direction, convert })
     }
 }
 
 /// Runs the tool; `args` begins with the program's name.
-pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Outcome {
-    let options = match Options::parse(args) {
-        Ok(options) => options,
-        Err(error) => {
-            console.complain(format_args!("tfrt_translate: {error}\nTry 'tfrt_translate --help'."));
-            return Outcome::Usage;
-        }
-    };
-    if options.help {
-        // A reader that went away has read enough.
-        let _ = console.output.write_all(USAGE.as_bytes());
-        return Outcome::Fine;
-    }
-    translate(&options, &mut console).unwrap_or_else(|message| {
-        console.complain(format_args!("tfrt_translate: {message}"));
-        Outcome::Failed
-    })
+pub fn run(args: impl IntoIterator<Item = OsString>, console: Console) -> Outcome {
+    text_tool::run("tfrt_translate", USAGE, Options::parse(args), |options| &options.text, translate, console)
 }
 
 fn translate(options: &Options, console: &mut Console) -> Result<Outcome, String> {
-    let bytes = console.read(&options.file)?;
-    let name = if options.file == "-" { "<stdin>" } else { &options.file };
+    let source = options.text.read(console)?;
     let ops = super::operations()?;
-    let source = Source::new(name, bytes);
     let run = |part: &Source| match options.direction {
-        Some(Direction::ToMlir) => to_mlir(options, part, &ops),
-        _ => to_bef(options, part, &ops),
+        Direction::ToMlir => to_mlir(options, part, &ops),
+        Direction::ToBef => to_bef(options, part, &ops),
     };
-    let (outcome, results) = over_parts(&source, options.parts, console, run);
+    let (outcome, results) = over_parts(&source, options.text.parts, console, run);
     if outcome == Outcome::Fine {
-        console.write(&options.output, &results.concat())?;
+        options.text.write(console, &results.concat())?;
     }
     Ok(outcome)
 }
 
 fn to_bef(options: &Options, part: &Source, ops: &OpRegistry) -> Part {
     let parse =
-        ParseOptions { first_error_only: options.parts.verify_diagnostics, ..ParseOptions::default() };
+        ParseOptions { first_error_only: options.text.parts.verify_diagnostics, ..ParseOptions::default() };
     let encoded = parse_module(part, ops, &parse).and_then(|module| mlir_to_bef(&module, options.convert));
     Part::new(encoded, Diagnostics::new())
 }
@@ -133,7 +95,7 @@ fn to_mlir(options: &Options, part: &Source, ops: &OpRegistry) -> Part {
     let location = Location::file(part.name(), 0, 0);
     match bef_to_mlir(part.text().to_vec(), &location) {
         Ok(converted) => {
-            let text = print_module(&converted.module, ops, options.print);
+            let text = print_module(&converted.module, ops, options.text.print);
             Part::new(Ok(text.into_bytes()), converted.warnings)
         }
         Err(errors) => Part::new(Err(errors), Diagnostics::new()),

@@ -11,13 +11,7 @@ use crate::Console;
 /// say; of one that is not there only the place is shown.
 pub(super) fn report(errors: &[Diagnostic], console: &mut Console) {
     let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
-    let mut told: Vec<&Diagnostic> = Vec::new();
-    for error in errors {
-        let same = |other: &&Diagnostic| other.location == error.location && other.message == error.message;
-        if told.iter().any(same) {
-            continue;
-        }
-        told.push(error);
+    for error in distinct(errors) {
         let Some(place) = &error.location else {
             console.complain(format_args!("error: {}{}", error.message, notes(error)));
             continue;
@@ -29,6 +23,18 @@ pub(super) fn report(errors: &[Diagnostic], console: &mut Console) {
         let shown = render_one(&finding, &[source], console.terminal);
         console.complain(format_args!("{}{}\n", shown.trim_end(), notes(error)));
     }
+}
+
+/// Each error once: one that several results hand on was told of several times.
+pub(super) fn distinct(errors: &[Diagnostic]) -> Vec<&Diagnostic> {
+    let mut told: Vec<&Diagnostic> = Vec::new();
+    for error in errors {
+        let same = |other: &&Diagnostic| other.location == error.location && other.message == error.message;
+        if !told.iter().any(same) {
+            told.push(error);
+        }
+    }
+    told
 }
 
 fn notes(error: &Diagnostic) -> String {

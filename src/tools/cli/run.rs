@@ -13,7 +13,7 @@ use tfrt_tensor::HostTensor;
 use super::{
     Failure, print, print_json,
     program::{ProgramArgs, Session},
-    report::report,
+    report::{distinct, report},
     values::{self, CHAIN},
 };
 use crate::Console;
@@ -110,7 +110,7 @@ fn print_results_json(
             None => values::to_json(value, ty, allocator)?,
         });
     }
-    let errors: Vec<_> = errors.iter().map(error_json).collect();
+    let errors: Vec<_> = distinct(errors).into_iter().map(error_json).collect();
     print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }))
 }
 

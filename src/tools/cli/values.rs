@@ -31,15 +31,16 @@ macro_rules! scalars {
     };
 }
 
-/// Reads a value of the type that an argument has.
+/// Reads a value of the type that an argument has. A number may say its type, as tensors do: `i32=5`.
 ///
 /// # Errors
 /// If the text is none, or there is no way to write values of that type.
 pub(super) fn parse(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Diagnostic> {
     macro_rules! parse_scalar {
         ($($scalar:ident $name:literal),*) => {
+            let bare = text.strip_prefix(ty).and_then(|rest| rest.strip_prefix('=')).unwrap_or(text);
             match ty {
-                $($name => return Ok(AsyncValue::new(number::<$scalar>(text)?)),)*
+                $($name => return Ok(AsyncValue::new(number::<$scalar>(bare)?)),)*
                 _ => {}
             }
         };
