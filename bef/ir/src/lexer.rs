@@ -110,7 +110,9 @@ fn is_suffix_byte(byte: u8) -> bool {
 
 impl<'s> Lexer<'s> {
     pub(crate) fn new(text: &'s [u8]) -> Lexer<'s> {
-        Lexer { text, position: 0 }
+        // Some editors begin a file with a byte order mark, which means nothing in UTF-8.
+        let position = if text.starts_with("\u{FEFF}".as_bytes()) { "\u{FEFF}".len() } else { 0 };
+        Lexer { text, position }
     }
 
     /// Continues at `offset`.
@@ -370,6 +372,7 @@ mod tests {
             ("\"open", &[Error("expected '\"' at the end of a string")]),
             ("\"\\q", &[Error("unknown escape in string"), Bare]),
             ("\u{1F980}\u{1F980}a", &[Error("unexpected character"), Bare]),
+            ("\u{FEFF}a \u{FEFF}", &[Bare, Error("unexpected character")]),
         ];
         for (text, expected) in table {
             assert_eq!(kinds(text), *expected, "{text}");
