@@ -2,8 +2,8 @@
 
 use super::operations::OPERATIONS;
 use super::{
-    BLOCKS, Exchange, Guard, Kind, OWN_BYTES, Operand, Program, REGISTERS, Register, Space, Statement,
-    THREADS, Width, initial,
+    Access, BLOCKS, Exchange, Guard, Kind, OWN_BYTES, Operand, Program, REGISTERS, Register, Space,
+    Statement, THREADS, Width, initial, initial_words,
 };
 
 /// A thread.
@@ -11,14 +11,17 @@ use super::{
 pub struct Thread {
     registers: [[u64; REGISTERS]; 6],
     memory: [[u8; OWN_BYTES]; 3],
+    exited: bool,
 }
 
 /// Why a list of statements ended.
 #[derive(PartialEq, Eq)]
 enum End {
     Done,
-    Break,
+    /// Out of a loop, after so many inner ones.
+    Break(usize),
     Continue,
+    Exit,
 }
 
 /// What is left behind by all threads, and the sum that they counted together.
@@ -43,11 +46,17 @@ pub fn evaluate(program: &Program) -> Outcome {
                 continue;
             }
             for thread in &mut threads {
-                thread.run(std::slice::from_ref(statement), &mut outcome.count);
+                if !thread.exited {
+                    thread.exited =
+                        thread.run(std::slice::from_ref(statement), &mut outcome.count) == End::Exit;
+                }
             }
         }
-        for thread in threads {
-            outcome.registers.push(thread.registers.concat());
+        for (thread, number) in threads.into_iter().zip(block * THREADS..) {
+            // A thread that exits leaves what it began with.
+            let registers =
+                if thread.exited { initial_words(program.seed, number) } else { thread.registers.concat() };
+            outcome.registers.push(registers);
             outcome.memory.push(thread.memory[Space::Global as usize]);
         }
     }
@@ -58,7 +67,7 @@ impl Thread {
     fn new(seed: u64, thread: usize) -> Self {
         let registers =
             Kind::ALL.map(|kind| std::array::from_fn(|number| initial(seed, thread, kind, number)));
-        Self { registers, memory: [[0; OWN_BYTES]; 3] }
+        Self { registers, memory: [[0; OWN_BYTES]; 3], exited: false }
     }
 
     fn get(&self, Register(kind, number): Register) -> u64 {
@@ -93,31 +102,30 @@ impl Thread {
                 let values: Vec<u64> = operands.iter().map(|&operand| self.value(operand)).collect();
                 self.set(*result, (OPERATIONS[*operation].evaluate)(&values));
             }
-            Statement::Load { guard, space, width, first, index } if self.passes(*guard) => {
-                self.load(*space, *width, *first, *index);
-            }
-            Statement::Store { guard, space, width, first, index } if self.passes(*guard) => {
-                self.store(*space, *width, *first, *index);
-            }
+            Statement::Load(access) if self.passes(access.guard) => self.load(access),
+            Statement::Store(access) if self.passes(access.guard) => self.store(access),
             Statement::If { guard, then, otherwise } => {
                 return self.run(if self.passes(Some(*guard)) { then } else { otherwise }, count);
             }
             Statement::Loop { limit, body, .. } => {
                 for _ in 0..self.b32(*limit) & 7 {
-                    if self.run(body, count) == End::Break {
-                        break;
+                    match self.run(body, count) {
+                        End::Done | End::Continue => {}
+                        End::Break(0) => break,
+                        End::Break(inner) => return End::Break(inner - 1),
+                        End::Exit => return End::Exit,
                     }
                 }
             }
-            Statement::Break { guard } if self.passes(Some(*guard)) => return End::Break,
+            Statement::Break { guard, inner } if self.passes(Some(*guard)) => return End::Break(*inner),
+            Statement::Exit { guard } if self.passes(Some(*guard)) => return End::Exit,
             Statement::Continue { guard } if self.passes(Some(*guard)) => return End::Continue,
             Statement::Switch { selector, cases } => {
                 return self.run(&cases[self.b32(*selector) as usize & 3], count);
             }
             Statement::Call { result, operands: [a, b] } => {
                 let (a, b) = (self.b32(*a), self.b32(*b));
-                let value = a.wrapping_mul(3).wrapping_add(b.rotate_left(a & 31));
-                self.set(Register(Kind::B32, *result), value.into());
+                self.set(Register(Kind::B32, *result), combine(a, b).into());
             }
             Statement::Count { source } => *count = count.wrapping_add(self.b32(*source)),
             _ => {}
@@ -132,7 +140,7 @@ impl Thread {
         }
     }
 
-    fn load(&mut self, space: Space, width: Width, first: usize, index: usize) {
+    fn load(&mut self, &Access { space, width, first, index, .. }: &Access) {
         let at = self.offset(width, index);
         for element in 0..width.count {
             let mut bytes = [0; 8];
@@ -145,7 +153,7 @@ impl Thread {
         }
     }
 
-    fn store(&mut self, space: Space, width: Width, first: usize, index: usize) {
+    fn store(&mut self, &Access { space, width, first, index, .. }: &Access) {
         let at = self.offset(width, index);
         for element in 0..width.count {
             let bytes = self.get(Register(width.kind, first + element)).to_le_bytes();
@@ -158,6 +166,22 @@ impl Thread {
         let size = width.bytes * width.count;
         (self.b32(index) as usize & (OWN_BYTES / size - 1)) * size
     }
+}
+
+/// The functions that programs call.
+fn combine(a: u32, b: u32) -> u32 {
+    let mut value = a.wrapping_mul(3).wrapping_add(b.rotate_left(a & 31));
+    for _ in 0..a & 3 {
+        value = if value & 1 == 1 { step(value) } else { value >> 1 };
+    }
+    value
+}
+
+fn step(value: u32) -> u32 {
+    if value > 1 << 30 {
+        return value ^ 0xffff;
+    }
+    value.wrapping_mul(5).wrapping_add(1)
 }
 
 /// What all threads of a block do together.

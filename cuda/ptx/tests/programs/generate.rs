@@ -2,7 +2,7 @@
 
 use super::operations::OPERATIONS;
 use super::{
-    Exchange, Guard, Kind, LOOPS_MAX, Operand, Program, REGISTERS, Register, Space, Statement, Width,
+    Access, Exchange, Guard, Kind, LOOPS_MAX, Operand, Program, REGISTERS, Register, Space, Statement, Width,
 };
 
 /// Where decisions come from: a random number generator, or the bytes of a fuzzer.
@@ -11,42 +11,6 @@ pub trait Choices {
     fn below(&mut self, bound: usize) -> usize;
     /// Any bits.
     fn bits(&mut self) -> u64;
-}
-
-/// Bytes as decisions. When they end, every choice is the first.
-pub struct Bytes<'a>(pub &'a [u8]);
-
-impl Bytes<'_> {
-    fn next(&mut self) -> usize {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        first.into()
-    }
-}
-
-impl Choices for Bytes<'_> {
-    fn below(&mut self, bound: usize) -> usize {
-        let high = if bound > 256 { self.next() << 8 } else { 0 };
-        (high | self.next()) % bound
-    }
-
-    fn bits(&mut self) -> u64 {
-        (0..8).fold(0, |bits, _| bits << 8 | self.next() as u64)
-    }
-}
-
-/// A seed as decisions.
-#[derive(Clone)]
-pub struct Random(pub fastrand::Rng);
-
-impl Choices for Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0.usize(..bound)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0.u64(..)
-    }
 }
 
 const WIDTHS: [Width; 9] = [
@@ -68,10 +32,16 @@ const fn width(name: &'static str, kind: Kind, bytes: usize, count: usize, signe
 /// A program of at most `size` statements.
 pub fn program(choices: &mut impl Choices, size: usize) -> Program {
     let seed = choices.bits();
-    let mut generator = Generator { choices, left: size };
+    let mut generator = Generator { choices, left: size, may_exit: false };
     let mut statements = Vec::new();
     while generator.left > 0 {
         let statement = generator.top();
+        statements.push(statement);
+    }
+    generator.left = size / 8;
+    generator.may_exit = true;
+    while generator.left > 0 {
+        let statement = generator.statement(0, 0);
         statements.push(statement);
     }
     Program { statements, seed }
@@ -80,6 +50,8 @@ pub fn program(choices: &mut impl Choices, size: usize) -> Program {
 struct Generator<'a, C> {
     choices: &'a mut C,
     left: usize,
+    /// No thread is waited for any more.
+    may_exit: bool,
 }
 
 impl<C: Choices> Generator<'_, C> {
@@ -114,7 +86,7 @@ impl<C: Choices> Generator<'_, C> {
 
     fn statement(&mut self, depth: usize, loops: usize) -> Statement {
         self.left = self.left.saturating_sub(1);
-        match self.choices.below(24) {
+        match self.choices.below(25) {
             0..=11 => self.operation(),
             12 | 13 => self.access(true),
             14 | 15 => self.access(false),
@@ -127,7 +99,7 @@ impl<C: Choices> Generator<'_, C> {
                 let limit = self.register();
                 Statement::Loop { depth: loops, limit, body: self.list(depth + 1, loops + 1) }
             }
-            20 if loops > 0 => Statement::Break { guard: self.guard() },
+            20 if loops > 0 => Statement::Break { guard: self.guard(), inner: self.choices.below(loops) },
             21 if loops > 0 => Statement::Continue { guard: self.guard() },
             22 if depth < 4 => {
                 let selector = self.register();
@@ -137,6 +109,7 @@ impl<C: Choices> Generator<'_, C> {
                 Statement::Call { result: self.register(), operands: [self.register(), self.register()] }
             }
             23 => Statement::Count { source: self.register() },
+            24 if self.may_exit => Statement::Exit { guard: self.guard() },
             _ => self.operation(),
         }
     }
@@ -183,11 +156,8 @@ impl<C: Choices> Generator<'_, C> {
         let width = WIDTHS[self.choices.below(WIDTHS.len())];
         let first = self.choices.below(REGISTERS + 1 - width.count);
         let index = self.register();
-        if load {
-            Statement::Load { guard, space, width, first, index }
-        } else {
-            Statement::Store { guard, space, width, first, index }
-        }
+        let access = Access { guard, space, generic: self.choices.below(3) == 2, width, first, index };
+        if load { Statement::Load(access) } else { Statement::Store(access) }
     }
 
     fn register(&mut self) -> usize {

@@ -128,6 +128,23 @@ pub struct Width {
     pub signed: bool,
 }
 
+/// A load or a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Which lanes take part.
+    pub guard: Option<Guard>,
+    /// Where.
+    pub space: Space,
+    /// By a generic address.
+    pub generic: bool,
+    /// What.
+    pub width: Width,
+    /// The first register.
+    pub first: usize,
+    /// The register with the index.
+    pub index: usize,
+}
+
 /// How lanes exchange a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exchange {
@@ -160,25 +177,27 @@ pub enum Statement {
     /// An instruction of the table.
     Operation { guard: Option<Guard>, operation: usize, result: Register, operands: Vec<Operand> },
     /// A load to registers from one on, at an index taken modulo what fits.
-    Load { guard: Option<Guard>, space: Space, width: Width, first: usize, index: usize },
+    Load(Access),
     /// A store, likewise.
-    Store { guard: Option<Guard>, space: Space, width: Width, first: usize, index: usize },
+    Store(Access),
     /// A branch over one of two lists.
     If { guard: Guard, then: Vec<Statement>, otherwise: Vec<Statement> },
     /// As many rounds as the low bits of a register say.
     Loop { depth: usize, limit: usize, body: Vec<Statement> },
-    /// Leaves the innermost loop.
-    Break { guard: Guard },
+    /// Leaves a loop, after so many inner ones.
+    Break { guard: Guard, inner: usize },
     /// Goes to the next round of the innermost loop.
     Continue { guard: Guard },
     /// A jump through a table by the low bits of a register.
     Switch { selector: usize, cases: [Vec<Statement>; 4] },
-    /// A call of the function that computes `3a + (b rotated by a)`.
+    /// A call of a function with a loop and branches of its own.
     Call { result: usize, operands: [usize; 2] },
     /// Where all threads meet.
     Exchange { exchange: Exchange, result: usize, source: usize, lane: usize },
     /// An addition to a counter that all threads share.
     Count { source: usize },
+    /// Ends the thread. Only behind the last meeting.
+    Exit { guard: Guard },
 }
 
 /// A program, and what its threads begin with.

@@ -4,23 +4,51 @@ use std::fmt::Write;
 
 use super::operations::OPERATIONS;
 use super::{
-    Exchange, Guard, Kind, LOOPS_MAX, OWN_BYTES, Operand, Program, REGISTERS, Register, Space, Statement,
-    THREADS, Width,
+    Access, Exchange, Guard, Kind, LOOPS_MAX, OWN_BYTES, Operand, Program, REGISTERS, Register, Space,
+    Statement, THREADS, Width,
 };
 
-/// What every module begins with: a function to call.
+/// What every module begins with: functions to call.
 const HEADER: &str = "\
 .version 8.0
 .target sm_80
 .address_size 64
 
+.func (.reg .b32 %out) step(.reg .b32 %in)
+{
+    .reg .pred %large;
+    setp.gt.u32 %large, %in, 0x40000000;
+    @%large bra LARGE;
+    mad.lo.u32 %out, %in, 5, 1;
+    ret;
+LARGE:
+    xor.b32 %out, %in, 0xffff;
+    ret;
+}
+
 .func (.param .b32 result) combine(.param .b32 first, .param .b32 second)
 {
     .reg .b32 %r<6>;
+    .reg .pred %p<2>;
     ld.param.u32 %r0, [first];
     ld.param.u32 %r1, [second];
     shf.l.wrap.b32 %r2, %r1, %r1, %r0;
     mad.lo.u32 %r3, %r0, 3, %r2;
+    and.b32 %r4, %r0, 3;
+AGAIN:
+    setp.eq.u32 %p0, %r4, 0;
+    @%p0 bra DONE;
+    and.b32 %r5, %r3, 1;
+    setp.eq.u32 %p1, %r5, 1;
+    @!%p1 bra EVEN;
+    call (%r3), step, (%r3);
+    bra NEXT;
+EVEN:
+    shr.u32 %r3, %r3, 1;
+NEXT:
+    sub.u32 %r4, %r4, 1;
+    bra AGAIN;
+DONE:
     st.param.b32 [result], %r3;
     ret;
 }
@@ -103,7 +131,7 @@ impl Printer {
             ".reg .b32 %count<{LOOPS_MAX}>, %limit<{LOOPS_MAX}>, %thread, %threads, %index, %shared, %slot;"
         ));
         self.line(&format!(".reg .pred %done<{LOOPS_MAX}>;"));
-        self.line(".reg .b64 %all, %global, %local, %counter, %address;");
+        self.line(".reg .b64 %all, %global, %local, %counter, %address, %generic_global, %generic_shared, %generic_local;");
         for line in [
             "mov.u32 %thread, %tid.x;",
             "mov.u32 %threads, %ntid.x;",
@@ -117,6 +145,10 @@ impl Printer {
             "mov.u32 %shared, own;",
             &format!("mad.lo.u32 %shared, %thread, {OWN_BYTES}, %shared;"),
             "mov.u64 %local, private;",
+            "cvta.local.u64 %generic_local, %local;",
+            "cvt.u64.u32 %generic_shared, %shared;",
+            "cvta.shared.u64 %generic_shared, %generic_shared;",
+            "cvta.global.u64 %generic_global, %global;",
         ] {
             self.line(line);
         }
@@ -165,26 +197,27 @@ impl Printer {
                 }
                 self.line(&guarded(*guard, &format!("{text};")));
             }
-            Statement::Load { guard, space, width, first, index } => {
-                let address = self.address(*space, *width, *index);
-                let list = registers(*width, *first);
+            Statement::Load(access) => {
+                let (space, address) = self.address(access);
+                let list = registers(access.width, access.first);
                 self.line(&guarded(
-                    *guard,
-                    &format!("ld.{}.{} {list}, [{address}];", space.name(), width.name),
+                    access.guard,
+                    &format!("ld{space}.{} {list}, [{address}];", access.width.name),
                 ));
             }
-            Statement::Store { guard, space, width, first, index } => {
-                let address = self.address(*space, *width, *index);
-                let list = registers(*width, *first);
+            Statement::Store(access) => {
+                let (space, address) = self.address(access);
+                let list = registers(access.width, access.first);
                 self.line(&guarded(
-                    *guard,
-                    &format!("st.{}.{} [{address}], {list};", space.name(), width.name),
+                    access.guard,
+                    &format!("st{space}.{} [{address}], {list};", access.width.name),
                 ));
             }
             Statement::If { guard, then, otherwise } => self.branch(*guard, then, otherwise),
             Statement::Loop { depth, limit, body } => self.repeat(*depth, *limit, body),
-            Statement::Break { guard } => self.leave(*guard, "DONE"),
-            Statement::Continue { guard } => self.leave(*guard, "NEXT"),
+            Statement::Break { guard, inner } => self.leave(*guard, "DONE", *inner),
+            Statement::Continue { guard } => self.leave(*guard, "NEXT", 0),
+            Statement::Exit { guard } => self.line(&guarded(Some(*guard), "exit;")),
             Statement::Switch { selector, cases } => self.switch(*selector, cases),
             Statement::Call { result, operands: [a, b] } => {
                 self.line("{");
@@ -231,8 +264,8 @@ impl Printer {
         self.place(&format!("DONE_{label}"));
     }
 
-    fn leave(&mut self, guard: Guard, target: &str) {
-        if let Some(label) = self.loops.last().copied() {
+    fn leave(&mut self, guard: Guard, target: &str, inner: usize) {
+        if let Some(label) = self.loops.iter().rev().nth(inner).copied() {
             self.line(&guarded(Some(guard), &format!("bra {target}_{label};")));
         }
     }
@@ -252,20 +285,21 @@ impl Printer {
         self.place(&format!("END_{label}"));
     }
 
-    /// Computes an address of the thread's own memory, and names the register that holds it.
-    fn address(&mut self, space: Space, width: Width, index: usize) -> &'static str {
+    /// Computes an address of the thread's own memory. Gives what the instruction says of the space, and the register.
+    fn address(&mut self, &Access { space, generic, width, index, .. }: &Access) -> (String, &'static str) {
         let size = width.bytes * width.count;
         self.line(&format!("and.b32 %slot, {}, {};", b32(index), OWN_BYTES / size - 1));
-        match space {
-            Space::Shared => {
-                self.line(&format!("mad.lo.u32 %slot, %slot, {size}, %shared;"));
-                "%slot"
-            }
-            Space::Global | Space::Local => {
-                self.line(&format!("mad.wide.u32 %address, %slot, {size}, %{};", space.name()));
-                "%address"
-            }
+        let name = space.name();
+        if generic {
+            self.line(&format!("mad.wide.u32 %address, %slot, {size}, %generic_{name};"));
+            return (String::new(), "%address");
         }
+        if space == Space::Shared {
+            self.line(&format!("mad.lo.u32 %slot, %slot, {size}, %shared;"));
+            return (format!(".{name}"), "%slot");
+        }
+        self.line(&format!("mad.wide.u32 %address, %slot, {size}, %{name};"));
+        (format!(".{name}"), "%address")
     }
 
     fn exchange(&mut self, exchange: Exchange, result: usize, source: usize, lane: usize) {
