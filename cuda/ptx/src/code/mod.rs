@@ -24,8 +24,6 @@ use std::sync::{Arc, OnceLock};
 pub(crate) use layout::Addresses;
 pub(crate) use translate::{check_function, translate};
 
-use crate::arith::matrix::{Fragment, Multiply};
-use crate::arith::video::{MultiplyAdd, Scalar, Simd};
 use crate::exec::Place;
 use crate::exec::level::{Handlers, Level};
 use crate::exec::machine::Handler;
@@ -99,21 +97,6 @@ pub(crate) struct CallSite {
     pub(crate) targets: Option<Vec<u32>>,
 }
 
-/// What an instruction does that has too many forms for a handler each.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
-    /// `mma`, `wmma.mma`.
-    Multiply(Multiply),
-    /// `wmma.load`, `wmma.store`: what is moved, and whether memory holds one row after the other.
-    Fragment(Fragment, bool),
-    /// `vadd` and kin.
-    Scalar(Scalar),
-    /// `vadd2`, `vadd4` and kin.
-    Simd(Simd),
-    /// `vmad`.
-    MultiplyAdd(MultiplyAdd),
-}
-
 /// Where an instruction comes from.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
@@ -130,8 +113,6 @@ pub(crate) struct Program {
     pub(crate) call_sites: Vec<CallSite>,
     /// Lists of operands that do not fit an instruction: vectors, jump tables.
     pub(crate) operands: Vec<u32>,
-    /// What instructions of many forms do, see [`Form`].
-    pub(crate) forms: Vec<Form>,
     /// How many instructions have a [`Site`](crate::exec::machine::Site).
     pub(crate) sites: u32,
     /// Bytes of local memory of a thread.

@@ -7,7 +7,7 @@ use super::emit::{Emitter, Fields};
 use super::flow::lay_out;
 use super::layout::{FrameLayout, Packer, place_parameters};
 use super::select::select;
-use super::{Addresses, CallSite, Form, FunctionCode, Origin, Program};
+use super::{Addresses, CallSite, FunctionCode, Origin, Program};
 use crate::error::ErrorSink;
 use crate::exec::level::Handlers;
 use crate::exec::special;
@@ -36,7 +36,6 @@ pub(super) struct Shared {
     pub(super) functions: HashMap<FunctionId, u32>,
     pub(super) call_sites: Vec<CallSite>,
     pub(super) operands: Vec<u32>,
-    pub(super) forms: Vec<Form>,
     pub(super) sites: u32,
     pub(super) dynamic_stack: bool,
 }
@@ -76,7 +75,6 @@ pub(crate) fn translate(
     program.local_stride = local_bytes(module, &reached, &program, shared.dynamic_stack, errors);
     program.call_sites = shared.call_sites;
     program.operands = shared.operands;
-    program.forms = shared.forms;
     program.sites = shared.sites;
     program.origins = origins.list;
     program

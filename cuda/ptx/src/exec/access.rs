@@ -128,13 +128,6 @@ type Address<O> = <<O as Shape>::Region as Region>::Address;
 type WordOf<O> = <<O as Shape>::Cell as Cell>::Word;
 type SlotOf<O> = <<O as Shape>::Cell as Cell>::Slot;
 
-/// Whether an instruction reads memory or writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Load,
-    Store,
-}
-
 /// The addresses of a warp's access.
 struct Offsets<S> {
     /// Relative to the view.

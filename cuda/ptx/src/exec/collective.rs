@@ -31,7 +31,7 @@ impl Machine<'_> {
     }
 
     /// Whether the instruction can take place now; if not, the split waits.
-    pub(super) fn all_here(&mut self, members: &Line<u32>) -> bool {
+    fn all_here(&mut self, members: &Line<u32>) -> bool {
         if self.phase != Phase::Whole {
             return true;
         }

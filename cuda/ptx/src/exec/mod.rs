@@ -30,7 +30,6 @@ pub(crate) mod lanes;
 pub(crate) mod level;
 mod locate;
 pub(crate) mod machine;
-pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod ops;
 mod parallel;
@@ -38,7 +37,6 @@ mod printf;
 mod raw;
 pub(crate) mod special;
 pub(crate) mod system;
-pub(crate) mod video;
 pub(crate) mod warp;
 
 pub use dim::Dim3;

@@ -10,10 +10,8 @@ mod compare;
 mod control;
 mod convert;
 mod float;
-mod matrix;
 mod memory;
 mod moves;
-mod video;
 
 use super::emit::{Checked, Emitter, Fields, Predicate, SlotOffset};
 use super::flow::Control;
@@ -149,10 +147,6 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "nanosleep"
         | "griddepcontrol" | "setmaxnreg" | "pmevent" | "nop" => control::select(e, i, w),
         "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => collective::select(e, i, w),
-        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::select(e, i, w),
-        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2"
-        | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4"
-        | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => video::select(e, i, w),
         _ => Err("the instruction is not supported".into()),
     }
 }
