@@ -453,18 +453,6 @@ impl<'t, 's> Emitter<'t, 's> {
         Ok(Predicate { slot: self.register(register), flip })
     }
 
-    /// A slot with a predicate's value, negated if it asks for that.
-    pub(super) fn plain_predicate(&mut self, operand: &Operand) -> Checked<SlotOffset> {
-        let Predicate { slot, flip } = self.predicate(operand)?;
-        if flip == 0 {
-            return Ok(slot);
-        }
-        let dst = self.temp_predicate();
-        let handlers = Handlers::same(crate::exec::ops::predicate_logic);
-        self.emit(handlers, Fields { dst, a: slot, b: slot, c: slot, imm: 0b0000_1111, ..Fields::default() });
-        Ok(dst)
-    }
-
     /// What an address counts from, as a 64-bit constant or relative to the frame.
     fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Checked<AddressOperand> {
         let at = |slot, offset, space| AddressOperand { slot, offset, wide: true, space, parameter: None };

@@ -27,6 +27,8 @@ pub(crate) use translate::{check_function, translate};
 use crate::exec::Place;
 use crate::exec::level::{Handlers, Level};
 use crate::exec::machine::Handler;
+use crate::exec::matrix::Matrices;
+use crate::exec::video::Form;
 use crate::syntax::ast::Function;
 use crate::syntax::types::SpecialRegister;
 
@@ -121,6 +123,8 @@ pub(crate) struct Program {
     pub(crate) shared_bytes: u32,
     /// Bytes of parameters.
     pub(crate) param_bytes: u32,
+    pub(crate) matrices: Matrices,
+    pub(crate) videos: Vec<Form>,
     pub(crate) code: Vec<Unlinked>,
     /// For each instruction, its position in `origins`.
     pub(crate) origin_of: Vec<u32>,

@@ -10,7 +10,9 @@ use super::select::select;
 use super::{Addresses, CallSite, FunctionCode, Origin, Program};
 use crate::error::ErrorSink;
 use crate::exec::level::Handlers;
+use crate::exec::matrix::Matrices;
 use crate::exec::special;
+use crate::exec::video::Form;
 use crate::syntax::ast::{
     CallTarget, Function, FunctionId, Instruction, LocationId, Module, Operand, Symbol, VariableId,
 };
@@ -37,6 +39,8 @@ pub(super) struct Shared {
     pub(super) call_sites: Vec<CallSite>,
     pub(super) operands: Vec<u32>,
     pub(super) sites: u32,
+    pub(super) matrices: Matrices,
+    pub(super) videos: Vec<Form>,
     pub(super) dynamic_stack: bool,
 }
 
@@ -76,6 +80,8 @@ pub(crate) fn translate(
     program.call_sites = shared.call_sites;
     program.operands = shared.operands;
     program.sites = shared.sites;
+    program.matrices = shared.matrices;
+    program.videos = shared.videos;
     program.origins = origins.list;
     program
 }

@@ -68,7 +68,7 @@ pub(crate) trait Region {
     type Address: Slot;
     /// Whether each lane has its own bytes.
     const LOCAL: bool = false;
-    /// Whether other threads of ours may access the bytes.
+    /// Whether other threads of ours may access the bytes, so that updates must be atomic.
     const CONCURRENT: bool = false;
     /// The memory that accesses are probably in.
     fn view(m: &Machine<'_>, i: &Inst) -> Site;
@@ -128,25 +128,30 @@ type Address<O> = <<O as Shape>::Region as Region>::Address;
 type WordOf<O> = <<O as Shape>::Cell as Cell>::Word;
 type SlotOf<O> = <<O as Shape>::Cell as Cell>::Slot;
 
-/// The addresses of a warp's access.
+/// The addresses of a warp's access, all in bounds and aligned.
 struct Offsets<S> {
     /// Relative to the view.
     of: Line<S>,
     pointer: *mut u8,
     /// Bytes between the memory of two lanes; 0 if it is the same.
     lane_stride: usize,
-    shape: Pattern,
+    /// Of the lower and the upper half of the lanes; blocks are often 16 threads wide.
+    halves: [Pattern; 2],
 }
 
-/// How a warp's addresses lie. All are in bounds and aligned.
+/// How the addresses of some lanes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
     /// One behind the other.
     Row,
     /// All the same.
     Uniform,
-    /// Otherwise.
+    /// Otherwise, or lanes are missing.
     Scattered,
 }
+
+/// Half of a warp.
+const HALF: usize = LANES / 2;
 
 impl<S: Slot> Offsets<S> {
     /// The pointer to a lane's bytes.
@@ -160,52 +165,68 @@ impl<S: Slot> Offsets<S> {
     }
 }
 
-/// The addresses of an access of `bytes` bytes a lane, if all are inside the view.
+/// Which of the low bits of all offsets, and of `last` minus each of them, are set somewhere; and how the offsets differ from a row
+/// and from one value, for each half.
 #[inline(always)]
-unsafe fn offsets<O: Shape>(
-    m: &Machine<'_>,
-    i: &Inst,
-    bytes: u64,
-    rows: bool,
-) -> Option<Offsets<Address<O>>> {
+fn survey<S: Slot>(of: &Line<S>, last: S, bytes: u64) -> (S, S, [(S, S); 2]) {
+    let zero = S::default();
+    let (mut low, mut high, mut differ) = (zero, zero, [(zero, zero); 2]);
+    for (half, (row, uniform)) in differ.iter_mut().enumerate() {
+        let first = of.0[half * HALF];
+        let mut lane = 0;
+        while lane < HALF {
+            let offset = of.0[half * HALF + lane];
+            low = low | offset;
+            high = high | offset | last.minus(offset);
+            *row = *row | (offset ^ first.plus(S::truncate(lane as u64 * bytes)));
+            *uniform = *uniform | (offset ^ first);
+            lane += 1;
+        }
+    }
+    (low, high, differ)
+}
+
+/// The addresses of an access of `bytes` bytes a lane, a power of two, if all are inside the view.
+#[inline(always)]
+unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Offsets<Address<O>>> {
     let view = O::Region::view(m, i);
+    // A view that begins at an odd address would need the addresses themselves for the alignment.
+    if view.bytes < bytes || view.base & (bytes - 1) != 0 {
+        return None;
+    }
     // SAFETY: `a` is a register of this type, as the translation checked.
     let address = unsafe { m.line::<Address<O>>(i.a) };
     let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
     // SAFETY: as above.
     let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
-    let mut offsets = Offsets { of, pointer: view.pointer, lane_stride: 0, shape: Pattern::Scattered };
-    if O::Region::LOCAL {
-        offsets.lane_stride = m.local_stride as usize;
-    }
-    let first = of.0[0];
-    let low = Address::<O>::truncate(view.base & (bytes - 1));
+    let lane_stride = if O::Region::LOCAL { m.local_stride as usize } else { 0 };
+    let mut offsets = Offsets { of, pointer: view.pointer, lane_stride, halves: [Pattern::Scattered; 2] };
+    let last = Address::<O>::truncate(view.bytes - bytes);
     let odd = Address::<O>::truncate(bytes - 1);
     let zero = Address::<O>::default();
-    if m.mask == FULL && !O::Region::LOCAL {
-        let (mut row, mut uniform) = (zero, zero);
-        let mut lane = 0;
-        while lane < LANES {
-            let expected = first.plus(Address::<O>::truncate(lane as u64 * bytes));
-            row = row | (of.0[lane] ^ expected);
-            uniform = uniform | (of.0[lane] ^ first);
-            lane += 1;
+    if m.mask == FULL {
+        let (low, high, differ) = survey(&of, last, bytes);
+        // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above it itself.
+        if low & odd != zero || high.is_negative() {
+            return None;
         }
-        let aligned = first.plus(low) & odd == zero;
-        if rows && row == zero && aligned && first.extend() < view.limit(bytes * LANES as u64) {
-            offsets.shape = Pattern::Row;
-            return Some(offsets);
+        if !O::Region::LOCAL {
+            offsets.halves = differ.map(|(row, uniform)| {
+                if row == zero {
+                    Pattern::Row
+                } else if uniform == zero {
+                    Pattern::Uniform
+                } else {
+                    Pattern::Scattered
+                }
+            });
         }
-        if uniform == zero && aligned && first.extend() < view.limit(bytes) {
-            offsets.shape = Pattern::Uniform;
-            return Some(offsets);
-        }
+        return Some(offsets);
     }
-    let limit = Address::<O>::truncate(view.limit(bytes));
     let mut outside = 0;
     let mut lane = 0;
     while lane < LANES {
-        let bad = of.0[lane] >= limit || of.0[lane].plus(low) & odd != zero;
+        let bad = of.0[lane] > last || of.0[lane] & odd != zero;
         outside |= u32::from(bad) << lane;
         lane += 1;
     }
@@ -216,26 +237,38 @@ unsafe fn offsets<O: Shape>(
 unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
     unsafe {
-        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES, true) else { return load_slow::<O>(m, i) };
-        match offsets.shape {
-            Pattern::Row => {
-                let mut words = Line([WordOf::<O>::default(); LANES]);
-                raw::load_row(offsets.pointer(0), words.0.as_mut_ptr().cast(), size_of_val(&words.0));
-                *m.line(i.dst) = Line::from_fn(|lane| O::Cell::widen(words.0[lane]));
+        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return load_slow::<O>(m, i) };
+        let to = m.line::<SlotOf<O>>(i.dst);
+        if m.mask != FULL {
+            for lane in lanes(m.mask) {
+                (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
             }
-            Pattern::Uniform => {
-                *m.line(i.dst) = Line::splat(O::Cell::widen(WordOf::<O>::load(offsets.pointer(0))));
-            }
-            Pattern::Scattered if m.mask == FULL => {
-                let to = m.line::<SlotOf<O>>(i.dst);
-                for lane in 0..LANES {
-                    (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
+            return Flow::Next;
+        }
+        if offsets.halves == [Pattern::Uniform; 2] && offsets.of.0[0] == offsets.of.0[HALF] {
+            *to = Line::splat(O::Cell::widen(WordOf::<O>::load(offsets.pointer(0))));
+            return Flow::Next;
+        }
+        for (half, pattern) in offsets.halves.into_iter().enumerate() {
+            let start = half * HALF;
+            match pattern {
+                Pattern::Row => {
+                    let mut words = [WordOf::<O>::default(); HALF];
+                    raw::load_row(offsets.pointer(start), words.as_mut_ptr().cast(), size_of_val(&words));
+                    for (lane, word) in (start..).zip(words) {
+                        (*to).0[lane] = O::Cell::widen(word);
+                    }
                 }
-            }
-            Pattern::Scattered => {
-                let to = m.line::<SlotOf<O>>(i.dst);
-                for lane in lanes(m.mask) {
-                    (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
+                Pattern::Uniform => {
+                    let value = O::Cell::widen(WordOf::<O>::load(offsets.pointer(start)));
+                    for lane in 0..HALF {
+                        (*to).0[start + lane] = value;
+                    }
+                }
+                Pattern::Scattered => {
+                    for lane in start..start + HALF {
+                        (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
+                    }
                 }
             }
         }
@@ -248,19 +281,26 @@ handlers!(load_handlers, load_fast, Shape);
 unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
     unsafe {
-        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES, true) else { return store_slow::<O>(m, i) };
+        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return store_slow::<O>(m, i) };
         let value = m.line::<SlotOf<O>>(i.b);
-        if matches!(offsets.shape, Pattern::Row) {
-            let mut words = Line([WordOf::<O>::default(); LANES]);
-            let mut lane = 0;
-            while lane < LANES {
-                words.0[lane] = O::Cell::narrow((*value).0[lane]);
-                lane += 1;
-            }
-            raw::store_row(words.0.as_ptr().cast(), offsets.pointer(0), size_of_val(&words.0));
-        } else {
+        if m.mask != FULL {
             for lane in lanes(m.mask) {
                 WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
+            }
+            return Flow::Next;
+        }
+        for (half, pattern) in offsets.halves.into_iter().enumerate() {
+            let start = half * HALF;
+            if pattern == Pattern::Row {
+                let mut words = [WordOf::<O>::default(); HALF];
+                for (lane, word) in (start..).zip(&mut words) {
+                    *word = O::Cell::narrow((*value).0[lane]);
+                }
+                raw::store_row(words.as_ptr().cast(), offsets.pointer(start), size_of_val(&words));
+            } else {
+                for lane in start..start + HALF {
+                    WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
+                }
             }
         }
     }
@@ -279,7 +319,7 @@ unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &I
     // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
     unsafe {
         let bytes = O::Cell::BYTES * count as u64;
-        let Some(offsets) = offsets::<O>(m, i, bytes, false) else { return load_vector_slow::<O>(m, i) };
+        let Some(offsets) = offsets::<O>(m, i, bytes) else { return load_vector_slow::<O>(m, i) };
         for component in 0..count {
             let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
             let load =
@@ -305,7 +345,7 @@ unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
     // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
     unsafe {
         let bytes = O::Cell::BYTES * count as u64;
-        let Some(offsets) = offsets::<O>(m, i, bytes, false) else { return store_vector_slow::<O>(m, i) };
+        let Some(offsets) = offsets::<O>(m, i, bytes) else { return store_vector_slow::<O>(m, i) };
         for component in 0..count {
             let value = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
             for lane in lanes(m.mask) {

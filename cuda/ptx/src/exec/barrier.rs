@@ -90,7 +90,10 @@ impl Machine<'_> {
             return invalid(format!("there is no barrier {id}"));
         }
         let expected = count.unwrap_or(0);
-        if expected % LANES as u32 != 0 || (count == Some(0)) || expected > self.launch.padded_threads() {
+        if !expected.is_multiple_of(LANES as u32)
+            || (count == Some(0))
+            || expected > self.launch.padded_threads()
+        {
             return invalid(format!("{expected} threads can never meet at barrier {id}"));
         }
         let whole = self.mask == self.warps[self.warp].live();

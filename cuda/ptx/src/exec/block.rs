@@ -54,7 +54,7 @@ impl<'l> Machine<'l> {
             live_threads: 0,
             instructions: 0,
             started: launch.started,
-            shared_storage,
+            _shared_storage: shared_storage,
         };
         machine.prepare_warps();
         machine
@@ -151,8 +151,7 @@ impl<'l> Machine<'l> {
     }
 
     pub(crate) fn take_trap(&mut self) -> Trap {
-        let unknown = || Box::new(Trap::whole(FaultKind::Trap, "for no known reason"));
-        *self.trap.take().unwrap_or_else(unknown)
+        self.trap.take().unwrap_or_else(|| Trap::whole(FaultKind::Trap, "for no known reason"))
     }
 
     /// Runs the current split until something other than the next instruction is due.

@@ -360,3 +360,9 @@ pub(crate) unsafe fn active_mask(m: &mut Machine<'_>, i: &Inst) -> Flow {
     unsafe { m.write(i.dst, &Line::splat(mask)) };
     Flow::Next
 }
+
+/// Whether all lanes of the warp that have not exited are here, for instructions that need the whole warp; if not, the split waits
+/// for the others.
+pub(crate) fn whole_warp(m: &mut Machine<'_>) -> bool {
+    m.all_here(&Line::splat(u32::MAX))
+}

@@ -1,6 +1,7 @@
 //! What went wrong in a launch, and where.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use super::dim::Dim3;
 
@@ -97,10 +98,28 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a launch ended early.
+/// Why a launch ended early. What is known of it are the fields of [`FaultParts`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(Box<FaultParts>);
+
+impl Deref for Fault {
+    type Target = FaultParts;
+
+    fn deref(&self) -> &FaultParts {
+        &self.0
+    }
+}
+
+impl DerefMut for Fault {
+    fn deref_mut(&mut self) -> &mut FaultParts {
+        &mut self.0
+    }
+}
+
+/// What is known of a [`Fault`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Fault {
+pub struct FaultParts {
     /// What went wrong.
     pub kind: FaultKind,
     /// Further words: sizes, who waits where.
@@ -121,7 +140,7 @@ pub struct Fault {
 
 impl Fault {
     pub(crate) fn new(kind: FaultKind, kernel: &str, detail: impl Into<String>) -> Fault {
-        Fault {
+        Fault(Box::new(FaultParts {
             kind,
             detail: detail.into(),
             kernel: kernel.to_owned(),
@@ -130,7 +149,7 @@ impl Fault {
             thread: None,
             address: None,
             nearest: None,
-        }
+        }))
     }
 }
 
@@ -163,7 +182,10 @@ impl std::error::Error for Fault {}
 
 /// A fault as the instruction knows it; the launch adds kernel, place and thread.
 #[derive(Debug)]
-pub(crate) struct Trap {
+pub(crate) struct Trap(Box<TrapParts>);
+
+#[derive(Debug)]
+pub(crate) struct TrapParts {
     pub(crate) kind: FaultKind,
     pub(crate) detail: String,
     pub(crate) lane: Option<usize>,
@@ -171,22 +193,33 @@ pub(crate) struct Trap {
     pub(crate) nearest: Option<String>,
 }
 
+impl Deref for Trap {
+    type Target = TrapParts;
+
+    fn deref(&self) -> &TrapParts {
+        &self.0
+    }
+}
+
 impl Trap {
+    #[cold]
     pub(crate) fn new(kind: FaultKind, lane: usize, detail: impl Into<String>) -> Trap {
-        Trap { kind, detail: detail.into(), lane: Some(lane), address: None, nearest: None }
+        let detail = detail.into();
+        Trap(Box::new(TrapParts { kind, detail, lane: Some(lane), address: None, nearest: None }))
     }
 
+    /// A fault that no single thread is to blame for.
     pub(crate) fn whole(kind: FaultKind, detail: impl Into<String>) -> Trap {
-        Trap { kind, detail: detail.into(), lane: None, address: None, nearest: None }
+        Trap(Box::new(TrapParts { kind, detail: detail.into(), lane: None, address: None, nearest: None }))
     }
 
     pub(crate) fn at(mut self, address: u64) -> Trap {
-        self.address = Some(address);
+        self.0.address = Some(address);
         self
     }
 
     pub(crate) fn near(mut self, nearest: Option<String>) -> Trap {
-        self.nearest = nearest;
+        self.0.nearest = nearest;
         self
     }
 }

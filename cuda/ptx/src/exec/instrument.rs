@@ -16,6 +16,7 @@ pub(crate) enum AccessKind {
 
 /// One lane's access, which is in bounds.
 #[derive(Clone, Copy, Debug)]
+#[expect(dead_code, reason = "for the checks")]
 pub(crate) struct Access {
     pub(crate) kind: AccessKind,
     /// Where the address lies: global (constants too), shared, local or param.
@@ -45,6 +46,7 @@ impl Switches {
 
 /// A worker's watchers.
 #[derive(Debug)]
+#[expect(dead_code, reason = "for the checks")]
 pub(crate) struct Instruments {
     pub(crate) switches: Switches,
 }

@@ -41,6 +41,10 @@ pub(crate) trait Slot:
 {
     /// The sum, modulo the size.
     fn plus(self, other: Self) -> Self;
+    /// The difference, modulo the size.
+    fn minus(self, other: Self) -> Self;
+    /// Whether the highest bit is set.
+    fn is_negative(self) -> bool;
     /// The low bits of a 64-bit value.
     fn truncate(value: u64) -> Self;
     /// Zero-extended.
@@ -51,6 +55,14 @@ impl Slot for u32 {
     #[inline(always)]
     fn plus(self, other: u32) -> u32 {
         self.wrapping_add(other)
+    }
+    #[inline(always)]
+    fn minus(self, other: u32) -> u32 {
+        self.wrapping_sub(other)
+    }
+    #[inline(always)]
+    fn is_negative(self) -> bool {
+        self >> (u32::BITS - 1) != 0
     }
     #[inline(always)]
     fn truncate(value: u64) -> u32 {
@@ -66,6 +78,14 @@ impl Slot for u64 {
     #[inline(always)]
     fn plus(self, other: u64) -> u64 {
         self.wrapping_add(other)
+    }
+    #[inline(always)]
+    fn minus(self, other: u64) -> u64 {
+        self.wrapping_sub(other)
+    }
+    #[inline(always)]
+    fn is_negative(self) -> bool {
+        self >> (u64::BITS - 1) != 0
     }
     #[inline(always)]
     fn truncate(value: u64) -> u64 {

@@ -8,7 +8,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::address::AccessSpace;
 use super::barrier::Barriers;
 use super::fault::Trap;
 use super::grid::Launched;
@@ -109,15 +108,15 @@ pub(crate) struct Machine<'l> {
     /// The allocations as of the launch, or as of the last look-up that failed.
     pub(crate) table: Arc<Table>,
     pub(crate) instruments: Option<Box<Instruments>>,
-    pub(crate) trap: Option<Box<Trap>>,
+    pub(crate) trap: Option<Trap>,
     /// The block that runs, as a number.
     pub(crate) block: u64,
     /// Threads of the block that have not exited.
     pub(crate) live_threads: u32,
     pub(crate) instructions: u64,
     pub(crate) started: Instant,
-    /// Storage behind `shared`: lines, for their alignment.
-    pub(crate) shared_storage: Vec<Line<u32>>,
+    /// Storage behind `shared`: lines, for their alignment. Never touched but through `shared`.
+    pub(crate) _shared_storage: Vec<Line<u32>>,
 }
 
 impl Machine<'_> {
@@ -186,17 +185,8 @@ impl Machine<'_> {
     /// Ends the launch.
     #[cold]
     pub(crate) fn fail(&mut self, trap: Trap) -> Flow {
-        self.trap = Some(Box::new(trap));
+        self.trap = Some(trap);
         Flow::Fault
-    }
-
-    /// `flow`, or the trap's end of the launch.
-    #[inline(always)]
-    pub(crate) fn settle(&mut self, result: Result<(), Trap>) -> Flow {
-        match result {
-            Ok(()) => Flow::Next,
-            Err(trap) => self.fail(trap),
-        }
     }
 
     /// The current warp.
@@ -219,15 +209,5 @@ impl Machine<'_> {
     /// The lowest active lane.
     pub(crate) fn first_lane(&self) -> usize {
         lanes(self.mask).next().unwrap_or(0)
-    }
-
-    /// The view that an access of this space always has, if there is one.
-    #[inline(always)]
-    pub(crate) fn fixed_view(&self, space: AccessSpace) -> Option<Site> {
-        match space {
-            AccessSpace::Shared => Some(self.shared),
-            AccessSpace::Param => Some(self.params),
-            _ => None,
-        }
     }
 }

@@ -19,6 +19,7 @@
 
 pub(crate) mod access;
 pub(crate) mod address;
+pub(crate) mod atomic;
 pub(crate) mod barrier;
 mod block;
 pub(crate) mod collective;
@@ -30,6 +31,7 @@ pub(crate) mod lanes;
 pub(crate) mod level;
 mod locate;
 pub(crate) mod machine;
+pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod ops;
 mod parallel;
@@ -37,10 +39,12 @@ mod printf;
 mod raw;
 pub(crate) mod special;
 pub(crate) mod system;
+pub(crate) mod transfer;
+pub(crate) mod video;
 pub(crate) mod warp;
 
 pub use dim::Dim3;
-pub use fault::{Fault, FaultKind, Place};
+pub use fault::{Fault, FaultKind, FaultParts, Place};
 pub use grid::{Launch, Param, Params, Report};
 pub use memory::{Memory, MemoryError};
 pub use parallel::{OwnThreads, ParallelFor, Sequential};

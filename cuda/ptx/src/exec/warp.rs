@@ -192,11 +192,6 @@ impl Warp {
             }
         }
     }
-
-    /// How many lanes wait at joins.
-    pub(crate) fn joining(&self) -> u32 {
-        self.joins.iter().fold(0, |lanes, join| lanes | join.arrived)
-    }
 }
 
 impl Machine<'_> {

@@ -16,6 +16,10 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         "mul24" | "mad24" => return product24(e, i, w),
         _ => {}
     }
+    if w.left.last() == Some(&"sat") {
+        // `mad.hi.s32.sat`, as ptxas takes it too.
+        w.left.rotate_right(1);
+    }
     let word = w.last()?;
     if matches!(word, "u16x2" | "s16x2") {
         return pair(e, i, w, word == "s16x2");

@@ -32,6 +32,11 @@ const COMPARISONS: [(&str, Comparison); 18] = [
     ("nan", Comparison::Nan),
 ];
 
+/// The comparison that a modifier names.
+pub(super) fn comparison_named(word: &str) -> Option<Comparison> {
+    COMPARISONS.iter().find(|(known, _)| *known == word).map(|(_, comparison)| *comparison)
+}
+
 #[inline(always)]
 fn comparison_of(aux: u64) -> Comparison {
     COMPARISONS[(aux >> 8) as usize % COMPARISONS.len()].1

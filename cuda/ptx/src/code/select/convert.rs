@@ -107,8 +107,8 @@ impl Conversion {
     fn emit(&self, e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset) -> Checked<()> {
         let handlers = match (self.source.is_float(), self.target.is_float()) {
             (false, false) => return self.between_integers(e, dst, a),
-            (false, true) => self.from_integer()?,
-            (true, false) => self.to_integer()?,
+            (false, true) => self.integer_source()?,
+            (true, false) => self.integer_target()?,
             (true, true) => self.between_floats()?,
         };
         let Some(handlers) = handlers else { return self.unsupported() };
@@ -156,7 +156,7 @@ impl Conversion {
         Ok(())
     }
 
-    fn from_integer(&self) -> Checked<Option<Handlers>> {
+    fn integer_source(&self) -> Checked<Option<Handlers>> {
         let Some((rounding, false)) = self.rounding else {
             return Err("a rounding modifier is needed".into());
         };
@@ -188,7 +188,7 @@ impl Conversion {
         })
     }
 
-    fn to_integer(&self) -> Checked<Option<Handlers>> {
+    fn integer_target(&self) -> Checked<Option<Handlers>> {
         let Some((rounding, true)) = self.rounding else {
             return Err("a rounding modifier to integers is needed".into());
         };

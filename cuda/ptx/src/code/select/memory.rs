@@ -252,7 +252,7 @@ fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operan
     if place.checked_add(total).is_none_or(|last| last > end) {
         return Err(format!("{total} bytes at {place} are not inside the parameters, which end at {end}"));
     }
-    if place % total.next_power_of_two() != 0 {
+    if !place.is_multiple_of(total.next_power_of_two()) {
         return Err(format!("{total} bytes at {place} of the parameters are misaligned"));
     }
     for (index, part) in parts.iter().enumerate() {

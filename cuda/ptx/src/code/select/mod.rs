@@ -4,14 +4,18 @@
 //! is an operand of another kind, type or number.
 
 mod arithmetic;
+mod atomic;
 mod bits;
 mod collective;
 mod compare;
 mod control;
 mod convert;
 mod float;
+mod matrix;
 mod memory;
 mod moves;
+mod transfer;
+mod video;
 
 use super::emit::{Checked, Emitter, Fields, Predicate, SlotOffset};
 use super::flow::Control;
@@ -147,6 +151,11 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "nanosleep"
         | "griddepcontrol" | "setmaxnreg" | "pmevent" | "nop" => control::select(e, i, w),
         "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => collective::select(e, i, w),
+        "atom" | "red" => atomic::select(e, i, w),
+        "cp" => transfer::copy(e, i, w),
+        "mbarrier" => transfer::barrier(e, i, w),
+        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::select(e, i, w),
+        opcode if video::is_video(opcode) => video::select(e, i, w),
         _ => Err("the instruction is not supported".into()),
     }
 }

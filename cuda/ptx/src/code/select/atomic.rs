@@ -1,0 +1,203 @@
+//! `atom`, `red`.
+
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::memory::{cache_hints, scope, space};
+use super::{Words, no_type};
+use crate::arith::half::{self, Bf16, F16};
+use crate::arith::int::{decrement, increment, pairwise};
+use crate::arith::single::{self, Extremum};
+use crate::arith::{Modes, Rounding, double};
+use crate::exec::access::{Anywhere, Shared64};
+use crate::exec::address::AccessSpace;
+use crate::exec::atomic::{Update, atomic};
+use crate::exec::level::Handlers;
+use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::types::Type;
+
+/// An [`Update`] from a closure, at the place of an address.
+macro_rules! update {
+    ($space:expr, $word:ty as $value:ty, |$old:ident, $b:ident, $c:ident; $aux:ident| $e:expr) => {{
+        struct U;
+        impl Update for U {
+            type Word = $word;
+            type Value = $value;
+            #[inline(always)]
+            fn read(word: $word) -> $value {
+                <$value>::from_bits_of(word)
+            }
+            #[inline(always)]
+            fn write(value: $value) -> $word {
+                value.bits_of()
+            }
+            #[inline(always)]
+            fn apply($aux: u64, $old: $value, $b: $value, $c: $value) -> $value {
+                let _ = ($b, $c);
+                $e
+            }
+        }
+        if $space == AccessSpace::Shared {
+            const { atomic::<U, Shared64>() }
+        } else {
+            const { atomic::<U, Anywhere>() }
+        }
+    }};
+}
+
+/// Values as the words they are in memory.
+trait AsWord<W> {
+    fn from_bits_of(word: W) -> Self;
+    fn bits_of(self) -> W;
+}
+macro_rules! as_word {
+    ($($value:ty, $word:ty, |$w:ident| $from:expr, |$v:ident| $to:expr;)*) => {$(
+        impl AsWord<$word> for $value {
+            #[inline(always)]
+            fn from_bits_of($w: $word) -> $value {
+                $from
+            }
+            #[inline(always)]
+            fn bits_of(self) -> $word {
+                let $v = self;
+                $to
+            }
+        }
+    )*};
+}
+as_word! {
+    u16, u16, |w| w, |v| v;
+    u32, u32, |w| w, |v| v;
+    i32, u32, |w| w as i32, |v| v as u32;
+    u64, u64, |w| w, |v| v;
+    i64, u64, |w| w as i64, |v| v as u64;
+    f32, u32, |w| f32::from_bits(w), |v| v.to_bits();
+    f64, u64, |w| f64::from_bits(w), |v| v.to_bits();
+}
+
+const OPERATIONS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
+
+pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let returns = i.opcode == "atom";
+    // Of `atom.global.v4.f32.add` and `red.global.add.v4.f32` the type is wherever it is.
+    let operation = w.one_of(&OPERATIONS).ok_or("the operation is missing")?;
+    let ty = w.find(Type::from_word).ok_or("the type is missing")?;
+    let count = match w.one_of(&["v2", "v4", "v8"]) {
+        None => 1,
+        Some(word) => word[1..].parse().unwrap_or(1),
+    };
+    w.one_of(&["relaxed", "acquire", "release", "acq_rel"]);
+    scope(w);
+    let space = space(w);
+    w.flag("noftz");
+    let policy = cache_hints(w);
+    w.finish()?;
+    let sources = if operation == "cas" { 2 } else { 1 };
+    let expected = usize::from(returns) + 1 + sources + usize::from(policy);
+    if i.operands.len() != expected {
+        return Err(format!("{} operands where {expected} are needed", i.operands.len()));
+    }
+    let at = usize::from(returns);
+    let mut address = e.wide_address(&i.operands[at], space)?;
+    if matches!(address.space, AccessSpace::Const | AccessSpace::Param | AccessSpace::Local) {
+        return Err("atomic operations are on global and shared memory".into());
+    }
+    let Some((handlers, register)) = handlers(operation, ty, address.space) else { return no_type(ty) };
+    for component in 0..count {
+        let part = |operand: &'_ Operand| match operand {
+            Operand::Vector(parts) if parts.len() == count && count > 1 => Ok(parts[component].clone()),
+            Operand::Vector(_) => Err(format!("a vector where {count} values are needed")),
+            single if count == 1 => Ok(single.clone()),
+            _ => Err("a vector is needed".to_owned()),
+        };
+        let b = e.source(&part(&i.operands[at + 1])?, register)?;
+        let c: SlotOffset = if sources == 2 { e.source(&part(&i.operands[at + 2])?, register)? } else { b };
+        let dst = if returns { e.target(&part(&i.operands[0])?, register)? } else { e.scratch(register) };
+        let (d, site) = (address.space as u32, e.site());
+        e.emit(handlers, Fields { dst, a: address.slot, b, c, d, site, imm: address.offset as u64 });
+        address.offset += i64::from(ty.bytes());
+    }
+    Ok(())
+}
+
+/// The handlers of an operation, and the type of its registers.
+fn handlers(operation: &str, ty: Type, space: AccessSpace) -> Option<(Handlers, Type)> {
+    const PLAIN: Extremum = Extremum { ftz: false, nan: false, xorsign_abs: false };
+    macro_rules! bits {
+        ($T:ty) => {
+            match operation {
+                "and" => update!(space, $T as $T, |a, b, _c; _aux| a & b),
+                "or" => update!(space, $T as $T, |a, b, _c; _aux| a | b),
+                "xor" => update!(space, $T as $T, |a, b, _c; _aux| a ^ b),
+                "exch" => update!(space, $T as $T, |_a, b, _c; _aux| b),
+                "cas" => update!(space, $T as $T, |a, b, c; _aux| if a == b { c } else { a }),
+                _ => return None,
+            }
+        };
+    }
+    macro_rules! integer {
+        ($W:ty, $T:ty) => {
+            match operation {
+                "add" => update!(space, $W as $T, |a, b, _c; _aux| a.wrapping_add(b)),
+                "min" => update!(space, $W as $T, |a, b, _c; _aux| a.min(b)),
+                "max" => update!(space, $W as $T, |a, b, _c; _aux| a.max(b)),
+                _ => return None,
+            }
+        };
+    }
+    macro_rules! half {
+        ($H:ty) => {
+            match operation {
+                "add" => update!(space, u16 as u16, |a, b, _c; _aux| half::add::<$H>(a, b, Modes::RN)),
+                "min" => update!(space, u16 as u16, |a, b, _c; _aux| half::min::<$H>(a, b, PLAIN)),
+                "max" => update!(space, u16 as u16, |a, b, _c; _aux| half::max::<$H>(a, b, PLAIN)),
+                _ => return None,
+            }
+        };
+    }
+    macro_rules! halves {
+        ($H:ty) => {
+            match operation {
+                "add" => update!(space, u32 as u32, |x, y, _c; _aux| {
+                    pairwise([x, y], |[a, b]| half::add::<$H>(a, b, Modes::RN))
+                }),
+                "min" => update!(space, u32 as u32, |x, y, _c; _aux| {
+                    pairwise([x, y], |[a, b]| half::min::<$H>(a, b, PLAIN))
+                }),
+                "max" => update!(space, u32 as u32, |x, y, _c; _aux| {
+                    pairwise([x, y], |[a, b]| half::max::<$H>(a, b, PLAIN))
+                }),
+                _ => return None,
+            }
+        };
+    }
+    let handlers = match (ty, operation) {
+        (Type::B16, "cas" | "exch") => bits!(u16),
+        (Type::B32, _) => bits!(u32),
+        (Type::B64, _) => bits!(u64),
+        (Type::U32, "inc") => update!(space, u32 as u32, |a, b, _c; _aux| increment(a, b)),
+        (Type::U32, "dec") => update!(space, u32 as u32, |a, b, _c; _aux| decrement(a, b)),
+        (Type::U32, _) => integer!(u32, u32),
+        (Type::S32, _) => integer!(u32, i32),
+        (Type::U64, _) => integer!(u64, u64),
+        (Type::S64, _) => integer!(u64, i64),
+        // On global memory the hardware flushes subnormals, on shared memory it does not.
+        (Type::F32, "add") if space == AccessSpace::Global => {
+            update!(space, u32 as f32, |a, b, _c; _aux| single::add(a, b, Modes::RN_FTZ))
+        }
+        (Type::F32, "add") => update!(space, u32 as f32, |a, b, _c; _aux| single::add(a, b, Modes::RN)),
+        (Type::F64, "add") => {
+            update!(space, u64 as f64, |a, b, _c; _aux| double::add(a, b, Rounding::NearestEven))
+        }
+        (Type::F16, _) => half!(F16),
+        (Type::Bf16, _) => half!(Bf16),
+        (Type::F16x2, _) => halves!(F16),
+        (Type::Bf16x2, _) => halves!(Bf16),
+        _ => return None,
+    };
+    // Halves come in untyped registers.
+    let register = match ty {
+        Type::F16 | Type::Bf16 => Type::B16,
+        Type::F16x2 | Type::Bf16x2 => Type::B32,
+        other => other,
+    };
+    Some((handlers, register))
+}

@@ -1,0 +1,258 @@
+//! `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::memory::space;
+use super::{Words, operands};
+use crate::arith::matrix::{
+    Accumulator, BitOperation, Element, Family, Fragment, Multiply, Operand as Side, Shape,
+};
+use crate::exec::address::AccessSpace;
+use crate::exec::level::Handlers;
+use crate::exec::matrix::{self, Product, TRANSPOSED, Transfer};
+use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::types::Type;
+
+pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    match i.opcode {
+        "mma" => {
+            w.flag("sync");
+            w.flag("aligned");
+            multiply(e, i, w, Family::Mma)
+        }
+        "wmma" => {
+            let what =
+                w.one_of(&["load", "store", "mma"]).ok_or("one of .load, .store and .mma is needed")?;
+            w.flag("sync");
+            w.flag("aligned");
+            if what == "mma" { multiply(e, i, w, Family::Wmma) } else { transfer(e, i, w, what == "store") }
+        }
+        "ldmatrix" | "stmatrix" => tiles(e, i, w),
+        _ => {
+            for word in ["sync", "aligned", "m8n8", "trans", "b16"] {
+                w.flag(word);
+            }
+            w.finish()?;
+            let [dst, a] = operands(i)?;
+            let (a, dst) = (e.source(a, Type::B32)?, e.target(dst, Type::B32)?);
+            e.emit_waiting(Handlers::same(matrix::transpose), Fields { dst, a, ..Fields::default() });
+            Ok(())
+        }
+    }
+}
+
+fn shape_of(word: &str) -> Option<Shape> {
+    let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some(Shape { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
+}
+
+fn element_of(word: &str) -> Option<Element> {
+    Some(match word {
+        "f16" => Element::F16,
+        "bf16" => Element::Bf16,
+        "tf32" => Element::Tf32,
+        "e4m3" => Element::E4m3,
+        "e5m2" => Element::E5m2,
+        "f64" => Element::F64,
+        "u8" => Element::U8,
+        "s8" => Element::S8,
+        "u4" => Element::U4,
+        "s4" => Element::S4,
+        "b1" => Element::B1,
+        _ => return None,
+    })
+}
+
+fn accumulator_of(word: &str) -> Option<Accumulator> {
+    Some(match word {
+        "f16" => Accumulator::F16,
+        "f32" => Accumulator::F32,
+        "f64" => Accumulator::F64,
+        "s32" => Accumulator::S32,
+        _ => return None,
+    })
+}
+
+/// Takes `.row` and `.col` twice: of A and of B.
+fn layouts(w: &mut Words<'_>) -> Checked<(bool, bool)> {
+    let mut one = || match w.one_of(&["row", "col"]) {
+        Some(word) => Ok(word == "row"),
+        None => Err("the layouts of A and B are needed"),
+    };
+    Ok((one()?, one()?))
+}
+
+fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, family: Family) -> Checked<()> {
+    let shape = w.find(shape_of).ok_or("the shape is missing")?;
+    let (a_rows, b_rows) = layouts(w)?;
+    let bit_operation = match w.one_of(&["xor", "and"]) {
+        Some("and") => BitOperation::And,
+        _ => BitOperation::Xor,
+    };
+    w.flag("popc");
+    let saturate = w.flag("satfinite");
+    let rounding = w.rounding();
+    let types = std::mem::take(&mut w.left);
+    let unknown = || format!("types .{} are not supported here", types.join("."));
+    // Of `wmma.mma` on f16 only D and C are named.
+    let (d, a, b, c) = match types[..] {
+        [d, a, b, c] => (d, a, b, c),
+        [d, c] if family == Family::Wmma => (d, "f16", "f16", c),
+        _ => return Err(unknown()),
+    };
+    let (Some(a), Some(b)) = (element_of(a), element_of(b)) else { return Err(unknown()) };
+    let (Some(c), Some(d)) = (accumulator_of(c), accumulator_of(d)) else { return Err(unknown()) };
+    let form = Multiply {
+        family,
+        shape,
+        a,
+        b,
+        c,
+        d,
+        saturate,
+        bit_operation,
+        rounding: rounding.unwrap_or_default(),
+    };
+    // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one layout alone.
+    let laid_out = family == Family::Wmma || a_rows && !b_rows;
+    if !form.is_known() || !laid_out || (rounding.is_some() && a != Element::F64) {
+        return Err("this form is not supported".into());
+    }
+    let [d_operand, a_operand, b_operand, c_operand] = operands(i)?;
+    let factor = if a == Element::F64 { Type::F64 } else { Type::B32 };
+    let product = Product {
+        form,
+        a: registers(e, a_operand, factor, form.fragment_a().registers())?,
+        b: registers(e, b_operand, factor, form.fragment_b().registers())?,
+        c: registers(e, c_operand, register_type(c), form.fragment_c().registers())?,
+        d: targets(e, d_operand, register_type(d), form.fragment_d().registers())?,
+    };
+    let imm = e.shared.matrices.products.len() as u64;
+    e.shared.matrices.products.push(product);
+    e.emit_waiting(Handlers::same(matrix::multiply), Fields { imm, ..Fields::default() });
+    Ok(())
+}
+
+/// The type of the registers of an accumulator.
+fn register_type(accumulator: Accumulator) -> Type {
+    match accumulator {
+        Accumulator::F16 => Type::B32,
+        Accumulator::F32 => Type::F32,
+        Accumulator::F64 => Type::F64,
+        Accumulator::S32 => Type::S32,
+    }
+}
+
+fn parts(operand: &Operand, count: usize) -> Checked<&[Operand]> {
+    let parts = match operand {
+        Operand::Vector(parts) => parts,
+        single => std::slice::from_ref(single),
+    };
+    if parts.len() == count {
+        Ok(parts)
+    } else {
+        Err(format!("{} registers where {count} are needed", parts.len()))
+    }
+}
+
+fn registers(e: &mut Emitter<'_, '_>, operand: &Operand, ty: Type, count: usize) -> Checked<Vec<SlotOffset>> {
+    parts(operand, count)?.iter().map(|part| e.source(part, ty)).collect()
+}
+
+fn targets(e: &mut Emitter<'_, '_>, operand: &Operand, ty: Type, count: usize) -> Checked<Vec<SlotOffset>> {
+    parts(operand, count)?.iter().map(|part| e.target(part, ty)).collect()
+}
+
+/// `wmma.load`, `wmma.store`.
+fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, stores: bool) -> Checked<()> {
+    let side = w.one_of(&["a", "b", "c", "d"]).ok_or("the matrix is missing")?;
+    let row_major = w.one_of(&["row", "col"]).ok_or("the layout is missing")? == "row";
+    let shape = w.find(shape_of).ok_or("the shape is missing")?;
+    let space = space(w);
+    let word = w.last()?;
+    w.finish()?;
+    let unknown = || format!("type .{word} is not supported here");
+    let fragment = match side {
+        "a" | "b" if !stores => {
+            let element = element_of(word).ok_or_else(unknown)?;
+            let side = if side == "a" { Side::A } else { Side::B };
+            Fragment::factor(Family::Wmma, side, shape, element)
+        }
+        "c" | "d" if (side == "d") == stores => {
+            Fragment::accumulator(Family::Wmma, shape, accumulator_of(word).ok_or_else(unknown)?)
+        }
+        _ => return Err("loads are of a, b and c, stores of d".into()),
+    };
+    let known = [(16, 16, 16), (8, 32, 16), (32, 8, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)];
+    if !known.contains(&(shape.m, shape.n, shape.k))
+        || !matches!(space, AccessSpace::Generic | AccessSpace::Global | AccessSpace::Shared)
+    {
+        return Err("this form is not supported".into());
+    }
+    if !(2..=3).contains(&i.operands.len()) {
+        return Err(format!("{} operands where 2 or 3 are needed", i.operands.len()));
+    }
+    let (value, at) = if stores { (1, 0) } else { (0, 1) };
+    let ty = match word {
+        "f64" => Type::F64,
+        "f32" => Type::F32,
+        "s32" => Type::S32,
+        _ => Type::B32,
+    };
+    let count = fragment.registers();
+    let address = e.wide_address(&i.operands[at], space)?;
+    let registers = if stores {
+        registers(e, &i.operands[value], ty, count)?
+    } else {
+        targets(e, &i.operands[value], ty, count)?
+    };
+    let stride = i.operands.get(2).map(|stride| e.source(stride, Type::B32)).transpose()?;
+    let Ok(offset) = i32::try_from(address.offset) else { return Err("the offset is too large".into()) };
+    let imm = e.shared.matrices.transfers.len() as u64;
+    e.shared.matrices.transfers.push(Transfer {
+        fragment,
+        registers,
+        row_major,
+        space: address.space,
+        stride,
+    });
+    let (d, site) = (u32::from(stores), e.site());
+    let fields = Fields { a: address.slot, c: offset as u32, d, site, imm, ..Fields::default() };
+    e.emit_waiting(Handlers::same(matrix::transfer), fields);
+    Ok(())
+}
+
+/// `ldmatrix`, `stmatrix`.
+fn tiles(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let loads = i.opcode == "ldmatrix";
+    w.flag("sync");
+    w.flag("aligned");
+    if !w.flag("m8n8") {
+        return Err("only .m8n8 is supported".into());
+    }
+    let count = match w.one_of(&["x1", "x2", "x4"]) {
+        Some("x1") => 1,
+        Some("x2") => 2,
+        Some(_) => 4,
+        None => return Err("one of .x1, .x2 and .x4 is needed".into()),
+    };
+    let transposed = w.flag("trans");
+    let space = space(w);
+    if !w.flag("b16") {
+        return Err("only .b16 is supported".into());
+    }
+    w.finish()?;
+    let [first, second] = operands(i)?;
+    let (values, address) = if loads { (first, second) } else { (second, first) };
+    let address = e.wide_address(address, space)?;
+    let slots =
+        if loads { targets(e, values, Type::B32, count)? } else { registers(e, values, Type::B32, count)? };
+    let c = e.shared.operands.len() as u32;
+    e.shared.operands.extend(slots);
+    let d = count as u32 | if transposed { TRANSPOSED } else { 0 } | (address.space as u32) << 8;
+    let handler = if loads { matrix::load_tiles } else { matrix::store_tiles };
+    let site = e.site();
+    let fields = Fields { a: address.slot, c, d, site, imm: address.offset as u64, ..Fields::default() };
+    e.emit_waiting(Handlers::same(handler), fields);
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! `cp.async`, `mbarrier`.
+
+use super::super::emit::{AddressOperand, Checked, Emitter, Fields};
+use super::memory::{cache_hints, scope, space};
+use super::{Words, operands};
+use crate::exec::address::AccessSpace;
+use crate::exec::level::Handlers;
+use crate::exec::ops::{selection, unary};
+use crate::exec::transfer::{self, Step};
+use crate::syntax::ast::{Immediate, Instruction, Operand};
+use crate::syntax::types::Type;
+
+/// `cp`.
+pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    if !w.flag("async") || i.has("bulk") || i.has("reduce") {
+        return Err("the instruction is not supported".into());
+    }
+    if w.flag("commit_group") || w.flag("wait_all") {
+        w.finish()?;
+        let [] = operands(i)?;
+        return Ok(());
+    }
+    if w.flag("wait_group") {
+        w.finish()?;
+        let [Operand::Immediate(Immediate::Integer { .. })] = operands(i)? else {
+            return Err("a number of groups is needed".into());
+        };
+        return Ok(());
+    }
+    if w.flag("mbarrier") {
+        return copy_arrive(e, i, w);
+    }
+    let cached = w.one_of(&["ca", "cg"]).ok_or("one of .ca and .cg is needed")?;
+    let policy = cache_hints(w);
+    if !(w.flag("shared") || w.flag("shared::cta")) || !w.flag("global") {
+        return Err("copies go from .global to .shared".into());
+    }
+    w.finish()?;
+    let given = i.operands.len() - usize::from(policy && i.operands.len() > 3);
+    let Some(Operand::Immediate(Immediate::Integer { bits: bytes @ (4 | 8 | 16), .. })) = i.operands.get(2)
+    else {
+        return Err("4, 8 or 16 bytes can be copied".into());
+    };
+    if cached == "cg" && *bytes != 16 || !(3..=4).contains(&given) {
+        return Err("operands do not fit the instruction".into());
+    }
+    let to = e.wide_address(&i.operands[0], AccessSpace::Shared)?;
+    let from = e.wide_address(&i.operands[1], AccessSpace::Global)?;
+    let c = copied_bytes(e, i.operands.get(3).filter(|_| given == 4), *bytes as u32)?;
+    let (to_offset, from_offset) = (i32::try_from(to.offset), i32::try_from(from.offset));
+    let (Ok(to_offset), Ok(from_offset)) = (to_offset, from_offset) else {
+        return Err("the offset of an address is too large".into());
+    };
+    let imm = u64::from(to_offset as u32) | u64::from(from_offset as u32) << 32;
+    let (d, site) = (*bytes as u32, e.site());
+    let handlers = Handlers::same(transfer::copy_async);
+    e.emit(handlers, Fields { a: to.slot, b: from.slot, c, d, site, imm, ..Fields::default() });
+    Ok(())
+}
+
+/// How many bytes are copied: all, as many as a register says, or none if a predicate is true.
+fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) -> Checked<u32> {
+    let Some(operand) = operand else { return Ok(e.constant32(bytes)) };
+    let is_predicate = match operand {
+        Operand::Register(register) | Operand::Not(register) => e.register_type(*register) == Type::Pred,
+        _ => false,
+    };
+    if !is_predicate {
+        return e.source(operand, Type::U32);
+    }
+    let ignore = e.predicate(operand)?;
+    let (dst, a, b) = (e.temp32(), e.constant32(0), e.constant32(bytes));
+    let fields = Fields { dst, a, b, c: ignore.slot, d: ignore.flip, ..Fields::default() };
+    e.emit(const { selection::<u32>() }, fields);
+    Ok(dst)
+}
+
+fn copy_arrive(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    w.flag("arrive");
+    let step = if w.flag("noinc") { Step::CopyArriveNoIncrease } else { Step::CopyArrive };
+    let space = space(w);
+    w.flag("b64");
+    w.finish()?;
+    let [address] = operands(i)?;
+    let address = barrier_address(e, address, space)?;
+    emit_step(e, address, step, Fields::default());
+    Ok(())
+}
+
+fn barrier_address(
+    e: &mut Emitter<'_, '_>,
+    operand: &Operand,
+    space: AccessSpace,
+) -> Checked<AddressOperand> {
+    let shared =
+        space == AccessSpace::Shared || matches!(operand, Operand::Address { .. } | Operand::Symbol { .. });
+    if !matches!(space, AccessSpace::Shared | AccessSpace::Generic) || !shared {
+        return Err("memory barriers are in shared memory".into());
+    }
+    // A name stands for its address in shared memory even in a generic instruction.
+    e.wide_address(operand, space).or_else(|_| e.wide_address(operand, AccessSpace::Shared))
+}
+
+fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, fields: Fields) {
+    let zero = e.constant64(0);
+    let b = if fields.b == 0 { zero } else { fields.b };
+    let c = if fields.c == 0 { zero } else { fields.c };
+    let fields = Fields {
+        a: address.slot,
+        b,
+        c,
+        d: step as u32 | fields.d,
+        site: address.space as u32,
+        imm: address.offset as u64,
+        ..fields
+    };
+    e.emit(Handlers::same(transfer::barrier_step), fields);
+}
+
+/// In `d`: the state of before is wanted, or the result is a predicate.
+const STATE: u32 = 1 << 8;
+const PREDICATE: u32 = 2 << 8;
+
+/// `mbarrier`.
+pub(super) fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    const WORDS: [&str; 9] = [
+        "init",
+        "inval",
+        "arrive",
+        "arrive_drop",
+        "expect_tx",
+        "complete_tx",
+        "test_wait",
+        "try_wait",
+        "pending_count",
+    ];
+    let word = w.one_of(&WORDS).ok_or("the operation is missing")?;
+    let with_bytes = matches!(word, "arrive" | "arrive_drop") && w.flag("expect_tx");
+    let parity = w.flag("parity");
+    w.flag("noComplete");
+    w.one_of(&["acquire", "release", "relaxed"]);
+    scope(w);
+    let space = space(w);
+    let typed = w.flag("b64");
+    w.finish()?;
+    if !typed && !matches!(word, "expect_tx" | "complete_tx") {
+        return Err(".b64 is needed".into());
+    }
+    match word {
+        "pending_count" => {
+            let [dst, state] = operands(i)?;
+            let (dst, a) = (e.target(dst, Type::U32)?, e.source(state, Type::B64)?);
+            let handlers = unary!(u64 => u32, |a| transfer::pending_count(a));
+            e.emit(handlers, Fields { dst, a, ..Fields::default() });
+            Ok(())
+        }
+        "test_wait" | "try_wait" => wait(e, i, space, word == "try_wait", parity),
+        "arrive" | "arrive_drop" => arrive(e, i, space, word == "arrive_drop", with_bytes),
+        _ => {
+            let (step, count) = match word {
+                "init" => (Step::Init, true),
+                "inval" => (Step::Invalidate, false),
+                "expect_tx" => (Step::ExpectTx, true),
+                _ => (Step::CompleteTx, true),
+            };
+            if i.operands.len() != 1 + usize::from(count) {
+                return Err("a wrong number of operands".into());
+            }
+            let address = barrier_address(e, &i.operands[0], space)?;
+            let b = if count { e.source(&i.operands[1], Type::U32)? } else { 0 };
+            emit_step(e, address, step, Fields { b, ..Fields::default() });
+            Ok(())
+        }
+    }
+}
+
+fn arrive(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    space: AccessSpace,
+    drops: bool,
+    with_bytes: bool,
+) -> Checked<()> {
+    // The state is left out on `.shared::cluster` barriers.
+    let has_state = !matches!(i.operands.first(), Some(Operand::Address { .. }) | None);
+    let rest = &i.operands[usize::from(has_state)..];
+    let (address, number) = match rest {
+        [address] if !with_bytes => (address, None),
+        [address, number] => (address, Some(number)),
+        _ => return Err("a wrong number of operands".into()),
+    };
+    let address = barrier_address(e, address, space)?;
+    let b = match number {
+        Some(number) => e.source(number, Type::U32)?,
+        None => e.constant32(1),
+    };
+    let step = match (drops, with_bytes) {
+        (false, false) => Step::Arrive,
+        (false, true) => Step::ArriveExpectTx,
+        (true, false) => Step::ArriveDrop,
+        (true, true) => Step::ArriveDropExpectTx,
+    };
+    let fields = match i.operands.first() {
+        Some(state) if has_state => {
+            Fields { dst: e.target(state, Type::B64)?, b, d: STATE, ..Fields::default() }
+        }
+        _ => Fields { b, ..Fields::default() },
+    };
+    emit_step(e, address, step, fields);
+    Ok(())
+}
+
+fn wait(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    space: AccessSpace,
+    tries: bool,
+    parity: bool,
+) -> Checked<()> {
+    // A last operand of `try_wait` says how long it may wait.
+    let most = if tries { 4 } else { 3 };
+    if !(3..=most).contains(&i.operands.len()) {
+        return Err("a wrong number of operands".into());
+    }
+    let address = barrier_address(e, &i.operands[1], space)?;
+    let (b, c) = if parity {
+        (e.source(&i.operands[2], Type::U32)?, 0)
+    } else {
+        (0, e.source(&i.operands[2], Type::B64)?)
+    };
+    let step = match (tries, parity) {
+        (false, false) => Step::Test,
+        (false, true) => Step::TestParity,
+        (true, false) => Step::Try,
+        (true, true) => Step::TryParity,
+    };
+    let dst = e.target(&i.operands[0], Type::Pred)?;
+    emit_step(e, address, step, Fields { dst, b, c, d: PREDICATE, ..Fields::default() });
+    Ok(())
+}

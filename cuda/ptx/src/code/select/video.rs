@@ -1,0 +1,176 @@
+//! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two halves and four bytes.
+
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::Words;
+use super::compare::comparison_named;
+use crate::arith::video::{MultiplyAdd, Part, Scalar, Second, Simd, Video};
+use crate::exec::level::Handlers;
+use crate::exec::video::{Form, compute};
+use crate::syntax::ast::{Instruction, Operand, Selector};
+use crate::syntax::types::Type;
+
+/// Whether this is a video instruction.
+pub(super) fn is_video(opcode: &str) -> bool {
+    let bare = opcode.strip_suffix(['2', '4']).unwrap_or(opcode);
+    let simd = ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset", "vavrg"];
+    simd.contains(&bare) || matches!(opcode, "vshl" | "vshr" | "vmad")
+}
+
+/// An operand: its register, the part of it, whether it is negated.
+fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(SlotOffset, Part, bool)> {
+    let Operand::Selected { register, negated, selector } = operand else {
+        return Ok((e.source(operand, Type::B32)?, Part::Word, false));
+    };
+    let part = match selector {
+        None => Part::Word,
+        Some(Selector::Byte(index)) => Part::Byte(*index),
+        Some(Selector::Half(index)) => Part::Half(*index),
+    };
+    Ok((e.source(&Operand::Register(*register), Type::B32)?, part, *negated))
+}
+
+fn signedness(word: &str) -> Option<bool> {
+    match word {
+        "s32" => Some(true),
+        "u32" => Some(false),
+        _ => None,
+    }
+}
+
+fn types<const N: usize>(w: &mut Words<'_>) -> Checked<[bool; N]> {
+    let mut signs = [false; N];
+    for sign in &mut signs {
+        *sign = w.find(signedness).ok_or("a type .u32 or .s32 is missing")?;
+    }
+    Ok(signs)
+}
+
+fn operation(bare: &str, w: &mut Words<'_>) -> Checked<Video> {
+    Ok(match bare {
+        "vadd" => Video::Add,
+        "vsub" => Video::Subtract,
+        "vabsdiff" => Video::AbsoluteDifference,
+        "vmin" => Video::Min,
+        "vmax" => Video::Max,
+        "vavrg" => Video::Average,
+        "vset" => Video::Compare(w.find(comparison_named).ok_or("the comparison is missing")?),
+        shift => {
+            let clamp = w.one_of(&["clamp", "wrap"]).ok_or("one of .clamp and .wrap is needed")? == "clamp";
+            if shift == "vshl" { Video::ShiftLeft { clamp } } else { Video::ShiftRight { clamp } }
+        }
+    })
+}
+
+pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let lanes = match i.opcode.as_bytes().last() {
+        Some(b'2') => 2,
+        Some(b'4') => 4,
+        _ => 1,
+    };
+    if i.opcode == "vmad" {
+        return multiply_add(e, i, w);
+    }
+    let bare = i.opcode.strip_suffix(['2', '4']).unwrap_or(i.opcode);
+    let [signed, a_signed, b_signed] = if bare == "vset" {
+        let [a, b] = types(w)?;
+        [false, a, b]
+    } else {
+        types(w)?
+    };
+    let operation = operation(bare, w)?;
+    let saturate = w.flag("sat");
+    if lanes > 1 {
+        return simd(e, i, w, (operation, lanes, saturate), [signed, a_signed, b_signed]);
+    }
+    let second = w.one_of(&["add", "min", "max"]);
+    w.finish()?;
+    let [target, a, b, rest @ ..] = &i.operands[..] else { return Err("operands are missing".into()) };
+    let ((a, a_part, _), (b, b_part, _)) = (part(e, a)?, part(e, b)?);
+    let (target, merge) = match target {
+        Operand::Selected { register, selector, negated: false } => {
+            let merge = match selector {
+                Some(Selector::Byte(index)) => Some(Part::Byte(*index)),
+                Some(Selector::Half(index)) => Some(Part::Half(*index)),
+                None => None,
+            };
+            (Operand::Register(*register), merge)
+        }
+        other => (other.clone(), None),
+    };
+    let (c, second) = match (rest, second, merge) {
+        ([], None, None) => (a, Second::None),
+        ([c], Some(second), None) => {
+            let second = match second {
+                "add" => Second::Add,
+                "min" => Second::Min,
+                _ => Second::Max,
+            };
+            (e.source(c, Type::B32)?, second)
+        }
+        ([c], None, Some(part)) => (e.source(c, Type::B32)?, Second::Merge(part)),
+        _ => return Err("operands do not fit the instruction".into()),
+    };
+    let form = Scalar { operation, signed, a: (a_part, a_signed), b: (b_part, b_signed), saturate, second };
+    finish(e, &target, [a, b, c], Form::Scalar(form))
+}
+
+fn simd(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    w: &mut Words<'_>,
+    (operation, lanes, saturate): (Video, u32, bool),
+    [signed, a_signed, b_signed]: [bool; 3],
+) -> Checked<()> {
+    let accumulate = w.flag("add");
+    w.finish()?;
+    let [target, a, b, c] = super::operands(i)?;
+    let [a, b, c] = [a, b, c].map(|operand| e.source(operand, Type::B32));
+    let form = Simd {
+        operation,
+        lanes,
+        signed,
+        a: ([0, 1, 2, 3], a_signed),
+        b: (if lanes == 2 { [2, 3, 0, 0] } else { [4, 5, 6, 7] }, b_signed),
+        saturate,
+        mask: (1 << lanes) - 1,
+        accumulate,
+    };
+    finish(e, target, [a?, b?, c?], Form::Simd(form))
+}
+
+fn multiply_add(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let [_, a_signed, b_signed] = types(w)?;
+    let saturate = w.flag("sat");
+    let shift = match w.one_of(&["shr7", "shr15"]) {
+        Some("shr7") => 7,
+        Some(_) => 15,
+        None => 0,
+    };
+    let plus_one = w.flag("po");
+    w.finish()?;
+    let [target, a, b, c] = super::operands(i)?;
+    let ((a, a_part, a_negated), (b, b_part, b_negated)) = (part(e, a)?, part(e, b)?);
+    let (c, _, negate_c) = part(e, c)?;
+    let negate_product = a_negated != b_negated;
+    if plus_one && (negate_product || negate_c) {
+        return Err(".po does not go with negated operands".into());
+    }
+    let form = MultiplyAdd {
+        a: (a_part, a_signed),
+        b: (b_part, b_signed),
+        negate_product,
+        negate_c,
+        plus_one,
+        shift,
+        saturate,
+    };
+    finish(e, target, [a, b, c], Form::MultiplyAdd(form))
+}
+
+fn finish(e: &mut Emitter<'_, '_>, target: &Operand, [a, b, c]: [SlotOffset; 3], form: Form) -> Checked<()> {
+    let dst = e.target(target, Type::B32)?;
+    let imm = e.shared.videos.len() as u64;
+    e.shared.videos.push(form);
+    e.emit(Handlers::same(compute), Fields { dst, a, b, c, imm, ..Fields::default() });
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Atomic operations: `atom`, `red`.
+//!
+//! On global memory they are atomic between the threads that run blocks, and ordered as strongly as the host can: every scope and
+//! every ordering of PTX is weaker. On shared memory, which one thread alone touches, they are plain.
+
+#![expect(unsafe_code, reason = "reads and writes checked addresses")]
+
+use std::marker::PhantomData;
+
+use super::access::Region;
+use super::address::AccessSpace;
+use super::fault::Trap;
+use super::instrument::AccessKind;
+use super::lanes::{Value, lanes};
+use super::level::{Handlers, handlers};
+use super::locate::Request;
+use super::machine::{Flow, Machine, Site};
+use super::raw::Word;
+use crate::code::Inst;
+
+/// A read-modify-write.
+pub(crate) trait Update {
+    /// What is in memory.
+    type Word: Word + Into<u64>;
+    /// What is in registers.
+    type Value: Value;
+    fn read(word: Self::Word) -> Self::Value;
+    fn write(value: Self::Value) -> Self::Word;
+    /// The new value; `b` and `c` are the instruction's operands.
+    fn apply(aux: u64, old: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
+}
+
+/// An update and where it takes place.
+pub(crate) trait Place {
+    type Update: Update;
+    type Region: Region<Address = u64>;
+    /// Whether every lane is looked up.
+    const LOOK_UP: bool;
+}
+impl<U: Update, R: Region<Address = u64>> Place for PhantomData<(U, R)> {
+    type Update = U;
+    type Region = R;
+    const LOOK_UP: bool = false;
+}
+/// A place in an instrumented launch.
+pub(crate) struct LookedUp<P>(PhantomData<P>);
+impl<P: Place> Place for LookedUp<P> {
+    type Update = P::Update;
+    type Region = P::Region;
+    const LOOK_UP: bool = true;
+}
+
+type SlotOf<P> = <<<P as Place>::Update as Update>::Value as Value>::Slot;
+
+impl Machine<'_> {
+    /// The pointer to an access of one lane: inside `view`, or looked up.
+    #[inline(always)]
+    pub(crate) fn reach(&mut self, view: Site, request: &Request) -> Result<*mut u8, Trap> {
+        let offset = request.address.wrapping_sub(view.base);
+        if offset < view.limit(request.bytes)
+            && request.address & (request.bytes - 1) == 0
+            && self.instruments.is_none()
+        {
+            return Ok(view.pointer.wrapping_add(offset as usize));
+        }
+        self.locate(request)
+    }
+}
+
+#[inline(always)]
+unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let bytes = size_of::<<P::Update as Update>::Word>() as u64;
+    // SAFETY: `reach` and `locate` check addresses; registers are as the translation checked.
+    unsafe {
+        let (addresses, b) = (m.read::<u64>(i.a), m.read::<SlotOf<P>>(i.b));
+        let c = m.read::<SlotOf<P>>(i.c);
+        let mut result = m.read::<SlotOf<P>>(i.dst);
+        let aux = (i.d >> 16).into();
+        let space = AccessSpace::from_number(i.d as u8);
+        for lane in lanes(m.mask) {
+            let address = addresses.0[lane].wrapping_add(i.imm);
+            let request = Request { address, bytes, space, kind: AccessKind::Atomic, lane, site: i.site };
+            let view = P::Region::view(m, i);
+            let pointer = if P::LOOK_UP { m.locate(&request) } else { m.reach(view, &request) };
+            let pointer = match pointer {
+                Ok(pointer) => pointer,
+                Err(trap) => return m.fail(trap),
+            };
+            let (b, c) = (Value::unpack(b.0[lane]), Value::unpack(c.0[lane]));
+            let update = |old| {
+                let new = P::Update::apply(aux, <P::Update as Update>::read(old), b, c);
+                <P::Update as Update>::write(new)
+            };
+            let old =
+                if P::Region::CONCURRENT { exchange(pointer, update) } else { replace(pointer, update) };
+            result.0[lane] = <P::Update as Update>::read(old).pack();
+        }
+        *m.line(i.dst) = result;
+    }
+    m.poll();
+    Flow::Next
+}
+handlers!(atomic_handlers, run_atomic, Place);
+
+/// Updates a word other threads may touch, and gives what it was.
+#[inline(always)]
+unsafe fn exchange<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
+    // SAFETY: the pointer was checked by the caller.
+    unsafe {
+        let mut old = W::load(pointer);
+        loop {
+            match W::compare_exchange(pointer, old, update(old)) {
+                Ok(old) => return old,
+                Err(found) => old = found,
+            }
+        }
+    }
+}
+
+/// Updates a word of our own, and gives what it was.
+#[inline(always)]
+unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
+    // SAFETY: the pointer was checked by the caller.
+    unsafe {
+        let old = W::load(pointer);
+        W::store(pointer, update(old));
+        old
+    }
+}
+
+/// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old value, `d` the space and, above
+/// its low half, the operation's constant.
+pub(crate) const fn atomic<U: Update, R: Region<Address = u64>>() -> Handlers {
+    let plain = atomic_handlers::<PhantomData<(U, R)>>().plain;
+    let instrumented = atomic_handlers::<LookedUp<PhantomData<(U, R)>>>().plain;
+    Handlers { plain, instrumented }
+}

@@ -1,0 +1,279 @@
+//! Copies that a GPU makes on the side, and the barriers that wait for them: `cp.async`, `mbarrier`.
+//!
+//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of copies are always
+//! complete. A memory barrier is a word of shared memory with the counts and the phase in it.
+
+#![expect(unsafe_code, reason = "reads and writes checked addresses")]
+
+use super::address::AccessSpace;
+use super::fault::{FaultKind, Trap};
+use super::instrument::AccessKind;
+use super::lanes::lanes;
+use super::locate::Request;
+use super::machine::{Flow, Machine, Site};
+use super::raw::{self, Word};
+use crate::code::Inst;
+
+/// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to copy (of the low 16 bits of `d`, the rest is
+/// zeros); `imm` has the two offsets in 32 bits each.
+pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let bytes = u64::from(i.d & 0xffff);
+    let offset = |bits: u64| i64::from(bits as u32 as i32);
+    // SAFETY: `reach` checks addresses; registers are as the translation checked.
+    unsafe {
+        let (to, from, counts) = (m.read::<u64>(i.a), m.read::<u64>(i.b), m.read::<u32>(i.c));
+        for lane in lanes(m.mask) {
+            let count = u64::from(counts.0[lane]).min(bytes);
+            let mut buffer = [0u8; 16];
+            if count > 0 {
+                let address = from.0[lane].wrapping_add_signed(offset(i.imm >> 32));
+                let view = m.sites[i.site as usize];
+                let (space, kind) = (AccessSpace::Global, AccessKind::Read);
+                // All bytes must be aligned, but only those that are copied need be there.
+                if address & (bytes - 1) != 0 {
+                    let detail = format!("cp.async of {bytes} bytes");
+                    return m.fail(Trap::new(FaultKind::Misaligned, lane, detail).at(address));
+                }
+                let mut request = Request { address, bytes: count, space, kind, lane, site: i.site };
+                let pieces = if count.is_power_of_two() { 1 } else { count };
+                request.bytes = count / pieces;
+                for piece in 0..pieces {
+                    request.address = address + piece * request.bytes;
+                    match m.reach(view, &request) {
+                        Ok(pointer) => {
+                            let at = (piece * request.bytes) as usize;
+                            raw::copy_out(pointer, &mut buffer[at..at + request.bytes as usize]);
+                        }
+                        Err(trap) => return m.fail(trap),
+                    }
+                }
+            }
+            let address = to.0[lane].wrapping_add_signed(offset(i.imm));
+            let (space, kind) = (AccessSpace::Shared, AccessKind::Write);
+            let request = Request { address, bytes, space, kind, lane, site: i.site };
+            match m.reach(m.shared, &request) {
+                Ok(pointer) => raw::copy_in(pointer, &buffer[..bytes as usize]),
+                Err(trap) => return m.fail(trap),
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// What a thread does with a memory barrier. Written into instructions as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Step {
+    Init,
+    Invalidate,
+    Arrive,
+    ArriveDrop,
+    ExpectTx,
+    CompleteTx,
+    ArriveExpectTx,
+    ArriveDropExpectTx,
+    Test,
+    TestParity,
+    Try,
+    TryParity,
+    /// `cp.async.mbarrier.arrive`: the copies are complete, so the arrival it adds takes place at once.
+    CopyArrive,
+    CopyArriveNoIncrease,
+}
+
+impl Step {
+    fn from_number(number: u32) -> Step {
+        use Step::*;
+        let all = [
+            Init,
+            Invalidate,
+            Arrive,
+            ArriveDrop,
+            ExpectTx,
+            CompleteTx,
+            ArriveExpectTx,
+            ArriveDropExpectTx,
+            Test,
+            TestParity,
+            Try,
+            TryParity,
+            CopyArrive,
+            CopyArriveNoIncrease,
+        ];
+        all.into_iter().find(|step| *step as u32 == number).unwrap_or(Init)
+    }
+}
+
+/// A barrier's word: arrivals pending and expected, bytes pending, phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word64 {
+    pending: i64,
+    expected: i64,
+    bytes: i64,
+    phase: u64,
+}
+
+impl Word64 {
+    const COUNT_MAX: i64 = (1 << 20) - 1;
+
+    fn unpack(word: u64) -> Word64 {
+        let count = |shift: u32| (word >> shift) as i64 & Self::COUNT_MAX;
+        // The bytes are signed: they may be complete before they are expected.
+        let bytes = (word << 1) as i64 >> 41;
+        Word64 { pending: count(0), expected: count(20), bytes, phase: word >> 63 }
+    }
+
+    fn pack(self) -> u64 {
+        let bytes = (self.bytes as u64) & ((1 << 23) - 1);
+        self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | self.phase << 63
+    }
+
+    fn arrive(&mut self, count: i64) -> Result<(), &'static str> {
+        if count < 1 || count > self.pending {
+            return Err("more arrivals than the barrier waits for");
+        }
+        self.pending -= count;
+        Ok(())
+    }
+
+    fn complete(&mut self) {
+        if self.pending == 0 && self.bytes == 0 && self.expected > 0 {
+            self.phase ^= 1;
+            self.pending = self.expected;
+        }
+    }
+
+    /// Takes a step; gives what it says: whether a phase is complete.
+    fn step(&mut self, step: Step, count: i64, bytes: i64, state: u64) -> Result<bool, &'static str> {
+        match step {
+            Step::Init => {
+                if !(1..=Self::COUNT_MAX).contains(&count) {
+                    return Err("the count is not between 1 and 2^20 - 1");
+                }
+                *self = Word64 { pending: count, expected: count, bytes: 0, phase: 0 };
+                return Ok(true);
+            }
+            Step::Invalidate => {
+                *self = Word64 { pending: 0, expected: 0, bytes: 0, phase: 0 };
+                return Ok(true);
+            }
+            Step::Test | Step::Try => return Ok(self.phase != state >> 63),
+            Step::TestParity | Step::TryParity => return Ok(self.phase != state & 1),
+            Step::CopyArrive => {}
+            Step::CopyArriveNoIncrease | Step::Arrive => self.arrive(count)?,
+            Step::ArriveDrop | Step::ArriveDropExpectTx => {
+                self.bytes += bytes;
+                self.arrive(count)?;
+                self.expected -= count.min(self.expected);
+            }
+            Step::ExpectTx => self.bytes += bytes,
+            Step::CompleteTx => self.bytes -= bytes,
+            Step::ArriveExpectTx => {
+                self.bytes += bytes;
+                self.arrive(count)?;
+            }
+        }
+        self.complete();
+        Ok(true)
+    }
+}
+
+/// `mbarrier`: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the [`Step`], in its second
+/// byte 1 if `dst` takes the state of before, 2 if it is a predicate; `site` is the space.
+pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let step = Step::from_number(i.d & 0xff);
+    let space = AccessSpace::from_number(i.site as u8);
+    let base = if space == AccessSpace::Shared { 0 } else { AccessSpace::Shared.window() };
+    // SAFETY: `reach` checks addresses; registers are as the translation checked.
+    unsafe {
+        let addresses = m.read::<u64>(i.a);
+        let numbers = m.read::<u32>(i.b);
+        let states = m.read::<u64>(i.c);
+        let mut holds = 0u32;
+        for lane in lanes(m.mask) {
+            let address = addresses.0[lane].wrapping_add(i.imm);
+            let kind = AccessKind::Atomic;
+            let request = Request { address, bytes: 8, space, kind, lane, site: 0 };
+            let view = Site { base, ..m.shared };
+            let pointer = match m.reach(view, &request) {
+                Ok(pointer) => pointer,
+                Err(trap) => return m.fail(trap),
+            };
+            let before = u64::load(pointer);
+            let mut word = Word64::unpack(before);
+            let number = i64::from(numbers.0[lane]);
+            let (count, bytes) = match step {
+                Step::ArriveExpectTx | Step::ArriveDropExpectTx => (1, number),
+                Step::ExpectTx | Step::CompleteTx => (0, number),
+                Step::CopyArriveNoIncrease => (1, 0),
+                _ => (number, 0),
+            };
+            let state = if matches!(step, Step::TestParity | Step::TryParity) {
+                number as u64
+            } else {
+                states.0[lane]
+            };
+            match word.step(step, count, bytes, state) {
+                Ok(true) => holds |= 1 << lane,
+                Ok(false) => {}
+                Err(reason) => {
+                    return m.fail(
+                        Trap::new(FaultKind::InvalidOperand, lane, format!("mbarrier: {reason}")).at(address),
+                    );
+                }
+            }
+            let after = word.pack();
+            if after != before {
+                u64::store(pointer, after);
+            }
+            if i.d >> 8 & 1 != 0 {
+                (*m.line::<u64>(i.dst)).0[lane] = before;
+            }
+        }
+        if i.d >> 8 & 2 != 0 {
+            m.write_predicate(i.dst, holds);
+            if holds != m.mask {
+                m.poll();
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// `mbarrier.pending_count`: of the state in `a`.
+pub(crate) fn pending_count(state: u64) -> u32 {
+    Word64::unpack(state).pending as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_barrier_completes_with_its_last_arrival_and_byte() {
+        let mut word = Word64::unpack(0);
+        word.step(Step::Init, 2, 0, 0).unwrap();
+        let state = word.pack();
+        word.step(Step::ArriveExpectTx, 1, 64, 0).unwrap();
+        word.step(Step::Arrive, 1, 0, 0).unwrap();
+        assert_eq!(word.step(Step::Test, 0, 0, state), Ok(false));
+        assert_eq!(Word64::unpack(word.pack()), word);
+        word.step(Step::CompleteTx, 0, 64, 0).unwrap();
+        assert_eq!(word.step(Step::Test, 0, 0, state), Ok(true));
+        assert_eq!(word.step(Step::TestParity, 0, 0, 0), Ok(true));
+        assert_eq!(word.step(Step::TestParity, 0, 0, 1), Ok(false));
+        assert_eq!(pending_count(word.pack()), 2);
+        assert!(word.step(Step::Arrive, 3, 0, 0).is_err());
+    }
+
+    #[test]
+    fn bytes_may_be_complete_before_they_are_expected() {
+        let mut word = Word64::unpack(0);
+        word.step(Step::Init, 1, 0, 0).unwrap();
+        word.step(Step::CompleteTx, 0, 32, 0).unwrap();
+        let mut word = Word64::unpack(word.pack());
+        assert_eq!(word.bytes, -32);
+        word.step(Step::ArriveExpectTx, 1, 32, 0).unwrap();
+        assert_eq!((word.phase, word.pending), (1, 1));
+    }
+}

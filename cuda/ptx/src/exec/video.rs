@@ -1,0 +1,38 @@
+//! Video instructions: arithmetic on parts of registers.
+
+#![expect(unsafe_code, reason = "reads and writes registers")]
+
+use super::lanes::Line;
+use super::machine::{Flow, Machine};
+use crate::arith::video::{MultiplyAdd, Scalar, Simd};
+use crate::code::Inst;
+
+/// One form of a video instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// `vadd` and kin.
+    Scalar(Scalar),
+    /// `vadd2`, `vadd4` and kin.
+    Simd(Simd),
+    /// `vmad`.
+    MultiplyAdd(MultiplyAdd),
+}
+
+/// Computes `dst` from `a`, `b`, `c`; `imm` is the [`Form`].
+pub(crate) unsafe fn compute(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let form = &m.launch.program.videos[i.imm as usize];
+    // SAFETY: 32-bit registers, as the translation checked.
+    unsafe {
+        let (a, b, c) = (m.read::<u32>(i.a), m.read::<u32>(i.b), m.read::<u32>(i.c));
+        let result = Line::from_fn(|lane| {
+            let (a, b, c) = (a.0[lane], b.0[lane], c.0[lane]);
+            match form {
+                Form::Scalar(form) => form.execute(a, b, c),
+                Form::Simd(form) => form.execute(a, b, c),
+                Form::MultiplyAdd(form) => form.execute(a, b, c),
+            }
+        });
+        m.write(i.dst, &result);
+    }
+    Flow::Next
+}
