@@ -131,11 +131,10 @@ impl<'s> Lexer<'s> {
         let body = &self.text.as_bytes()[self.position + 2..];
         let Some(length) = body.windows(2).position(|pair| pair == b"*/") else { return false };
         let end = self.position + 2 + length + 2;
-        while self.position < end {
-            self.skip_while(|byte| byte != b'\n' && byte != b'*');
-            match self.peek(0) {
-                b'\n' => self.newline(),
-                _ => self.position += 1,
+        for (position, &byte) in self.text.as_bytes().iter().enumerate().take(end).skip(self.position) {
+            if byte == b'\n' {
+                self.line += 1;
+                self.line_start = position + 1;
             }
         }
         self.position = end;

@@ -72,7 +72,8 @@ impl<'s> Parser<'s> {
             Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
         });
         let Some(version) = parsed else {
-            return self.fail(token.span, format!("'{}' is no version; one looks like 8.4", token.text));
+            self.report(token.span, format!("'{}' is no version; one looks like 8.4", token.text));
+            return Ok(());
         };
         self.module.version = version;
         let last = VERSIONS.iter().find(|(major, _)| *major == version.major);
@@ -131,9 +132,10 @@ impl<'s> Parser<'s> {
         self.bump();
         let span = self.token.span;
         match self.expect_u64("32 or 64")? {
-            64 => Ok(()),
-            32 => self.fail(span, "addresses of 32 bits are not supported"),
-            other => self.fail(span, format!("an address has 32 or 64 bits, not {other}")),
+            64 => {}
+            32 => self.report(span, "addresses of 32 bits are not supported"),
+            other => self.report(span, format!("an address has 32 or 64 bits, not {other}")),
         }
+        Ok(())
     }
 }
