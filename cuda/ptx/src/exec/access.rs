@@ -165,25 +165,32 @@ impl<S: Slot> Offsets<S> {
     }
 }
 
-/// Which of the low bits of all offsets, and of `last` minus each of them, are set somewhere; and how the offsets differ from a row
-/// and from one value, for each half.
+/// Lanes that are surveyed side by side. Loops over all lanes with one result are written with so many, which makes
+/// them vector code: a loop with a single one the compiler takes apart lane by lane.
+const GROUP: usize = 8;
+
+/// The bits set in any offset, and in any offset or in `last` minus it; and how the offsets differ from a row and from one value, for
+/// each half.
 #[inline(always)]
 fn survey<S: Slot>(of: &Line<S>, last: S, bytes: u64) -> (S, S, [(S, S); 2]) {
-    let zero = S::default();
+    let zero = [S::default(); GROUP];
+    let steps: [S; GROUP] = std::array::from_fn(|lane| S::truncate(lane as u64 * bytes));
     let (mut low, mut high, mut differ) = (zero, zero, [(zero, zero); 2]);
     for (half, (row, uniform)) in differ.iter_mut().enumerate() {
         let first = of.0[half * HALF];
-        let mut lane = 0;
-        while lane < HALF {
-            let offset = of.0[half * HALF + lane];
-            low = low | offset;
-            high = high | offset | last.minus(offset);
-            *row = *row | (offset ^ first.plus(S::truncate(lane as u64 * bytes)));
-            *uniform = *uniform | (offset ^ first);
-            lane += 1;
+        for group in 0..HALF / GROUP {
+            let start = first.plus(S::truncate((group * GROUP) as u64 * bytes));
+            for lane in 0..GROUP {
+                let offset = of.0[half * HALF + group * GROUP + lane];
+                low[lane] = low[lane] | offset;
+                high[lane] = high[lane] | offset | last.minus(offset);
+                row[lane] = row[lane] | (offset ^ start.plus(steps[lane]));
+                uniform[lane] = uniform[lane] | (offset ^ first);
+            }
         }
     }
-    (low, high, differ)
+    let any = |group: [S; GROUP]| group.into_iter().fold(S::default(), |all, one| all | one);
+    (any(low), any(high), differ.map(|(row, uniform)| (any(row), any(uniform))))
 }
 
 /// The addresses of an access of `bytes` bytes a lane, a power of two, if all are inside the view.
@@ -199,6 +206,8 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
     let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
     // SAFETY: as above.
     let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
+    // In memory from here on: single lanes are looked at, for which the compiler would take the vectors apart.
+    let of = *std::hint::black_box(&of);
     let lane_stride = if O::Region::LOCAL { m.local_stride as usize } else { 0 };
     let mut offsets = Offsets { of, pointer: view.pointer, lane_stride, halves: [Pattern::Scattered; 2] };
     let last = Address::<O>::truncate(view.bytes - bytes);

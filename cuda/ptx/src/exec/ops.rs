@@ -132,14 +132,18 @@ handlers!(
 
 /// One bit a lane.
 #[inline(always)]
-fn bits(mut f: impl FnMut(usize) -> bool) -> u32 {
-    let mut bits = 0;
-    let mut lane = 0;
-    while lane < LANES {
-        bits |= u32::from(f(lane)) << lane;
-        lane += 1;
+fn bits(f: impl Fn(usize) -> bool) -> u32 {
+    // Two steps, the first through memory, and eight results side by side in the second: as one loop with one result, the compiler
+    // takes it apart lane by lane.
+    let truths = Line::from_fn(|lane| if f(lane) { u32::MAX } else { 0 });
+    let truths = std::hint::black_box(&truths);
+    let mut bits = [0u32; 8];
+    for group in 0..LANES / 8 {
+        for (lane, bits) in bits.iter_mut().enumerate() {
+            *bits |= truths.0[group * 8 + lane] & 1 << (group * 8 + lane);
+        }
     }
-    bits
+    bits.into_iter().fold(0, |all, one| all | one)
 }
 
 #[inline(always)]
