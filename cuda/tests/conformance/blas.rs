@@ -1,0 +1,163 @@
+//! BLAS, against its definition.
+
+use tfrt_cuda::error::Status;
+use tfrt_cuda::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix};
+use tfrt_cuda::hal::Transpose;
+use tfrt_host::DType;
+
+use super::Case;
+use super::support::{Bench, close, fails, numbers};
+
+pub(crate) const CASES: &[Case] = &[
+    ("blas/axpy_and_scal", axpy_and_scal),
+    ("blas/gemm_matches_definition", gemm_matches_definition),
+    ("blas/gemm_leaves_gaps_alone", gemm_leaves_gaps_alone),
+    ("blas/arguments_are_checked", arguments_are_checked),
+];
+
+fn blas(bench: &Bench) -> BlasHandle {
+    let blas = bench.context.create_blas().unwrap();
+    fails(blas.stream(), Status::IllegalState);
+    blas.set_stream(&bench.stream).unwrap();
+    blas
+}
+
+fn axpy_and_scal(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    let (x, y) = (numbers(1000, 1), numbers(1000, 2));
+    let (dx, dy) = (bench.upload(&x), bench.upload(&y));
+    blas.axpy(DType::F32, 1000, 2.5, (&dx, 1), (&dy, 1)).unwrap();
+    let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
+    close(&bench.download(&dy, 1000), &expected, 1e-6);
+    blas.scal(DType::F32, 500, -2.0, (&dx, 2)).unwrap();
+    let expected: Vec<f32> = x.iter().enumerate().map(|(i, x)| if i % 2 == 0 { -2.0 * x } else { *x }).collect();
+    close(&bench.download(&dx, 1000), &expected, 1e-6);
+}
+
+struct Shape {
+    m: usize,
+    n: usize,
+    k: usize,
+    transpose: [Transpose; 2],
+    /// How much leading dimensions exceed the rows.
+    gap: usize,
+    batch: usize,
+}
+
+impl Shape {
+    /// Stored rows and columns of A, B and C.
+    fn stored(&self) -> [(usize, usize); 3] {
+        let flip = |transpose, rows, cols| if transpose == Transpose::None { (rows, cols) } else { (cols, rows) };
+        [
+            flip(self.transpose[0], self.m, self.k),
+            flip(self.transpose[1], self.k, self.n),
+            (self.m, self.n),
+        ]
+    }
+
+    fn len(&self, index: usize) -> usize {
+        let (rows, cols) = self.stored()[index];
+        (rows + self.gap) * cols * self.batch
+    }
+
+    fn matrix<'a>(&self, index: usize, buffer: &'a DeviceBuffer) -> Matrix<'a> {
+        let (rows, cols) = self.stored()[index];
+        let leading = (rows + self.gap) as i64;
+        Matrix { buffer, dtype: DType::F32, leading_dimension: leading, batch_stride: leading * cols as i64 }
+    }
+
+    fn arguments<'a>(&self, [a, b, c]: [&'a DeviceBuffer; 3], alpha: f64, beta: f64) -> GemmArguments<'a> {
+        GemmArguments {
+            transpose: self.transpose,
+            m: self.m as i64,
+            n: self.n as i64,
+            k: self.k as i64,
+            alpha,
+            a: self.matrix(0, a),
+            b: self.matrix(1, b),
+            beta,
+            c: self.matrix(2, c),
+            compute: DType::F32,
+            batch: self.batch as i64,
+            algorithm: -1,
+        }
+    }
+
+    /// The product by its definition.
+    fn expected(&self, [a, b, c]: [&[f32]; 3], alpha: f32, beta: f32) -> Vec<f32> {
+        let at = |index: usize, batch: usize, row: usize, col: usize| {
+            let (rows, cols) = self.stored()[index];
+            batch * (rows + self.gap) * cols + col * (rows + self.gap) + row
+        };
+        let op = |index: usize, list: &[f32], batch, row, col| match self.transpose[index] {
+            Transpose::None => list[at(index, batch, row, col)],
+            Transpose::Transposed => list[at(index, batch, col, row)],
+        };
+        let mut result = c.to_vec();
+        for batch in 0..self.batch {
+            for row in 0..self.m {
+                for col in 0..self.n {
+                    let terms = (0..self.k).map(|p| op(0, a, batch, row, p) * op(1, b, batch, p, col));
+                    let place = at(2, batch, row, col);
+                    result[place] = alpha * terms.sum::<f32>() + beta * c[place];
+                }
+            }
+        }
+        result
+    }
+
+    fn check(&self, bench: &Bench, blas: &BlasHandle) {
+        let lists = [0, 1, 2].map(|index| numbers(self.len(index), index as u64 + 1));
+        let buffers = [0, 1, 2].map(|index| bench.upload(&lists[index]));
+        let [a, b, c] = &buffers;
+        blas.gemm(&self.arguments([a, b, c], 1.5, 0.5)).unwrap();
+        let expected = self.expected([&lists[0], &lists[1], &lists[2]], 1.5, 0.5);
+        close(&bench.download(c, self.len(2)), &expected, 1e-4);
+    }
+}
+
+fn gemm_matches_definition(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    let (plain, turned) = (Transpose::None, Transpose::Transposed);
+    for transpose in [[plain, plain], [turned, plain], [plain, turned], [turned, turned]] {
+        for (m, n, k) in [(1, 1, 1), (3, 5, 7), (64, 33, 17), (40, 1, 100)] {
+            for batch in [1, 3] {
+                Shape { m, n, k, transpose, gap: 0, batch }.check(&bench, &blas);
+            }
+        }
+    }
+}
+
+fn gemm_leaves_gaps_alone(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    Shape { m: 5, n: 4, k: 3, transpose: [Transpose::None; 2], gap: 3, batch: 2 }.check(&bench, &blas);
+}
+
+fn arguments_are_checked(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    let buffer = bench.buffer(64);
+    fails(blas.axpy(DType::F32, 17, 1.0, (&buffer, 1), (&buffer, 1)), Status::BlasInvalidValue);
+    fails(blas.axpy(DType::F32, -1, 1.0, (&buffer, 1), (&buffer, 1)), Status::BlasInvalidValue);
+    fails(blas.axpy(DType::F32, 2, 1.0, (&buffer, 0), (&buffer, 1)), Status::BlasInvalidValue);
+    fails(blas.axpy(DType::F32, 2, 1.0, (&buffer, i64::MIN), (&buffer, 1)), Status::BlasInvalidValue);
+    fails(blas.scal(DType::F32, 2, 1.0, (&buffer, -1)), Status::BlasInvalidValue);
+    let shape = Shape { m: 4, n: 4, k: 4, transpose: [Transpose::None; 2], gap: 0, batch: 1 };
+    let good = shape.arguments([&buffer; 3], 1.0, 0.0);
+    for wrong in [
+        GemmArguments { m: -1, ..good },
+        GemmArguments { m: 5, ..good },
+        GemmArguments { k: i64::MAX, ..good },
+        GemmArguments { batch: 2, c: Matrix { batch_stride: 8, ..good.c }, ..good },
+        GemmArguments { a: Matrix { leading_dimension: 3, ..good.a }, ..good },
+    ] {
+        fails(blas.gemm(&wrong), Status::BlasInvalidValue);
+    }
+    blas.gemm(&GemmArguments { n: 0, ..good }).unwrap();
+    blas.destroy().unwrap();
+    fails(blas.destroy(), Status::InvalidHandle);
+    fails(blas.gemm(&good), Status::InvalidHandle);
+}

@@ -1,0 +1,85 @@
+//! Graphs.
+
+use tfrt_cuda::error::Status;
+use tfrt_cuda::front::Context;
+use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+
+use super::Case;
+use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome};
+
+pub(crate) const CASES: &[Case] = &[
+    ("graphs/replay", replay),
+    ("graphs/fork_and_join", fork_and_join),
+    ("graphs/unjoined", unjoined),
+    ("graphs/what_is_refused_meanwhile", what_is_refused_meanwhile),
+];
+
+fn replay(context: &Context) {
+    let bench = Bench::new(context);
+    let add = function(context, VECTOR_ADD, "vector_add");
+    let (x, y) = (bench.upload(&[1f32; 64]), bench.upload(&[0f32; 64]));
+    bench.stream.begin_capture().unwrap();
+    for _ in 0..3 {
+        bench.stream.launch(&add, &config(1, 64), &[64u32.into(), (&x).into(), (&y).into()]).unwrap();
+    }
+    let graph = bench.stream.end_capture().unwrap();
+    assert_eq!(graph.node_count(), 3);
+    assert_eq!(bench.download::<f32>(&y, 64), [0.0; 64], "captured work is not done");
+    drop((x, add));
+    for _ in 0..5 {
+        bench.stream.launch_graph(&graph).unwrap();
+    }
+    assert_eq!(bench.download::<f32>(&y, 64), [15.0; 64]);
+}
+
+fn fork_and_join(context: &Context) {
+    let bench = Bench::new(context);
+    let side = context.create_stream(StreamOptions::default()).unwrap();
+    let event = || context.create_event(EventOptions::default()).unwrap();
+    let (a, b) = (bench.upload(&[0u32; 16]), bench.upload(&[0u32; 16]));
+    let (fork, join) = (event(), event());
+    bench.stream.begin_capture().unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(5), 16).unwrap();
+    fork.record(&bench.stream).unwrap();
+    side.wait(&fork).unwrap();
+    side.copy((&b, 0), (&a, 0), 64, false).unwrap();
+    join.record(&side).unwrap();
+    bench.stream.wait(&join).unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(6), 16).unwrap();
+    let graph = bench.stream.end_capture().unwrap();
+    assert!(!side.is_capturing());
+    bench.stream.launch_graph(&graph).unwrap();
+    assert_eq!(bench.download::<u32>(&b, 16), [5; 16]);
+    assert_eq!(bench.download::<u32>(&a, 16), [6; 16]);
+    side.synchronize().unwrap();
+}
+
+fn unjoined(context: &Context) {
+    let bench = Bench::new(context);
+    let side = context.create_stream(StreamOptions::default()).unwrap();
+    let fork = context.create_event(EventOptions::default()).unwrap();
+    let a = bench.buffer(64);
+    bench.stream.begin_capture().unwrap();
+    fork.record(&bench.stream).unwrap();
+    side.wait(&fork).unwrap();
+    side.set(&a, 0, Pattern::U8(1), 64).unwrap();
+    fails(bench.stream.end_capture(), Status::StreamCaptureUnjoined);
+    // Both streams are as good as before.
+    bench.stream.synchronize().unwrap();
+    side.synchronize().unwrap();
+}
+
+fn what_is_refused_meanwhile(context: &Context) {
+    let bench = Bench::new(context);
+    fails(bench.stream.end_capture(), Status::IllegalState);
+    bench.stream.begin_capture().unwrap();
+    fails(bench.stream.begin_capture(), Status::IllegalState);
+    fails(bench.stream.synchronize(), Status::StreamCaptureUnsupported);
+    fails(outcome(|then| bench.stream.when_done(then)), Status::StreamCaptureUnsupported);
+    fails(bench.stream.host_callback(|| ()), Status::StreamCaptureUnsupported);
+    fails(bench.allocator.allocate(&bench.stream, 64, "test"), Status::StreamCaptureUnsupported);
+    let graph = bench.stream.end_capture().unwrap();
+    assert_eq!(graph.node_count(), 0);
+    bench.stream.launch_graph(&graph).unwrap();
+    bench.stream.synchronize().unwrap();
+}

@@ -1,0 +1,197 @@
+//! Memory and copies.
+
+use tfrt_cuda::error::Status;
+use tfrt_cuda::front::Context;
+use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_host::ErrorCode;
+
+use super::Case;
+use super::support::{Bench, VECTOR_ADD, config, elements, fails, function, host, wait, zeros};
+
+pub(crate) const CASES: &[Case] = &[
+    ("memory/round_trip", round_trip),
+    ("memory/offsets", offsets),
+    ("memory/device_to_device", device_to_device),
+    ("memory/set", set),
+    ("memory/copy_2d", copy_2d),
+    ("memory/pinned", pinned),
+    ("memory/large_copies", large_copies),
+    ("memory/sizes_and_ranges_are_checked", sizes_and_ranges_are_checked),
+    ("memory/empty_buffers", empty_buffers),
+    ("memory/buffers_may_go_when_queued", buffers_may_go_when_queued),
+    ("memory/reuse_across_streams_is_ordered", reuse_across_streams_is_ordered),
+    ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
+    ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
+    ("memory/nothing_leaks", nothing_leaks),
+];
+
+fn round_trip(context: &Context) {
+    let bench = Bench::new(context);
+    for count in [1usize, 3, 255, 4096, 100_000] {
+        let sent: Vec<u32> = (0..count as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+        let buffer = bench.upload(&sent);
+        assert_eq!(bench.download::<u32>(&buffer, count), sent);
+    }
+}
+
+fn offsets(context: &Context) {
+    let bench = Bench::new(context);
+    let buffer = bench.upload(&[0u8; 16]);
+    let source = host(&[1u8, 2, 3, 4]);
+    bench.stream.copy_from_host(&buffer, 5, &source, 1, 3).unwrap();
+    let result = zeros(16);
+    wait(|then| bench.stream.copy_to_host(&result, 2, &buffer, 4, 5).unwrap().when_done(then));
+    assert_eq!(elements::<u8>(&result), [0, 0, 0, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+fn device_to_device(context: &Context) {
+    let bench = Bench::new(context);
+    let a = bench.upload(&[1u32, 2, 3, 4]);
+    let b = bench.upload(&[0u32; 4]);
+    bench.stream.copy((&b, 4), (&a, 8), 8, false).unwrap();
+    assert_eq!(bench.download::<u32>(&b, 4), [0, 3, 4, 0]);
+}
+
+fn set(context: &Context) {
+    let bench = Bench::new(context);
+    let buffer = bench.upload(&[0u8; 16]);
+    bench.stream.set(&buffer, 0, Pattern::U32(0x0403_0201), 2).unwrap();
+    bench.stream.set(&buffer, 8, Pattern::U16(0x0605), 2).unwrap();
+    bench.stream.set(&buffer, 13, Pattern::U8(9), 3).unwrap();
+    let expected = [1, 2, 3, 4, 1, 2, 3, 4, 5, 6, 5, 6, 0, 9, 9, 9];
+    assert_eq!(bench.download::<u8>(&buffer, 16), expected);
+    fails(bench.stream.set(&buffer, 2, Pattern::U32(0), 1), Status::InvalidValue);
+    fails(bench.stream.set(&buffer, 0, Pattern::U32(0), 5), Status::InvalidValue);
+    fails(bench.stream.set(&buffer, 0, Pattern::U32(0), u64::MAX), Status::InvalidValue);
+}
+
+fn copy_2d(context: &Context) {
+    let bench = Bench::new(context);
+    let a = bench.upload(&[1u8, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let b = bench.upload(&[0u8; 8]);
+    bench.stream.copy_2d((&b, 0, 4), (&a, 1, 3), 2, 2).unwrap();
+    assert_eq!(bench.download::<u8>(&b, 8), [2, 3, 0, 0, 5, 6, 0, 0]);
+    fails(bench.stream.copy_2d((&b, 0, 1), (&a, 0, 3), 2, 2), Status::InvalidValue);
+    fails(bench.stream.copy_2d((&b, 0, 4), (&a, 0, 3), 2, 3), Status::InvalidValue);
+}
+
+fn pinned(context: &Context) {
+    let bench = Bench::new(context);
+    let memory = context.allocate_pinned(16).unwrap();
+    memory.write(0).unwrap().copy_from_slice(&[7; 16]);
+    let buffer = bench.buffer(16);
+    bench.stream.copy_from_host(&buffer, 0, &memory, 0, 16).unwrap();
+    bench.stream.synchronize().unwrap();
+    assert_eq!(bench.download::<u8>(&buffer, 16), [7; 16]);
+    let registered = zeros(4096);
+    context.register_host(&registered).unwrap();
+    fails(context.register_host(&registered), Status::HostMemoryAlreadyRegistered);
+    bench.stream.copy_to_host(&registered, 0, &buffer, 0, 16).unwrap();
+    bench.stream.synchronize().unwrap();
+    assert_eq!(elements::<u8>(&registered)[..16], [7; 16]);
+    context.unregister_host(&registered).unwrap();
+    fails(context.unregister_host(&registered), Status::HostMemoryNotRegistered);
+}
+
+fn large_copies(context: &Context) {
+    let bench = Bench::new(context);
+    let sent: Vec<u64> = (0..1 << 18).collect();
+    let buffer = bench.upload(&sent);
+    assert_eq!(bench.download::<u64>(&buffer, sent.len()), sent);
+}
+
+fn sizes_and_ranges_are_checked(context: &Context) {
+    let bench = Bench::new(context);
+    let buffer = bench.buffer(16);
+    let memory = zeros(8);
+    fails(bench.stream.copy_from_host(&buffer, 0, &memory, 0, 9), Status::InvalidValue);
+    fails(bench.stream.copy_from_host(&buffer, 9, &memory, 0, 8), Status::InvalidValue);
+    fails(bench.stream.copy_from_host(&buffer, u64::MAX, &memory, 0, 8), Status::InvalidValue);
+    fails(bench.stream.copy_to_host(&memory, 1, &buffer, 0, 8), Status::InvalidValue);
+    fails(bench.stream.copy((&buffer, 8), (&buffer, 0), 9, false), Status::InvalidValue);
+    fails(bench.allocator.allocate(&bench.stream, -1, "test"), Status::InvalidValue);
+}
+
+fn empty_buffers(context: &Context) {
+    let bench = Bench::new(context);
+    let buffer = bench.buffer(0);
+    assert!(buffer.is_empty() && buffer.address() != 0);
+    let nothing = zeros(0);
+    bench.stream.copy_from_host(&buffer, 0, &nothing, 0, 0).unwrap();
+    bench.stream.copy_to_host(&nothing, 0, &buffer, 0, 0).unwrap();
+    bench.stream.set(&buffer, 0, Pattern::U32(1), 0).unwrap();
+    bench.stream.synchronize().unwrap();
+}
+
+fn buffers_may_go_when_queued(context: &Context) {
+    let bench = Bench::new(context);
+    for _ in 0..100 {
+        let buffer = bench.buffer(4096);
+        bench.stream.set(&buffer, 0, Pattern::U8(1), 4096).unwrap();
+    }
+    bench.stream.synchronize().unwrap();
+    let statistics = bench.allocator.statistics();
+    assert_eq!((statistics.bytes_in_use, statistics.num_allocs), (0, 100));
+}
+
+/// Memory freed on one stream and granted to another is not written by the other before the first is done with it.
+fn reuse_across_streams_is_ordered(context: &Context) {
+    let bench = Bench::new(context);
+    let other = context.create_stream(StreamOptions::default()).unwrap();
+    let add = function(context, VECTOR_ADD, "vector_add");
+    let count = 100_000usize;
+    let ones = bench.upload(&vec![1f32; count]);
+    for _ in 0..10 {
+        let sum = bench.upload(&vec![0f32; count]);
+        for _ in 0..4 {
+            let arguments = [(count as u32).into(), (&ones).into(), (&sum).into()];
+            bench.stream.launch(&add, &config(count.div_ceil(256) as u32, 256), &arguments).unwrap();
+        }
+        let kept = bench.buffer(4 * count);
+        bench.stream.copy((&kept, 0), (&sum, 0), 4 * count as u64, false).unwrap();
+        drop(sum);
+        let reused = bench.allocator.allocate(&other, 4 * count as i64, "test").unwrap();
+        other.set(&reused, 0, Pattern::U32(0xffff_ffff), count as u64).unwrap();
+        drop(reused);
+        assert_eq!(bench.download::<f32>(&kept, count), vec![4.0; count]);
+    }
+    other.synchronize().unwrap();
+}
+
+fn host_access_in_flight_is_an_error(context: &Context) {
+    let bench = Bench::new(context);
+    let memory = context.allocate_pinned(1 << 20).unwrap();
+    let buffer = bench.upload(&vec![3u8; 1 << 20]);
+    // What is in front of the copy keeps it in flight for a while.
+    let (open, closed) = std::sync::mpsc::channel::<()>();
+    bench.stream.host_callback(move || drop(closed.recv())).unwrap();
+    bench.stream.copy_to_host(&memory, 0, &buffer, 0, 1 << 20).unwrap();
+    assert!(memory.read(0).is_err(), "the copy is in flight");
+    drop(open);
+    bench.stream.synchronize().unwrap();
+    assert_eq!(memory.read(0).unwrap()[77], 3);
+}
+
+fn out_of_memory_is_an_error(context: &Context) {
+    let bench = Bench::new(context);
+    let error = bench.allocator.allocate(&bench.stream, i64::MAX, "much").unwrap_err();
+    assert_eq!(error.code, ErrorCode::OutOfMemory, "{error}");
+    // The device is as good as before.
+    drop(bench.buffer(1024));
+    bench.stream.synchronize().unwrap();
+}
+
+fn nothing_leaks(context: &Context) {
+    assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+    {
+        let bench = Bench::new(context);
+        let buffer = bench.buffer(64);
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(&bench.stream).unwrap();
+        let live = context.live();
+        assert_eq!((live.streams, live.events, live.buffers), (1, 1, 1));
+        bench.stream.synchronize().unwrap();
+        drop(buffer);
+    }
+    assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+}
