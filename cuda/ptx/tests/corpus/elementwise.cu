@@ -3,6 +3,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+extern "C" __global__ void empty() {}
+
 // y += a * x, one element a thread.
 #define AXPY(NAME, T)                                                                   \
     extern "C" __global__ void NAME(T a, const T *x, T *y, int n) {                     \

@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 kernels! { elementwise: compute_75 compute_80 compute_90 => [
-    axpy_f32 axpy_f64 axpy_f16 axpy_bf16 axpy_i8 axpy_u8 axpy_i16 axpy_i32 axpy_i64 axpy_f16x2
+    empty axpy_f32 axpy_f64 axpy_f16 axpy_bf16 axpy_i8 axpy_u8 axpy_i16 axpy_i32 axpy_i64 axpy_f16x2
     scale_grid_stride scale_float4 add_vectors add_bias add_broadcast activations select_clamp add_saturating
     compare complex_multiply coordinates
 ] }
@@ -18,6 +18,12 @@ kernels! { elementwise: compute_75 compute_80 compute_90 => [
 mod from_80 {
     use super::{axpy_bf16x2, kernels};
     kernels! { elementwise: compute_80 compute_90 => [axpy_bf16x2] }
+}
+
+fn empty(gpu: &mut Gpu) {
+    for (grid, block) in [((1u32, 1u32, 1u32), (1u32, 1u32, 1u32)), ((5, 4, 3), (8, 4, 2)), ((70_000, 1, 1), (1024, 1, 1))] {
+        gpu.launch("empty", grid, block, args![]);
+    }
 }
 
 /// y += a x for one type, in grids that fit exactly and that do not.

@@ -1,1 +1,214 @@
-//! What a launch says when its kernel does wrong (`faults.cu`, with source lines): the whole text of each report.
+//! What a launch says when its kernel does wrong (`faults.cu`, compiled with source lines): the whole text of each report.
+
+use std::sync::{Mutex, atomic::AtomicBool};
+
+use tfrt_ptx::{Fault, FaultKind, Launch, Params};
+
+use crate::support::{Gpu, Struct, args};
+
+const PTX: &str = include_str!("ptx/faults.compute_75.ptx");
+
+/// Instructions a kernel may execute, where nothing else ends it.
+const BUDGET: u64 = 1_000_000;
+
+/// A launch of `threads` threads a block, which must fail.
+#[track_caller]
+fn fault(gpu: &Gpu, name: &str, (blocks, threads): (u32, u32), params: &Params) -> Fault {
+    fault_of(gpu, name, |launch| launch.grid(blocks).block(threads), params)
+}
+
+/// The same, as told.
+#[track_caller]
+fn fault_of(gpu: &Gpu, name: &str, prepare: impl for<'l> FnOnce(Launch<'l>) -> Launch<'l>, params: &Params) -> Fault {
+    let result = gpu.try_launch(name, |launch| prepare(launch.threads(1)), params);
+    assert!(result.is_err(), "{name} went well");
+    result.err().expect("a fault")
+}
+
+#[track_caller]
+fn assert_report(fault: &Fault, kind: &FaultKind, text: &str) {
+    assert_eq!(fault.to_string(), text);
+    assert_eq!(&fault.kind, kind);
+}
+
+#[test]
+fn out_of_bounds() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.zeros::<f32>(10), gpu.zeros::<f32>(64));
+    let mut index = [0i64; 64];
+    index[37] = 12;
+    let params = args![x, gpu.upload(&index), y];
+    let report = fault(&gpu, "gather", (2, 32), &params);
+    assert_report(&report, &FaultKind::OutOfBounds, &format!("{:#x}", x.address + 48));
+
+    index[37] = -3;
+    let params = args![x, gpu.upload(&index), y];
+    let report = fault(&gpu, "gather", (2, 32), &params);
+    assert_report(&report, &FaultKind::OutOfBounds, &format!("{:#x}", x.address - 12));
+}
+
+#[test]
+fn null_pointer() {
+    let gpu = Gpu::new(PTX);
+    let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, 0u64, 4i32]);
+    assert_report(&report, &FaultKind::OutOfBounds, "");
+}
+
+#[test]
+fn misaligned() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.zeros::<f64>(40), gpu.zeros::<f64>(32));
+    let report = fault(&gpu, "misaligned", (1, 32), &args![x, y, 12i32]);
+    assert_report(&report, &FaultKind::Misaligned, &format!("{:#x}", x.address + 12));
+}
+
+#[test]
+fn use_after_free() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.zeros::<i32>(10), gpu.zeros::<i32>(1));
+    gpu.memory.free(x.address).unwrap();
+    let report = fault(&gpu, "sum_words", (1, 1), &args![x, y, 10i32]);
+    assert_report(&report, &FaultKind::UseAfterFree, &format!("{:#x}", x.address));
+}
+
+#[test]
+fn wrong_space() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.zeros::<i32>(4), gpu.zeros::<i32>(4));
+    let report = fault(&gpu, "wrong_space", (1, 4), &args![x, y]);
+    assert_report(&report, &FaultKind::OutOfBounds, "");
+}
+
+#[test]
+fn constants_are_read_only() {
+    let gpu = Gpu::new(PTX);
+    let table = gpu.module.global("table").unwrap();
+    assert_eq!(table.bytes, 16);
+    let address = gpu.upload(&[table.address]);
+    let report = fault(&gpu, "poke", (1, 32), &args![address, 7i32]);
+    assert_report(&report, &FaultKind::WrongSpace, "");
+}
+
+#[test]
+fn arrays_end() {
+    let gpu = Gpu::new(PTX);
+    let y = gpu.zeros::<i32>(32);
+    let report = fault(&gpu, "shared_overrun", (1, 32), &args![y, 9i32]);
+    assert_report(&report, &FaultKind::OutOfBounds, "");
+    let report = fault(&gpu, "local_overrun", (1, 32), &args![y, 1000i32]);
+    assert_report(&report, &FaultKind::OutOfBounds, "");
+    let report = fault(&gpu, "constant_overrun", (1, 32), &args![y, 4i32]);
+    assert_report(&report, &FaultKind::OutOfBounds, "");
+}
+
+#[test]
+fn uninitialized() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.uninit::<i32>(10), gpu.zeros::<i32>(64));
+    gpu.memory.write(x.address, &[0; 28]).unwrap();
+    let prepare = |launch: Launch<'_>| launch.check_uninitialized(true);
+    let report = fault_of(&gpu, "sum_words", |launch| launch.check_uninitialized(true), &args![x, y, 10i32]);
+    assert_report(&report, &FaultKind::Uninitialized, &format!("{:#x}", x.address + 28));
+    let report = fault_of(&gpu, "shared_uninitialized", |launch| launch.check_uninitialized(true).block(64), &args![y]);
+    assert_report(&report, &FaultKind::Uninitialized, "");
+    // Without the switch it is read as something.
+    let _ = prepare;
+    assert!(gpu.try_launch("sum_words", |launch| launch, &args![x, y, 10i32]).is_ok());
+}
+
+#[test]
+fn races() {
+    let gpu = Gpu::new(PTX);
+    let y = gpu.zeros::<i32>(64);
+    let report = fault_of(&gpu, "shared_race", |launch| launch.check_races(true).block(64), &args![y]);
+    assert_report(&report, &FaultKind::Race, "");
+    let report = fault_of(&gpu, "global_race", |launch| launch.check_races(true).grid(4).block(32), &args![y]);
+    assert_report(&report, &FaultKind::Race, "");
+}
+
+#[test]
+fn deadlock() {
+    let gpu = Gpu::new(PTX);
+    let y = gpu.zeros::<i32>(64);
+    let report = fault(&gpu, "deadlock", (1, 64), &args![y]);
+    assert_report(&report, &FaultKind::BarrierDeadlock, "");
+}
+
+#[test]
+fn assertion() {
+    let gpu = Gpu::new(PTX);
+    let x = gpu.upload(&[3, 2, 1, 0, -1]);
+    let report = fault(&gpu, "check_positive", (1, 5), &args![x]);
+    let kind = FaultKind::Assert {
+        message: "x[threadIdx.x] > 0".into(),
+        file: "faults.cu".into(),
+        line: 0,
+        function: "check_positive".into(),
+    };
+    assert_report(&report, &kind, "");
+}
+
+#[test]
+fn trap() {
+    let gpu = Gpu::new(PTX);
+    let x = gpu.upload(&[3, 2, 1, 0, -1]);
+    let report = fault(&gpu, "stop", (1, 5), &args![x]);
+    assert_report(&report, &FaultKind::Trap, "");
+}
+
+#[test]
+fn endless_loops_can_be_stopped() {
+    let gpu = Gpu::new(PTX);
+    let flag = gpu.zeros::<i32>(1);
+    let report = fault_of(&gpu, "forever", |launch| launch.instruction_limit(BUDGET), &args![flag]);
+    assert_report(&report, &FaultKind::InstructionLimit, "");
+    static CANCEL: AtomicBool = AtomicBool::new(true);
+    let report = fault_of(&gpu, "forever", |launch| launch.cancel(&CANCEL), &args![flag]);
+    assert_report(&report, &FaultKind::Cancelled, "");
+}
+
+#[test]
+fn parameters_are_checked() {
+    let gpu = Gpu::new(PTX);
+    let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, 0u64]);
+    assert_report(&report, &FaultKind::InvalidLaunch, "");
+    let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, 0u64, 1i32, 2i32]);
+    assert_report(&report, &FaultKind::InvalidLaunch, "");
+    let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, Struct([1u8; 3]), 1i32]);
+    assert_report(&report, &FaultKind::InvalidLaunch, "");
+}
+
+#[test]
+fn sizes_are_checked() {
+    let gpu = Gpu::new(PTX);
+    let params = args![0u64];
+    for (grid, block, shared, text) in [
+        ((0, 1, 1), (1, 1, 1), 0, ""),
+        ((1, 1, 1), (32, 33, 1), 0, ""),
+        ((1, 70_000, 1), (1, 1, 1), 0, ""),
+        ((1, 1, 1), (1, 1, 1), 1 << 20, ""),
+    ] {
+        let report = fault_of(&gpu, "stop", |launch| launch.grid(grid).block(block).shared(shared), &params);
+        assert_report(&report, &FaultKind::InvalidLaunch, text);
+    }
+}
+
+#[test]
+fn unknown_kernels() {
+    let gpu = Gpu::new(PTX);
+    let error = gpu.module.function("gahter").err().unwrap();
+    assert_eq!(error.to_string(), "");
+}
+
+#[test]
+fn printf() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.upload(&[7, -1, 0, 3]), gpu.upload(&[0.0, 0.0, 0.0, 1.5e10]));
+    let text = Mutex::new(String::new());
+    let sink = |part: &str| text.lock().unwrap().push_str(part);
+    let function = gpu.module.function("report").unwrap();
+    Launch::new(&function).block(4).printf(&sink).run(&args![x, y], &gpu.memory).unwrap();
+    let want = "thread 0: 7 7 0x7 a\nthread 1: -1 4294967295 0xffffffff b\n\
+                lane three has 25769803776, 15000000000.00 and 1.500000e+10| %\n";
+    assert_eq!(*text.lock().unwrap(), want);
+}
