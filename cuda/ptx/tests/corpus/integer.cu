@@ -51,7 +51,7 @@ extern "C" __global__ void products(const u32 *a, const u32 *b, const u64 *c, co
     u32 r;
     asm("mad24.hi.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(x));
     o[10] = r;
-    asm("mad.hi.s32.sat %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(0x7ffffff0));
+    asm("mad.hi.sat.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(0x7ffffff0));
     o[11] = r;
 }
 
