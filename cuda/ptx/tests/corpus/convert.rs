@@ -90,7 +90,12 @@ fn double_to_int(gpu: &mut Gpu) {
     let (dx, out) = (gpu.upload(&x), gpu.uninit::<[i64; 8]>(n));
     gpu.launch("double_to_int", n.div_ceil(64) as u32, 64, args![dx, out, n as i32]);
     let value = |x: &f64| {
-        let to = |mode, (low, high): (i128, i128)| whole(*x, mode, low, high);
+        // Of doubles, NaN is the upper bit of narrower integers too.
+        let to = |mode, (low, high): (i128, i128)| match x.is_nan() && high <= U32.1 {
+            true if low < 0 => i32::MIN.into(),
+            true => 1 << 31,
+            false => whole(*x, mode, low, high),
+        };
         let [rn, rz, ru, rd] = MODES;
         [
             to(rn, I32),

@@ -21,7 +21,9 @@ mod from_80 {
 }
 
 fn empty(gpu: &mut Gpu) {
-    for (grid, block) in [((1u32, 1u32, 1u32), (1u32, 1u32, 1u32)), ((5, 4, 3), (8, 4, 2)), ((70_000, 1, 1), (1024, 1, 1))] {
+    for (grid, block) in
+        [((1u32, 1u32, 1u32), (1u32, 1u32, 1u32)), ((5, 4, 3), (8, 4, 2)), ((70_000, 1, 1), (1024, 1, 1))]
+    {
         gpu.launch("empty", grid, block, args![]);
     }
 }

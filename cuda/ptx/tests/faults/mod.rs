@@ -19,7 +19,12 @@ fn fault(gpu: &Gpu, name: &str, (blocks, threads): (u32, u32), params: &Params) 
 
 /// The same, as told.
 #[track_caller]
-fn fault_of(gpu: &Gpu, name: &str, prepare: impl for<'l> FnOnce(Launch<'l>) -> Launch<'l>, params: &Params) -> Fault {
+fn fault_of(
+    gpu: &Gpu,
+    name: &str,
+    prepare: impl for<'l> FnOnce(Launch<'l>) -> Launch<'l>,
+    params: &Params,
+) -> Fault {
     let result = gpu.try_launch(name, |launch| prepare(launch.threads(1)), params);
     assert!(result.is_err(), "{name} went well");
     result.err().expect("a fault")
@@ -39,19 +44,39 @@ fn out_of_bounds() {
     index[37] = 12;
     let params = args![x, gpu.upload(&index), y];
     let report = fault(&gpu, "gather", (2, 32), &params);
-    assert_report(&report, &FaultKind::OutOfBounds, &format!("{:#x}", x.address + 48));
+    assert_report(
+        &report,
+        &FaultKind::OutOfBounds,
+        &format!(
+            "kernel gather: out of bounds: global read of 4 bytes at address {:#x}, 8 bytes past the end of an allocation of \
+         40 bytes at {:#x}; ld.global.f32 at PTX line 70 (faults.cu:10); block (1, 0, 0), thread (5, 0, 0)",
+            x.address + 48,
+            x.address
+        ),
+    );
 
     index[37] = -3;
     let params = args![x, gpu.upload(&index), y];
     let report = fault(&gpu, "gather", (2, 32), &params);
-    assert_report(&report, &FaultKind::OutOfBounds, &format!("{:#x}", x.address - 12));
+    assert_report(
+        &report,
+        &FaultKind::OutOfBounds,
+        &format!(
+            "kernel gather: out of bounds: global read of 4 bytes at address {:#x}, 12 bytes before an allocation of \
+         40 bytes at {:#x}; ld.global.f32 at PTX line 70 (faults.cu:10); block (1, 0, 0), thread (5, 0, 0)",
+            x.address - 12,
+            x.address
+        ),
+    );
 }
 
 #[test]
 fn null_pointer() {
     let gpu = Gpu::new(PTX);
     let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, 0u64, 4i32]);
-    assert_report(&report, &FaultKind::OutOfBounds, "");
+    let text = "kernel sum_words: out of bounds: global read of 4 bytes at address 0x0; ld.global.u32 at PTX line 328 \
+                (faults.cu:54); block (0, 0, 0), thread (0, 0, 0)";
+    assert_report(&report, &FaultKind::OutOfBounds, text);
 }
 
 #[test]
@@ -59,7 +84,16 @@ fn misaligned() {
     let gpu = Gpu::new(PTX);
     let (x, y) = (gpu.zeros::<f64>(40), gpu.zeros::<f64>(32));
     let report = fault(&gpu, "misaligned", (1, 32), &args![x, y, 12i32]);
-    assert_report(&report, &FaultKind::Misaligned, &format!("{:#x}", x.address + 12));
+    assert_report(
+        &report,
+        &FaultKind::Misaligned,
+        &format!(
+            "kernel misaligned: misaligned address: global read of 8 bytes at address {:#x}, 12 bytes into an allocation of \
+         320 bytes at {:#x}; ld.global.f64 at PTX line 131 (faults.cu:20); block (0, 0, 0), thread (0, 0, 0)",
+            x.address + 12,
+            x.address
+        ),
+    );
 }
 
 #[test]
@@ -68,7 +102,16 @@ fn use_after_free() {
     let (x, y) = (gpu.zeros::<i32>(10), gpu.zeros::<i32>(1));
     gpu.memory.free(x.address).unwrap();
     let report = fault(&gpu, "sum_words", (1, 1), &args![x, y, 10i32]);
-    assert_report(&report, &FaultKind::UseAfterFree, &format!("{:#x}", x.address));
+    assert_report(
+        &report,
+        &FaultKind::UseAfterFree,
+        &format!(
+            "kernel sum_words: use after free: global read of 4 bytes at address {0:#x}, 0 bytes into an allocation of \
+         40 bytes at {0:#x}, which was freed; ld.global.u32 at PTX line 328 (faults.cu:54); block (0, 0, 0), \
+         thread (0, 0, 0)",
+            x.address
+        ),
+    );
 }
 
 #[test]
@@ -76,7 +119,15 @@ fn wrong_space() {
     let gpu = Gpu::new(PTX);
     let (x, y) = (gpu.zeros::<i32>(4), gpu.zeros::<i32>(4));
     let report = fault(&gpu, "wrong_space", (1, 4), &args![x, y]);
-    assert_report(&report, &FaultKind::OutOfBounds, "");
+    assert_report(
+        &report,
+        &FaultKind::OutOfBounds,
+        &format!(
+            "kernel wrong_space: out of bounds: shared read of 4 bytes; there are 16 at address {:#x}; ld.shared.u32 at PTX \
+         line 167 (faults.cu:31); block (0, 0, 0), thread (0, 0, 0)",
+            x.address as u32
+        ),
+    );
 }
 
 #[test]
@@ -86,7 +137,15 @@ fn constants_are_read_only() {
     assert_eq!(table.bytes, 16);
     let address = gpu.upload(&[table.address]);
     let report = fault(&gpu, "poke", (1, 32), &args![address, 7i32]);
-    assert_report(&report, &FaultKind::WrongSpace, "");
+    assert_report(
+        &report,
+        &FaultKind::WrongSpace,
+        &format!(
+            "kernel poke: wrong address space: variable table is constant at address {0:#x}, 0 bytes into variable table of \
+         16 bytes at {0:#x}; st.global.u32 at PTX line 100 (faults.cu:15); block (0, 0, 0), thread (5, 0, 0)",
+            table.address
+        ),
+    );
 }
 
 #[test]
@@ -94,9 +153,13 @@ fn arrays_end() {
     let gpu = Gpu::new(PTX);
     let y = gpu.zeros::<i32>(32);
     let report = fault(&gpu, "shared_overrun", (1, 32), &args![y, 9i32]);
-    assert_report(&report, &FaultKind::OutOfBounds, "");
+    let text = "kernel shared_overrun: out of bounds: shared read of 4 bytes; there are 32 at address 0x24; ld.shared.u32 \
+                at PTX line 208 (faults.cu:39); block (0, 0, 0), thread (0, 0, 0)";
+    assert_report(&report, &FaultKind::OutOfBounds, text);
     let report = fault(&gpu, "local_overrun", (1, 32), &args![y, 1000i32]);
-    assert_report(&report, &FaultKind::OutOfBounds, "");
+    let text = "kernel local_overrun: out of bounds: local write of 4 bytes; there are 32 at address 0xfa0; st.local.u32 at \
+                PTX line 249 (faults.cu:45); block (0, 0, 0), thread (0, 0, 0)";
+    assert_report(&report, &FaultKind::OutOfBounds, text);
     let report = fault(&gpu, "constant_overrun", (1, 32), &args![y, 4i32]);
     assert_report(&report, &FaultKind::OutOfBounds, "");
 }
@@ -108,7 +171,12 @@ fn uninitialized() {
     gpu.memory.write(x.address, &[0; 28]).unwrap();
     let report = fault_of(&gpu, "sum_words", |launch| launch.check_uninitialized(true), &args![x, y, 10i32]);
     assert_report(&report, &FaultKind::Uninitialized, &format!("{:#x}", x.address + 28));
-    let report = fault_of(&gpu, "shared_uninitialized", |launch| launch.check_uninitialized(true).block(64), &args![y]);
+    let report = fault_of(
+        &gpu,
+        "shared_uninitialized",
+        |launch| launch.check_uninitialized(true).block(64),
+        &args![y],
+    );
     assert_report(&report, &FaultKind::Uninitialized, "");
     // Without the switch it is read as something.
     assert!(gpu.try_launch("sum_words", |launch| launch, &args![x, y, 10i32]).is_ok());
@@ -120,7 +188,8 @@ fn races() {
     let y = gpu.zeros::<i32>(64);
     let report = fault_of(&gpu, "shared_race", |launch| launch.check_races(true).block(64), &args![y]);
     assert_report(&report, &FaultKind::Race, "");
-    let report = fault_of(&gpu, "global_race", |launch| launch.check_races(true).grid(4).block(32), &args![y]);
+    let report =
+        fault_of(&gpu, "global_race", |launch| launch.check_races(true).grid(4).block(32), &args![y]);
     assert_report(&report, &FaultKind::Race, "");
 }
 
@@ -129,7 +198,10 @@ fn deadlock() {
     let gpu = Gpu::new(PTX);
     let y = gpu.zeros::<i32>(64);
     let report = fault(&gpu, "deadlock", (1, 64), &args![y]);
-    assert_report(&report, &FaultKind::BarrierDeadlock, "");
+    let text = "kernel deadlock: barrier deadlock: 64 threads are left, all waiting: warp 0 at barrier 1 (32 of 64 arrived), \
+                bar.sync at PTX line 488 (faults.cu:80); warp 1 at barrier 2 (32 of 64 arrived), bar.sync at PTX line 495 \
+                (faults.cu:82); block (0, 0, 0)";
+    assert_report(&report, &FaultKind::BarrierDeadlock, text);
 }
 
 #[test]
@@ -140,10 +212,12 @@ fn assertion() {
     let kind = FaultKind::Assert {
         message: "x[threadIdx.x] > 0".into(),
         file: "faults.cu".into(),
-        line: 0,
-        function: "check_positive".into(),
+        line: 87,
+        function: "void check_positive(const int *)".into(),
     };
-    assert_report(&report, &kind, "");
+    let text = "kernel check_positive: assertion failed: x[threadIdx.x] > 0 in void check_positive(const int *) at \
+                faults.cu:87; call.uni at PTX line 549 (faults.cu:87); block (0, 0, 0), thread (3, 0, 0)";
+    assert_report(&report, &kind, text);
 }
 
 #[test]
@@ -151,7 +225,8 @@ fn trap() {
     let gpu = Gpu::new(PTX);
     let x = gpu.upload(&[3, 2, 1, 0, -1]);
     let report = fault(&gpu, "stop", (1, 5), &args![x]);
-    assert_report(&report, &FaultKind::Trap, "");
+    let text = "kernel stop: trap; trap at PTX line 586 (faults.cu:90); block (0, 0, 0), thread (4, 0, 0)";
+    assert_report(&report, &FaultKind::Trap, text);
 }
 
 #[test]
@@ -159,19 +234,23 @@ fn endless_loops_can_be_stopped() {
     let gpu = Gpu::new(PTX);
     let flag = gpu.zeros::<i32>(1);
     let report = fault_of(&gpu, "forever", |launch| launch.instruction_limit(BUDGET), &args![flag]);
-    assert_report(&report, &FaultKind::InstructionLimit, "");
+    let text = "kernel forever: instruction limit reached: 1000000 warp instructions; block (0, 0, 0)";
+    assert_report(&report, &FaultKind::InstructionLimit, text);
     static CANCEL: AtomicBool = AtomicBool::new(true);
     let report = fault_of(&gpu, "forever", |launch| launch.cancel(&CANCEL), &args![flag]);
-    assert_report(&report, &FaultKind::Cancelled, "");
+    let text = "kernel forever: cancelled: by the caller; block (0, 0, 0)";
+    assert_report(&report, &FaultKind::Cancelled, text);
 }
 
 #[test]
 fn parameters_are_checked() {
     let gpu = Gpu::new(PTX);
     let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, 0u64]);
-    assert_report(&report, &FaultKind::InvalidLaunch, "");
+    let text = "kernel sum_words: invalid launch: 2 parameters where 3 are needed";
+    assert_report(&report, &FaultKind::InvalidLaunch, text);
     let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, 0u64, 1i32, 2i32]);
-    assert_report(&report, &FaultKind::InvalidLaunch, "");
+    let text = "kernel sum_words: invalid launch: 4 parameters where 3 are needed";
+    assert_report(&report, &FaultKind::InvalidLaunch, text);
     let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, Struct([1u8; 3]), 1i32]);
     assert_report(&report, &FaultKind::InvalidLaunch, "");
 }
@@ -181,13 +260,13 @@ fn sizes_are_checked() {
     let gpu = Gpu::new(PTX);
     let params = args![0u64];
     for (grid, block, shared, text) in [
-        ((0, 1, 1), (1, 1, 1), 0, ""),
-        ((1, 1, 1), (32, 33, 1), 0, ""),
-        ((1, 70_000, 1), (1, 1, 1), 0, ""),
-        ((1, 1, 1), (1, 1, 1), 1 << 20, ""),
+        ((0, 1, 1), (1, 1, 1), 0, "grid (0, 1, 1) of blocks (1, 1, 1) is empty"),
+        ((1, 1, 1), (32, 33, 1), 0, "block (32, 33, 1) is too large: 1024 threads, (1024, 1024, 64) are the most"),
+        ((1, 70_000, 1), (1, 1, 1), 0, "grid (1, 70000, 1) is too large; (2147483647, 65535, 65535) is the most"),
+        ((1, 1, 1), (1, 1, 1), 1 << 20, "1048576 bytes of shared memory, more than 232448"),
     ] {
         let report = fault_of(&gpu, "stop", |launch| launch.grid(grid).block(block).shared(shared), &params);
-        assert_report(&report, &FaultKind::InvalidLaunch, text);
+        assert_report(&report, &FaultKind::InvalidLaunch, &format!("kernel stop: invalid launch: {text}"));
     }
 }
 
@@ -195,7 +274,10 @@ fn sizes_are_checked() {
 fn unknown_kernels() {
     let gpu = Gpu::new(PTX);
     let error = gpu.module.function("gahter").err().unwrap();
-    assert_eq!(error.to_string(), "");
+    let text = "the module has no kernel gahter; it has gather, poke, misaligned, wrong_space, shared_overrun, local_overrun, \
+                constant_overrun, sum_words, shared_uninitialized, shared_race, global_race, deadlock, check_positive, stop, \
+                forever, report";
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]

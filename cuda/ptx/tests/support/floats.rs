@@ -61,11 +61,16 @@ pub(crate) fn round(value: f64, rest: f64, format: Format, mode: Mode) -> f64 {
         }
     };
     let result = scale(if up { low + 1.0 } else { low }, step);
-    let result = match mode {
-        _ if result <= format.max => result,
-        Mode::Nearest => f64::INFINITY,
-        _ if up => f64::INFINITY,
-        _ => format.max,
+    let outward = match mode {
+        Mode::Nearest => true,
+        Mode::Zero => false,
+        Mode::Up => value > 0.0,
+        Mode::Down => value < 0.0,
+    };
+    let result = match result <= format.max {
+        true => result,
+        false if outward => f64::INFINITY,
+        false => format.max,
     };
     result.copysign(value)
 }
@@ -132,5 +137,7 @@ fn rounding_agrees_with_the_hardware() {
     }
     assert_eq!(round(1.0, -1e-30, F64, Mode::Down), 1.0 - f64::EPSILON / 2.0);
     assert_eq!(round(-65504.0, -1.0, F16, Mode::Down), f64::NEG_INFINITY);
+    assert_eq!(round(1e9, 0.0, F16, Mode::Up), f64::INFINITY);
+    assert_eq!(round(1e9, 0.0, F16, Mode::Zero), 65504.0);
     assert_eq!(round(1e-30, 0.0, F16, Mode::Up), 2f64.powi(-24));
 }
