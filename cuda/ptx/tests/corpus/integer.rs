@@ -210,7 +210,7 @@ fn bits_32(gpu: &mut Gpu) {
             a.leading_zeros(),
             if a == 0 { 0 } else { a.trailing_zeros() + 1 },
             a.reverse_bits(),
-            permute(a, b, b >> 5),
+            permute(a, b, (b >> 5) & 0x7777),
             (pair << wrapped >> 32) as u32,
             (pair >> wrapped) as u32,
             (u128::from(pair) << shift.min(32) >> 32) as u32,

@@ -161,7 +161,14 @@ fn arrays_end() {
                 PTX line 249 (faults.cu:45); block (0, 0, 0), thread (0, 0, 0)";
     assert_report(&report, &FaultKind::OutOfBounds, text);
     let report = fault(&gpu, "constant_overrun", (1, 32), &args![y, 4i32]);
-    assert_report(&report, &FaultKind::OutOfBounds, "");
+    let table = gpu.module.global("table").unwrap().address;
+    let text = format!(
+        "kernel constant_overrun: out of bounds: constant read of 4 bytes at address {:#x}, 0 bytes past the end of \
+         variable table of 16 bytes at {table:#x}; ld.const.u32 at PTX line 286 (faults.cu:49); block (0, 0, 0), \
+         thread (0, 0, 0)",
+        table + 16
+    );
+    assert_report(&report, &FaultKind::OutOfBounds, &text);
 }
 
 #[test]
@@ -252,7 +259,8 @@ fn parameters_are_checked() {
     let text = "kernel sum_words: invalid launch: 4 parameters where 3 are needed";
     assert_report(&report, &FaultKind::InvalidLaunch, text);
     let report = fault(&gpu, "sum_words", (1, 1), &args![0u64, Struct([1u8; 3]), 1i32]);
-    assert_report(&report, &FaultKind::InvalidLaunch, "");
+    let text = "kernel sum_words: invalid launch: 3 bytes for parameter sum_words_param_1, which has 8";
+    assert_report(&report, &FaultKind::InvalidLaunch, text);
 }
 
 #[test]
@@ -261,8 +269,18 @@ fn sizes_are_checked() {
     let params = args![0u64];
     for (grid, block, shared, text) in [
         ((0, 1, 1), (1, 1, 1), 0, "grid (0, 1, 1) of blocks (1, 1, 1) is empty"),
-        ((1, 1, 1), (32, 33, 1), 0, "block (32, 33, 1) is too large: 1024 threads, (1024, 1024, 64) are the most"),
-        ((1, 70_000, 1), (1, 1, 1), 0, "grid (1, 70000, 1) is too large; (2147483647, 65535, 65535) is the most"),
+        (
+            (1, 1, 1),
+            (32, 33, 1),
+            0,
+            "block (32, 33, 1) is too large: 1024 threads, (1024, 1024, 64) are the most",
+        ),
+        (
+            (1, 70_000, 1),
+            (1, 1, 1),
+            0,
+            "grid (1, 70000, 1) is too large; (2147483647, 65535, 65535) is the most",
+        ),
         ((1, 1, 1), (1, 1, 1), 1 << 20, "1048576 bytes of shared memory, more than 232448"),
     ] {
         let report = fault_of(&gpu, "stop", |launch| launch.grid(grid).block(block).shared(shared), &params);
