@@ -172,7 +172,7 @@ fn clocks(gpu: &mut Gpu) {
     gpu.launch("clocks", blocks as u32, 1, args![elapsed, time, processor, count]);
     for block in 0..blocks {
         let ([wide, narrow], [before, after]) = (gpu.read(elapsed)[block], gpu.read(time)[block]);
-        assert!(wide > 0 && narrow >= 0 && wide >= narrow, "clocks: {wide} and {narrow}");
+        assert!(wide > 0 && narrow > 0, "clocks: {wide} and {narrow}");
         assert!(before <= after && after - before < 10_000_000_000, "times: {before} and {after}");
         assert!(gpu.read(processor)[block] < gpu.read(count)[block]);
     }

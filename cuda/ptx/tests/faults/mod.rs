@@ -172,35 +172,6 @@ fn arrays_end() {
 }
 
 #[test]
-fn uninitialized() {
-    let gpu = Gpu::new(PTX);
-    let (x, y) = (gpu.uninit::<i32>(10), gpu.zeros::<i32>(64));
-    gpu.memory.write(x.address, &[0; 28]).unwrap();
-    let report = fault_of(&gpu, "sum_words", |launch| launch.check_uninitialized(true), &args![x, y, 10i32]);
-    assert_report(&report, &FaultKind::Uninitialized, &format!("{:#x}", x.address + 28));
-    let report = fault_of(
-        &gpu,
-        "shared_uninitialized",
-        |launch| launch.check_uninitialized(true).block(64),
-        &args![y],
-    );
-    assert_report(&report, &FaultKind::Uninitialized, "");
-    // Without the switch it is read as something.
-    assert!(gpu.try_launch("sum_words", |launch| launch, &args![x, y, 10i32]).is_ok());
-}
-
-#[test]
-fn races() {
-    let gpu = Gpu::new(PTX);
-    let y = gpu.zeros::<i32>(64);
-    let report = fault_of(&gpu, "shared_race", |launch| launch.check_races(true).block(64), &args![y]);
-    assert_report(&report, &FaultKind::Race, "");
-    let report =
-        fault_of(&gpu, "global_race", |launch| launch.check_races(true).grid(4).block(32), &args![y]);
-    assert_report(&report, &FaultKind::Race, "");
-}
-
-#[test]
 fn deadlock() {
     let gpu = Gpu::new(PTX);
     let y = gpu.zeros::<i32>(64);
