@@ -184,7 +184,7 @@ impl<'l> Machine<'l> {
     unsafe fn run_split_instrumented(&mut self) -> Flow {
         let code = self.launch.code;
         loop {
-            let (pc, mask) = (self.pc, self.mask);
+            let (pc, warp, mask) = (self.pc, self.warp, self.mask);
             // SAFETY: as in `run_split`.
             let instruction = unsafe { code.get_unchecked(pc as usize) };
             self.pc += 1;
@@ -193,7 +193,7 @@ impl<'l> Machine<'l> {
             let flow = unsafe { (instruction.run)(self, instruction) };
             let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
             if let Some(instruments) = &mut self.instruments {
-                instruments.instruction(pc, mask, diverged);
+                instruments.instruction(pc, warp, mask, diverged);
             }
             if flow != Flow::Next {
                 return flow;

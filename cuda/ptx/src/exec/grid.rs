@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::dim::Dim3;
 use super::fault::{Fault, FaultKind};
-use super::instrument::{Instruments, Switches};
+use super::instrument::{GlobalRaces, Instruments, Statistics, Switches, global_races};
 use super::lanes::LANES;
 use super::level::Level;
 use super::machine::Machine;
@@ -77,6 +77,8 @@ impl Params {
 pub struct Report {
     /// Instructions that warps executed.
     pub warp_instructions: u64,
+    /// What was counted, if that was asked for.
+    pub statistics: Option<Statistics>,
 }
 
 /// A launch in preparation.
@@ -197,14 +199,23 @@ impl<'l> Launch<'l> {
             memory,
             table: memory.snapshot(),
             switches: self.switches,
+            races: global_races(self.switches),
+            statistics: Mutex::default(),
             sink: self.sink,
             cancel: self.cancel,
             instruction_limit: self.instruction_limit,
             instructions: AtomicU64::new(0),
             started: Instant::now(),
         };
+        if !self.switches.uninitialized {
+            memory.launch_unwatched();
+        }
         launched.run(self.parallel, self.threads)?;
-        Ok(Report { warp_instructions: launched.instructions.load(Ordering::Relaxed) })
+        let statistics = launched.statistics.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Report {
+            warp_instructions: launched.instructions.load(Ordering::Relaxed),
+            statistics: self.switches.statistics.then_some(statistics),
+        })
     }
 
     fn check(&self) -> Result<(), String> {
@@ -252,6 +263,9 @@ pub(crate) struct Launched<'l> {
     pub(crate) memory: &'l Memory,
     pub(crate) table: Arc<Table>,
     pub(crate) switches: Switches,
+    pub(crate) races: Option<GlobalRaces>,
+    /// What workers that are done have counted.
+    pub(crate) statistics: Mutex<Statistics>,
     pub(crate) sink: Option<&'l Sink<'l>>,
     pub(crate) cancel: Option<&'l AtomicBool>,
     pub(crate) instruction_limit: Option<u64>,
@@ -270,8 +284,17 @@ impl Launched<'_> {
         self.instructions.fetch_add(more, Ordering::Relaxed) + more
     }
 
-    pub(crate) fn instruments(&self) -> Option<Box<Instruments>> {
-        self.switches.any().then(|| Box::new(Instruments::new(self.switches)))
+    pub(crate) fn instruments(&self) -> Option<Box<Instruments<'_>>> {
+        self.switches.any().then(|| Box::new(Instruments::new(self)))
+    }
+
+    /// A worker is done.
+    fn collect(&self, machine: &Machine<'_>) {
+        self.count_instructions(machine.instructions);
+        if let Some(instruments) = &machine.instruments {
+            let mut statistics = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+            instruments.add_statistics(&mut statistics);
+        }
     }
 
     fn run(&self, parallel: &dyn ParallelFor, threads: usize) -> Result<(), Fault> {
@@ -281,7 +304,7 @@ impl Launched<'_> {
         if workers == 1 {
             let mut machine = Machine::new(self);
             let result = (0..blocks).try_for_each(|block| machine.run_block(block));
-            self.count_instructions(machine.instructions);
+            self.collect(&machine);
             return result;
         }
         let (next, fault) = (AtomicU64::new(0), Mutex::new(None));
@@ -310,7 +333,7 @@ impl Launched<'_> {
             }
         }
         if let Some(machine) = machine {
-            self.count_instructions(machine.instructions);
+            self.collect(&machine);
         }
     }
 }

@@ -107,7 +107,7 @@ pub(crate) struct Machine<'l> {
     pub(crate) phase: Phase,
     /// The allocations as of the launch, or as of the last look-up that failed.
     pub(crate) table: Arc<Table>,
-    pub(crate) instruments: Option<Box<Instruments>>,
+    pub(crate) instruments: Option<Box<Instruments<'l>>>,
     pub(crate) trap: Option<Trap>,
     /// The block that runs, as a number.
     pub(crate) block: u64,

@@ -19,6 +19,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::instrument::{Unwatched, Written};
 use super::raw;
 
 /// The first address ever handed out. High enough that small integers are never addresses.
@@ -96,6 +97,7 @@ pub(crate) struct Allocation {
     pub(crate) read_only: bool,
     pub(crate) label: Arc<str>,
     storage: Storage,
+    written: Written,
 }
 
 // SAFETY: the pointer owns (or borrows, by the contract of `Memory::register`) bytes that are only ever reached by
@@ -117,6 +119,7 @@ impl Allocation {
             read_only,
             label: label.into(),
             storage: Storage::Empty,
+            written: Written::everything(),
         };
         if bytes > 0 {
             let layout =
@@ -233,6 +236,7 @@ impl Table {
 #[derive(Default)]
 pub struct Memory {
     table: RwLock<Arc<Table>>,
+    unwatched: Unwatched,
 }
 
 impl fmt::Debug for Memory {
@@ -257,7 +261,8 @@ impl Memory {
 
     /// As [`Memory::allocate`], with words that name the allocation in reports.
     pub fn allocate_labelled(&self, bytes: u64, label: &str) -> Result<u64, MemoryError> {
-        let allocation = Allocation::new(bytes, false, label)?;
+        let mut allocation = Allocation::new(bytes, false, label)?;
+        allocation.written = Written::nothing(bytes, &self.unwatched);
         let base = allocation.base;
         self.update(|table| table.insert(Arc::new(allocation)));
         Ok(base)
@@ -316,6 +321,7 @@ impl Memory {
             read_only: false,
             label: label.into(),
             storage: Storage::Caller,
+            written: Written::everything(),
         });
         self.update(|table| {
             let overlaps =
@@ -345,7 +351,26 @@ impl Memory {
         let pointer = locate(&table, address, bytes.len())?;
         // SAFETY: `locate` checked the range, and the snapshot keeps its storage alive.
         unsafe { raw::copy_in(pointer, bytes) };
+        if let Some(allocation) = table.find(address) {
+            allocation.written.host_wrote(address - allocation.base, bytes.len() as u64);
+        }
         Ok(())
+    }
+
+    /// A launch begins that does not say what it writes.
+    pub(crate) fn launch_unwatched(&self) {
+        self.unwatched.add();
+    }
+
+    /// A kernel that is watched accesses memory; whether all bytes have been written, if it reads them.
+    pub(crate) fn kernel_accesses(
+        &self,
+        allocation: &Allocation,
+        address: u64,
+        bytes: u32,
+        reads: bool,
+    ) -> bool {
+        allocation.written.kernel_accesses(address - allocation.base, bytes, reads, &self.unwatched)
     }
 
     /// Copies device memory to `bytes`.

@@ -1,0 +1,243 @@
+//! What watches a launch when asked to: checks and statistics.
+//!
+//! A launch without them runs other code, which never looks here. With them, every instruction and every lane's access
+//! to memory is reported to [`Instruments`], of which each worker of the launch has one.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `class` | what an instruction orders: barriers of warps, fences, accesses that synchronize |
+//! | `race` | pairs of accesses in no order: what both trackers have in common |
+//! | `shared_races` | those of threads of a block, in shared memory |
+//! | `global_races` | those of blocks, in global memory |
+//! | `initialized` | which bytes have been written |
+//! | `statistics` | counts |
+
+mod class;
+mod global_races;
+mod initialized;
+mod race;
+mod shared_races;
+mod statistics;
+
+use super::address::AccessSpace;
+use super::fault::{FaultKind, Trap};
+use super::grid::Launched;
+use super::memory::Table;
+use class::Class;
+pub(crate) use global_races::GlobalRaces;
+use initialized::WrittenBytes;
+pub(crate) use initialized::{Unwatched, Written};
+use race::Rival;
+use shared_races::SharedRaces;
+use statistics::Counts;
+pub use statistics::{OpcodeCount, SpaceTraffic, Statistics};
+
+/// How memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessKind {
+    Read,
+    Write,
+    Atomic,
+}
+
+impl AccessKind {
+    fn word(self) -> &'static str {
+        match self {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Atomic => "atomic operation",
+        }
+    }
+}
+
+/// One lane's access, which is in bounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) kind: AccessKind,
+    /// Where the address lies: global (constants too), shared, local or param.
+    pub(crate) space: AccessSpace,
+    /// Of global memory the device address, otherwise the offset in the space.
+    pub(crate) address: u64,
+    pub(crate) bytes: u32,
+    /// The thread within the block.
+    pub(crate) thread: u32,
+    pub(crate) lane: usize,
+    pub(crate) pc: u32,
+}
+
+/// The switches of a launch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Switches {
+    pub(crate) uninitialized: bool,
+    pub(crate) races: bool,
+    pub(crate) statistics: bool,
+}
+
+impl Switches {
+    pub(crate) fn any(self) -> bool {
+        self.uninitialized || self.races || self.statistics
+    }
+}
+
+/// A worker's watchers.
+pub(crate) struct Instruments<'l> {
+    launch: &'l Launched<'l>,
+    /// Of each instruction.
+    classes: Vec<Class>,
+    block: u64,
+    shared_races: Option<SharedRaces>,
+    global_races: Option<(&'l GlobalRaces, global_races::Clock)>,
+    /// Bytes of the block's shared memory, and of its threads' local memory, that have been written.
+    written: Option<(WrittenBytes, WrittenBytes)>,
+    counts: Option<Counts>,
+}
+
+impl<'l> Instruments<'l> {
+    pub(crate) fn new(launch: &'l Launched<'l>) -> Instruments<'l> {
+        let program = launch.program;
+        let classes =
+            (0..program.code.len() as u32).map(|pc| Class::of(&program.place(pc).instruction)).collect();
+        let Switches { uninitialized, races, statistics } = launch.switches;
+        Instruments {
+            launch,
+            classes,
+            block: 0,
+            shared_races: races.then(|| SharedRaces::new(launch.shared_bytes, launch.padded_threads())),
+            global_races: launch.races.as_ref().map(|races| (races, global_races::Clock::default())),
+            written: uninitialized.then(Default::default),
+            counts: statistics.then(|| Counts::new(program.code.len())),
+        }
+    }
+
+    /// A block begins, with fresh shared memory.
+    pub(crate) fn block_started(&mut self, block: u64, threads: u32, shared_bytes: u64) {
+        self.block = block;
+        if let Some(races) = &mut self.shared_races {
+            races.block_started();
+        }
+        if let Some((_, clock)) = &mut self.global_races {
+            *clock = global_races::Clock::default();
+        }
+        if let Some((shared, local)) = &mut self.written {
+            shared.reset(shared_bytes);
+            local.reset(u64::from(threads) * u64::from(self.launch.program.local_stride));
+        }
+    }
+
+    /// All threads of a barrier have met.
+    pub(crate) fn barrier_completed(&mut self, _block: u64, _barrier: usize) {
+        if let Some(races) = &mut self.shared_races {
+            races.barrier_completed();
+        }
+    }
+
+    /// An instruction took place for the lanes of `mask`, of the warp that has accessed memory since the last one;
+    /// `diverged` if fewer went on.
+    pub(crate) fn instruction(&mut self, pc: u32, warp: usize, mask: u32, diverged: bool) {
+        let class = self.classes[pc as usize];
+        if let Some(races) = &mut self.shared_races {
+            races.instruction(class, warp);
+        }
+        if let Some((_, clock)) = &mut self.global_races
+            && class.fence
+        {
+            clock.fence(self.block);
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.instruction(pc, mask, diverged);
+        }
+    }
+
+    /// A lane accesses memory.
+    pub(crate) fn access(&mut self, access: &Access, table: &Table) -> Result<(), Trap> {
+        let class = self.classes[access.pc as usize];
+        if let Some(counts) = &mut self.counts {
+            counts.access(access);
+        }
+        self.check_written(access, class, table)?;
+        let rival = match access.space {
+            AccessSpace::Shared => self.shared_races.as_mut().and_then(|races| races.access(access, class)),
+            AccessSpace::Global => {
+                let block = self.block;
+                self.global_races
+                    .as_mut()
+                    .and_then(|(races, clock)| races.access(access, class, block, clock))
+            }
+            _ => None,
+        };
+        match rival {
+            Some(rival) => Err(self.race(access, &rival, table)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_written(&mut self, access: &Access, class: Class, table: &Table) -> Result<(), Trap> {
+        let Some((shared, local)) = &mut self.written else { return Ok(()) };
+        let Access { kind, space, address, bytes, thread, .. } = *access;
+        let reads = kind != AccessKind::Write;
+        let all_written = match space {
+            AccessSpace::Shared if reads => shared.all(address, bytes),
+            AccessSpace::Shared => shared.set(address, bytes),
+            AccessSpace::Local => {
+                let address = address + u64::from(thread) * u64::from(self.launch.program.local_stride);
+                // What calls pass is in local memory too and comes there in other ways.
+                if reads {
+                    !class.names_local || local.all(address, bytes)
+                } else {
+                    local.set(address, bytes)
+                }
+            }
+            AccessSpace::Global => match table.find(address) {
+                Some(allocation) => self.launch.memory.kernel_accesses(allocation, address, bytes, reads),
+                None => true,
+            },
+            _ => true,
+        };
+        if all_written {
+            return Ok(());
+        }
+        let detail =
+            format!("{} {} of {bytes} bytes, of which some were never written", space.word(), kind.word());
+        let trap = Trap::new(FaultKind::Uninitialized, access.lane, detail);
+        Err(self.with_place(trap, access, table))
+    }
+
+    fn with_place(&self, trap: Trap, access: &Access, table: &Table) -> Trap {
+        let near = match access.space {
+            AccessSpace::Global => {
+                table.find(access.address).map(|allocation| allocation.describe(access.address))
+            }
+            _ => None,
+        };
+        trap.at(access.address).near(near)
+    }
+
+    fn race(&self, access: &Access, rival: &Rival, table: &Table) -> Trap {
+        let verb = if rival.writes { "written" } else { "read" };
+        let thread = self.launch.block.position(rival.thread.into());
+        let who = match rival.block {
+            Some(block) => format!("block {}, thread {thread}", self.launch.grid.position(block)),
+            None => format!("thread {thread}"),
+        };
+        let place = self.launch.program.place(rival.pc);
+        let detail = format!(
+            "{} {} of {} bytes that {who} has {verb} by {place}, and nothing orders the two",
+            access.space.word(),
+            access.kind.word(),
+            access.bytes,
+        );
+        self.with_place(Trap::new(FaultKind::Race, access.lane, detail), access, table)
+    }
+
+    /// What was counted, added to what others counted.
+    pub(crate) fn add_statistics(&self, statistics: &mut Statistics) {
+        if let Some(counts) = &self.counts {
+            counts.add_to(self.launch.program, statistics);
+        }
+    }
+}
+
+/// The races of a launch between blocks, if they are looked for.
+pub(crate) fn global_races(switches: Switches) -> Option<GlobalRaces> {
+    switches.races.then(GlobalRaces::default)
+}

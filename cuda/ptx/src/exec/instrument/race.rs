@@ -1,0 +1,106 @@
+//! Pairs of accesses in no order.
+//!
+//! Two accesses of overlapping bytes race if one of them writes, not both are atomic or otherwise strong, and neither happens
+//! before the other. What happened before is known from *clocks*: those who run in no order (the warps of a block, or the blocks
+//! of a grid) each have a time that advances at every fence. An atomic or strong access publishes at its address what was
+//! known at the last fence before it, and learns what others published there. So a flag or a counter orders what it is
+//! meant to order, as in "the last block sums up what all have written"; an atomic operation without a fence orders
+//! nothing.
+//!
+//! Memory is watched in granules of four bytes. Of each, the last write and two reads by different parties are
+//! remembered, so a race may be missed where several parties write different bytes of a granule; what is reported is one.
+
+use super::{Access, AccessKind, class::Class};
+
+/// Bytes of a granule.
+pub(super) const GRANULE_BYTES: u64 = 4;
+
+/// The access that another one races with.
+pub(super) struct Rival {
+    /// Its block, if it is another one.
+    pub(super) block: Option<u64>,
+    pub(super) thread: u32,
+    pub(super) pc: u32,
+    pub(super) writes: bool,
+}
+
+/// What a granule remembers of an access.
+pub(super) trait Mark: Copy + Default {
+    /// The bytes of the granule, as bits; none if there was no access.
+    fn mask(&self) -> u8;
+    fn is_strong(&self) -> bool;
+    /// Whether both are of one party, of which one mark is enough.
+    fn same_party(&self, other: &Self) -> bool;
+}
+
+/// What is remembered of a granule.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cell<M> {
+    write: M,
+    reads: [M; 2],
+}
+
+impl<M: Mark> Cell<M> {
+    /// Takes note of an access. Gives the one it races with, and whether that writes, if it is not `ordered` before.
+    pub(super) fn access(
+        &mut self,
+        mark: M,
+        writes: bool,
+        ordered: impl Fn(&M) -> bool,
+    ) -> Option<(M, bool)> {
+        let races = |other: &M| {
+            other.mask() & mark.mask() != 0 && !(other.is_strong() && mark.is_strong()) && !ordered(other)
+        };
+        if races(&self.write) {
+            return Some((self.write, true));
+        }
+        if !writes {
+            let slot = usize::from(self.reads[0].mask() != 0 && !self.reads[0].same_party(&mark));
+            self.reads[slot] = mark;
+            return None;
+        }
+        if let Some(read) = self.reads.iter().find(|read| races(read)) {
+            return Some((*read, false));
+        }
+        // A write that is ordered behind all before it stands for them.
+        self.write = mark;
+        self.reads = [M::default(); 2];
+        None
+    }
+}
+
+/// The granules an access touches, and which bytes of each.
+pub(super) fn granules(access: &Access) -> impl Iterator<Item = (u64, u8)> {
+    let (start, end) = (access.address, access.address + u64::from(access.bytes));
+    (start / GRANULE_BYTES..end.div_ceil(GRANULE_BYTES)).map(move |granule| {
+        let base = granule * GRANULE_BYTES;
+        let from = start.saturating_sub(base).min(GRANULE_BYTES);
+        let to = (end - base).min(GRANULE_BYTES);
+        (granule, ((1_u16 << to) - (1 << from)) as u8)
+    })
+}
+
+/// Whether an access may race with others that are strong.
+pub(super) fn is_strong(access: &Access, class: Class) -> bool {
+    access.kind == AccessKind::Atomic || class.strong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::address::AccessSpace;
+
+    fn access(address: u64, bytes: u32) -> Access {
+        let (kind, space) = (AccessKind::Read, AccessSpace::Shared);
+        Access { kind, space, address, bytes, thread: 0, lane: 0, pc: 0 }
+    }
+
+    #[test]
+    fn accesses_touch_granules() {
+        let all = |address, bytes| granules(&access(address, bytes)).collect::<Vec<_>>();
+        assert_eq!(all(8, 4), [(2, 0b1111)]);
+        assert_eq!(all(9, 1), [(2, 0b0010)]);
+        assert_eq!(all(10, 2), [(2, 0b1100)]);
+        assert_eq!(all(16, 16), [(4, 15), (5, 15), (6, 15), (7, 15)]);
+    }
+}
