@@ -1,5 +1,7 @@
 //! What a launch is watched for when asked: races, reads of what nobody wrote, and counts.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "what fails here fails the test")]
+
 use tfrt_ptx::{Fault, FaultKind, Function, Launch, Memory, Module, OpcodeCount, Params, Report};
 
 /// A kernel with parameters `p` and `q`, whose addresses are in `%p` and `%q`, and the thread's and the block's number in
