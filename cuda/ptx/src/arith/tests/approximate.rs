@@ -159,11 +159,14 @@ fn ulps(got: f32, expected: f64) -> f64 {
 }
 
 #[test]
-fn ex2_is_within_two_ulps() {
+fn ex2_is_close_to_correctly_rounded() {
     for x in sweep(1e-10, 127.999_99).chain(sweep(1e-10, 151.0).map(|x| -x)) {
         let expected = f64::from(x).exp2();
         let got = approx::ex2(x, false);
-        assert!(ulps(got, expected) <= 2.0, "{x}: {got:e} {expected:e}");
+        assert!(
+            ulps(got, expected) <= if got.is_subnormal() { 1.0 } else { 0.501 },
+            "{x}: {got:e} {expected:e}"
+        );
         let flushed = approx::ex2(x, true);
         assert!(!flushed.is_subnormal());
     }
