@@ -8,7 +8,7 @@ use super::{
 
 /// A thread.
 #[derive(Clone)]
-pub struct Thread {
+pub(crate) struct Thread {
     registers: [[u64; REGISTERS]; 6],
     memory: [[u8; OWN_BYTES]; 3],
     exited: bool,
@@ -25,17 +25,17 @@ enum End {
 }
 
 /// What is left behind by all threads, and the sum that they counted together.
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// By block and thread: all registers, as words.
-    pub registers: Vec<Vec<u64>>,
+    pub(crate) registers: Vec<Vec<u64>>,
     /// By block and thread: the bytes in global memory.
-    pub memory: Vec<[u8; OWN_BYTES]>,
+    pub(crate) memory: Vec<[u8; OWN_BYTES]>,
     /// The counter.
-    pub count: u32,
+    pub(crate) count: u32,
 }
 
 /// Runs a program.
-pub fn evaluate(program: &Program) -> Outcome {
+pub(crate) fn evaluate(program: &Program) -> Outcome {
     let mut outcome = Outcome { registers: Vec::new(), memory: Vec::new(), count: 0 };
     for block in 0..BLOCKS {
         let mut threads: Vec<Thread> =

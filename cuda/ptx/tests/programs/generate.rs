@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Where decisions come from: a random number generator, or the bytes of a fuzzer.
-pub trait Choices {
+pub(crate) trait Choices {
     /// A number below `bound`, which is not zero.
     fn below(&mut self, bound: usize) -> usize;
     /// Any bits.
@@ -30,7 +30,7 @@ const fn width(name: &'static str, kind: Kind, bytes: usize, count: usize, signe
 }
 
 /// A program of at most `size` statements.
-pub fn program(choices: &mut impl Choices, size: usize) -> Program {
+pub(crate) fn program(choices: &mut impl Choices, size: usize) -> Program {
     let seed = choices.bits();
     let mut generator = Generator { choices, left: size, may_exit: false };
     let mut statements = Vec::new();

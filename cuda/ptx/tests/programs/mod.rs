@@ -5,26 +5,26 @@
 //! the thread's own in three spaces, and, where all threads meet, exchanges through shared memory, shuffles, votes and
 //! reductions. Every thread stores all its registers at the end.
 
-pub mod evaluate;
-pub mod generate;
-pub mod operations;
-pub mod print;
-pub mod run;
+pub(crate) mod evaluate;
+pub(crate) mod generate;
+pub(crate) mod operations;
+pub(crate) mod print;
+pub(crate) mod run;
 
 /// Threads of a block.
-pub const THREADS: usize = 64;
+pub(crate) const THREADS: usize = 64;
 /// Blocks of a launch.
-pub const BLOCKS: usize = 2;
+pub(crate) const BLOCKS: usize = 2;
 /// Bytes of its own that a thread has in each space.
-pub const OWN_BYTES: usize = 64;
+pub(crate) const OWN_BYTES: usize = 64;
 /// Registers of each kind.
-pub const REGISTERS: usize = 6;
+pub(crate) const REGISTERS: usize = 6;
 /// Loops within loops at most.
-pub const LOOPS_MAX: usize = 3;
+pub(crate) const LOOPS_MAX: usize = 3;
 
 /// What a register holds. All values are kept as bits in a `u64`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A predicate.
     Pred,
     /// `.b16`.
@@ -41,10 +41,10 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 6] = [Self::Pred, Self::B16, Self::B32, Self::B64, Self::F32, Self::F64];
+    pub(crate) const ALL: [Self; 6] = [Self::Pred, Self::B16, Self::B32, Self::B64, Self::F32, Self::F64];
 
     /// The bits that count.
-    pub fn mask(self) -> u64 {
+    pub(crate) fn mask(self) -> u64 {
         match self {
             Self::Pred => 1,
             Self::B16 => 0xffff,
@@ -54,7 +54,7 @@ impl Kind {
     }
 
     /// The type that declares its registers, and their prefix.
-    pub fn names(self) -> (&'static str, &'static str) {
+    pub(crate) fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Pred => ("pred", "%p"),
             Self::B16 => ("b16", "%h"),
@@ -68,11 +68,11 @@ impl Kind {
 
 /// A register of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Register(pub Kind, pub usize);
+pub(crate) struct Register(pub(crate) Kind, pub(crate) usize);
 
 /// What an operation reads.
 #[derive(Clone, Copy, Debug)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// A register.
     Register(Register),
     /// A constant of a kind.
@@ -81,16 +81,16 @@ pub enum Operand {
 
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug)]
-pub struct Guard {
+pub(crate) struct Guard {
     /// The predicate's number.
-    pub predicate: usize,
+    pub(crate) predicate: usize,
     /// `!`.
-    pub negated: bool,
+    pub(crate) negated: bool,
 }
 
 /// Memory that a thread has to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Space {
+pub(crate) enum Space {
     /// `.global`.
     Global,
     /// `.shared`.
@@ -101,10 +101,10 @@ pub enum Space {
 
 impl Space {
     /// All spaces.
-    pub const ALL: [Self; 3] = [Self::Global, Self::Shared, Self::Local];
+    pub(crate) const ALL: [Self; 3] = [Self::Global, Self::Shared, Self::Local];
 
     /// Its name in PTX.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Global => "global",
             Self::Shared => "shared",
@@ -115,39 +115,39 @@ impl Space {
 
 /// The type of an access.
 #[derive(Clone, Copy, Debug)]
-pub struct Width {
+pub(crate) struct Width {
     /// Its name in PTX, with a vector prefix.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The registers' kind.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Bytes of an element.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// Elements.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Loads extend the sign.
-    pub signed: bool,
+    pub(crate) signed: bool,
 }
 
 /// A load or a store.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub(crate) struct Access {
     /// Which lanes take part.
-    pub guard: Option<Guard>,
+    pub(crate) guard: Option<Guard>,
     /// Where.
-    pub space: Space,
+    pub(crate) space: Space,
     /// By a generic address.
-    pub generic: bool,
+    pub(crate) generic: bool,
     /// What.
-    pub width: Width,
+    pub(crate) width: Width,
     /// The first register.
-    pub first: usize,
+    pub(crate) first: usize,
     /// The register with the index.
-    pub index: usize,
+    pub(crate) index: usize,
 }
 
 /// How lanes exchange a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Exchange {
+pub(crate) enum Exchange {
     /// Through shared memory, from the thread a number of places on.
     Shared(u32),
     /// `shfl.sync.idx`, from the lane that the second operand names, within segments of 8 or 32.
@@ -173,7 +173,7 @@ pub enum Exchange {
 
 /// A statement of a program.
 #[derive(Clone, Debug)]
-pub enum Statement {
+pub(crate) enum Statement {
     /// An instruction of the table.
     Operation { guard: Option<Guard>, operation: usize, result: Register, operands: Vec<Operand> },
     /// A load to registers from one on, at an index taken modulo what fits.
@@ -202,15 +202,15 @@ pub enum Statement {
 
 /// A program, and what its threads begin with.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     /// Its statements.
-    pub statements: Vec<Statement>,
+    pub(crate) statements: Vec<Statement>,
     /// The values that thread 0 begins with; others add their number times a constant.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// What register `number` of a kind holds at the start.
-pub fn initial(seed: u64, thread: usize, kind: Kind, number: usize) -> u64 {
+pub(crate) fn initial(seed: u64, thread: usize, kind: Kind, number: usize) -> u64 {
     // Computed on the device by the same steps, so that registers differ between threads.
     let mixed = (seed ^ (number as u64 * 0x9e37_79b9 + 1)).wrapping_mul(0x2545_f491_4f6c_dd1d);
     let value = mixed.wrapping_add((thread as u64).wrapping_mul(0x0123_4567_89ab_cdef));
@@ -222,7 +222,7 @@ pub fn initial(seed: u64, thread: usize, kind: Kind, number: usize) -> u64 {
 }
 
 /// All registers that a thread begins with, as the 8-byte words that the program loads.
-pub fn initial_words(seed: u64, thread: usize) -> Vec<u64> {
+pub(crate) fn initial_words(seed: u64, thread: usize) -> Vec<u64> {
     let registers = Kind::ALL.into_iter().flat_map(|kind| (0..REGISTERS).map(move |number| (kind, number)));
     registers.map(|(kind, number)| initial(seed, thread, kind, number)).collect()
 }

@@ -3,15 +3,15 @@
 use super::Kind::{self, B16, B32, B64, F32, F64, Pred};
 
 /// An instruction without memory.
-pub struct Operation {
+pub(crate) struct Operation {
     /// The opcode with its modifiers.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// The kind of the result.
-    pub result: Kind,
+    pub(crate) result: Kind,
     /// The kinds of the operands.
-    pub operands: &'static [Kind],
+    pub(crate) operands: &'static [Kind],
     /// What it computes.
-    pub evaluate: fn(&[u64]) -> u64,
+    pub(crate) evaluate: fn(&[u64]) -> u64,
 }
 
 const fn op(
@@ -76,7 +76,7 @@ fn s(x: impl Into<i64>) -> u64 {
 }
 
 /// All of them.
-pub const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &[
     // 32-bit integers.
     op("add.u32", B32, &[B32, B32], |v| v[0] + v[1]),
     op("add.sat.s32", B32, &[B32, B32], |v| {

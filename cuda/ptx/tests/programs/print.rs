@@ -55,11 +55,11 @@ DONE:
 ";
 
 /// Bytes of all registers of a thread, a word each.
-pub const REGISTER_BYTES: usize = Kind::ALL.len() * REGISTERS * 8;
+pub(crate) const REGISTER_BYTES: usize = Kind::ALL.len() * REGISTERS * 8;
 
 /// The module. Its kernel `program` takes pointers to the threads' first registers, which it replaces by their last, to the
 /// threads' memory, and to the counter.
-pub fn print(program: &Program) -> String {
+pub(crate) fn print(program: &Program) -> String {
     let mut printer = Printer { text: HEADER.to_owned(), labels: 0, loops: Vec::new() };
     printer.prologue();
     printer.list(&program.statements);

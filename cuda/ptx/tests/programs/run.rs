@@ -7,7 +7,7 @@ use super::print::{REGISTER_BYTES, print};
 use super::{BLOCKS, Kind, OWN_BYTES, Program, REGISTERS, THREADS, initial_words};
 
 /// Runs a program both ways. The error says what differs, with the program's text.
-pub fn run(program: &Program) -> Result<(), String> {
+pub(crate) fn run(program: &Program) -> Result<(), String> {
     let text = print(program);
     compare(program, &text).map_err(|reason| format!("{reason}\n{text}"))
 }

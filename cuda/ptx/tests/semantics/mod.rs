@@ -43,7 +43,7 @@ impl Type {
             "f64" => Self::F64,
             _ if name.starts_with('s') => int(true),
             _ if name.starts_with(['u', 'b']) => int(false),
-            _ => panic!("no type {name}"),
+            _ => unreachable!("no type {name}"),
         }
     }
 
