@@ -284,6 +284,7 @@ mod tests {
         let cases = [
             ("42", "i32", "42"),
             ("-1.5", "f32", "-1.5"),
+            ("i32=42", "i32", "42"),
             ("true", "i1", "true"),
             ("a b", "!tfrt.string", "\"a b\""),
             ("2xi32=[1,2]", "!t.tensor", "DenseHostTensor dtype = I32, shape = [2], values = [1, 2]"),
@@ -306,6 +307,7 @@ mod tests {
         let cases = [
             ("x", "i32"),
             ("300", "i8"),
+            ("i64=1", "i32"),
             ("2", "i1"),
             ("2xi32=[1]", "!t.tensor"),
             ("2xq9=[1]", "!t.tensor"),
