@@ -243,3 +243,20 @@ fn an_endless_kernel_can_be_stopped() {
         assert_eq!(fault.kind, FaultKind::Cancelled);
     });
 }
+
+#[test]
+fn blocks_wait_for_each_other() {
+    let memory = Memory::new();
+    let (arrived, out) = (upload(&memory, &[0]), upload(&memory, &[0; 40 * 64]));
+    let barrier = function("grid_barrier");
+    Launch::new(&barrier)
+        .grid(40)
+        .block(64)
+        .threads(2)
+        .run(&Params::new().push(arrived).push(out), &memory)
+        .unwrap();
+    assert_eq!(words(&memory, out, 40 * 64), [40; 40 * 64]);
+    let (flags, out) = (upload(&memory, &[0; 50]), upload(&memory, &[0; 50]));
+    function("look_back").launch(50, 32, 0, &Params::new().push(flags).push(out), &memory).unwrap();
+    assert_eq!(words(&memory, out, 50), (0..50).collect::<Vec<i32>>());
+}

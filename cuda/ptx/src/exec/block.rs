@@ -18,6 +18,16 @@ use super::warp::{NONE, Warp};
 
 /// Backward branches of a turn.
 const TURN: i32 = 4096;
+/// How often each warp of a block has its turn before other blocks may, if the program looks as if it waited for them.
+const ROUNDS: u64 = 64;
+
+/// How far a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Ended,
+    /// It has been waiting for something, perhaps for another block.
+    Waits,
+}
 
 impl<'l> Machine<'l> {
     /// A machine for a launch, which has run nothing yet.
@@ -53,6 +63,7 @@ impl<'l> Machine<'l> {
             block: 0,
             live_threads: 0,
             instructions: 0,
+            polls: 0,
             started: launch.started,
             _shared_storage: shared_storage,
         };
@@ -85,8 +96,8 @@ impl<'l> Machine<'l> {
         self.frame = NONE;
     }
 
-    /// Runs the block with this number.
-    pub(crate) fn run_block(&mut self, block: u64) -> Result<(), Fault> {
+    /// Prepares to run the block with this number.
+    pub(crate) fn start_block(&mut self, block: u64) {
         let threads = self.launch.block.volume() as u32;
         self.block = block;
         self.live_threads = threads;
@@ -103,11 +114,16 @@ impl<'l> Machine<'l> {
         if let Some(instruments) = &mut self.instruments {
             instruments.block_started(block, threads, self.shared.bytes);
         }
+    }
+
+    /// Runs the block for a while; to its end, unless it seems to wait for other blocks.
+    pub(crate) fn run_block(&mut self) -> Result<Progress, Fault> {
         self.run_warps().map_err(|trap| self.fault(&trap))
     }
 
-    fn run_warps(&mut self) -> Result<(), Trap> {
-        loop {
+    fn run_warps(&mut self) -> Result<Progress, Trap> {
+        let polls = self.polls;
+        for round in 1u64.. {
             let mut ran = false;
             for index in 0..self.warps.len() {
                 if !self.warps[index].ready.is_empty() {
@@ -116,13 +132,17 @@ impl<'l> Machine<'l> {
                 }
             }
             if self.live_threads == 0 {
-                return Ok(());
+                return Ok(Progress::Ended);
+            }
+            if round > ROUNDS && self.polls > polls {
+                return Ok(Progress::Waits);
             }
             self.check_limits()?;
             if !ran && !self.release_waiting() {
                 return Err(self.deadlock());
             }
         }
+        Ok(Progress::Waits)
     }
 
     fn release_waiting(&mut self) -> bool {

@@ -1,9 +1,11 @@
 //! Launches: a kernel, the size of its grid, its parameters, and what the caller asks for.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::block::Progress;
 use super::dim::Dim3;
 use super::fault::{Fault, FaultKind};
 use super::instrument::{GlobalRaces, Instruments, Statistics, Switches, global_races};
@@ -20,6 +22,9 @@ use crate::module::Function;
 const BLOCK_THREADS_MAX: u64 = 1024;
 /// Bytes of shared memory of a block at most: 227 KiB on sm_90.
 const SHARED_BYTES_MAX: u64 = 227 << 10;
+
+/// Blocks that a worker has begun and not ended, at most.
+const BLOCKS_BEGUN_MAX: usize = 4096;
 
 /// The values a kernel is launched with, in the order of its parameters.
 #[derive(Clone, Debug, Default)]
@@ -301,39 +306,55 @@ impl Launched<'_> {
         let blocks = self.grid.volume();
         let workers = if blocks == 1 { 1 } else { parallel.parallelism().min(threads) };
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX)).max(1);
-        if workers == 1 {
-            let mut machine = Machine::new(self);
-            let result = (0..blocks).try_for_each(|block| machine.run_block(block));
-            self.collect(&machine);
-            return result;
-        }
         let (next, fault) = (AtomicU64::new(0), Mutex::new(None));
-        parallel.run(workers, &|_| self.work(blocks, &next, &fault));
+        if workers == 1 {
+            self.work(blocks, &next, &fault);
+        } else {
+            parallel.run(workers, &|_| self.work(blocks, &next, &fault));
+        }
         match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some((_, fault)) => Err(fault),
             None => Ok(()),
         }
     }
 
-    /// Takes blocks until there are none, or one has failed. Of several faults, the one of the lowest block is kept.
+    /// Runs blocks until there are none, or one has failed. Of several faults, the one of the lowest block is kept.
+    ///
+    /// Blocks run one after the other, unless one seems to wait for another: then a further one is begun, and those that
+    /// have begun take turns. So programs that wait for all blocks of a grid come to an end.
     fn work(&self, blocks: u64, next: &AtomicU64, fault: &Mutex<Option<(u64, Fault)>>) {
-        let mut machine = None;
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&block| block < blocks);
+        let mut idle: Vec<Box<Machine<'_>>> = Vec::new();
+        let mut running: VecDeque<Box<Machine<'_>>> = VecDeque::new();
         loop {
-            let block = next.fetch_add(1, Ordering::Relaxed);
-            if block >= blocks {
-                break;
+            let may_begin = running.len() < BLOCKS_BEGUN_MAX;
+            if let Some(block) = if may_begin { take() } else { None } {
+                let mut machine = idle.pop().unwrap_or_else(|| Box::new(Machine::new(self)));
+                machine.start_block(block);
+                running.push_front(machine);
             }
-            let machine = machine.get_or_insert_with(|| Machine::new(self));
-            if let Err(found) = machine.run_block(block) {
-                next.store(blocks, Ordering::Relaxed);
-                let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
-                if fault.as_ref().is_none_or(|(first, _)| block < *first) {
-                    *fault = Some((block, found));
+            let Some(mut machine) = running.pop_front() else { break };
+            match machine.run_block() {
+                Ok(Progress::Waits) if fault_is_known(fault) => break,
+                Ok(Progress::Waits) => running.push_back(machine),
+                Ok(Progress::Ended) => idle.push(machine),
+                Err(found) => {
+                    next.store(blocks, Ordering::Relaxed);
+                    let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
+                    if fault.as_ref().is_none_or(|(first, _)| machine.block < *first) {
+                        *fault = Some((machine.block, found));
+                    }
+                    idle.push(machine);
+                    break;
                 }
             }
         }
-        if let Some(machine) = machine {
+        for machine in idle.into_iter().chain(running) {
             self.collect(&machine);
         }
     }
+}
+
+fn fault_is_known(fault: &Mutex<Option<(u64, Fault)>>) -> bool {
+    fault.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }

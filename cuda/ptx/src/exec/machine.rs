@@ -114,6 +114,8 @@ pub(crate) struct Machine<'l> {
     /// Threads of the block that have not exited.
     pub(crate) live_threads: u32,
     pub(crate) instructions: u64,
+    /// Instructions that programs wait with.
+    pub(crate) polls: u64,
     pub(crate) started: Instant,
     /// Storage behind `shared`: lines, for their alignment. Never touched but through `shared`.
     pub(crate) _shared_storage: Vec<Line<u32>>,

@@ -336,6 +336,11 @@ impl Memory {
 
     /// Makes allocations that others own part of this memory, as a module's variables.
     pub(crate) fn attach(&self, allocations: &[Arc<Allocation>]) {
+        let table = self.snapshot();
+        if allocations.iter().all(|allocation| table.find(allocation.base).is_some()) {
+            return;
+        }
+        drop(table);
         self.update(|table| {
             for allocation in allocations {
                 if table.find(allocation.base).is_none() {

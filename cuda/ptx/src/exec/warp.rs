@@ -387,6 +387,7 @@ impl Machine<'_> {
     #[inline(always)]
     pub(crate) fn poll(&mut self) {
         self.fuel -= 64;
+        self.polls += 1;
         if self.join != NONE {
             self.warps[self.warp].turns += 1;
         }

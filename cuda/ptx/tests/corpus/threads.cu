@@ -62,3 +62,12 @@ extern "C" __global__ void votes(unsigned* out) {
   unsigned t = threadIdx.x; unsigned r = __ballot_sync(~0u, t % 5 == 1); r ^= __match_any_sync(~0u, t % 7); int p; r += __match_all_sync(~0u, t / 64, &p); r += p + __any_sync(~0u, t == 3) + 2 * __all_sync(~0u, t < 100); if (t < 20) r ^= __activemask() << 8; out[t] = r; }
 extern "C" __global__ void syncs(int* out) { int a = __syncthreads_count(threadIdx.x % 3 == 0); int b = __syncthreads_and(threadIdx.x < 1000); int c = __syncthreads_or(threadIdx.x == 77); out[threadIdx.x] = a * 4 + b * 2 + (c != 0); }
 extern "C" __global__ void exits(int* out, int n) { if (threadIdx.x >= n) return; __syncthreads(); out[threadIdx.x] = 1; __syncthreads(); if (threadIdx.x & 1) return; out[threadIdx.x] = 2; __syncwarp(); out[threadIdx.x] += 5;}
+extern "C" __global__ void grid_barrier(unsigned* arrived, unsigned* out) {
+  __syncthreads();
+  if (threadIdx.x == 0) { __threadfence(); atomicAdd(arrived, 1); while (*(volatile unsigned*)arrived < gridDim.x) {} }
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = *(volatile unsigned*)arrived;
+}
+extern "C" __global__ void look_back(volatile unsigned* flags, unsigned* out) {
+  if (threadIdx.x == 0) { unsigned before = 0; if (blockIdx.x > 0) { while ((before = flags[blockIdx.x - 1]) == 0) {} } out[blockIdx.x] = before; __threadfence(); flags[blockIdx.x] = before + 1; }
+}
