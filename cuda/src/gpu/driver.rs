@@ -12,8 +12,8 @@ pub(super) const VERSION_MIN: i32 = 13_000;
 /// Starts the driver and returns its version.
 ///
 /// # Errors
-/// [`Status::StubLibrary`] without a driver library, [`Status::SystemDriverMismatch`] if it is too old,
-/// [`Status::NoDevice`] if it drives nothing.
+/// [`Status::StubLibrary`] without a driver library, [`Status::NoDevice`] if it drives nothing,
+/// [`Status::SystemDriverMismatch`] if it is too old.
 pub(super) fn start() -> Result<i32> {
     // SAFETY: it only asks the dynamic loader for the library.
     if !unsafe { sys::is_culib_present() } {
@@ -22,19 +22,26 @@ pub(super) fn start() -> Result<i32> {
             "there is no CUDA driver: libcuda.so.1 is not where the system looks for libraries",
         ));
     }
-    let mut version = 0;
-    // SAFETY: the library is there, and the pointer is valid for the call, which needs no initialization.
-    check(unsafe { sys::cuDriverGetVersion(&raw mut version) }, "cuDriverGetVersion")?;
-    if version < VERSION_MIN {
-        let (found, wanted) = (version_text(version), version_text(VERSION_MIN));
-        return Err(DeviceError::new(
-            Status::SystemDriverMismatch,
-            format!("the CUDA driver is too old: it is for CUDA {found}, and {wanted} or later is needed"),
-        ));
-    }
+    // First this: where there is no device, it does not matter how old the driver is.
     // SAFETY: the library is there; 0 is the only flag.
-    check(unsafe { sys::cuInit(0) }, "cuInit")?;
-    Ok(version)
+    check(unsafe { sys::cuInit(0) }, "cuInit").map_err(|error| match error.status {
+        Status::NoDevice => DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device"),
+        _ => error,
+    })?;
+    let mut version = 0;
+    // SAFETY: the library is there, and the pointer is valid for the call.
+    check(unsafe { sys::cuDriverGetVersion(&raw mut version) }, "cuDriverGetVersion")?;
+    supported(version)
+}
+
+/// The version, if it is not too old.
+fn supported(version: i32) -> Result<i32> {
+    if version >= VERSION_MIN {
+        return Ok(version);
+    }
+    let (found, wanted) = (version_text(version), version_text(VERSION_MIN));
+    let text = format!("the CUDA driver is too old: it is for CUDA {found}, and {wanted} or later is needed");
+    Err(DeviceError::new(Status::SystemDriverMismatch, text))
 }
 
 /// As `13.0`.
@@ -134,5 +141,13 @@ mod tests {
     fn versions_read_as_people_write_them() {
         assert_eq!(version_text(13_000), "13.0");
         assert_eq!(version_text(12_080), "12.8");
+    }
+
+    #[test]
+    fn old_drivers_are_refused() {
+        assert_eq!(supported(13_000), Ok(13_000));
+        let error = supported(12_020).unwrap_err();
+        assert_eq!(error.status, Status::SystemDriverMismatch);
+        assert!(error.detail.contains("12.2") && error.detail.contains("13.0"), "{error}");
     }
 }

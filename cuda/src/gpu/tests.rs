@@ -46,6 +46,7 @@ fn backend() -> Option<GpuBackend> {
             let reasons = [Status::StubLibrary, Status::SystemDriverMismatch, Status::NoDevice];
             assert!(reasons.contains(&error.status), "{error}");
             assert!(!error.detail.is_empty(), "{error}");
+            eprintln!("{error}");
             None
         }
     }
