@@ -3,8 +3,9 @@
 // Functions of two elements, of inputs of one shape or broadcast.
 //
 //   FUNCTION_{f32,f16,bf16,i32}(y, a, b, n)     y[i] = FUNCTION(a[i], b[i])
-//   broadcast_{f32,f16,bf16,i32}(y, a, b, n, shape, function)
-//       the same for an output of `shape` (struct Strided of common.cuh, n its elements), function a number below
+//   broadcast_{f32,f16,bf16,i32}(y, a, b, n, function, e0..e5, a0..a5, b0..b5)
+//       the same for an output of extents e0..e5 (n their product) and inputs of strides a0..a5 and b0..b5
+//       (struct Strided of common.cuh); function is a number (u32)
 //   axpy_{f32,f16}(y, x, n, alpha)              y[i] = y[i] + alpha * x[i]; alpha is f32
 //
 //   number    0    1    2    3    4        5        6                   7
@@ -48,14 +49,16 @@ __device__ __forceinline__ A apply(u32 number, A a, A b) {
     }
 }
 
+constexpr u32 LAST = RANK_MAX - 1;
+
 // Whether an input can be read in packs along the last axis: it is repeated there, or lies in order and aligned.
 template <class T>
-__device__ __forceinline__ bool in_packs(const T *x, const i64 *stride, u32 last) {
-    if (stride[last] > 1 || stride[last] < 0) return false;
-    if (stride[last] == 0) return true;
+__device__ __forceinline__ bool in_packs(const T *x, const i64 (&stride)[RANK_MAX]) {
+    if (stride[LAST] == 0) return true;
     u64 all = 0;
-    for (u32 axis = 0; axis < last; ++axis) all |= (u64)stride[axis];
-    return all % Pack<T>::LENGTH == 0 && aligned_to_16(x);
+#pragma unroll
+    for (u32 axis = 0; axis < LAST; ++axis) all |= (u64)stride[axis];
+    return stride[LAST] == 1 && all % Pack<T>::LENGTH == 0 && aligned_to_16(x);
 }
 
 template <class T>
@@ -71,15 +74,13 @@ __device__ __forceinline__ Pack<T> load_or_repeat(const T *x, bool repeat) {
 template <class T>
 __device__ __forceinline__ void broadcast(T *y, const T *a, const T *b, count_t n, const Strided &shape, u32 number) {
     constexpr u32 LENGTH = Pack<T>::LENGTH;
-    u32 last = shape.rank == 0 ? 0 : (u32)shape.rank - 1;
-    bool packs = shape.rank > 0 && shape.extent[last] % LENGTH == 0 && aligned_to_16(y) &&
-                 in_packs(a, shape.a, last) && in_packs(b, shape.b, last);
+    bool packs = shape.extent[LAST] % LENGTH == 0 && aligned_to_16(y) && in_packs(a, shape.a) && in_packs(b, shape.b);
     u32 step = packs ? LENGTH : 1;
     for (count_t i = global_thread() * step; i < n; i += global_threads() * step) {
         i64 at_a, at_b;
         locate(shape, i, at_a, at_b);
         if (packs) {
-            Pack<T> x = load_or_repeat(a + at_a, shape.a[last] == 0), z = load_or_repeat(b + at_b, shape.b[last] == 0);
+            Pack<T> x = load_or_repeat(a + at_a, shape.a[LAST] == 0), z = load_or_repeat(b + at_b, shape.b[LAST] == 0);
 #pragma unroll
             for (u32 k = 0; k < LENGTH; ++k) x[k] = narrow<T>(apply(number, widen<T>(x[k]), widen<T>(z[k])));
             store_pack(y + i, x);
@@ -94,9 +95,8 @@ __device__ __forceinline__ void broadcast(T *y, const T *a, const T *b, count_t 
         map(y, n, [](count_t, T a, T b) { return narrow<T>(function::NAME::run(widen<T>(a), widen<T>(b))); }, a, b); \
     }
 #define BROADCAST(T)                                                                                        \
-    KERNEL broadcast_##T(T *y, const T *a, const T *b, count_t n, const __grid_constant__ Strided shape,    \
-                         u32 function) {                                                                    \
-        broadcast(y, a, b, n, shape, function);                                                             \
+    KERNEL broadcast_##T(T *y, const T *a, const T *b, count_t n, u32 function, STRIDED_PARAMETERS) {       \
+        broadcast(y, a, b, n, STRIDED, function);                                                           \
     }
 #define FAMILY(T)                                                                                           \
     BINARY(add, T)                                                                                          \

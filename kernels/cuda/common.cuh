@@ -2,8 +2,9 @@
 //
 // Conventions of every kernel here, unless its file says otherwise:
 //   - `extern "C"`, named FUNCTION_TYPE (`add_f16`) or FUNCTION_BITS (`copy_b32`) where only the width matters.
-//   - Parameters: outputs, inputs, counts, scalars, in this order. Pointers are 64-bit device addresses, aligned to
-//     their element. Counts are in elements and 64 bits wide (`count_t`), unless a shape struct holds them.
+//   - Parameters: outputs, inputs, counts, scalars, in this order; none is a struct, so that programs can pass them.
+//     Pointers are 64-bit device addresses, aligned to their element. Counts are in elements and 64 bits wide
+//     (`count_t`), those of windows 32.
 //   - Any grid and any one-dimensional block with a multiple of 32 threads computes the same result: loops stride over
 //     the grid. No kernel needs dynamic shared memory, initialized memory or an order between blocks, and none uses
 //     atomics: the same input gives the same bits.
@@ -60,22 +61,26 @@ __device__ __forceinline__ count_t remainder(count_t position, count_t extent) {
 
 constexpr u32 RANK_MAX = 6;
 
-// An output of up to six axes, outermost first, whose elements lie in order, and where the element that belongs to each
-// lies in up to two inputs: at the sum of position * stride. Strides are in elements; 0 repeats the input along the axis.
-// Passed by value: 8 bytes of rank, then 3 times 6 numbers of 8 bytes, the unused ones zero.
+// An output of six axes, outermost first, whose elements lie in order, and where the element that belongs to each lies in
+// up to two inputs: at the sum of position * stride. Strides are in elements; 0 repeats the input along the axis. Outputs
+// of fewer axes have leading extents of 1, and nobody has more than fits after neighbouring axes are merged.
 struct Strided {
-    count_t rank;
     count_t extent[RANK_MAX];
     i64 a[RANK_MAX];
     i64 b[RANK_MAX];
 };
+// As parameters of a kernel, which are scalars: that is what programs can pass.
+#define STRIDED_PARAMETERS                                                                                  \
+    count_t e0, count_t e1, count_t e2, count_t e3, count_t e4, count_t e5, i64 a0, i64 a1, i64 a2, i64 a3, \
+        i64 a4, i64 a5, i64 b0, i64 b1, i64 b2, i64 b3, i64 b4, i64 b5
+#define STRIDED (Strided{{e0, e1, e2, e3, e4, e5}, {a0, a1, a2, a3, a4, a5}, {b0, b1, b2, b3, b4, b5}})
 
 // Where the element that belongs to output `position` lies in both inputs.
 __device__ __forceinline__ void locate(const Strided &shape, count_t position, i64 &a, i64 &b) {
     a = b = 0;
 #pragma unroll
     for (i32 axis = RANK_MAX - 1; axis >= 0; --axis) {
-        if (axis >= (i32)shape.rank) continue;
+        if (shape.extent[axis] == 1) continue;
         count_t rest = quotient(position, shape.extent[axis]);
         i64 at = position - rest * shape.extent[axis];
         position = rest;

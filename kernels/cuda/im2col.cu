@@ -7,8 +7,9 @@
 //   col2im_{f32,f16}(x, y, window)     x[image, y, x, channel] = the sum of y's elements that im2col takes from there,
 //                                      in the order of the window's elements
 //
-// `window` is struct Window of window.cuh. With filters as a matrix of (ky, kx, channel) rows and one column for each
-// output channel, the product of y and the filters is the convolution's output in NHWC.
+// `window` stands for the fourteen numbers of struct Window of window.cuh, one parameter each. With filters as a matrix of
+// (ky, kx, channel) rows and one column for each output channel, the product of y and the filters is the convolution's
+// output in NHWC.
 #include "window.cuh"
 
 // Where column 0 of the row that belongs to output (oy, ox) lies.
@@ -46,9 +47,9 @@ __device__ __forceinline__ void col2im(T *x, const T *y, const Window &w) {
     }
 }
 
-#define FAMILY(T)                                                                                              \
-    KERNEL im2col_##T(T *y, const T *x, const __grid_constant__ Window window) { im2col(y, x, window); }       \
-    KERNEL col2im_##T(T *x, const T *y, const __grid_constant__ Window window) { col2im(x, y, window); }
+#define FAMILY(T)                                                                                \
+    KERNEL im2col_##T(T *y, const T *x, WINDOW_PARAMETERS) { im2col(y, x, WINDOW); }             \
+    KERNEL col2im_##T(T *x, const T *y, WINDOW_PARAMETERS) { col2im(x, y, WINDOW); }
 
 FAMILY(f32)
 FAMILY(f16)

@@ -1,7 +1,7 @@
 // targets: 75
 //
-// Maximum and average pooling of NHWC images, and their gradients. `window` is struct Window of window.cuh; its dilations
-// are honoured.
+// Maximum and average pooling of NHWC images, and their gradients. `window` stands for the fourteen numbers of struct
+// Window of window.cuh, one parameter each; its dilations are honoured.
 //
 //   max_pool_{f32,f16}(y, positions, x, window)       the greatest under each window, NaN if there is one; `positions`
 //                                                     (u32, or null) says where it stands within its image, as
@@ -9,9 +9,9 @@
 //                                                     first NaN. A window wholly beyond the border has the lowest
 //                                                     value of the type and the position 2^32 - 1
 //   max_pool_gradient_{f32,f16}(dx, dy, positions, window)      each dy goes to where its maximum stood
-//   average_pool_{f32,f16}(y, x, window, count_padding)         the mean; elements beyond the border count as zeros if
+//   average_pool_{f32,f16}(y, x, count_padding, window)         the mean; elements beyond the border count as zeros if
 //                                                               count_padding is not 0, else not at all
-//   average_pool_gradient_{f32,f16}(dx, dy, window, count_padding)
+//   average_pool_gradient_{f32,f16}(dx, dy, count_padding, window)
 //   global_average_pool_gradient_{f32,f16}(dx, dy, batch, pixels, channels)   dx = dy / pixels, for each pixel
 //
 // The gradients gather: each element of dx is the sum over the windows that cover it, in one order. Global average
@@ -107,21 +107,17 @@ __device__ __forceinline__ void global_average_pool_gradient(
 }
 
 #define FAMILY(T)                                                                                              \
-    KERNEL max_pool_##T(T *y, u32 *positions, const T *x, const __grid_constant__ Window window) {             \
-        max_pool(y, positions, x, window);                                                                     \
+    KERNEL max_pool_##T(T *y, u32 *positions, const T *x, WINDOW_PARAMETERS) {                                 \
+        max_pool(y, positions, x, WINDOW);                                                                     \
     }                                                                                                          \
-    KERNEL max_pool_gradient_##T(                                                                              \
-        T *dx, const T *dy, const u32 *positions, const __grid_constant__ Window window                        \
-    ) {                                                                                                        \
-        max_pool_gradient(dx, dy, positions, window);                                                          \
+    KERNEL max_pool_gradient_##T(T *dx, const T *dy, const u32 *positions, WINDOW_PARAMETERS) {                \
+        max_pool_gradient(dx, dy, positions, WINDOW);                                                          \
     }                                                                                                          \
-    KERNEL average_pool_##T(T *y, const T *x, const __grid_constant__ Window window, u32 count_padding) {      \
-        average_pool(y, x, window, count_padding);                                                             \
+    KERNEL average_pool_##T(T *y, const T *x, u32 count_padding, WINDOW_PARAMETERS) {                          \
+        average_pool(y, x, WINDOW, count_padding);                                                             \
     }                                                                                                          \
-    KERNEL average_pool_gradient_##T(                                                                          \
-        T *dx, const T *dy, const __grid_constant__ Window window, u32 count_padding                           \
-    ) {                                                                                                        \
-        average_pool_gradient(dx, dy, window, count_padding);                                                  \
+    KERNEL average_pool_gradient_##T(T *dx, const T *dy, u32 count_padding, WINDOW_PARAMETERS) {               \
+        average_pool_gradient(dx, dy, WINDOW, count_padding);                                                  \
     }                                                                                                          \
     KERNEL global_average_pool_gradient_##T(                                                                   \
         T *dx, const T *dy, count_t batch, count_t pixels, count_t channels                                    \

@@ -4,14 +4,14 @@
 //
 //   transpose_b{8,16,32,64}(y, x, batch, rows, columns)      y[b, c, r] = x[b, r, c]; NHWC to NCHW is rows = pixels,
 //                                                             columns = channels, and back the other way round
-//   permute_b{8,16,32,64}(y, x, n, shape)                     y[i] = x at strides a of `shape` (struct Strided of
-//                                                             common.cuh): any permutation, slice with steps or
-//                                                             broadcast; x points to the element of position zero
-//   pad_b{8,16,32,64}(y, x, n, shape, value)                  y is x with `value` around it: shape.extent is the
-//                                                             output's, shape.a the input's extents, shape.b how many
-//                                                             elements of padding come before x along each axis
+//   permute_b{8,16,32,64}(y, x, n, e0..e5, a0..a5)            y, of extents e0..e5 (n their product), from x at strides
+//                                                             a0..a5: any permutation, slice with steps or broadcast;
+//                                                             x points to the element of position zero
+//   pad_b{8,16,32,64}(y, x, n, value, e0..e5, a0..a5, b0..b5) y, of extents e0..e5 (n their product), is x, of extents
+//                                                             a0..a5, with `value` around it; b0..b5 of it come before
+//                                                             x along each axis
 //
-// Only the width of an element matters; `value` has its bits.
+// Only the width of an element matters; `value` has its bits. Fewer axes than six have leading extents of 1.
 #include "common.cuh"
 
 constexpr u32 TILE = 32;
@@ -56,7 +56,6 @@ __device__ __forceinline__ void pad(T *y, const T *x, count_t n, const Strided &
         bool inside = true;
 #pragma unroll
         for (i32 axis = RANK_MAX - 1; axis >= 0; --axis) {
-            if (axis >= (i32)shape.rank) continue;
             count_t above = quotient(rest, shape.extent[axis]);
             i64 at = (i64)(rest - above * shape.extent[axis]) - shape.b[axis];
             rest = above;
@@ -72,11 +71,14 @@ __device__ __forceinline__ void pad(T *y, const T *x, count_t n, const Strided &
     KERNEL transpose_b##BITS(T *y, const T *x, count_t batch, count_t rows, count_t columns) {             \
         transpose(y, x, batch, rows, columns);                                                             \
     }                                                                                                      \
-    KERNEL permute_b##BITS(T *y, const T *x, count_t n, const __grid_constant__ Strided shape) {           \
-        permute(y, x, n, shape);                                                                           \
+    KERNEL permute_b##BITS(                                                                                \
+        T *y, const T *x, count_t n, count_t e0, count_t e1, count_t e2, count_t e3, count_t e4, count_t e5,  \
+        i64 a0, i64 a1, i64 a2, i64 a3, i64 a4, i64 a5                                                     \
+    ) {                                                                                                    \
+        permute(y, x, n, Strided{{e0, e1, e2, e3, e4, e5}, {a0, a1, a2, a3, a4, a5}, {}});                 \
     }                                                                                                      \
-    KERNEL pad_b##BITS(T *y, const T *x, count_t n, const __grid_constant__ Strided shape, T value) {      \
-        pad(y, x, n, shape, value);                                                                        \
+    KERNEL pad_b##BITS(T *y, const T *x, count_t n, T value, STRIDED_PARAMETERS) {                         \
+        pad(y, x, n, STRIDED, value);                                                                      \
     }
 
 FAMILY(8, u8)

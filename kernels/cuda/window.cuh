@@ -3,7 +3,6 @@
 
 #include "common.cuh"
 
-// Passed by value: fourteen numbers of 32 bits.
 struct Window {
     u32 batch;
     u32 height, width, channels;    // of an input image
@@ -13,6 +12,15 @@ struct Window {
     u32 dilation_height, dilation_width;
     i32 top, left;                  // padding before the first row and column
 };
+
+// As parameters of a kernel, which are scalars, in the order above.
+#define WINDOW_PARAMETERS                                                                                      \
+    u32 batch, u32 height, u32 width, u32 channels, u32 output_height, u32 output_width, u32 window_height,    \
+        u32 window_width, u32 stride_height, u32 stride_width, u32 dilation_height, u32 dilation_width, i32 top, \
+        i32 left
+#define WINDOW                                                                                                 \
+    (Window{batch, height, width, channels, output_height, output_width, window_height, window_width,          \
+            stride_height, stride_width, dilation_height, dilation_width, top, left})
 
 // The number of an output's or input's element, taken apart.
 struct Pixel {
