@@ -3,13 +3,14 @@
 // Copies, between buffers or within one, that a plain copy of bytes cannot express.
 //
 //   copy_bytes(y, x, n)                                  n bytes; the buffers must not overlap
-//   copy_rows(y, y_pitch, x, x_pitch, width, rows)       `rows` rows of `width` bytes, that start `pitch` bytes apart
+//   copy_rows(y, x, y_offset, y_pitch, x_offset, x_pitch, width, rows)   `rows` rows of `width` bytes; the first is
+//                                                        `offset` bytes from the buffer's start, each next `pitch` on
 //   gather_rows_{i32,i64}(y, x, index, width, rows, count)   row index[i] of x, of `rows` rows of `width` bytes, becomes
 //                                                        row i of y, for i below `count`; zeros where index[i] is not
 //                                                        in 0..rows
 //
 // Concatenating along an axis is one copy_rows for each part: with `inner` the bytes from one step along the axis to the
-// next, a row of part p is extent(p) * inner bytes, y_pitch the sum of all parts', and y starts where the part belongs.
+// next, a row of part p is extent(p) * inner bytes, y_pitch the sum of all parts', and y_offset where the part begins.
 // Splitting and slicing are the same with the roles of x and y exchanged.
 //
 // All take 16 bytes at a time where pointers, pitches and width are multiples of 16, else 4, else 1.
@@ -54,7 +55,11 @@ __device__ __forceinline__ void copy_in_units(
         copy_units<u8>(y, y_pitch, width, rows, source);
 }
 
-KERNEL copy_rows(u8 *y, count_t y_pitch, const u8 *x, count_t x_pitch, count_t width, count_t rows) {
+KERNEL copy_rows(
+    u8 *y, const u8 *x, count_t y_offset, count_t y_pitch, count_t x_offset, count_t x_pitch, count_t width, count_t rows
+) {
+    y += y_offset;
+    x += x_offset;
     u64 all = reinterpret_cast<u64>(y) | reinterpret_cast<u64>(x) | y_pitch | x_pitch | width;
     copy_in_units(all, y, y_pitch, width, rows, [=](count_t row) { return x + row * x_pitch; });
 }

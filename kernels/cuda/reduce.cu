@@ -2,20 +2,20 @@
 //
 // Sums, means, maxima and minima over axes.
 //
-//   {sum,mean,maximum,minimum}_{f32,f16,bf16,i32}(y, x, outer, extent, inner)
+//   reduce_{sum,mean,maximum,minimum}_{f32,f16,bf16,i32}(y, x, outer, extent, inner)
 //       x is outer * extent * inner elements; y[o, i] combines x[o, k, i] over all k below `extent`
-//   {sum,maximum,minimum}_parts_{f32,f16,bf16,i32}(partial, x, outer, extent, inner, parts)
+//   reduce_{sum,maximum,minimum}_parts_{f32,f16,bf16,i32}(partial, x, outer, extent, inner, parts)
 //       the same for each of `parts` equal parts of the extent (the last may be shorter or empty):
 //       partial[p, o, i], f32 for floats; a mean finishes the parts of a sum
-//   {sum,mean,maximum,minimum}_finish_{f32,f16,bf16,i32}(y, partial, outputs, parts, extent)
+//   reduce_{sum,mean,maximum,minimum}_finish_{f32,f16,bf16,i32}(y, partial, outputs, parts, extent)
 //       y[j] combines partial[p, j] over all parts; a mean divides by `extent`
 //
 // A large reduction to few outputs runs as parts and finish, so that it fills the device: the result does not depend on
 // the grid, only on `parts`. Without elements, a sum is 0, a mean of floats NaN and of integers 0, a maximum the lowest
 // and a minimum the greatest value. NaN wins maxima and minima. Integers wrap; their mean rounds toward zero.
 //
-// Gradients of a bias are sum with outer = 1, extent = rows, inner = channels; global average pooling of NHWC images is
-// mean with outer = images, extent = pixels, inner = channels.
+// Gradients of a bias are reduce_sum with outer = 1, extent = rows, inner = channels; global average pooling of NHWC
+// images is reduce_mean with outer = images, extent = pixels, inner = channels.
 #include "common.cuh"
 
 template <class A>
@@ -166,16 +166,16 @@ __device__ __forceinline__ void reduce_finish(
 }
 
 #define REDUCTION(NAME, R, T)                                                                                  \
-    KERNEL NAME##_##T(T *y, const T *x, count_t outer, count_t extent, count_t inner) {                        \
+    KERNEL reduce_##NAME##_##T(T *y, const T *x, count_t outer, count_t extent, count_t inner) {                        \
         reduce(y, x, outer, extent, inner, R<accumulator<T>>());                                               \
     }                                                                                                          \
-    KERNEL NAME##_finish_##T(                                                                                  \
+    KERNEL reduce_##NAME##_finish_##T(                                                                                  \
         T *y, const accumulator<T> *partial, count_t outputs, count_t parts, count_t extent                    \
     ) {                                                                                                        \
         reduce_finish(y, partial, outputs, parts, extent, R<accumulator<T>>());                                \
     }
 #define PARTS(NAME, R, T)                                                                                      \
-    KERNEL NAME##_parts_##T(                                                                                   \
+    KERNEL reduce_##NAME##_parts_##T(                                                                                   \
         accumulator<T> *partial, const T *x, count_t outer, count_t extent, count_t inner, count_t parts       \
     ) {                                                                                                        \
         reduce_parts(partial, x, outer, extent, inner, parts, R<accumulator<T>>());                            \

@@ -6,6 +6,8 @@
 pub mod basic;
 pub mod control_flow;
 #[cfg(feature = "full")]
+pub mod device;
+#[cfg(feature = "full")]
 pub mod math;
 #[cfg(feature = "full")]
 pub mod tensor;

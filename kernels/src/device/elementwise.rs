@@ -1,0 +1,485 @@
+//! Functions of one or two elements, conversions, comparisons; bias, residual and activation.
+
+use tfrt_cuda::error::{DeviceError, Result};
+use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_host::DType;
+
+use super::{DeviceKernels, bits, by_width, in_out, input, name_of, optional, output, product, typed};
+
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The kernels' name without the type.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+pub(super) use named;
+
+named! {
+    /// A function of one element.
+    Unary {
+        /// −x.
+        Neg = "neg",
+        /// |x|.
+        Abs = "abs",
+        /// −1, 0 or 1.
+        Sign = "sign",
+        /// x².
+        Square = "square",
+        /// √x.
+        Sqrt = "sqrt",
+        /// 1 / √x.
+        Rsqrt = "rsqrt",
+        /// 1 / x.
+        Reciprocal = "reciprocal",
+        /// eˣ.
+        Exp = "exp",
+        /// eˣ − 1.
+        Expm1 = "expm1",
+        /// ln x.
+        Log = "log",
+        /// ln (1 + x).
+        Log1p = "log1p",
+        /// sin x.
+        Sin = "sin",
+        /// cos x.
+        Cos = "cos",
+        /// tanh x.
+        Tanh = "tanh",
+        /// The error function.
+        Erf = "erf",
+        /// Down to an integer.
+        Floor = "floor",
+        /// Up to an integer.
+        Ceil = "ceil",
+        /// To the nearest integer, ties to even.
+        Round = "round",
+        /// max(x, 0).
+        Relu = "relu",
+        /// min(max(x, 0), 6).
+        Relu6 = "relu6",
+        /// 1 / (1 + e⁻ˣ).
+        Sigmoid = "sigmoid",
+        /// x · sigmoid x.
+        Silu = "silu",
+        /// ln (1 + eˣ).
+        Softplus = "softplus",
+        /// x · Φ(x).
+        Gelu = "gelu",
+        /// Its approximation by tanh.
+        GeluTanh = "gelu_tanh",
+    }
+}
+
+named! {
+    /// A function of two elements. Their order is that of their numbers in `binary.cu`.
+    Binary {
+        /// a + b.
+        Add = "add",
+        /// a − b.
+        Sub = "sub",
+        /// a · b.
+        Mul = "mul",
+        /// a / b; of integers toward zero, and zero for a divisor of zero.
+        Div = "div",
+        /// The greater; NaN if either is.
+        Maximum = "maximum",
+        /// The lesser; NaN if either is.
+        Minimum = "minimum",
+        /// (a − b)².
+        SquaredDifference = "squared_difference",
+        /// aᵇ; not of integers.
+        Pow = "pow",
+    }
+}
+
+named! {
+    /// A comparison of two elements, whose result is a byte. The others are these with exchanged operands.
+    Comparison {
+        /// a = b.
+        Equal = "equal",
+        /// a ≠ b.
+        NotEqual = "not_equal",
+        /// a < b.
+        Less = "less",
+        /// a ≤ b.
+        LessEqual = "less_equal",
+    }
+}
+
+/// What is done to a sum. The numbers are those of `activation.cuh`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Activation {
+    /// Nothing.
+    #[default]
+    Identity = 0,
+    /// max(x, 0).
+    Relu = 1,
+    /// min(max(x, 0), 6).
+    Relu6 = 2,
+    /// 1 / (1 + e⁻ˣ).
+    Sigmoid = 3,
+    /// tanh x.
+    Tanh = 4,
+    /// x · Φ(x).
+    Gelu = 5,
+    /// Its approximation by tanh.
+    GeluTanh = 6,
+    /// x · sigmoid x.
+    Silu = 7,
+}
+
+const FLOATS: &[DType] = &[DType::F32, DType::F16];
+const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::I32];
+const HALVES_TOO: &[DType] = &[DType::F32, DType::F16, DType::BF16];
+
+/// The most axes a broadcast has after neighbouring ones are merged.
+pub(super) const RANK_MAX: usize = 6;
+
+/// The shape of a result of two inputs that are repeated along some axes: extents, and each input's strides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broadcast {
+    extents: [u64; RANK_MAX],
+    strides: [[u64; RANK_MAX]; 2],
+    elements: u64,
+    input_elements: [u64; 2],
+}
+
+impl Broadcast {
+    /// Combines two shapes as NumPy does: from the last axis, where extents are equal or one of them is 1.
+    ///
+    /// # Errors
+    /// `InvalidValue` for shapes that do not go together.
+    pub fn new(a: &[u64], b: &[u64]) -> Result<Self> {
+        let rank = a.len().max(b.len());
+        let extent = |shape: &[u64], axis: usize| {
+            let missing = rank - shape.len();
+            if axis < missing { 1 } else { shape[axis - missing] }
+        };
+        // From the last axis to the first: the extent, and whether each input advances along it.
+        let mut merged: Vec<(u64, [bool; 2])> = Vec::new();
+        for axis in (0..rank).rev() {
+            let (x, y) = (extent(a, axis), extent(b, axis));
+            let both = match (x, y) {
+                (x, y) if x == y => x,
+                (1, other) | (other, 1) => other,
+                _ => {
+                    let detail = format!("shapes {a:?} and {b:?} do not go together");
+                    return Err(DeviceError::invalid_value(detail));
+                }
+            };
+            if both == 1 {
+                continue;
+            }
+            let advances = [x == both, y == both];
+            match merged.last_mut() {
+                Some((extent, known)) if *known == advances => {
+                    *extent = product(&[*extent, both])?;
+                }
+                _ => merged.push((both, advances)),
+            }
+        }
+        Self::from_merged(&merged, [product(a)?, product(b)?])
+    }
+
+    fn from_merged(merged: &[(u64, [bool; 2])], input_elements: [u64; 2]) -> Result<Self> {
+        if merged.len() > RANK_MAX {
+            return Err(DeviceError::invalid_value("a broadcast alternates between more than six axes"));
+        }
+        let (mut extents, mut strides) = ([1; RANK_MAX], [[0; RANK_MAX]; 2]);
+        let mut next = [1u64; 2];
+        for (position, &(extent, advances)) in merged.iter().enumerate() {
+            let axis = RANK_MAX - 1 - position;
+            extents[axis] = extent;
+            for input in 0..2 {
+                if advances[input] {
+                    strides[input][axis] = next[input];
+                    next[input] *= extent;
+                }
+            }
+        }
+        Ok(Self { extents, strides, elements: product(&extents)?, input_elements })
+    }
+
+    /// Elements of the result.
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    /// Whether both inputs have the result's shape.
+    fn is_plain(&self) -> bool {
+        self.input_elements == [self.elements; 2]
+    }
+}
+
+/// A sum over rows of channels: what is added and done to each element.
+#[derive(Clone, Copy)]
+pub struct Affine<'a> {
+    /// Images times pixels.
+    pub rows: u64,
+    /// Elements of a row.
+    pub channels: u64,
+    /// Added element by element, if there is any.
+    pub residual: Option<&'a DeviceBuffer>,
+    /// Applied last.
+    pub activation: Activation,
+}
+
+impl DeviceKernels {
+    /// Every element becomes `value`.
+    ///
+    /// # Errors
+    /// As all launches here: `InvalidValue` for a buffer that is too small, `NotSupported` for a type without a kernel.
+    pub fn fill(&self, stream: &Stream, dtype: DType, y: &DeviceBuffer, n: u64, value: f64) -> Result<()> {
+        let arguments = [output(y, n, dtype, "the result")?, n.into(), bits(value, dtype)?];
+        self.launch(stream, &by_width("fill", dtype)?, n, &arguments)
+    }
+
+    /// `y = function(x)`; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn unary(
+        &self,
+        stream: &Stream,
+        function: Unary,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        n: u64,
+    ) -> Result<()> {
+        let integers = matches!(function, Unary::Neg | Unary::Abs | Unary::Square);
+        let types = if integers { &[DType::F32, DType::F16, DType::I32][..] } else { FLOATS };
+        let name = typed(function.name(), dtype, types)?;
+        let arguments = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into()];
+        self.launch(stream, &name, n, &arguments)
+    }
+
+    /// `y = function(a, b)`, with inputs repeated where the shape says so.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    #[expect(clippy::too_many_arguments, reason = "three buffers with their shape and type")]
+    pub fn binary(
+        &self,
+        stream: &Stream,
+        function: Binary,
+        dtype: DType,
+        y: &DeviceBuffer,
+        a: &DeviceBuffer,
+        b: &DeviceBuffer,
+        shape: &Broadcast,
+    ) -> Result<()> {
+        let types = if function == Binary::Pow { HALVES_TOO } else { NUMBERS };
+        let n = shape.elements;
+        let mut arguments = vec![
+            output(y, n, dtype, "the result")?,
+            input(a, shape.input_elements[0], dtype, "the first operand")?,
+            input(b, shape.input_elements[1], dtype, "the second operand")?,
+            n.into(),
+        ];
+        if shape.is_plain() {
+            return self.launch(stream, &typed(function.name(), dtype, types)?, n, &arguments);
+        }
+        arguments.push((function as u32).into());
+        let all = [&shape.extents, &shape.strides[0], &shape.strides[1]];
+        arguments.extend(all.into_iter().flatten().map(|&number| Argument::from(number)));
+        let name = typed(function.name(), dtype, types).and_then(|_| typed("broadcast", dtype, NUMBERS))?;
+        self.launch(stream, &name, n, &arguments)
+    }
+
+    /// `y = y + alpha · x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn axpy(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        n: u64,
+        alpha: f32,
+    ) -> Result<()> {
+        let arguments =
+            [in_out(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into(), alpha.into()];
+        self.launch(stream, &typed("axpy", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// `y = x` in another type; `cast.cu` lists the pairs and says how each rounds.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn cast(
+        &self,
+        stream: &Stream,
+        (to, y): (DType, &DeviceBuffer),
+        (from, x): (DType, &DeviceBuffer),
+        n: u64,
+    ) -> Result<()> {
+        let name = format!("cast_{}_{}", name_of(from), name_of(to));
+        let arguments = [output(y, n, to, "the result")?, input(x, n, from, "the operand")?, n.into()];
+        self.launch(stream, &name, n, &arguments)
+    }
+
+    /// `y = a ? b` for elements of f32, f16, i32 or i64; `y` is bytes.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    #[expect(clippy::too_many_arguments, reason = "three buffers with their type")]
+    pub fn compare(
+        &self,
+        stream: &Stream,
+        comparison: Comparison,
+        dtype: DType,
+        y: &DeviceBuffer,
+        a: &DeviceBuffer,
+        b: &DeviceBuffer,
+        n: u64,
+    ) -> Result<()> {
+        let types = [DType::F32, DType::F16, DType::I32, DType::I64];
+        let arguments = [
+            output(y, n, DType::I1, "the result")?,
+            input(a, n, dtype, "the first operand")?,
+            input(b, n, dtype, "the second operand")?,
+            n.into(),
+        ];
+        self.launch(stream, &typed(comparison.name(), dtype, &types)?, n, &arguments)
+    }
+
+    /// `y = condition ? a : b`; `condition` is bytes.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    #[expect(clippy::too_many_arguments, reason = "four buffers with their type")]
+    pub fn select(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        condition: &DeviceBuffer,
+        a: &DeviceBuffer,
+        b: &DeviceBuffer,
+        n: u64,
+    ) -> Result<()> {
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(condition, n, DType::I1, "the condition")?,
+            input(a, n, dtype, "the first operand")?,
+            input(b, n, dtype, "the second operand")?,
+            n.into(),
+        ];
+        self.launch(stream, &by_width("select", dtype)?, n, &arguments)
+    }
+
+    /// `y = activation(x + bias + residual)` over rows of channels. `bias` is f32.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn bias_activation(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        bias: &DeviceBuffer,
+        affine: Affine<'_>,
+    ) -> Result<()> {
+        self.affine(stream, "bias_activation", dtype, [y, x], &[bias], affine)
+    }
+
+    /// `y = activation(x · scale + shift + residual)` over rows of channels: batch normalization with known statistics
+    /// ([`DeviceKernels::fold_batch_norm`]). `scale` and `shift` are f32.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn scale_shift_activation(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        [scale, shift]: [&DeviceBuffer; 2],
+        affine: Affine<'_>,
+    ) -> Result<()> {
+        self.affine(stream, "scale_shift_activation", dtype, [y, x], &[scale, shift], affine)
+    }
+
+    fn affine(
+        &self,
+        stream: &Stream,
+        function: &str,
+        dtype: DType,
+        [y, x]: [&DeviceBuffer; 2],
+        parameters: &[&DeviceBuffer],
+        affine: Affine<'_>,
+    ) -> Result<()> {
+        let Affine { rows, channels, residual, activation } = affine;
+        let n = product(&[rows, channels])?;
+        let mut arguments = vec![output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?];
+        for parameter in parameters {
+            arguments.push(input(parameter, channels, DType::F32, "a parameter of the channels")?);
+        }
+        arguments.push(optional(residual.map(|residual| input(residual, n, dtype, "the residual")))?);
+        arguments.extend([Argument::from(rows), channels.into(), (activation as u32).into()]);
+        self.launch(stream, &typed(function, dtype, HALVES_TOO)?, n, &arguments)
+    }
+
+    /// The factor and the addend of batch normalization with known statistics: `parameters` are mean, variance, gamma and
+    /// beta. All are f32.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn fold_batch_norm(
+        &self,
+        stream: &Stream,
+        [scale, shift]: [&DeviceBuffer; 2],
+        parameters: [&DeviceBuffer; 4],
+        channels: u64,
+        epsilon: f32,
+    ) -> Result<()> {
+        let mut arguments = vec![
+            output(scale, channels, DType::F32, "the scale")?,
+            output(shift, channels, DType::F32, "the shift")?,
+        ];
+        for parameter in parameters {
+            arguments.push(input(parameter, channels, DType::F32, "a parameter of the channels")?);
+        }
+        arguments.extend([Argument::from(channels), epsilon.into()]);
+        self.launch(stream, "fold_batch_norm_f32", channels, &arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_axes_are_merged() {
+        let same = Broadcast::new(&[2, 3, 4], &[2, 3, 4]).unwrap();
+        assert!(same.is_plain());
+        assert_eq!(same.extents, [1, 1, 1, 1, 1, 24]);
+        let bias = Broadcast::new(&[2, 3, 4], &[4]).unwrap();
+        assert_eq!((bias.extents, bias.elements()), ([1, 1, 1, 1, 6, 4], 24));
+        assert_eq!(bias.strides, [[0, 0, 0, 0, 4, 1], [0, 0, 0, 0, 0, 1]]);
+        let outer = Broadcast::new(&[5, 1], &[1, 7]).unwrap();
+        assert_eq!((outer.strides[0][4], outer.strides[1][5], outer.elements()), (1, 1, 35));
+        let scalar = Broadcast::new(&[], &[2, 2]).unwrap();
+        assert_eq!((scalar.extents[5], scalar.strides[0], scalar.input_elements), (4, [0; 6], [1, 4]));
+        assert!(Broadcast::new(&[2], &[3]).is_err());
+        assert_eq!(Broadcast::new(&[0, 3], &[1, 3]).unwrap().elements(), 0);
+        assert!(Broadcast::new(&[u64::MAX, 2], &[1]).is_err());
+        let alternating = [2, 1, 2, 1, 2, 1, 2];
+        assert!(Broadcast::new(&alternating, &[1, 2, 1, 2, 1, 2, 1]).is_err());
+    }
+}

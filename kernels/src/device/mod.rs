@@ -1,0 +1,208 @@
+//! CUDA kernels of our own, and their launches: what networks need on a device beyond its BLAS and DNN libraries.
+//!
+//! The kernels are written once in CUDA C++ (`kernels/cuda/*.cu`) and compiled to PTX ahead of time, which is part of the
+//! program: a GPU's driver loads it, and so does the CPU device. [`SOURCES`] has them all, for programs that load and
+//! launch them themselves; each `.cu` file says what its kernels take. [`DeviceKernels`] launches them from Rust: it finds
+//! the function for a type, chooses the grid, and checks that every buffer is as large as the function will read or write.
+//!
+//! Nothing here allocates (callers own all memory, scratch memory too), waits, or chooses a stream.
+
+mod elementwise;
+mod layout;
+mod reduce;
+mod rows;
+mod sources;
+mod training;
+mod window;
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+use tfrt_cuda::error::{DeviceError, Result, Status};
+use tfrt_cuda::front::{Argument, Context, DeviceBuffer, Function, Module, Stream};
+use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
+use tfrt_host::DType;
+
+pub use elementwise::{Activation, Affine, Binary, Broadcast, Comparison, Unary};
+pub use layout::{Padded, Permutation};
+pub use reduce::{Reduction, ReductionShape};
+pub use rows::{CrossEntropyBuffers, LabelType, Rows};
+pub use sources::{SOURCES, Source, source_of};
+pub use training::{Adam, Gradient, Momentum};
+pub use window::{PoolingWindow, WindowPosition};
+
+/// Threads of a block: a multiple of 32, as all kernels want it.
+const THREADS: u32 = 256;
+
+/// The kernels on one device. Modules are loaded when something first needs them.
+pub struct DeviceKernels {
+    context: Context,
+    modules: RwLock<HashMap<&'static str, Module>>,
+    functions: RwLock<HashMap<&'static str, Function>>,
+}
+
+impl DeviceKernels {
+    /// The kernels on a context's device.
+    pub fn new(context: &Context) -> Self {
+        Self { context: context.clone(), modules: RwLock::default(), functions: RwLock::default() }
+    }
+
+    /// The kernel of this name, for a launch by hand.
+    ///
+    /// # Errors
+    /// `NotFound`, and what loading the module answers.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        if let Some(function) = self.functions.read().get(name) {
+            return Ok(function.clone());
+        }
+        let (name, source) = source_of(name)
+            .ok_or_else(|| DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'")))?;
+        let function = self.module(source)?.function(name)?;
+        self.functions.write().insert(name, function.clone());
+        Ok(function)
+    }
+
+    fn module(&self, source: &Source) -> Result<Module> {
+        if let Some(module) = self.modules.read().get(source.name) {
+            return Ok(module.clone());
+        }
+        // Loaded under the lock, as it takes long: others wait for it instead of doing the same.
+        let mut modules = self.modules.write();
+        if let Some(module) = modules.get(source.name) {
+            return Ok(module.clone());
+        }
+        let module = self.context.load_module(source.ptx.as_bytes())?;
+        modules.insert(source.name, module.clone());
+        Ok(module)
+    }
+
+    /// Launches a kernel whose loop strides over `threads` threads.
+    fn launch(&self, stream: &Stream, name: &str, threads: u64, arguments: &[Argument<'_>]) -> Result<()> {
+        self.launch_blocks(stream, name, threads.div_ceil(THREADS.into()), 1, arguments)
+    }
+
+    /// Launches a kernel whose loop strides over `blocks` blocks, and over `rows` in the second direction.
+    fn launch_blocks(
+        &self,
+        stream: &Stream,
+        name: &str,
+        blocks: u64,
+        rows: u32,
+        arguments: &[Argument<'_>],
+    ) -> Result<()> {
+        if blocks == 0 || rows == 0 {
+            return Ok(());
+        }
+        let function = self.function(name)?;
+        let properties = self.context.device().properties();
+        // As many blocks as run at once, twice over, so that none waits for a straggler.
+        let resident = (properties.threads_per_multiprocessor_max / THREADS).max(1);
+        let most = (properties.multiprocessors.max(1) * resident * 2).min(properties.grid_max.x);
+        let x = blocks.min(most.into()) as u32;
+        let config = LaunchConfig {
+            grid: Dim3::new(x, rows.min(properties.grid_max.y), 1),
+            block: Dim3::from(THREADS),
+            shared_memory_bytes: 0,
+            cooperative: false,
+        };
+        stream.launch(&function, &config, arguments)
+    }
+}
+
+/// A buffer of at least so many elements, that is read.
+fn input<'a>(buffer: &'a DeviceBuffer, elements: u64, dtype: DType, what: &str) -> Result<Argument<'a>> {
+    operand(buffer, elements, dtype, what, Intent::Read)
+}
+
+/// A buffer of at least so many elements, that is written.
+fn output<'a>(buffer: &'a DeviceBuffer, elements: u64, dtype: DType, what: &str) -> Result<Argument<'a>> {
+    operand(buffer, elements, dtype, what, Intent::Write)
+}
+
+/// A buffer of at least so many elements, that is read and written.
+fn in_out<'a>(buffer: &'a DeviceBuffer, elements: u64, dtype: DType, what: &str) -> Result<Argument<'a>> {
+    operand(buffer, elements, dtype, what, Intent::ReadWrite)
+}
+
+fn operand<'a>(
+    buffer: &'a DeviceBuffer,
+    elements: u64,
+    dtype: DType,
+    what: &str,
+    intent: Intent,
+) -> Result<Argument<'a>> {
+    let size = dtype.size().unwrap_or(0) as u64;
+    let needed = elements.checked_mul(size);
+    if needed.is_none_or(|needed| needed > buffer.len()) {
+        let detail = format!("{what} has {} bytes, too few for {elements} elements of {dtype}", buffer.len());
+        return Err(DeviceError::invalid_value(detail));
+    }
+    Ok(Argument::Buffer(buffer, Some(intent)))
+}
+
+/// A buffer that may be left out.
+fn optional(argument: Option<Result<Argument<'_>>>) -> Result<Argument<'_>> {
+    argument.unwrap_or(Ok(Argument::from(0u64)))
+}
+
+/// A product of extents.
+fn product(extents: &[u64]) -> Result<u64> {
+    extents
+        .iter()
+        .try_fold(1u64, |product, &extent| product.checked_mul(extent))
+        .filter(|&product| product <= i64::MAX as u64)
+        .ok_or_else(|| DeviceError::invalid_value("a tensor has more elements than can be counted"))
+}
+
+/// The name of the kernel for a type.
+fn typed(function: &str, dtype: DType, types: &[DType]) -> Result<String> {
+    if !types.contains(&dtype) {
+        let detail = format!("'{function}' has no kernel for {dtype}");
+        return Err(DeviceError::new(Status::NotSupported, detail));
+    }
+    Ok(format!("{function}_{}", name_of(dtype)))
+}
+
+/// How kernels call a type.
+fn name_of(dtype: DType) -> &'static str {
+    match dtype {
+        DType::I1 => "i1",
+        DType::I8 => "i8",
+        DType::UI8 => "u8",
+        DType::I32 => "i32",
+        DType::I64 => "i64",
+        DType::F16 => "f16",
+        DType::BF16 => "bf16",
+        DType::F32 => "f32",
+        DType::F64 => "f64",
+        _ => "unknown",
+    }
+}
+
+/// The name of the kernel for a type of which only the width matters.
+fn by_width(function: &str, dtype: DType) -> Result<String> {
+    match dtype.size() {
+        Some(size @ (1 | 2 | 4 | 8)) => Ok(format!("{function}_b{}", size * 8)),
+        _ => Err(DeviceError::new(Status::NotSupported, format!("'{function}' has no kernel for {dtype}"))),
+    }
+}
+
+/// A value's bits as an argument of the type's width.
+fn bits(value: f64, dtype: DType) -> Result<Argument<'static>> {
+    Ok(match dtype {
+        DType::I1 => Argument::from(u8::from(value != 0.0)),
+        DType::I8 => Argument::from(value as i8),
+        DType::UI8 => Argument::from(value as u8),
+        DType::I16 => Argument::from(value as i16),
+        DType::UI16 => Argument::from(value as u16),
+        DType::I32 => Argument::from(value as i32),
+        DType::UI32 => Argument::from(value as u32),
+        DType::I64 => Argument::from(value as i64),
+        DType::UI64 => Argument::from(value as u64),
+        DType::F16 => Argument::from(half::f16::from_f64(value)),
+        DType::BF16 => Argument::from(half::bf16::from_f64(value)),
+        DType::F32 => Argument::from(value as f32),
+        DType::F64 => Argument::from(value),
+        other => return Err(DeviceError::new(Status::NotSupported, format!("no constants of {other}"))),
+    })
+}

@@ -1,0 +1,89 @@
+//! The kernels' PTX.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// A module of kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The name of its `.cu` file, which documents the kernels.
+    pub name: &'static str,
+    /// Its PTX, for compute capability 7.5 and later.
+    pub ptx: &'static str,
+}
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        /// All modules.
+        pub const SOURCES: &[Source] = &[$(Source {
+            name: $name,
+            ptx: include_str!(concat!("../../cuda/ptx/", $name, ".compute_75.ptx")),
+        }),*];
+    };
+}
+
+sources!(
+    "argmax",
+    "bias_activation",
+    "binary",
+    "cast",
+    "compare",
+    "copy",
+    "fill",
+    "im2col",
+    "pooling",
+    "reduce",
+    "softmax",
+    "training",
+    "transpose",
+    "unary",
+);
+
+/// The full name of a kernel, and the module that has it.
+pub fn source_of(kernel: &str) -> Option<(&'static str, &'static Source)> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Source>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| {
+        SOURCES.iter().flat_map(|source| source.kernels().map(move |kernel| (kernel, source))).collect()
+    });
+    index.get_key_value(kernel).map(|(&name, &source)| (name, source))
+}
+
+impl Source {
+    /// The names of its kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let ptx: &'static str = self.ptx;
+        ptx.lines().filter_map(|line| line.strip_prefix(".visible .entry ")?.strip_suffix('('))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_found_in_one_module() {
+        let count: usize = SOURCES.iter().map(|source| source.kernels().count()).sum();
+        assert!(count > 200, "{count}");
+        for source in SOURCES {
+            for kernel in source.kernels() {
+                let (name, found) = source_of(kernel).unwrap();
+                assert_eq!((name, found.name), (kernel, source.name));
+            }
+        }
+        assert!(source_of("add").is_none() && source_of("add_f32").is_some());
+    }
+
+    /// A `.cu` file without a line above would be compiled and never found.
+    #[test]
+    fn every_file_is_listed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda");
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        files.sort();
+        assert_eq!(files, SOURCES.iter().map(|source| source.name).collect::<Vec<_>>());
+    }
+}

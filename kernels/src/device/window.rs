@@ -1,0 +1,239 @@
+//! Pooling and im2col, over NHWC images.
+
+use tfrt_cuda::error::{DeviceError, Result};
+use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_host::DType;
+
+use super::{DeviceKernels, input, optional, output, product, typed};
+
+/// Something along both directions of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowPosition {
+    /// Along the rows.
+    pub y: u32,
+    /// Along the columns.
+    pub x: u32,
+}
+
+/// Windows that slide over NHWC images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolingWindow {
+    /// Images.
+    pub batch: u32,
+    /// Extent of an image.
+    pub input: WindowPosition,
+    /// Its channels.
+    pub channels: u32,
+    /// Extent of an output image.
+    pub output: WindowPosition,
+    /// Extent of the window.
+    pub window: WindowPosition,
+    /// From one window to the next.
+    pub strides: WindowPosition,
+    /// From one element of the window to the next.
+    pub dilations: WindowPosition,
+    /// Rows above and columns left of the image.
+    pub padding: WindowPosition,
+}
+
+const FLOATS: &[DType] = &[DType::F32, DType::F16];
+
+impl PoolingWindow {
+    fn check(&self) -> Result<()> {
+        let positive = [self.window, self.strides, self.dilations];
+        if positive.iter().any(|extent| extent.y == 0 || extent.x == 0) {
+            return Err(DeviceError::invalid_value("windows, strides and dilations must be at least 1"));
+        }
+        // Positions within an image are 32 bits wide, and one of them says "nowhere".
+        let image = product(&[self.input.y.into(), self.input.x.into(), self.channels.into()])?;
+        if image >= u32::MAX.into() || self.padding.y > i32::MAX as u32 || self.padding.x > i32::MAX as u32 {
+            return Err(DeviceError::invalid_value("an image has too many elements for 32-bit positions"));
+        }
+        Ok(())
+    }
+
+    fn inputs(&self) -> Result<u64> {
+        product(&[self.batch, self.input.y, self.input.x, self.channels].map(u64::from))
+    }
+
+    fn outputs(&self) -> Result<u64> {
+        product(&[self.batch, self.output.y, self.output.x, self.channels].map(u64::from))
+    }
+
+    fn patches(&self) -> Result<u64> {
+        product(&[self.outputs()?, self.window.y.into(), self.window.x.into()])
+    }
+
+    /// In the kernels' order.
+    fn numbers(&self) -> [u32; 14] {
+        let pairs = [self.output, self.window, self.strides, self.dilations, self.padding];
+        let mut numbers = [0; 14];
+        numbers[..4].copy_from_slice(&[self.batch, self.input.y, self.input.x, self.channels]);
+        for (place, pair) in numbers[4..].chunks_exact_mut(2).zip(pairs) {
+            place.copy_from_slice(&[pair.y, pair.x]);
+        }
+        numbers
+    }
+}
+
+impl DeviceKernels {
+    /// The greatest element under each window, and where in its image it stands (u32), if wanted.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn max_pool(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        positions: Option<&DeviceBuffer>,
+        x: &DeviceBuffer,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.outputs()?;
+        let positions = positions.map(|positions| output(positions, n, DType::UI32, "the positions"));
+        let mut arguments = vec![
+            output(y, n, dtype, "the result")?,
+            optional(positions)?,
+            input(x, window.inputs()?, dtype, "the images")?,
+        ];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, &typed("max_pool", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn max_pool_gradient(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        dx: &DeviceBuffer,
+        dy: &DeviceBuffer,
+        positions: &DeviceBuffer,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.inputs()?;
+        let mut arguments = vec![
+            output(dx, n, dtype, "the gradient")?,
+            input(dy, window.outputs()?, dtype, "the result's gradient")?,
+            input(positions, window.outputs()?, DType::UI32, "the positions")?,
+        ];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, &typed("max_pool_gradient", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// The mean of the elements under each window; those beyond the border count as zeros if `count_padding`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn average_pool(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        count_padding: bool,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.outputs()?;
+        let mut arguments = vec![
+            output(y, n, dtype, "the result")?,
+            input(x, window.inputs()?, dtype, "the images")?,
+            u32::from(count_padding).into(),
+        ];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, &typed("average_pool", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// The gradient of [`DeviceKernels::average_pool`].
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn average_pool_gradient(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        dx: &DeviceBuffer,
+        dy: &DeviceBuffer,
+        count_padding: bool,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.inputs()?;
+        let mut arguments = vec![
+            output(dx, n, dtype, "the gradient")?,
+            input(dy, window.outputs()?, dtype, "the result's gradient")?,
+            u32::from(count_padding).into(),
+        ];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, &typed("average_pool_gradient", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// The gradient of the mean over all pixels of an image.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn global_average_pool_gradient(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        dx: &DeviceBuffer,
+        dy: &DeviceBuffer,
+        [batch, pixels, channels]: [u64; 3],
+    ) -> Result<()> {
+        let n = product(&[batch, pixels, channels])?;
+        let arguments = [
+            output(dx, n, dtype, "the gradient")?,
+            input(dy, product(&[batch, channels])?, dtype, "the result's gradient")?,
+            batch.into(),
+            pixels.into(),
+            channels.into(),
+        ];
+        self.launch(stream, &typed("global_average_pool_gradient", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// The patch under each window as a row of `y`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn im2col(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.patches()?;
+        let mut arguments =
+            vec![output(y, n, dtype, "the patches")?, input(x, window.inputs()?, dtype, "the images")?];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, &typed("im2col", dtype, FLOATS)?, n, &arguments)
+    }
+
+    /// The sum of the patches' elements, each at its place in the image.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn col2im(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        x: &DeviceBuffer,
+        y: &DeviceBuffer,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.inputs()?;
+        let mut arguments =
+            vec![output(x, n, dtype, "the images")?, input(y, window.patches()?, dtype, "the patches")?];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, &typed("col2im", dtype, FLOATS)?, n, &arguments)
+    }
+}

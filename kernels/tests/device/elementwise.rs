@@ -1,0 +1,329 @@
+//! Functions of elements.
+
+use half::{bf16, f16};
+use tfrt_host::DType;
+use tfrt_kernels::device::{Activation, Affine, Binary, Broadcast, Comparison, Unary};
+
+use super::{Random, assert_close, device, widened};
+
+/// Around the sizes of packs and blocks.
+const LENGTHS: &[usize] = &[0, 1, 3, 4, 7, 8, 17, 255, 1029];
+
+fn erf(x: f64) -> f64 {
+    // The series for small arguments, the continued fraction for large ones.
+    if x.abs() < 2.5 {
+        let (mut term, mut sum) = (x, x);
+        for n in 1..60 {
+            term *= -x * x / f64::from(n);
+            sum += term / f64::from(2 * n + 1);
+        }
+        return sum * std::f64::consts::FRAC_2_SQRT_PI;
+    }
+    let mut fraction = x.abs();
+    for n in (1..60).rev() {
+        fraction = x.abs() + f64::from(n) / 2.0 / fraction;
+    }
+    (1.0 - (-x * x).exp() / (fraction * std::f64::consts::PI.sqrt())) * x.signum()
+}
+
+fn reference(function: Unary, x: f32) -> f32 {
+    let wide = f64::from(x);
+    let sigmoid = 1.0 / (1.0 + (-wide).exp());
+    let tanh_gelu =
+        || 0.5 * wide * (1.0 + (0.797_884_560_802_865_4 * (wide + 0.044715 * wide.powi(3))).tanh());
+    let result = match function {
+        Unary::Neg => -wide,
+        Unary::Abs => wide.abs(),
+        Unary::Sign if x == 0.0 || x.is_nan() => wide,
+        Unary::Sign => wide.signum(),
+        Unary::Square => wide * wide,
+        Unary::Sqrt => wide.sqrt(),
+        Unary::Rsqrt => 1.0 / wide.sqrt(),
+        Unary::Reciprocal => 1.0 / wide,
+        Unary::Exp => wide.exp(),
+        Unary::Expm1 => wide.exp_m1(),
+        Unary::Log => wide.ln(),
+        Unary::Log1p => wide.ln_1p(),
+        Unary::Sin => wide.sin(),
+        Unary::Cos => wide.cos(),
+        Unary::Tanh => wide.tanh(),
+        Unary::Erf => erf(wide),
+        Unary::Floor => wide.floor(),
+        Unary::Ceil => wide.ceil(),
+        Unary::Round => wide.round_ties_even(),
+        Unary::Relu if x.is_nan() => wide,
+        Unary::Relu => wide.max(0.0),
+        Unary::Relu6 => wide.clamp(0.0, 6.0),
+        Unary::Sigmoid => sigmoid,
+        Unary::Silu => wide * sigmoid,
+        Unary::Softplus => wide.max(0.0) + (-wide.abs()).exp().ln_1p(),
+        Unary::Gelu => 0.5 * wide * (1.0 + erf(wide / std::f64::consts::SQRT_2)),
+        Unary::GeluTanh => tanh_gelu(),
+    };
+    result as f32
+}
+
+fn needs_positive(function: Unary) -> bool {
+    matches!(function, Unary::Sqrt | Unary::Rsqrt | Unary::Reciprocal | Unary::Log | Unary::Log1p)
+}
+
+#[test]
+fn functions_of_one_element() {
+    let (d, mut random) = (device(), Random::new(1));
+    for &function in Unary::ALL {
+        let low = if needs_positive(function) { 0.01 } else { -8.0 };
+        for &n in &[5usize, 1029] {
+            let x = random.f32s(n, low, 8.0);
+            let (dx, dy) = (d.upload(&x), d.room::<f32>(n));
+            d.kernels.unary(&d.stream, function, DType::F32, &dy, &dx, n as u64).unwrap();
+            let expected: Vec<_> = x.iter().map(|&x| reference(function, x)).collect();
+            assert_close(&d.download::<f32>(&dy, n), &expected, 2e-6);
+
+            // In place.
+            let x = random.halves(n, low, 4.0);
+            let dx = d.upload(&x);
+            d.kernels.unary(&d.stream, function, DType::F16, &dx, &dx, n as u64).unwrap();
+            let expected: Vec<_> = x.iter().map(|x| reference(function, x.to_f32())).collect();
+            assert_close(&widened(&d.download::<f16>(&dx, n)), &expected, 1e-3);
+        }
+    }
+}
+
+#[test]
+fn not_a_number_stays_one() {
+    let d = device();
+    let x = [f32::NAN, -0.0, f32::INFINITY, f32::NEG_INFINITY];
+    let (dx, dy) = (d.upload(&x), d.room::<f32>(4));
+    for function in [Unary::Relu, Unary::Sign, Unary::Sigmoid, Unary::Exp, Unary::Tanh] {
+        d.kernels.unary(&d.stream, function, DType::F32, &dy, &dx, 4).unwrap();
+        let expected: Vec<_> = x.iter().map(|&x| reference(function, x)).collect();
+        assert_close(&d.download::<f32>(&dy, 4), &expected, 1e-6);
+    }
+}
+
+fn binary(function: Binary, a: f32, b: f32) -> f32 {
+    match function {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a * b,
+        Binary::Div => a / b,
+        Binary::Maximum => a.max(b),
+        Binary::Minimum => a.min(b),
+        Binary::SquaredDifference => (a - b) * (a - b),
+        Binary::Pow => a.powf(b),
+    }
+}
+
+#[test]
+fn functions_of_two_elements() {
+    let (d, mut random) = (device(), Random::new(2));
+    for &function in Binary::ALL {
+        for &n in LENGTHS {
+            let (a, b) = (random.f32s(n, 0.1, 3.0), random.f32s(n, 0.1, 3.0));
+            let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<f32>(n));
+            let shape = Broadcast::new(&[n as u64], &[n as u64]).unwrap();
+            d.kernels.binary(&d.stream, function, DType::F32, &dy, &da, &db, &shape).unwrap();
+            let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| binary(function, a, b)).collect();
+            assert_close(&d.download::<f32>(&dy, n), &expected, 2e-6);
+        }
+    }
+}
+
+#[test]
+fn integers_wrap_and_divide_by_anything() {
+    let d = device();
+    let a = [i32::MIN, 7, -7, i32::MAX, 5, i32::MIN, 0, 9];
+    let b = [-1, 2, 2, 1, 0, i32::MIN, 0, -4];
+    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<i32>(8));
+    let shape = Broadcast::new(&[8], &[8]).unwrap();
+    let check = |function, reference: fn(i32, i32) -> i32| {
+        d.kernels.binary(&d.stream, function, DType::I32, &dy, &da, &db, &shape).unwrap();
+        let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| reference(a, b)).collect();
+        assert_eq!(d.download::<i32>(&dy, 8), expected, "{function:?}");
+    };
+    check(Binary::Add, i32::wrapping_add);
+    check(Binary::Sub, i32::wrapping_sub);
+    check(Binary::Mul, i32::wrapping_mul);
+    check(Binary::Div, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) });
+    check(Binary::Maximum, i32::max);
+    check(Binary::Minimum, i32::min);
+}
+
+#[test]
+fn shapes_are_broadcast() {
+    let (d, mut random) = (device(), Random::new(3));
+    let shapes: &[(&[usize], &[usize])] = &[
+        (&[5, 8], &[8]),
+        (&[5, 7], &[7]),
+        (&[5, 8], &[5, 1]),
+        (&[1], &[33]),
+        (&[2, 1, 4, 1], &[3, 1, 5]),
+        (&[3, 4, 1, 8], &[1, 4, 6, 1]),
+        (&[0, 4], &[1, 4]),
+    ];
+    for &(a_shape, b_shape) in shapes {
+        let wide = |shape: &[usize]| shape.iter().map(|&extent| extent as u64).collect::<Vec<_>>();
+        let shape = Broadcast::new(&wide(a_shape), &wide(b_shape)).unwrap();
+        let a = random.halves(a_shape.iter().product(), -2.0, 2.0);
+        let b = random.halves(b_shape.iter().product(), -2.0, 2.0);
+        let expected = broadcast(&widened(&a), a_shape, &widened(&b), b_shape);
+        let n = shape.elements() as usize;
+        assert_eq!(n, expected.len());
+        let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<f16>(n));
+        d.kernels.binary(&d.stream, Binary::Sub, DType::F16, &dy, &da, &db, &shape).unwrap();
+        assert_close(&widened(&d.download::<f16>(&dy, n)), &expected, 1e-3);
+        let (da, db, dy) = (d.upload(&widened(&a)), d.upload(&widened(&b)), d.room::<f32>(n));
+        d.kernels.binary(&d.stream, Binary::Sub, DType::F32, &dy, &da, &db, &shape).unwrap();
+        assert_eq!(d.download::<f32>(&dy, n), expected);
+    }
+}
+
+/// a − b, element by element, by counting through the result's positions.
+fn broadcast(a: &[f32], a_shape: &[usize], b: &[f32], b_shape: &[usize]) -> Vec<f32> {
+    let rank = a_shape.len().max(b_shape.len());
+    let padded = |shape: &[usize]| [vec![1; rank - shape.len()], shape.to_vec()].concat();
+    let (a_shape, b_shape) = (padded(a_shape), padded(b_shape));
+    let extents: Vec<_> = a_shape.iter().zip(&b_shape).map(|(&x, &y)| if x == 1 { y } else { x }).collect();
+    let count: usize = extents.iter().product();
+    let at = |shape: &[usize], mut position: usize| {
+        let (mut index, mut step) = (0, 1);
+        for axis in (0..rank).rev() {
+            let coordinate = position % extents[axis];
+            position /= extents[axis];
+            index += if shape[axis] == 1 { 0 } else { coordinate * step };
+            step *= shape[axis];
+        }
+        index
+    };
+    (0..count).map(|i| a[at(&a_shape, i)] - b[at(&b_shape, i)]).collect()
+}
+
+#[test]
+fn conversions() {
+    let (d, mut random) = (device(), Random::new(4));
+    for &n in LENGTHS {
+        let x = random.f32s(n, -300.0, 300.0);
+        let dx = d.upload(&x);
+        macro_rules! check {
+            ($dtype:expr, $type:ty, $reference:expr) => {{
+                let dy = d.room::<$type>(n);
+                d.kernels.cast(&d.stream, ($dtype, &dy), (DType::F32, &dx), n as u64).unwrap();
+                let reference: fn(f32) -> $type = $reference;
+                assert_eq!(d.download::<$type>(&dy, n), x.iter().map(|&x| reference(x)).collect::<Vec<_>>());
+            }};
+        }
+        check!(DType::F16, f16, f16::from_f32);
+        check!(DType::BF16, bf16, bf16::from_f32);
+        check!(DType::F64, f64, f64::from);
+        check!(DType::I32, i32, |x| x as i32);
+        check!(DType::I64, i64, |x| x as i64);
+        check!(DType::I8, i8, |x| x as i8);
+        check!(DType::UI8, u8, |x| x as u8);
+        check!(DType::I1, u8, |x| u8::from(x != 0.0));
+    }
+    let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e9, -3e9, 1e20, -1e20, -0.5];
+    let (dx, dy, dz) = (d.upload(&special), d.room::<i32>(8), d.room::<i64>(8));
+    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::F32, &dx), 8).unwrap();
+    assert_eq!(d.download::<i32>(&dy, 8), special.map(|x| x as i32));
+    d.kernels.cast(&d.stream, (DType::I64, &dz), (DType::F32, &dx), 8).unwrap();
+    assert_eq!(d.download::<i64>(&dz, 8), special.map(|x| x as i64));
+    let wide = [i64::MAX, i64::MIN, 1 << 32, -1, 5];
+    let (dx, dy) = (d.upload(&wide), d.room::<i32>(5));
+    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::I64, &dx), 5).unwrap();
+    assert_eq!(d.download::<i32>(&dy, 5), wide.map(|x| x as i32));
+    assert!(d.kernels.cast(&d.stream, (DType::I8, &dy), (DType::F64, &dx), 5).is_err());
+}
+
+#[test]
+fn comparisons_and_choices() {
+    let d = device();
+    let (a, b) = ([1.0, 2.0, f32::NAN, 4.0, -0.0f32], [1.0, 3.0, f32::NAN, 2.0, 0.0f32]);
+    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<u8>(5));
+    let references: [fn(f32, f32) -> bool; 4] = [|a, b| a == b, |a, b| a != b, |a, b| a < b, |a, b| a <= b];
+    for (&comparison, reference) in Comparison::ALL.iter().zip(references) {
+        d.kernels.compare(&d.stream, comparison, DType::F32, &dy, &da, &db, 5).unwrap();
+        let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| u8::from(reference(a, b))).collect();
+        assert_eq!(d.download::<u8>(&dy, 5), expected, "{comparison:?}");
+    }
+    // The last was "less or equal".
+    let dz = d.room::<f32>(5);
+    d.kernels.select(&d.stream, DType::F32, &dz, &dy, &da, &db, 5).unwrap();
+    assert_close(&d.download::<f32>(&dz, 5), &[1.0, 2.0, f32::NAN, 2.0, 0.0], 0.0);
+}
+
+#[test]
+fn bias_residual_activation() {
+    let (d, mut random) = (device(), Random::new(5));
+    let relu6 = |x: f32| x.clamp(0.0, 6.0);
+    for (rows, channels) in [(1, 1), (3, 5), (7, 8), (10, 64), (5, 33)] {
+        let n = rows * channels;
+        let (x, bias, residual) =
+            (random.f32s(n, -5.0, 5.0), random.f32s(channels, -2.0, 2.0), random.f32s(n, -2.0, 2.0));
+        let (dx, db, dr, dy) = (d.upload(&x), d.upload(&bias), d.upload(&residual), d.room::<f32>(n));
+        let mut affine = Affine {
+            rows: rows as u64,
+            channels: channels as u64,
+            residual: Some(&dr),
+            activation: Activation::Relu6,
+        };
+        d.kernels.bias_activation(&d.stream, DType::F32, &dy, &dx, &db, affine).unwrap();
+        let expected: Vec<_> = (0..n).map(|i| relu6(x[i] + bias[i % channels] + residual[i])).collect();
+        assert_close(&d.download::<f32>(&dy, n), &expected, 1e-6);
+
+        (affine.residual, affine.activation) = (None, Activation::Tanh);
+        let scale = random.f32s(channels, 0.5, 2.0);
+        let ds = d.upload(&scale);
+        d.kernels.scale_shift_activation(&d.stream, DType::F32, &dx, &dx, [&ds, &db], affine).unwrap();
+        let expected: Vec<_> =
+            (0..n).map(|i| (x[i] * scale[i % channels] + bias[i % channels]).tanh()).collect();
+        assert_close(&d.download::<f32>(&dx, n), &expected, 2e-6);
+
+        let x = random.halves(n, -5.0, 5.0);
+        let (dx, dy) = (d.upload(&x), d.room::<f16>(n));
+        affine.activation = Activation::Relu;
+        d.kernels.bias_activation(&d.stream, DType::F16, &dy, &dx, &db, affine).unwrap();
+        let expected: Vec<_> = (0..n).map(|i| (x[i].to_f32() + bias[i % channels]).max(0.0)).collect();
+        assert_close(&widened(&d.download::<f16>(&dy, n)), &expected, 1e-3);
+    }
+}
+
+#[test]
+fn batch_normalization_is_folded() {
+    let (d, mut random) = (device(), Random::new(6));
+    let channels = 37;
+    let [mean, gamma, beta] = [(); 3].map(|()| random.f32s(channels, -1.0, 1.0));
+    let variance = random.f32s(channels, 0.1, 2.0);
+    let parameters = [&mean, &variance, &gamma, &beta].map(|list| d.upload(list));
+    let (scale, shift) = (d.room::<f32>(channels), d.room::<f32>(channels));
+    let [a, b, c, e] = &parameters;
+    d.kernels.fold_batch_norm(&d.stream, [&scale, &shift], [a, b, c, e], channels as u64, 1e-3).unwrap();
+    let expected: Vec<_> = (0..channels).map(|c| gamma[c] / (variance[c] + 1e-3).sqrt()).collect();
+    assert_close(&d.download::<f32>(&scale, channels), &expected, 1e-6);
+    let expected: Vec<_> = (0..channels).map(|c| beta[c] - mean[c] * expected[c]).collect();
+    assert_close(&d.download::<f32>(&shift, channels), &expected, 1e-6);
+}
+
+#[test]
+fn filling_and_adding() {
+    let (d, mut random) = (device(), Random::new(7));
+    for &n in LENGTHS {
+        let room = d.upload(&vec![0u8; n * 8 + 8]);
+        for (dtype, size) in [(DType::UI8, 1), (DType::F16, 2), (DType::F32, 4), (DType::I64, 8)] {
+            d.kernels.fill(&d.stream, dtype, &room, n as u64, 3.0).unwrap();
+            let element: Vec<u8> = match size {
+                1 => vec![3],
+                2 => f16::from_f32(3.0).to_le_bytes().into(),
+                4 => 3.0f32.to_le_bytes().into(),
+                _ => 3i64.to_le_bytes().into(),
+            };
+            assert_eq!(d.download::<u8>(&room, n * size), element.repeat(n));
+        }
+        // Nothing is written beyond the end.
+        assert_eq!(d.download::<u8>(&room, n * 8 + 8)[n * 8..], [0; 8]);
+        let (x, y) = (random.f32s(n, -1.0, 1.0), random.f32s(n, -1.0, 1.0));
+        let (dx, dy) = (d.upload(&x), d.upload(&y));
+        d.kernels.axpy(&d.stream, DType::F32, &dy, &dx, n as u64, 0.25).unwrap();
+        let expected: Vec<_> = x.iter().zip(&y).map(|(x, y)| y + 0.25 * x).collect();
+        assert_close(&d.download::<f32>(&dy, n), &expected, 1e-6);
+    }
+}
