@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut seeds = Seeds { corpus, count: 0 };
     programs(&repository, &mut seeds)?;
     tensors(&repository, &mut seeds)?;
+    ptx(&repository, &mut seeds)?;
     println!("{} seeds", seeds.count);
     Ok(())
 }
@@ -47,6 +48,10 @@ impl Seeds {
         fs::create_dir_all(&folder)?;
         self.count += 1;
         fs::write(folder.join(format!("seed-{}", self.count)), bytes)
+    }
+
+    fn add_ptx(&mut self, text: &str) -> std::io::Result<()> {
+        if text.len() > PROGRAM_BYTES_MAX { Ok(()) } else { self.add("ptx", text.as_bytes()) }
     }
 }
 
@@ -65,6 +70,25 @@ fn programs(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> 
                 seeds.add("mlir", program.as_bytes())?;
                 convert(&program, seeds)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Kernels of the PTX tests, each with its module's head and the module's variables.
+fn ptx(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    let mut paths = Vec::new();
+    files(&repository.join("cuda/ptx/tests"), "ptx", &mut paths)?;
+    for path in paths {
+        let text = fs::read_to_string(&path)?;
+        let is_code = |line: &&str| !line.trim_start().starts_with("//") && !line.trim().is_empty();
+        let text: String = text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect();
+        let mut parts = text.split_inclusive("\n}\n");
+        let Some(first) = parts.next() else { continue };
+        let head = first.split("\n.visible .entry").next().unwrap_or_default();
+        seeds.add_ptx(first)?;
+        for kernel in parts {
+            seeds.add_ptx(&format!("{head}\n{kernel}"))?;
         }
     }
     Ok(())
