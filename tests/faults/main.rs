@@ -5,6 +5,7 @@ mod allocation;
 mod cancellation;
 mod codes;
 mod depth;
+mod device;
 mod leaks;
 mod shutdown;
 mod support;

@@ -183,6 +183,8 @@ impl Events for CpuContext {
         let reached = event.core.is_reached();
         if reached && !event.core.internal {
             self.saw(&event.core)?;
+        } else if reached {
+            self.device.check()?;
         }
         Ok(reached)
     }

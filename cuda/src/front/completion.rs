@@ -162,7 +162,7 @@ impl Completions {
         let State { streams, spare, .. } = &mut *state;
         streams.retain(|_, pending| {
             while let Some(oldest) = pending.front() {
-                let outcome = match self.hal.query_event(oldest.event.hal()) {
+                let mut outcome = match self.hal.query_event(oldest.event.hal()) {
                     Ok(false) => break,
                     Ok(true) => Ok(()),
                     Err(error) => Err(error),
@@ -172,7 +172,7 @@ impl Completions {
                 // And a program that is told that its work is done knows as much as if it had waited.
                 let tells = oldest.tell.is_some() && matches!(oldest.event, Mark::Own(_));
                 if outcome.is_err() || tells {
-                    drop(self.hal.synchronize_event(oldest.event.hal()));
+                    outcome = outcome.and(self.hal.synchronize_event(oldest.event.hal()));
                 }
                 let Some(done) = pending.pop_front() else { break };
                 if let Some(release) = done.release {

@@ -31,7 +31,8 @@ fn axpy_and_scal(context: &Context) {
     let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
     close(&bench.download(&dy, 1000), &expected, 1e-6);
     blas.scal(DType::F32, 500, -2.0, (&dx, 2)).unwrap();
-    let expected: Vec<f32> = x.iter().enumerate().map(|(i, x)| if i % 2 == 0 { -2.0 * x } else { *x }).collect();
+    let expected: Vec<f32> =
+        x.iter().enumerate().map(|(i, x)| if i % 2 == 0 { -2.0 * x } else { *x }).collect();
     close(&bench.download(&dx, 1000), &expected, 1e-6);
 }
 
@@ -48,12 +49,9 @@ struct Shape {
 impl Shape {
     /// Stored rows and columns of A, B and C.
     fn stored(&self) -> [(usize, usize); 3] {
-        let flip = |transpose, rows, cols| if transpose == Transpose::None { (rows, cols) } else { (cols, rows) };
-        [
-            flip(self.transpose[0], self.m, self.k),
-            flip(self.transpose[1], self.k, self.n),
-            (self.m, self.n),
-        ]
+        let flip =
+            |transpose, rows, cols| if transpose == Transpose::None { (rows, cols) } else { (cols, rows) };
+        [flip(self.transpose[0], self.m, self.k), flip(self.transpose[1], self.k, self.n), (self.m, self.n)]
     }
 
     fn len(&self, index: usize) -> usize {

@@ -3,7 +3,8 @@
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{Context, DnnHandle, DnnTensor};
 use tfrt_cuda::hal::{
-    Activation, ActivationMode, Convolution, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode, TensorLayout,
+    Activation, ActivationMode, Convolution, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode,
+    TensorLayout,
 };
 use tfrt_host::DType;
 
@@ -79,8 +80,18 @@ fn convolution_matches_definition(context: &Context) {
     for (convolution, x_dims, w_dims, y_dims) in [
         (plain(), [2, 3, 7, 6], [4, 3, 3, 3], [2, 4, 4, 6]),
         (Convolution { groups: 2, ..plain() }, [1, 4, 5, 5], [6, 2, 3, 3], [1, 6, 3, 5]),
-        (Convolution { dilations: vec![2, 2], strides: vec![1, 1], ..plain() }, [1, 2, 8, 8], [3, 2, 3, 3], [1, 3, 6, 6]),
-        (Convolution { padding: vec![0, 0], strides: vec![1, 1], ..plain() }, [3, 8, 4, 4], [5, 8, 1, 1], [3, 5, 4, 4]),
+        (
+            Convolution { dilations: vec![2, 2], strides: vec![1, 1], ..plain() },
+            [1, 2, 8, 8],
+            [3, 2, 3, 3],
+            [1, 3, 6, 6],
+        ),
+        (
+            Convolution { padding: vec![0, 0], strides: vec![1, 1], ..plain() },
+            [3, 8, 4, 4],
+            [5, 8, 1, 1],
+            [3, 5, 4, 4],
+        ),
     ] {
         let (xl, wl, yl) = (layout(&x_dims), layout(&w_dims), layout(&y_dims));
         let (x, w) = (numbers(xl.elements() as usize, 1), numbers(wl.elements() as usize, 2));
@@ -106,7 +117,8 @@ fn convolution_matches_definition(context: &Context) {
             .map(|(i, e)| (e + 0.5 * residual[i] + bias[i / pixels % bias.len()]).max(0.0))
             .collect();
         close(&bench.download(&dy, fused.len()), &fused, 1e-4);
-        dnn.convolution_forward(&convolution, Scaling { alpha: 2.0, beta: 0.0 }, tensors, None, None, None).unwrap();
+        dnn.convolution_forward(&convolution, Scaling { alpha: 2.0, beta: 0.0 }, tensors, None, None, None)
+            .unwrap();
         let doubled: Vec<f32> = expected.iter().map(|e| 2.0 * e).collect();
         close(&bench.download(&dy, doubled.len()), &doubled, 1e-4);
     }
@@ -209,7 +221,10 @@ fn arguments_are_checked(context: &Context) {
     let one = Convolution { padding: vec![0, 0], ..plain() };
     fails(dnn.convolution_forward(&one, Scaling::ONE, [a, b, a], None, None, None), Status::DnnBadParam);
     let no_stride = Convolution { strides: vec![0, 1], ..one.clone() };
-    fails(dnn.convolution_forward(&no_stride, Scaling::ONE, [a, a, a], None, None, None), Status::DnnBadParam);
+    fails(
+        dnn.convolution_forward(&no_stride, Scaling::ONE, [a, a, a], None, None, None),
+        Status::DnnBadParam,
+    );
     let groups = Convolution { groups: 2, ..one };
     fails(dnn.convolution_forward(&groups, Scaling::ONE, [a, a, a], None, None, None), Status::DnnBadParam);
     dnn.destroy().unwrap();

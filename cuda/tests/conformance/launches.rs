@@ -99,8 +99,13 @@ fn scalars_of_all_sizes(context: &Context) {
     let bench = Bench::new(context);
     let store = function(context, STORE, "store");
     let out = bench.upload(&[0u8; 16]);
-    let arguments =
-        [Argument::from(7u8), Argument::from(0x1234u16), Argument::from(2.5f64), Argument::from(-1.5f32), (&out).into()];
+    let arguments = [
+        Argument::from(7u8),
+        Argument::from(0x1234u16),
+        Argument::from(2.5f64),
+        Argument::from(-1.5f32),
+        (&out).into(),
+    ];
     bench.stream.launch(&store, &config(1, 1), &arguments).unwrap();
     let bytes = bench.download::<u8>(&out, 16);
     assert_eq!((bytes[0], &bytes[2..4]), (7, &[0x34, 0x12][..]));

@@ -23,8 +23,17 @@ use tfrt_cuda::front::{Choice, Context, DeviceOptions, Platform};
 type Case = (&'static str, fn(&Context));
 
 fn cases() -> Vec<Case> {
-    [memory::CASES, events::CASES, launches::CASES, graphs::CASES, blas::CASES, dnn::CASES, misuse::CASES, faults::CASES]
-        .concat()
+    [
+        memory::CASES,
+        events::CASES,
+        launches::CASES,
+        graphs::CASES,
+        blas::CASES,
+        dnn::CASES,
+        misuse::CASES,
+        faults::CASES,
+    ]
+    .concat()
 }
 
 /// What a backend does not do, and why.
@@ -122,6 +131,12 @@ fn main() -> ExitCode {
         }
     }
     let result = if total[1] == 0 { "ok" } else { "FAILED" };
-    println!("test result: {result}. {} passed; {} failed; {} ignored; {} cases", total[0], total[1], total[2], cases().len());
+    println!(
+        "test result: {result}. {} passed; {} failed; {} ignored; {} cases",
+        total[0],
+        total[1],
+        total[2],
+        cases().len()
+    );
     if total[1] == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

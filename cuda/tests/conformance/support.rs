@@ -32,12 +32,18 @@ impl Bench {
     pub(crate) fn upload<T: bytemuck::Pod + Send + Sync>(&self, elements: &[T]) -> DeviceBuffer {
         let buffer = self.buffer(size_of_val(elements));
         let host = host(elements);
-        wait(|then| self.stream.copy_from_host(&buffer, 0, &host, 0, host.len() as u64).unwrap().when_done(then));
+        wait(|then| {
+            self.stream.copy_from_host(&buffer, 0, &host, 0, host.len() as u64).unwrap().when_done(then)
+        });
         buffer
     }
 
     /// A buffer's elements, when all work on the stream is done.
-    pub(crate) fn download<T: bytemuck::Pod + Send + Sync>(&self, buffer: &DeviceBuffer, count: usize) -> Vec<T> {
+    pub(crate) fn download<T: bytemuck::Pod + Send + Sync>(
+        &self,
+        buffer: &DeviceBuffer,
+        count: usize,
+    ) -> Vec<T> {
         let host = zeros(count * size_of::<T>());
         let copy = self.stream.copy_to_host(&host, 0, buffer, 0, host.len() as u64).unwrap();
         wait(|then| copy.when_done(then));
@@ -59,7 +65,9 @@ pub(crate) fn elements<T: bytemuck::Pod>(buffer: &HostBuffer) -> Vec<T> {
 }
 
 /// Calls something that tells later, and waits until it has.
-pub(crate) fn wait(start: impl FnOnce(Box<dyn FnOnce(Result<(), DeviceError>) + Send>) -> Result<(), DeviceError>) {
+pub(crate) fn wait(
+    start: impl FnOnce(Box<dyn FnOnce(Result<(), DeviceError>) + Send>) -> Result<(), DeviceError>,
+) {
     outcome(start).unwrap();
 }
 
@@ -112,7 +120,12 @@ pub(crate) fn close(actual: &[f32], expected: &[f32], tolerance: f32) {
 }
 
 pub(crate) fn config(grid: u32, block: u32) -> LaunchConfig {
-    LaunchConfig { grid: Dim3::from(grid), block: Dim3::from(block), shared_memory_bytes: 0, cooperative: false }
+    LaunchConfig {
+        grid: Dim3::from(grid),
+        block: Dim3::from(block),
+        shared_memory_bytes: 0,
+        cooperative: false,
+    }
 }
 
 /// A function of a PTX module.
