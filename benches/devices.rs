@@ -68,8 +68,14 @@ fn events() -> String {
     })
 }
 
-fn call(program: &Program, request: &Arc<RequestContext>, name: &str, arguments: &[AsyncValue]) -> Vec<AsyncValue> {
-    let results = program.call_in(request, name, arguments.iter().cloned()).expect("a function of the program");
+fn call(
+    program: &Program,
+    request: &Arc<RequestContext>,
+    name: &str,
+    arguments: &[AsyncValue],
+) -> Vec<AsyncValue> {
+    let results =
+        program.call_in(request, name, arguments.iter().cloned()).expect("a function of the program");
     assert!(results.iter().all(|result| result.status() == Status::Ready), "{:?}", results[0].error());
     results
 }

@@ -2,8 +2,6 @@
 
 #![expect(unsafe_code, reason = "device memory is viewed as slices")]
 
-use std::borrow::Cow;
-
 use bytemuck::Pod;
 
 use super::memory::Resolved;
@@ -101,11 +99,6 @@ impl<T: Pod> Input<T> {
             },
             Self::Copied(elements) => elements,
         }
-    }
-
-    /// The elements, to be changed.
-    pub(super) fn to_vec(&self) -> Vec<T> {
-        Cow::Borrowed(self.get()).into_owned()
     }
 }
 

@@ -115,7 +115,7 @@ impl Memory for CpuContext {
             let detail = format!("{bytes} bytes asked for, {used} of {total} in use");
             return Err(DeviceError::new(Status::OutOfMemory, detail));
         }
-        let allocated = self.device.shared.space.allocate(bytes, self.device.ordinal);
+        let allocated = self.device.shared.space.allocate(bytes);
         let allocation = allocated.inspect_err(|_| {
             self.device.used.fetch_sub(bytes, Ordering::Relaxed);
         })?;

@@ -33,8 +33,6 @@ static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
 pub(super) struct Allocation {
     pub(super) address: u64,
     pub(super) bytes: u64,
-    /// Which device's.
-    pub(super) device: u32,
     storage: NonNull<u8>,
     layout: Layout,
 }
@@ -45,14 +43,14 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    fn new(bytes: u64, device: u32) -> Option<Self> {
+    fn new(bytes: u64) -> Option<Self> {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT as usize).ok()?;
         if bytes == 0 {
             return None;
         }
         // SAFETY: the size is not zero. Zeroed, because contents are arbitrary but must be bytes.
         let storage = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
-        let mut allocation = Self { address: 0, bytes, device, storage, layout };
+        let mut allocation = Self { address: 0, bytes, storage, layout };
         let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
         allocation.address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
         (allocation.address < ADDRESS_END - span).then_some(allocation)
@@ -86,8 +84,8 @@ pub(crate) struct AddressSpace {
 
 impl AddressSpace {
     /// New memory, with arbitrary contents.
-    pub(super) fn allocate(&self, bytes: u64, device: u32) -> Result<Arc<Allocation>> {
-        let allocation = Allocation::new(bytes, device)
+    pub(super) fn allocate(&self, bytes: u64) -> Result<Arc<Allocation>> {
+        let allocation = Allocation::new(bytes)
             .ok_or_else(|| DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes")))?;
         let allocation = Arc::new(allocation);
         self.ptx.register(&allocation)?;
@@ -139,8 +137,8 @@ mod tests {
     #[test]
     fn addresses_resolve_within_one_allocation_only() {
         let space = AddressSpace::default();
-        let a = space.allocate(100, 0).unwrap();
-        let b = space.allocate(100, 1).unwrap();
+        let a = space.allocate(100).unwrap();
+        let b = space.allocate(100).unwrap();
         assert!(a.address.is_multiple_of(ALIGNMENT) && b.address >= a.address + 100 + GUARD_BYTES);
         assert!(space.find(a.address, 100).is_some());
         assert!(space.find(a.address + 99, 1).is_some());
@@ -157,7 +155,7 @@ mod tests {
     fn impossible_sizes_are_out_of_memory() {
         let space = AddressSpace::default();
         for bytes in [0, u64::MAX, 1 << 62] {
-            assert_eq!(space.allocate(bytes, 0).err().unwrap().status, Status::OutOfMemory, "{bytes}");
+            assert_eq!(space.allocate(bytes).err().unwrap().status, Status::OutOfMemory, "{bytes}");
         }
     }
 }

@@ -33,13 +33,13 @@ use pool::Pool;
 
 /// How the CPU devices are made.
 #[derive(Clone)]
-pub struct CpuOptions {
+pub(crate) struct CpuOptions {
     /// How many devices.
-    pub devices: u32,
+    pub(crate) devices: u32,
     /// Threads that compute, for all devices together; zero for one a core.
-    pub threads: usize,
+    pub(crate) threads: usize,
     /// Memory of each device; zero for half of the machine's, divided among them.
-    pub memory_bytes: u64,
+    pub(crate) memory_bytes: u64,
     /// Who watches what is done.
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }

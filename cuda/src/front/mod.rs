@@ -39,7 +39,7 @@ pub use launch::Argument;
 pub use module::{Function, Module};
 pub use platform::{Absence, Choice, Device, DeviceOptions, NoopFault, Platform};
 pub use stream::Stream;
-pub use transfer::Transferred;
+pub use transfer::{Then, Transferred};
 
 use crate::error::{DeviceError, Result, Status};
 

@@ -206,10 +206,6 @@ impl StreamRef {
         &self.0.hal
     }
 
-    pub(super) fn id(&self) -> u64 {
-        self.0.id
-    }
-
     /// Ends its part in a capture.
     pub(super) fn end_recording(&self) {
         self.0.is_capturing.store(false, Ordering::Release);

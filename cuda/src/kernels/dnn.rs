@@ -153,7 +153,6 @@ fn get_stream(handle: Arg<DnnHandle>, _chain: Chain) -> Result<(Stream, Chain), 
     Ok((handle.stream()?, Chain))
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a value of the program")]
 fn create_pooling(
     _context: Arg<Context>,
     mode: u32,
