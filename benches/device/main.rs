@@ -13,9 +13,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use tfrt_cuda::allocator::Options;
-use tfrt_cuda::front::{Choice, Context, DeviceAllocator, DeviceBuffer, DeviceOptions, Event, Platform, Stream};
+use tfrt_cuda::front::{
+    Choice, Context, DeviceAllocator, DeviceBuffer, DeviceOptions, Event, Platform, Stream,
+};
 use tfrt_cuda::hal::{EventOptions, StreamOptions};
-use tfrt_host::{Diagnostic, DType};
+use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::device::DeviceKernels;
 
 use report::Report;

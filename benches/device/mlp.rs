@@ -83,7 +83,10 @@ impl<'a> Network<'a> {
             x,
             labels,
             weights: [first, second],
-            biases: [upload(bench, vec![0f32; HIDDEN as usize])?, upload(bench, vec![0f32; CLASSES as usize])?],
+            biases: [
+                upload(bench, vec![0f32; HIDDEN as usize])?,
+                upload(bench, vec![0f32; CLASSES as usize])?,
+            ],
             hidden: room(BATCH * HIDDEN)?,
             logits: room(BATCH * CLASSES)?,
             loss: room(BATCH)?,
@@ -182,7 +185,9 @@ impl<'a> Network<'a> {
         copied.when_done(move |outcome| drop(sender.send(outcome)))?;
         let gone = |_| Diagnostic::new(tfrt_host::ErrorCode::Unknown, "the copy was lost");
         receiver.recv().map_err(gone)??;
-        let losses = host.read(0).map_err(|error| Diagnostic::new(tfrt_host::ErrorCode::DataRace, error.to_string()))?;
+        let losses = host
+            .read(0)
+            .map_err(|error| Diagnostic::new(tfrt_host::ErrorCode::DataRace, error.to_string()))?;
         let sum: f32 = losses.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).sum();
         Ok(sum / BATCH as f32)
     }

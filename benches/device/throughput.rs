@@ -40,9 +40,7 @@ fn kernels(bench: &Bench, report: &mut Report) -> Outcome {
     add("relu, f32", 2 * bytes, &mut || Ok(kernels.unary(stream, Unary::Relu, f32, &y, &x, n)?))?;
     add("gelu, f32", 2 * bytes, &mut || Ok(kernels.unary(stream, Unary::Gelu, f32, &y, &x, n)?))?;
     let same = Broadcast::new(&[n], &[n])?;
-    add("add, f32", 3 * bytes, &mut || {
-        Ok(kernels.binary(stream, Binary::Add, f32, &z, &x, &y, &same)?)
-    })?;
+    add("add, f32", 3 * bytes, &mut || Ok(kernels.binary(stream, Binary::Add, f32, &z, &x, &y, &same)?))?;
     let repeated = Broadcast::new(&[rows, columns], &[columns])?;
     add("add, one row to all, f32", 2 * bytes, &mut || {
         Ok(kernels.binary(stream, Binary::Add, f32, &z, &x, &y, &repeated)?)
@@ -83,9 +81,7 @@ fn copies(bench: &Bench, report: &mut Report) -> Outcome {
         report.add(format!("copy: {name}"), moved as f64 / seconds / 1e9, "GB/s");
         Ok(())
     };
-    add("from the host, pinned", bytes, &mut || {
-        stream.copy_from_host(&x, 0, &pinned, 0, bytes).map(drop)
-    })?;
+    add("from the host, pinned", bytes, &mut || stream.copy_from_host(&x, 0, &pinned, 0, bytes).map(drop))?;
     // One at a time: the destination is held until a copy is done.
     let to_host = {
         let start = std::time::Instant::now();

@@ -25,7 +25,9 @@ pub(super) fn start() -> Result<i32> {
     // First this: where there is no device, it does not matter how old the driver is.
     // SAFETY: the library is there; 0 is the only flag.
     check(unsafe { sys::cuInit(0) }, "cuInit").map_err(|error| match error.status {
-        Status::NoDevice => DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device"),
+        Status::NoDevice => {
+            DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device")
+        }
         _ => error,
     })?;
     let mut version = 0;

@@ -1,3 +1,5 @@
+//! Approximate functions: within the error that PTX documents, and its special values.
+
 use crate::arith::approx;
 
 const NAN: u32 = 0x7fff_ffff;

@@ -1,3 +1,5 @@
+//! Conversions between all types: every value of the small ones, edges and random ones of the others.
+
 use super::reference::{self, Rational};
 use super::{ROUNDINGS, Rounding, operand, operand_f64};
 use crate::arith::convert::{self, Convert};

@@ -1,3 +1,5 @@
+//! f32 and f64 arithmetic in every rounding mode, against exact arithmetic.
+
 use super::reference::{F32, F64, Rational};
 use super::{ROUNDINGS, Rounding, operand, operand_f64};
 use crate::arith::single::{self, Extremum, Property};

@@ -1,3 +1,5 @@
+//! f16 and bf16 arithmetic, each result rounded once.
+
 use super::reference::{self, Rational};
 use super::{ROUNDINGS, Rounding};
 use crate::arith::half::{self, Bf16, F16, Half};

@@ -1,3 +1,5 @@
+//! Integer arithmetic, shifts and bit fields, at the edges of their types.
+
 use crate::arith::bits::{self, Bits, Permutation};
 use crate::arith::compare::{Combination, Comparison, combine, compare, selects_first};
 use crate::arith::int::{self, Integer};

@@ -1,3 +1,5 @@
+//! Fragments of matrices and their products, against plain loops.
+
 use crate::arith::Rounding;
 use crate::arith::half::{Bf16, F16, Half};
 use crate::arith::matrix::*;

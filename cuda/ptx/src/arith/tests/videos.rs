@@ -1,3 +1,5 @@
+//! Video instructions: selections of bytes and halves, and what is done with them.
+
 use crate::arith::compare::Comparison;
 use crate::arith::video::{MultiplyAdd, Part, Scalar, Second, Simd, Video};
 
