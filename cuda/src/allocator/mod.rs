@@ -21,7 +21,7 @@
 //! | `streams` | points of streams, fences, waits |
 //! | `pool` | handing blocks out and taking them back |
 //! | `search` | what happens when nothing fits |
-//! | `out_of_memory`, `statistics`, `timeline`, `origin` | what it tells |
+//! | `out_of_memory`, `statistics`, `timeline`, `page`, `origin` | what it tells |
 
 mod backing;
 mod blocks;
@@ -29,6 +29,7 @@ mod free_list;
 mod hash;
 mod origin;
 mod out_of_memory;
+mod page;
 mod pool;
 mod search;
 mod statistics;
@@ -274,9 +275,9 @@ impl<B: Backing> CachingAllocator<B> {
         self.shared.lock().pool.statistics()
     }
 
-    /// Records what happens from now on.
+    /// Records what happens from now on; what is held already comes first.
     pub fn start_recording(&self) {
-        self.shared.lock().pool.recorder.get_or_insert_default();
+        self.shared.lock().pool.start_recording();
     }
 
     /// What was recorded since the last call.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use tfrt_host::Diagnostic;
+use tfrt_host::{Diagnostic, tracing};
 
 use super::backing::Backing;
 use super::blocks::{Block, BlockTable, NONE, State};
@@ -33,6 +33,15 @@ pub(super) struct Segment {
     pub(super) first: u32,
 }
 
+/// Which neighbours to join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joining {
+    /// Those of which one is done with.
+    Done,
+    /// All, whoever may still use them: who gets such a block waits for more streams, but gets it.
+    All,
+}
+
 /// See the module.
 pub(super) struct Pool<B: Backing> {
     pub(super) backing: Arc<B>,
@@ -50,6 +59,8 @@ pub(super) struct Pool<B: Backing> {
     origins: Vec<Origin>,
     pub(super) statistics: Statistics,
     pub(super) recorder: Option<Recorder>,
+    /// Where the program's trace has the counters.
+    track: Option<tracing::Track>,
 }
 
 impl<B: Backing> Pool<B> {
@@ -67,6 +78,7 @@ impl<B: Backing> Pool<B> {
             origins: Vec::new(),
             statistics,
             recorder: None,
+            track: None,
         }
     }
 
@@ -110,7 +122,7 @@ impl<B: Backing> Pool<B> {
         live.shared = false;
         let allocation =
             Allocation { address: live.address, bytes: requested, serial, block: id, allocator: self.id };
-        if self.recorder.is_some() {
+        if self.is_watched() {
             self.record_grant(&allocation, stream, &origin);
         }
         if self.origins.len() <= id as usize {
@@ -132,11 +144,44 @@ impl<B: Backing> Pool<B> {
         self.record(kind);
     }
 
+    /// Takes note of what happened, in the recording and in the trace of the program, as far as they are wanted.
     #[cold]
     pub(super) fn record(&mut self, kind: EventKind) {
         if let Some(recorder) = &mut self.recorder {
             recorder.record(kind);
         }
+        if tracing::is_enabled() {
+            let id = self.id;
+            let track = self.track.get_or_insert_with(|| tracing::Track::new(&format!("device memory {id}")));
+            track.count("memory", "device memory held", self.statistics.bytes_requested);
+            track.count("memory", "device memory reserved", self.statistics.bytes_reserved);
+        }
+    }
+
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.recorder.is_some() || tracing::is_enabled()
+    }
+
+    /// Begins a recording with what is there already.
+    pub(super) fn start_recording(&mut self) {
+        if self.recorder.is_some() {
+            return;
+        }
+        let mut recorder = Recorder::default();
+        for Segment { address, bytes, .. } in self.segments.iter().flatten() {
+            recorder.record(EventKind::Reserved { address: *address, bytes: *bytes });
+        }
+        for (id, block) in self.blocks.iter().filter(|(_, block)| block.state == State::Live) {
+            recorder.record(EventKind::Granted {
+                serial: block.serial,
+                address: block.address,
+                bytes: block.requested,
+                stream: block.stream,
+                origin: self.origins[id as usize].clone(),
+            });
+        }
+        self.recorder = Some(recorder);
     }
 
     /// The block of a handle, if it is this allocator's and live.
@@ -177,7 +222,7 @@ impl<B: Backing> Pool<B> {
         let id = self.live(allocation)?;
         let block = *self.blocks.get(id);
         self.statistics.freed(block.bytes, block.requested);
-        if self.recorder.is_some() {
+        if self.is_watched() {
             self.record(EventKind::Freed { serial: block.serial });
         }
         let origin = &mut self.origins[id as usize];
@@ -318,16 +363,14 @@ impl<B: Backing> Pool<B> {
         marks
     }
 
-    /// Joins all neighbours that are not live, whoever may still use them: whoever gets such a block waits for more
-    /// streams, but gets it.
-    pub(super) fn join_all(&mut self) {
+    /// Joins neighbours that are not live.
+    pub(super) fn join_neighbours(&mut self, which: Joining) {
         let firsts: Vec<u32> = self.segments.iter().flatten().map(|segment| segment.first).collect();
         for first in firsts {
             let mut at = first;
             while at != NONE {
                 let next = self.blocks.get(at).after;
-                let idle = |state| matches!(state, State::Free | State::Pending);
-                if next == NONE || !idle(self.blocks.get(at).state) || !idle(self.blocks.get(next).state) {
+                if next == NONE || !self.may_join(at, next, which) {
                     at = next;
                     continue;
                 }
@@ -340,6 +383,20 @@ impl<B: Backing> Pool<B> {
                 }
                 self.blocks.join(at, next);
                 self.refile(at, marks);
+            }
+        }
+    }
+
+    fn may_join(&self, front: u32, back: u32, which: Joining) -> bool {
+        let (front, back) = (self.blocks.get(front), self.blocks.get(back));
+        let mark = |block: &Block| Mark { stream: block.stream, point: block.point };
+        let idle = |block: &Block| matches!(block.state, State::Free | State::Pending);
+        match which {
+            Joining::All => idle(front) && idle(back),
+            Joining::Done => {
+                front.state == State::Free
+                    && back.state == State::Free
+                    && (self.streams.is_reached(mark(front)) || self.streams.is_reached(mark(back)))
             }
         }
     }

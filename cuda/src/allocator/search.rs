@@ -18,7 +18,7 @@ use super::backing::Backing;
 use super::blocks::State;
 use super::origin::Origin;
 use super::out_of_memory::out_of_memory;
-use super::pool::{Pool, Segment};
+use super::pool::{Joining, Pool, Segment};
 use super::streams::Mark;
 use super::timeline::EventKind;
 use super::{ALIGNMENT, Allocation, GRANULE};
@@ -99,11 +99,24 @@ impl<B: Backing> Pool<B> {
         if let Some(id) = self.find_done(slot, bytes) {
             return Ok(Found::Block(id));
         }
+        if self.streams.len() > 1 {
+            // Neighbours that different streams gave back were joined only if they were done with then.
+            self.join_neighbours(Joining::Done);
+            if let Some(id) = self.find_done(slot, bytes) {
+                return Ok(Found::Block(id));
+            }
+        }
         let segment = segment_bytes(bytes);
         let allowed = self.reserve_allowed(bytes);
         if self.statistics.bytes_reserved.saturating_add(segment) > allowed {
             if let Some(id) = self.find_and_wait(slot, bytes)? {
                 return Ok(Found::Block(id));
+            }
+            if self.streams.len() > 1 {
+                self.join_neighbours(Joining::All);
+                if let Some(id) = self.find_and_wait(slot, bytes)? {
+                    return Ok(Found::Block(id));
+                }
             }
             self.cover_free_blocks()?;
             self.poll()?;
@@ -126,7 +139,7 @@ impl<B: Backing> Pool<B> {
         if let Some(id) = self.find_and_wait(slot, bytes)? {
             return Ok(Found::Block(id));
         }
-        self.join_all();
+        self.join_neighbours(Joining::All);
         if let Some(id) = self.find_and_wait(slot, bytes)? {
             return Ok(Found::Block(id));
         }
@@ -320,7 +333,7 @@ impl<B: Backing> Pool<B> {
     /// Gives back every cached segment that nobody uses.
     pub(super) fn release_unused(&mut self) -> Result<u64, Diagnostic> {
         self.poll()?;
-        self.join_all();
+        self.join_neighbours(Joining::All);
         self.release_down_to(0)
     }
 

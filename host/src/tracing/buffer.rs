@@ -90,7 +90,16 @@ impl Track {
     ) {
         if super::is_enabled() {
             let duration_ns = Some(end_ns.saturating_sub(start_ns));
-            self.buffer.record(Event { category, name: name.into(), start_ns, duration_ns });
+            let event = Event { category, name: name.into(), start_ns, duration_ns, value: None };
+            self.buffer.record(event);
+        }
+    }
+
+    /// Records what the counter `name` counts from now on, if tracing is on.
+    pub fn count(&self, category: &'static str, name: impl Into<Cow<'static, str>>, value: u64) {
+        if super::is_enabled() {
+            let (name, start_ns, value) = (name.into(), super::now_ns(), Some(value));
+            self.buffer.record(Event { category, name, start_ns, duration_ns: None, value });
         }
     }
 }

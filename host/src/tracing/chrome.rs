@@ -1,7 +1,7 @@
 //! Writing a trace as JSON in the Trace Event Format, which Chrome's `about:tracing` and Perfetto's viewer open.
 //!
-//! Spans are complete events (`"ph":"X"`), moments are thread-scoped instants (`"ph":"i"`), tracks' names are metadata
-//! (`"ph":"M"`). Times are microseconds.
+//! Spans are complete events (`"ph":"X"`), moments are thread-scoped instants (`"ph":"i"`), counters are counter events
+//! (`"ph":"C"`), tracks' names are metadata (`"ph":"M"`). Times are microseconds.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -71,9 +71,10 @@ fn write_event(out: &mut impl Write, event: &Event, pid: u32, tid: u64) -> io::R
         Quoted(event.category),
         Microseconds(event.start_ns)
     )?;
-    match event.duration_ns {
-        Some(duration) => write!(out, ",\"ph\":\"X\",\"dur\":{}", Microseconds(duration))?,
-        None => out.write_all(b",\"ph\":\"i\",\"s\":\"t\"")?,
+    match (event.value, event.duration_ns) {
+        (Some(value), _) => write!(out, ",\"ph\":\"C\",\"args\":{{\"value\":{value}}}")?,
+        (None, Some(duration)) => write!(out, ",\"ph\":\"X\",\"dur\":{}", Microseconds(duration))?,
+        (None, None) => out.write_all(b",\"ph\":\"i\",\"s\":\"t\"")?,
     }
     out.write_all(b"}")
 }

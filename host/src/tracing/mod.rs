@@ -1,5 +1,5 @@
 //! What the program did when: spans and instants on the threads of this process and on tracks of others (a device's
-//! streams), to be looked at in a trace viewer.
+//! streams), and counters, to be looked at in a trace viewer.
 //!
 //! While tracing is off, a span costs one relaxed load. While it is on, each thread records into a buffer of its own,
 //! which is bounded: events that no longer fit are counted, not kept. [`take`] collects everybody's events; writing
@@ -95,7 +95,13 @@ impl Drop for Span {
     fn drop(&mut self) {
         let duration_ns = Some(now_ns().saturating_sub(self.start_ns));
         let Self { category, start_ns, .. } = *self;
-        buffer::record_here(Event { category, name: std::mem::take(&mut self.name), start_ns, duration_ns });
+        buffer::record_here(Event {
+            category,
+            name: std::mem::take(&mut self.name),
+            start_ns,
+            duration_ns,
+            value: None,
+        });
     }
 }
 
@@ -104,7 +110,7 @@ impl Drop for Span {
 pub fn instant<N: Into<Cow<'static, str>>>(category: &'static str, name: impl FnOnce() -> N) {
     if is_enabled() {
         let name = name().into();
-        buffer::record_here(Event { category, name, start_ns: now_ns(), duration_ns: None });
+        buffer::record_here(Event { category, name, start_ns: now_ns(), duration_ns: None, value: None });
     }
 }
 

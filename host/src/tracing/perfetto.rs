@@ -34,7 +34,15 @@ pub(super) struct TrackDescriptor {
     pub(super) process: Option<ProcessDescriptor>,
     #[prost(message, optional, tag = "4")]
     pub(super) thread: Option<ThreadDescriptor>,
+    #[prost(uint64, optional, tag = "5")]
+    pub(super) parent_uuid: Option<u64>,
+    #[prost(message, optional, tag = "8")]
+    pub(super) counter: Option<CounterDescriptor>,
 }
+
+/// `perfetto.protos.CounterDescriptor`.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct CounterDescriptor {}
 
 /// `perfetto.protos.ProcessDescriptor`.
 #[derive(Clone, PartialEq, Message)]
@@ -67,6 +75,8 @@ pub(super) struct TrackEvent {
     pub(super) categories: Vec<String>,
     #[prost(string, optional, tag = "23")]
     pub(super) name: Option<String>,
+    #[prost(int64, optional, tag = "30")]
+    pub(super) counter_value: Option<i64>,
 }
 
 /// `perfetto.protos.TrackEvent.Type`.
@@ -77,6 +87,7 @@ pub(super) enum EventType {
     SliceBegin = 1,
     SliceEnd = 2,
     Instant = 3,
+    Counter = 4,
 }
 
 /// Field 1 of `perfetto.protos.Trace`, `repeated TracePacket packet`, as it precedes each packet. A trace is nothing
@@ -89,6 +100,9 @@ const SEQUENCE_ID: u32 = 1;
 /// The track of the process; threads' and other tracks' ids lie behind it. A viewer puts threads under the process of
 /// their pid, so tracks that are no threads are described as if they were.
 const PROCESS_UUID: u64 = 1 << 32;
+
+/// The tracks of counters lie behind this one.
+const COUNTER_UUID: u64 = 1 << 48;
 
 struct Writer<'a, W> {
     out: &'a mut W,
@@ -126,6 +140,41 @@ impl<W: Write> Writer<'_, W> {
                 track_uuid: Some(track),
                 categories: event.iter().map(|event| event.category.to_owned()).collect(),
                 name: event.map(|event| event.name.clone().into_owned()),
+                counter_value: None,
+            }),
+            track_descriptor: None,
+        })
+    }
+
+    /// Writes what a counter counts. Each counter of a track has a track of its own; `known` are those described before.
+    fn counter<'t>(
+        &mut self,
+        known: &mut Vec<&'t str>,
+        track: &TrackTrace,
+        event: &'t Event,
+        value: u64,
+    ) -> io::Result<()> {
+        let number = known.iter().position(|name| *name == event.name).unwrap_or(known.len());
+        let uuid = COUNTER_UUID + (track.id << 16) + number as u64;
+        if number == known.len() {
+            known.push(&event.name);
+            self.descriptor(TrackDescriptor {
+                uuid: Some(uuid),
+                name: Some(event.name.clone().into_owned()),
+                parent_uuid: Some(PROCESS_UUID),
+                counter: Some(CounterDescriptor {}),
+                ..TrackDescriptor::default()
+            })?;
+        }
+        self.packet(&TracePacket {
+            timestamp: Some(event.start_ns),
+            trusted_packet_sequence_id: Some(SEQUENCE_ID),
+            track_event: Some(TrackEvent {
+                r#type: Some(EventType::Counter.into()),
+                track_uuid: Some(uuid),
+                categories: vec![event.category.to_owned()],
+                name: None,
+                counter_value: Some(i64::try_from(value).unwrap_or(i64::MAX)),
             }),
             track_descriptor: None,
         })
@@ -145,7 +194,12 @@ impl<W: Write> Writer<'_, W> {
             ..TrackDescriptor::default()
         })?;
         let mut open_until = Vec::new();
+        let mut counters = Vec::new();
         for event in track.in_order() {
+            if let Some(value) = event.value {
+                self.counter(&mut counters, track, event, value)?;
+                continue;
+            }
             while let Some(end) = open_until.pop_if(|end| *end <= event.start_ns) {
                 self.event(uuid, end, EventType::SliceEnd, None)?;
             }

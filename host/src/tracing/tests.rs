@@ -4,7 +4,7 @@
 use super::*;
 
 fn event(name: &'static str, start_ns: u64, duration_ns: Option<u64>) -> Event {
-    Event { category: "test", name: name.into(), start_ns, duration_ns }
+    Event { category: "test", name: name.into(), start_ns, duration_ns, value: None }
 }
 
 #[test]
@@ -133,6 +133,49 @@ mod export {
         );
         assert_eq!(events[0]["args"]["name"], "main \\");
         assert!(events.iter().all(|e| e["ph"] == "M" || e["cat"] == "test"));
+    }
+
+    /// A track with two counters.
+    fn counters() -> Trace {
+        let count =
+            |name: &'static str, start_ns, value| Event { value: Some(value), ..event(name, start_ns, None) };
+        let events = vec![count("held", 1_000, 5), count("reserved", 1_000, 8), count("held", 2_000, 3)];
+        Trace { tracks: vec![TrackTrace { id: 3, name: "memory".to_owned(), events, dropped: 0 }] }
+    }
+
+    #[test]
+    fn chrome_json_holds_counters() {
+        let mut json = Vec::new();
+        counters().write_chrome_json(&mut json).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let counts: Vec<_> = json["traceEvents"].as_array().unwrap()[1..]
+            .iter()
+            .map(|e| {
+                (e["ph"].as_str().unwrap(), e["name"].as_str().unwrap(), e["args"]["value"].as_u64().unwrap())
+            })
+            .collect();
+        assert_eq!(counts, [("C", "reserved", 8), ("C", "held", 5), ("C", "held", 3)]);
+    }
+
+    #[test]
+    fn perfetto_has_a_track_for_each_counter() {
+        let mut bytes = Vec::new();
+        counters().write_perfetto(&mut bytes).unwrap();
+        let packets = PerfettoTrace::decode(&*bytes).unwrap().packet;
+        let described = packets.iter().filter_map(|packet| packet.track_descriptor.as_ref());
+        let names: std::collections::HashMap<u64, String> = described
+            .filter(|descriptor| descriptor.counter.is_some())
+            .map(|descriptor| (descriptor.uuid(), descriptor.name().to_owned()))
+            .collect();
+        let counts: Vec<_> = packets
+            .iter()
+            .filter_map(|packet| Some((packet.timestamp(), packet.track_event.as_ref()?)))
+            .map(|(time, event)| {
+                assert_eq!(event.r#type(), EventType::Counter);
+                (time, names[&event.track_uuid()].as_str(), event.counter_value())
+            })
+            .collect();
+        assert_eq!(counts, [(1_000, "reserved", 8), (1_000, "held", 5), (2_000, "held", 3)]);
     }
 
     #[derive(Clone, PartialEq, Message)]

@@ -13,6 +13,8 @@ pub struct Event {
     pub start_ns: u64,
     /// How long it took; `None` for a moment.
     pub duration_ns: Option<u64>,
+    /// What a counter of this name counts from now on; `None` for what is no counter.
+    pub value: Option<u64>,
 }
 
 impl Event {
