@@ -31,6 +31,11 @@ impl Origin {
             })
         })
     }
+
+    /// The place of the kernel that runs on this thread.
+    pub fn location_here() -> Option<SourceLocation> {
+        CURRENT.with_borrow(|current| current.as_ref()?.location())
+    }
 }
 
 impl fmt::Display for Origin {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tfrt_cuda::allocator::Options;
 use tfrt_cuda::checker::{Checker, Mistake};
-use tfrt_cuda::front::{Choice, Context, DeviceAllocator, DeviceOptions, Platform, Stream};
-use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_cuda::front::{Argument, Choice, Context, DeviceAllocator, DeviceOptions, Platform, Stream};
+use tfrt_cuda::hal::{EventOptions, LaunchConfig, Pattern, StreamOptions};
 use tfrt_host::host_buffer::HostBuffer;
 
 const BYTES: u64 = 1 << 16;
@@ -138,4 +138,52 @@ fn leaks_are_found() {
     for leak in [Mistake::LeakedStream, Mistake::LeakedEvent, Mistake::LeakedBuffer] {
         assert!(leaks.contains(&leak), "{leaks:?}");
     }
+}
+
+/// Doubles the numbers of a buffer, one for each thread of its one block.
+const DOUBLE: &str = "
+    .version 7.0
+    .target sm_70
+    .address_size 64
+    .visible .entry double(.param .u64 numbers)
+    {
+        .reg .b64 %rd<5>;
+        .reg .b32 %r<4>;
+        ld.param.u64 %rd1, [numbers];
+        cvta.to.global.u64 %rd2, %rd1;
+        mov.u32 %r1, %tid.x;
+        mul.wide.u32 %rd3, %r1, 4;
+        add.u64 %rd4, %rd2, %rd3;
+        ld.global.u32 %r2, [%rd4];
+        add.u32 %r3, %r2, %r2;
+        st.global.u32 [%rd4], %r3;
+        ret;
+    }";
+
+/// A launch on the first stream doubles as many numbers as it has threads; the second one copies the first 256 bytes.
+fn launch_and_copy(threads: u32, offset: u64) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, allocator, .. } = &setup;
+    let module = context.load_module(DOUBLE.as_bytes()).unwrap();
+    let double = module.function("double").unwrap();
+    let numbers = allocator.allocate(first, BYTES as i64, "numbers").unwrap();
+    let copy = allocator.allocate(second, BYTES as i64, "copy").unwrap();
+    first.set(&numbers, 0, Pattern::U32(1), 128).unwrap();
+    first.synchronize().unwrap();
+    let config =
+        LaunchConfig { grid: 1.into(), block: threads.into(), shared_memory_bytes: 0, cooperative: false };
+    first.launch(&double, &config, &[Argument::Buffer(&numbers, None)]).unwrap();
+    second.copy((&copy, 0), (&numbers, offset), 256, false).unwrap();
+    drop((numbers, copy, double, module));
+    setup.finish()
+}
+
+#[test]
+fn launches_are_observed() {
+    assert_eq!(launch_and_copy(64, 0), [Mistake::Race]);
+    // Other bytes of the same buffer.
+    assert_eq!(launch_and_copy(64, 256), []);
+    assert_eq!(launch_and_copy(65, 256), [Mistake::Race]);
+    // Behind what was written, which the launch reads before it writes.
+    assert_eq!(launch_and_copy(129, 0), [Mistake::Race, Mistake::Uninitialized]);
 }

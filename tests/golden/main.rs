@@ -1,5 +1,5 @@
-//! Golden tests: each file `tests/mlir/**/*.mlir` holds a program, the commands to run it (`// RUN:`) and what they
-//! print (`// CHECK:`). The commands are our own tools, called in this process.
+//! Golden tests: each file `tests/mlir/**/*.mlir` and `examples/*.mlir` holds a program, the commands to run it
+//! (`// RUN:`) and what they print (`// CHECK:`). The commands are our own tools, called in this process.
 //!
 //! A file's whole output may be fixed instead: `// RUN: tool %s | golden %s` compares with the file's `// OUT:` lines.
 //! `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the tools print now.
@@ -20,6 +20,8 @@ use std::{
 use libtest_mimic::{Arguments, Trial};
 
 const FOLDER: &str = "tests/mlir";
+/// Programs to learn from.
+const EXAMPLES: &str = "examples";
 /// Programs with tests of their own.
 const MODELS: &str = "models";
 
@@ -28,9 +30,10 @@ fn main() -> ExitCode {
     // The executor's leak check counts the values of the process, so that cases run one after the other.
     arguments.test_threads = Some(1);
     let mut files = Vec::new();
-    if let Err(error) = find(Path::new(FOLDER), &mut files) {
+    let found = find(Path::new(FOLDER), &mut files).and_then(|()| find(Path::new(EXAMPLES), &mut files));
+    if let Err(error) = found {
         files.clear();
-        let message = format!("{FOLDER}: {error}");
+        let message = format!("{FOLDER}, {EXAMPLES}: {error}");
         return libtest_mimic::run(&arguments, vec![Trial::test("files", || Err(message.into()))])
             .exit_code();
     }

@@ -50,6 +50,7 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 pub use backing::Backing;
 pub use origin::Origin;
+pub use page::write_timeline;
 pub use statistics::Statistics;
 pub use timeline::{EventKind, MemoryEvent, MemoryLog};
 

@@ -189,42 +189,56 @@ impl<'a> Colours<'a> {
     }
 }
 
-impl MemoryLog {
-    /// Writes the page. `title` says whose memory it is.
-    ///
-    /// # Errors
-    /// Those of `out`, which should be buffered.
-    pub fn write_html(&self, title: &str, out: &mut impl io::Write) -> io::Result<()> {
-        let story = Story::new(self);
-        let mut page = String::new();
-        // Writing to a string does not fail.
-        let _ = write_page(&story, title, &mut page);
-        out.write_all(page.as_bytes())
-    }
+/// Writes recordings, each with its name, as one page. `title` says whose memory it is.
+///
+/// # Errors
+/// Those of `out`, which should be buffered.
+pub fn write_timeline(
+    title: &str,
+    recordings: &[(String, MemoryLog)],
+    out: &mut impl io::Write,
+) -> io::Result<()> {
+    let mut page = String::new();
+    // Writing to a string does not fail.
+    let _ = write_page(title, recordings, &mut page);
+    out.write_all(page.as_bytes())
 }
 
 const STYLE: &str = "\
 :root{color-scheme:light}\
 body{font:14px/1.45 system-ui,sans-serif;margin:24px auto;max-width:1240px;padding:0 16px;color:#222;background:#fff}\
-h1{font-size:20px;margin:0 0 4px}h2{font-size:15px;margin:22px 0 6px}\
+h1{font-size:20px;margin:0 0 4px}h2{font-size:17px;margin:28px 0 4px}h3{font-size:15px;margin:20px 0 6px}\
 p{margin:2px 0;color:#555}\
 svg{width:100%;height:auto;display:block;font-size:11px}\
 svg text{fill:#666}\
 .grid{stroke:#e4e4e4}.segment{stroke:#ccc;stroke-dasharray:3 3}\
-rect:hover{stroke:#000;stroke-width:1.5}\
+rect{stroke:#fff;stroke-width:.3}rect:hover{stroke:#000;stroke-width:1.5}\
 table{border-collapse:collapse;margin-top:4px}\
 td,th{padding:2px 14px 2px 0;text-align:left}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
 i{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:8px;vertical-align:-1px}";
 
-fn write_page(story: &Story<'_>, title: &str, page: &mut String) -> fmt::Result {
+fn write_page(title: &str, recordings: &[(String, MemoryLog)], page: &mut String) -> fmt::Result {
+    let title = Escaped(title);
+    writeln!(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">")?;
+    writeln!(page, "<title>Device memory of {title}</title><style>{STYLE}</style></head><body>")?;
+    writeln!(page, "<h1>Device memory of {title}</h1>")?;
+    if recordings.is_empty() {
+        writeln!(page, "<p>Nobody asked for any.</p>")?;
+    }
+    for (name, log) in recordings {
+        if recordings.len() > 1 {
+            writeln!(page, "<h2>{}</h2>", Escaped(name))?;
+        }
+        write_recording(&Story::new(log), page)?;
+    }
+    writeln!(page, "</body></html>")
+}
+
+fn write_recording(story: &Story<'_>, page: &mut String) -> fmt::Result {
     let peak = story.peak();
     let holders = story.holders(peak.time_ns);
     let colours = Colours::new(&holders);
     let reserved_max = story.samples.iter().map(|sample| sample.reserved).max().unwrap_or(0);
-    let title = Escaped(title);
-    writeln!(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">")?;
-    writeln!(page, "<title>Memory of {title}</title><style>{STYLE}</style></head><body>")?;
-    writeln!(page, "<h1>Memory of {title}</h1>")?;
     writeln!(
         page,
         "<p>{} allocations in {}; at most {} held at once (after {}), {} reserved.</p>",
@@ -239,15 +253,14 @@ fn write_page(story: &Story<'_>, title: &str, page: &mut String) -> fmt::Result 
     }
     write_curves(story, reserved_max.max(peak.live).max(1), peak, page)?;
     write_blocks(story, &colours, page)?;
-    write_table(&holders, &colours, peak, page)?;
-    writeln!(page, "</body></html>")
+    write_table(&holders, &colours, peak, page)
 }
 
 /// What was held and reserved, over time.
 fn write_curves(story: &Story<'_>, top: u64, peak: Sample, page: &mut String) -> fmt::Result {
-    writeln!(page, "<h2>Reserved and held over time</h2>")?;
+    writeln!(page, "<h3>Reserved and held over time</h3>")?;
     writeln!(page, "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\">", CURVES_HEIGHT + 22.0)?;
-    let y = |bytes: u64| CURVES_HEIGHT * (1.0 - 0.95 * bytes as f64 / top as f64);
+    let y = |bytes: u64| CURVES_HEIGHT * (1.0 - 0.88 * bytes as f64 / top as f64);
     for quarter in 0..=4 {
         let bytes = top / 4 * quarter;
         let at = y(bytes);
@@ -323,12 +336,15 @@ fn write_times(story: &Story<'_>, height: f64, page: &mut String) -> fmt::Result
 
 /// Which block lay where, from when to when.
 fn write_blocks(story: &Story<'_>, colours: &Colours<'_>, page: &mut String) -> fmt::Result {
-    writeln!(page, "<h2>Blocks by address</h2>")?;
+    writeln!(page, "<h3>Blocks by address</h3>")?;
     write!(
         page,
         "<p>Each box is a block: its width is how long it was held, its height its size; point at one to"
     )?;
-    writeln!(page, " see whose it is. Dashed lines part the segments taken from the device.</p>")?;
+    writeln!(
+        page,
+        " see whose it is. Dashed lines are where larger segments taken from the device begin.</p>"
+    )?;
     let weight = |span: &Span<'_>| span.bytes as u128 * u128::from((span.end_ns - span.start_ns).max(1));
     let mut drawn: Vec<&Span<'_>> = story.spans.iter().collect();
     if drawn.len() > BLOCKS_MAX {
@@ -339,6 +355,9 @@ fn write_blocks(story: &Story<'_>, colours: &Colours<'_>, page: &mut String) -> 
     writeln!(page, "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\">", BLOCKS_HEIGHT + 22.0)?;
     for (address, (bytes, _)) in &story.segments {
         let (Some(bottom), Some(top)) = (story.y(*address), story.y(address + bytes)) else { continue };
+        if bottom - top < 4.0 {
+            continue;
+        }
         writeln!(
             page,
             "<line class=\"segment\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{bottom:.1}\" y2=\"{bottom:.1}\"/>"
@@ -379,7 +398,7 @@ fn write_table(
     peak: Sample,
     page: &mut String,
 ) -> fmt::Result {
-    writeln!(page, "<h2>Who held what at the peak</h2><table>")?;
+    writeln!(page, "<h3>Who held what at the peak</h3><table>")?;
     writeln!(
         page,
         "<tr><th>from</th><th class=\"n\">bytes</th><th class=\"n\">share</th><th class=\"n\">blocks</th></tr>"
@@ -426,7 +445,7 @@ mod tests {
 
     fn page(log: &MemoryLog) -> String {
         let mut page = Vec::new();
-        log.write_html("a <test> & more", &mut page).unwrap();
+        write_timeline("a <test> & more", &[("one".to_owned(), log.clone())], &mut page).unwrap();
         String::from_utf8(page).unwrap()
     }
 
@@ -452,7 +471,7 @@ mod tests {
         let page = page(&log);
         assert_eq!(page.matches("<rect x=").count(), 3 + 3, "three blocks and a legend");
         for part in [
-            "Memory of a &lt;test&gt; &amp; more",
+            "Device memory of a &lt;test&gt; &amp; more",
             "3 allocations in 4000 ns",
             "at most 3.0 KiB held at once",
         ] {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, Memory, ParallelFor, Params};
+use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, Memory, ParallelFor, Params, Touched};
 
 use super::access::{Access, AccessKind};
 use super::context::CpuContext;
@@ -153,10 +153,16 @@ impl Modules for CpuContext {
                 .grid(extents(config.grid))
                 .block(extents(config.block))
                 .shared(config.shared_memory_bytes.into())
+                .footprint(run.shared.observer.is_some())
                 .parallel(&run.shared.pool);
             let done = launch.run(&params, &space.ptx.0);
             drop(kept);
-            done.map(drop).map_err(|fault| device_error(&fault))
+            let report = done.map_err(|fault| device_error(&fault))?;
+            run.observed.extend(report.touched.iter().map(|touched| {
+                let Touched { address, bytes, written } = *touched;
+                if written { Access::write(address, bytes) } else { Access::read(address, bytes) }
+            }));
+            Ok(())
         });
         stream.core.submit(operation)
     }

@@ -89,6 +89,14 @@ struct AllocatorInner {
     destroyed: AtomicBool,
 }
 
+impl Drop for AllocatorInner {
+    fn drop(&mut self) {
+        if let Some(timeline) = self.context.device().timeline() {
+            timeline.end(&self.caching);
+        }
+    }
+}
+
 impl Owned for DeviceAllocator {
     const KIND: &'static str = "allocator";
 
@@ -106,6 +114,9 @@ impl DeviceAllocator {
         let backing = HalBacking { hal: context.hal_shared().clone(), completions: context.completions() };
         let caching = CachingAllocator::new(Arc::new(backing), options);
         context.add_allocator(&caching);
+        if let Some(timeline) = context.device().timeline() {
+            timeline.begin(context.device().ordinal(), &caching);
+        }
         let context = context.clone();
         Self(Arc::new(AllocatorInner { context, caching, destroyed: AtomicBool::new(false) }))
     }
@@ -159,7 +170,7 @@ impl DeviceAllocator {
         stream.refuse_while_capturing("memory cannot be allocated while a stream is captured")?;
         let bytes = u64::try_from(bytes)
             .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))?;
-        let location = Origin::here().location;
+        let location = Origin::location_here();
         let origin = crate::allocator::Origin { label, location };
         Ok(Request { stream: stream.as_ref().clone(), bytes, origin })
     }

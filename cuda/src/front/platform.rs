@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::completion::Completions;
 use super::context::Context;
+use super::memory_timeline::MemoryTimeline;
 use crate::checker::Checker;
 use crate::cpu::{CpuBackend, CpuOptions};
 use crate::error::{DeviceError, Result, Status};
@@ -75,6 +76,8 @@ pub struct DeviceOptions {
     pub fault: NoopFault,
     /// Who watches what is done on CPU devices.
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// Who keeps what allocators do.
+    pub(super) timeline: Option<Arc<MemoryTimeline>>,
 }
 
 impl DeviceOptions {
@@ -89,6 +92,13 @@ impl DeviceOptions {
         self.observer = Some(checker);
         self
     }
+
+    /// Has a timeline keep what the devices' allocators do.
+    #[must_use]
+    pub fn recorded_by(mut self, timeline: Arc<MemoryTimeline>) -> Self {
+        self.timeline = Some(timeline);
+        self
+    }
 }
 
 impl Default for DeviceOptions {
@@ -100,6 +110,7 @@ impl Default for DeviceOptions {
             threads: 0,
             fault: NoopFault::None,
             observer: None,
+            timeline: None,
         }
     }
 }
@@ -128,6 +139,7 @@ pub(super) struct Shared {
     first: u32,
     count: u32,
     pub(super) observer: Option<Arc<dyn Observer>>,
+    timeline: Option<Arc<MemoryTimeline>>,
     primary: Mutex<Vec<Option<Context>>>,
     completions: Arc<Mutex<Vec<Weak<Completions>>>>,
 }
@@ -170,6 +182,7 @@ impl Platform {
             first,
             count,
             observer: options.observer.clone(),
+            timeline: options.timeline.clone(),
             primary: Mutex::new(vec![None; count as usize]),
             completions: Arc::default(),
         };
@@ -248,6 +261,11 @@ struct DeviceInner {
 }
 
 impl Device {
+    /// Who keeps what its allocators do.
+    pub(super) fn timeline(&self) -> Option<&Arc<MemoryTimeline>> {
+        self.0.platform.timeline.as_ref()
+    }
+
     /// Its number.
     pub fn ordinal(&self) -> u32 {
         self.0.ordinal

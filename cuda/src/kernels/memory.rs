@@ -11,6 +11,7 @@ use super::{Done, from, transferred, unsigned};
 use crate::allocator::Options;
 use crate::front::{Context, DeviceAllocator, DeviceBuffer, Stream};
 use crate::hal::Pattern;
+use crate::origin;
 
 fn allocator_create(context: Arg<Context>, _chain: Chain) -> (DeviceAllocator, Chain) {
     (context.create_allocator(Options::default()), Chain)
@@ -61,17 +62,18 @@ fn allocate(
 ) -> Allocated {
     let (promise, buffer) = Promise::new();
     let (caller, asking, work) = (cx.clone(), thread::current().id(), cx.host().external_work());
-    from(cx, allocator.context(), || {
-        allocator.allocate_with(&stream, bytes, "tfrt_cuda.mem.allocate", move |granted| {
-            if thread::current().id() == asking {
-                return caller.settle(promise, granted);
-            }
-            // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
-            let host = caller.host().clone();
-            host.add_task(Task::new(move || caller.settle(promise, granted)));
-            drop(work);
-        });
+    // Always, as whoever runs out of memory wants to know who holds it.
+    let entered = origin::enter(cx);
+    allocator.allocate_with(&stream, bytes, "tfrt_cuda.mem.allocate", move |granted| {
+        if thread::current().id() == asking {
+            return caller.settle(promise, granted);
+        }
+        // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
+        let host = caller.host().clone();
+        host.add_task(Task::new(move || caller.settle(promise, granted)));
+        drop(work);
     });
+    drop(entered);
     let chain = match buffer.get() {
         Some(Ok(_)) => AsyncValueRef::available(Chain),
         Some(Err(error)) => AsyncValueRef::from_error(error),

@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         timed(&session, console)?;
     }
     let (mut latencies, total) = measure(args, &session, console)?;
+    session.write_timeline()?;
     latencies.sort_unstable();
     let figures = Figures { load, first, latencies, total, items: args.items };
     if args.json { print_json(console, &figures.to_json(&session.function)) } else { figures.print(console) }

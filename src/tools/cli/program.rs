@@ -1,14 +1,23 @@
 //! What `run` and `bench` have in common: a program, one of its functions, arguments and a request.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    io::{self, BufWriter},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use tfrt_cuda::{
+    allocator::write_timeline,
     checker::Checker,
-    front::{Choice, DeviceOptions},
+    front::{Choice, DeviceOptions, MemoryTimeline},
 };
-use tfrt_host::{AsyncValue, Diagnostic, FunctionRef, RequestContext, ResourceContext, work_queue};
+use tfrt_host::{
+    AsyncValue, Diagnostic, ErrorCode, FunctionRef, RequestContext, ResourceContext, work_queue,
+};
 use tfrt_models::kernels::{DATA_DIR, PROGRESS, Progress};
 
 use super::{
@@ -56,11 +65,22 @@ pub(super) struct DeviceArgs {
     /// Find missing synchronization, reads of uninitialized memory and leaks on the CPU devices
     #[arg(long)]
     check: bool,
+    /// Write a page of HTML that shows who held device memory when
+    #[arg(long, value_name = "FILE")]
+    memory_timeline: Option<PathBuf>,
 }
 
 impl DeviceArgs {
-    /// The devices, and who checks them.
-    pub(super) fn options(&self) -> (DeviceOptions, Option<Arc<Checker>>) {
+    /// The devices, who checks them, and who records their memory.
+    fn options(&self) -> (DeviceOptions, Option<Arc<Checker>>, Option<Arc<MemoryTimeline>>) {
+        let (options, checker) = self.checked();
+        match self.memory_timeline.is_some().then(MemoryTimeline::new) {
+            Some(timeline) => (options.recorded_by(timeline.clone()), checker, Some(timeline)),
+            None => (options, checker, None),
+        }
+    }
+
+    fn checked(&self) -> (DeviceOptions, Option<Arc<Checker>>) {
         if !self.check {
             return (DeviceOptions::new(self.device, self.cpu_devices), None);
         }
@@ -84,6 +104,8 @@ pub(super) struct Session {
     /// Whether a person wants to see how far the program is.
     pub(super) progress: bool,
     checker: Option<Arc<Checker>>,
+    /// Who records the devices' memory, and where that is to be written.
+    timeline: Option<(Arc<MemoryTimeline>, PathBuf)>,
 }
 
 impl Session {
@@ -93,7 +115,8 @@ impl Session {
             work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
         let errors = Arc::new(Mutex::new(Vec::new()));
         let told = errors.clone();
-        let (devices, checker) = args.devices.options();
+        let (devices, checker, timeline) = args.devices.options();
+        let timeline = timeline.zip(args.devices.memory_timeline.clone());
         let mut builder = Runtime::builder()
             .work_queue(queue)
             .devices(devices)
@@ -108,7 +131,19 @@ impl Session {
         let arguments = arguments(&function, &args.inputs, &runtime)?;
         let function = function.name().to_owned();
         let (data, deadline) = (args.data.clone(), args.deadline);
-        Ok(Self { runtime, program, function, arguments, errors, data, deadline, progress: false, checker })
+        let progress = false;
+        Ok(Self {
+            runtime,
+            program,
+            function,
+            arguments,
+            errors,
+            data,
+            deadline,
+            progress,
+            checker,
+            timeline,
+        })
     }
 
     /// A request with the resources and the deadline asked for.
@@ -133,6 +168,19 @@ impl Session {
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
         self.runtime.host().quiesce()?;
         Ok(results)
+    }
+
+    /// Writes the timeline of the devices' memory, if it was asked for.
+    pub(super) fn write_timeline(&self) -> Result<(), Diagnostic> {
+        let Some((timeline, file)) = &self.timeline else { return Ok(()) };
+        let write = || -> io::Result<()> {
+            let mut out = BufWriter::new(File::create(file)?);
+            write_timeline(&self.function, &timeline.take(), &mut out)?;
+            out.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
+        };
+        write().map_err(|error| {
+            Diagnostic::new(ErrorCode::Io, format!("cannot write '{}': {error}", file.display()))
+        })
     }
 
     /// The errors that arose since the last call, with those that the results are.

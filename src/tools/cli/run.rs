@@ -53,6 +53,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         tracing::disable();
         write_trace(file)?;
     }
+    session.write_timeline()?;
     let results = called?;
     session.runtime.host().flush();
     let types = session.result_types();

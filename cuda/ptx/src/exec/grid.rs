@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::block::Progress;
 use super::dim::Dim3;
 use super::fault::{Fault, FaultKind};
+use super::instrument::footprint::{self, Footprint, Touched};
 use super::instrument::{GlobalRaces, Instruments, Statistics, Switches, global_races};
 use super::lanes::LANES;
 use super::level::Level;
@@ -84,6 +85,8 @@ pub struct Report {
     pub warp_instructions: u64,
     /// What was counted, if that was asked for.
     pub statistics: Option<Statistics>,
+    /// What the launch touched of global memory, if asked for: what it read, by address, then what it wrote.
+    pub touched: Vec<Touched>,
 }
 
 /// A launch in preparation.
@@ -154,6 +157,12 @@ impl<'l> Launch<'l> {
         self
     }
 
+    /// Keeps which bytes of global memory the launch reads and writes.
+    pub fn footprint(mut self, keep: bool) -> Self {
+        self.switches.footprint = keep;
+        self
+    }
+
     /// Where the program's `printf` goes; without one, nowhere. It may be called from several threads at once.
     pub fn printf(mut self, sink: &'l Sink<'l>) -> Self {
         self.sink = Some(sink);
@@ -211,15 +220,18 @@ impl<'l> Launch<'l> {
             instruction_limit: self.instruction_limit,
             instructions: AtomicU64::new(0),
             started: Instant::now(),
+            footprints: Mutex::default(),
         };
         if !self.switches.uninitialized {
             memory.launch_unwatched();
         }
         launched.run(self.parallel, self.threads)?;
         let statistics = launched.statistics.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let footprints = launched.footprints.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Report {
             warp_instructions: launched.instructions.load(Ordering::Relaxed),
             statistics: self.switches.statistics.then_some(statistics),
+            touched: footprint::merge(&footprints),
         })
     }
 
@@ -276,6 +288,8 @@ pub(crate) struct Launched<'l> {
     pub(crate) instruction_limit: Option<u64>,
     pub(crate) instructions: AtomicU64,
     pub(crate) started: Instant,
+    /// Of the workers that are done.
+    pub(crate) footprints: Mutex<Vec<Footprint>>,
 }
 
 impl Launched<'_> {
@@ -294,11 +308,13 @@ impl Launched<'_> {
     }
 
     /// A worker is done.
-    fn collect(&self, machine: &Machine<'_>) {
+    fn collect(&self, machine: Machine<'_>) {
         self.count_instructions(machine.instructions);
-        if let Some(instruments) = &machine.instruments {
+        if let Some(instruments) = machine.instruments {
             let mut statistics = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
             instruments.add_statistics(&mut statistics);
+            let mut footprints = self.footprints.lock().unwrap_or_else(PoisonError::into_inner);
+            footprints.extend(instruments.footprint);
         }
     }
 
@@ -350,7 +366,7 @@ impl Launched<'_> {
             }
         }
         for machine in idle.into_iter().chain(running) {
-            self.collect(&machine);
+            self.collect(machine);
         }
     }
 }

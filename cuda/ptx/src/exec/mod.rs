@@ -46,6 +46,7 @@ pub(crate) mod warp;
 pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};
 pub use grid::{Launch, Param, Params, Report};
+pub use instrument::footprint::Touched;
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
 pub use memory::{Memory, MemoryError};
 pub use parallel::{OwnThreads, ParallelFor, Sequential};

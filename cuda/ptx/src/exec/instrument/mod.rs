@@ -5,6 +5,7 @@
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `footprint` | which bytes of global memory are touched |
 //! | `class` | what an instruction orders: barriers of warps, fences, accesses that synchronize |
 //! | `race` | pairs of accesses in no order: what both trackers have in common |
 //! | `shared_races` | those of threads of a block, in shared memory |
@@ -13,6 +14,7 @@
 //! | `statistics` | counts |
 
 mod class;
+pub(crate) mod footprint;
 mod global_races;
 mod initialized;
 mod race;
@@ -24,6 +26,7 @@ use super::fault::{FaultKind, Trap};
 use super::grid::Launched;
 use super::memory::Table;
 use class::Class;
+use footprint::Footprint;
 pub(crate) use global_races::GlobalRaces;
 use initialized::WrittenBytes;
 pub(crate) use initialized::{Unwatched, Written};
@@ -71,11 +74,12 @@ pub(crate) struct Switches {
     pub(crate) uninitialized: bool,
     pub(crate) races: bool,
     pub(crate) statistics: bool,
+    pub(crate) footprint: bool,
 }
 
 impl Switches {
     pub(crate) fn any(self) -> bool {
-        self.uninitialized || self.races || self.statistics
+        self.uninitialized || self.races || self.statistics || self.footprint
     }
 }
 
@@ -90,6 +94,8 @@ pub(crate) struct Instruments<'l> {
     /// Bytes of the block's shared memory, and of its threads' local memory, that have been written.
     written: Option<(WrittenBytes, WrittenBytes)>,
     counts: Option<Counts>,
+    /// What it has touched of global memory.
+    pub(crate) footprint: Option<Footprint>,
 }
 
 impl<'l> Instruments<'l> {
@@ -97,7 +103,7 @@ impl<'l> Instruments<'l> {
         let program = launch.program;
         let classes =
             (0..program.code.len() as u32).map(|pc| Class::of(&program.place(pc).instruction)).collect();
-        let Switches { uninitialized, races, statistics } = launch.switches;
+        let Switches { uninitialized, races, statistics, footprint } = launch.switches;
         Instruments {
             launch,
             classes,
@@ -106,6 +112,7 @@ impl<'l> Instruments<'l> {
             global_races: launch.races.as_ref().map(|races| (races, global_races::Clock::default())),
             written: uninitialized.then(Default::default),
             counts: statistics.then(|| Counts::new(program.code.len())),
+            footprint: footprint.then(Footprint::default),
         }
     }
 
@@ -153,6 +160,11 @@ impl<'l> Instruments<'l> {
         let class = self.classes[access.pc as usize];
         if let Some(counts) = &mut self.counts {
             counts.access(access);
+        }
+        if let Some(footprint) = &mut self.footprint
+            && access.space == AccessSpace::Global
+        {
+            footprint.access(access.kind, access.address, access.bytes);
         }
         self.check_written(access, class, table)?;
         let rival = match access.space {

@@ -1,0 +1,142 @@
+//! Which bytes of global memory a launch reads and writes, for callers that order launches.
+//!
+//! Each worker keeps a bit for each byte, in pages, of what it reads before it writes it, and of what it writes. A byte that
+//! one worker reads and another one writes was handed over within the launch, for all one can tell, and counts as written
+//! alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::AccessKind;
+
+/// Bytes of a page, as a power of two.
+const PAGE_SHIFT: u32 = 12;
+const WORDS: usize = 1 << (PAGE_SHIFT - 6);
+
+/// A range of global memory that a launch used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The first byte.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+    /// Whether the launch wrote them; otherwise it read what was there before.
+    pub written: bool,
+}
+
+/// One bit for each byte of a page.
+#[derive(Clone, Debug)]
+struct Page {
+    read: [u64; WORDS],
+    written: [u64; WORDS],
+}
+
+/// What one worker touches.
+#[derive(Debug, Default)]
+pub(crate) struct Footprint {
+    pages: HashMap<u64, Box<Page>>,
+}
+
+impl Footprint {
+    /// Takes note of an access.
+    pub(crate) fn access(&mut self, kind: AccessKind, address: u64, bytes: u32) {
+        for address in address..address.saturating_add(u64::from(bytes)) {
+            let page = self
+                .pages
+                .entry(address >> PAGE_SHIFT)
+                .or_insert_with(|| Box::new(Page { read: [0; WORDS], written: [0; WORDS] }));
+            let (word, bit) = ((address >> 6) as usize % WORDS, 1u64 << (address % 64));
+            if kind != AccessKind::Write && page.written[word] & bit == 0 {
+                page.read[word] |= bit;
+            }
+            if kind != AccessKind::Read {
+                page.written[word] |= bit;
+            }
+        }
+    }
+}
+
+/// What all workers of a launch touched together, by address: what is read, then what is written.
+pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
+    let mut pages: BTreeMap<u64, Page> = BTreeMap::new();
+    for footprint in footprints {
+        for (&number, page) in &footprint.pages {
+            let sum = pages.entry(number).or_insert(Page { read: [0; WORDS], written: [0; WORDS] });
+            for word in 0..WORDS {
+                // Handed over: one side wrote without having read, the other one read.
+                let (here, there) =
+                    (page.written[word] & !page.read[word], sum.written[word] & !sum.read[word]);
+                sum.read[word] = sum.read[word] & !here | page.read[word] & !there;
+                sum.written[word] |= page.written[word];
+            }
+        }
+    }
+    let mut touched = ranges(&pages, |page| &page.read, false);
+    touched.extend(ranges(&pages, |page| &page.written, true));
+    touched
+}
+
+fn ranges(pages: &BTreeMap<u64, Page>, bits: impl Fn(&Page) -> &[u64; WORDS], written: bool) -> Vec<Touched> {
+    let mut ranges: Vec<Touched> = Vec::new();
+    for (&number, page) in pages {
+        for (word, &bits) in bits(page).iter().enumerate() {
+            let base = (number << PAGE_SHIFT) + 64 * word as u64;
+            let mut rest = bits;
+            while rest != 0 {
+                let start = rest.trailing_zeros();
+                let length = (rest >> start).trailing_ones();
+                let address = base + u64::from(start);
+                match ranges.last_mut() {
+                    Some(last) if last.address + last.bytes == address => last.bytes += u64::from(length),
+                    _ => ranges.push(Touched { address, bytes: length.into(), written }),
+                }
+                rest &= !((u64::MAX >> (64 - length)) << start);
+            }
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use AccessKind::{Atomic, Read, Write};
+
+    fn footprint(accesses: &[(AccessKind, u64, u32)]) -> Footprint {
+        let mut footprint = Footprint::default();
+        for &(kind, address, bytes) in accesses {
+            footprint.access(kind, address, bytes);
+        }
+        footprint
+    }
+
+    fn touched(workers: &[&[(AccessKind, u64, u32)]]) -> Vec<(u64, u64, bool)> {
+        let footprints: Vec<_> = workers.iter().map(|accesses| footprint(accesses)).collect();
+        merge(&footprints).iter().map(|t| (t.address, t.bytes, t.written)).collect()
+    }
+
+    #[test]
+    fn neighbours_join_over_words_and_pages() {
+        assert_eq!(
+            touched(&[&[(Read, 4090, 4), (Read, 4094, 8), (Write, 8000, 200)]]),
+            [(4090, 12, false), (8000, 200, true)]
+        );
+        assert_eq!(touched(&[&[(Write, 128, 64)], &[(Write, 192, 64)]]), [(128, 128, true)]);
+    }
+
+    #[test]
+    fn what_a_worker_wrote_itself_it_does_not_read_from_before() {
+        assert_eq!(touched(&[&[(Write, 64, 4), (Read, 64, 8)]]), [(68, 4, false), (64, 4, true)]);
+        assert_eq!(touched(&[&[(Read, 64, 4), (Write, 64, 4)]]), [(64, 4, false), (64, 4, true)]);
+        assert_eq!(touched(&[&[(Atomic, 64, 4)]]), [(64, 4, false), (64, 4, true)]);
+    }
+
+    #[test]
+    fn what_workers_hand_over_counts_as_written() {
+        let (producer, consumer): (&[_], &[_]) = (&[(Write, 64, 4)], &[(Read, 64, 4)]);
+        assert_eq!(touched(&[producer, consumer]), [(64, 4, true)]);
+        assert_eq!(touched(&[consumer, producer]), [(64, 4, true)]);
+        // Both count on it with atomics: somebody read what was there before.
+        assert_eq!(touched(&[&[(Atomic, 64, 4)], &[(Atomic, 64, 4)]]), [(64, 4, false), (64, 4, true)]);
+        assert_eq!(touched(&[&[(Read, 64, 4)], &[(Read, 64, 4)]]), [(64, 4, false)]);
+    }
+}

@@ -1,0 +1,59 @@
+//! Who holds device memory when, of all allocators of some devices.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use super::buffer::HalBacking;
+use crate::allocator::{CachingAllocator, MemoryLog};
+
+/// Collects the recordings of the allocators of devices made with it ([`super::DeviceOptions::recorded_by`]).
+#[derive(Debug, Default)]
+pub struct MemoryTimeline {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Allocators ever made.
+    made: usize,
+    live: Vec<(String, Weak<CachingAllocator<HalBacking>>)>,
+    /// Recordings of those that are gone.
+    over: Vec<(String, MemoryLog)>,
+}
+
+impl MemoryTimeline {
+    /// A timeline without recordings.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// An allocator's recording begins.
+    pub(super) fn begin(&self, device: u32, allocator: &Arc<CachingAllocator<HalBacking>>) {
+        allocator.start_recording();
+        let state = &mut *self.state.lock();
+        state.made += 1;
+        state.live.push((format!("allocator {} on device {device}", state.made), Arc::downgrade(allocator)));
+    }
+
+    /// An allocator goes: what it recorded is kept.
+    pub(super) fn end(&self, allocator: &Arc<CachingAllocator<HalBacking>>) {
+        let state = &mut *self.state.lock();
+        let gone = Arc::downgrade(allocator);
+        if let Some(index) = state.live.iter().position(|(_, known)| known.ptr_eq(&gone)) {
+            let (name, _) = state.live.remove(index);
+            state.over.push((name, allocator.take_recording()));
+        }
+    }
+
+    /// What was recorded since the last call, each allocator's under its name, in the order they were made.
+    pub fn take(&self) -> Vec<(String, MemoryLog)> {
+        let state = &mut *self.state.lock();
+        let mut logs = std::mem::take(&mut state.over);
+        let live = state.live.iter().filter_map(|(name, allocator)| Some((name, allocator.upgrade()?)));
+        logs.extend(live.map(|(name, allocator)| (name.clone(), allocator.take_recording())));
+        logs.retain(|(_, log)| !log.events.is_empty());
+        logs.sort_by_cached_key(|(name, _)| (name.len(), name.clone()));
+        logs
+    }
+}
