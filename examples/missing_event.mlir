@@ -8,9 +8,9 @@
 //
 // RUN: not tfrt run %s --check --function missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: tfrt run %s --check --function ordered
-// RUN: tfrt run %s --device cpu --function missing
+// RUN: tfrt run %s --device cpu --function missing --memory-timeline %t.html --trace %t.json
 
-// MISSING: DataRace: copy device to device on stream 1 reads bytes that memory set on stream 0 writes, and nothing orders the two
+// MISSING: error: copy from device to device on stream 1 reads bytes that memory set on stream 0 writes, and nothing orders the two
 func @missing() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %ch1 = tfrt_cuda.init %ch0

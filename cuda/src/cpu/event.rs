@@ -130,10 +130,10 @@ impl EventCore {
     }
 }
 
-impl Drop for EventCore {
+impl Drop for Event {
     fn drop(&mut self) {
-        if let Some(observer) = &self.device.shared.observer {
-            observer.event_destroyed(self.id);
+        if let Some(observer) = &self.core.device.shared.observer {
+            observer.event_destroyed(self.core.id);
         }
     }
 }
