@@ -366,7 +366,7 @@ impl Launched<'_> {
             }
         }
         for machine in idle.into_iter().chain(running) {
-            self.collect(machine);
+            self.collect(*machine);
         }
     }
 }
