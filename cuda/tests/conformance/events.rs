@@ -66,7 +66,7 @@ fn order_streams(context: &Context) {
 fn not_reached_before_work(context: &Context) {
     let bench = Bench::new(context);
     let (open, closed) = std::sync::mpsc::channel::<()>();
-    bench.stream.host_callback(move || drop(closed.recv())).unwrap();
+    bench.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
     let event = plain(context);
     event.record(&bench.stream).unwrap();
     assert!(!event.query().unwrap());
@@ -81,7 +81,10 @@ fn completion_does_not_block(context: &Context) {
     let bench = Bench::new(context);
     let other = context.create_stream(StreamOptions::default()).unwrap();
     let (open, closed) = std::sync::mpsc::channel::<()>();
-    bench.stream.host_callback(move || drop(closed.recv_timeout(Duration::from_secs(20)))).unwrap();
+    bench
+        .stream
+        .host_callback(move || assert!(closed.recv_timeout(Duration::from_secs(20)).is_err()))
+        .unwrap();
     let (sender, late) = std::sync::mpsc::channel();
     bench.stream.when_done(move |outcome| drop(sender.send(outcome))).unwrap();
     for _ in 0..10 {

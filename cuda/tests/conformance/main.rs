@@ -3,6 +3,12 @@
 //! A case is a function that is given a context; it fails by panicking. A backend lists the cases it skips, each with the
 //! reason, so that a case which is neither skipped nor passed cannot be forgotten. The GPU runs where there is one. The
 //! last line says how many cases ran.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "cases end that way, and the suite tells what it did"
+)]
 
 mod blas;
 mod dnn;

@@ -164,7 +164,7 @@ fn host_access_in_flight_is_an_error(context: &Context) {
     let buffer = bench.upload(&vec![3u8; 1 << 20]);
     // What is in front of the copy keeps it in flight for a while.
     let (open, closed) = std::sync::mpsc::channel::<()>();
-    bench.stream.host_callback(move || drop(closed.recv())).unwrap();
+    bench.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
     bench.stream.copy_to_host(&memory, 0, &buffer, 0, 1 << 20).unwrap();
     assert!(memory.read(0).is_err(), "the copy is in flight");
     drop(open);
