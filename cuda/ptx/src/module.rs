@@ -205,7 +205,8 @@ impl Function {
         self.inner.program.functions[0].local_bytes
     }
 
-    /// 32-bit registers the text uses. A compiler for a GPU would need fewer, as it shares them between values.
+    /// 32-bit registers the text uses. A compiler for a GPU would need fewer, as it shares them between
+    /// values.
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.inner.program.functions[0].registers

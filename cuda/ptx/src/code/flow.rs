@@ -1,7 +1,8 @@
 //! Where the two ways of a branch meet again, and the final order of instructions.
 //!
-//! Lanes that part at a branch meet at its immediate post-dominator: the first place that every way to the function's
-//! end goes through. Each such place keeps its label as an instruction, where lanes wait for each other; other labels vanish.
+//! Lanes that part at a branch meet at its immediate post-dominator: the first place that every way to the
+//! function's end goes through. Each such place keeps its label as an instruction, where lanes wait for each
+//! other; other labels vanish.
 
 use super::Unlinked;
 use crate::exec::level::Handlers;
@@ -39,8 +40,8 @@ pub(super) struct Draft {
     pub(super) waits: bool,
 }
 
-/// The instructions of a function in their final order, with their origins. `start` is the position of the first one in the
-/// program, `operands` the program's operand lists, where jump tables go.
+/// The instructions of a function in their final order, with their origins. `start` is the position of the
+/// first one in the program, `operands` the program's operand lists, where jump tables go.
 pub(super) fn lay_out(
     drafts: &[Draft],
     labels: u32,
@@ -155,8 +156,8 @@ impl Graph {
         drafts.iter().enumerate().map(meet).collect()
     }
 
-    /// The immediate post-dominator of each block, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph.
-    /// Blocks from which the end cannot be reached have none.
+    /// The immediate post-dominator of each block, by the algorithm of Cooper, Harvey and Kennedy on the
+    /// reversed graph. Blocks from which the end cannot be reached have none.
     fn post_dominators(&self) -> Vec<usize> {
         let exit = self.successors.len() - 1;
         let mut predecessors = vec![Vec::new(); exit + 1];

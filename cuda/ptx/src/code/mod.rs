@@ -1,11 +1,13 @@
-//! The compact form of a kernel, and the translation to it, which checks every instruction's types and modifiers.
+//! The compact form of a kernel, and the translation to it, which checks every instruction's types and
+//! modifiers.
 //!
-//! A [`Program`] is a kernel with all functions it may call, as one list of instructions ([`Inst`]): a handler, the slots of
-//! its operands in the register window, and constants. Translation settles everything that can be settled before a launch: which
-//! handler suits the modifiers and types, where registers, constants and variables are, and where the two ways of a branch
-//! meet again. What it does not know is an error that names the instruction and its line.
+//! A [`Program`] is a kernel with all functions it may call, as one list of instructions ([`Inst`]): a
+//! handler, the slots of its operands in the register window, and constants. Translation settles everything
+//! that can be settled before a launch: which handler suits the modifiers and types, where registers,
+//! constants and variables are, and where the two ways of a branch meet again. What it does not know is an
+//! error that names the instruction and its line.
 //!
-//! - `emit` gives registers and constants their slots, and resolves operands;
+//! - `emit` gives registers and constants their slots, `operand` checks and resolves operands;
 //! - `select` has a function for each opcode, which checks the instruction and picks handlers;
 //! - `flow` finds where paths meet, and lays the instructions out;
 //! - `translate` puts functions together.
@@ -15,6 +17,7 @@
 mod emit;
 mod flow;
 mod layout;
+mod operand;
 mod select;
 mod translate;
 
@@ -32,8 +35,9 @@ use crate::exec::video::Form;
 use crate::syntax::ast::Function;
 use crate::syntax::types::SpecialRegister;
 
-/// An instruction, ready to run. What the fields mean is the handler's affair: `dst`, `a`, `b`, `c`, `d` are mostly offsets of
-/// registers in the window, `imm` a constant or an address' offset, `site` what memory it accessed last.
+/// An instruction, ready to run. What the fields mean is the handler's affair: `dst`, `a`, `b`, `c`, `d` are
+/// mostly offsets of registers in the window, `imm` a constant or an address' offset, `site` what memory it
+/// accessed last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inst {
     pub(crate) run: Handler,

@@ -130,7 +130,8 @@ fn add(module: &Module<'_>, reached: &mut Vec<FunctionId>, id: FunctionId) {
     }
 }
 
-/// Gives the shared variables that the functions name their places. Those of open size come behind all others, at one place.
+/// Gives the shared variables that the functions name their places. Those of open size come behind all
+/// others, at one place.
 fn place_shared(
     module: &Module<'_>,
     reached: &[FunctionId],
@@ -274,7 +275,8 @@ fn translate_function(
     }
 }
 
-/// Local memory of a thread: what the deepest chain of calls needs, or a stack of fixed size if calls may recurse.
+/// Local memory of a thread: what the deepest chain of calls needs, or a stack of fixed size if calls may
+/// recurse.
 fn local_bytes(
     module: &Module<'_>,
     reached: &[FunctionId],

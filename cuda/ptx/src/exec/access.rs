@@ -1,9 +1,10 @@
 //! Loads and stores of a warp.
 //!
 //! Three shapes are fast: all lanes in a row, as arrays are read by neighbouring threads; all lanes at one
-//! address; and any addresses inside one allocation. All are checked for the whole warp at once, against the memory the
-//! instruction accessed last ([`Site`](super::machine::Site)). Whatever fails that check, and every access of an instrumented launch, goes lane by lane through
-//! [`Machine::locate`], which knows what is wrong.
+//! address; and any addresses inside one allocation. All are checked for the whole warp at once, against the
+//! memory the instruction accessed last ([`Site`](super::machine::Site)). Whatever fails that check, and
+//! every access of an instrumented launch, goes lane by lane through [`Machine::locate`], which knows what
+//! is wrong.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -165,12 +166,12 @@ impl<S: Slot> Offsets<S> {
     }
 }
 
-/// Lanes that are surveyed side by side. Loops over all lanes with one result are written with so many, which makes
-/// them vector code: a loop with a single one the compiler takes apart lane by lane.
+/// Lanes that are surveyed side by side. Loops over all lanes with one result are written with so many,
+/// which makes them vector code: a loop with a single one the compiler takes apart lane by lane.
 const GROUP: usize = 8;
 
-/// The bits set in any offset, and in any offset or in `last` minus it; and how the offsets differ from a row and from one value, for
-/// each half.
+/// The bits set in any offset, and in any offset or in `last` minus it; and how the offsets differ from a
+/// row and from one value, for each half.
 #[inline(always)]
 fn survey<S: Slot>(of: &Line<S>, last: S, bytes: u64) -> (S, S, [(S, S); 2]) {
     let zero = [S::default(); GROUP];
@@ -206,7 +207,8 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
     let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
     // SAFETY: as above.
     let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
-    // In memory from here on: single lanes are looked at, for which the compiler would take the vectors apart.
+    // In memory from here on: single lanes are looked at, for which the compiler would take the vectors
+    // apart.
     let of = *std::hint::black_box(&of);
     let lane_stride = if O::Region::LOCAL { m.local_stride as usize } else { 0 };
     let mut offsets = Offsets { of, pointer: view.pointer, lane_stride, halves: [Pattern::Scattered; 2] };
@@ -215,7 +217,8 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
     let zero = Address::<O>::default();
     if m.mask == FULL {
         let (low, high, differ) = survey(&of, last, bytes);
-        // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above it itself.
+        // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above it
+        // itself.
         if low & odd != zero || high.is_negative() {
             return None;
         }
@@ -484,7 +487,8 @@ with_slow!(
     store, store_handlers, store_slow
 );
 with_slow!(
-    /// `ld.v2`, `ld.v4`: as `ld`, with the destinations in the operand list at `c`, their count in the second byte of `d`.
+    /// `ld.v2`, `ld.v4`: as `ld`, with the destinations in the operand list at `c`, their count in the
+    /// second byte of `d`.
     load_vector, load_vector_handlers, load_vector_slow
 );
 with_slow!(

@@ -1,7 +1,8 @@
 //! The generic address space: which addresses mean which space.
 //!
-//! Addresses below 2^56 are global memory, as [`super::memory`] hands them out. Above lie windows, one a space: the offset within
-//! the window is the address in the space. Local addresses are the same number in every thread and mean its own bytes.
+//! Addresses below 2^56 are global memory, as [`super::memory`] hands them out. Above lie windows, one a
+//! space: the offset within the window is the address in the space. Local addresses are the same number in
+//! every thread and mean its own bytes.
 
 use super::memory::ADDRESS_END;
 

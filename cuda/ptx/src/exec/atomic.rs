@@ -1,7 +1,8 @@
 //! Atomic operations: `atom`, `red`.
 //!
-//! On global memory they are atomic between the threads that run blocks, and ordered as strongly as the host can: every scope and
-//! every ordering of PTX is weaker. On shared memory, which one thread alone touches, they are plain.
+//! On global memory they are atomic between the threads that run blocks, and ordered as strongly as the host
+//! can: every scope and every ordering of PTX is weaker. On shared memory, which one thread alone touches,
+//! they are plain.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -128,8 +129,8 @@ unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
     }
 }
 
-/// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old value, `d` the space and, above
-/// its low half, the operation's constant.
+/// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old value, `d`
+/// the space and, above its low half, the operation's constant.
 pub(crate) const fn atomic<U: Update, R: Region<Address = u64>>() -> Handlers {
     let plain = atomic_handlers::<PhantomData<(U, R)>>().plain;
     let instrumented = atomic_handlers::<LookedUp<PhantomData<(U, R)>>>().plain;

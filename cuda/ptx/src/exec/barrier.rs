@@ -1,8 +1,8 @@
 //! Barriers of a block: `bar`, `barrier`, and `barrier.cluster` for clusters of one block.
 //!
-//! A barrier counts threads. Those that wait are splits, parked here until the count is reached; a barrier without
-//! a count waits for every thread of the block that has not exited. With a count, a warp that comes as a whole counts as 32 threads
-//! even if the block's last warp has fewer, as the machine does it.
+//! A barrier counts threads. Those that wait are splits, parked here until the count is reached; a barrier
+//! without a count waits for every thread of the block that has not exited. With a count, a warp that comes
+//! as a whole counts as 32 threads even if the block's last warp has fewer, as the machine does it.
 
 #![expect(unsafe_code, reason = "instructions read registers")]
 
@@ -180,8 +180,8 @@ impl Machine<'_> {
     }
 }
 
-/// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the predicate if `d & 2`, negated if
-/// `d & 4`; `imm` the [`Action`]. The result is read by [`barrier_result`].
+/// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the predicate if
+/// `d & 2`, negated if `d & 4`; `imm` the [`Action`]. The result is read by [`barrier_result`].
 pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let lane = m.first_lane();
     // SAFETY: 32-bit registers and a predicate, as the translation checked.

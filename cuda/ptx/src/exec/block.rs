@@ -1,7 +1,8 @@
 //! Runs a block: its warps in turn, on one thread.
 //!
-//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for others at a join are let go; when
-//! there are none either, those that are left wait for each other, and the launch ends with a report of who waits where.
+//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for others at a
+//! join are let go; when there are none either, those that are left wait for each other, and the launch ends
+//! with a report of who waits where.
 
 #![expect(unsafe_code, reason = "runs instructions")]
 
@@ -18,7 +19,8 @@ use super::warp::{NONE, Warp};
 
 /// Backward branches of a turn.
 const TURN: i32 = 4096;
-/// How often each warp of a block has its turn before other blocks may, if the program looks as if it waited for them.
+/// How often each warp of a block has its turn before other blocks may, if the program looks as if it waited
+/// for them.
 const ROUNDS: u64 = 64;
 
 /// How far a block has come.

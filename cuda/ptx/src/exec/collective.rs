@@ -1,8 +1,9 @@
 //! Instructions in which lanes of a warp see each other's values: shuffles, votes, matches, reductions.
 //!
-//! A `.sync` instruction names the lanes that take part. When all are here, it takes place at once: each lane *publishes* its
-//! value, then each takes its result. Otherwise the split waits until the missing lanes have come to a `.sync` instruction of
-//! their own, be it this one or another on a different path; then all publish, and all take their results.
+//! A `.sync` instruction names the lanes that take part. When all are here, it takes place at once: each
+//! lane *publishes* its value, then each takes its result. Otherwise the split waits until the missing lanes
+//! have come to a `.sync` instruction of their own, be it this one or another on a different path; then all
+//! publish, and all take their results.
 
 #![expect(unsafe_code, reason = "instructions read and write registers")]
 
@@ -65,7 +66,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The splits that wait together with the one at `start`, if none is missing; removed from those that wait.
+    /// The splits that wait together with the one at `start`, if none is missing; removed from those that
+    /// wait.
     fn group_of(&mut self, start: usize) -> Option<Vec<Split>> {
         let warp = self.current();
         let live = warp.live();
@@ -152,8 +154,8 @@ pub(crate) unsafe fn warp_barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
     if m.all_here(&members) { Flow::Next } else { Flow::Switch }
 }
 
-/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode in its low byte; the clamp is in the
-/// register at operand list `imm >> 8`.
+/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode in its low byte;
+/// the clamp is in the register at operand list `imm >> 8`.
 pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: registers as the translation checked.
     unsafe {
@@ -361,8 +363,8 @@ pub(crate) unsafe fn active_mask(m: &mut Machine<'_>, i: &Inst) -> Flow {
     Flow::Next
 }
 
-/// Whether all lanes of the warp that have not exited are here, for instructions that need the whole warp; if not, the split waits
-/// for the others.
+/// Whether all lanes of the warp that have not exited are here, for instructions that need the whole warp;
+/// if not, the split waits for the others.
 pub(crate) fn whole_warp(m: &mut Machine<'_>) -> bool {
     m.all_here(&Line::splat(u32::MAX))
 }

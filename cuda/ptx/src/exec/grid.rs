@@ -334,10 +334,11 @@ impl Launched<'_> {
         }
     }
 
-    /// Runs blocks until there are none, or one has failed. Of several faults, the one of the lowest block is kept.
+    /// Runs blocks until there are none, or one has failed. Of several faults, the one of the lowest block
+    /// is kept.
     ///
-    /// Blocks run one after the other, unless one seems to wait for another: then a further one is begun, and those that
-    /// have begun take turns. So programs that wait for all blocks of a grid come to an end.
+    /// Blocks run one after the other, unless one seems to wait for another: then a further one is begun,
+    /// and those that have begun take turns. So programs that wait for all blocks of a grid come to an end.
     fn work(&self, blocks: u64, next: &AtomicU64, fault: &Mutex<Option<(u64, Fault)>>) {
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&block| block < blocks);
         let mut idle: Vec<Box<Machine<'_>>> = Vec::new();

@@ -1,7 +1,8 @@
 //! Registers of a warp: one value a lane, side by side, so that a loop over the lanes is vector code.
 //!
-//! A register of up to 32 bits is a [`Line`] of `u32`, one of 64 bits a `Line` of `u64`. Narrower values sit in the low bits, and the bits
-//! above mean nothing: whoever reads truncates. A predicate is one bit a lane, in a `u32`.
+//! A register of up to 32 bits is a [`Line`] of `u32`, one of 64 bits a `Line` of `u64`. Narrower values sit
+//! in the low bits, and the bits above mean nothing: whoever reads truncates. A predicate is one bit a lane,
+//! in a `u32`.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 

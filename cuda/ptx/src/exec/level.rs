@@ -1,7 +1,8 @@
 //! Which vector instructions there are, and the copies of the interpreter that use them.
 //!
-//! Handlers are written once, as inlined generic functions over [`Backend`]; the macro `handlers!` makes a copy of each for
-//! every [`Level`] and picks none: a program holds all copies until it is linked for the processor it runs on.
+//! Handlers are written once, as inlined generic functions over [`Backend`]; the macro `handlers!` makes a
+//! copy of each for every [`Level`] and picks none: a program holds all copies until it is linked for the
+//! processor it runs on.
 
 use super::machine::Handler;
 
@@ -61,8 +62,8 @@ impl Handlers {
     }
 }
 
-/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>`, where `FMA` says whether
-/// fused multiplication is one instruction.
+/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>`, where `FMA`
+/// says whether fused multiplication is one instruction.
 macro_rules! handlers {
     ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path) => {
         $(#[$meta])*

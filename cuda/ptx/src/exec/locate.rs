@@ -1,5 +1,5 @@
-//! From an address to bytes: the look-up behind every access that is not inside the memory its instruction accessed
-//! last, and the checks of a faulty one.
+//! From an address to bytes: the look-up behind every access that is not inside the memory its instruction
+//! accessed last, and the checks of a faulty one.
 
 use std::sync::Arc;
 

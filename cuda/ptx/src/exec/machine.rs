@@ -1,7 +1,7 @@
 //! The state of one worker while it runs a block: what instructions see and change.
 //!
-//! The fields at the top of [`Machine`] are those of the *split* that runs: lanes of one warp at one program counter. `warp.rs` says
-//! how splits part and meet, `block.rs` which warp runs next.
+//! The fields at the top of [`Machine`] are those of the *split* that runs: lanes of one warp at one program
+//! counter. `warp.rs` says how splits part and meet, `block.rs` which warp runs next.
 
 #![expect(unsafe_code, reason = "registers are reached by checked offsets into raw storage")]
 
@@ -34,8 +34,8 @@ pub(crate) enum Flow {
 /// The code of an instruction.
 ///
 /// # Safety
-/// The machine runs the program the instruction is of, so that register offsets are inside the window, and the
-/// processor has the features the code was compiled for.
+/// The machine runs the program the instruction is of, so that register offsets are inside the window, and
+/// the processor has the features the code was compiled for.
 pub(crate) type Handler = unsafe fn(&mut Machine<'_>, &Inst) -> Flow;
 
 /// Memory that an instruction accessed last: accesses inside it need no look-up.

@@ -12,7 +12,8 @@ use super::raw::Word;
 use crate::arith::matrix::{Fragment, Multiply, Register, load_tile, store_tile, transpose_tile};
 use crate::code::Inst;
 
-/// A matrix instruction, but for the form of the multiplication: the slots of its registers, one behind the other.
+/// A matrix instruction, but for the form of the multiplication: the slots of its registers, one behind the
+/// other.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
     pub(crate) form: Multiply,
@@ -187,7 +188,8 @@ unsafe fn row(
     m.reach(view, &Request { address, bytes: 16, space, kind, lane, site: i.site })
 }
 
-/// `ldmatrix`: `a` is the address of a row in each lane, `imm` added to it, the destinations are in the operand list at `c`.
+/// `ldmatrix`: `a` is the address of a row in each lane, `imm` added to it, the destinations are in the
+/// operand list at `c`.
 pub(crate) unsafe fn load_tiles(m: &mut Machine<'_>, i: &Inst) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;

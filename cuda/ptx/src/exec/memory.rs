@@ -1,13 +1,13 @@
 //! Device memory: the allocations a launch may touch.
 //!
-//! Addresses are our own: handed out once in the life of the process, spaced so that an overrun never reaches a
-//! neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on a snapshot of the table, which keeps
-//! every allocation alive until the launch ends, so a `free` during a launch is a mistake of the program and never one
-//! of ours.
+//! Addresses are our own: handed out once in the life of the process, spaced so that an overrun never
+//! reaches a neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on a snapshot of
+//! the table, which keeps every allocation alive until the launch ends, so a `free` during a launch is a
+//! mistake of the program and never one of ours.
 //!
-//! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels of parallel blocks may race on
-//! them: every access from a kernel is an atomic or volatile one (see `exec/raw.rs`), so a race gives some value and
-//! no undefined behaviour.
+//! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels of
+//! parallel blocks may race on them: every access from a kernel is an atomic or volatile one (see
+//! `exec/raw.rs`), so a race gives some value and no undefined behaviour.
 //!
 //! This module never dereferences a device address itself and never hands out a reference to device bytes.
 
@@ -58,7 +58,8 @@ pub enum MemoryError {
         /// The address.
         address: u64,
     },
-    /// A registration overlaps another allocation, or its address is null, misaligned to its storage, or too high.
+    /// A registration overlaps another allocation, or its address is null, misaligned to its storage, or too
+    /// high.
     BadRegistration {
         /// The address.
         address: u64,
@@ -254,7 +255,8 @@ impl Memory {
         Self::default()
     }
 
-    /// Allocates `bytes` bytes and gives their device address, a multiple of 256. An empty allocation has an address too.
+    /// Allocates `bytes` bytes and gives their device address, a multiple of 256. An empty allocation has an
+    /// address too.
     pub fn allocate(&self, bytes: u64) -> Result<u64, MemoryError> {
         self.allocate_labelled(bytes, "an allocation")
     }
@@ -275,7 +277,8 @@ impl Memory {
         Ok(address)
     }
 
-    /// Frees the allocation that starts at `address`. Kernels that still run may go on using it; later ones get a fault.
+    /// Frees the allocation that starts at `address`. Kernels that still run may go on using it; later ones
+    /// get a fault.
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
         self.update(|table| {
             let allocation = table.remove(address).ok_or(MemoryError::NotAllocated { address })?;
@@ -295,8 +298,9 @@ impl Memory {
     /// [`Memory::free`] takes them away again.
     ///
     /// # Safety
-    /// `pointer` must be valid for reads and writes of `bytes` bytes until the range is freed and every launch that
-    /// began before has ended. While a launch runs, others may touch the bytes by atomic accesses only.
+    /// `pointer` must be valid for reads and writes of `bytes` bytes until the range is freed and every
+    /// launch that began before has ended. While a launch runs, others may touch the bytes by atomic
+    /// accesses only.
     pub unsafe fn register(
         &self,
         address: u64,

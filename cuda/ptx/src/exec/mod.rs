@@ -15,7 +15,8 @@
 //! | `special`, `printf` | special registers, output |
 //! | `instrument` | checks and statistics, when asked for |
 //!
-//! Nothing here looks at PTX text or its tree; what an instruction is has been settled by [`code`](crate::code).
+//! Nothing here looks at PTX text or its tree; what an instruction is has been settled by
+//! [`code`](crate::code).
 
 pub(crate) mod access;
 pub(crate) mod address;

@@ -1,8 +1,8 @@
 //! Instructions that compute: each lane's result depends on the lane's own registers alone.
 //!
-//! An operation is a type with a function on scalars; the handlers here apply it to all lanes, active or not (no
-//! operation can fail), and keep the results of the active ones. So the loop has no branch, and becomes vector code wherever the
-//! function allows it.
+//! An operation is a type with a function on scalars; the handlers here apply it to all lanes, active or not
+//! (no operation can fail), and keep the results of the active ones. So the loop has no branch, and becomes
+//! vector code wherever the function allows it.
 
 #![expect(unsafe_code, reason = "instructions read and write registers")]
 
@@ -11,7 +11,8 @@ use super::level::handlers;
 use super::machine::{Flow, Machine};
 use crate::code::Inst;
 
-/// An operation on one value. `aux` is a constant of the instruction, `FMA` says whether fused multiplication is one instruction.
+/// An operation on one value. `aux` is a constant of the instruction, `FMA` says whether fused
+/// multiplication is one instruction.
 pub(crate) trait Op1 {
     type A: Value;
     type R: Value;
@@ -133,8 +134,8 @@ handlers!(
 /// One bit a lane.
 #[inline(always)]
 fn bits(f: impl Fn(usize) -> bool) -> u32 {
-    // Two steps, the first through memory, and eight results side by side in the second: as one loop with one result, the compiler
-    // takes it apart lane by lane.
+    // Two steps, the first through memory, and eight results side by side in the second: as one loop with
+    // one result, the compiler takes it apart lane by lane.
     let truths = Line::from_fn(|lane| if f(lane) { u32::MAX } else { 0 });
     let truths = std::hint::black_box(&truths);
     let mut bits = [0u32; 8];
@@ -183,7 +184,8 @@ unsafe fn run_carry<O: Carry, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) ->
     Flow::Next
 }
 handlers!(
-    /// Handlers of an operation on `a`, `b`, `c` and the carry `d`, which it writes if `imm` has [`CARRY_OUT`].
+    /// Handlers of an operation on `a`, `b`, `c` and the carry `d`, which it writes if `imm` has
+    /// [`CARRY_OUT`].
     carrying, run_carry, Carry
 );
 

@@ -10,7 +10,8 @@ pub trait ParallelFor: Sync {
     /// How many bodies can run at the same time, the calling thread's included; at least 1.
     fn parallelism(&self) -> usize;
 
-    /// Calls `body` with each number below `tasks`, in any order and on any threads, and returns when all calls have.
+    /// Calls `body` with each number below `tasks`, in any order and on any threads, and returns when all
+    /// calls have.
     fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync));
 }
 
@@ -90,8 +91,8 @@ impl Pool {
     }
 
     fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync)) {
-        // The lifetime is erased here and restored by waiting: `body` is called between `Job::enter` and `Job::leave` alone,
-        // and this function returns only when the job is closed and no helper is inside.
+        // The lifetime is erased here and restored by waiting: `body` is called between `Job::enter` and
+        // `Job::leave` alone, and this function returns only when the job is closed and no helper is inside.
         let pointer = std::ptr::from_ref(body);
         #[expect(unsafe_code, reason = "erases a lifetime")]
         // SAFETY: the two types differ in the lifetime of the closure alone.

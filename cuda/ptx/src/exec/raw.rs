@@ -1,9 +1,10 @@
 //! Accesses to bytes that other threads may touch at the same time.
 //!
-//! Interpreted programs may race on global memory: a program's mistake must stay a wrong value there and never
-//! become undefined behaviour here. Scalars are relaxed atomics. Rows of a warp's neighbouring lanes are copied by volatile
-//! 16-byte loads and stores, which the compiler may neither split into assumptions nor remove; the processor gives each
-//! byte some value that was stored. Miri, which models the language and no processor, gets atomics there too.
+//! Interpreted programs may race on global memory: a program's mistake must stay a wrong value there and
+//! never become undefined behaviour here. Scalars are relaxed atomics. Rows of a warp's neighbouring lanes
+//! are copied by volatile 16-byte loads and stores, which the compiler may neither split into assumptions
+//! nor remove; the processor gives each byte some value that was stored. Miri, which models the language and
+//! no processor, gets atomics there too.
 //!
 //! Nothing here checks a bound or an alignment: callers did.
 
@@ -57,7 +58,8 @@ word! { u8, AtomicU8; u16, AtomicU16; u32, AtomicU32; u64, AtomicU64; }
 /// Copies `bytes` bytes, a multiple of 16, from shared memory to memory of our own.
 ///
 /// # Safety
-/// `from` is valid for reads and `to` for writes of `bytes` bytes; `from` is aligned to 4 bytes; `to` is not shared.
+/// `from` is valid for reads and `to` for writes of `bytes` bytes; `from` is aligned to 4 bytes; `to` is not
+/// shared.
 #[inline(always)]
 pub(crate) unsafe fn load_row(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

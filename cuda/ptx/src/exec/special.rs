@@ -1,8 +1,8 @@
 //! Registers the machine sets, and constants.
 //!
-//! Both live in slots of a function's window, so that instructions read them like any register. Constants, positions of threads and
-//! sizes are written once for a launch; what depends on the block before each block; those of a called function by its first
-//! instruction. Clocks are read by instructions of their own.
+//! Both live in slots of a function's window, so that instructions read them like any register. Constants,
+//! positions of threads and sizes are written once for a launch; what depends on the block before each
+//! block; those of a called function by its first instruction. Clocks are read by instructions of their own.
 
 #![expect(unsafe_code, reason = "writes registers")]
 
@@ -13,7 +13,8 @@ use super::machine::{Flow, Machine};
 use crate::code::{Filled, FunctionCode, Inst};
 use crate::syntax::types::{Axis, SpecialRegister};
 
-/// Bytes of shared memory the system reserves in a block on sm_90; programs see it in `%reserved_smem_offset_*`.
+/// Bytes of shared memory the system reserves in a block on sm_90; programs see it in
+/// `%reserved_smem_offset_*`.
 const RESERVED_SHARED_BYTES: u64 = 1024;
 
 /// Writes the slots that stay the same in all blocks of a launch.

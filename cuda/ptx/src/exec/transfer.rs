@@ -1,7 +1,8 @@
 //! Copies that a GPU makes on the side, and the barriers that wait for them: `cp.async`, `mbarrier`.
 //!
-//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of copies are always
-//! complete. A memory barrier is a word of shared memory with the counts and the phase in it.
+//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of
+//! copies are always complete. A memory barrier is a word of shared memory with the counts and the phase in
+//! it.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -14,8 +15,8 @@ use super::machine::{Flow, Machine, Site};
 use super::raw::{self, Word};
 use crate::code::Inst;
 
-/// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to copy (of the low 16 bits of `d`, the rest is
-/// zeros); `imm` has the two offsets in 32 bits each.
+/// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to copy (of the
+/// low 16 bits of `d`, the rest is zeros); `imm` has the two offsets in 32 bits each.
 pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let bytes = u64::from(i.d & 0xffff);
     let offset = |bits: u64| i64::from(bits as u32 as i32);
@@ -178,8 +179,9 @@ impl Word64 {
     }
 }
 
-/// `mbarrier`: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the [`Step`], in its second
-/// byte 1 if `dst` takes the state of before, 2 if it is a predicate; `site` is the space.
+/// `mbarrier`: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the
+/// [`Step`], in its second byte 1 if `dst` takes the state of before, 2 if it is a predicate; `site` is the
+/// space.
 pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let step = Step::from_number(i.d & 0xff);
     let space = AccessSpace::from_number(i.site as u8);

@@ -1,12 +1,12 @@
 //! A warp: how its lanes part at branches and meet again.
 //!
-//! Lanes at one program counter with one call stack are a *split* and run together. A branch that not all lanes take
-//! makes two splits and a [`Join`] at the branch's immediate post-dominator, where they wait for each other and
-//! become one again. A call makes a join too: its lanes go on behind the call together.
+//! Lanes at one program counter with one call stack are a *split* and run together. A branch that not all
+//! lanes take makes two splits and a [`Join`] at the branch's immediate post-dominator, where they wait for
+//! each other and become one again. A call makes a join too: its lanes go on behind the call together.
 //!
-//! No lane waits at a join for ever, as programs may rely on each thread making progress: when nothing else can run, or one split
-//! has been running for long, waiting lanes are let go on their own ([`Machine::release_joins`]). They still meet the others
-//! at the joins further out.
+//! No lane waits at a join for ever, as programs may rely on each thread making progress: when nothing else
+//! can run, or one split has been running for long, waiting lanes are let go on their own
+//! ([`Machine::release_joins`]). They still meet the others at the joins further out.
 
 #![expect(unsafe_code, reason = "the register window moves with calls")]
 
@@ -242,7 +242,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Splits the lanes over `paths`; those whose path begins at the join have arrived. Goes on with the first of the others.
+    /// Splits the lanes over `paths`; those whose path begins at the join have arrived. Goes on with the
+    /// first of the others.
     pub(crate) fn take_paths(&mut self, paths: &[(u32, u32)], meet: u32) -> Flow {
         let (join, frame) = (self.join, self.frame);
         let mut first = None;
@@ -383,7 +384,8 @@ impl Machine<'_> {
         Flow::Yield
     }
 
-    /// An instruction that programs wait with: an atomic, a volatile read, a look at a barrier. Many of them are a turn.
+    /// An instruction that programs wait with: an atomic, a volatile read, a look at a barrier. Many of them
+    /// are a turn.
     #[inline(always)]
     pub(crate) fn poll(&mut self) {
         self.fuel -= 64;
@@ -534,7 +536,8 @@ pub(crate) unsafe fn call(m: &mut Machine<'_>, i: &Inst) -> Flow {
     m.call(i.a, i.b)
 }
 
-/// `call` through a register: `a` is the address, `b` the call site, `c` where lanes that call different functions meet.
+/// `call` through a register: `a` is the address, `b` the call site, `c` where lanes that call different
+/// functions meet.
 pub(crate) unsafe fn call_indirect(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: `a` is a 64-bit register.
     let address = unsafe { m.read::<u64>(i.a) };
@@ -567,7 +570,8 @@ pub(crate) unsafe fn exit(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.exit()
 }
 
-/// An instruction under a predicate: `a` is the predicate, `b` whether it is negated (all ones). The next instruction follows.
+/// An instruction under a predicate: `a` is the predicate, `b` whether it is negated (all ones). The next
+/// instruction follows.
 pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let mask = m.mask;
     // SAFETY: `a` is a predicate.

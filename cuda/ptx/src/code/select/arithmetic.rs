@@ -1,5 +1,5 @@
-//! `add`, `sub`, `mul`, `mad`, `div`, `rem`, `abs`, `neg`, `min`, `max`, `sad`, `mul24`, `mad24`, and the carrying ones: on
-//! integers here, on floating point in `float`.
+//! `add`, `sub`, `mul`, `mad`, `div`, `rem`, `abs`, `neg`, `min`, `max`, `sad`, `mul24`, `mad24`, and the
+//! carrying ones: on integers here, on floating point in `float`.
 
 use super::super::emit::{Checked, Emitter, Fields};
 use super::{Words, emit1, emit2, emit3, float, integers, no_type, slots};

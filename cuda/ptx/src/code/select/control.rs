@@ -1,7 +1,8 @@
 //! Branches, calls, barriers, and what ends a thread.
 
 use super::super::CallSite;
-use super::super::emit::{Checked, Emitter, Fields, Predicate, SlotOffset};
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::operand::{Predicate};
 use super::super::flow::Control;
 use super::super::layout::parameter_size;
 use super::memory::{load_from, store_to};
@@ -210,7 +211,8 @@ fn call_address(
 /// A register that takes a result from local memory after a call: its place and type.
 type ResultRegister = (u32, Type, Operand);
 
-/// Where the arguments and results of a call are in local memory. Those in registers get a place of their own.
+/// Where the arguments and results of a call are in local memory. Those in registers get a place of their
+/// own.
 fn call_site(
     e: &mut Emitter<'_, '_>,
     call: &Call,
@@ -283,10 +285,10 @@ fn register_place(e: &mut Emitter<'_, '_>, parameter: &Parameter<'_>) -> Checked
     Ok(((place as u32, bytes as u32), ty))
 }
 
-fn local_address(e: &mut Emitter<'_, '_>, place: u32) -> super::super::emit::AddressOperand {
+fn local_address(e: &mut Emitter<'_, '_>, place: u32) -> super::super::operand::AddressOperand {
     let slot = e.local_base();
     let space = AccessSpace::Local;
-    super::super::emit::AddressOperand { slot, offset: place.into(), wide: true, space, parameter: None }
+    super::super::operand::AddressOperand { slot, offset: place.into(), wide: true, space, parameter: None }
 }
 
 fn take_results(e: &mut Emitter<'_, '_>, results: Vec<ResultRegister>) -> Checked<()> {
@@ -345,7 +347,7 @@ fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<SlotOffse
     Ok(dst)
 }
 
-fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: super::super::emit::AddressOperand, b: SlotOffset) {
+fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: super::super::operand::AddressOperand, b: SlotOffset) {
     use crate::exec::access::{Cell32, Cell64, Local, store};
     let site = e.site();
     let handlers =

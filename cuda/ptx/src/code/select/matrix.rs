@@ -113,7 +113,8 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
         bit_operation,
         rounding: rounding.unwrap_or_default(),
     };
-    // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one layout alone.
+    // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one layout
+    // alone.
     let laid_out = family == Family::Wmma || a_rows && !b_rows;
     if !form.is_known() || !laid_out || (rounding.is_some() && a != Element::F64) {
         return Err("this form is not supported".into());

@@ -1,6 +1,7 @@
 //! `ld`, `ldu`, `st`, `prefetch`, fences, and hints that mean nothing here.
 
-use super::super::emit::{AddressOperand, Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::operand::{AddressOperand};
 use super::{Words, no_type};
 use crate::exec::access::{
     self, Anywhere, Cell32, Cell64, CellS8, CellS16, CellU8, CellU16, Local, Shared32, Shared64, load,
@@ -37,8 +38,8 @@ pub(super) fn scope(w: &mut Words<'_>) -> Option<&'static str> {
     w.one_of(&["cta", "cluster", "gpu", "sys"])
 }
 
-/// Takes cache operators, eviction priorities, prefetch sizes and cache policies, which mean nothing here. Gives whether
-/// there is an operand for a policy.
+/// Takes cache operators, eviction priorities, prefetch sizes and cache policies, which mean nothing here.
+/// Gives whether there is an operand for a policy.
 pub(super) fn cache_hints(w: &mut Words<'_>) -> bool {
     const HINTS: [&str; 11] =
         ["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L2::64B", "L2::128B", "L2::256B"];

@@ -1,7 +1,7 @@
 //! From an instruction of the text to instructions of the compact form: one function for each opcode.
 //!
-//! A function takes the modifiers it knows, one after the other ([`Words`]); one that is left over is an error, and so
-//! is an operand of another kind, type or number.
+//! A function takes the modifiers it knows, one after the other ([`Words`]); one that is left over is an
+//! error, and so is an operand of another kind, type or number.
 
 mod arithmetic;
 mod atomic;
@@ -17,7 +17,8 @@ mod moves;
 mod transfer;
 mod video;
 
-use super::emit::{Checked, Emitter, Fields, Predicate, SlotOffset};
+use super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::operand::{Predicate};
 use super::flow::Control;
 use crate::arith::Rounding;
 use crate::exec::level::Handlers;

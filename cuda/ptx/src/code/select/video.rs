@@ -1,4 +1,5 @@
-//! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two halves and four bytes.
+//! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two halves
+//! and four bytes.
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::Words;

@@ -1,4 +1,4 @@
-//! Threads that wait for each other, part and meet. The kernels are in `corpus/threads.cu`.
+//! Threads that wait for each other, part and meet. The kernels are in `threads.cu`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tfrt_ptx::{Fault, FaultKind, Function, Launch, Memory, Module, Params};
 
 fn function(name: &str) -> Function {
-    Module::parse(include_str!("corpus/ptx/threads.compute_75.ptx")).unwrap().function(name).unwrap()
+    Module::parse(include_str!("ptx/threads.compute_75.ptx")).unwrap().function(name).unwrap()
 }
 
 fn words(memory: &Memory, address: u64, count: usize) -> Vec<i32> {

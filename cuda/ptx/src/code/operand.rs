@@ -1,0 +1,357 @@
+//! Operands of an instruction: checked against the type the instruction wants, and resolved to slots.
+
+use super::emit::{Checked, Emitter, Fields, Reason, SlotOffset};
+use crate::exec::address::{AccessSpace, CODE_WINDOW};
+use crate::exec::level::Handlers;
+use crate::exec::ops::{binary, unary};
+use crate::syntax::ast::{AddressBase, Immediate, Operand, RegisterId, Symbol};
+use crate::syntax::types::{Space, SpecialRegister, Type};
+
+/// A predicate, and all ones if it is to be negated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Predicate {
+    pub(super) slot: SlotOffset,
+    pub(super) flip: u32,
+}
+
+/// An address: a register plus a constant, in a space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AddressOperand {
+    pub(super) slot: SlotOffset,
+    pub(super) offset: i64,
+    /// Whether the register has 64 bits.
+    pub(super) wide: bool,
+    pub(super) space: AccessSpace,
+    /// The place within a kernel's parameters, if it is known.
+    pub(super) parameter: Option<u64>,
+}
+
+/// Whether a register of type `register` can be an operand of type `wanted`.
+fn agrees(wanted: Type, register: Type) -> bool {
+    if wanted.bits() != register.bits() || (wanted == Type::Pred) != (register == Type::Pred) {
+        return false;
+    }
+    wanted.is_untyped() || register.is_untyped() || wanted.is_float() == register.is_float()
+}
+
+impl Emitter<'_, '_> {
+    fn constant(&mut self, immediate: Immediate, ty: Type) -> Checked<SlotOffset> {
+        let single = |value: f64| (value as f32).to_bits();
+        Ok(match (immediate, ty) {
+            (Immediate::Integer { .. }, Type::F32 | Type::F64 | Type::Bf16x2 | Type::F16x2)
+                if matches!(ty, Type::F32 | Type::F64) =>
+            {
+                return Err(format!("an integer where a constant of type {ty} is needed"));
+            }
+            (Immediate::Integer { bits, .. }, _) if ty.bits() == 64 => self.constant64(bits),
+            (Immediate::Integer { bits, .. }, _) => {
+                let unused = 32 - ty.bits().min(32);
+                self.constant32((bits as u32) << unused >> unused)
+            }
+            (Immediate::F32(bits), Type::F32 | Type::B32) => self.constant32(bits),
+            (Immediate::F32(bits), Type::F64) => self.constant64(f64::from(f32::from_bits(bits)).to_bits()),
+            (Immediate::F64(bits), Type::F64 | Type::B64) => self.constant64(bits),
+            (Immediate::F64(bits), Type::F32 | Type::B32) => self.constant32(single(f64::from_bits(bits))),
+            (_, ty) => return Err(format!("a floating-point constant where type {ty} is needed")),
+        })
+    }
+
+    /// The slot of an operand that is read, of exactly this type.
+    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+        match operand {
+            Operand::Register(register) => {
+                let found = self.register_type(*register);
+                if !agrees(ty, found) {
+                    return Err(self.wrong_type(*register, ty));
+                }
+                Ok(self.register(*register))
+            }
+            Operand::Special(register) => {
+                if !agrees(ty, register.ty()) {
+                    return self.special_of_other_width(*register, ty);
+                }
+                Ok(self.special(*register))
+            }
+            Operand::Immediate(immediate) => self.constant(*immediate, ty),
+            Operand::Symbol { symbol, offset } => self.address_value(*symbol, *offset, ty),
+            other => Err(format!("{} where a value of type {ty} is needed", kind_of(other))),
+        }
+    }
+
+    /// `%clock64` in 32 bits and `%tid.x` in 16 or 64 are accepted, as in older versions of PTX.
+    fn special_of_other_width(&mut self, register: SpecialRegister, ty: Type) -> Checked<SlotOffset> {
+        let slot = self.special(register);
+        match (register.ty().bits(), ty.bits()) {
+            (32, 16) if !ty.is_float() => Ok(slot),
+            (32, 64) if !ty.is_float() => Ok(self.widen(slot, false)),
+            (64, 32) if !ty.is_float() => Ok(self.narrow(slot)),
+            _ => Err(format!("a special register of type {} where type {ty} is needed", register.ty())),
+        }
+    }
+
+    fn wrong_type(&self, register: RegisterId, ty: Type) -> Reason {
+        let register = &self.function.registers[register.index()];
+        format!("register {} of type {} where type {ty} is needed", register.name, register.ty)
+    }
+
+    /// A 64-bit slot with the low 32 bits of `slot`, sign- or zero-extended.
+    pub(super) fn widen(&mut self, slot: SlotOffset, signed: bool) -> SlotOffset {
+        let dst = self.temp64();
+        let handlers =
+            if signed { unary!(i32 => i64, |a| i64::from(a)) } else { unary!(u32 => u64, |a| u64::from(a)) };
+        self.emit(handlers, Fields { dst, a: slot, ..Fields::default() });
+        dst
+    }
+
+    /// A 32-bit slot with the low bits of a 64-bit one.
+    pub(super) fn narrow(&mut self, slot: SlotOffset) -> SlotOffset {
+        let dst = self.temp32();
+        self.emit(unary!(u64 => u32, |a| a as u32), Fields { dst, a: slot, ..Fields::default() });
+        dst
+    }
+
+    /// The slot of an operand that may be wider than the type, as `ld`, `st` and `cvt` allow. The bits above
+    /// the type are not looked at.
+    pub(super) fn source_or_wider(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+        let Operand::Register(register) = operand else { return self.source(operand, ty) };
+        let found = self.register_type(*register);
+        if !wider(ty, found) {
+            return Err(self.wrong_type(*register, ty));
+        }
+        let slot = self.register(*register);
+        Ok(if found.bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot })
+    }
+
+    /// The slot of an operand that is written.
+    pub(super) fn target(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+        match operand {
+            Operand::Register(register) => {
+                if !agrees(ty, self.register_type(*register)) {
+                    return Err(self.wrong_type(*register, ty));
+                }
+                Ok(self.register(*register))
+            }
+            Operand::Sink => Ok(self.scratch(ty)),
+            other => Err(format!("{} where a destination of type {ty} is needed", kind_of(other))),
+        }
+    }
+
+    /// As [`Emitter::target`], for a destination that may be wider: `write` emits the instruction for a slot
+    /// of the type, whose value is then extended.
+    pub(super) fn target_or_wider(
+        &mut self,
+        operand: &Operand,
+        ty: Type,
+        write: impl FnOnce(&mut Self, SlotOffset),
+    ) -> Checked<()> {
+        let Operand::Register(register) = operand else {
+            let slot = self.target(operand, ty)?;
+            write(self, slot);
+            return Ok(());
+        };
+        let found = self.register_type(*register);
+        if !wider(ty, found) {
+            return Err(self.wrong_type(*register, ty));
+        }
+        let slot = self.register(*register);
+        let through = if found.bits() == 64 && ty.bits() < 64 { self.temp32() } else { slot };
+        write(self, through);
+        self.extend(ty, through, found, slot);
+        Ok(())
+    }
+
+    /// Extends a value of a narrow type to a wider register.
+    pub(super) fn extend(&mut self, ty: Type, from: SlotOffset, found: Type, to: SlotOffset) {
+        let fields = Fields { dst: to, a: from, ..Fields::default() };
+        let handlers = match (ty.bits(), found.bits(), ty.is_signed()) {
+            (8, 16 | 32, false) => unary!(u8 => u32, |a| a.into()),
+            (8, 16 | 32, true) => unary!(i8 => i32, |a| a.into()),
+            (16, 32, false) => unary!(u16 => u32, |a| a.into()),
+            (16, 32, true) => unary!(i16 => i32, |a| a.into()),
+            (8, 64, false) => unary!(u8 => u64, |a| a.into()),
+            (8, 64, true) => unary!(i8 => i64, |a| a.into()),
+            (16, 64, false) => unary!(u16 => u64, |a| a.into()),
+            (16, 64, true) => unary!(i16 => i64, |a| a.into()),
+            (32, 64, false) => unary!(u32 => u64, |a| a.into()),
+            (32, 64, true) => unary!(i32 => i64, |a| a.into()),
+            _ => return,
+        };
+        self.emit(handlers, fields);
+    }
+
+    /// A predicate that is read.
+    pub(super) fn predicate(&mut self, operand: &Operand) -> Checked<Predicate> {
+        let (register, flip) = match operand {
+            Operand::Register(register) => (*register, 0),
+            Operand::Not(register) => (*register, u32::MAX),
+            Operand::Immediate(Immediate::Integer { bits, .. }) => {
+                let slot = self.temp_predicate();
+                let imm = if *bits != 0 { u64::from(u32::MAX) } else { 0 };
+                let handlers = Handlers::same(crate::exec::ops::predicate_constant);
+                self.emit(handlers, Fields { dst: slot, imm, ..Fields::default() });
+                return Ok(Predicate { slot, flip: 0 });
+            }
+            Operand::Special(special) if special.ty() == Type::Pred => {
+                return Ok(Predicate { slot: self.special(*special), flip: 0 });
+            }
+            other => return Err(format!("{} where a predicate is needed", kind_of(other))),
+        };
+        if self.register_type(register) != Type::Pred {
+            return Err(self.wrong_type(register, Type::Pred));
+        }
+        Ok(Predicate { slot: self.register(register), flip })
+    }
+
+    /// What an address counts from, as a 64-bit constant or relative to the frame.
+    fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Checked<AddressOperand> {
+        let at = |slot, offset, space| AddressOperand { slot, offset, wide: true, space, parameter: None };
+        match symbol {
+            Symbol::Function(id) => {
+                let slot = self.constant64((CODE_WINDOW + 16 * u64::from(id.0)).wrapping_add_signed(offset));
+                Ok(at(slot, 0, AccessSpace::Generic))
+            }
+            Symbol::Parameter(index) if self.function.is_entry => {
+                let Some(&(start, _)) = self.shared.kernel_parameters.get(index as usize) else {
+                    return Err("there is no such parameter".into());
+                };
+                let place = u64::from(start).wrapping_add_signed(offset);
+                let slot = self.constant64(place);
+                Ok(AddressOperand { parameter: Some(place), ..at(slot, 0, AccessSpace::Param) })
+            }
+            Symbol::Parameter(index) | Symbol::Return(index) => {
+                let of_results = matches!(symbol, Symbol::Return(_));
+                let list = if of_results { &self.frame.returns } else { &self.frame.parameters };
+                let Some(&(start, _)) = list.get(index as usize) else {
+                    return Err("there is no such parameter".into());
+                };
+                let base = self.local_base();
+                Ok(at(base, i64::from(start) + offset, AccessSpace::Local))
+            }
+            Symbol::Variable(id) => {
+                let variable = &self.module.variables[id.index()];
+                match variable.space {
+                    Space::Global | Space::Const => {
+                        let Some(&address) = self.shared.addresses.get(&id) else {
+                            return Err(format!(
+                                "variable {} is defined in no module at hand",
+                                variable.name
+                            ));
+                        };
+                        let constant = variable.space == Space::Const;
+                        let space = if constant { AccessSpace::Const } else { AccessSpace::Global };
+                        Ok(at(self.constant64(address.wrapping_add_signed(offset)), 0, space))
+                    }
+                    Space::Shared => {
+                        let start = self.shared.shared_offsets.get(&id).copied().unwrap_or(0);
+                        let slot = self.constant64(u64::from(start).wrapping_add_signed(offset));
+                        Ok(at(slot, 0, AccessSpace::Shared))
+                    }
+                    Space::Local | Space::Param => {
+                        let start = self.frame.variables.get(&id).copied().unwrap_or(0);
+                        let base = self.local_base();
+                        Ok(at(base, i64::from(start) + offset, AccessSpace::Local))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of a symbol as a value, in the symbol's own space.
+    fn address_value(&mut self, symbol: Symbol, offset: i64, ty: Type) -> Checked<SlotOffset> {
+        if ty.is_float() || !matches!(ty.bits(), 32 | 64) {
+            return Err(format!("an address where a value of type {ty} is needed"));
+        }
+        let address = self.symbol_address(symbol, offset)?;
+        let mut slot = address.slot;
+        if address.offset != 0 {
+            let (dst, b) = (self.temp64(), self.constant64(address.offset as u64));
+            let handlers = binary!((u64, u64) => u64, |a, b| a.wrapping_add(b));
+            self.emit(handlers, Fields { dst, a: slot, b, ..Fields::default() });
+            slot = dst;
+        }
+        Ok(if ty.bits() == 32 { self.narrow(slot) } else { slot })
+    }
+
+    /// An address operand; `space` is what the instruction says, if it does.
+    pub(super) fn address(&mut self, operand: &Operand, space: AccessSpace) -> Checked<AddressOperand> {
+        let (base, offset) = match operand {
+            Operand::Address { base, offset } => (*base, *offset),
+            Operand::Symbol { symbol, offset } => (AddressBase::Symbol(*symbol), *offset),
+            other => return Err(format!("{} where an address is needed", kind_of(other))),
+        };
+        match base {
+            AddressBase::Register(register) => {
+                let ty = self.register_type(register);
+                if ty.is_float() || !matches!(ty.bits(), 32 | 64) {
+                    return Err(self.wrong_type(register, Type::B64));
+                }
+                let (slot, wide) = (self.register(register), ty.bits() == 64);
+                // Parameters of functions are in their frame's local memory.
+                let in_frame = space == AccessSpace::Param && !self.function.is_entry;
+                let space = if in_frame { AccessSpace::Local } else { space };
+                Ok(AddressOperand { slot, offset, wide, space, parameter: None })
+            }
+            AddressBase::Zero => {
+                let slot = self.constant64(offset as u64);
+                Ok(AddressOperand { slot, offset: 0, wide: true, space, parameter: None })
+            }
+            AddressBase::Symbol(symbol) => {
+                let address = self.symbol_address(symbol, offset)?;
+                let is_param = symbol.space(self.module) == Some(Space::Param);
+                let fits = match space {
+                    AccessSpace::Generic => matches!(address.space, AccessSpace::Global | AccessSpace::Const),
+                    AccessSpace::Param => is_param,
+                    AccessSpace::Local => address.space == space && !is_param,
+                    space => address.space == space,
+                };
+                if !fits {
+                    let found = if is_param { "param" } else { address.space.word() };
+                    return Err(format!("a name of {found} space in an access to {} space", space.word()));
+                }
+                Ok(address)
+            }
+        }
+    }
+
+    /// An address in 64 bits.
+    pub(super) fn wide_address(&mut self, operand: &Operand, space: AccessSpace) -> Checked<AddressOperand> {
+        let mut address = self.address(operand, space)?;
+        if !address.wide {
+            address.slot = self.widen(address.slot, false);
+            address.wide = true;
+        }
+        Ok(address)
+    }
+}
+
+/// Whether a register of type `register` can hold a value of type `ty` in `ld`, `st` and `cvt`.
+fn wider(ty: Type, register: Type) -> bool {
+    if ty == Type::Pred || register == Type::Pred {
+        return false;
+    }
+    if ty.bits() == register.bits() {
+        // `ld.f32` to a `.b32` register and `ld.b32` to a `.f32` one, but no mixture of integers and floats.
+        return agrees(ty, register);
+    }
+    let register_holds = register.is_untyped() || !register.is_float();
+    ty.bits() < register.bits() && register.bits() <= 64 && register_holds
+}
+
+/// What an operand is, in words.
+pub(super) fn kind_of(operand: &Operand) -> &'static str {
+    match operand {
+        Operand::Register(_) => "a register",
+        Operand::Not(_) => "a negated predicate",
+        Operand::Selected { .. } => "a part of a register",
+        Operand::Special(_) => "a special register",
+        Operand::Immediate(_) => "a constant",
+        Operand::Symbol { .. } => "a name",
+        Operand::Address { .. } => "an address",
+        Operand::Vector(_) => "a vector",
+        Operand::Pair(_) => "a pair of destinations",
+        Operand::Sink => "a sink",
+        Operand::Label(_) => "a label",
+        Operand::BranchTable(_) => "a table of labels",
+        Operand::Call(_) => "a call",
+    }
+}
