@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::flow::{Control, Draft, Label};
 use super::layout::FrameLayout;
+use super::operand::Predicate;
 use super::translate::Shared;
 use super::{Filled, Unlinked};
-use super::operand::Predicate;
 use crate::exec::level::Handlers;
 use crate::exec::ops::copying;
 use crate::exec::{special, warp};

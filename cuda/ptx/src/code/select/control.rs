@@ -2,9 +2,9 @@
 
 use super::super::CallSite;
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
-use super::super::operand::{Predicate};
 use super::super::flow::Control;
 use super::super::layout::parameter_size;
+use super::super::operand::Predicate;
 use super::memory::{load_from, store_to};
 use super::{Words, operands};
 use crate::exec::address::AccessSpace;
@@ -347,7 +347,12 @@ fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<SlotOffse
     Ok(dst)
 }
 
-fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: super::super::operand::AddressOperand, b: SlotOffset) {
+fn store_slot(
+    e: &mut Emitter<'_, '_>,
+    ty: Type,
+    address: super::super::operand::AddressOperand,
+    b: SlotOffset,
+) {
     use crate::exec::access::{Cell32, Cell64, Local, store};
     let site = e.site();
     let handlers =

@@ -1,7 +1,7 @@
 //! `ld`, `ldu`, `st`, `prefetch`, fences, and hints that mean nothing here.
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
-use super::super::operand::{AddressOperand};
+use super::super::operand::AddressOperand;
 use super::{Words, no_type};
 use crate::exec::access::{
     self, Anywhere, Cell32, Cell64, CellS8, CellS16, CellU8, CellU16, Local, Shared32, Shared64, load,

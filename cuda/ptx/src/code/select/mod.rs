@@ -18,8 +18,8 @@ mod transfer;
 mod video;
 
 use super::emit::{Checked, Emitter, Fields, SlotOffset};
-use super::operand::{Predicate};
 use super::flow::Control;
+use super::operand::Predicate;
 use crate::arith::Rounding;
 use crate::exec::level::Handlers;
 use crate::exec::warp;

@@ -1,7 +1,7 @@
 //! `cp.async`, `mbarrier`.
 
 use super::super::emit::{Checked, Emitter, Fields};
-use super::super::operand::{AddressOperand};
+use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
 use super::{Words, operands};
 use crate::exec::address::AccessSpace;
