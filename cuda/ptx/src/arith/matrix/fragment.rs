@@ -80,8 +80,10 @@ impl Fragment {
     #[inline]
     fn position_mma(&self, lane: usize, element: usize) -> (usize, usize) {
         let (group, thread) = (lane / 4, lane % 4);
-        let per_register = (32 / self.bits).max(1);
-        let (register, place) = (element / per_register, element % per_register);
+        // A power of two, as all sizes here; a division by it would take longer than all the rest.
+        let shift = (32 / self.bits).max(1).trailing_zeros();
+        let per_register = 1 << shift;
+        let (register, place) = (element >> shift, element & (per_register - 1));
         let along = thread * per_register + place;
         match self.operand {
             Operand::A if self.rows == 16 => {
@@ -97,10 +99,15 @@ impl Fragment {
     #[inline]
     fn position_wmma(&self, lane: usize, element: usize) -> (usize, usize) {
         let share = self.rows * self.columns / LANES;
-        let index = lane * share + element % share;
+        let index = lane * share + (element & (share - 1));
+        // Rows and columns are powers of two.
+        let split = |size: usize| (index >> size.trailing_zeros(), index & (size - 1));
         match self.operand {
-            Operand::A | Operand::C => (index / self.columns, index % self.columns),
-            Operand::B => (index % self.rows, index / self.rows),
+            Operand::A | Operand::C => split(self.columns),
+            Operand::B => {
+                let (column, row) = split(self.rows);
+                (row, column)
+            }
         }
     }
 }
