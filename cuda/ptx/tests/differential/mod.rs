@@ -4,7 +4,7 @@ use crate::programs::generate::{Choices, program};
 use crate::programs::run::run;
 
 /// Programs of a test run.
-const PROGRAMS: u64 = 300;
+const PROGRAMS: u64 = 200;
 
 /// A seed as decisions.
 struct Random(fastrand::Rng);

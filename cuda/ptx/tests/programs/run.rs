@@ -9,10 +9,12 @@ use super::{BLOCKS, Kind, OWN_BYTES, Program, REGISTERS, THREADS, initial_words}
 /// Runs a program both ways. The error says what differs, with the program's text.
 pub(crate) fn run(program: &Program) -> Result<(), String> {
     let text = print(program);
-    compare(program, &text).map_err(|reason| format!("{reason}\n{text}"))
+    compare(program, &text, false).map_err(|reason| format!("{reason}\n{text}"))?;
+    // These programs neither race nor read what nobody wrote, so that the checks must find nothing.
+    compare(program, &text, true).map_err(|reason| format!("with all checks: {reason}\n{text}"))
 }
 
-fn compare(program: &Program, text: &str) -> Result<(), String> {
+fn compare(program: &Program, text: &str, checked: bool) -> Result<(), String> {
     let module = Module::parse(text).map_err(|errors| errors.to_string())?;
     let function = module.function("program").map_err(|error| error.to_string())?;
     let memory = Memory::new();
@@ -29,6 +31,9 @@ fn compare(program: &Program, text: &str) -> Result<(), String> {
     Launch::new(&function)
         .grid(BLOCKS as u32)
         .block(THREADS as u32)
+        .check_uninitialized(checked)
+        .check_races(checked)
+        .statistics(checked)
         .run(&Params::new().push(registers).push(own).push(counter), &memory)
         .map_err(|fault| fault.to_string())?;
     let fetch = |address, bytes| -> Result<Vec<u8>, String> {
