@@ -14,7 +14,11 @@ const SIGN: u32 = 0x8000_0000;
 /// A NaN becomes the canonical one.
 #[inline(always)]
 pub fn canonical(x: f32) -> f32 {
-    if x.is_nan() { CANONICAL_NAN } else { x }
+    // On bits: to the compiler one NaN of a floating-point operation is as good as another, and it drops the choice
+    // between two.
+    let bits = x.to_bits();
+    let is_nan = bits & !SIGN > f32::INFINITY.to_bits();
+    f32::from_bits(if is_nan { CANONICAL_NAN.to_bits() } else { bits })
 }
 
 /// `.ftz`: a subnormal becomes a zero of its sign.
