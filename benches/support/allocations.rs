@@ -377,7 +377,7 @@ impl Replay for Caching {
     }
 
     fn peak_reserved(&self) -> u64 {
-        self.allocator.statistics().peak_bytes_reserved
+        self.statistics().peak_bytes_reserved
     }
 }
 

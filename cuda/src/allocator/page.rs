@@ -40,13 +40,23 @@ struct Sample {
     reserved: u64,
 }
 
+/// Where a segment is drawn.
+#[derive(Debug, Clone, Copy, Default)]
+struct SegmentPlace {
+    bytes: u64,
+    /// As far as it was ever used: what is behind is not drawn.
+    used: u64,
+    /// Bytes drawn below it.
+    below: u64,
+}
+
 /// What a recording comes to.
 struct Story<'a> {
     spans: Vec<Span<'a>>,
     samples: Vec<Sample>,
-    /// Segments by address, with the height at which each is drawn.
-    segments: BTreeMap<u64, (u64, u64)>,
-    /// Bytes of all segments.
+    /// By address.
+    segments: BTreeMap<u64, SegmentPlace>,
+    /// Bytes of all segments that were ever used.
     height: u64,
     start_ns: u64,
     end_ns: u64,
@@ -59,7 +69,7 @@ impl<'a> Story<'a> {
         let end_ns = log.events.last().map_or(0, |event| event.time_ns).max(start_ns + 1);
         let mut spans: Vec<Span<'a>> = Vec::new();
         let mut live_spans: HashMap<u64, usize> = HashMap::new();
-        let mut segments: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        let mut segments: BTreeMap<u64, SegmentPlace> = BTreeMap::new();
         let mut samples = Vec::with_capacity(log.events.len());
         let (mut live, mut reserved) = (0u64, 0u64);
         for event in &log.events {
@@ -86,16 +96,21 @@ impl<'a> Story<'a> {
                 EventKind::Reserved { address, bytes } => {
                     reserved += bytes;
                     let known = segments.entry(*address).or_default();
-                    known.0 = known.0.max(*bytes);
+                    known.bytes = known.bytes.max(*bytes);
                 }
                 EventKind::Released { bytes, .. } => reserved = reserved.saturating_sub(*bytes),
             }
             samples.push(Sample { time_ns: event.time_ns, live, reserved });
         }
+        for span in &spans {
+            if let Some((start, segment)) = segments.range_mut(..=span.address).next_back() {
+                segment.used = segment.used.max(span.address + span.bytes - start).min(segment.bytes);
+            }
+        }
         let mut height = 0;
-        for (bytes, at) in segments.values_mut() {
-            *at = height;
-            height += *bytes;
+        for segment in segments.values_mut() {
+            segment.below = height;
+            height += segment.used;
         }
         Self { spans, samples, segments, height: height.max(1), start_ns, end_ns, dropped: log.dropped }
     }
@@ -116,9 +131,10 @@ impl<'a> Story<'a> {
 
     /// Where an address lies, from the top; `None` if it is in no segment that was recorded.
     fn y(&self, address: u64) -> Option<f64> {
-        let (start, (bytes, at)) = self.segments.range(..=address).next_back()?;
+        let (start, segment) = self.segments.range(..=address).next_back()?;
         let offset = address - start;
-        (offset <= *bytes).then(|| BLOCKS_HEIGHT * (1.0 - (at + offset) as f64 / self.height as f64))
+        let at = (segment.below + offset) as f64 / self.height as f64;
+        (offset <= segment.used).then_some(BLOCKS_HEIGHT * (1.0 - at))
     }
 
     /// Who held how much at a moment, the most first.
@@ -251,7 +267,13 @@ fn write_recording(story: &Story<'_>, page: &mut String) -> fmt::Result {
     if story.dropped > 0 {
         writeln!(page, "<p>{} later events did not fit the recording.</p>", story.dropped)?;
     }
-    write_curves(story, reserved_max.max(peak.live).max(1), peak, page)?;
+    // What is held is to be seen also where much more is reserved.
+    let off_scale = peak.live > 0 && peak.live < reserved_max / 8;
+    let top = if off_scale { peak.live + peak.live / 4 } else { reserved_max.max(peak.live) };
+    if off_scale {
+        writeln!(page, "<p>What is reserved is beyond the scale of the curves.</p>")?;
+    }
+    write_curves(story, top.max(1), peak, page)?;
     write_blocks(story, &colours, page)?;
     write_table(&holders, &colours, peak, page)
 }
@@ -260,7 +282,7 @@ fn write_recording(story: &Story<'_>, page: &mut String) -> fmt::Result {
 fn write_curves(story: &Story<'_>, top: u64, peak: Sample, page: &mut String) -> fmt::Result {
     writeln!(page, "<h3>Reserved and held over time</h3>")?;
     writeln!(page, "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\">", CURVES_HEIGHT + 22.0)?;
-    let y = |bytes: u64| CURVES_HEIGHT * (1.0 - 0.88 * bytes as f64 / top as f64);
+    let y = |bytes: u64| CURVES_HEIGHT * (1.0 - 0.88 * bytes.min(top) as f64 / top as f64);
     for quarter in 0..=4 {
         let bytes = top / 4 * quarter;
         let at = y(bytes);
@@ -353,8 +375,8 @@ fn write_blocks(story: &Story<'_>, colours: &Colours<'_>, page: &mut String) -> 
         drawn.truncate(BLOCKS_MAX);
     }
     writeln!(page, "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\">", BLOCKS_HEIGHT + 22.0)?;
-    for (address, (bytes, _)) in &story.segments {
-        let (Some(bottom), Some(top)) = (story.y(*address), story.y(address + bytes)) else { continue };
+    for (address, SegmentPlace { bytes, used, .. }) in &story.segments {
+        let (Some(bottom), Some(top)) = (story.y(*address), story.y(address + used)) else { continue };
         if bottom - top < 4.0 {
             continue;
         }
@@ -466,8 +488,8 @@ mod tests {
             holders.iter().map(|(origin, bytes, blocks)| (origin.label, *bytes, *blocks)).collect();
         assert_eq!(told, [("weights", 2048, 1), ("scratch", 1024, 1)]);
         assert_eq!(story.y(4096), Some(BLOCKS_HEIGHT));
-        assert_eq!(story.y(6144), Some(BLOCKS_HEIGHT / 2.0));
-        assert_eq!((story.y(0), story.y(9000)), (None, None));
+        assert_eq!(story.y(7168), Some(0.0), "what is behind was never used");
+        assert_eq!((story.y(0), story.y(7169), story.y(9000)), (None, None, None));
         let page = page(&log);
         assert_eq!(page.matches("<rect x=").count(), 3 + 3, "three blocks and a legend");
         for part in [
