@@ -17,6 +17,7 @@ use super::level::{Handlers, handlers};
 use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::raw::{self, Word};
+use super::survey::{HALF, Survey, Surveyed};
 use crate::code::Inst;
 
 /// A type in memory, and how it lies in a register.
@@ -66,7 +67,7 @@ cells! {
 /// Where an instruction accesses memory.
 pub(crate) trait Region {
     /// The register that holds addresses.
-    type Address: Slot;
+    type Address: Surveyed;
     /// Whether each lane has its own bytes.
     const LOCAL: bool = false;
     /// Whether other threads of ours may access the bytes, so that updates must be atomic.
@@ -151,9 +152,6 @@ enum Pattern {
     Scattered,
 }
 
-/// Half of a warp.
-const HALF: usize = LANES / 2;
-
 impl<S: Slot> Offsets<S> {
     /// The pointer to a lane's bytes.
     ///
@@ -164,34 +162,6 @@ impl<S: Slot> Offsets<S> {
         // SAFETY: the offset of an active lane is in bounds of the view.
         unsafe { self.pointer.add(self.of.0[lane].extend() as usize + lane * self.lane_stride) }
     }
-}
-
-/// Lanes that are surveyed side by side. Loops over all lanes with one result are written with so many,
-/// which makes them vector code: a loop with a single one the compiler takes apart lane by lane.
-const GROUP: usize = 8;
-
-/// The bits set in any offset, and in any offset or in `last` minus it; and how the offsets differ from a
-/// row and from one value, for each half.
-#[inline(always)]
-fn survey<S: Slot>(of: &Line<S>, last: S, bytes: u64) -> (S, S, [(S, S); 2]) {
-    let zero = [S::default(); GROUP];
-    let steps: [S; GROUP] = std::array::from_fn(|lane| S::truncate(lane as u64 * bytes));
-    let (mut low, mut high, mut differ) = (zero, zero, [(zero, zero); 2]);
-    for (half, (row, uniform)) in differ.iter_mut().enumerate() {
-        let first = of.0[half * HALF];
-        for group in 0..HALF / GROUP {
-            let start = first.plus(S::truncate((group * GROUP) as u64 * bytes));
-            for lane in 0..GROUP {
-                let offset = of.0[half * HALF + group * GROUP + lane];
-                low[lane] = low[lane] | offset;
-                high[lane] = high[lane] | offset | last.minus(offset);
-                row[lane] = row[lane] | (offset ^ start.plus(steps[lane]));
-                uniform[lane] = uniform[lane] | (offset ^ first);
-            }
-        }
-    }
-    let any = |group: [S; GROUP]| group.into_iter().fold(S::default(), |all, one| all | one);
-    (any(low), any(high), differ.map(|(row, uniform)| (any(row), any(uniform))))
 }
 
 /// The addresses of an access of `bytes` bytes a lane, a power of two, if all are inside the view.
@@ -216,7 +186,7 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
     let odd = Address::<O>::truncate(bytes - 1);
     let zero = Address::<O>::default();
     if m.mask == FULL {
-        let (low, high, differ) = survey(&of, last, bytes);
+        let Survey { low, high, differ } = Address::<O>::survey(&of, last, bytes);
         // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above it
         // itself.
         if low & odd != zero || high.is_negative() {

@@ -43,6 +43,7 @@ pub(crate) trait Slot:
     /// The sum, modulo the size.
     fn plus(self, other: Self) -> Self;
     /// The difference, modulo the size.
+    #[cfg(not(target_arch = "x86_64"))]
     fn minus(self, other: Self) -> Self;
     /// Whether the highest bit is set.
     fn is_negative(self) -> bool;
@@ -57,6 +58,7 @@ impl Slot for u32 {
     fn plus(self, other: u32) -> u32 {
         self.wrapping_add(other)
     }
+    #[cfg(not(target_arch = "x86_64"))]
     #[inline(always)]
     fn minus(self, other: u32) -> u32 {
         self.wrapping_sub(other)
@@ -80,6 +82,7 @@ impl Slot for u64 {
     fn plus(self, other: u64) -> u64 {
         self.wrapping_add(other)
     }
+    #[cfg(not(target_arch = "x86_64"))]
     #[inline(always)]
     fn minus(self, other: u64) -> u64 {
         self.wrapping_sub(other)

@@ -8,7 +8,7 @@
 //! | `barrier` | barriers of a block |
 //! | `machine` | what an instruction sees: registers, mask, memory |
 //! | `ops` | instructions that compute lane by lane |
-//! | `access`, `atomic`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
+//! | `access`, `survey`, `atomic`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
 //! | `collective`, `matrix` | instructions in which lanes see each other's values |
 //! | `memory`, `address` | allocations, and the address space |
 //! | `level` | copies of handlers for each set of vector instructions |
@@ -39,6 +39,7 @@ mod parallel;
 mod printf;
 mod raw;
 pub(crate) mod special;
+mod survey;
 pub(crate) mod system;
 pub(crate) mod transfer;
 pub(crate) mod video;
