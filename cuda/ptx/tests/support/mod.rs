@@ -115,8 +115,8 @@ impl Gpu {
         Gpu { module, memory: Memory::new(), rng: Rng::new(), checked: false, races: true }
     }
 
-    /// For a program that orders its accesses by other means than barriers, which the check of races does not follow.
-    pub(crate) fn orders_by_itself(&mut self) {
+    /// For a program whose accesses have an order that the check does not follow, or that need none.
+    pub(crate) fn without_race_check(&mut self) {
         self.races = false;
     }
 
