@@ -98,9 +98,11 @@ impl Backend for GpuBackend {
         let bus_id =
             // SAFETY: the buffer has the length that is given.
             text(|p, n| check(unsafe { sys::cuDeviceGetPCIBusId(p, n, device) }, "cuDeviceGetPCIBusId"))?;
+        // What is only told to people may be missing: a device is not refused for it.
+        let told = |wanted| get(wanted).unwrap_or(0);
         // Twice the clock: memory of all supported devices transfers on both edges.
-        let memory_khz = u64::from(get(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?);
-        let bus_bits = u64::from(get(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?);
+        let memory_khz = u64::from(told(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
+        let bus_bits = u64::from(told(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
         Ok(DeviceProperties {
             name: name(device)?,
             memory_bytes: memory_bytes as u64,
@@ -132,8 +134,8 @@ impl Backend for GpuBackend {
             registers_per_multiprocessor: get(
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
             )?,
-            l2_cache_bytes: u64::from(get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
-            clock_khz: get(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+            l2_cache_bytes: u64::from(told(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)),
+            clock_khz: told(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
             memory_bandwidth: memory_khz * 1000 * 2 * bus_bits / 8,
             // The driver takes pageable memory, but copies it through pinned memory while the caller waits.
             pageable_copies: false,

@@ -337,6 +337,15 @@ mod tests {
         assert!(Factor::new(1.0, DType::String).is_err());
     }
 
+    /// Where the libraries are, they have every function that is called; elsewhere the error says what was looked for.
+    #[test]
+    fn libraries_are_there_or_told_of() {
+        let absences = [Cublas::get().err(), matmul::CublasLt::get().err()];
+        for error in absences.into_iter().flatten() {
+            assert!(error.detail.contains("was not found: looked for libcublas"), "{error}");
+        }
+    }
+
     #[test]
     fn statuses_keep_their_meaning() {
         assert!(check(0, "cublasCreate").is_ok());

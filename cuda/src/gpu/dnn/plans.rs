@@ -127,14 +127,17 @@ impl Plans {
         Ok(engines)
     }
 
+    /// Whether an engine says that it rounds its operands. One that does not tell is taken at its word.
     fn rounds_operands(&self, configuration: &Descriptor) -> Result<bool> {
         let engine = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINE_DESCRIPTOR)?;
-        configuration.get(Name::CUDNN_ATTR_ENGINECFG_ENGINE, &mut [engine.reference()])?;
         let mut notes = [NumericalNote(-1); 16];
-        let notes = engine.get(Name::CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, &mut notes)?;
+        let told = configuration
+            .get(Name::CUDNN_ATTR_ENGINECFG_ENGINE, &mut [engine.reference()])
+            .and_then(|_| engine.get(Name::CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, &mut notes));
         let rounding =
             [Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE, Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS];
-        Ok(notes.iter().any(|note| rounding.map(|kind| kind as c_int).contains(&note.0)))
+        let rounds = |note: &NumericalNote| rounding.map(|kind| kind as c_int).contains(&note.0);
+        Ok(told.is_ok_and(|notes| notes.iter().any(rounds)))
     }
 
     fn plan(&self, handle: cudnnHandle_t, configuration: &Descriptor) -> Result<Plan> {
