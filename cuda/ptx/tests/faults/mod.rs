@@ -280,3 +280,50 @@ fn printf() {
                 lane three has 25769803776, 15000000000.00 and 1.500000e+10| %\n";
     assert_eq!(*text.lock().unwrap(), want);
 }
+#[test]
+fn uninitialized() {
+    let gpu = Gpu::new(PTX);
+    let (x, y) = (gpu.uninit::<i32>(10), gpu.zeros::<i32>(64));
+    gpu.memory.write(x.address, &[0; 28]).unwrap();
+    let report = fault_of(&gpu, "sum_words", |launch| launch.check_uninitialized(true), &args![x, y, 10i32]);
+    let text = format!(
+        "kernel sum_words: uninitialized read: global read of 4 bytes, of which some were never written at address {:#x}, \
+         28 bytes into an allocation of 40 bytes at {:#x}; ld.global.u32 at PTX line 334 (faults.cu:54); block (0, 0, 0), \
+         thread (0, 0, 0)",
+        x.address + 28,
+        x.address
+    );
+    assert_report(&report, &FaultKind::Uninitialized, &text);
+    let report = fault_of(
+        &gpu,
+        "shared_uninitialized",
+        |launch| launch.check_uninitialized(true).block(64),
+        &args![y],
+    );
+    let text = "kernel shared_uninitialized: uninitialized read: shared read of 4 bytes, of which some were never written at \
+                address 0xa0; ld.shared.u32 at PTX line 397 (faults.cu:62); block (0, 0, 0), thread (40, 0, 0)";
+    assert_report(&report, &FaultKind::Uninitialized, text);
+    // Without the switch it is read as something.
+    assert!(gpu.try_launch("sum_words", |launch| launch, &args![x, y, 10i32]).is_ok());
+}
+
+#[test]
+fn races() {
+    let gpu = Gpu::new(PTX);
+    let y = gpu.zeros::<i32>(64);
+    let report = fault_of(&gpu, "shared_race", |launch| launch.check_races(true).block(64), &args![y]);
+    let text = "kernel shared_race: data race: shared write of 4 bytes that thread (31, 0, 0) has read by ld.shared.u32 at PTX \
+                line 431 (faults.cu:69), and nothing orders the two at address 0x80; st.shared.u32 at PTX line 425 \
+                (faults.cu:68); block (0, 0, 0), thread (32, 0, 0)";
+    assert_report(&report, &FaultKind::Race, text);
+    let report =
+        fault_of(&gpu, "global_race", |launch| launch.check_races(true).grid(4).block(32), &args![y]);
+    let text = format!(
+        "kernel global_race: data race: global write of 4 bytes that block (0, 0, 0), thread (0, 0, 0) has written by \
+         st.global.u32 at PTX line 460 (faults.cu:74), and nothing orders the two at address {0:#x}, 0 bytes into an \
+         allocation of 256 bytes at {0:#x}; st.global.u32 at PTX line 460 (faults.cu:74); block (1, 0, 0), \
+         thread (0, 0, 0)",
+        y.address
+    );
+    assert_report(&report, &FaultKind::Race, &text);
+}
