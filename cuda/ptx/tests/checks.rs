@@ -124,6 +124,13 @@ fn blocks_that_write_one_place_race() {
     assert!(races("", reads_and_one_writes, 8, 1).is_some());
 }
 
+#[test]
+fn writing_the_same_is_no_race() {
+    assert!(races(SHARED, "st.shared.u32 [s], 7;", 1, 128).is_none());
+    assert!(races(SHARED, "st.shared.u32 [s], %t;", 1, 128).is_some());
+    assert!(races("", "st.global.u32 [%p], 7;", 8, 32).is_none());
+}
+
 /// Every block writes its word; the last one to count itself reads all.
 fn last_block(fence: &str) -> String {
     format!(

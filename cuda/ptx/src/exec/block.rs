@@ -214,8 +214,10 @@ impl<'l> Machine<'l> {
             // SAFETY: as in `run_split`.
             let flow = unsafe { (instruction.run)(self, instruction) };
             let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
-            if let Some(instruments) = &mut self.instruments {
-                instruments.instruction(pc, warp, mask, diverged);
+            if let Some(instruments) = &mut self.instruments
+                && let Err(trap) = instruments.instruction(pc, warp, mask, diverged, &self.table)
+            {
+                return self.fail(trap);
             }
             if flow != Flow::Next {
                 return flow;

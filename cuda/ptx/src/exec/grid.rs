@@ -320,7 +320,9 @@ impl Launched<'_> {
 
     fn run(&self, parallel: &dyn ParallelFor, threads: usize) -> Result<(), Fault> {
         let blocks = self.grid.volume();
-        let workers = if blocks == 1 { 1 } else { parallel.parallelism().min(threads) };
+        // Where races are looked for, blocks run one after another: reports are the same each time.
+        let workers =
+            if blocks == 1 || self.switches.races { 1 } else { parallel.parallelism().min(threads) };
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX)).max(1);
         let (next, fault) = (AtomicU64::new(0), Mutex::new(None));
         if workers == 1 {

@@ -64,7 +64,7 @@ impl Machine<'_> {
             let pc = self.pc - 1;
             let space = if found == AccessSpace::Const { AccessSpace::Global } else { found };
             let access = Access { kind, space, address: offset, bytes: bytes as u32, thread, lane, pc };
-            instruments.access(&access, &self.table)?;
+            instruments.access(&access, &self.table, pointer)?;
         }
         Ok(pointer)
     }

@@ -13,6 +13,8 @@
 //! | `initialized` | which bytes have been written |
 //! | `statistics` | counts |
 
+#![expect(unsafe_code, reason = "looks at the bytes that a store changes")]
+
 mod class;
 pub(crate) mod footprint;
 mod global_races;
@@ -25,6 +27,7 @@ use super::address::AccessSpace;
 use super::fault::{FaultKind, Trap};
 use super::grid::Launched;
 use super::memory::Table;
+use super::raw;
 use class::Class;
 use footprint::Footprint;
 pub(crate) use global_races::GlobalRaces;
@@ -96,7 +99,22 @@ pub(crate) struct Instruments<'l> {
     counts: Option<Counts>,
     /// What it has touched of global memory.
     pub(crate) footprint: Option<Footprint>,
+    /// Writes of the instruction that is under way which are races if they change anything.
+    suspects: Vec<Suspect>,
 }
+
+/// A write to what another thread has written, in no order. If both write the same, nobody can tell, and compilers do so
+/// where threads have copies of a value.
+struct Suspect {
+    access: Access,
+    rival: Rival,
+    pointer: *const u8,
+    /// The bytes before the write.
+    before: [u8; ACCESS_BYTES_MAX],
+}
+
+/// Bytes of the widest access.
+const ACCESS_BYTES_MAX: usize = 16;
 
 impl<'l> Instruments<'l> {
     pub(crate) fn new(launch: &'l Launched<'l>) -> Instruments<'l> {
@@ -113,6 +131,7 @@ impl<'l> Instruments<'l> {
             written: uninitialized.then(Default::default),
             counts: statistics.then(|| Counts::new(program.code.len())),
             footprint: footprint.then(Footprint::default),
+            suspects: Vec::new(),
         }
     }
 
@@ -140,7 +159,14 @@ impl<'l> Instruments<'l> {
 
     /// An instruction took place for the lanes of `mask`, of the warp that has accessed memory since the last one;
     /// `diverged` if fewer went on.
-    pub(crate) fn instruction(&mut self, pc: u32, warp: usize, mask: u32, diverged: bool) {
+    pub(crate) fn instruction(
+        &mut self,
+        pc: u32,
+        warp: usize,
+        mask: u32,
+        diverged: bool,
+        table: &Table,
+    ) -> Result<(), Trap> {
         let class = self.classes[pc as usize];
         if let Some(races) = &mut self.shared_races {
             races.instruction(class, warp);
@@ -153,10 +179,24 @@ impl<'l> Instruments<'l> {
         if let Some(counts) = &mut self.counts {
             counts.instruction(pc, mask, diverged);
         }
+        if self.suspects.is_empty() {
+            return Ok(());
+        }
+        let suspects = std::mem::take(&mut self.suspects);
+        let changed = |suspect: &&Suspect| {
+            let bytes = (suspect.access.bytes as usize).min(ACCESS_BYTES_MAX);
+            // SAFETY: the pointer was found for this access by the instruction that has just ended.
+            let after = unsafe { bytes_at(suspect.pointer, bytes) };
+            after != suspect.before
+        };
+        match suspects.iter().find(changed) {
+            Some(suspect) => Err(self.race(&suspect.access, &suspect.rival, table)),
+            None => Ok(()),
+        }
     }
 
-    /// A lane accesses memory.
-    pub(crate) fn access(&mut self, access: &Access, table: &Table) -> Result<(), Trap> {
+    /// A lane accesses memory, which is at `pointer`.
+    pub(crate) fn access(&mut self, access: &Access, table: &Table, pointer: *const u8) -> Result<(), Trap> {
         let class = self.classes[access.pc as usize];
         if let Some(counts) = &mut self.counts {
             counts.access(access);
@@ -178,6 +218,12 @@ impl<'l> Instruments<'l> {
             _ => None,
         };
         match rival {
+            Some(rival) if rival.writes && access.kind == AccessKind::Write => {
+                // SAFETY: the pointer was found for this access.
+                let before = unsafe { bytes_at(pointer, (access.bytes as usize).min(ACCESS_BYTES_MAX)) };
+                self.suspects.push(Suspect { access: *access, rival, pointer, before });
+                Ok(())
+            }
             Some(rival) => Err(self.race(access, &rival, table)),
             None => Ok(()),
         }
@@ -247,6 +293,17 @@ impl<'l> Instruments<'l> {
             counts.add_to(self.launch.program, statistics);
         }
     }
+}
+
+/// Up to 16 bytes of device memory.
+///
+/// # Safety
+/// The pointer is valid for reads of so many bytes of device memory.
+unsafe fn bytes_at(pointer: *const u8, bytes: usize) -> [u8; ACCESS_BYTES_MAX] {
+    let mut copy = [0; ACCESS_BYTES_MAX];
+    // SAFETY: as promised by the caller.
+    unsafe { raw::copy_out(pointer, &mut copy[..bytes]) };
+    copy
 }
 
 /// The races of a launch between blocks, if they are looked for.

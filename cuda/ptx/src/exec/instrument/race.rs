@@ -7,6 +7,8 @@
 //! meant to order, as in "the last block sums up what all have written"; an atomic operation without a fence orders
 //! nothing.
 //!
+//! Two writes of the same value do not count: nobody can tell.
+//!
 //! Memory is watched in granules of four bytes. Of each, the last write and two reads by different parties are
 //! remembered, so a race may be missed where several parties write different bytes of a granule; what is reported is one.
 
@@ -52,7 +54,11 @@ impl<M: Mark> Cell<M> {
             other.mask() & mark.mask() != 0 && !(other.is_strong() && mark.is_strong()) && !ordered(other)
         };
         if races(&self.write) {
-            return Some((self.write, true));
+            let rival = self.write;
+            if writes {
+                self.write = mark;
+            }
+            return Some((rival, true));
         }
         if !writes {
             let slot = usize::from(self.reads[0].mask() != 0 && !self.reads[0].same_party(&mark));
