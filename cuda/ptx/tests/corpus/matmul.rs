@@ -27,7 +27,12 @@ fn square_blocks<T: Random + Into<f64>>(gpu: &mut Gpu, name: &str, tile: u32, re
         let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.uninit::<T>(m * n));
         let grid = ((n as u32).div_ceil(tile), (m as u32).div_ceil(tile));
         gpu.launch(name, grid, (tile, tile), args![da, db, dc, m as i32, n as i32, k as i32]);
-        assert_close(&gpu.read(dc), &product(&wide(&a), &wide(&b), m, n, k), 0.0, relative * k as f64);
+        assert_close(
+            &gpu.read(dc),
+            &product(&wide(&a), &wide(&b), m, n, k),
+            4.0 * relative,
+            2.0 * relative * k as f64,
+        );
     }
 }
 
@@ -62,7 +67,7 @@ fn matmul_registers(gpu: &mut Gpu) {
         256,
         args![da, db, dc, n as i32, k as i32],
     );
-    assert_close(&gpu.read(dc), &product(&wide(&a), &wide(&b), m, n, k), 0.0, 6e-8 * k as f64);
+    assert_close(&gpu.read(dc), &product(&wide(&a), &wide(&b), m, n, k), 2.4e-7, 1.2e-7 * k as f64);
 }
 
 /// As `Gemm` of the source.
@@ -128,5 +133,10 @@ fn matvec(gpu: &mut Gpu) {
     let (a, x) = (gpu.random::<f32>(rows * columns), gpu.random::<f32>(columns));
     let (da, dx, dy) = (gpu.upload(&a), gpu.upload(&x), gpu.uninit::<f32>(rows));
     gpu.launch("matvec", rows.div_ceil(3) as u32, 96, args![da, dx, dy, rows as i32, columns as i32]);
-    assert_close(&gpu.read(dy), &product(&wide(&a), &wide(&x), rows, 1, columns), 0.0, 6e-8 * columns as f64);
+    assert_close(
+        &gpu.read(dy),
+        &product(&wide(&a), &wide(&x), rows, 1, columns),
+        2.4e-7,
+        1.2e-7 * columns as f64,
+    );
 }
