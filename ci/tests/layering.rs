@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tfrt-plugin", &["tfrt-cuda"]),
     ("tfrt-kernels", &["tfrt-host", "tfrt-tensor", "tfrt-math", "tfrt-cuda"]),
     ("tfrt-models", &["tfrt-host", "tfrt-tensor"]),
-    ("tfrt-eager", &["tfrt-host", "tfrt-tensor", "tfrt-cuda", "tfrt-kernels"]),
+    ("tfrt-eager", &["tfrt-host", "tfrt-tensor", "tfrt-math", "tfrt-cuda", "tfrt-kernels"]),
     ("tfrt-distributed", &["tfrt-host", "tfrt-tensor", "tfrt-cuda", "tfrt-eager"]),
     ("tfrt-compiler", &["tfrt-ir", "tfrt-bef", "tfrt-convert", "tfrt-host", "tfrt-eager"]),
     ("ci", &[]),

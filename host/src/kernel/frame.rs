@@ -4,7 +4,7 @@
 
 use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
 
-use super::attributes::AttributeCell;
+use super::attributes::{AttributeCell, AttributeType};
 use crate::{
     async_value::AsyncValue,
     context::ExecutionContext,
@@ -194,6 +194,17 @@ impl<'f> KernelFrame<'f> {
     /// All arguments, shared.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &AsyncValue> {
         self.arguments.iter().map(|&operand| self.registers.get(operand))
+    }
+
+    /// An attribute, by its position among the kernel's. The kernel's signature must say that it is a `T`.
+    ///
+    /// # Errors
+    /// InvalidArgument if there is none there, or something else.
+    pub fn attribute<T: AttributeType + ?Sized>(&self, index: usize) -> Result<T::Borrowed<'f>, Diagnostic> {
+        let cell = self.attributes().get(index);
+        cell.and_then(|cell| T::read(self.cx.program(), cell)).ok_or_else(|| {
+            Diagnostic::invalid_argument(format!("attribute {index} is missing or of another kind"))
+        })
     }
 
     /// A function the op names: a callee or a region.

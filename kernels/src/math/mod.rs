@@ -13,7 +13,7 @@ mod normalize;
 mod normalize_gradient;
 mod pool;
 mod reduce;
-mod run;
+pub mod run;
 mod softmax;
 
 use tfrt_host::KernelRegistry;

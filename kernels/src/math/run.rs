@@ -45,18 +45,18 @@ impl Failure {
 }
 
 /// A shape error as programs see it.
-pub(super) fn shape_error(error: ShapeError) -> Diagnostic {
+pub fn shape_error(error: ShapeError) -> Diagnostic {
     Diagnostic::invalid_argument(error.to_string())
 }
 
 /// About how many threads compute at a time: what plans are cut for.
-pub(super) fn workers(cx: &ExecutionContext) -> usize {
+pub fn workers(cx: &ExecutionContext) -> usize {
     cx.host().work_queue().parallelism()
 }
 
 /// Computes `plan` on the operands and then gives `value`. The operands, and with them the guards they hold, are gone
 /// before the value is available.
-pub(super) fn run<P, R, W, V>(
+pub fn run<P, R, W, V>(
     cx: &ExecutionContext,
     plan: Result<P, ShapeError>,
     (reads, writes): (R, W),
@@ -85,7 +85,7 @@ where
 }
 
 /// As [`run`], for kernels of several stages: hands the operands to `then`.
-pub(super) fn run_then<P, R, W>(
+pub fn run_then<P, R, W>(
     cx: &ExecutionContext,
     plan: P,
     (reads, writes): (R, W),

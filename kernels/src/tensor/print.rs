@@ -1,7 +1,7 @@
 //! Printing tensors.
 
-use tfrt_host::{Arg, Chain, Diagnostic, ExecutionContext, KernelRegistry};
-use tfrt_tensor::{Accessor, HostTensor};
+use tfrt_host::{Arg, AsyncValue, Chain, Diagnostic, ExecutionContext, KernelRegistry};
+use tfrt_tensor::{Accessor, HostTensor, TensorShape};
 
 static PRINT: Accessor = Accessor::new("tfrt_dht.print_tensor");
 
@@ -15,9 +15,13 @@ fn print_chained(tensor: Arg<HostTensor>, chain: Chain, cx: &ExecutionContext) -
     print(tensor, cx).map(|()| chain)
 }
 
-fn print_shape(tensor: Arg<HostTensor>, chain: Chain, cx: &ExecutionContext) -> Chain {
-    cx.host().print(format_args!("{}\n", tensor.shape()));
-    chain
+/// Prints the shape of a tensor, or a shape: existing programs give either.
+fn print_shape(value: Arg<AsyncValue>, chain: Chain, cx: &ExecutionContext) -> Result<Chain, Diagnostic> {
+    let shape = value.get::<HostTensor>().map(HostTensor::shape).or_else(|| value.get::<TensorShape>());
+    let wrong =
+        || Diagnostic::invalid_argument(format!("expected a tensor or a shape, got {}", value.type_name()));
+    cx.host().print(format_args!("{}\n", shape.ok_or_else(wrong)?));
+    Ok(chain)
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {

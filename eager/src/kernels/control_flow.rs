@@ -1,0 +1,246 @@
+//! `corert.cond` and `corert.while`: functions of the program run as tensors say.
+//!
+//! A tensor is true if it has one element that is not zero, or a string that is not empty. Neither kernel waits; a
+//! condition that is still computed suspends it.
+
+use tfrt_host::{
+    AsyncValue, AttributeSpec, Chain, Diagnostic, ErrorCode, ExecutionContext, Function, FunctionRef,
+    IndirectPromise, KernelFrame, KernelRegistry, KernelSignature, Status, TypeSpec, Value as _,
+    work_queue::Task,
+};
+use tfrt_tensor::{Accessor, Element, HostTensor, with_element};
+
+use crate::{TensorHandle, tensor_handle::host_tensor};
+
+static CONDITION: Accessor = Accessor::new("the condition of corert.cond or corert.while");
+
+/// Iterations of a loop before other work gets its turn.
+const ITERATIONS_MAX: u32 = 64;
+
+/// Whether a tensor is true.
+fn truth(tensor: &HostTensor) -> Result<bool, Diagnostic> {
+    let wrong = |what: &str| {
+        Diagnostic::invalid_argument(format!("a condition must be a tensor of one element, not {what}"))
+    };
+    match tensor {
+        HostTensor::String(strings) => Ok(strings.strings().first().is_some_and(|text| !text.is_empty())),
+        HostTensor::Dense(dense) => with_element!(
+            dense.dtype(),
+            |T| match &*dense.read::<T>(&CONDITION)? {
+                [value] => Ok(!value.is_zero()),
+                elements => Err(wrong(&format!("of {}", elements.len()))),
+            },
+            else Err(wrong("one of this data type"))
+        ),
+        HostTensor::Scalar(scalar) => {
+            with_element!(scalar.dtype(), |T| Ok(!scalar.value::<T>()?.is_zero()), else Err(wrong("one of this data type")))
+        }
+        HostTensor::Coo(_) => Err(wrong("a sparse one")),
+    }
+}
+
+/// What a condition says, if it says it already.
+enum Verdict {
+    Known(bool),
+    Pending(AsyncValue),
+    Failed(AsyncValue),
+}
+
+fn verdict(condition: &AsyncValue, cx: &ExecutionContext) -> Verdict {
+    match condition.status() {
+        Status::Pending => return Verdict::Pending(condition.clone()),
+        Status::Failed => return Verdict::Failed(condition.clone()),
+        Status::Ready => {}
+    }
+    let Some(handle) = condition.get::<TensorHandle>() else {
+        let message = format!("a condition must be a tensor, got {}", condition.type_name());
+        return Verdict::Failed(cx.error(ErrorCode::InvalidArgument, message));
+    };
+    if let Some(error) = handle.error() {
+        return Verdict::Failed(AsyncValue::from_error(error));
+    }
+    if !handle.is_available() {
+        return Verdict::Pending(handle.tensor().clone());
+    }
+    let known = host_tensor(handle.tensor()).map_err(Diagnostic::from).and_then(truth);
+    match known {
+        Ok(truth) => Verdict::Known(truth),
+        Err(error) => Verdict::Failed(AsyncValue::from_error(cx.emit(error))),
+    }
+}
+
+/// The results of a kernel, promised.
+struct Promised(Vec<IndirectPromise>);
+
+impl Promised {
+    fn new(frame: &mut KernelFrame<'_>) -> Self {
+        let promises = (0..frame.result_count()).map(|index| {
+            let (promise, value) = IndirectPromise::new();
+            frame.set_result(index, value);
+            promise
+        });
+        Self(promises.collect())
+    }
+
+    fn keep(self, values: impl IntoIterator<Item = AsyncValue>) {
+        // A promise that gets no value becomes an error when it is dropped.
+        self.0.into_iter().zip(values).for_each(|(promise, value)| promise.forward_to(value));
+    }
+
+    fn fail(self, error: &AsyncValue) {
+        self.0.into_iter().for_each(|promise| promise.forward_to(error.clone()));
+    }
+}
+
+/// A function of the program, which must take and give as many values as it is called for.
+fn function(
+    frame: &KernelFrame<'_>,
+    number: usize,
+    arguments: usize,
+    results: usize,
+) -> Result<Function, Diagnostic> {
+    let function =
+        frame.function(number).ok_or_else(|| Diagnostic::invalid_argument("a function is missing"))?;
+    let (takes, gives) = (function.argument_types().len(), function.result_types().len());
+    if (takes, gives) == (arguments, results) {
+        return Ok(FunctionRef::to_function(function));
+    }
+    Err(Diagnostic::invalid_argument(format!(
+        "'{}' takes {takes} and gives {gives} values where {arguments} and {results} are needed",
+        function.name()
+    )))
+}
+
+struct Conditional {
+    cx: ExecutionContext,
+    functions: [Function; 2],
+    arguments: Vec<AsyncValue>,
+    results: Promised,
+}
+
+fn conditional(frame: &mut KernelFrame<'_>) {
+    let (arguments, results) = (frame.argument_count().saturating_sub(1), frame.result_count());
+    let both = |number| function(frame, number, arguments, results);
+    let functions = match both(0).and_then(|first| Ok([first, both(1)?])) {
+        Ok(functions) => functions,
+        Err(error) => return frame.fail(error),
+    };
+    let condition = frame.take_argument(0);
+    let arguments = (1..=arguments).map(|index| frame.take_argument(index)).collect();
+    let results = Promised::new(frame);
+    Conditional { cx: frame.context().clone(), functions, arguments, results }
+        .decide(&condition, &condition.clone());
+}
+
+impl Conditional {
+    /// Runs the function that the condition chooses once `wait_for`, which is the condition or its tensor, is there.
+    fn decide(self, condition: &AsyncValue, wait_for: &AsyncValue) {
+        if wait_for.status() == Status::Pending {
+            let (condition, wait_for) = (condition.clone(), wait_for.clone());
+            return wait_for.clone().and_then(move || self.decide(&condition, &wait_for));
+        }
+        match verdict(condition, &self.cx) {
+            Verdict::Pending(tensor) => self.decide(condition, &tensor),
+            Verdict::Failed(error) => self.results.fail(&error),
+            Verdict::Known(truth) => {
+                let [on_true, on_false] = &self.functions;
+                let chosen = if truth { on_true } else { on_false };
+                self.results.keep(chosen.as_ref().execute(&self.cx, self.arguments));
+            }
+        }
+    }
+}
+
+struct Loop {
+    cx: ExecutionContext,
+    condition: Function,
+    body: Function,
+    values: Vec<AsyncValue>,
+    results: Promised,
+}
+
+fn repeat(frame: &mut KernelFrame<'_>) {
+    let (arguments, results) = (frame.argument_count(), frame.result_count());
+    let functions = function(frame, 0, arguments, 2)
+        .and_then(|condition| Ok((condition, function(frame, 1, arguments, results)?)));
+    let (condition, body) = match functions {
+        Ok(functions) if arguments == results => functions,
+        Ok(_) => return frame.fail(Diagnostic::invalid_argument("a loop gives as many values as it takes")),
+        Err(error) => return frame.fail(error),
+    };
+    let values = (0..arguments).map(|index| frame.take_argument(index)).collect();
+    let results = Promised::new(frame);
+    Loop { cx: frame.context().clone(), condition, body, values, results }.run();
+}
+
+impl Loop {
+    fn run(mut self) {
+        for _ in 0..ITERATIONS_MAX {
+            if let Some(reason) = self.cx.request().cancellation() {
+                return self.results.fail(&AsyncValue::from_error(reason.clone()));
+            }
+            let mut outcome = self.condition.as_ref().execute(&self.cx, self.values.clone());
+            // The condition's chain orders what it does; its tensor decides.
+            let Some(condition) = outcome.pop() else { return };
+            match verdict(&condition, &self.cx) {
+                Verdict::Pending(value) => {
+                    return value.and_then(move || self.go_on(&condition));
+                }
+                verdict => match self.step(verdict) {
+                    Some(next) => self = next,
+                    None => return,
+                },
+            }
+        }
+        let host = self.cx.host().clone();
+        host.add_task(Task::new(move || self.run()));
+    }
+
+    /// Goes on when the handle, or the tensor, that decides is there.
+    fn go_on(self, condition: &AsyncValue) {
+        match verdict(condition, &self.cx) {
+            Verdict::Pending(value) => {
+                let condition = condition.clone();
+                value.and_then(move || self.go_on(&condition));
+            }
+            verdict => {
+                if let Some(next) = self.step(verdict) {
+                    next.run();
+                }
+            }
+        }
+    }
+
+    /// One iteration, or the end.
+    fn step(mut self, verdict: Verdict) -> Option<Self> {
+        match verdict {
+            Verdict::Known(true) => {
+                self.values = self.body.as_ref().execute(&self.cx, std::mem::take(&mut self.values));
+                return Some(self);
+            }
+            Verdict::Known(false) => self.results.keep(self.values),
+            Verdict::Failed(error) => self.results.fail(&error),
+            Verdict::Pending(_) => unreachable!("callers wait for what is pending"),
+        }
+        None
+    }
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    let signature = |arguments: &[&'static str]| KernelSignature {
+        arguments: arguments.iter().map(|&name| TypeSpec::Named(name)).collect(),
+        rest_arguments: Some(TypeSpec::Named(TensorHandle::TYPE_NAME)),
+        rest_attributes: Some(AttributeSpec::Any),
+        functions: 2,
+        results: vec![TypeSpec::Named(Chain::TYPE_NAME)],
+        rest_results: Some(TypeSpec::Named(TensorHandle::TYPE_NAME)),
+        ..KernelSignature::default()
+    };
+    registry
+        .add_raw("corert.cond", conditional)
+        .signature(signature(&[TensorHandle::TYPE_NAME, Chain::TYPE_NAME]))
+        .doc("Runs the first function if the tensor is true, else the second, with the other arguments.");
+    registry.add_raw("corert.while", repeat).signature(signature(&[Chain::TYPE_NAME])).doc(
+        "Runs the second function over and over, for as long as the tensor that the first one gives is true.",
+    );
+}

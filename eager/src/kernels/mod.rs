@@ -1,0 +1,22 @@
+//! The kernels that let programs use the core runtime: `corert.*` and `corert_sync.*`.
+
+mod attrs;
+mod control_flow;
+mod execute;
+mod handlers;
+mod tensors;
+mod test;
+
+use tfrt_host::KernelRegistry;
+
+pub(crate) use tensors::fill;
+
+/// Adds the kernels of the core runtime.
+pub fn register(registry: &mut KernelRegistry) {
+    attrs::register(registry);
+    control_flow::register(registry);
+    execute::register(registry);
+    handlers::register(registry);
+    tensors::register(registry);
+    test::register(registry);
+}

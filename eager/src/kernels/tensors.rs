@@ -1,0 +1,231 @@
+//! Tensor handles: made, printed, turned into host tensors and back.
+
+use tfrt_host::{
+    Arg, AsyncValueRef, Attr, AttributeType, Chain, DType, Diagnostic, ErrorCode, ExecutionContext,
+    IndirectPromise, KernelRegistry, Promise, Rest,
+    bef::{AttributeView, DenseAttribute, RawAttribute},
+};
+use tfrt_kernels::tensor::attribute::dense_from_attribute;
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
+};
+
+use crate::{CoreRuntime, Device, TensorHandle, tensor_handle::host_tensor};
+
+static PRINT: Accessor = Accessor::new("corert.print_tensorhandle");
+static TRANSFER: Accessor = Accessor::new("corert.transfer");
+
+fn on_host(tensor: impl Into<HostTensor>, cx: &ExecutionContext) -> TensorHandle {
+    TensorHandle::from_host(CoreRuntime::of(cx.host()).host_device().clone(), tensor)
+}
+
+fn print(handle: &TensorHandle, cx: &ExecutionContext) -> Result<(), Diagnostic> {
+    let text = match handle.host_tensor() {
+        Some(tensor) => text(tensor?)?,
+        None => "a tensor that is still computed".to_owned(),
+    };
+    cx.host().print(format_args!("{text}\n"));
+    Ok(())
+}
+
+/// A tensor as existing programs expect it to print: they check that halves are not shown.
+fn text(tensor: &HostTensor) -> Result<String, Diagnostic> {
+    let halves = match tensor.dtype() {
+        DType::F16 => "fp16",
+        DType::BF16 => "bf16",
+        _ => return tensor.print(&PRINT),
+    };
+    let (form, dtype, shape) = (tensor.form(), tensor.dtype(), tensor.shape());
+    Ok(format!("{form} dtype = {dtype:?}, shape = {shape}, values = [Does not support printing {halves}.]"))
+}
+
+fn to_shape(handle: Arg<TensorHandle>, _chain: Chain) -> AsyncValueRef<TensorShape> {
+    let (promise, shape) = Promise::new();
+    let kept = TensorHandle::clone(&handle);
+    handle.when_metadata(move || match kept.metadata() {
+        Some(Ok(metadata)) => promise.emplace(metadata.shape),
+        Some(Err(error)) => promise.set_error(error),
+        None => promise.set_error(Diagnostic::internal("metadata that came is gone")),
+    });
+    shape
+}
+
+fn string_tensor(
+    shape: Attr<RawAttribute<'_>>,
+    values: Attr<RawAttribute<'_>>,
+    cx: &ExecutionContext,
+) -> Result<TensorHandle, Diagnostic> {
+    let malformed =
+        || Diagnostic::invalid_argument("a string tensor needs a shape of i64 and a list of strings");
+    let dims: &[i64] = match shape.0.typed() {
+        Ok(AttributeView::DataArray(dims)) => dims.elements().ok_or_else(malformed)?,
+        Ok(AttributeView::Aggregate(none)) if none.is_empty() => &[],
+        _ => return Err(malformed()),
+    };
+    let shape = TensorShape::from_signed(dims)?;
+    let values = values.0.aggregate().map_err(|_| malformed())?;
+    let strings = values.iter().map(|value| value.ok().and_then(|value| value.string().map(str::to_owned)));
+    let mut strings = strings.collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
+    if let [one] = strings.as_slice() {
+        strings = vec![one.clone(); shape.num_elements()?];
+    }
+    Ok(on_host(StringHostTensor::new(shape, strings)?, cx))
+}
+
+fn dense_tensor(value: Attr<DenseAttribute<'_>>, cx: &ExecutionContext) -> Result<TensorHandle, Diagnostic> {
+    Ok(on_host(dense_from_attribute(&value.0, cx.host().allocator())?, cx))
+}
+
+fn create_dense<T: Element>(
+    shape: &[i64],
+    values: &[T],
+    cx: &ExecutionContext,
+) -> Result<TensorHandle, Diagnostic> {
+    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::from_signed(shape)?);
+    let mut tensor = DenseHostTensor::allocate(metadata, cx.host().allocator())?;
+    fill(&mut tensor, values)?;
+    Ok(on_host(tensor, cx))
+}
+
+/// Sets a new tensor's elements: one value everywhere, or one for each place.
+pub(crate) fn fill<T: Element>(tensor: &mut DenseHostTensor, values: &[T]) -> Result<(), Diagnostic> {
+    let elements = tensor.elements_mut::<T>()?;
+    match values {
+        &[value] => elements.fill(value),
+        _ if values.len() == elements.len() => elements.copy_from_slice(values),
+        _ => {
+            let (given, places) = (values.len(), elements.len());
+            let message = format!("{given} values do not fill a tensor of {places} elements");
+            return Err(Diagnostic::invalid_argument(message));
+        }
+    }
+    Ok(())
+}
+
+/// A tensor on another device, or in another form.
+fn transfer(
+    source: Arg<TensorHandle>,
+    target: Arg<Device>,
+    form: Attr<str>,
+    cx: &ExecutionContext,
+) -> TensorHandle {
+    let (promise, tensor) = IndirectPromise::new();
+    let (value, form, cx) = (source.tensor().clone(), form.0.to_owned(), cx.clone());
+    source.tensor().and_then(move || {
+        let converted =
+            host_tensor(&value).map_err(Diagnostic::from).and_then(|tensor| convert(tensor, &form, &cx));
+        match converted {
+            Ok(tensor) => promise.emplace(tensor),
+            Err(error) => promise.set_error(cx.emit(error)),
+        }
+    });
+    match source.metadata() {
+        Some(Ok(metadata)) => TensorHandle::new(target.clone(), &metadata, tensor),
+        _ => TensorHandle::from_pending(target.clone(), tensor),
+    }
+}
+
+fn convert(tensor: &HostTensor, form: &str, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
+    match (form, tensor) {
+        ("DenseHost", HostTensor::String(_)) | ("StringHost", HostTensor::Dense(_) | HostTensor::Coo(_)) => {}
+        ("DenseHost", tensor) => {
+            return tensor.to_dense(&TRANSFER, cx.host().allocator()).map(HostTensor::from);
+        }
+        ("StringHost", HostTensor::String(_)) | ("CooHost", HostTensor::Coo(_)) => return Ok(tensor.clone()),
+        ("AnyScalarHost" | "ScalarHost", HostTensor::Scalar(_)) => return Ok(tensor.clone()),
+        ("AnyScalarHost" | "ScalarHost", HostTensor::Coo(sparse)) => {
+            return sparse.to_scalar(&TRANSFER).map(HostTensor::from);
+        }
+        _ => {}
+    }
+    // Existing programs expect how this begins.
+    let message = format!("cannot find conversion function from {} to {form}", tensor.form());
+    Err(Diagnostic::invalid_argument(message))
+}
+
+fn get_device(_chain: Chain, name: Attr<str>, cx: &ExecutionContext) -> Result<Device, Diagnostic> {
+    let device = CoreRuntime::of(cx.host()).host_device().clone();
+    if device.name() == name.0 {
+        return Ok(device);
+    }
+    Err(Diagnostic::new(ErrorCode::NotFound, format!("no device is called '{}'", name.0)))
+}
+
+fn register_create<T>(registry: &mut KernelRegistry, suffix: &str)
+where
+    T: Element,
+    [T]: for<'f> AttributeType<Borrowed<'f> = &'f [T]>,
+{
+    for dialect in ["corert", "corert_sync"] {
+        registry
+            .add(
+                format!("{dialect}.create_dense_tensor.{suffix}"),
+                |shape: Attr<[i64]>, value: Attr<[T]>, cx: &ExecutionContext| {
+                    create_dense(shape.0, value.0, cx)
+                },
+            )
+            .attributes(&["shape", "value"])
+            .doc("A dense tensor: one value everywhere, or one for each place.");
+    }
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add("corert.ht_to_tensorhandle", |tensor: Arg<HostTensor>, _: Chain, cx: &ExecutionContext| {
+            on_host(HostTensor::clone(&tensor), cx)
+        })
+        .doc("A host tensor as one that ops take.");
+    registry
+        .add("corert.tensorhandle_to_ht", |handle: Arg<TensorHandle>, _: Rest<Chain>| handle.tensor().clone())
+        .doc("The host tensor that ops gave.");
+    registry
+        .add("corert.tensorhandle_to_shape", to_shape)
+        .doc("The shape of a tensor, before its elements are there.");
+    registry
+        .add("corert.print_tensorhandle", |handle: Arg<TensorHandle>, chain: Chain, cx: &ExecutionContext| {
+            print(&handle, cx).map(|()| chain)
+        })
+        .side_effecting()
+        .doc("Prints a tensor.");
+    registry
+        .add("corert_sync.print_tensorhandle", |handle: Arg<TensorHandle>, cx: &ExecutionContext| {
+            print(&handle, cx)
+        })
+        .side_effecting()
+        .doc("Prints a tensor.");
+    registry
+        .add("corert.const_string_tensor", string_tensor)
+        .attributes(&["shape", "value"])
+        .doc("A tensor of strings: one everywhere, or one for each place.");
+    for name in ["corert.const_dense_tensor", "corert_sync.const_dense_tensor"] {
+        registry.add(name, dense_tensor).doc("A dense tensor of the elements of a constant.");
+    }
+    registry
+        .add("corert.transfer", transfer)
+        .attributes(&["dst_tensor_type_name"])
+        .doc("A tensor on another device, or in another form.");
+    registry.add("tfrt.get_device", get_device).attributes(&["device_name"]).doc("The device of this name.");
+    register_create::<u8>(registry, "ui8");
+    register_create::<u16>(registry, "ui16");
+    register_create::<u32>(registry, "ui32");
+    register_create::<u64>(registry, "ui64");
+    register_create::<i8>(registry, "i8");
+    register_create::<i16>(registry, "i16");
+    register_create::<i32>(registry, "i32");
+    register_create::<i64>(registry, "i64");
+    register_create::<f16>(registry, "f16");
+    register_create::<bf16>(registry, "bf16");
+    register_create::<f32>(registry, "f32");
+    register_create::<f64>(registry, "f64");
+    for dialect in ["corert", "corert_sync"] {
+        registry
+            .add(
+                format!("{dialect}.create_dense_tensor.i1"),
+                |shape: Attr<[i64]>, value: Attr<[bool]>, cx: &ExecutionContext| {
+                    create_dense(shape.0, &value.0, cx)
+                },
+            )
+            .attributes(&["shape", "value"])
+            .doc("A dense tensor: one value everywhere, or one for each place.");
+    }
+}

@@ -1,0 +1,27 @@
+//! The core runtime: TensorFlow-level ops, executed as they are called.
+//!
+//! [`CoreRuntime`] keeps [`OpHandler`]s by name. A handler runs the ops it knows on one kind of device and leaves the
+//! others to the next one. An op takes and gives [`TensorHandle`]s: tensors that may still be computed, whose shapes and
+//! data types are mostly known at once, because each op's metadata function runs when the op is called. So an error in
+//! shapes, types or attributes is an error of the call, with the caller's place; the elements follow later.
+//!
+//! An op is defined once, in one file under `ops`: its name, its metadata function and its implementations.
+
+mod core_runtime;
+mod device;
+mod dispatch;
+pub mod kernels;
+mod op;
+mod op_attrs;
+mod op_handler;
+pub mod ops;
+mod registry;
+mod tensor_handle;
+
+pub use core_runtime::CoreRuntime;
+pub use device::Device;
+pub use op::{CoreRuntimeOp, OpInvocation, Results};
+pub use op_attrs::{AttrValue, FromAttr, OpAttrs};
+pub use op_handler::{CompositeOp, CpuOpHandler, LoggingOpHandler, NullOpHandler, OpHandler};
+pub use registry::{CpuCall, CpuFn, CpuResult, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry};
+pub use tensor_handle::TensorHandle;

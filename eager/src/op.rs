@@ -1,0 +1,94 @@
+//! [`CoreRuntimeOp`]: an op looked up on a handler, ready to be called, and [`OpInvocation`], one call of it.
+
+use std::{fmt, sync::Arc};
+
+use smallvec::SmallVec;
+use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, value_type};
+
+use crate::{Device, OpAttrs, TensorHandle};
+
+/// Tensors of one call.
+pub type Results = SmallVec<[TensorHandle; 2]>;
+
+/// One call of an op.
+pub struct OpInvocation<'a> {
+    /// Who calls, and from where.
+    pub cx: &'a ExecutionContext,
+    /// The arguments. They are the op's: where nobody else holds one, its memory may be taken for a result.
+    pub arguments: SmallVec<[TensorHandle; 4]>,
+    /// The attributes.
+    pub attrs: &'a OpAttrs,
+    /// How many results the caller expects.
+    pub result_count: usize,
+    /// Orders ops that do something beyond their results: they begin when it is there, and leave one that is there when
+    /// they are done.
+    pub chain: Option<&'a mut AsyncValueRef<Chain>>,
+}
+
+type Call = dyn for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync;
+
+/// An op of some handler: look it up once, call it often. Cheap to clone.
+#[derive(Clone)]
+pub struct CoreRuntimeOp {
+    device: Device,
+    call: Arc<Call>,
+}
+
+value_type!(CoreRuntimeOp, "!corert.op");
+
+impl CoreRuntimeOp {
+    /// An op that gives tensors on `device`. `call` returns as many results as it is asked for, errors among them.
+    pub fn new(
+        device: Device,
+        call: impl for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync + 'static,
+    ) -> Self {
+        Self { device, call: Arc::new(call) }
+    }
+
+    /// Where its results are.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Calls it. Each result may be an error of its own; a wrong number of results makes all of them errors.
+    pub fn call(&self, invocation: OpInvocation<'_>) -> Results {
+        let (cx, expected) = (invocation.cx, invocation.result_count);
+        let results = (self.call)(invocation);
+        if results.len() == expected {
+            return results;
+        }
+        let message = format!("the op gives {} results, expected {expected}", results.len());
+        fail(cx, &self.device, expected, Diagnostic::invalid_argument(message), None)
+    }
+}
+
+/// Results, and a chain, that are one error at the caller's place.
+pub(crate) fn fail(
+    cx: &ExecutionContext,
+    device: &Device,
+    result_count: usize,
+    error: impl Into<Diagnostic>,
+    chain: Option<&mut AsyncValueRef<Chain>>,
+) -> Results {
+    let error = cx.emit(error.into());
+    if let Some(chain) = chain {
+        *chain = AsyncValueRef::from_error(error.clone());
+    }
+    (0..result_count).map(|_| TensorHandle::from_error(device.clone(), error.clone())).collect()
+}
+
+impl fmt::Debug for CoreRuntimeOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CoreRuntimeOp").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for OpInvocation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpInvocation")
+            .field("arguments", &self.arguments)
+            .field("attrs", &self.attrs)
+            .field("result_count", &self.result_count)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! A handler that tells of every op before another one runs it.
+
+use std::{
+    fmt::{self, Write as _},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext};
+use tfrt_tensor::Accessor;
+
+use super::OpHandler;
+use crate::{CoreRuntimeOp, OpAttrs, OpInvocation, TensorHandle, tensor_handle::host_tensor};
+
+static PRINT: Accessor = Accessor::new("logging of tensors");
+
+/// Where a log goes.
+type LogSink = dyn Fn(&str) + Send + Sync;
+
+/// Writes each op's name, attributes, arguments and results to a log, and leaves the op to its fall-back.
+pub struct LoggingOpHandler {
+    fallback: Arc<dyn OpHandler>,
+    log: Arc<Log>,
+}
+
+struct Log {
+    sink: Box<LogSink>,
+    results: bool,
+    next: AtomicU64,
+}
+
+impl LoggingOpHandler {
+    /// Logs the ops of `fallback` to `sink`; their results too, if `results` says so. Tensors that are still computed are
+    /// logged when they are there, so that their lines may come late.
+    pub fn new(
+        fallback: Arc<dyn OpHandler>,
+        results: bool,
+        sink: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
+        Self { fallback, log: Arc::new(Log { sink: Box::new(sink), results, next: AtomicU64::new(0) }) }
+    }
+}
+
+impl OpHandler for LoggingOpHandler {
+    fn make_op(&self, name: &str) -> Result<CoreRuntimeOp, Diagnostic> {
+        let op = self.fallback.make_op(name)?;
+        let (name, log): (Arc<str>, _) = (name.into(), self.log.clone());
+        Ok(CoreRuntimeOp::new(op.device().clone(), move |invocation: OpInvocation<'_>| {
+            let number = log.next.fetch_add(1, Ordering::Relaxed);
+            let counts = [invocation.arguments.len(), invocation.result_count];
+            (log.sink)(&headline(number, &name, counts, invocation.attrs));
+            let cx = invocation.cx;
+            log.tensors("Input", number, &name, &invocation.arguments, cx);
+            let results = op.call(invocation);
+            if log.results && !results.is_empty() {
+                log.tensors("Output", number, &name, &results, cx);
+            }
+            results
+        }))
+    }
+}
+
+fn headline(number: u64, name: &str, [arguments, results]: [usize; 2], attrs: &OpAttrs) -> String {
+    let plural = |count| if count == 1 { "" } else { "s" };
+    let mut text = format!(
+        "[{number}] dispatch '{name}' {arguments} argument{}, {results} result{}, ",
+        plural(arguments),
+        plural(results)
+    );
+    if attrs.is_empty() {
+        text.push_str("no attributes\n");
+    } else {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{attrs}");
+    }
+    text
+}
+
+impl Log {
+    /// Logs tensors when all of them are available.
+    fn tensors(
+        self: &Arc<Self>,
+        what: &'static str,
+        number: u64,
+        name: &Arc<str>,
+        handles: &[TensorHandle],
+        cx: &ExecutionContext,
+    ) {
+        let tensors: Vec<_> = handles.iter().map(|handle| handle.tensor().clone()).collect();
+        let (log, name, cx) = (self.clone(), name.clone(), cx.clone());
+        when_available(tensors.clone(), move || {
+            let mut text = format!("{what}s for [{number}]: '{name}':\n");
+            for (index, tensor) in tensors.iter().enumerate() {
+                let _ = writeln!(text, "  {what} for [{number}] tensor {index}: {}", printed(tensor, &cx));
+            }
+            text.push('\n');
+            (log.sink)(&text);
+        });
+    }
+}
+
+fn printed(value: &AsyncValue, cx: &ExecutionContext) -> String {
+    let text = host_tensor(value).and_then(|tensor| {
+        let dense = tensor.to_dense(&PRINT, cx.host().allocator()).map_or(tensor.clone(), Into::into);
+        dense.print(&PRINT).map_err(Arc::new)
+    });
+    text.unwrap_or_else(|error| format!("<<error: {}>>", error.message))
+}
+
+fn when_available(mut values: Vec<AsyncValue>, then: impl FnOnce() + Send + 'static) {
+    while let Some(value) = values.pop() {
+        if !value.is_available() {
+            return value.and_then(move || when_available(values, then));
+        }
+    }
+    then();
+}
+
+impl fmt::Debug for LoggingOpHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoggingOpHandler").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,258 @@
+//! [`OpRegistry`]: what ops there are, each defined once.
+
+use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
+
+use smallvec::{SmallVec, smallvec};
+use tfrt_host::{AsyncValue, AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext};
+use tfrt_tensor::{
+    CooHostTensor, DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata,
+};
+
+use crate::OpAttrs;
+
+/// What a metadata function sees.
+#[derive(Clone, Copy, Debug)]
+pub struct MetadataCall<'a> {
+    /// The arguments' data types and shapes.
+    pub arguments: &'a [TensorMetadata],
+    /// The attributes.
+    pub attrs: &'a OpAttrs,
+}
+
+impl<'a> MetadataCall<'a> {
+    /// The arguments, of which there must be `N`.
+    ///
+    /// # Errors
+    /// InvalidArgument if there are more or fewer.
+    pub fn take<const N: usize>(&self) -> Result<&'a [TensorMetadata; N], Diagnostic> {
+        self.arguments.try_into().map_err(|_| wrong_count(N, self.arguments.len()))
+    }
+}
+
+/// Data types and shapes of an op's results, from those of its arguments. It runs when the op is called.
+pub type MetadataFn = fn(MetadataCall<'_>) -> Result<SmallVec<[TensorMetadata; 2]>, Diagnostic>;
+
+/// A call of an op's implementation in host memory. Every argument is there and in a form the op takes.
+pub struct CpuCall<'a> {
+    /// Who calls, and from where.
+    pub cx: &'a ExecutionContext,
+    /// The arguments, which are the op's to reuse: see [`reuse`](Self::reuse).
+    pub arguments: SmallVec<[HostTensor; 4]>,
+    /// The attributes.
+    pub attrs: &'a OpAttrs,
+    /// What the metadata function said of the results; nothing for an op without one.
+    pub results: &'a [TensorMetadata],
+}
+
+impl CpuCall<'_> {
+    /// The arguments as dense tensors, of which there must be `N`.
+    ///
+    /// # Errors
+    /// InvalidArgument if there are more or fewer, or of another form.
+    pub fn dense<const N: usize>(&self) -> Result<[&DenseHostTensor; N], Diagnostic> {
+        let arguments: &[HostTensor; N] =
+            self.arguments.as_slice().try_into().map_err(|_| wrong_count(N, self.arguments.len()))?;
+        let mut error = None;
+        let dense = arguments.each_ref().map(|argument| argument.dense().map_err(|e| error = Some(e)).ok());
+        match (error, dense.iter().all(Option::is_some)) {
+            (None, true) => Ok(dense.map(|tensor| tensor.unwrap_or_else(|| unreachable!("all are there")))),
+            (error, _) => Err(error.unwrap_or_else(|| Diagnostic::internal("an argument is gone"))),
+        }
+    }
+
+    /// What the metadata function said of a result.
+    ///
+    /// # Errors
+    /// Internal for an op without a metadata function.
+    pub fn result(&self, index: usize) -> Result<&TensorMetadata, Diagnostic> {
+        self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
+    }
+
+    /// A tensor for a result, its elements not set.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn allocate(&self, index: usize) -> Result<DenseHostTensor, Diagnostic> {
+        DenseHostTensor::allocate(self.result(index)?.clone(), self.cx.host().allocator())
+    }
+
+    /// An argument's memory for a result, if nobody else can see it and it has the right size: the op may then read the
+    /// argument and write the result element by element.
+    pub fn reuse(&self, argument: usize, result: usize) -> Option<DenseHostTensor> {
+        let (tensor, metadata) = (self.arguments.get(argument)?.dense().ok()?, self.result(result).ok()?);
+        let fits = tensor.dtype() == metadata.dtype
+            && tensor.num_elements() == metadata.shape.num_elements().ok()?;
+        if !fits || !tensor.buffer().is_writable() || !tensor.buffer().is_exclusive() {
+            return None;
+        }
+        tensor.reshape(metadata.shape.clone()).ok()
+    }
+}
+
+fn wrong_count(expected: usize, got: usize) -> Diagnostic {
+    Diagnostic::invalid_argument(format!("the op takes {expected} arguments, got {got}"))
+}
+
+/// What an implementation gives.
+#[derive(Debug, Default)]
+pub struct CpuResult {
+    /// The results, each a [`HostTensor`] that may still be computed.
+    pub tensors: SmallVec<[AsyncValue; 2]>,
+    /// When what the op does beyond its results is done; none for ops that do nothing.
+    pub done: Option<AsyncValueRef<Chain>>,
+}
+
+impl From<AsyncValueRef<HostTensor>> for CpuResult {
+    fn from(tensor: AsyncValueRef<HostTensor>) -> Self {
+        Self { tensors: smallvec![tensor.into_untyped()], done: None }
+    }
+}
+
+macro_rules! single_results {
+    ($($tensor:ty),+) => {$(
+        impl From<$tensor> for CpuResult {
+            fn from(tensor: $tensor) -> Self {
+                Self { tensors: smallvec![AsyncValue::new(HostTensor::from(tensor))], done: None }
+            }
+        }
+    )+};
+}
+
+single_results!(HostTensor, DenseHostTensor, ScalarHostTensor, CooHostTensor, StringHostTensor);
+
+impl From<Chain> for CpuResult {
+    fn from(chain: Chain) -> Self {
+        Self { tensors: SmallVec::new(), done: Some(chain.into()) }
+    }
+}
+
+/// Computes an op's results in host memory.
+pub type CpuFn = fn(CpuCall<'_>) -> Result<CpuResult, Diagnostic>;
+
+/// Forms of tensors, besides dense ones, that an op's implementation takes as they are. Others are converted first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forms {
+    /// One value in every place.
+    pub scalar: bool,
+    /// Coordinates and values of what is not zero.
+    pub coo: bool,
+    /// Strings.
+    pub string: bool,
+}
+
+impl Forms {
+    /// All of them.
+    pub const ANY: Self = Self { scalar: true, coo: true, string: true };
+    /// Scalars besides dense tensors.
+    pub const SCALAR: Self = Self { scalar: true, coo: false, string: false };
+}
+
+/// An op: its name and what is known of it.
+#[derive(Clone)]
+pub struct Op {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) metadata: Option<MetadataFn>,
+    pub(crate) cpu: Option<CpuFn>,
+    pub(crate) forms: Forms,
+    pub(crate) side_effecting: bool,
+}
+
+impl Op {
+    /// The name programs use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Op").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Says more of an op that was just added.
+#[derive(Debug)]
+pub struct OpBuilder<'r>(&'r mut Op);
+
+impl OpBuilder<'_> {
+    /// What is known of its results when it is called.
+    pub fn metadata(self, function: MetadataFn) -> Self {
+        self.0.metadata = Some(function);
+        self
+    }
+
+    /// How it is computed in host memory.
+    pub fn cpu(self, function: CpuFn) -> Self {
+        self.0.cpu = Some(function);
+        self
+    }
+
+    /// What forms of tensors it takes in host memory.
+    pub fn forms(self, forms: Forms) -> Self {
+        self.0.forms = forms;
+        self
+    }
+
+    /// It does something beyond its results, so that chains order it.
+    pub fn side_effecting(self) -> Self {
+        self.0.side_effecting = true;
+        self
+    }
+}
+
+/// Ops by name.
+#[derive(Debug, Default)]
+pub struct OpRegistry {
+    ops: HashMap<Cow<'static, str>, Arc<Op>>,
+    duplicates: Vec<Cow<'static, str>>,
+    spare: Option<Op>,
+}
+
+impl OpRegistry {
+    /// A registry without ops.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an op.
+    pub fn add(&mut self, name: impl Into<Cow<'static, str>>) -> OpBuilder<'_> {
+        let name = name.into();
+        let op = Op {
+            name: name.clone(),
+            metadata: None,
+            cpu: None,
+            forms: Forms::default(),
+            side_effecting: false,
+        };
+        if self.ops.contains_key(&name) {
+            // The first one stays; `check` reports the name, and the builder works on one that is thrown away.
+            self.duplicates.push(name);
+            return OpBuilder(self.spare.insert(op));
+        }
+        let entry = self.ops.entry(name).or_insert_with(|| Arc::new(op));
+        let Some(op) = Arc::get_mut(entry) else { unreachable!("an op just added is not shared yet") };
+        OpBuilder(op)
+    }
+
+    /// The op of this name.
+    pub fn op(&self, name: &str) -> Option<&Arc<Op>> {
+        self.ops.get(name)
+    }
+
+    /// All ops, in no order.
+    pub fn ops(&self) -> impl ExactSizeIterator<Item = &Op> {
+        self.ops.values().map(|op| &**op)
+    }
+
+    /// Whether every name was added once.
+    ///
+    /// # Errors
+    /// One that lists the names added twice.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        if self.duplicates.is_empty() {
+            return Ok(());
+        }
+        let message = format!("ops defined twice: {}", self.duplicates.join(", "));
+        Err(Diagnostic::new(ErrorCode::InvalidArgument, message))
+    }
+}

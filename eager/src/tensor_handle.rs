@@ -1,0 +1,217 @@
+//! [`TensorHandle`]: a tensor that ops take and give, perhaps still being computed.
+
+use std::{fmt, sync::Arc};
+
+use tfrt_host::{
+    AsyncValue, AsyncValueRef, DType, Diagnostic, ErrorCode, IndirectPromise, Promise, Status, value_type,
+};
+use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
+
+use crate::Device;
+
+/// Up to this rank, and with extents that fit 32 bits, metadata needs no heap.
+const RANK_INLINE: usize = 6;
+
+/// A tensor on a device: its elements may come later, its data type and shape are mostly known at once. Cloning shares
+/// the elements.
+#[derive(Clone)]
+pub struct TensorHandle {
+    tensor: AsyncValue,
+    metadata: Metadata,
+    device: Device,
+}
+
+value_type!(TensorHandle, "!corert.tensorhandle");
+
+const _: () = assert!(size_of::<TensorHandle>() <= 64);
+
+/// A tensor's metadata, as small as it comes.
+#[derive(Clone)]
+enum Metadata {
+    Small { dtype: DType, rank: u8, dims: [u32; RANK_INLINE] },
+    Large(Arc<TensorMetadata>),
+    Later(AsyncValueRef<SharedMetadata>),
+}
+
+/// Metadata that came later.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedMetadata(pub(crate) TensorMetadata);
+
+value_type!(SharedMetadata, "!corert.tensormetadata");
+
+impl From<&TensorMetadata> for Metadata {
+    fn from(metadata: &TensorMetadata) -> Self {
+        let mut small = [0; RANK_INLINE];
+        let dims = metadata.shape.dims();
+        let fits = dims.len() <= RANK_INLINE
+            && dims
+                .iter()
+                .zip(&mut small)
+                .all(|(&dim, small)| u32::try_from(dim).map(|dim| *small = dim).is_ok());
+        if fits {
+            Self::Small { dtype: metadata.dtype, rank: dims.len() as u8, dims: small }
+        } else {
+            Self::Large(Arc::new(metadata.clone()))
+        }
+    }
+}
+
+impl TensorHandle {
+    /// A tensor whose metadata is known. `tensor` becomes a [`HostTensor`], or what the device has instead, or an error.
+    pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
+        Self { tensor, metadata: metadata.into(), device }
+    }
+
+    /// A tensor in host memory.
+    pub fn from_host(device: Device, tensor: impl Into<HostTensor>) -> Self {
+        let tensor = tensor.into();
+        let metadata = Metadata::from(tensor.metadata());
+        Self { tensor: AsyncValue::new(tensor), metadata, device }
+    }
+
+    /// A tensor in host memory about which nothing is known until it is there.
+    pub fn from_pending(device: Device, tensor: AsyncValue) -> Self {
+        if let Some(tensor) = tensor.get::<HostTensor>() {
+            return Self::from_host(device, tensor.clone());
+        }
+        let (promise, metadata) = Promise::new();
+        let value = tensor.clone();
+        tensor.and_then(move || match host_tensor(&value) {
+            Ok(tensor) => promise.emplace(SharedMetadata(tensor.metadata().clone())),
+            Err(error) => promise.set_error(error),
+        });
+        Self { tensor, metadata: Metadata::Later(metadata), device }
+    }
+
+    /// A tensor whose metadata is an error, although its elements may not be.
+    pub fn with_failed_metadata(device: Device, error: Arc<Diagnostic>, tensor: AsyncValue) -> Self {
+        Self { tensor, metadata: Metadata::Later(AsyncValueRef::from_error(error)), device }
+    }
+
+    /// A tensor that is an error.
+    pub fn from_error(device: Device, error: Arc<Diagnostic>) -> Self {
+        let tensor = AsyncValue::from_error(error.clone());
+        Self { tensor, metadata: Metadata::Later(AsyncValueRef::from_error(error)), device }
+    }
+
+    /// A tensor to come, and who gives it.
+    pub(crate) fn promised(device: Device, metadata: Option<&TensorMetadata>) -> (IndirectPromise, Self) {
+        let (promise, tensor) = IndirectPromise::new();
+        let handle = match metadata {
+            Some(metadata) => Self::new(device, metadata, tensor),
+            None => Self::from_pending(device, tensor),
+        };
+        (promise, handle)
+    }
+
+    /// Where its elements are.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its data type and shape, as far as they are known.
+    pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
+        match &self.metadata {
+            Metadata::Small { dtype, rank, dims } => {
+                let mut wide = [0; RANK_INLINE];
+                wide.iter_mut().zip(dims).for_each(|(wide, &dim)| *wide = dim as usize);
+                // Six dimensions are a shape.
+                let shape = TensorShape::new(&wide[..usize::from(*rank)]).unwrap_or(TensorShape::scalar());
+                Some(Ok(TensorMetadata { dtype: *dtype, shape }))
+            }
+            Metadata::Large(metadata) => Some(Ok(TensorMetadata::clone(metadata))),
+            Metadata::Later(later) => Some(later.get()?.map(|metadata| metadata.0.clone())),
+        }
+    }
+
+    /// Calls `then` when the metadata is known or an error.
+    pub fn when_metadata(&self, then: impl FnOnce() + Send + 'static) {
+        match &self.metadata {
+            Metadata::Later(later) => later.and_then(then),
+            _ => then(),
+        }
+    }
+
+    /// The elements, perhaps still to come.
+    pub fn tensor(&self) -> &AsyncValue {
+        &self.tensor
+    }
+
+    /// The elements, giving up this handle's share in them.
+    pub fn into_tensor(self) -> AsyncValue {
+        self.tensor
+    }
+
+    /// The error that the tensor, or what is known of it, is.
+    pub fn error(&self) -> Option<Arc<Diagnostic>> {
+        let of_metadata = match &self.metadata {
+            Metadata::Later(later) => later.as_untyped().error(),
+            _ => None,
+        };
+        of_metadata.or_else(|| self.tensor.error())
+    }
+
+    /// Whether the elements are there, or an error is.
+    pub fn is_available(&self) -> bool {
+        self.tensor.status() != Status::Pending
+    }
+
+    /// The elements in host memory; `None` while they are computed.
+    pub fn host_tensor(&self) -> Option<Result<&HostTensor, Arc<Diagnostic>>> {
+        self.is_available().then(|| host_tensor(&self.tensor))
+    }
+}
+
+/// The tensor that an available value is.
+pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnostic>> {
+    if let Some(tensor) = value.get::<HostTensor>() {
+        return Ok(tensor);
+    }
+    Err(value.error().unwrap_or_else(|| {
+        let message = format!("expected a tensor in host memory, got {}", value.type_name());
+        Arc::new(Diagnostic::new(ErrorCode::InvalidArgument, message))
+    }))
+}
+
+impl fmt::Debug for TensorHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TensorHandle")
+            .field("device", &self.device.name())
+            .field("metadata", &self.metadata())
+            .field("tensor", &self.tensor)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_survives_packing() {
+        let device = Device::new("CPU:0");
+        for dims in [&[][..], &[0, 3], &[1, 2, 3, 4, 5, 6], &[1, 2, 3, 4, 5, 6, 7], &[5_000_000_000, 2]] {
+            let metadata = TensorMetadata::new(DType::F32, TensorShape::new(dims).unwrap());
+            let (_promise, handle) = TensorHandle::promised(device.clone(), Some(&metadata));
+            assert_eq!(handle.metadata(), Some(Ok(metadata)));
+            assert!(!handle.is_available() && handle.error().is_none());
+        }
+    }
+
+    #[test]
+    fn metadata_that_comes_later_comes_with_the_tensor() {
+        let (promise, handle) = TensorHandle::promised(Device::new("CPU:0"), None);
+        assert_eq!(handle.metadata(), None);
+        let tensor = HostTensor::from(tfrt_tensor::ScalarHostTensor::new([2, 3], 1i32));
+        promise.emplace(tensor.clone());
+        assert_eq!(handle.metadata(), Some(Ok(tensor.metadata().clone())));
+    }
+
+    #[test]
+    fn a_dropped_producer_is_an_error() {
+        let (promise, handle) = TensorHandle::promised(Device::new("CPU:0"), None);
+        drop(promise);
+        assert_eq!(handle.error().unwrap().code, ErrorCode::Abandoned);
+        assert!(handle.metadata().unwrap().is_err());
+    }
+}
