@@ -5,6 +5,8 @@
 //! small: a rehearsal, whose figures mean nothing. It is no criterion bench, because device time is taken from events and
 //! a GPU machine has no Rust: the binary runs alone (see `ci/gpu`).
 
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "the binary runs alone and reports")]
+
 mod mlp;
 mod report;
 mod throughput;

@@ -57,7 +57,7 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Outcome {
     }
     let last = network.loss()?;
     // The same batch again and again: it must have been learned, or something is wrong.
-    if !(last < first) {
+    if last.is_nan() || last >= first {
         let message = format!("training does not help: the loss went from {first} to {last}");
         return Err(Diagnostic::new(tfrt_host::ErrorCode::Unknown, message));
     }
