@@ -1,5 +1,7 @@
 //! Launches of small kernels, end to end.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 use tfrt_ptx::{Memory, Module, Params};
 
 const SAXPY: &str = r"

@@ -94,14 +94,15 @@ pub(super) fn binary<T: Element>(
 ) -> Result<CpuResult, Diagnostic> {
     let [x, y] = call.dense()?;
     let same_shape = x.shape() == y.shape();
-    let (out, operand, plan): (_, _, Result<Update<T, T, Box<dyn Fn(T, T) -> T + Send + Sync>>, _>) =
+    let (out, operand, f): (_, _, Box<dyn Fn(T, T) -> T + Send + Sync>) =
         if let Some(out) = call.reuse(0, 0).filter(|_| same_shape) {
-            (out, y, Update::new(Box::new(f), x.num_elements()))
+            (out, y, Box::new(f))
         } else if let Some(out) = call.reuse(1, 0).filter(|_| same_shape) {
-            (out, x, Update::new(Box::new(move |old, x| f(x, old)), x.num_elements()))
+            (out, x, Box::new(move |old, x| f(x, old)))
         } else {
             return combine(call, me, f).map(CpuResult::from);
         };
+    let plan = Update::new(f, out.num_elements());
     let operands = (operand.read_owned::<T>(me)?, out.write_owned::<T>(me)?);
     run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
 }
