@@ -1,7 +1,7 @@
 //! The compact form of a kernel, and the translation to it, which checks every instruction's types and
 //! modifiers.
 //!
-//! A [`Program`] is a kernel with all functions it may call, as one list of instructions ([`Inst`]): a
+//! A `Program` is a kernel with all functions it may call, as one list of instructions (`Inst`): a
 //! handler, the slots of its operands in the register window, and constants. Translation settles everything
 //! that can be settled before a launch: which handler suits the modifiers and types, where registers,
 //! constants and variables are, and where the two ways of a branch meet again. What it does not know is an
