@@ -154,7 +154,7 @@ impl OpAttrs {
         }
     }
 
-    fn set_aggregate(
+    pub(super) fn set_aggregate(
         &mut self,
         name: &str,
         elements: impl Iterator<Item = Result<OpAttrs, Diagnostic>>,

@@ -193,6 +193,22 @@ impl OpAttrs {
         self.insert(name, |_| Stored::Dense(Arc::new(value)))
     }
 
+    /// Sets a list of texts.
+    ///
+    /// # Errors
+    /// See [`set`](Self::set).
+    pub fn set_strings<'a>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), Diagnostic> {
+        let elements = values.into_iter().map(|value| {
+            let mut element = Self::new();
+            element.set_string("", value).map(|()| element)
+        });
+        self.set_aggregate(name, elements)
+    }
+
     fn set_scalar_bytes(&mut self, name: &str, dtype: DType, bytes: &[u8]) -> Result<(), Diagnostic> {
         self.insert(name, |attrs| Stored::Scalar(dtype, attrs.push(bytes)))
     }

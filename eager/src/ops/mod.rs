@@ -1,13 +1,26 @@
 //! The ops, one file a family; each is defined once: its name, its metadata function, its implementations.
 
+mod activation;
+mod arithmetic;
+mod compare;
+mod constant;
+mod elementwise;
+mod shape;
 mod support;
 mod test_ops;
+mod unary;
 
 use crate::OpRegistry;
 
 /// Adds every op of this crate.
 pub fn register(ops: &mut OpRegistry) {
+    activation::register(ops);
+    arithmetic::register(ops);
+    compare::register(ops);
+    constant::register(ops);
+    shape::register(ops);
     test_ops::register(ops);
+    unary::register(ops);
 }
 
 #[cfg(test)]

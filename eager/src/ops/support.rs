@@ -1,15 +1,17 @@
-//! What many ops have in common: choice by data type, and elementwise computation that reuses memory nobody else sees.
+//! What many ops have in common: choice by data type, arguments as plain values, and results computed in runs.
+
+use std::ops::{Deref, Range};
 
 use smallvec::{SmallVec, smallvec};
-use tfrt_host::{AsyncValueRef, DType, Diagnostic};
-use tfrt_kernels::math::run::run;
-use tfrt_math::{Binary, Unary, Update};
-use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata};
+use tfrt_host::{DType, Diagnostic, ErrorCode, host_buffer::HostBuffer};
+use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_math::{Runs, ShapeError};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
 
-use crate::{CpuCall, CpuResult};
+use crate::{AttrValue, CpuCall, CpuResult, MetadataCall, OpAttrs};
 
-/// The tensors an op gives, computed at once or later.
-pub(super) type NewTensor = Result<AsyncValueRef<HostTensor>, Diagnostic>;
+/// What an implementation gives.
+pub(super) type Computed = Result<CpuResult, Diagnostic>;
 /// What a metadata function gives.
 pub(super) type Described = Result<SmallVec<[TensorMetadata; 2]>, Diagnostic>;
 
@@ -22,6 +24,24 @@ macro_rules! with_number {
     };
 }
 pub(super) use with_number;
+
+/// As `with_number`, for floating-point numbers alone.
+macro_rules! with_float {
+    ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
+        $crate::ops::support::with_type!($dtype, $op, |$T| $body,
+            F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64)
+    };
+}
+pub(super) use with_float;
+
+/// As `with_number`, for integers alone.
+macro_rules! with_integer {
+    ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
+        $crate::ops::support::with_type!($dtype, $op, |$T| $body,
+            I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64)
+    };
+}
+pub(super) use with_integer;
 
 macro_rules! with_type {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr, $($name:ident $type:ty),+) => {
@@ -47,62 +67,139 @@ pub(super) fn one(metadata: TensorMetadata) -> Described {
     Ok(smallvec![metadata])
 }
 
-/// `f` of each element of the one argument, in the argument's memory if it may be.
-pub(super) fn unary<A: Element, B: Element>(
-    call: &CpuCall<'_>,
-    me: &'static Accessor,
-    f: impl Fn(A) -> B + Send + Sync + 'static,
-) -> Result<CpuResult, Diagnostic> {
-    let [x] = call.dense()?;
-    let out = call.allocate(0)?;
-    let plan = Unary::new(f, x.num_elements());
-    let operands = (x.read_owned::<A>(me)?, out.write_owned::<B>(me)?);
-    run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+/// An error of arguments that do not fit.
+#[cold]
+pub(super) fn invalid(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::invalid_argument(message.into())
 }
 
-/// As [`unary`], where arguments and results have one type, so that the result may take the argument's memory.
-pub(super) fn map<T: Element>(
-    call: &CpuCall<'_>,
-    me: &'static Accessor,
-    f: impl Fn(T) -> T + Send + Sync + 'static,
-) -> Result<CpuResult, Diagnostic> {
-    let Some(out) = call.reuse(0, 0) else { return unary(call, me, f) };
-    let count = out.num_elements();
-    let plan = Update::new(move |y: T, (): ()| f(y), count);
-    let operands = (vec![(); count], out.write_owned::<T>(me)?);
-    run(call.cx, plan, operands, |units| units, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+/// The metadata of the one argument.
+pub(super) fn same(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    one(argument.clone())
 }
 
-/// `f` of each pair of elements under broadcasting.
-pub(super) fn combine<A: Element, B: Element>(
-    call: &CpuCall<'_>,
-    me: &'static Accessor,
-    f: impl Fn(A, A) -> B + Send + Sync + 'static,
-) -> NewTensor {
-    let [x, y] = call.dense()?;
-    let out = call.allocate(0)?;
-    let plan = Binary::new(f, x.shape().dims(), y.shape().dims());
-    let operands = ((x.read_owned::<A>(me)?, y.read_owned::<A>(me)?), out.write_owned::<B>(me)?);
-    run(call.cx, plan, operands, |(x, y)| (x, y), |out| out, HostTensor::from(out.clone()))
+/// A tensor's elements, or the one value that all of them are.
+pub(super) enum Operand<T: Element> {
+    /// All of them.
+    Dense(Elements<T, HostBuffer>),
+    /// One for all.
+    One([T; 1]),
 }
 
-/// As [`combine`], where all have one type: the result may take an argument's memory.
-pub(super) fn binary<T: Element>(
+impl<T: Element> Operand<T> {
+    /// The elements of a dense or scalar tensor, with the shape in which they are to be broadcast.
+    pub(super) fn new<'t>(
+        tensor: &'t HostTensor,
+        me: &'static Accessor,
+    ) -> Result<(Self, &'t [usize]), Diagnostic> {
+        match tensor {
+            HostTensor::Scalar(scalar) => Ok((Self::One([scalar.value()?]), &[])),
+            tensor => {
+                let dense = tensor.dense()?;
+                Ok((Self::Dense(dense.read_owned(me)?), dense.shape().dims()))
+            }
+        }
+    }
+}
+
+impl<T: Element> Deref for Operand<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Dense(elements) => elements,
+            Self::One(value) => value,
+        }
+    }
+}
+
+/// Computes the elements of `out`: `count` units of `unit` elements, each as dear as `cost` elements of streaming. `f`
+/// sets the units of a range, and is gone with all it holds before the result is there. Small results are computed at
+/// once, others on the work queue.
+pub(super) fn compute<O: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
-    f: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
-) -> Result<CpuResult, Diagnostic> {
-    let [x, y] = call.dense()?;
-    let same_shape = x.shape() == y.shape();
-    let (out, operand, f): (_, _, Box<dyn Fn(T, T) -> T + Send + Sync>) =
-        if let Some(out) = call.reuse(0, 0).filter(|_| same_shape) {
-            (out, y, Box::new(f))
-        } else if let Some(out) = call.reuse(1, 0).filter(|_| same_shape) {
-            (out, x, Box::new(move |old, x| f(x, old)))
-        } else {
-            return combine(call, me, f).map(CpuResult::from);
-        };
-    let plan = Update::new(f, out.num_elements());
-    let operands = (operand.read_owned::<T>(me)?, out.write_owned::<T>(me)?);
-    run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+    out: DenseHostTensor,
+    (count, unit, cost): (usize, usize, usize),
+    f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
+) -> Computed {
+    if Runs::<O>::is_one(count, cost) {
+        f(0..count, &mut out.write::<O>(me)?).map_err(shape_error)?;
+        return Ok(out.into());
+    }
+    let plan = Runs::new(count, unit, cost, Box::new(f));
+    let result = HostTensor::from(out.clone());
+    run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(CpuResult::from)
+}
+
+static VALUES: Accessor = Accessor::new("arguments that are read when an op is called");
+
+/// The elements of a tensor of 32- or 64-bit integers: an axis, a shape, sizes. `what` is its name in errors.
+pub(super) fn integers(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+    match tensor.dtype() {
+        DType::I32 => Ok(values::<i32>(tensor)?.iter().map(|&value| i64::from(value)).collect()),
+        DType::I64 => Ok(values::<i64>(tensor)?.iter().copied().collect()),
+        other => Err(invalid(format!("{what} must be of type i32 or i64, got {other}"))),
+    }
+}
+
+/// The one element of a tensor of integers.
+pub(super) fn integer(tensor: &HostTensor, what: &str) -> Result<i64, Diagnostic> {
+    match *integers(tensor, what)? {
+        [value] => Ok(value),
+        _ => Err(invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()))),
+    }
+}
+
+fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {
+    match tensor {
+        HostTensor::Scalar(scalar) => {
+            Ok(SmallVec::from_elem(scalar.value::<T>()?, scalar.shape().num_elements()?))
+        }
+        tensor => Ok(SmallVec::from_slice(&tensor.dense()?.read::<T>(&VALUES)?)),
+    }
+}
+
+/// The one element of a tensor.
+pub(super) fn value<T: Element>(tensor: &HostTensor, what: &str) -> Result<T, Diagnostic> {
+    match *values::<T>(tensor)? {
+        [value] => Ok(value),
+        _ => Err(invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()))),
+    }
+}
+
+/// An axis counted from the front; a negative one counts from the back of `rank` dimensions.
+pub(super) fn axis_of(axis: i64, rank: usize, what: &str) -> Result<usize, Diagnostic> {
+    let signed = rank as i64;
+    if axis < -signed || axis >= signed {
+        return Err(Diagnostic::new(
+            ErrorCode::InvalidArgument,
+            format!("{what}: expected an axis in the range [{}, {signed}), but got {axis}", -signed),
+        ));
+    }
+    Ok(if axis < 0 { axis + signed } else { axis } as usize)
+}
+
+/// A shape given as a tensor or list of extents.
+pub(super) fn shape_of(dims: &[i64]) -> Result<TensorShape, Diagnostic> {
+    let shape = TensorShape::from_signed(dims)?;
+    shape.num_elements()?;
+    Ok(shape)
+}
+
+/// An integer attribute, of whichever width a program wrote.
+pub(super) fn int_attr(attrs: &OpAttrs, name: &str) -> Result<Option<i64>, Diagnostic> {
+    match attrs.get(name) {
+        Some(AttrValue::Scalar(DType::I32, _)) => Ok(attrs.optional::<i32>(name)?.map(i64::from)),
+        _ => attrs.optional::<i64>(name),
+    }
+}
+
+/// A floating-point attribute, of whichever width a program wrote.
+pub(super) fn float_attr(attrs: &OpAttrs, name: &str) -> Result<Option<f64>, Diagnostic> {
+    match attrs.get(name) {
+        Some(AttrValue::Scalar(DType::F64, _)) => attrs.optional::<f64>(name),
+        _ => Ok(attrs.optional::<f32>(name)?.map(f64::from)),
+    }
 }

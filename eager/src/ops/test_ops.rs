@@ -9,18 +9,11 @@ use tfrt_tensor::{
     with_element,
 };
 
-use super::support::{Described, binary, combine, map, one, unary, unsupported, with_number, with_type};
+use super::elementwise::{binary, combine, map, unary};
+use super::support::{Computed, Described, one, same, unsupported, with_number, with_type};
 use crate::{AttrValue, CpuCall, CpuResult, Forms, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tfrt_test op");
-
-type Computed = Result<CpuResult, Diagnostic>;
-
-/// The metadata of the first argument.
-fn same(call: MetadataCall<'_>) -> Described {
-    let [argument] = call.take()?;
-    one(argument.clone())
-}
 
 fn same_of_two(call: MetadataCall<'_>) -> Described {
     let [left, right] = call.take()?;
@@ -167,29 +160,13 @@ fn relu(call: CpuCall<'_>) -> Computed {
 }
 
 fn add(call: CpuCall<'_>) -> Computed {
-    let scalars = match call.arguments.as_slice() {
-        [HostTensor::Scalar(left), HostTensor::Scalar(right)] => Some((left, right)),
-        _ => None,
-    };
-    with_number!(call.result(0)?.dtype, "tfrt_test.add", |T| {
-        if let Some((left, right)) = scalars {
-            let sum = ops::add(left.value::<T>()?, right.value::<T>()?);
-            return Ok(ScalarHostTensor::new(left.shape().clone(), sum).into());
-        }
-        let dense = call.arguments.iter().map(|argument| argument.to_dense(&ME, call.cx.host().allocator()));
-        let arguments = dense.map(|tensor| tensor.map(HostTensor::from)).collect::<Result<_, _>>()?;
-        binary::<T>(&CpuCall { arguments, ..call }, &ME, ops::add)
-    })
-}
-
-fn add_dense(call: CpuCall<'_>) -> Computed {
-    with_number!(call.result(0)?.dtype, "tfrt_test.add.denseonly", |T| binary::<T>(&call, &ME, ops::add))
+    with_number!(call.result(0)?.dtype, "tfrt_test.add", |T| binary::<T>(&call, &ME, ops::add))
 }
 
 fn equal(call: CpuCall<'_>) -> Computed {
     with_number!(call.result(0)?.dtype, "tfrt_test.equal", |T| {
         let truth = |x: T, y: T| <bool as CastTo<T>>::cast_to(x == y);
-        combine::<T, T>(&call, &ME, truth).map(CpuResult::from)
+        combine::<T, T>(&call, &ME, truth)
     })
 }
 
@@ -339,7 +316,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tfrt_test.relu").metadata(same).cpu(relu);
     ops.add("tfrt_test.add").metadata(same_of_two).cpu(add).forms(Forms::SCALAR);
     for name in ["tfrt_test.add.denseonly", "tfrt_test.add.denseonly2", "tfrt_test.add.denseonly3"] {
-        ops.add(name).metadata(same_of_two).cpu(add_dense);
+        ops.add(name).metadata(same_of_two).cpu(add);
     }
     ops.add("tfrt_test.equal").metadata(same_of_two).cpu(equal);
     ops.add("tfrt_test.cast").metadata(cast_metadata).cpu(cast);

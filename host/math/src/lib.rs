@@ -43,7 +43,10 @@ pub use cast::{CastTo, cast};
 pub use conv::{Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput};
 pub use cross_entropy::{CrossEntropy, CrossEntropyInput, Labels, SparseCrossEntropy};
 pub use element::{Element, Float, Number};
-pub use elementwise::{BiasAdd, Binary, Broadcast, Unary, Update, axpy, broadcast_shapes, ops};
+pub use elementwise::{
+    BiasAdd, Binary, Broadcast, RunFn, Runs, Unary, Update, axpy, broadcast_shapes, map_in_place, map_into,
+    ops, zip_in_place, zip_into,
+};
 pub use error::ShapeError;
 pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput};
 pub use normalize::{

@@ -1,6 +1,6 @@
 //! Elementwise functions of two operands that are broadcast together.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, ops::Range};
 
 use super::Broadcast;
 use crate::error::check_len;
@@ -45,25 +45,42 @@ impl<A: Element, B: Element, O: Element, F: Fn(A, B) -> O + Sync> BlockOp for Bi
         self.chunks.split(output)
     }
 
-    fn run_block(&self, block: usize, (a, b): (&[A], &[B]), mut piece: &mut [O]) -> Result<(), ShapeError> {
+    fn run_block(&self, block: usize, operands: (&[A], &[B]), piece: &mut [O]) -> Result<(), ShapeError> {
         let range = self.chunks.elements_of(block, piece.len())?;
-        let plan = &self.broadcast;
-        let [a_len, b_len] = plan.operand_lens();
+        self.broadcast.combine(&self.f, range, operands, piece)
+    }
+}
+
+impl Broadcast {
+    /// `out[i] = f(a, b)` for the elements `range` of the output, where `out` is those elements.
+    pub fn combine<A: Copy, B: Copy, O>(
+        &self,
+        f: &impl Fn(A, B) -> O,
+        range: Range<usize>,
+        (a, b): (&[A], &[B]),
+        out: &mut [O],
+    ) -> Result<(), ShapeError> {
+        let [a_len, b_len] = self.operand_lens();
         check_len("left operand", a_len, a.len())?;
         check_len("right operand", b_len, b.len())?;
-        // The first and the last run of a block may be partial.
-        let mut walk = StridedWalk::new(&plan.outer, range.start / plan.inner);
-        let mut from = range.start % plan.inner;
+        check_len("output block", range.len(), out.len())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        // The first and the last run of a range may be partial.
+        let mut piece = out;
+        let mut walk = StridedWalk::new(&self.outer, range.start / self.inner);
+        let mut from = range.start % self.inner;
         while !piece.is_empty() {
-            let (run, rest) = piece.split_at_mut(piece.len().min(plan.inner - from));
+            let (run, rest) = piece.split_at_mut(piece.len().min(self.inner - from));
             let offsets = walk.offsets();
-            let [i, j] = [0, 1].map(|k| offsets[k] + if plan.moves[k] { from } else { 0 });
+            let [i, j] = [0, 1].map(|k| offsets[k] + if self.moves[k] { from } else { 0 });
             let n = run.len();
-            match plan.moves {
-                [true, true] => both(&self.f, &a[i..i + n], &b[j..j + n], run),
-                [true, false] => left(&self.f, &a[i..i + n], b[j], run),
-                [false, true] => right(&self.f, a[i], &b[j..j + n], run),
-                [false, false] => run.fill((self.f)(a[i], b[j])),
+            match self.moves {
+                [true, true] => both(f, &a[i..i + n], &b[j..j + n], run),
+                [true, false] => left(f, &a[i..i + n], b[j], run),
+                [false, true] => right(f, a[i], &b[j..j + n], run),
+                [false, false] => run.fill_with(|| f(a[i], b[j])),
             }
             piece = rest;
             from = 0;

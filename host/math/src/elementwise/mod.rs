@@ -7,9 +7,11 @@ mod bias;
 mod binary;
 mod broadcast;
 pub mod ops;
+mod runs;
 mod unary;
 
 pub use bias::BiasAdd;
 pub use binary::Binary;
 pub use broadcast::{Broadcast, broadcast_shapes};
+pub use runs::{RunFn, Runs, map_in_place, map_into, zip_in_place, zip_into};
 pub use unary::{Unary, Update, axpy};

@@ -37,7 +37,10 @@ pub fn floor_mod<T: Number>(a: T, b: T) -> T {
 /// `a / b` rounded down.
 #[inline]
 pub fn floor_div<T: Number>(a: T, b: T) -> T {
-    a.minus(floor_mod(a, b)).over(b)
+    let r = a.remainder(b);
+    // The difference is no larger than `a`, unlike one with the remainder's other sign.
+    let quotient = a.minus(r).over(b);
+    if r != T::ZERO && (r < T::ZERO) != (b < T::ZERO) { quotient.minus(T::ONE) } else { quotient }
 }
 
 /// The greater; NaN if either is NaN.
@@ -245,6 +248,7 @@ mod tests {
         {
             assert_eq!((floor_div(a, b), floor_mod(a, b)), (quotient, rest), "{a} by {b}");
         }
+        assert_eq!(floor_div(i32::MIN, i32::MAX), -2);
     }
 
     #[test]

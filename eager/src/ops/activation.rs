@@ -1,0 +1,143 @@
+//! Activations and their gradients.
+
+use tfrt_host::Diagnostic;
+use tfrt_math::{Float, Number, ops};
+use tfrt_tensor::Accessor;
+
+use super::elementwise::{binary, broadcast_metadata, map};
+use super::support::{Described, float_attr, invalid, same, with_float, with_number};
+use crate::{CpuCall, MetadataCall, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf activation");
+
+/// What scaled exponential units are scaled by, so that means and variances keep.
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_6;
+
+/// The slope of `tf.LeakyRelu` left of zero.
+fn leak(attrs: &crate::OpAttrs) -> Result<f64, Diagnostic> {
+    Ok(float_attr(attrs, "alpha")?.unwrap_or(f64::from(0.2f32)))
+}
+
+fn relu6<T: Number>(x: T) -> T {
+    ops::minimum(ops::relu(x), T::from_count(6))
+}
+
+fn elu<T: Float>(x: T) -> T {
+    if x < T::ZERO { T::from_f64(x.to_f64().exp_m1()) } else { x }
+}
+
+fn leaky_relu<T: Number>(x: T, alpha: T) -> T {
+    if x > T::ZERO { x } else { x.times(alpha) }
+}
+
+fn selu(x: f64) -> f64 {
+    if x < 0.0 { SELU_SCALE_ALPHA * x.exp_m1() } else { SELU_SCALE * x }
+}
+
+fn softplus(x: f64) -> f64 {
+    // exp(x) would overflow long before the two terms differ.
+    if x > 40.0 { x } else { x.exp().ln_1p() }
+}
+
+/// `x · Φ(x)`, where Φ is the standard normal distribution, or its approximation by a hyperbolic tangent.
+fn gelu(x: f64, approximate: bool) -> f64 {
+    if approximate {
+        let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
+        0.5 * x * (1.0 + inner.tanh())
+    } else {
+        0.5 * x * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+    }
+}
+
+fn sigmoid(x: f64) -> f64 {
+    ops::sigmoid(x)
+}
+
+fn approximate(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
+    Ok(call.attrs.optional("approximate")?.unwrap_or(false))
+}
+
+/// Two tensors of one shape and type.
+fn alike(call: MetadataCall<'_>) -> Described {
+    let [left, right] = call.take()?;
+    if left.shape != right.shape {
+        return Err(invalid(format!(
+            "Inputs must have the same shape, got {} and {}",
+            left.shape, right.shape
+        )));
+    }
+    broadcast_metadata(call)
+}
+
+/// Activations in double precision.
+macro_rules! wide {
+    ($ops:expr; $($name:literal => $f:expr;)*) => {$(
+        $ops.add($name).metadata(same).cpu(|call| {
+            with_float!(call.result(0)?.dtype, $name, |T| {
+                map::<T>(&call, &ME, |x| T::from_f64($f(x.to_f64())))
+            })
+        });
+    )*};
+}
+
+/// Gradients, as functions of two tensors in double precision.
+macro_rules! gradients {
+    ($ops:expr; $($name:literal => |$a:ident, $b:ident| $body:expr;)*) => {$(
+        $ops.add($name).metadata(alike).cpu(|call| {
+            with_float!(call.result(0)?.dtype, $name, |T| {
+                binary::<T>(&call, &ME, |a, b| {
+                    let ($a, $b) = (a.to_f64(), b.to_f64());
+                    T::from_f64($body)
+                })
+            })
+        });
+    )*};
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Relu")
+        .metadata(same)
+        .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Relu", |T| map::<T>(&call, &ME, ops::relu)));
+    ops.add("tf.Relu6")
+        .metadata(same)
+        .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Relu6", |T| map::<T>(&call, &ME, relu6)));
+    ops.add("tf.Elu")
+        .metadata(same)
+        .cpu(|call| with_float!(call.result(0)?.dtype, "tf.Elu", |T| map::<T>(&call, &ME, elu)));
+    ops.add("tf.LeakyRelu").metadata(same).cpu(|call| {
+        let alpha = leak(call.attrs)?;
+        with_float!(call.result(0)?.dtype, "tf.LeakyRelu", |T| {
+            let alpha = T::from_f64(alpha);
+            map::<T>(&call, &ME, move |x| leaky_relu(x, alpha))
+        })
+    });
+    ops.add("tf.Gelu").metadata(same).cpu(|call| {
+        let approximate = approximate(&call)?;
+        with_float!(call.result(0)?.dtype, "tf.Gelu", |T| {
+            map::<T>(&call, &ME, move |x| T::from_f64(gelu(x.to_f64(), approximate)))
+        })
+    });
+    wide! { ops;
+        "tf.Selu" => selu;
+        "tf.Softplus" => softplus;
+        "tf.Softsign" => |x: f64| x / (1.0 + x.abs());
+    }
+    ops.add("tf.ReluGrad").metadata(alike).cpu(|call| {
+        with_number!(call.result(0)?.dtype, "tf.ReluGrad", |T| binary::<T>(&call, &ME, ops::relu_gradient))
+    });
+    ops.add("tf.LeakyReluGrad").metadata(alike).cpu(|call| {
+        let alpha = leak(call.attrs)?;
+        with_float!(call.result(0)?.dtype, "tf.LeakyReluGrad", |T| {
+            let alpha = T::from_f64(alpha);
+            binary::<T>(&call, &ME, move |dy, x| if x > T::ZERO { dy } else { dy.times(alpha) })
+        })
+    });
+    gradients! { ops;
+        "tf.Relu6Grad" => |dy, x| if x > 0.0 && x < 6.0 { dy } else { 0.0 };
+        "tf.EluGrad" => |dy, y| if y < 0.0 { dy * (y + 1.0) } else { dy };
+        "tf.SeluGrad" => |dy, y| if y < 0.0 { dy * (y + SELU_SCALE_ALPHA) } else { dy * SELU_SCALE };
+        "tf.SoftplusGrad" => |dy, x| dy * sigmoid(x);
+        "tf.SoftsignGrad" => |dy, x| dy / ((1.0 + x.abs()) * (1.0 + x.abs()));
+    }
+}

@@ -1,0 +1,162 @@
+//! Arithmetic of two tensors with broadcasting: sums, products, quotients, remainders, powers, extremes, bits.
+//!
+//! Integers wrap. Division of integers by zero is an error of the call; that of floating-point numbers follows IEEE 754.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::{Float, Number, ops};
+use tfrt_tensor::{Accessor, Complex, Element};
+
+use super::elementwise::{binary, broadcast_metadata};
+use super::support::{Computed, Operand, invalid, with_float, with_integer, with_number};
+use crate::{CpuCall, Forms, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf arithmetic op");
+
+/// Refuses a divisor of zero, as integers have no other answer.
+fn check_divisor<T: Element + Number>(call: &CpuCall<'_>) -> Result<(), Diagnostic> {
+    let divisor = call.arguments.get(1).ok_or_else(|| invalid("the op takes 2 arguments, got 1"))?;
+    if Operand::<T>::new(divisor, &ME)?.0.contains(&T::ZERO) {
+        return Err(invalid("Integer division by zero"));
+    }
+    Ok(())
+}
+
+/// What a quotient of floating-point numbers and one of integers are.
+macro_rules! quotient {
+    ($call:expr, $name:expr, |$T:ident| $float:expr, $integer:expr) => {
+        match $call.result(0)?.dtype {
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+                with_float!($call.result(0)?.dtype, $name, |$T| binary::<$T>($call, &ME, $float))
+            }
+            dtype => with_integer!(dtype, $name, |$T| {
+                check_divisor::<$T>($call)?;
+                binary::<$T>($call, &ME, $integer)
+            }),
+        }
+    };
+}
+
+/// `f` on real numbers and `g` on complex ones.
+macro_rules! field {
+    ($call:expr, $name:expr, $f:path, $complex:expr) => {
+        match $call.result(0)?.dtype {
+            DType::Complex64 => binary::<Complex<f32>>($call, &ME, $complex),
+            DType::Complex128 => binary::<Complex<f64>>($call, &ME, $complex),
+            dtype => with_number!(dtype, $name, |T| binary::<T>($call, &ME, $f)),
+        }
+    };
+}
+
+fn divide(call: &CpuCall<'_>, name: &str) -> Computed {
+    match call.result(0)?.dtype {
+        DType::Complex64 => binary::<Complex<f32>>(call, &ME, |x, y| x / y),
+        DType::Complex128 => binary::<Complex<f64>>(call, &ME, |x, y| x / y),
+        _ => quotient!(call, name, |T| ops::div, ops::div),
+    }
+}
+
+/// `x / y` rounded down; unlike for integers, the quotient itself is rounded.
+fn floor_quotient<T: Float>(x: T, y: T) -> T {
+    x.over(y).floor()
+}
+
+/// `base` to the power of `exponent`, by squaring; wraps.
+fn integer_power<T: Number>(base: T, exponent: u64) -> T {
+    let (mut result, mut square, mut rest) = (T::ONE, base, exponent);
+    while rest != 0 {
+        if rest & 1 == 1 {
+            result = result.times(square);
+        }
+        square = square.times(square);
+        rest >>= 1;
+    }
+    result
+}
+
+fn power(call: &CpuCall<'_>) -> Computed {
+    match call.result(0)?.dtype {
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            with_float!(call.result(0)?.dtype, "tf.Pow", |T| binary::<T>(call, &ME, ops::pow))
+        }
+        dtype => with_integer!(dtype, "tf.Pow", |T| integer_powers::<T>(call)),
+    }
+}
+
+fn integer_powers<T: Element + Number + TryInto<u64>>(call: &CpuCall<'_>) -> Computed {
+    let exponent = call.arguments.get(1).ok_or_else(|| invalid("tf.Pow takes 2 arguments, got 1"))?;
+    if Operand::<T>::new(exponent, &ME)?.0.iter().any(|&exponent| exponent.try_into().is_err()) {
+        return Err(invalid("Integers to negative integer powers are not allowed"));
+    }
+    binary::<T>(call, &ME, |x, y| integer_power(x, y.try_into().unwrap_or_default()))
+}
+
+/// `x / y`, and zero where `y` is, whatever `x`.
+fn div_no_nan<T: Number>(x: T, y: T) -> T {
+    if y == T::ZERO { T::ZERO } else { x.over(y) }
+}
+
+/// `x * y`, and zero where `y` is, whatever `x`.
+fn mul_no_nan<T: Number>(x: T, y: T) -> T {
+    if y == T::ZERO { T::ZERO } else { x.times(y) }
+}
+
+fn arctangent<T: Float>(y: T, x: T) -> T {
+    T::from_f64(y.to_f64().atan2(x.to_f64()))
+}
+
+/// An op whose implementation is chosen by the data type of its results.
+macro_rules! ops_by_type {
+    ($ops:expr; $($name:literal => |$call:ident| $body:expr;)*) => {$(
+        $ops.add($name)
+            .metadata(broadcast_metadata)
+            .cpu(|call| {
+                let $call = &call;
+                $body
+            })
+            .forms(Forms::SCALAR);
+    )*};
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops_by_type! { ops;
+        "tf.Add" => |call| field!(call, "tf.Add", ops::add, |x, y| x + y);
+        "tf.AddV2" => |call| field!(call, "tf.AddV2", ops::add, |x, y| x + y);
+        "tf.Sub" => |call| field!(call, "tf.Sub", ops::sub, |x, y| x - y);
+        "tf.Mul" => |call| field!(call, "tf.Mul", ops::mul, |x, y| x * y);
+        "tf.RealDiv" => |call| divide(call, "tf.RealDiv");
+        "tf.Div" => |call| divide(call, "tf.Div");
+        "tf.TruncateDiv" => |call| divide(call, "tf.TruncateDiv");
+        "tf.FloorDiv" => |call| quotient!(call, "tf.FloorDiv", |T| floor_quotient, ops::floor_div);
+        "tf.FloorMod" => |call| quotient!(call, "tf.FloorMod", |T| ops::floor_mod, ops::floor_mod);
+        "tf.Mod" => |call| quotient!(call, "tf.Mod", |T| T::remainder, T::remainder);
+        "tf.TruncateMod" => |call| quotient!(call, "tf.TruncateMod", |T| T::remainder, T::remainder);
+        "tf.Maximum" => |call| {
+            with_number!(call.result(0)?.dtype, "tf.Maximum", |T| binary::<T>(call, &ME, ops::maximum))
+        };
+        "tf.Minimum" => |call| {
+            with_number!(call.result(0)?.dtype, "tf.Minimum", |T| binary::<T>(call, &ME, ops::minimum))
+        };
+        "tf.SquaredDifference" => |call| with_number!(call.result(0)?.dtype, "tf.SquaredDifference", |T| {
+            binary::<T>(call, &ME, ops::squared_difference)
+        });
+        "tf.DivNoNan" => |call| {
+            with_float!(call.result(0)?.dtype, "tf.DivNoNan", |T| binary::<T>(call, &ME, div_no_nan))
+        };
+        "tf.MulNoNan" => |call| {
+            with_float!(call.result(0)?.dtype, "tf.MulNoNan", |T| binary::<T>(call, &ME, mul_no_nan))
+        };
+        "tf.Atan2" => |call| {
+            with_float!(call.result(0)?.dtype, "tf.Atan2", |T| binary::<T>(call, &ME, arctangent))
+        };
+        "tf.BitwiseAnd" => |call| {
+            with_integer!(call.result(0)?.dtype, "tf.BitwiseAnd", |T| binary::<T>(call, &ME, |x, y| x & y))
+        };
+        "tf.BitwiseOr" => |call| {
+            with_integer!(call.result(0)?.dtype, "tf.BitwiseOr", |T| binary::<T>(call, &ME, |x, y| x | y))
+        };
+        "tf.BitwiseXor" => |call| {
+            with_integer!(call.result(0)?.dtype, "tf.BitwiseXor", |T| binary::<T>(call, &ME, |x, y| x ^ y))
+        };
+        "tf.Pow" => |call| power(call);
+    }
+}

@@ -1,0 +1,225 @@
+//! Tensors made of attributes and numbers: constants, zeros, ones, ranges, one-hot rows.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::{Float, Number};
+use tfrt_tensor::{
+    Accessor, Complex, DenseHostTensor, Element, HostTensor, ScalarHostTensor, StringHostTensor,
+    TensorMetadata, TensorShape, bf16, f16, with_element,
+};
+
+use super::support::{
+    Computed, Described, axis_of, compute, int_attr, integer, integers, invalid, one, shape_of, unsupported,
+    value, with_float, with_number, with_type,
+};
+use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf constant op");
+
+fn const_metadata(call: MetadataCall<'_>) -> Described {
+    call.take::<0>()?;
+    let Some(AttrValue::Dense(constant)) = call.attrs.get("value") else {
+        // Existing programs expect this text.
+        return Err(invalid("tf.Const needs a `value` dense attribute"));
+    };
+    if call.attrs.optional::<DType>("dtype")?.is_some_and(|dtype| dtype != constant.dtype()) {
+        return Err(invalid("dtype attribute mismatch with expected tensor dtype"));
+    }
+    one(constant.metadata().clone())
+}
+
+/// A copy, as a result may be written to and a constant may not.
+fn constant(call: CpuCall<'_>) -> Computed {
+    let constant: &DenseHostTensor = call.attrs.required("value")?;
+    Ok(constant.deep_copy(&ME, call.cx.host().allocator())?.into())
+}
+
+/// The first argument's shape, in the data type of attribute `T` if there is one.
+fn like_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    let dtype = call.attrs.optional::<DType>("T")?.unwrap_or(argument.dtype);
+    one(TensorMetadata::new(dtype, argument.shape.clone()))
+}
+
+/// `number` of a data type in each place of a shape.
+fn everywhere(metadata: &TensorMetadata, number: u8, op: &str) -> Computed {
+    let shape = metadata.shape.clone();
+    match metadata.dtype {
+        DType::I1 => Ok(ScalarHostTensor::new(shape, number != 0).into()),
+        DType::Complex64 => Ok(ScalarHostTensor::new(shape, Complex::new(f32::from(number), 0.0)).into()),
+        DType::Complex128 => Ok(ScalarHostTensor::new(shape, Complex::new(f64::from(number), 0.0)).into()),
+        DType::String if number == 0 => Ok(StringHostTensor::empty_strings(shape)?.into()),
+        dtype => with_number!(dtype, op, |T| {
+            Ok(ScalarHostTensor::new(shape, <T as Number>::from_count(usize::from(number))).into())
+        }),
+    }
+}
+
+fn fill(call: CpuCall<'_>) -> Computed {
+    let [dims, value] = call.arguments.as_slice() else {
+        return Err(invalid(format!("tf.Fill takes 2 arguments, got {}", call.arguments.len())));
+    };
+    let shape = shape_of(&integers(dims, "dims")?)?;
+    if let HostTensor::String(value) = value {
+        let [text] = value.strings() else { return Err(no_scalar(value.shape())) };
+        return Ok(StringHostTensor::new(shape.clone(), vec![text.clone(); shape.num_elements()?])?.into());
+    }
+    if value.shape().num_elements()? != 1 {
+        return Err(no_scalar(value.shape()));
+    }
+    with_element!(
+        value.dtype(),
+        |T| Ok(ScalarHostTensor::new(shape, self::value::<T>(value, "value")?).into()),
+        else Err(unsupported("tf.Fill", value.dtype()))
+    )
+}
+
+fn no_scalar(shape: &TensorShape) -> Diagnostic {
+    invalid(format!("value must be a scalar, got shape {shape}"))
+}
+
+/// A number that ranges are made of.
+trait RangeNumber: Element + Number {
+    /// How many numbers there are from `start` up to `limit`, which is not among them, in steps of `delta`.
+    fn count(start: Self, limit: Self, delta: Self) -> u128;
+}
+
+macro_rules! range_integers {
+    ($($t:ty),*) => {$(
+        impl RangeNumber for $t {
+            fn count(start: Self, limit: Self, delta: Self) -> u128 {
+                let span = (i128::from(limit) - i128::from(start)).unsigned_abs();
+                span.div_ceil(i128::from(delta).unsigned_abs())
+            }
+        }
+    )*};
+}
+
+macro_rules! range_floats {
+    ($($t:ty),*) => {$(
+        impl RangeNumber for $t {
+            fn count(start: Self, limit: Self, delta: Self) -> u128 {
+                // Saturates, which is refused as too many.
+                ((limit.to_f64() - start.to_f64()) / delta.to_f64()).abs().ceil() as u128
+            }
+        }
+    )*};
+}
+
+range_integers!(i8, i16, i32, i64, u8, u16, u32);
+range_floats!(f16, bf16, f32, f64);
+
+fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
+    let [start, limit, delta] = call.arguments.as_slice() else {
+        return Err(invalid(format!("tf.Range takes 3 arguments, got {}", call.arguments.len())));
+    };
+    let (start, limit) = (value::<T>(start, "start")?, value::<T>(limit, "limit")?);
+    let (delta, zero) = (value::<T>(delta, "delta")?, <T as Number>::ZERO);
+    if delta == zero || delta.is_nan() {
+        return Err(invalid(format!("Requires delta != 0: {delta:?}")));
+    }
+    if delta > zero && start > limit {
+        return Err(invalid(format!("Requires start <= limit when delta > 0: {start:?}/{limit:?}")));
+    }
+    if delta < zero && start < limit {
+        return Err(invalid(format!("Requires start >= limit when delta < 0: {start:?}/{limit:?}")));
+    }
+    let count =
+        usize::try_from(T::count(start, limit, delta)).map_err(|_| invalid("too many numbers in a range"))?;
+    let out = DenseHostTensor::allocate(TensorMetadata::new(T::DTYPE, [count]), call.cx.host().allocator())?;
+    compute(call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
+        out.iter_mut().zip(range).for_each(|(out, i)| *out = start.plus(T::from_count(i).times(delta)));
+        Ok(())
+    })
+}
+
+fn range(call: CpuCall<'_>) -> Computed {
+    let dtype = call.arguments.first().map_or(DType::I32, HostTensor::dtype);
+    with_type!(
+        dtype, "tf.Range", |T| range_of::<T>(&call),
+        I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, F16 f16, BF16 bf16, F32 f32, F64 f64
+    )
+}
+
+/// `count` numbers from `start` to `stop`, both of them included.
+fn linspace(call: CpuCall<'_>) -> Computed {
+    let [start, stop, count] = call.arguments.as_slice() else {
+        return Err(invalid(format!("tf.LinSpace takes 3 arguments, got {}", call.arguments.len())));
+    };
+    let count = usize::try_from(integer(count, "num")?).ok().filter(|&count| count > 0);
+    let count = count.ok_or_else(|| invalid("Requires num > 0"))?;
+    with_float!(start.dtype(), "tf.LinSpace", |T| {
+        let (start, stop) = (value::<T>(start, "start")?, value::<T>(stop, "stop")?);
+        let step = (stop.to_f64() - start.to_f64()) / (count - 1).max(1) as f64;
+        let out =
+            DenseHostTensor::allocate(TensorMetadata::new(T::DTYPE, [count]), call.cx.host().allocator())?;
+        compute(&call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
+            out.iter_mut().zip(range).for_each(|(out, i)| {
+                let last = i + 1 == count && count > 1;
+                *out = if last { stop } else { T::from_f64(start.to_f64() + step * i as f64) };
+            });
+            Ok(())
+        })
+    })
+}
+
+/// Rows of `off` with one `on` each, where the index says; an index outside the row has none.
+fn one_hot(call: CpuCall<'_>) -> Computed {
+    let [indices, depth, on, off] = call.arguments.as_slice() else {
+        return Err(invalid(format!("tf.OneHot takes 4 arguments, got {}", call.arguments.len())));
+    };
+    let depth = integer(depth, "depth")?;
+    let depth =
+        usize::try_from(depth).map_err(|_| invalid(format!("depth must be non-negative, got: {depth}")))?;
+    let rank = indices.shape().rank();
+    let axis = match int_attr(call.attrs, "axis")?.unwrap_or(-1) {
+        -1 => rank,
+        axis => axis_of(axis, rank + 1, "axis of tf.OneHot")?,
+    };
+    let mut dims = indices.shape().dims().to_vec();
+    let inner: usize = dims[axis..].iter().product();
+    dims.insert(axis, depth);
+    if on.dtype() != off.dtype() {
+        return Err(invalid(format!(
+            "on_value and off_value differ in type: {} and {}",
+            on.dtype(),
+            off.dtype()
+        )));
+    }
+    let indices: Vec<i64> = match indices.dtype() {
+        DType::UI8 => indices.dense()?.read::<u8>(&ME)?.iter().map(|&i| i64::from(i)).collect(),
+        _ => integers(indices, "indices")?.to_vec(),
+    };
+    with_element!(
+        on.dtype(),
+        |T| {
+            let (on, off) = (value::<T>(on, "on_value")?, value::<T>(off, "off_value")?);
+            let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(&dims)?);
+            let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+            let units = out.num_elements();
+            compute(&call, &ME, out, (units, 1, 2), move |range, out: &mut [T]| {
+                out.iter_mut().zip(range).for_each(|(out, i)| {
+                    let (place, rest) = (i / inner % depth, i / inner / depth * inner + i % inner);
+                    *out = if indices[rest] == place as i64 { on } else { off };
+                });
+                Ok(())
+            })
+        },
+        else Err(unsupported("tf.OneHot", on.dtype()))
+    )
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Const").metadata(const_metadata).cpu(constant);
+    ops.add("tf.ZerosLike")
+        .metadata(like_metadata)
+        .cpu(|call| everywhere(call.result(0)?, 0, "tf.ZerosLike"))
+        .forms(Forms::ANY);
+    ops.add("tf.OnesLike")
+        .metadata(like_metadata)
+        .cpu(|call| everywhere(call.result(0)?, 1, "tf.OnesLike"))
+        .forms(Forms::ANY);
+    ops.add("tf.Fill").cpu(fill).forms(Forms { string: true, ..Forms::SCALAR });
+    ops.add("tf.Range").cpu(range).forms(Forms::SCALAR);
+    ops.add("tf.LinSpace").cpu(linspace).forms(Forms::SCALAR);
+    ops.add("tf.OneHot").cpu(one_hot).forms(Forms::SCALAR);
+}

@@ -1,0 +1,152 @@
+//! Elementwise computation, with and without broadcasting, in memory that nobody else sees where there is some.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_kernels::math::run::shape_error;
+use tfrt_math::{Broadcast, map_in_place, map_into, zip_in_place, zip_into};
+use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
+
+use super::support::{Computed, Described, Operand, compute, invalid, one};
+use crate::{CpuCall, MetadataCall};
+
+/// The cost of an elementwise function, in elements of streaming.
+const COST: usize = 1;
+
+/// The shape two shapes are broadcast to.
+pub(super) fn broadcast_shape(left: &TensorShape, right: &TensorShape) -> Result<TensorShape, Diagnostic> {
+    if left == right {
+        return Ok(left.clone());
+    }
+    let shape = tfrt_math::broadcast_shapes(left.dims(), right.dims())
+        .map_err(|_| invalid(format!("Incompatible shapes: {left} vs. {right}")))?;
+    TensorShape::new(&shape)
+}
+
+/// The metadata of a function of two tensors of one data type.
+pub(super) fn broadcast_metadata(call: MetadataCall<'_>) -> Described {
+    let [left, right] = call.take()?;
+    if left.dtype != right.dtype {
+        let (left, right) = (left.dtype, right.dtype);
+        return Err(invalid(format!("incompatible dtypes for binary operation: {left} and {right}")));
+    }
+    one(TensorMetadata::new(left.dtype, broadcast_shape(&left.shape, &right.shape)?))
+}
+
+/// The metadata of a comparison of two tensors.
+pub(super) fn comparison_metadata(call: MetadataCall<'_>) -> Described {
+    let mut results = broadcast_metadata(call)?;
+    results.iter_mut().for_each(|result| result.dtype = DType::I1);
+    Ok(results)
+}
+
+/// `f` of each element of the one argument.
+pub(super) fn unary<A: Element, B: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: impl Fn(A) -> B + Send + Sync + 'static,
+) -> Computed {
+    let [x] = call.dense()?;
+    let (count, x) = (x.num_elements(), x.read_owned::<A>(me)?);
+    compute(call, me, call.allocate(0)?, (count, 1, COST), move |range, out| {
+        map_into(out, &x[range], &f);
+        Ok(())
+    })
+}
+
+/// As [`unary`], where argument and result have one type, so that the result may take the argument's memory.
+pub(super) fn map<T: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: impl Fn(T) -> T + Send + Sync + 'static,
+) -> Computed {
+    let Some(out) = call.reuse(0, 0) else { return unary(call, me, f) };
+    let count = out.num_elements();
+    compute(call, me, out, (count, 1, COST), move |_, out| {
+        map_in_place(out, &f);
+        Ok(())
+    })
+}
+
+/// `f` of each pair of elements under broadcasting; of two scalar tensors a scalar tensor.
+pub(super) fn combine<A: Element, B: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: impl Fn(A, A) -> B + Send + Sync + 'static,
+) -> Computed {
+    combine_two::<A, A, B>(call, me, f)
+}
+
+/// As [`combine`], where the arguments have types of their own.
+pub(super) fn combine_two<A: Element, B: Element, O: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: impl Fn(A, B) -> O + Send + Sync + 'static,
+) -> Computed {
+    let [left, right] = call.arguments.as_slice() else {
+        return Err(invalid(format!("the op takes 2 arguments, got {}", call.arguments.len())));
+    };
+    if let (HostTensor::Scalar(left), HostTensor::Scalar(right)) = (left, right) {
+        let value = f(left.value()?, right.value()?);
+        return Ok(ScalarHostTensor::new(call.result(0)?.shape.clone(), value).into());
+    }
+    let out = call.allocate(0)?;
+    let count = out.num_elements();
+    // The shape of a scalar tensor may be all that the result has of some dimension.
+    let spread = |tensor: &HostTensor, other: &HostTensor| match tensor {
+        HostTensor::Scalar(scalar) if other.shape() != out.shape() => {
+            scalar.to_dense(call.cx.host().allocator()).map(HostTensor::from)
+        }
+        tensor => Ok(tensor.clone()),
+    };
+    let (left, right) = (spread(left, right)?, spread(right, left)?);
+    let ((a, a_dims), (b, b_dims)) = (Operand::<A>::new(&left, me)?, Operand::<B>::new(&right, me)?);
+    if a.len() == count && b.len() == count {
+        return compute(call, me, out, (count, 1, COST), move |range, out| {
+            zip_into(out, &a[range.clone()], &b[range], &f);
+            Ok(())
+        });
+    }
+    let plan = Broadcast::new(a_dims, b_dims).map_err(shape_error)?;
+    compute(call, me, out, (count, 1, COST), move |range, out| plan.combine(&f, range, (&a, &b), out))
+}
+
+/// As [`combine`], where all have one type: the result may take an argument's memory.
+pub(super) fn binary<T: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: impl Fn(T, T) -> T + Send + Sync + 'static,
+) -> Computed {
+    let [left, right] = call.arguments.as_slice() else { return combine(call, me, f) };
+    // One value for all, or one for each.
+    let fits = |other: &HostTensor, count| {
+        matches!(other, HostTensor::Scalar(_))
+            || other.dense().is_ok_and(|other| [1, count].contains(&other.num_elements()))
+    };
+    let reused = |index, other| call.reuse(index, 0).filter(|out| fits(other, out.num_elements()));
+    if let Some(out) = reused(0, right) {
+        let (count, (operand, _)) = (out.num_elements(), Operand::<T>::new(right, me)?);
+        return compute(call, me, out, (count, 1, COST), move |range, out| {
+            match &*operand {
+                &[value] => map_in_place(out, |old| f(old, value)),
+                operand => zip_in_place(out, &operand[range], &f),
+            }
+            Ok(())
+        });
+    }
+    if let Some(out) = reused(1, left) {
+        let (count, (operand, _)) = (out.num_elements(), Operand::<T>::new(left, me)?);
+        return compute(call, me, out, (count, 1, COST), move |range, out| {
+            match &*operand {
+                &[value] => map_in_place(out, |old| f(value, old)),
+                operand => zip_in_place(out, &operand[range], |old, x| f(x, old)),
+            }
+            Ok(())
+        });
+    }
+    combine(call, me, f)
+}
+
+/// Metadata of a function of one tensor that gives another data type.
+pub(super) fn retyped(call: &MetadataCall<'_>, dtype: DType) -> Described {
+    let [argument] = call.take()?;
+    one(TensorMetadata::new(dtype, argument.shape.clone()))
+}

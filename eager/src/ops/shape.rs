@@ -1,0 +1,208 @@
+//! Shapes: what they are, and the same elements in another one.
+
+use smallvec::SmallVec;
+use tfrt_host::{DType, Diagnostic};
+use tfrt_tensor::{
+    HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata, TensorShape, with_element,
+};
+
+use super::support::{Computed, Described, axis_of, integer, integers, invalid, one, same, unsupported};
+use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
+
+/// The integer type that attribute `out_type` names; I32 without one.
+fn out_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
+    match attrs.optional::<DType>("out_type")?.unwrap_or(DType::I32) {
+        dtype @ (DType::I32 | DType::I64) => Ok(dtype),
+        other => Err(invalid(format!("Unsupported `out_type` value: {other}"))),
+    }
+}
+
+fn shape_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    one(TensorMetadata::new(out_type(call.attrs)?, [argument.shape.rank()]))
+}
+
+fn number_metadata(call: MetadataCall<'_>) -> Described {
+    call.take::<1>()?;
+    one(TensorMetadata::new(out_type(call.attrs)?, TensorShape::scalar()))
+}
+
+/// A tensor of these numbers, in the type of the op's result.
+fn numbers(call: &CpuCall<'_>, values: &[usize]) -> Computed {
+    let mut out = call.allocate(0)?;
+    let too_large = |_| invalid(format!("{values:?} do not fit integers of type {}", DType::I32));
+    match out.dtype() {
+        DType::I64 => out.elements_mut::<i64>()?.iter_mut().zip(values).for_each(|(out, &n)| *out = n as i64),
+        _ => {
+            for (out, &n) in out.elements_mut::<i32>()?.iter_mut().zip(values) {
+                *out = i32::try_from(n).map_err(too_large)?;
+            }
+        }
+    }
+    Ok(out.into())
+}
+
+fn argument<'c>(call: &'c CpuCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
+    call.arguments.first().ok_or_else(|| invalid("the op takes an argument, got none"))
+}
+
+/// The same elements in another shape; those of dense tensors are shared.
+pub(super) fn reshaped(tensor: &HostTensor, shape: TensorShape) -> Computed {
+    match tensor {
+        HostTensor::Dense(dense) => Ok(dense.reshape(shape)?.into()),
+        HostTensor::String(strings) => Ok(StringHostTensor::new(shape, strings.strings().to_vec())?.into()),
+        HostTensor::Scalar(scalar) => with_element!(
+            scalar.dtype(),
+            |T| Ok(ScalarHostTensor::new(shape, scalar.value::<T>()?).into()),
+            else Err(unsupported("a change of shape", scalar.dtype()))
+        ),
+        HostTensor::Coo(_) => Err(invalid(format!("a {} has no other shape", tensor.form()))),
+    }
+}
+
+fn reshape(call: CpuCall<'_>) -> Computed {
+    let [tensor, shape] = two(&call, "tf.Reshape")?;
+    let count = tensor.shape().num_elements()?;
+    if shape.shape().rank() > 1 {
+        return Err(invalid(format!("sizes input must be 1-D, not {}", shape.shape())));
+    }
+    let mut dims = integers(shape, "shape")?;
+    let unknown: SmallVec<[usize; 2]> = (0..dims.len()).filter(|&i| dims[i] == -1).collect();
+    if let Some(&negative) = dims.iter().find(|&&dim| dim < -1) {
+        return Err(invalid(format!("Size {negative} must be non-negative, not {negative}")));
+    }
+    let known = |dims: &[i64]| {
+        dims.iter().filter(|&&dim| dim != -1).try_fold(1usize, |n, &dim| n.checked_mul(dim as usize))
+    };
+    let product = known(&dims).ok_or_else(|| invalid("a shape of too many elements"))?;
+    match *unknown {
+        [] => {}
+        [place] => {
+            // Where both are empty, any number would do; the given extents that are not zero decide.
+            let (count, divisor) = if product == 0 {
+                let nonzero = |dims: &[usize]| dims.iter().filter(|&&dim| dim != 0).product::<usize>();
+                let given: SmallVec<[usize; 8]> =
+                    dims.iter().filter(|&&d| d > 0).map(|&d| d as usize).collect();
+                (if count == 0 { nonzero(tensor.shape().dims()) } else { count }, nonzero(&given))
+            } else {
+                (count, product)
+            };
+            if !count.is_multiple_of(divisor) || (product == 0 && tensor.shape().num_elements()? != 0) {
+                return Err(invalid(format!(
+                    "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of \
+                     {divisor}",
+                    tensor.shape().num_elements()?
+                )));
+            }
+            dims[place] = (count / divisor) as i64;
+        }
+        [first, second, ..] => {
+            return Err(invalid(format!("Only one input size may be -1, not both {first} and {second}")));
+        }
+    }
+    let shape = TensorShape::from_signed(&dims)?;
+    if shape.num_elements()? != count {
+        let requested = shape.num_elements()?;
+        return Err(invalid(format!(
+            "Input to reshape is a tensor with {count} values, but the requested shape has {requested}"
+        )));
+    }
+    reshaped(tensor, shape)
+}
+
+pub(super) fn two<'c>(call: &'c CpuCall<'_>, op: &str) -> Result<&'c [HostTensor; 2], Diagnostic> {
+    let arguments = call.arguments.as_slice();
+    arguments.try_into().map_err(|_| invalid(format!("{op} takes 2 arguments, got {}", arguments.len())))
+}
+
+fn expand_dims(call: CpuCall<'_>) -> Computed {
+    let [tensor, axis] = two(&call, "tf.ExpandDims")?;
+    if axis.shape().num_elements()? != 1 {
+        return Err(invalid("Axis must be a scalar tensor"));
+    }
+    let (axis, rank) = (integer(axis, "axis")?, tensor.shape().rank());
+    let place = axis_of(axis, rank + 1, "axis")
+        .map_err(|_| invalid(format!("Failed to expand axis {axis} for tensor of rank {rank}")))?;
+    let mut dims = tensor.shape().dims().to_vec();
+    dims.insert(place, 1);
+    reshaped(tensor, TensorShape::new(&dims)?)
+}
+
+/// The axes of attribute `squeeze_dims` or `axis`.
+fn squeezed_axes(attrs: &OpAttrs) -> Result<SmallVec<[i64; 4]>, Diagnostic> {
+    let name = if attrs.get("axis").is_some() { "axis" } else { "squeeze_dims" };
+    match attrs.get(name) {
+        None => Ok(SmallVec::new()),
+        Some(AttrValue::Array(DType::I32, _)) => {
+            Ok(attrs.required::<&[i32]>(name)?.iter().map(|&axis| i64::from(axis)).collect())
+        }
+        Some(_) => Ok(SmallVec::from_slice(attrs.required::<&[i64]>(name)?)),
+    }
+}
+
+fn squeeze_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    let (dims, rank) = (argument.shape.dims(), argument.shape.rank());
+    let axes = squeezed_axes(call.attrs)?;
+    let mut gone: SmallVec<[bool; 8]> = dims.iter().map(|&dim| axes.is_empty() && dim == 1).collect();
+    for &axis in &axes {
+        let place = axis_of(axis, rank, "axis").map_err(|_| {
+            invalid(format!("Tried to squeeze dim index {axis} for tensor with {rank} dimensions."))
+        })?;
+        if dims[place] != 1 {
+            return Err(invalid(format!(
+                "Can not squeeze dim[{place}], expected a dimension of 1, got {}",
+                dims[place]
+            )));
+        }
+        gone[place] = true;
+    }
+    let kept: SmallVec<[usize; 8]> =
+        dims.iter().zip(gone).filter(|(_, gone)| !gone).map(|(&dim, _)| dim).collect();
+    one(TensorMetadata::new(argument.dtype, TensorShape::new(&kept)?))
+}
+
+fn identity(mut call: CpuCall<'_>) -> Computed {
+    match (call.arguments.pop(), call.arguments.is_empty()) {
+        (Some(argument), true) => Ok(argument.into()),
+        _ => Err(invalid("the op takes one argument")),
+    }
+}
+
+fn identities(call: CpuCall<'_>) -> Computed {
+    let tensors = call.arguments.into_iter().map(tfrt_host::AsyncValue::new).collect();
+    Ok(crate::CpuResult { tensors, done: None })
+}
+
+fn size(call: CpuCall<'_>) -> Computed {
+    numbers(&call, &[argument(&call)?.shape().num_elements()?])
+}
+
+fn rank_metadata(call: MetadataCall<'_>) -> Described {
+    call.take::<1>()?;
+    one(TensorMetadata::new(DType::I32, TensorShape::scalar()))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Identity").metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.StopGradient").metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.PreventGradient").metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.Snapshot").metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.IdentityN").cpu(identities).forms(Forms::ANY);
+    ops.add("tf.Shape")
+        .metadata(shape_metadata)
+        .cpu(|call| numbers(&call, argument(&call)?.shape().dims()))
+        .forms(Forms::ANY);
+    ops.add("tf.Size").metadata(number_metadata).cpu(size).forms(Forms::ANY);
+    ops.add("tf.Rank")
+        .metadata(rank_metadata)
+        .cpu(|call| numbers(&call, &[argument(&call)?.shape().rank()]))
+        .forms(Forms::ANY);
+    let forms = Forms { string: true, ..Forms::SCALAR };
+    ops.add("tf.Reshape").cpu(reshape).forms(forms);
+    ops.add("tf.ExpandDims").cpu(expand_dims).forms(forms);
+    ops.add("tf.Squeeze")
+        .metadata(squeeze_metadata)
+        .cpu(|call| reshaped(argument(&call)?, call.result(0)?.shape.clone()))
+        .forms(forms);
+}

@@ -1,0 +1,120 @@
+//! Each op against TensorFlow: the cases of `tests/reference/*.txt`, which `tests/reference/make.py` writes.
+//!
+//! Integers, truths and strings must be equal; floating-point numbers may differ by the tolerance of their type, see
+//! [`tolerance`]. Where TensorFlow refuses a call, ours must be an error too, of whatever text.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
+
+mod support;
+
+use std::{fmt::Write as _, fs};
+
+use support::{Case, Runner};
+use tfrt_eager::TensorHandle;
+use tfrt_tensor::{Accessor, DType, HostTensor, bf16, f16, with_element};
+
+static ME: Accessor = Accessor::new("reference test");
+
+/// How far a result may be off: relative to the greater number, and absolutely near zero.
+fn tolerance(dtype: DType) -> (f64, f64) {
+    match dtype {
+        DType::F64 => (1e-12, 1e-13),
+        DType::F32 => (4e-6, 1e-6),
+        DType::F16 => (2e-3, 1e-3),
+        DType::BF16 => (1.6e-2, 8e-3),
+        _ => (0.0, 0.0),
+    }
+}
+
+/// What a tensor holds, as text for integers and numbers for the rest.
+fn numbers(tensor: &HostTensor) -> Vec<f64> {
+    let allocator = support::allocator();
+    let dense = tensor.to_dense(&ME, &allocator).expect("no strings");
+    match dense.dtype() {
+        DType::F64 => dense.read::<f64>(&ME).unwrap().to_vec(),
+        DType::F32 => dense.read::<f32>(&ME).unwrap().iter().map(|&x| f64::from(x)).collect(),
+        DType::F16 => dense.read::<f16>(&ME).unwrap().iter().map(|&x| x.to_f64()).collect(),
+        DType::BF16 => dense.read::<bf16>(&ME).unwrap().iter().map(|&x| x.to_f64()).collect(),
+        other => panic!("{other} is no floating-point type"),
+    }
+}
+
+fn texts(tensor: &HostTensor) -> Vec<String> {
+    if let HostTensor::String(strings) = tensor {
+        return strings.strings().to_vec();
+    }
+    let dense = tensor.to_dense(&ME, &support::allocator()).expect("no strings");
+    with_element!(
+        dense.dtype(),
+        |T| dense.read::<T>(&ME).unwrap().iter().map(|x| format!("{x:?}")).collect(),
+        else panic!("{} has no memory form", dense.dtype())
+    )
+}
+
+/// What differs between two tensors.
+fn difference(found: &HostTensor, expected: &HostTensor) -> Option<String> {
+    if found.metadata() != expected.metadata() {
+        return Some(format!("{} instead of {}", found.metadata(), expected.metadata()));
+    }
+    let (relative, absolute) = tolerance(found.dtype());
+    if relative == 0.0 {
+        let (found, expected) = (texts(found), texts(expected));
+        return (found != expected).then(|| format!("{found:?} instead of {expected:?}"));
+    }
+    let pairs = numbers(found).into_iter().zip(numbers(expected));
+    let close = |x: f64, y: f64| {
+        x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= absolute + relative * x.abs().max(y.abs())
+    };
+    let wrong: Vec<_> = pairs
+        .enumerate()
+        .filter(|&(_, (x, y))| !close(x, y))
+        .map(|(i, (x, y))| format!("[{i}] {x} instead of {y}"))
+        .collect();
+    (!wrong.is_empty()).then(|| wrong.join(", "))
+}
+
+/// What is wrong with the results of a case.
+fn judge(case: &Case, results: &[TensorHandle]) -> Option<String> {
+    let found: Vec<_> =
+        results.iter().map(|handle| handle.host_tensor().expect("all are available")).collect();
+    let Some(expected) = &case.expected else {
+        return (found.iter().all(Result::is_ok)).then(|| "TensorFlow refuses this".to_owned());
+    };
+    let wrong = found.iter().zip(expected).enumerate().filter_map(|(i, (found, expected))| {
+        let wrong = match found {
+            Ok(found) => difference(found, expected)?,
+            Err(error) => format!("error: {error}"),
+        };
+        Some(format!("result {i}: {wrong}"))
+    });
+    let wrong: Vec<_> = wrong.collect();
+    (!wrong.is_empty()).then(|| wrong.join("; "))
+}
+
+/// Runs all cases of a family.
+fn check(family: &str) {
+    let path = format!("{}/../tests/reference/{family}.txt", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(&path).expect("the family's cases");
+    let runner = Runner::new("mstd:2");
+    let (mut report, mut wrong) = (String::new(), 0);
+    for (number, line) in text.lines().enumerate() {
+        let case = Case::parse(line).unwrap_or_else(|error| panic!("{path}:{}: {error}", number + 1));
+        let results = runner.run(&case);
+        if let Some(what) = judge(&case, &results) {
+            wrong += 1;
+            let _ = writeln!(report, "{family}.txt:{}: {line}\n    {what}", number + 1);
+        }
+    }
+    assert!(wrong == 0, "{wrong} of {} cases differ\n{report}", text.lines().count());
+}
+
+macro_rules! families {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            check(stringify!($name));
+        }
+    )*};
+}
+
+families! { activation arithmetic compare constant shape unary }

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Writes the values that TensorFlow's ops give on small inputs, for `eager/tests/reference.rs` to compare ours with.
+
+    python3 -m venv env && env/bin/pip install tensorflow-cpu==2.21.0
+    env/bin/python tests/reference/make.py [FAMILY…]
+
+Each family is a file FAMILY.txt beside this script. A line is a case:
+
+    tf.Op {attribute=kind:value …} type[extents] elements; … -> type[extents] elements; …
+
+or ends in `-> error` where TensorFlow refuses the call. Inputs are random numbers from a fixed seed, and edges: values that
+are not finite, signed zeros, extremes of integers, empty tensors, negative axes.
+"""
+import os
+import sys
+import zlib
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+
+import numpy as np
+import tensorflow as tf
+
+BF16 = tf.bfloat16.as_numpy_dtype
+NAMES = {
+    np.dtype(np.float16): "f16", np.dtype(BF16): "bf16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64",
+    np.dtype(np.int8): "i8", np.dtype(np.int16): "i16", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64",
+    np.dtype(np.uint8): "ui8", np.dtype(np.uint16): "ui16", np.dtype(np.uint32): "ui32", np.dtype(np.uint64): "ui64",
+    np.dtype(bool): "i1",
+}
+FLOATS = [np.float32, np.float64, np.float16, BF16]
+INTEGERS = [np.int32, np.int64, np.uint8]
+NUMBERS = FLOATS + INTEGERS
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.75, 100.0, -100.0, np.inf, -np.inf, np.nan]
+FEW = [0.0, -0.0, -1.0, 2.5, np.inf, -np.inf, np.nan]
+
+# Attributes that Python calls differently.
+RENAMED = {"Squeeze": {"axis": "squeeze_dims"}}
+
+lines = []
+rng = np.random.default_rng(0)
+
+
+def is_float(dtype):
+    return np.dtype(dtype) in [np.dtype(t) for t in FLOATS]
+
+
+def random(dtype, *shape, low=-4.0, high=4.0):
+    """Numbers between two bounds; integers for integer types, which are not negative for unsigned ones."""
+    if np.dtype(dtype) == np.dtype(bool):
+        return rng.integers(0, 2, shape).astype(bool)
+    if is_float(dtype):
+        return np.asarray(np.round(rng.uniform(low, high, shape), 4)).astype(dtype)
+    low = 0 if np.dtype(dtype).kind == "u" else int(2 * low)
+    return rng.integers(low, int(2 * high), shape).astype(dtype)
+
+
+def special(dtype, few=False):
+    """Edges of a type."""
+    if is_float(dtype):
+        return np.array(FEW if few else SPECIAL, np.float64).astype(dtype)
+    info = np.iinfo(dtype)
+    return np.array([0, 1, 3, info.max, info.min] + [2, 7, info.max - 1, info.min + 1][few * 4:], dtype)
+
+
+def element(value):
+    if isinstance(value, (bytes, str)):
+        text = value.decode() if isinstance(value, bytes) else value
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, (bool, np.bool_)):
+        return "1" if value else "0"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (np.float64, float)):
+        return repr(float(value))
+    return repr(float(np.format_float_scientific(np.float32(value), unique=True)))
+
+
+def tensor(value):
+    value = np.asarray(value)
+    name = "str" if value.dtype.kind in "OSU" else NAMES[value.dtype]
+    elements = " ".join(element(e) for e in value.reshape(-1))
+    return f"{name}[{','.join(map(str, value.shape))}] {elements}".rstrip()
+
+
+def attribute(value):
+    if isinstance(value, bool):
+        return f"b:{str(value).lower()}"
+    if isinstance(value, int):
+        return f"i:{value}"
+    if isinstance(value, float):
+        return f"f:{value!r}"
+    if isinstance(value, str):
+        return f"s:{value}"
+    if isinstance(value, tf.DType):
+        return f"t:{NAMES[np.dtype(value.as_numpy_dtype)] if value != tf.string else 'str'}"
+    if isinstance(value, (list, tuple)):
+        if value and isinstance(value[0], str):
+            return "ls:" + ",".join(value)
+        return "li:" + ",".join(map(str, value))
+    raise TypeError(f"{value!r} is no attribute")
+
+
+def text(op, arguments, attributes):
+    words = [f"{name}={attribute(value)}" for name, value in attributes.items()]
+    return f"tf.{op} {{{' '.join(words)}}} " + "; ".join(tensor(a) for a in arguments)
+
+
+def is_argument(value):
+    array = (np.ndarray, np.generic)
+    return isinstance(value, array) or isinstance(value, list) and bool(value) and isinstance(value[0], array)
+
+
+def constants(value):
+    return [tf.constant(v) for v in value] if isinstance(value, list) else tf.constant(value)
+
+
+def case(op, **given):
+    """Records one call. Arrays and lists of them are arguments, given in the op's order; the rest are attributes."""
+    arguments = []
+    for value in filter(is_argument, given.values()):
+        arguments.extend(value if isinstance(value, list) else [value])
+    renamed = RENAMED.get(op, {})
+    attributes = {renamed.get(name, name): value for name, value in given.items() if not is_argument(value)}
+    try:
+        # As tensors, whose types stay what they are.
+        given = {name: constants(value) if is_argument(value) else value for name, value in given.items()}
+        results = getattr(tf.raw_ops, op)(**given)
+        if not isinstance(results, (tuple, list)):
+            results = [results]
+        outcome = "; ".join(tensor(r.numpy()) for r in results)
+    except (tf.errors.OpError, ValueError) as error:
+        if "Could not find device" in str(error) or "No WhereOp" in str(error):
+            return  # not refused, but not there for this type
+        outcome = "error"
+        if os.environ.get("VERBOSE"):
+            print(op, str(error).splitlines()[0][:160], file=sys.stderr)
+    lines.append(f"{text(op, arguments, attributes)} -> {outcome}")
+
+
+def pairs(values):
+    """Every pair of some values."""
+    left, right = np.meshgrid(values, values, indexing="ij")
+    return left.reshape(-1), right.reshape(-1)
+
+
+def two(op, x, y):
+    """Both arguments in the op's order."""
+    return {"y": x, "x": y} if op == "Atan2" else {"x": x, "y": y}
+
+
+def arithmetic():
+    shapes = [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 1, 2), (3, 1)), ((), (2,)), ((0, 2), (1, 2)), ((3, 1), (1, 0))]
+    everywhere = ["AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "FloorDiv", "FloorMod"]
+    for op in everywhere + ["RealDiv", "Pow", "Mod", "DivNoNan", "Atan2", "TruncateDiv", "BitwiseAnd", "BitwiseXor"]:
+        for dtype in NUMBERS:
+            if op == "SquaredDifference" and dtype == np.uint8:
+                continue
+            if op in ("RealDiv", "DivNoNan", "Atan2") and not is_float(dtype) or op == "TruncateDiv" and is_float(dtype):
+                continue
+            if op.startswith("Bitwise") and is_float(dtype) or op == "Pow" and dtype == np.uint8:
+                continue
+            if op == "Mod" and dtype not in (np.float32, np.float64, np.int32, np.int64):
+                continue
+            for left, right in shapes if dtype in (np.float32, np.int32) else shapes[1:2]:
+                x, y = random(dtype, *left), random(dtype, *right)
+                if op == "Pow":
+                    x, y = np.abs(x), np.abs(y)
+                elif not is_float(dtype) and op in ("FloorDiv", "FloorMod", "Mod", "TruncateDiv"):
+                    y = np.where(y == 0, np.array(3, dtype), y)
+                case(op, **two(op, x, y))
+            x, y = pairs(special(dtype, few=True))
+            if not is_float(dtype) and op in ("FloorDiv", "FloorMod", "Mod", "TruncateDiv"):
+                # TensorFlow leaves the least number divided by -1 to the processor; zero has a case of its own.
+                keep = (y != 0)
+                x, y = x[keep], y[keep]
+            if op == "Pow" and not is_float(dtype):
+                x, y = x[y >= 0], y[y >= 0]
+            if op == "Pow" and is_float(dtype):
+                # Halves are computed through powers of floats, whose signs of zero differ.
+                keep = ~(np.isinf(y.astype(np.float64)))
+                x, y = x[keep], y[keep]
+            case(op, **two(op, x, y))
+    for op in ("FloorDiv", "FloorMod"):
+        case(op, x=np.array([1, 2], np.int32), y=np.array([1, 0], np.int32))
+    case("Pow", x=np.array([2], np.int32), y=np.array([-1], np.int32))
+    case("AddV2", x=np.ones((2, 3), np.float32), y=np.ones(2, np.float32))
+    case("AddV2", x=np.ones(2, np.float32), y=np.ones(2, np.int32))
+
+
+def compare():
+    for op in ("Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"):
+        for dtype in NUMBERS:
+            x, y = pairs(special(dtype, few=True))
+            case(op, x=x, y=y)
+            case(op, x=random(dtype, 2, 3), y=random(dtype, 3))
+        case(op, x=random(np.float32, 0, 3), y=random(np.float32, 3))
+        case(op, x=random(np.float32, 2, 3), y=random(np.float32, 2, 2))
+    for op in ("Equal", "NotEqual"):
+        case(op, x=random(bool, 4), y=random(bool, 4))
+        case(op, x=np.array(["a", "b"], object), y=np.array([["a"], ["b"]], object))
+        case(op, x=random(np.float32, 2, 3), y=random(np.float32, 2), incompatible_shape_error=False)
+    for op in ("LogicalAnd", "LogicalOr"):
+        case(op, x=np.array([[True], [False]]), y=np.array([True, False]))
+    case("LogicalNot", x=np.array([True, False]))
+    for dtype in NUMBERS + [bool]:
+        x, y = random(dtype, 2, 3), random(dtype, 2, 3)
+        case("Select", condition=random(bool, 2, 3), x=x, y=y)
+        case("Select", condition=np.array([True, False]), x=x, y=y)
+        case("SelectV2", condition=np.array([[True], [False]]), t=x, e=y[:1])
+        case("Where", condition=np.where(random(bool, 2, 3), x, np.zeros_like(x)))
+    case("Select", condition=np.array(True), x=random(np.float32, 2, 2), y=random(np.float32, 2, 2))
+    case("Select", condition=np.array([True, False]), x=random(np.float32, 2, 2), y=random(np.float32, 2, 2))
+    case("SelectV2", condition=np.array([True, False]), t=random(np.float32, 2, 2), e=random(np.float32, 2, 2))
+    case("SelectV2", condition=np.array([True, False]), t=np.array(1.5, np.float32), e=random(np.float32, 2))
+    case("SelectV2", condition=random(bool, 0), t=random(np.float32, 1), e=random(np.float32, 1))
+    case("Select", condition=random(bool, 3), x=random(np.float32, 2, 2), y=random(np.float32, 2, 2))
+    case("Select", condition=np.array([True, False]), x=np.array(["a", "b"], object), y=np.array(["c", "d"], object))
+    case("Where", condition=np.zeros((0, 2), np.float32))
+    case("Where", condition=np.array(True))
+    case("Where", condition=np.array([np.nan, 0.0, -0.0], np.float32))
+
+
+def unary():
+    anywhere = ["Exp", "Expm1", "Sin", "Cos", "Tanh", "Sigmoid", "Erf", "Erfc", "Floor", "Ceil", "Rint", "Sinh", "Atan",
+                "Asinh", "IsNan", "IsInf", "IsFinite", "Softplus", "Softsign", "Elu", "Selu", "LeakyRelu"]
+    for op in anywhere:
+        name = "features" if op in ("Softplus", "Softsign", "Elu", "Selu", "LeakyRelu") else "x"
+        for dtype in FLOATS:
+            case(op, **{name: random(dtype, 2, 5)})
+            values = special(dtype)
+            if op in ("Sin", "Cos") or op == "Sinh":
+                values = values[np.isfinite(values.astype(np.float64)) & (np.abs(values.astype(np.float64)) < 10)]
+            if op in ("Erf", "Erfc") and dtype == np.float64:
+                values = values[~np.isinf(values)]  # TensorFlow 2.21 gives NaN
+            case(op, **{name: values})
+        case(op, **{name: np.zeros((0, 3), np.float32)})
+    for op in ("Log", "Log1p", "Sqrt", "Rsqrt", "Acosh", "Lgamma"):
+        for dtype in FLOATS:
+            case(op, x=random(dtype, 2, 5, low=1.0, high=9.0))
+            case(op, x=np.array([0.0, 0.25, 1.0, 4.0, -1.5 if op != "Lgamma" else 0.5, np.inf, np.nan], np.float64).astype(dtype))
+    for op in ("Acos", "Asin", "Atanh", "Tan"):
+        for dtype in (np.float32, np.float64):
+            case(op, x=random(dtype, 2, 5, low=-0.9, high=0.9))
+            case(op, x=np.array([0.0, 1.0, np.nan], dtype))
+    for op in ("Abs", "Neg", "Sign", "Square", "Round"):
+        for dtype in NUMBERS:
+            if dtype == np.uint8 and op != "Square" or op == "Round" and not is_float(dtype):
+                continue  # TensorFlow 2.21 rounds integers to zero
+            case(op, x=random(dtype, 2, 5))
+            case(op, x=special(dtype))
+    for op in ("Relu", "Relu6"):
+        for dtype in NUMBERS:
+            case(op, features=random(dtype, 2, 5))
+            case(op, features=special(dtype))
+    case("LeakyRelu", features=random(np.float32, 2, 5), alpha=0.1)
+    for op in ("Reciprocal", "Inv"):
+        for dtype in FLOATS:
+            case(op, x=random(dtype, 2, 5, low=0.5))
+    case("Invert", x=random(np.int32, 5))
+    for op in ("SigmoidGrad", "TanhGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad"):
+        for dtype in FLOATS:
+            case(op, y=random(dtype, 2, 3, low=0.25), dy=random(dtype, 2, 3))
+    for op in ("ReluGrad", "Relu6Grad", "LeakyReluGrad", "SoftplusGrad", "SoftsignGrad"):
+        for dtype in FLOATS:
+            case(op, gradients=random(dtype, 2, 5), features=random(dtype, 2, 5, high=9.0))
+            case(op, gradients=np.ones(len(SPECIAL), dtype), features=special(dtype))
+    for op in ("EluGrad", "SeluGrad"):
+        for dtype in FLOATS:
+            case(op, gradients=random(dtype, 2, 5), outputs=random(dtype, 2, 5, low=-0.9))
+    case("ReluGrad", gradients=random(np.float32, 2, 5), features=random(np.float32, 2, 4))
+
+
+def gelu():
+    """`tf.nn.gelu`, for which TensorFlow has no op of its own; its constants are of single precision."""
+    for dtype in (np.float32, np.float16, BF16):
+        x = random(dtype, 2, 5)
+        for approximate in (False, True):
+            result = tf.nn.gelu(tf.constant(x), approximate=approximate).numpy()
+            lines.append(f"{text('Gelu', [x], {'approximate': approximate})} -> {tensor(result)}")
+
+
+def activation():
+    gelu()
+
+
+def constant():
+    for dtype in NUMBERS + [bool]:
+        x = random(dtype, 2, 3)
+        case("ZerosLike", x=x)
+        case("OnesLike", x=x)
+        case("Fill", dims=np.array([2, 2], np.int32), value=random(dtype))
+        case("OneHot", indices=np.array([0, 2, -1, 3], np.int32), depth=np.array(3, np.int32),
+             on_value=np.array(1, dtype), off_value=np.array(0, dtype), axis=-1)
+    case("Fill", dims=np.array([], np.int32), value=np.array(2.5, np.float32))
+    case("Fill", dims=np.array([0, 3], np.int64), value=np.array(2.5, np.float32))
+    case("Fill", dims=np.array([2, -1], np.int32), value=np.array(2.5, np.float32))
+    case("Fill", dims=np.array([2], np.int32), value=np.array("a", object))
+    for axis in (0, 1, 2, -1, 3):
+        case("OneHot", indices=np.array([[0, 1], [2, 5]], np.int64), depth=np.array(3, np.int32),
+             on_value=np.array(5.0, np.float32), off_value=np.array(-1.0, np.float32), axis=axis)
+    case("OneHot", indices=np.array([0], np.int32), depth=np.array(0, np.int32),
+         on_value=np.array(1.0, np.float32), off_value=np.array(0.0, np.float32), axis=-1)
+    case("OneHot", indices=np.array([0], np.uint8), depth=np.array(2, np.int32),
+         on_value=np.array(1.0, np.float32), off_value=np.array(0.0, np.float32), axis=-1)
+    for start, limit, delta in ((0, 5, 1), (3, 18, 3), (5, 0, -2), (0, 0, 1), (0, 5, 0), (0, -5, 1), (0, 5, -1)):
+        for dtype in (np.int32, np.int64, np.float32, np.float64):
+            case("Range", start=np.array(start, dtype), limit=np.array(limit, dtype), delta=np.array(delta, dtype))
+    case("Range", start=np.array(0, np.float32), limit=np.array(3, np.float32), delta=np.array(0.1, np.float32))
+    for count in (1, 2, 5):
+        case("LinSpace", start=np.array(-1, np.float32), stop=np.array(2, np.float32), num=np.array(count, np.int32))
+    case("LinSpace", start=np.array(-1, np.float32), stop=np.array(2, np.float32), num=np.array(0, np.int32))
+
+
+def shape():
+    x = random(np.float32, 2, 3, 4)
+    for given in ([4, 6], [-1], [2, -1, 2], [24], [5, -1], [3, 3], [-1, -1], [2, -3], []):
+        case("Reshape", tensor=x, shape=np.array(given, np.int32))
+    for given in ([-1, 3], [3, -1], [-1, 0], [0], [2]):
+        case("Reshape", tensor=np.zeros((0, 3), np.float32), shape=np.array(given, np.int64))
+    case("Reshape", tensor=np.array(["a", "b"], object), shape=np.array([2, 1], np.int32))
+    for axis in (0, 1, 3, -1, -4, 4, -5):
+        case("ExpandDims", input=x, axis=np.array(axis, np.int32))
+    y = random(np.int32, 1, 2, 1, 3)
+    for axes in ([], [0], [2], [0, 2], [-2], [1], [4]):
+        case("Squeeze", input=y, axis=axes)
+    for op in ("Shape", "Size"):
+        for out in (tf.int32, tf.int64):
+            case(op, input=y, out_type=out)
+    case("Rank", input=y)
+    case("Identity", input=y)
+    case("Identity", input=np.array(["a"], object))
+
+
+FAMILIES = [arithmetic, compare, unary, activation, constant, shape]
+
+
+def main(names):
+    global rng
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for family in FAMILIES:
+        if names and family.__name__ not in names:
+            continue
+        lines.clear()
+        rng = np.random.default_rng(zlib.crc32(family.__name__.encode()))
+        family()
+        with open(os.path.join(folder, family.__name__ + ".txt"), "w") as out:
+            out.write("\n".join(lines) + "\n")
+        print(f"{family.__name__}: {len(lines)} cases, {sum(l.endswith('error') for l in lines)} of them errors")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
