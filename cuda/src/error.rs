@@ -97,6 +97,8 @@ statuses! {
     StreamCaptureInvalidated = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => FailedPrecondition, "operation failed due to a previous error during capture";
     /// A stream that joined the capture was not joined back.
     StreamCaptureUnjoined = "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" => FailedPrecondition, "capturing stream has unjoined work";
+    /// What was captured differs from the graph by more than parameters.
+    GraphExecUpdateFailure = "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE" => FailedPrecondition, "the graph cannot be updated to what was captured";
     /// The stream is not captured.
     IllegalState = "CUDA_ERROR_ILLEGAL_STATE" => FailedPrecondition, "the operation cannot be performed in the present state";
     /// The device stopped answering.

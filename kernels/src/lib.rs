@@ -23,6 +23,7 @@ pub fn register_all(registry: &mut KernelRegistry) {
     control_flow::register(registry);
     #[cfg(feature = "full")]
     {
+        device::register(registry);
         math::register(registry);
         tensor::register(registry);
         test_kernels::register(registry);

@@ -34,11 +34,7 @@ func @train(%steps : i32, %train_count : i32) -> (i32, !tfrt.chain) {
   %b2_desc, %s3 = tfrt.call @matrix(%context, %single, %digits_width, %s2)
       : (!tfrt_cuda.context, i32, i32, !tfrt.chain)
       -> (!tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain)
-  %s4 = tfrt_cuda.module.load_static %context, %s3 {
-    modules = [".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry subtract_labels(.param .u32 rows, .param .u64 labels, .param .u64 probabilities)\n{\n.reg .pred %p<2>;\n.reg .f32 %f<3>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<9>;\nld.param.u32 %r1, [rows];\nld.param.u64 %rd1, [labels];\nld.param.u64 %rd2, [probabilities];\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.s32 %r5, %r2, %r3, %r4;\nsetp.ge.u32 %p1, %r5, %r1;\n@%p1 bra DONE;\ncvta.to.global.u64 %rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\nmul.wide.u32 %rd5, %r5, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.u32 %r6, [%rd6];\nmad.lo.u32 %r7, %r5, 10, %r6;\nmul.wide.u32 %rd7, %r7, 4;\nadd.s64 %rd8, %rd4, %rd7;\nld.global.f32 %f1, [%rd8];\nadd.f32 %f2, %f1, 0fBF800000;\nst.global.f32 [%rd8], %f2;\nDONE:\nret;\n}\n"],
-    funcs_per_module = [1 : i32],
-    functions = ["subtract_labels"]
-  }
+  %s4 = tfrt_cuda.module.load_builtin %context, %s3 { functions = ["sparse_cross_entropy_f32_i32"] }
   %batch = tfrt.constant.i32 128
   %h_desc, %s5 = tfrt.call @matrix(%context, %batch, %hidden_width, %s4)
       : (!tfrt_cuda.context, i32, i32, !tfrt.chain)
@@ -162,15 +158,17 @@ func @step(
   %f3 = tfrt_cuda.dnn.activation_forward %context, %dnn, %relu, %one, %h_desc, %h, %zero, %h_desc, %h, %f2
   %f4 = tfrt_cuda.blas.gemm.f32 %context, %blas, %plain, %plain, %digits, %rows, %hidden, %one, %w2, %digits, %h, %hidden, %zero, %p, %digits, %f3
   %f5 = tfrt_cuda.dnn.add_tensor %context, %dnn, %one, %b2_desc, %b2, %one, %p_desc, %p, %f4
-  %accurate = tfrt.constant.ui32 1
-  %image = tfrt.constant.ui32 0
-  %g1 = tfrt_cuda.dnn.softmax_forward %context, %dnn, %accurate, %image, %one, %p_desc, %p, %zero, %p_desc, %p, %f5
-  // The gradient of the cross-entropy: probabilities, less one at the label.
+  // The gradient of the cross-entropy: probabilities, less one at the label; a warp for each row. The loss is not asked for.
+  %no_loss = tfrt.constant.i64 0
+  %row_count = tfrt.constant.i64 128
+  %column_count = tfrt.constant.i64 10
   %block = tfrt.constant.ui32 128
+  %blocks = tfrt.constant.ui32 32
   %single = tfrt.constant.ui32 1
   %no_shared = tfrt.constant.ui32 0
-  %g2 = tfrt_cuda.launch %g1 %context %single %single %single %block %single %single %no_shared %stream
-      { function_handle = 0 : ui64 } (%rows, %y, %p) : (i32, !tfrt_cuda.buffer, !tfrt_cuda.buffer)
+  %g2 = tfrt_cuda.launch %f5 %context %blocks %single %single %block %single %single %no_shared %stream
+      { function_handle = 0 : ui64 } (%no_loss, %p, %p, %y, %row_count, %column_count, %one)
+      : (i64, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, i64, i64, f32)
   // Backward, to the first layer while the second is as it was.
   %turned = tfrt.constant.i32 1
   %g3 = tfrt_cuda.blas.gemm.f32 %context, %blas, %turned, %plain, %hidden, %rows, %digits, %one, %w2, %digits, %p, %digits, %zero, %dh, %hidden, %g2

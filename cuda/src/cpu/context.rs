@@ -91,6 +91,7 @@ impl Resources for CpuContext {
     type Graph = super::graph::Graph;
     type BlasHandle = ();
     type DnnHandle = ();
+    type Communicator = super::collectives::Communicator;
 }
 
 impl Context for CpuContext {

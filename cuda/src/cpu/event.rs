@@ -56,6 +56,17 @@ pub(super) enum Waiting {
 }
 
 impl EventCore {
+    pub(super) fn new(options: EventOptions, device: Arc<Device>) -> Self {
+        Self {
+            id: next_id(),
+            timing: options.timing,
+            internal: options.internal,
+            device,
+            state: Mutex::default(),
+            reached: Condvar::new(),
+        }
+    }
+
     /// Begins a record on a stream; its number.
     pub(super) fn begin_record(&self) -> u64 {
         let mut state = self.state.lock();
@@ -150,14 +161,7 @@ impl CpuContext {
 impl Events for CpuContext {
     fn create_event(&self, options: EventOptions) -> Result<Event> {
         self.device.check()?;
-        let core = EventCore {
-            id: next_id(),
-            timing: options.timing,
-            internal: options.internal,
-            device: self.device.clone(),
-            state: Mutex::default(),
-            reached: Condvar::new(),
-        };
+        let core = EventCore::new(options, self.device.clone());
         if let Some(observer) = &self.device.shared.observer
             && !options.internal
         {

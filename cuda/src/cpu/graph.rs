@@ -10,14 +10,31 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::context::CpuContext;
+use super::module::LAUNCH;
 use super::operation::Operation;
 use super::stream::{Command, Stream, StreamCore};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::Graphs;
 
 /// An instantiated graph.
-pub(crate) struct Graph {
-    operations: Vec<Arc<Operation>>,
+pub(crate) struct Graph(Mutex<Vec<Node>>);
+
+/// An operation of a graph.
+#[derive(Clone)]
+struct Node {
+    operation: Arc<Operation>,
+    /// The stream that it was captured on, and how many operations of each stream lie before it. Streams are numbered as
+    /// they took part, so that two captures of the same work are alike.
+    place: (usize, Vec<usize>),
+}
+
+impl Node {
+    /// Whether one may take the other's place in a graph: what is launched, copied or set may differ.
+    fn is_like(&self, other: &Self) -> bool {
+        let (name, other_name) = (&self.operation.name, &other.operation.name);
+        let launches = name.starts_with(LAUNCH) && other_name.starts_with(LAUNCH);
+        (launches || name == other_name) && self.place == other.place
+    }
 }
 
 /// A graph as it is launched once.
@@ -38,7 +55,9 @@ type Clock = HashMap<u64, usize>;
 
 #[derive(Default)]
 struct State {
-    operations: Vec<Arc<Operation>>,
+    nodes: Vec<Node>,
+    /// The streams with operations, in the order of their first.
+    order: Vec<u64>,
     /// For each stream that takes part, what lies before its end.
     clocks: HashMap<u64, Clock>,
     streams: Vec<Arc<StreamCore>>,
@@ -54,9 +73,15 @@ pub(super) struct Snapshot {
 impl Capture {
     /// Adds an operation of a stream's.
     pub(super) fn add(&self, stream: u64, operation: Arc<Operation>) {
-        let mut state = self.state.lock();
-        state.operations.push(operation);
-        *state.clocks.entry(stream).or_default().entry(stream).or_default() += 1;
+        let State { nodes, order, clocks, .. } = &mut *self.state.lock();
+        let clock = clocks.entry(stream).or_default();
+        let number = order.iter().position(|known| *known == stream).unwrap_or_else(|| {
+            order.push(stream);
+            order.len() - 1
+        });
+        let before = order.iter().map(|stream| clock.get(stream).copied().unwrap_or(0)).collect();
+        nodes.push(Node { operation, place: (number, before) });
+        *clock.entry(stream).or_default() += 1;
     }
 
     /// What lies before the end of a stream.
@@ -100,6 +125,24 @@ impl Capture {
     }
 }
 
+/// Ends the capture that began on a stream: what was captured.
+fn captured(stream: &Stream) -> Result<Vec<Node>> {
+    let capture = stream.core.set_capture(None);
+    let capture =
+        capture.ok_or_else(|| DeviceError::new(Status::IllegalState, "the stream is not being captured"))?;
+    let mut state = capture.state.lock();
+    for joined in state.streams.drain(..) {
+        joined.set_capture(None);
+    }
+    if capture.origin != stream.core.id {
+        return Err(DeviceError::new(Status::IllegalState, "the capture began on another stream"));
+    }
+    if !Capture::is_joined(&state, capture.origin) {
+        return Err(Status::StreamCaptureUnjoined.into());
+    }
+    Ok(std::mem::take(&mut state.nodes))
+}
+
 impl Graphs for CpuContext {
     fn begin_capture(&self, stream: &Stream) -> Result<()> {
         self.device.check()?;
@@ -112,29 +155,35 @@ impl Graphs for CpuContext {
     }
 
     fn end_capture(&self, stream: &Stream) -> Result<Graph> {
-        let capture = stream.core.set_capture(None);
-        let capture = capture
-            .ok_or_else(|| DeviceError::new(Status::IllegalState, "the stream is not being captured"))?;
-        let mut state = capture.state.lock();
-        for joined in state.streams.drain(..) {
-            joined.set_capture(None);
+        Ok(Graph(Mutex::new(captured(stream)?)))
+    }
+
+    fn end_capture_into(&self, stream: &Stream, graph: &Graph) -> Result<()> {
+        let nodes = captured(stream)?;
+        let mut known = graph.0.lock();
+        if nodes.len() != known.len() {
+            let detail =
+                format!("the graph has {} operations, and {} were captured", known.len(), nodes.len());
+            return Err(DeviceError::new(Status::GraphExecUpdateFailure, detail));
         }
-        if capture.origin != stream.core.id {
-            return Err(DeviceError::new(Status::IllegalState, "the capture began on another stream"));
+        if let Some((old, new)) = known.iter().zip(&nodes).find(|(old, new)| !old.is_like(new)) {
+            let detail = format!(
+                "a {} cannot take the place of a {} of the graph, or depends on other operations",
+                new.operation.name, old.operation.name
+            );
+            return Err(DeviceError::new(Status::GraphExecUpdateFailure, detail));
         }
-        if !Capture::is_joined(&state, capture.origin) {
-            return Err(Status::StreamCaptureUnjoined.into());
-        }
-        Ok(Graph { operations: std::mem::take(&mut state.operations) })
+        *known = nodes;
+        Ok(())
     }
 
     fn graph_nodes(&self, graph: &Graph) -> Result<usize> {
-        Ok(graph.operations.len())
+        Ok(graph.0.lock().len())
     }
 
     fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
         self.device.check()?;
-        let operations = graph.operations.clone();
+        let operations: Vec<_> = graph.0.lock().iter().map(|node| node.operation.clone()).collect();
         if let Some(capture) = stream.core.capture() {
             operations.into_iter().for_each(|operation| capture.add(stream.core.id, operation));
             return Ok(());

@@ -9,15 +9,16 @@
 mod access;
 mod blas;
 mod bytes;
+mod collectives;
 mod context;
 mod dnn;
 mod event;
 mod graph;
 mod memory;
 mod module;
-
 mod operation;
 mod pool;
+mod reduction;
 mod stream;
 
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub(crate) struct Shared {
     pub(crate) pool: Pool,
     pub(crate) space: AddressSpace,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    communicators: collectives::Communicators,
     memory_bytes: u64,
     devices: u32,
 }
@@ -92,7 +94,8 @@ impl CpuBackend {
         })?;
         let observer = options.observer.clone();
         let space = AddressSpace::default();
-        Ok(Self { shared: Arc::new(Shared { pool, space, observer, memory_bytes, devices }) })
+        let communicators = collectives::Communicators::default();
+        Ok(Self { shared: Arc::new(Shared { pool, space, observer, communicators, memory_bytes, devices }) })
     }
 }
 

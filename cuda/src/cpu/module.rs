@@ -45,6 +45,9 @@ impl ParallelFor for Pool {
     }
 }
 
+/// How the names of launches begin, in reports.
+pub(super) const LAUNCH: &str = "launch of ";
+
 /// A loaded module.
 pub(crate) struct Module(tfrt_ptx::Module);
 
@@ -143,7 +146,7 @@ impl Modules for CpuContext {
         let accesses: Vec<_> = buffers
             .map(|buffer| Access { address: buffer.address, bytes: buffer.bytes, kind: AccessKind::Launch })
             .collect();
-        let name = format!("launch of {}", function.name());
+        let name = format!("{LAUNCH}{}", function.name());
         let given = accesses.clone();
         let operation = Operation::new(name, accesses, move |run: &mut Run<'_>| {
             let space = &run.shared.space;

@@ -33,7 +33,8 @@ pub struct Graph(Arc<Inner>);
 struct Inner {
     hal: Erased,
     nodes: usize,
-    recorded: Recorded,
+    /// Of the latest capture. Locked while the graph is launched or updated.
+    recorded: Mutex<Recorded>,
     counted: Counted,
 }
 
@@ -65,17 +66,36 @@ impl Stream {
     /// `IllegalState` if the stream is not captured; `StreamCaptureUnjoined` if another stream that takes part was not
     /// joined back.
     pub fn end_capture(&self) -> Result<Graph> {
+        let (hal, recorded) = self.end_recording(|| self.context().hal().end_capture(self.hal()))?;
+        let nodes = self.context().hal().graph_nodes(&hal)?;
+        let counted = Counted::new(self.context(), |live| &live.graphs);
+        Ok(Graph(Arc::new(Inner { hal, nodes, recorded: Mutex::new(recorded), counted })))
+    }
+
+    /// Ends the capture and lets a graph do what was recorded from its next launch on, which costs less than making one.
+    ///
+    /// # Errors
+    /// As [`Stream::end_capture`]; `GraphExecUpdateFailure` if what was recorded differs from the graph by more than
+    /// parameters. The graph is then as it was.
+    pub fn end_capture_into(&self, graph: &Graph) -> Result<()> {
+        check(graph, self.context())?;
+        let mut known = graph.0.recorded.lock();
+        let update = || self.context().hal().end_capture_into(self.hal(), &graph.0.hal);
+        let ((), recorded) = self.end_recording(update)?;
+        *known = recorded;
+        Ok(())
+    }
+
+    /// Ends the capture by what `end` does: its result, and what was recorded.
+    fn end_recording<T>(&self, end: impl FnOnce() -> Result<T>) -> Result<(T, Recorded)> {
         let recording = self
             .recording()
             .ok_or_else(|| DeviceError::new(Status::IllegalState, "the stream is not being captured"))?;
-        let ended = self.context().hal().end_capture(self.hal());
+        let ended = end();
         let recorded = std::mem::take(&mut *recording.lock());
         recorded.streams.iter().for_each(StreamRef::end_recording);
         self.set_recording(None);
-        let hal = ended?;
-        let nodes = self.context().hal().graph_nodes(&hal)?;
-        let counted = Counted::new(self.context(), |live| &live.graphs);
-        Ok(Graph(Arc::new(Inner { hal, nodes, recorded, counted })))
+        Ok((ended?, recorded))
     }
 
     /// Queues a graph's work.
@@ -84,7 +104,7 @@ impl Stream {
     /// The device's; `DataRace` if a host kernel uses memory that the graph copies from or to.
     pub fn launch_graph(&self, graph: &Graph) -> Result<(), Diagnostic> {
         check(graph, self.context())?;
-        let recorded = &graph.0.recorded;
+        let recorded = graph.0.recorded.lock();
         let mut holds = Vec::new();
         for buffer in &recorded.host_reads {
             holds.push(Hold::read(buffer)?);

@@ -17,6 +17,7 @@
 
 mod blas;
 mod buffer;
+mod collectives;
 mod completion;
 mod context;
 mod dnn;
@@ -32,6 +33,7 @@ mod transfer;
 
 pub use blas::{BlasHandle, GemmArguments, Matrix};
 pub use buffer::{DeviceAllocator, DeviceBuffer};
+pub use collectives::{CollectiveGroup, Communicator, CommunicatorId};
 pub use context::{Context, LiveCounts};
 pub use dnn::{DnnHandle, DnnTensor};
 pub use event::Event;

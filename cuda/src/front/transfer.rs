@@ -94,6 +94,55 @@ fn host_part(buffer: &HostBuffer, offset: u64, bytes: u64, what: &str) -> Result
     }
 }
 
+/// The bytes of a copy: `height` rows of `width`.
+#[derive(Clone, Copy)]
+struct Extent {
+    width: u64,
+    height: u64,
+}
+
+impl Extent {
+    fn linear(bytes: u64) -> Self {
+        Self { width: bytes, height: 1 }
+    }
+
+    fn is_empty(self) -> bool {
+        self.width == 0 || self.height == 0
+    }
+
+    /// Bytes from the first row's beginning to the last one's end, where rows are `pitch` bytes apart.
+    fn span(self, pitch: u64, what: &str) -> Result<u64> {
+        if pitch < self.width {
+            let detail = format!("{what}: rows of {} bytes do not fit a pitch of {pitch}", self.width);
+            return Err(DeviceError::invalid_value(detail));
+        }
+        let rows = self.height.saturating_sub(1).checked_mul(pitch);
+        let span = rows.and_then(|rows| rows.checked_add(self.width));
+        span.ok_or_else(|| DeviceError::invalid_value(format!("{what} is too large")))
+    }
+
+    /// The copy of rows between two places.
+    fn copy(self, (dst, dst_pitch): (Endpoint, u64), (src, src_pitch): (Endpoint, u64)) -> Copy2d {
+        let (dst_pitch, src_pitch) = (dst_pitch as usize, src_pitch as usize);
+        let (width, height) = (self.width as usize, self.height as usize);
+        Copy2d { dst, dst_pitch, src, src_pitch, width, height }
+    }
+}
+
+/// Copies rows on the host.
+///
+/// # Safety
+/// The rows of `src` are readable and those of `dst` writable, and they do not overlap.
+unsafe fn copy_rows(dst: (*mut u8, u64), src: (*const u8, u64), extent: Extent) {
+    for row in 0..extent.height {
+        // SAFETY: the caller answers for every row.
+        unsafe {
+            let (to, from) = (dst.0.add((row * dst.1) as usize), src.0.add((row * src.1) as usize));
+            std::ptr::copy_nonoverlapping(from, to, extent.width as usize);
+        }
+    }
+}
+
 impl Stream {
     /// Copies from the host.
     ///
@@ -107,32 +156,62 @@ impl Stream {
         src_offset: u64,
         bytes: u64,
     ) -> Result<Transferred, Diagnostic> {
-        let address = dst.range(self, dst_offset, bytes, "the destination")?;
-        let source = host_part(src, src_offset, bytes, "the source")?;
-        let bytes = bytes as usize;
-        if bytes == 0 {
+        self.rows_from_host((dst, dst_offset, bytes), (src, src_offset, bytes), Extent::linear(bytes))
+    }
+
+    /// Copies `height` rows of `width` bytes from the host; each side gives a buffer, where its first row begins, and bytes
+    /// from one row to the next.
+    ///
+    /// # Errors
+    /// As [`Stream::copy_from_host`]; `InvalidValue` if rows overlap (a pitch below the width).
+    pub fn copy_2d_from_host(
+        &self,
+        dst: (&DeviceBuffer, u64, u64),
+        src: (&HostBuffer, u64, u64),
+        width: u64,
+        height: u64,
+    ) -> Result<Transferred, Diagnostic> {
+        self.rows_from_host(dst, src, Extent { width, height })
+    }
+
+    fn rows_from_host(
+        &self,
+        (dst, dst_offset, dst_pitch): (&DeviceBuffer, u64, u64),
+        (src, src_offset, src_pitch): (&HostBuffer, u64, u64),
+        extent: Extent,
+    ) -> Result<Transferred, Diagnostic> {
+        let address =
+            dst.range(self, dst_offset, extent.span(dst_pitch, "the destination")?, "the destination")?;
+        let source = host_part(src, src_offset, extent.span(src_pitch, "the source")?, "the source")?;
+        if extent.is_empty() {
             return Ok(Transferred::Now);
         }
         let context = self.context();
+        let to = (Endpoint::Device(address), dst_pitch);
+        let direct = extent.copy(to, (Endpoint::Host(source), src_pitch));
         if self.is_capturing() {
             record(self, |recorded| recorded.host_reads.push(src.clone()));
             // SAFETY: the graph keeps the buffer alive and holds it for each launch.
-            unsafe { context.hal().copy_host_to_device(self.hal(), address, source, bytes)? };
+            unsafe { self.queue_rows(&direct)? };
             return Ok(Transferred::Now);
         }
+        // The rows fit into the source, so that their bytes can be counted.
+        let bytes = (extent.width * extent.height) as usize;
         let hold = Hold::read(src)?;
         let pinned = context.is_pinned(src);
         if pinned || (context.device().properties().pageable_copies && bytes > STAGED_BYTES_MAX) {
             // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
-            unsafe { context.hal().copy_host_to_device(self.hal(), address, source, bytes)? };
+            unsafe { self.queue_rows(&direct)? };
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
         let staging = Staging::new(context, bytes)?;
-        // SAFETY: the source is readable under the hold, and the staging has `bytes` bytes that nobody else knows.
-        unsafe { std::ptr::copy_nonoverlapping(source, staging.memory, bytes) };
+        // SAFETY: the source is readable under the hold, and the staging has room for the rows, side by side, that nobody
+        // else knows.
+        unsafe { copy_rows((staging.memory, extent.width), (source, src_pitch), extent) };
         drop(hold);
+        let staged = extent.copy(to, (Endpoint::Host(staging.memory), extent.width));
         // SAFETY: the staging lives until the stream has passed the copy.
-        unsafe { context.hal().copy_host_to_device(self.hal(), address, staging.memory, bytes)? };
+        unsafe { self.queue_rows(&staged)? };
         self.after(Some(Box::new(move || drop(staging))), None)?;
         Ok(Transferred::Now)
     }
@@ -150,43 +229,91 @@ impl Stream {
         src_offset: u64,
         bytes: u64,
     ) -> Result<Transferred, Diagnostic> {
-        let address = src.range(self, src_offset, bytes, "the source")?;
-        let destination = host_part(dst, dst_offset, bytes, "the destination")?;
+        self.rows_to_host((dst, dst_offset, bytes), (src, src_offset, bytes), Extent::linear(bytes))
+    }
+
+    /// Copies `height` rows of `width` bytes to the host, as [`Stream::copy_2d_from_host`] does from it. Bytes of the
+    /// destination between the rows stay as they are.
+    ///
+    /// # Errors
+    /// As [`Stream::copy_to_host`]; `InvalidValue` if rows overlap (a pitch below the width).
+    pub fn copy_2d_to_host(
+        &self,
+        dst: (&HostBuffer, u64, u64),
+        src: (&DeviceBuffer, u64, u64),
+        width: u64,
+        height: u64,
+    ) -> Result<Transferred, Diagnostic> {
+        self.rows_to_host(dst, src, Extent { width, height })
+    }
+
+    fn rows_to_host(
+        &self,
+        (dst, dst_offset, dst_pitch): (&HostBuffer, u64, u64),
+        (src, src_offset, src_pitch): (&DeviceBuffer, u64, u64),
+        extent: Extent,
+    ) -> Result<Transferred, Diagnostic> {
+        let address = src.range(self, src_offset, extent.span(src_pitch, "the source")?, "the source")?;
+        let destination =
+            host_part(dst, dst_offset, extent.span(dst_pitch, "the destination")?, "the destination")?;
         if !dst.is_writable() {
             return Err(Diagnostic::new(
                 ErrorCode::FailedPrecondition,
                 "the destination's memory is read-only",
             ));
         }
-        let bytes = bytes as usize;
-        if bytes == 0 {
+        if extent.is_empty() {
             return Ok(Transferred::Now);
         }
         let context = self.context();
+        let from = (Endpoint::Device(address), src_pitch);
+        let direct = extent.copy((Endpoint::Host(destination), dst_pitch), from);
         if self.is_capturing() {
             record(self, |recorded| recorded.host_writes.push(dst.clone()));
             // SAFETY: the graph keeps the buffer alive and holds it for each launch.
-            unsafe { context.hal().copy_device_to_host(self.hal(), destination, address, bytes)? };
+            unsafe { self.queue_rows(&direct)? };
             return Ok(Transferred::Now);
         }
         let hold = Hold::write(dst)?;
         let pinned = context.is_pinned(dst);
         if pinned || context.device().properties().pageable_copies {
             // SAFETY: the hold keeps the buffer alive, and everybody else away, until the stream has passed the copy.
-            unsafe { context.hal().copy_device_to_host(self.hal(), destination, address, bytes)? };
+            unsafe { self.queue_rows(&direct)? };
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
-        let staging = Staging::new(context, bytes)?;
+        // The rows fit into the destination, so that their bytes can be counted.
+        let staging = Staging::new(context, (extent.width * extent.height) as usize)?;
+        let staged = extent.copy((Endpoint::Host(staging.memory), extent.width), from);
         // SAFETY: the staging lives until the stream has passed the copy.
-        unsafe { context.hal().copy_device_to_host(self.hal(), staging.memory, address, bytes)? };
+        unsafe { self.queue_rows(&staged)? };
         let destination = destination.expose_provenance();
         let release = move || {
             let to = std::ptr::with_exposed_provenance_mut::<u8>(destination);
-            // SAFETY: the stream has passed the copy; the destination has `bytes` bytes and is held.
-            unsafe { std::ptr::copy_nonoverlapping(staging.memory, to, bytes) };
+            // SAFETY: the stream has passed the copy; the destination has room for the rows and is held.
+            unsafe { copy_rows((to, dst_pitch), (staging.memory, extent.width), extent) };
             drop((hold, staging));
         };
         self.finish(Box::new(release), false)
+    }
+
+    /// Queues a copy of rows; of one row alone, as the plain copy that it is.
+    ///
+    /// # Safety
+    /// For ends on the host as for the hal's copies.
+    unsafe fn queue_rows(&self, copy: &Copy2d) -> Result<()> {
+        let (hal, stream, bytes) = (self.context().hal(), self.hal(), copy.width);
+        // SAFETY: the caller answers for the ends on the host.
+        unsafe {
+            match (copy.height, copy.dst, copy.src) {
+                (1, Endpoint::Device(dst), Endpoint::Host(src)) => {
+                    hal.copy_host_to_device(stream, dst, src, bytes)
+                }
+                (1, Endpoint::Host(dst), Endpoint::Device(src)) => {
+                    hal.copy_device_to_host(stream, dst, src, bytes)
+                }
+                _ => hal.copy_2d(stream, copy),
+            }
+        }
     }
 
     /// Releases when the stream has passed; the host may go on at once, or when that is so.
@@ -250,28 +377,14 @@ impl Stream {
         width: u64,
         height: u64,
     ) -> Result<()> {
-        let span = |pitch: u64, what: &str| {
-            if pitch < width {
-                let detail = format!("{what}: rows of {width} bytes do not fit a pitch of {pitch}");
-                return Err(DeviceError::invalid_value(detail));
-            }
-            let rows = height.saturating_sub(1).checked_mul(pitch).and_then(|rows| rows.checked_add(width));
-            rows.ok_or_else(|| DeviceError::invalid_value(format!("{what} is too large")))
-        };
-        let (dst_span, src_span) = (span(dst_pitch, "the destination")?, span(src_pitch, "the source")?);
-        let to = dst.range(self, dst_offset, dst_span, "the destination")?;
-        let from = src.range(self, src_offset, src_span, "the source")?;
-        if width == 0 || height == 0 {
+        let extent = Extent { width, height };
+        let to =
+            dst.range(self, dst_offset, extent.span(dst_pitch, "the destination")?, "the destination")?;
+        let from = src.range(self, src_offset, extent.span(src_pitch, "the source")?, "the source")?;
+        if extent.is_empty() {
             return Ok(());
         }
-        let copy = Copy2d {
-            dst: Endpoint::Device(to),
-            dst_pitch: dst_pitch as usize,
-            src: Endpoint::Device(from),
-            src_pitch: src_pitch as usize,
-            width: width as usize,
-            height: height as usize,
-        };
+        let copy = extent.copy((Endpoint::Device(to), dst_pitch), (Endpoint::Device(from), src_pitch));
         // SAFETY: neither end is on the host.
         unsafe { self.context().hal().copy_2d(self.hal(), &copy) }
     }

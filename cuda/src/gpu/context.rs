@@ -84,9 +84,14 @@ impl Shared {
     /// The error, remembered if it ends the context's life.
     pub(super) fn remember(&self, error: DeviceError) -> DeviceError {
         if error.is_sticky() {
-            self.failure.lock().get_or_insert_with(|| error.clone());
+            self.fail(&error);
         }
         error
+    }
+
+    /// Ends the context's life for this reason, unless it has ended before.
+    pub(super) fn fail(&self, why: &DeviceError) {
+        self.failure.lock().get_or_insert_with(|| why.clone());
     }
 
     /// Lets this context's device reach the memory of another's, where the hardware can.
@@ -135,6 +140,7 @@ impl Resources for GpuContext {
     type Graph = Graph;
     type BlasHandle = BlasHandle;
     type DnnHandle = DnnHandle;
+    type Communicator = super::collectives::Communicator;
 }
 
 impl Context for GpuContext {

@@ -112,6 +112,7 @@ fn status(result: CUresult) -> Status {
         }
         R::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED => Status::StreamCaptureInvalidated,
         R::CUDA_ERROR_STREAM_CAPTURE_UNJOINED => Status::StreamCaptureUnjoined,
+        R::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE => Status::GraphExecUpdateFailure,
         R::CUDA_ERROR_ILLEGAL_STATE | R::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED => Status::IllegalState,
         R::CUDA_ERROR_DEVICE_UNAVAILABLE
         | R::CUDA_ERROR_ECC_UNCORRECTABLE

@@ -2,15 +2,19 @@
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
+use std::ffi::c_int;
+use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUgraph, CUgraphExec};
+use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo};
 use parking_lot::Mutex;
 
 use super::context::{GpuContext, Shared};
 use super::stream::Stream;
-use crate::error::Result;
+use crate::error::{Result, Status};
 use crate::hal::Graphs;
+
+const _: () = assert!(offset_of!(CUgraphExecUpdateResultInfo, result) == 0);
 
 /// A graph ready for launching.
 pub(crate) struct Graph {
@@ -22,8 +26,8 @@ pub(crate) struct Graph {
 struct Instance {
     raw: CUgraphExec,
     nodes: usize,
-    /// The captures it was made from, whose workspaces it uses.
-    captures: Vec<Option<u64>>,
+    /// The capture it was made from, whose workspaces it uses.
+    capture: Option<u64>,
 }
 
 // SAFETY: the driver lets every thread use the instance, one at a time, which the mutex sees to.
@@ -73,6 +77,38 @@ impl Captured<'_> {
     }
 }
 
+/// Why an instance was not updated, as a number: one that the bindings do not know must not become a Rust enum.
+fn update_failure(reason: c_int) -> &'static str {
+    match reason {
+        2 => "it has other operations, or other dependences between them",
+        3 => "an operation is of another type",
+        4 => "a launch is of a function that cannot take the place of the earlier one",
+        5 => "the parameters of an operation cannot be changed in this way",
+        6 => "an operation cannot be updated",
+        7 => "a function cannot be exchanged",
+        8 => "the attributes of a launch changed",
+        _ => "the driver does not say why",
+    }
+}
+
+impl Captured<'_> {
+    /// Lets an instance do what was captured.
+    fn update(&self, instance: CUgraphExec) -> Result<()> {
+        let mut info = MaybeUninit::<CUgraphExecUpdateResultInfo>::zeroed();
+        // SAFETY: graph and instance are alive, nobody else uses the instance meanwhile, and the pointer is valid for the
+        // call.
+        let result = unsafe { sys::cuGraphExecUpdate_v2(instance, self.raw, info.as_mut_ptr()) };
+        // SAFETY: the first field is a C enum, which has the size of an int; it was zeroed, and perhaps written, before.
+        let reason = unsafe { info.as_ptr().cast::<c_int>().read() };
+        self.shared.check(result, "cuGraphExecUpdate").map_err(|mut error| {
+            if error.status == Status::GraphExecUpdateFailure {
+                error.detail = format!("{}: {}", error.status.message(), update_failure(reason));
+            }
+            error
+        })
+    }
+}
+
 impl Drop for Captured<'_> {
     fn drop(&mut self) {
         // SAFETY: the graph is alive and this is its only owner; instances of it do not need it.
@@ -86,7 +122,7 @@ impl Drop for Graph {
             let instance = self.instance.get_mut();
             // SAFETY: the instance is alive and this is its only owner; a launch under way still finishes.
             let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
-            instance.captures.iter().for_each(|&capture| free_workspaces(&self.shared, capture));
+            free_workspaces(&self.shared, instance.capture);
         }
     }
 }
@@ -94,7 +130,7 @@ impl Drop for Graph {
 impl GpuContext {
     fn instance(&self, captured: &Captured<'_>) -> Result<Instance> {
         let nodes = captured.nodes()?;
-        Ok(Instance { raw: captured.instantiate()?, nodes, captures: vec![captured.capture] })
+        Ok(Instance { raw: captured.instantiate()?, nodes, capture: captured.capture })
     }
 }
 
@@ -112,6 +148,16 @@ impl Graphs for GpuContext {
         let captured = Captured::end(shared, stream)?;
         let instance = self.instance(&captured).inspect_err(|_| free_workspaces(shared, captured.capture))?;
         Ok(Graph { shared: Arc::clone(&self.shared), instance: Mutex::new(instance) })
+    }
+
+    fn end_capture_into(&self, stream: &Stream, graph: &Graph) -> Result<()> {
+        let shared = self.bound()?;
+        let captured = Captured::end(shared, stream)?;
+        let mut instance = graph.instance.lock();
+        captured.update(instance.raw).inspect_err(|_| free_workspaces(shared, captured.capture))?;
+        // Launches under way may use the old workspaces: freeing them waits for those.
+        free_workspaces(shared, std::mem::replace(&mut instance.capture, captured.capture));
+        Ok(())
     }
 
     fn graph_nodes(&self, graph: &Graph) -> Result<usize> {

@@ -7,14 +7,16 @@
 #![expect(unsafe_code, reason = "unsafe methods are handed on with their contracts")]
 
 use std::any::Any;
+use std::time::Duration;
 
 use tfrt_host::DType;
 
 use super::{
-    Activation, Backend, BatchNormOperands, Blas, Context, Convolution, ConvolutionEpilogue,
-    ConvolutionOperands, Copy2d, DeviceProperties, Dnn, EventOptions, Events, FunctionAttributes, Gemm,
-    Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Pattern, Pooling,
-    Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor, Transfers,
+    Activation, Backend, BatchNormOperands, Blas, CollectiveCall, Collectives, Context, Convolution,
+    ConvolutionEpilogue, ConvolutionOperands, Copy2d, DeviceProperties, Dnn, EventOptions, Events,
+    FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules,
+    PackedParameters, Pattern, Pooling, Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor,
+    Transfers, UniqueId,
 };
 use crate::error::{DeviceError, Result, Status};
 
@@ -30,6 +32,7 @@ pub type DynContext = dyn Context<
         Graph = Erased,
         BlasHandle = Erased,
         DnnHandle = Erased,
+        Communicator = Erased,
     >;
 
 /// A backend whose contexts are behind one type for all.
@@ -92,6 +95,7 @@ impl<C: Context> Resources for ErasedContext<C> {
     type Graph = Erased;
     type BlasHandle = Erased;
     type DnnHandle = Erased;
+    type Communicator = Erased;
 }
 
 impl<C: Context> Context for ErasedContext<C> {
@@ -245,11 +249,37 @@ impl<C: Context> Graphs for ErasedContext<C> {
     fn end_capture(&self, stream: &Erased) -> Result<Erased> {
         self.0.end_capture(own(stream)?).map(boxed)
     }
+    fn end_capture_into(&self, stream: &Erased, graph: &Erased) -> Result<()> {
+        self.0.end_capture_into(own(stream)?, own(graph)?)
+    }
     fn graph_nodes(&self, graph: &Erased) -> Result<usize> {
         self.0.graph_nodes(own(graph)?)
     }
     fn launch_graph(&self, graph: &Erased, stream: &Erased) -> Result<()> {
         self.0.launch_graph(own(graph)?, own(stream)?)
+    }
+}
+
+impl<C: Context> Collectives for ErasedContext<C> {
+    fn collectives_id(&self) -> Result<UniqueId> {
+        self.0.collectives_id()
+    }
+    fn create_communicator(&self, id: &UniqueId, ranks: u32, rank: u32, timeout: Duration) -> Result<Erased> {
+        self.0.create_communicator(id, ranks, rank, timeout).map(boxed)
+    }
+    fn run_collectives(&self, calls: &[CollectiveCall<'_, Erased, Erased>]) -> Result<()> {
+        let mut own_calls = Vec::with_capacity(calls.len());
+        for call in calls {
+            let CollectiveCall { operation, dtype, count, send, receive, .. } = *call;
+            let (communicator, stream) = (own(call.communicator)?, own(call.stream)?);
+            own_calls.push(CollectiveCall { communicator, stream, operation, dtype, count, send, receive });
+        }
+        self.0.run_collectives(&own_calls)
+    }
+    fn abort_communicator(&self, communicator: &Erased, why: &DeviceError) {
+        if let Ok(communicator) = own(communicator) {
+            self.0.abort_communicator(communicator, why);
+        }
     }
 }
 

@@ -14,6 +14,14 @@ pub trait Graphs: Resources {
     /// `StreamCaptureUnjoined` if a stream that takes part was not joined back.
     fn end_capture(&self, stream: &Self::Stream) -> Result<Self::Graph>;
 
+    /// Ends the capture and lets a graph, which is of the same operations in the same order, do what was recorded instead.
+    /// Launches that are queued do what the graph was before.
+    ///
+    /// # Errors
+    /// As `end_capture`; `GraphExecUpdateFailure` if what was recorded differs by more than its parameters. The capture is
+    /// over and the graph as it was.
+    fn end_capture_into(&self, stream: &Self::Stream, graph: &Self::Graph) -> Result<()>;
+
     /// How many operations a graph has.
     fn graph_nodes(&self, graph: &Self::Graph) -> Result<usize>;
 

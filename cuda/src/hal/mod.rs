@@ -5,11 +5,13 @@
 //! destroyed by dropping them; dropping a stream lets the work queued on it finish.
 //!
 //! The same traits serve inside, with each backend's own types, and at the edge, where [`Erased`] stands for all of them
-//! ([`erase`]). Backends have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`, `blas`, `dnn`.
+//! ([`erase`]). Backends have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`, `blas`, `dnn`,
+//! `collectives`.
 //!
 //! Device addresses are plain numbers, unique within a backend over all its devices (unified addressing), and never null.
 
 mod blas;
+mod collectives;
 mod dnn;
 mod erased;
 mod event;
@@ -19,6 +21,7 @@ mod module;
 mod stream;
 
 pub use blas::{Blas, Gemm, GemmOperand, Transpose};
+pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
 pub use dnn::{
     Activation, ActivationMode, BatchNormMode, BatchNormOperands, Convolution, ConvolutionEpilogue,
     ConvolutionOperands, Dnn, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode, Tensor,
@@ -72,10 +75,14 @@ pub trait Resources: Send + Sync + 'static {
     type BlasHandle: Send + Sync + 'static;
     /// A DNN library's state.
     type DnnHandle: Send + Sync + 'static;
+    /// A rank's part in a communicator.
+    type Communicator: Send + Sync + 'static;
 }
 
 /// All that can be done on a device.
-pub trait Context: Memory + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn {
+pub trait Context:
+    Memory + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn + Collectives
+{
     /// The failure that ended the context's life, if one did: every later call gives it.
     fn failure(&self) -> Option<DeviceError>;
 }

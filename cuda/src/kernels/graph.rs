@@ -14,6 +14,11 @@ fn end_capture(stream: Arg<Stream>, _chain: Chain) -> Result<(Graph, Chain), Dia
     Ok((stream.end_capture()?, Chain))
 }
 
+fn update(graph: Arg<Graph>, stream: Arg<Stream>, _chain: Chain) -> Result<Chain, Diagnostic> {
+    stream.end_capture_into(&graph)?;
+    Ok(Chain)
+}
+
 fn launch(
     graph: Arg<Graph>,
     stream: Arg<Stream>,
@@ -37,6 +42,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.graph.end_capture", end_capture)
         .side_effecting()
         .doc("Ends a capture; the graph of what was recorded.");
+    registry.add("tfrt_cuda.graph.update", update).side_effecting().mutates(&[0]).doc(
+        "Ends a capture and lets a graph of the same operations do what was recorded, from its next launch on.",
+    );
     registry.add("tfrt_cuda.graph.launch", launch).side_effecting().doc("Queues a graph's work on a stream.");
     registry.add("tfrt_cuda.graph.node_count", node_count).doc("How many operations a graph has.");
 }

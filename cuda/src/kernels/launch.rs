@@ -65,7 +65,7 @@ fn launch(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     context.check_stream(&stream)?;
-    let functions = module::functions(cx, context.device().ordinal())?;
+    let functions = module::functions_of(cx, context.device().ordinal())?;
     let function = usize::try_from(handle.0).ok().and_then(|handle| functions.get(handle));
     let function = function.ok_or_else(|| {
         Diagnostic::invalid_argument(format!(

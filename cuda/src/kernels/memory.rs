@@ -182,11 +182,57 @@ fn copy_2d(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     context.check_stream(&stream)?;
-    let dst_pitch = unsigned("the destination's pitch", dst_pitch)?;
-    let src_pitch = unsigned("the source's pitch", src_pitch)?;
-    let (width, height) = (unsigned("the width", width)?, unsigned("the height", height)?);
+    let [dst_pitch, src_pitch, width, height] = rows(dst_pitch, src_pitch, width, height)?;
     from(cx, &context, || stream.copy_2d((&dst, 0, dst_pitch), (&src, 0, src_pitch), width, height))?;
     Ok(Chain)
+}
+
+/// Pitches, width and height of a copy of rows.
+fn rows(dst_pitch: i64, src_pitch: i64, width: i64, height: i64) -> Result<[u64; 4], Diagnostic> {
+    Ok([
+        unsigned("the destination's pitch", dst_pitch)?,
+        unsigned("the source's pitch", src_pitch)?,
+        unsigned("the width", width)?,
+        unsigned("the height", height)?,
+    ])
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is a value of the program")]
+fn copy_2d_host_to_device(
+    context: Arg<Context>,
+    dst: Arg<DeviceBuffer>,
+    dst_pitch: i64,
+    src: Arg<HostBuffer>,
+    src_pitch: i64,
+    width: i64,
+    height: i64,
+    stream: Arg<Stream>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Done {
+    context.check_stream(&stream)?;
+    let [dst_pitch, src_pitch, width, height] = rows(dst_pitch, src_pitch, width, height)?;
+    let copy = || stream.copy_2d_from_host((&dst, 0, dst_pitch), (&src, 0, src_pitch), width, height);
+    transferred(cx, from(cx, &context, copy)?)
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is a value of the program")]
+fn copy_2d_device_to_host(
+    context: Arg<Context>,
+    dst: Arg<HostBuffer>,
+    dst_pitch: i64,
+    src: Arg<DeviceBuffer>,
+    src_pitch: i64,
+    width: i64,
+    height: i64,
+    stream: Arg<Stream>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Done {
+    context.check_stream(&stream)?;
+    let [dst_pitch, src_pitch, width, height] = rows(dst_pitch, src_pitch, width, height)?;
+    let copy = || stream.copy_2d_to_host((&dst, 0, dst_pitch), (&src, 0, src_pitch), width, height);
+    transferred(cx, from(cx, &context, copy)?)
 }
 
 fn set<T: Copy + 'static>(
@@ -344,6 +390,16 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .side_effecting()
         .mutates(&[1])
         .doc("Copies rows of bytes: destination and its pitch, source and its pitch, width, height.");
+    registry
+        .add("tfrt_cuda.mem.copy_2d_host_to_device", copy_2d_host_to_device)
+        .side_effecting()
+        .mutates(&[1])
+        .doc("Copies rows of bytes from the host. The chain says when the source may be changed.");
+    registry
+        .add("tfrt_cuda.mem.copy_2d_device_to_host", copy_2d_device_to_host)
+        .side_effecting()
+        .mutates(&[1])
+        .doc("Copies rows of bytes to the host. The chain says when they are there, unless the memory is pinned.");
     registry
         .add("tfrt_cuda.mem.allocate_host", allocate_host)
         .side_effecting()

@@ -7,6 +7,7 @@
 //! Kernels find the devices of their host in [`Devices`].
 
 mod blas;
+mod collectives;
 mod context;
 mod convolution;
 mod devices;
@@ -25,6 +26,7 @@ use tfrt_host::work_queue::Task;
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
 
 pub use devices::Devices;
+pub use module::keep_functions;
 pub use tensor::DenseGpuTensor;
 
 use crate::error::DeviceError;
@@ -81,6 +83,7 @@ pub fn register(registry: &mut KernelRegistry) {
     launch::register(registry);
     graph::register(registry);
     blas::register(registry);
+    collectives::register(registry);
     dnn::register(registry);
     convolution::register(registry);
     normalize::register(registry);

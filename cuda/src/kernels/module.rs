@@ -19,7 +19,7 @@ const TABLE: &str = "cuda_module_table_resource";
 pub(super) struct ModuleTable(RwLock<Vec<(u32, Arc<[Function]>)>>);
 
 /// The functions loaded for a device.
-pub(super) fn functions(cx: &ExecutionContext, device: u32) -> Result<Arc<[Function]>, Diagnostic> {
+pub(super) fn functions_of(cx: &ExecutionContext, device: u32) -> Result<Arc<[Function]>, Diagnostic> {
     let table = cx.resources().get::<ModuleTable>(TABLE).map_err(|_| {
         Diagnostic::invalid_argument("CUDA module table has not been initialized for any device")
     })?;
@@ -79,6 +79,31 @@ fn parse<'a>(
     Ok(lists.map(|(module, &count)| (module, names.by_ref().take(count as usize).collect())).collect())
 }
 
+/// Keeps a device's functions, for `tfrt_cuda.launch` to find by number.
+///
+/// # Errors
+/// If the device has some already.
+pub fn keep_functions(
+    cx: &ExecutionContext,
+    context: &Context,
+    functions: Vec<Function>,
+) -> Result<(), Diagnostic> {
+    let device = context.device().ordinal();
+    let table = cx.resources().get_or_create(TABLE, ModuleTable::default)?;
+    let mut tables = table.0.write();
+    if tables.iter().any(|(ordinal, _)| *ordinal == device) {
+        return Err(duplicate(device));
+    }
+    tables.push((device, functions.into()));
+    Ok(())
+}
+
+fn duplicate(device: u32) -> Diagnostic {
+    Diagnostic::invalid_argument(format!(
+        "Unable to load CUDA module table. Table has already been created for device {device}"
+    ))
+}
+
 fn load_static(
     context: Arg<Context>,
     _chain: Chain,
@@ -88,14 +113,8 @@ fn load_static(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     let device = context.device().ordinal();
-    let table = cx.resources().get_or_create(TABLE, ModuleTable::default)?;
-    let duplicate = || {
-        Diagnostic::invalid_argument(format!(
-            "Unable to load CUDA module table. Table has already been created for device {device}"
-        ))
-    };
-    if table.0.read().iter().any(|(ordinal, _)| *ordinal == device) {
-        return Err(duplicate());
+    if functions_of(cx, device).is_ok() {
+        return Err(duplicate(device));
     }
     let mut loaded = Vec::new();
     for (image, names) in parse(&modules.0, counts.0, &functions.0)? {
@@ -104,11 +123,7 @@ fn load_static(
             loaded.push(module.function(name)?);
         }
     }
-    let mut tables = table.0.write();
-    if tables.iter().any(|(ordinal, _)| *ordinal == device) {
-        return Err(duplicate());
-    }
-    tables.push((device, loaded.into()));
+    keep_functions(cx, &context, loaded)?;
     Ok(Chain)
 }
 

@@ -3,8 +3,8 @@
 use tfrt_host::value_type;
 
 use crate::front::{
-    BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Event, Function, Graph, Module,
-    Stream,
+    BlasHandle, CollectiveGroup, Communicator, CommunicatorId, Context, Device, DeviceAllocator,
+    DeviceBuffer, DnnHandle, Event, Function, Graph, Module, Stream,
 };
 
 value_type!(Device, "!tfrt_cuda.device");
@@ -17,4 +17,7 @@ value_type!(Module, "!tfrt_cuda.module");
 value_type!(Function, "!tfrt_cuda.function");
 value_type!(Graph, "!tfrt_cuda.graph");
 value_type!(BlasHandle, "!tfrt_cuda.blas_handle");
+value_type!(CommunicatorId, "!tfrt_cuda.ccl_id");
+value_type!(Communicator, "!tfrt_cuda.ccl_communicator");
+value_type!(CollectiveGroup, "!tfrt_cuda.ccl_group");
 value_type!(DnnHandle, "!tfrt_cuda.dnn_handle");

@@ -10,7 +10,7 @@ use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tfrt_host::DType;
@@ -18,10 +18,11 @@ use tfrt_host::DType;
 use crate::error::{DeviceError, Result, Status};
 use crate::front::{DeviceOptions, NoopFault};
 use crate::hal::{
-    Activation, Backend, BatchNormOperands, Blas, Context, Convolution, ConvolutionEpilogue,
-    ConvolutionOperands, Copy2d, DeviceProperties, Dim3, Dnn, EventOptions, Events, FunctionAttributes, Gemm,
-    Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Pattern, Pooling,
-    Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor, Transfers,
+    Activation, Backend, BatchNormOperands, Blas, CollectiveCall, Collectives, Context, Convolution,
+    ConvolutionEpilogue, ConvolutionOperands, Copy2d, DeviceProperties, Dim3, Dnn, EventOptions, Events,
+    FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules,
+    PackedParameters, Pattern, Pooling, Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor,
+    Transfers, UniqueId,
 };
 
 /// Devices that do nothing.
@@ -172,6 +173,7 @@ impl Resources for NoopContext {
     type Graph = usize;
     type BlasHandle = ();
     type DnnHandle = ();
+    type Communicator = ();
 }
 
 impl Context for NoopContext {
@@ -402,6 +404,11 @@ impl Graphs for NoopContext {
         captured.ok_or_else(|| Status::IllegalState.into())
     }
 
+    fn end_capture_into(&self, stream: &Stream, graph: &usize) -> Result<()> {
+        let captured = self.end_capture(stream)?;
+        if captured == *graph { Ok(()) } else { Err(Status::GraphExecUpdateFailure.into()) }
+    }
+
     fn graph_nodes(&self, graph: &usize) -> Result<usize> {
         Ok(*graph)
     }
@@ -409,6 +416,23 @@ impl Graphs for NoopContext {
     fn launch_graph(&self, _graph: &usize, stream: &Stream) -> Result<()> {
         self.operation(stream)
     }
+}
+
+impl Collectives for NoopContext {
+    fn collectives_id(&self) -> Result<UniqueId> {
+        self.call()?;
+        Ok(UniqueId([0; UniqueId::BYTES]))
+    }
+
+    fn create_communicator(&self, _id: &UniqueId, _ranks: u32, _rank: u32, _timeout: Duration) -> Result<()> {
+        self.call()
+    }
+
+    fn run_collectives(&self, calls: &[CollectiveCall<'_, (), Stream>]) -> Result<()> {
+        calls.iter().try_for_each(|call| self.operation(call.stream))
+    }
+
+    fn abort_communicator(&self, _communicator: &(), _why: &DeviceError) {}
 }
 
 impl Blas for NoopContext {

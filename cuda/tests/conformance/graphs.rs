@@ -1,7 +1,7 @@
 //! Graphs.
 
 use tfrt_cuda::error::Status;
-use tfrt_cuda::front::Context;
+use tfrt_cuda::front::{Context, DeviceBuffer};
 use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
 
 use super::Case;
@@ -10,6 +10,8 @@ use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome};
 pub(crate) const CASES: &[Case] = &[
     ("graphs/replay", replay),
     ("graphs/fork_and_join", fork_and_join),
+    ("graphs/update", update),
+    ("graphs/update_is_refused", update_is_refused),
     ("graphs/unjoined", unjoined),
     ("graphs/what_is_refused_meanwhile", what_is_refused_meanwhile),
 ];
@@ -51,6 +53,66 @@ fn fork_and_join(context: &Context) {
     bench.stream.launch_graph(&graph).unwrap();
     assert_eq!(bench.download::<u32>(&b, 16), [5; 16]);
     assert_eq!(bench.download::<u32>(&a, 16), [6; 16]);
+    side.synchronize().unwrap();
+}
+
+/// The same operations with other parameters and buffers; launches that are queued do what the graph was before.
+fn update(context: &Context) {
+    let bench = Bench::new(context);
+    let add = function(context, VECTOR_ADD, "vector_add");
+    let (x, y, z) = (bench.upload(&[1f32; 64]), bench.upload(&[0f32; 64]), bench.upload(&[0f32; 64]));
+    let capture = |count: u32, sum: &DeviceBuffer, ones: u32| {
+        bench.stream.begin_capture().unwrap();
+        bench.stream.set(&x, 0, Pattern::U32(ones), 64).unwrap();
+        bench.stream.launch(&add, &config(1, 64), &[count.into(), (&x).into(), sum.into()]).unwrap();
+    };
+    capture(64, &y, 1f32.to_bits());
+    let graph = bench.stream.end_capture().unwrap();
+    bench.stream.launch_graph(&graph).unwrap();
+    bench.stream.launch_graph(&graph).unwrap();
+    capture(32, &z, 3f32.to_bits());
+    bench.stream.end_capture_into(&graph).unwrap();
+    assert_eq!(graph.node_count(), 2);
+    bench.stream.launch_graph(&graph).unwrap();
+    assert_eq!(bench.download::<f32>(&y, 64), [2.0; 64]);
+    let sum = bench.download::<f32>(&z, 64);
+    assert_eq!((&sum[..32], &sum[32..]), ([3f32; 32].as_slice(), [0f32; 32].as_slice()));
+}
+
+/// Other operations, another number of them, other dependences: the graph stays as it was.
+fn update_is_refused(context: &Context) {
+    let bench = Bench::new(context);
+    let side = context.create_stream(StreamOptions::default()).unwrap();
+    let (a, b) = (bench.upload(&[1u32; 16]), bench.upload(&[2u32; 16]));
+    let event = || context.create_event(EventOptions::default()).unwrap();
+    bench.stream.begin_capture().unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(5), 16).unwrap();
+    bench.stream.copy((&b, 0), (&a, 0), 64, false).unwrap();
+    let graph = bench.stream.end_capture().unwrap();
+    fails(bench.stream.end_capture_into(&graph), Status::IllegalState);
+
+    bench.stream.begin_capture().unwrap();
+    bench.stream.copy((&b, 0), (&a, 0), 64, false).unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(6), 16).unwrap();
+    fails(bench.stream.end_capture_into(&graph), Status::GraphExecUpdateFailure);
+
+    bench.stream.begin_capture().unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(6), 16).unwrap();
+    fails(bench.stream.end_capture_into(&graph), Status::GraphExecUpdateFailure);
+
+    let (fork, join) = (event(), event());
+    bench.stream.begin_capture().unwrap();
+    fork.record(&bench.stream).unwrap();
+    side.wait(&fork).unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(6), 16).unwrap();
+    side.copy((&b, 0), (&a, 0), 64, false).unwrap();
+    join.record(&side).unwrap();
+    bench.stream.wait(&join).unwrap();
+    fails(bench.stream.end_capture_into(&graph), Status::GraphExecUpdateFailure);
+    assert!(!bench.stream.is_capturing() && !side.is_capturing());
+
+    bench.stream.launch_graph(&graph).unwrap();
+    assert_eq!(bench.download::<u32>(&b, 16), [5; 16]);
     side.synchronize().unwrap();
 }
 

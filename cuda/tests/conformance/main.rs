@@ -11,6 +11,7 @@
 )]
 
 mod blas;
+mod collectives;
 mod dnn;
 mod events;
 mod faults;
@@ -27,9 +28,18 @@ use tfrt_cuda::front::{Choice, Context, DeviceOptions, Platform};
 
 /// A case: its name, and what must hold on a fresh context.
 type Case = (&'static str, fn(&Context));
+/// A case of several devices: on fresh contexts of all there are.
+type DevicesCase = (&'static str, fn(&[Context]));
 
-fn cases() -> Vec<Case> {
-    [
+/// What is run of either kind.
+#[derive(Clone, Copy)]
+enum Body {
+    Device(fn(&Context)),
+    Devices(fn(&[Context])),
+}
+
+fn cases() -> Vec<(&'static str, Body)> {
+    let one_device = [
         memory::CASES,
         events::CASES,
         launches::CASES,
@@ -38,8 +48,9 @@ fn cases() -> Vec<Case> {
         dnn::CASES,
         misuse::CASES,
         faults::CASES,
-    ]
-    .concat()
+    ];
+    let one_device = one_device.into_iter().flatten().map(|(name, case)| (*name, Body::Device(*case)));
+    one_device.chain(collectives::CASES.iter().map(|(name, case)| (*name, Body::Devices(*case)))).collect()
 }
 
 /// What a backend does not do, and why.
@@ -54,6 +65,7 @@ fn skips(backend: &str) -> &'static [(&'static str, &'static str)] {
             ("memory/device_to_device", NO_BYTES),
             ("memory/set", NO_BYTES),
             ("memory/copy_2d", NO_BYTES),
+            ("memory/copy_2d_with_the_host", NO_BYTES),
             ("memory/pinned", NO_BYTES),
             ("memory/large_copies", NO_BYTES),
             ("memory/reuse_across_streams_is_ordered", NO_BYTES),
@@ -69,6 +81,8 @@ fn skips(backend: &str) -> &'static [(&'static str, &'static str)] {
             ("launches/bad_ptx", NO_CODE),
             ("graphs/replay", NO_BYTES),
             ("graphs/fork_and_join", NO_BYTES),
+            ("graphs/update", NO_BYTES),
+            ("graphs/update_is_refused", "noop graphs count operations alone"),
             ("graphs/unjoined", "noop graphs count operations and do not follow events"),
             ("blas/axpy_and_scal", NO_BYTES),
             ("blas/gemm_matches_definition", NO_BYTES),
@@ -78,10 +92,20 @@ fn skips(backend: &str) -> &'static [(&'static str, &'static str)] {
             ("dnn/pooling_beyond_the_buffer", NO_BYTES),
             ("dnn/softmax_sums_to_one", NO_BYTES),
             ("dnn/strides_of_nhwc", NO_BYTES),
+            ("collectives/reductions", NO_BYTES),
+            ("collectives/types", NO_BYTES),
+            ("collectives/gather_scatter_broadcast", NO_BYTES),
+            ("collectives/messages", NO_BYTES),
+            ("collectives/many_in_a_row", NO_BYTES),
+            ("collectives/missing_rank", NO_TIME),
+            ("collectives/calls_that_differ", "noop ranks do not meet"),
+            ("collectives/ranks_are_taken_once", "noop ranks do not meet"),
             ("faults/out_of_bounds_fails_the_context", NO_CODE),
             ("faults/work_behind_a_fault_is_not_done", NO_CODE),
         ],
         "cuda" => &[
+            ("collectives/calls_that_differ", "NCCL leaves them undefined"),
+            ("collectives/ranks_are_taken_once", "NCCL waits for the rank that is missing instead"),
             (
                 "faults/out_of_bounds_fails_the_context",
                 "the driver gives no second context to a process whose first one faulted",
@@ -118,8 +142,12 @@ fn run(choice: Choice, filter: Option<&str>) -> Option<[usize; 3]> {
             counts[2] += 1;
             continue;
         }
-        let context = platform.device(0).and_then(|device| device.create_context()).unwrap();
-        let passed = catch_unwind(AssertUnwindSafe(|| case(&context))).is_ok();
+        let context = |number: u32| platform.device(number.into()).unwrap().create_context().unwrap();
+        let passed = catch_unwind(AssertUnwindSafe(|| match case {
+            Body::Device(case) => case(&context(0)),
+            Body::Devices(case) => case(&(0..platform.device_count()).map(context).collect::<Vec<_>>()),
+        }));
+        let passed = passed.is_ok();
         println!("{backend} {name}: {}", if passed { "ok" } else { "FAILED" });
         counts[usize::from(!passed)] += 1;
     }

@@ -14,6 +14,8 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/device_to_device", device_to_device),
     ("memory/set", set),
     ("memory/copy_2d", copy_2d),
+    ("memory/copy_2d_with_the_host", copy_2d_with_the_host),
+    ("memory/rows_are_checked", rows_are_checked),
     ("memory/pinned", pinned),
     ("memory/large_copies", large_copies),
     ("memory/sizes_and_ranges_are_checked", sizes_and_ranges_are_checked),
@@ -73,6 +75,76 @@ fn copy_2d(context: &Context) {
     assert_eq!(bench.download::<u8>(&b, 8), [2, 3, 0, 0, 5, 6, 0, 0]);
     fails(bench.stream.copy_2d((&b, 0, 1), (&a, 0, 3), 2, 2), Status::InvalidValue);
     fails(bench.stream.copy_2d((&b, 0, 4), (&a, 0, 3), 2, 3), Status::InvalidValue);
+}
+
+/// Pageable memory (copied aside or not, by size) and pinned memory; bytes between rows stay as they are.
+fn copy_2d_with_the_host(context: &Context) {
+    let bench = Bench::new(context);
+    for (width, height) in [(3usize, 5usize), (1000, 300)] {
+        let (host_pitch, device_pitch) = (width + 2, width + 5);
+        let bytes = |pitch: usize| pitch * (height - 1) + width;
+        let sent: Vec<u8> = (0..bytes(host_pitch)).map(|i| (i * 7 % 251) as u8).collect();
+        let pinned = context.allocate_pinned(sent.len()).unwrap();
+        pinned.write(0).unwrap().copy_from_slice(&sent);
+        for source in [host(&sent), pinned.clone()] {
+            let buffer = bench.upload(&vec![255u8; bytes(device_pitch)]);
+            let rows = (source.clone(), 0u64, host_pitch as u64);
+            let copy = bench.stream.copy_2d_from_host(
+                (&buffer, 0, device_pitch as u64),
+                (&rows.0, rows.1, rows.2),
+                width as u64,
+                height as u64,
+            );
+            wait(|then| copy.unwrap().when_done(then));
+            let back = bench.download::<u8>(&buffer, bytes(device_pitch));
+            for (at, &byte) in back.iter().enumerate() {
+                let (row, column) = (at / device_pitch, at % device_pitch);
+                let expected = if column < width { sent[row * host_pitch + column] } else { 255 };
+                assert_eq!(byte, expected, "row {row}, column {column}");
+            }
+            let result = zeros(bytes(host_pitch));
+            let copy = bench.stream.copy_2d_to_host(
+                (&result, 0, host_pitch as u64),
+                (&buffer, 0, device_pitch as u64),
+                width as u64,
+                height as u64,
+            );
+            wait(|then| copy.unwrap().when_done(then));
+            for (at, &byte) in elements::<u8>(&result).iter().enumerate() {
+                assert_eq!(byte, if at % host_pitch < width { sent[at] } else { 0 }, "byte {at}");
+            }
+        }
+    }
+}
+
+fn rows_are_checked(context: &Context) {
+    let bench = Bench::new(context);
+    let (buffer, memory) = (bench.buffer(12), zeros(12));
+    let from = |pitches: (u64, u64), width, height| {
+        let (to, from) = ((&buffer, 0, pitches.0), (&memory, 0, pitches.1));
+        bench.stream.copy_2d_from_host(to, from, width, height)
+    };
+    let to = |pitches: (u64, u64), width, height| {
+        let (to, from) = ((&memory, 0, pitches.0), (&buffer, 0, pitches.1));
+        bench.stream.copy_2d_to_host(to, from, width, height)
+    };
+    from((4, 4), 4, 3).unwrap();
+    to((4, 4), 4, 3).unwrap();
+    // Rows that overlap, one row too many, sizes that cannot be counted; nothing at all is fine.
+    for (pitches, width, height) in [
+        ((3, 4), 4, 3),
+        ((4, 3), 4, 3),
+        ((4, 4), 4, 4),
+        ((6, 4), 4, 3),
+        ((u64::MAX, 4), 4, 3),
+        ((4, 4), 4, u64::MAX),
+    ] {
+        fails(from(pitches, width, height), Status::InvalidValue);
+        fails(to(pitches, width, height), Status::InvalidValue);
+    }
+    from((4, 4), 0, 3).unwrap();
+    to((4, 4), 4, 0).unwrap();
+    bench.stream.synchronize().unwrap();
 }
 
 fn pinned(context: &Context) {

@@ -8,6 +8,7 @@
 //! Nothing here allocates (callers own all memory, scratch memory too), waits, or chooses a stream.
 
 mod elementwise;
+mod kernels;
 mod layout;
 mod reduce;
 mod rows;
@@ -24,6 +25,7 @@ use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 
 pub use elementwise::{Activation, Affine, Binary, Broadcast, Comparison, Unary};
+pub use kernels::register;
 pub use layout::{Padded, Permutation};
 pub use reduce::{Reduction, ReductionShape};
 pub use rows::{CrossEntropyBuffers, LabelType, Rows};

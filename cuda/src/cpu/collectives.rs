@@ -1,0 +1,414 @@
+//! Collectives of the CPU devices.
+//!
+//! The ranks of a communicator meet in the host's memory. A call is two operations on its stream: the first takes what the
+//! rank sends, the second, once all ranks have come so far, writes what it receives. In between the stream waits for an
+//! event of each other rank, as it does for events of the program's, so that no thread waits. A rank that never calls is
+//! waited for until the communicator is aborted; then the second operation says who was missing.
+
+#![expect(unsafe_code, reason = "device storage is read and written as bytes")]
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tfrt_host::DType;
+
+use super::access::Access;
+use super::context::{CpuContext, Device};
+use super::event::EventCore;
+use super::operation::{Operation, Run};
+use super::reduction::reduce;
+use super::stream::{Command, Stream};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Collective, CollectiveCall, Collectives, EventOptions, UniqueId};
+
+/// The communicators there are, by their ids.
+#[derive(Default)]
+pub(super) struct Communicators(Mutex<HashMap<UniqueId, Weak<Meeting>>>);
+
+/// A rank's part in a communicator.
+pub(crate) struct Communicator {
+    meeting: Arc<Meeting>,
+    rank: u32,
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        let mut state = self.meeting.state.lock();
+        if let Some(taken) = state.taken.get_mut(self.rank as usize) {
+            *taken = false;
+        }
+    }
+}
+
+/// Where the ranks meet.
+struct Meeting {
+    ranks: u32,
+    /// For each rank, how many of its collectives have been taken part in.
+    arrived: Vec<Arc<EventCore>>,
+    /// For the events.
+    device: Arc<Device>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The ranks that have a communicator.
+    taken: Vec<bool>,
+    /// How many collectives each rank has called.
+    called: Vec<u64>,
+    /// What the ranks have brought to each collective that goes on.
+    rounds: HashMap<u64, Round>,
+    /// Messages between two ranks.
+    lines: HashMap<(u32, u32), Line>,
+    /// Why the communicator was aborted.
+    aborted: Option<DeviceError>,
+}
+
+/// A collective that goes on.
+struct Round {
+    parts: Vec<Option<Part>>,
+    /// Ranks that have not received yet.
+    left: u32,
+}
+
+/// What a rank brings.
+#[derive(Clone)]
+struct Part {
+    what: What,
+    bytes: Arc<Vec<u8>>,
+}
+
+/// What all ranks must agree on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct What {
+    operation: Collective,
+    dtype: DType,
+    count: u64,
+}
+
+impl std::fmt::Display for What {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} of {} {}", self.operation, self.count, self.dtype)
+    }
+}
+
+/// Messages from one rank to another.
+struct Line {
+    sent: u64,
+    received: u64,
+    arrived: Arc<EventCore>,
+    messages: HashMap<u64, Part>,
+}
+
+fn failed(detail: String) -> DeviceError {
+    DeviceError::new(Status::NcclFailed, detail)
+}
+
+fn event(device: &Arc<Device>) -> Arc<EventCore> {
+    Arc::new(EventCore::new(EventOptions { internal: true, ..EventOptions::default() }, device.clone()))
+}
+
+impl Meeting {
+    fn new(ranks: u32, device: &Arc<Device>) -> Self {
+        let state =
+            State { taken: vec![false; ranks as usize], called: vec![0; ranks as usize], ..State::default() };
+        Self {
+            ranks,
+            arrived: (0..ranks).map(|_| event(device)).collect(),
+            device: device.clone(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The next collective of a rank.
+    fn next_round(&self, rank: u32) -> Result<u64> {
+        let mut state = self.state.lock();
+        state.check()?;
+        let called = &mut state.called[rank as usize];
+        *called += 1;
+        Ok(*called)
+    }
+
+    /// The next message on a line, and the event that says how many have arrived.
+    fn next_message(&self, from: u32, to: u32, sends: bool) -> Result<(u64, Arc<EventCore>)> {
+        let mut state = self.state.lock();
+        state.check()?;
+        let line = state.lines.entry((from, to)).or_insert_with(|| Line {
+            sent: 0,
+            received: 0,
+            arrived: event(&self.device),
+            messages: HashMap::new(),
+        });
+        let number = if sends { &mut line.sent } else { &mut line.received };
+        *number += 1;
+        Ok((*number, line.arrived.clone()))
+    }
+
+    fn bring(&self, round: u64, rank: u32, part: Part) {
+        let mut state = self.state.lock();
+        if state.aborted.is_some() {
+            return;
+        }
+        let ranks = self.ranks;
+        let round = state
+            .rounds
+            .entry(round)
+            .or_insert_with(|| Round { parts: vec![None; ranks as usize], left: ranks });
+        round.parts[rank as usize] = Some(part);
+    }
+
+    /// What all ranks brought, after checking that they mean the same.
+    fn take(&self, round: u64, rank: u32, what: What) -> Result<Vec<Part>> {
+        let mut state = self.state.lock();
+        let parts = match state.rounds.get_mut(&round) {
+            Some(known) => {
+                known.left -= 1;
+                let parts = known.parts.clone();
+                if known.left == 0 {
+                    state.rounds.remove(&round);
+                }
+                parts
+            }
+            None => vec![None; self.ranks as usize],
+        };
+        let missing: Vec<_> = (0..self.ranks)
+            .filter(|&rank| parts[rank as usize].is_none())
+            .map(|rank| rank.to_string())
+            .collect();
+        if !missing.is_empty() {
+            let why = match &state.aborted {
+                Some(why) => why.detail.clone(),
+                None => "their device failed".to_owned(),
+            };
+            return Err(failed(format!(
+                "{} (call {round}) of rank {rank} of {} misses rank {}: {why}",
+                what.operation.name(),
+                self.ranks,
+                missing.join(", ")
+            )));
+        }
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        if let Some(other) = parts.iter().position(|part| part.what != what) {
+            return Err(failed(format!(
+                "call {round} of rank {rank} is {what}, and that of rank {other} is {}",
+                parts[other].what
+            )));
+        }
+        Ok(parts)
+    }
+
+    /// The message of this number.
+    fn receive(&self, from: u32, to: u32, number: u64, what: What) -> Result<Part> {
+        let mut state = self.state.lock();
+        let message = state.lines.get_mut(&(from, to)).and_then(|line| line.messages.remove(&number));
+        let Some(message) = message else {
+            let why = match &state.aborted {
+                Some(why) => why.detail.clone(),
+                None => "its device failed".to_owned(),
+            };
+            return Err(failed(format!("recv (message {number}) of rank {to} misses rank {from}: {why}")));
+        };
+        if (message.what.dtype, message.what.count) != (what.dtype, what.count) {
+            return Err(failed(format!(
+                "rank {to} receives {} {}, and rank {from} sends {} {}",
+                what.count, what.dtype, message.what.count, message.what.dtype
+            )));
+        }
+        Ok(message)
+    }
+
+    fn abort(&self, why: &DeviceError) {
+        let mut events: Vec<_> = self.arrived.clone();
+        {
+            let mut state = self.state.lock();
+            state.aborted.get_or_insert_with(|| why.clone());
+            events.extend(state.lines.values().map(|line| line.arrived.clone()));
+        }
+        // Streams that wait go on, and find out.
+        events.iter().for_each(|event| event.reach(u64::MAX));
+    }
+}
+
+impl State {
+    fn check(&self) -> Result<()> {
+        match &self.aborted {
+            Some(why) => Err(failed(format!("the communicator was aborted: {}", why.detail))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A copy of device memory.
+fn read(run: &Run<'_>, address: u64, bytes: u64) -> Result<Vec<u8>> {
+    if bytes == 0 {
+        return Ok(Vec::new());
+    }
+    let source = run.shared.space.resolve(address, bytes)?;
+    // SAFETY: resolved, and nobody writes it while this operation, which declared to read it, runs.
+    Ok(unsafe { std::slice::from_raw_parts(source.pointer, bytes as usize) }.to_vec())
+}
+
+/// Lets `fill` write device memory.
+fn write(run: &Run<'_>, address: u64, bytes: u64, fill: impl FnOnce(&mut [u8])) -> Result<()> {
+    if bytes > 0 {
+        let target = run.shared.space.resolve(address, bytes)?;
+        // SAFETY: resolved, and this operation's alone while it runs, as it declared to write it.
+        fill(unsafe { std::slice::from_raw_parts_mut(target.pointer, bytes as usize) });
+    }
+    Ok(())
+}
+
+/// What a rank receives, from what all have brought.
+fn fill(target: &mut [u8], what: What, rank: u32, parts: &[Part]) {
+    match what.operation {
+        Collective::AllReduce(op) | Collective::Reduce(op, _) => {
+            let parts: Vec<_> = parts.iter().map(|part| part.bytes.as_slice()).collect();
+            reduce(op, what.dtype, &parts, target);
+        }
+        Collective::ReduceScatter(op) => {
+            let start = rank as usize * target.len();
+            let parts: Vec<_> = parts.iter().map(|part| &part.bytes[start..start + target.len()]).collect();
+            reduce(op, what.dtype, &parts, target);
+        }
+        Collective::AllGather => {
+            let size = target.len() / parts.len().max(1);
+            for (target, part) in target.chunks_exact_mut(size.max(1)).zip(parts) {
+                target.copy_from_slice(&part.bytes);
+            }
+        }
+        Collective::Broadcast(root) => target.copy_from_slice(&parts[root as usize].bytes),
+        // Messages are handed on by `receive`.
+        Collective::Send(_) | Collective::Receive(_) => {}
+    }
+}
+
+/// A call that has begun: what is left to queue when all of its group have.
+struct Begun<'a> {
+    stream: &'a Stream,
+    waits: Vec<Command>,
+    end: Option<Arc<Operation>>,
+}
+
+type Call<'a> = CollectiveCall<'a, Communicator, Stream>;
+
+/// Queues the first half of a call.
+fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
+    let Communicator { meeting, rank } = call.communicator;
+    let (rank, stream) = (*rank, call.stream);
+    let what = What { operation: call.operation, dtype: call.dtype, count: call.count };
+    let size = call.dtype.size().unwrap_or(0) as u64;
+    let [sent, received] = call.operation.parts(meeting.ranks, rank).map(|parts| parts * call.count * size);
+    let name = call.operation.name();
+    let reads = if sent > 0 { vec![Access::read(call.send, sent)] } else { Vec::new() };
+    let writes = if received > 0 { vec![Access::write(call.receive, received)] } else { Vec::new() };
+    let (send, receive) = (call.send, call.receive);
+    let here = meeting.clone();
+    match call.operation {
+        Collective::Send(peer) => {
+            let (number, arrived) = meeting.next_message(rank, peer, true)?;
+            stream.core.submit(Operation::new(name, reads, move |run: &mut Run<'_>| {
+                let bytes = Arc::new(read(run, send, sent)?);
+                if let Some(line) = here.state.lock().lines.get_mut(&(rank, peer)) {
+                    line.messages.insert(number, Part { what, bytes });
+                }
+                Ok(())
+            }))?;
+            stream.core.push(Command::Record(arrived, number));
+            Ok(Begun { stream, waits: Vec::new(), end: None })
+        }
+        Collective::Receive(peer) => {
+            let (number, arrived) = meeting.next_message(peer, rank, false)?;
+            let end = Operation::new(name, writes, move |run: &mut Run<'_>| {
+                let message = here.receive(peer, rank, number, what)?;
+                write(run, receive, received, |target| target.copy_from_slice(&message.bytes))
+            });
+            Ok(Begun { stream, waits: vec![Command::Wait(arrived, number)], end: Some(end) })
+        }
+        _ => {
+            let round = meeting.next_round(rank)?;
+            let (brings, takes) = (here.clone(), here);
+            stream.core.submit(Operation::new(
+                format!("{name} (sending)"),
+                reads,
+                move |run: &mut Run<'_>| {
+                    let bytes = Arc::new(read(run, send, sent)?);
+                    brings.bring(round, rank, Part { what, bytes });
+                    Ok(())
+                },
+            ))?;
+            stream.core.push(Command::Record(meeting.arrived[rank as usize].clone(), round));
+            let end = Operation::new(name, writes, move |run: &mut Run<'_>| {
+                let parts = takes.take(round, rank, what)?;
+                write(run, receive, received, |target| fill(target, what, rank, &parts))
+            });
+            let others = meeting.arrived.iter().map(|arrived| Command::Wait(arrived.clone(), round));
+            Ok(Begun { stream, waits: others.collect(), end: Some(end) })
+        }
+    }
+}
+
+impl Begun<'_> {
+    fn finish(self) -> Result<()> {
+        let core = &self.stream.core;
+        self.waits.into_iter().for_each(|wait| core.push(wait));
+        self.end.map_or(Ok(()), |end| core.submit(end))
+    }
+}
+
+impl Collectives for CpuContext {
+    fn collectives_id(&self) -> Result<UniqueId> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        self.device.check()?;
+        let mut id = [0; UniqueId::BYTES];
+        id[..8].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+        Ok(UniqueId(id))
+    }
+
+    /// Waits for nobody: the first collective does.
+    fn create_communicator(
+        &self,
+        id: &UniqueId,
+        ranks: u32,
+        rank: u32,
+        _timeout: Duration,
+    ) -> Result<Communicator> {
+        self.device.check()?;
+        let mut communicators = self.device.shared.communicators.0.lock();
+        communicators.retain(|_, meeting| meeting.strong_count() > 0);
+        let meeting = match communicators.get(id).and_then(Weak::upgrade) {
+            Some(meeting) => meeting,
+            None => {
+                let meeting = Arc::new(Meeting::new(ranks, &self.device));
+                communicators.insert(*id, Arc::downgrade(&meeting));
+                meeting
+            }
+        };
+        drop(communicators);
+        if meeting.ranks != ranks {
+            let detail =
+                format!("the communicator has {} ranks, and rank {rank} asks for {ranks}", meeting.ranks);
+            return Err(DeviceError::invalid_value(detail));
+        }
+        {
+            let mut state = meeting.state.lock();
+            state.check()?;
+            if std::mem::replace(&mut state.taken[rank as usize], true) {
+                let detail = format!("rank {rank} of the communicator is there already");
+                return Err(DeviceError::invalid_value(detail));
+            }
+        }
+        Ok(Communicator { meeting, rank })
+    }
+
+    fn run_collectives(&self, calls: &[Call<'_>]) -> Result<()> {
+        let begun: Vec<_> = calls.iter().map(begin).collect::<Result<_>>()?;
+        begun.into_iter().try_for_each(Begun::finish)
+    }
+
+    fn abort_communicator(&self, communicator: &Communicator, why: &DeviceError) {
+        communicator.meeting.abort(why);
+    }
+}

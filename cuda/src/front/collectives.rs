@@ -1,0 +1,429 @@
+//! Collectives: operations of several devices, each of which is a *rank* of a communicator.
+//!
+//! A rank calls the collectives of its communicator in the same order as all others; each call is queued on a stream and
+//! returns. A rank that never calls is waited for by the streams of the others, until the communicator's time is up: then
+//! it is aborted, and the streams that waited fail and say who was missing. No thread of the host's waits.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use tfrt_host::DType;
+
+use super::buffer::DeviceBuffer;
+use super::context::{Context, Counted};
+use super::stream::Stream;
+use super::{Owned, check};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{self, Collective, Erased, UniqueId};
+
+/// The most ranks of a communicator.
+const RANKS_MAX: u32 = 1 << 16;
+
+/// What the ranks of a communicator agree on before there is one. A process may send its bytes to others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CommunicatorId(UniqueId);
+
+impl CommunicatorId {
+    /// Its bytes, for other processes.
+    pub fn bytes(&self) -> &[u8; UniqueId::BYTES] {
+        &self.0.0
+    }
+
+    /// From another process.
+    pub fn from_bytes(bytes: [u8; UniqueId::BYTES]) -> Self {
+        Self(UniqueId(bytes))
+    }
+}
+
+/// A rank's part in a communicator. Cloning shares it.
+#[derive(Clone)]
+pub struct Communicator(Arc<Inner>);
+
+struct Inner {
+    hal: Erased,
+    ranks: u32,
+    rank: u32,
+    timeout: Duration,
+    destroyed: AtomicBool,
+    /// When the calls that were queued and have not come to their end must have, the oldest first.
+    deadlines: Mutex<VecDeque<Instant>>,
+    /// Where calls go instead of to the device, while they are grouped.
+    group: Mutex<Option<CollectiveGroup>>,
+    counted: Counted,
+}
+
+impl Owned for Communicator {
+    const KIND: &'static str = "communicator";
+
+    fn context(&self) -> &Context {
+        self.0.counted.context()
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.0.destroyed.load(Ordering::Acquire)
+    }
+}
+
+impl Context {
+    /// An id for a communicator, which each of its ranks is made with.
+    ///
+    /// # Errors
+    /// `NcclNotFound` with what was looked for.
+    pub fn communicator_id(&self) -> Result<CommunicatorId> {
+        self.hal().collectives_id().map(CommunicatorId)
+    }
+
+    /// The communicator of rank `rank` of `ranks`, on this context's device. On a GPU it blocks the calling thread until
+    /// all ranks have come; so never call it on one that computes.
+    ///
+    /// # Errors
+    /// `InvalidValue` for a rank that there is not, or that is there already; `NcclFailed` if not all ranks come within
+    /// `timeout`, which bounds later calls too.
+    pub fn create_communicator(
+        &self,
+        id: &CommunicatorId,
+        ranks: u32,
+        rank: u32,
+        timeout: Duration,
+    ) -> Result<Communicator> {
+        if ranks == 0 || ranks > RANKS_MAX || rank >= ranks {
+            return Err(DeviceError::invalid_value(format!("there is no rank {rank} of {ranks}")));
+        }
+        Ok(Communicator(Arc::new(Inner {
+            hal: self.hal().create_communicator(&id.0, ranks, rank, timeout)?,
+            ranks,
+            rank,
+            timeout,
+            destroyed: AtomicBool::new(false),
+            deadlines: Mutex::default(),
+            group: Mutex::default(),
+            counted: Counted::new(self, |live| &live.libraries),
+        })))
+    }
+}
+
+/// A call with all it needs, checked.
+struct Call {
+    communicator: Communicator,
+    stream: Stream,
+    operation: Collective,
+    dtype: DType,
+    count: u64,
+    /// Kept until the call is queued.
+    send: Option<DeviceBuffer>,
+    receive: Option<DeviceBuffer>,
+}
+
+impl Communicator {
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.0.ranks
+    }
+
+    /// Which of them this is.
+    pub fn rank(&self) -> u32 {
+        self.0.rank
+    }
+
+    /// Queues a collective of `count` elements (see [`Collective`]) on a stream of this rank's device: from the beginning
+    /// of `send` to that of `receive`, which may be the same buffer. One that the rank does not send from, or receive in,
+    /// may be left out.
+    ///
+    /// # Errors
+    /// `InvalidValue` for a buffer that is missing or too small, or a rank that there is not; `InvalidContext` for what
+    /// belongs to another device; `NotSupported` for a type without arithmetic.
+    pub fn run(
+        &self,
+        stream: &Stream,
+        operation: Collective,
+        dtype: DType,
+        count: u64,
+        send: Option<&DeviceBuffer>,
+        receive: Option<&DeviceBuffer>,
+    ) -> Result<()> {
+        let call = self.checked(stream, operation, dtype, count, send, receive)?;
+        let group = self.0.group.lock().clone();
+        match group {
+            Some(group) => group.add(call),
+            None => run(&[call]),
+        }
+    }
+
+    fn checked(
+        &self,
+        stream: &Stream,
+        operation: Collective,
+        dtype: DType,
+        count: u64,
+        send: Option<&DeviceBuffer>,
+        receive: Option<&DeviceBuffer>,
+    ) -> Result<Call> {
+        check(self, stream.context())?;
+        stream.refuse_while_capturing("collectives are not captured")?;
+        let name = operation.name();
+        if let Some(peer) = operation.peer().filter(|&peer| peer >= self.0.ranks) {
+            let detail = format!("{name}: there is no rank {peer} of {}", self.0.ranks);
+            return Err(DeviceError::invalid_value(detail));
+        }
+        let size = element_size(dtype)?;
+        let [sends, receives] = operation.parts(self.0.ranks, self.0.rank);
+        let used = |parts: u64, buffer: Option<&DeviceBuffer>, what: &str| -> Result<_> {
+            if parts == 0 {
+                return Ok(None);
+            }
+            let missing = || DeviceError::invalid_value(format!("{name}: a buffer is missing for {what}"));
+            let buffer = buffer.ok_or_else(missing)?;
+            let bytes = parts.checked_mul(count).and_then(|elements| elements.checked_mul(size));
+            let bytes =
+                bytes.ok_or_else(|| DeviceError::invalid_value(format!("{name}: {what} is too large")))?;
+            buffer.range(stream, 0, bytes, what)?;
+            Ok(Some(buffer.clone()))
+        };
+        Ok(Call {
+            communicator: self.clone(),
+            stream: stream.clone(),
+            operation,
+            dtype,
+            count,
+            send: used(sends, send, "what is sent")?,
+            receive: used(receives, receive, "what is received")?,
+        })
+    }
+
+    /// Destroys it: nobody may use it any more. `tell` is called when the calls that are queued have come to their end, at
+    /// the latest when the communicator's time is up.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if it was destroyed before.
+    pub fn destroy(&self, stream: &Stream, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
+        check(self, stream.context())?;
+        if self.0.destroyed.swap(true, Ordering::AcqRel) {
+            return Err(DeviceError::new(Status::InvalidHandle, "the communicator was destroyed already"));
+        }
+        stream.when_done(tell)
+    }
+
+    /// Watches a call that was queued: the communicator stays alive until it is done, and is aborted if that takes too long.
+    fn watch(&self, stream: &Stream) -> Result<()> {
+        self.0.deadlines.lock().push_back(Instant::now() + self.0.timeout);
+        Watch::add(&self.0);
+        let watched = self.clone();
+        let done = stream.after(None, Some(Box::new(move |_| watched.done())));
+        if done.is_err() {
+            self.0.deadlines.lock().pop_back();
+        }
+        done
+    }
+}
+
+impl Communicator {
+    /// The oldest of the calls that were queued has come to its end.
+    fn done(&self) {
+        self.0.deadlines.lock().pop_front();
+    }
+}
+
+/// Bytes of an element that can be computed with.
+fn element_size(dtype: DType) -> Result<u64> {
+    use DType::{BF16, F16, F32, F64, I8, I32, I64, UI8, UI32, UI64};
+    match dtype {
+        F32 | F64 | F16 | BF16 | I8 | UI8 | I32 | UI32 | I64 | UI64 => Ok(dtype.size().unwrap_or(0) as u64),
+        other => Err(DeviceError::new(Status::NotSupported, format!("collectives do not take {other}"))),
+    }
+}
+
+/// Queues calls as one.
+fn run(calls: &[Call]) -> Result<()> {
+    let Some(first) = calls.first() else { return Ok(()) };
+    let address = |buffer: &Option<DeviceBuffer>| buffer.as_ref().map_or(0, DeviceBuffer::address);
+    let hal_calls: Vec<_> = calls
+        .iter()
+        .map(|call| hal::CollectiveCall {
+            communicator: &call.communicator.0.hal,
+            stream: call.stream.hal(),
+            operation: call.operation,
+            dtype: call.dtype,
+            count: call.count,
+            send: address(&call.send),
+            receive: address(&call.receive),
+        })
+        .collect();
+    first.communicator.context().hal().run_collectives(&hal_calls)?;
+    calls.iter().try_for_each(|call| call.communicator.watch(&call.stream))
+}
+
+/// Calls that are queued as one, so that none waits for another of them: several ranks of one program, or messages both
+/// ways. Cloning shares it.
+#[derive(Clone)]
+pub struct CollectiveGroup(Arc<Mutex<GroupState>>);
+
+#[derive(Default)]
+struct GroupState {
+    members: Vec<Communicator>,
+    calls: Vec<Call>,
+    ended: bool,
+}
+
+impl CollectiveGroup {
+    /// From now on the calls of these communicators are kept until the group ends.
+    ///
+    /// # Errors
+    /// `IllegalState` if one is in a group already; `InvalidContext` if they are not of one backend.
+    pub fn start(communicators: &[Communicator]) -> Result<Self> {
+        let group = Self(Arc::default());
+        for communicator in communicators {
+            let joined = communicators.first().map_or(Ok(()), |first| group.join(first, communicator));
+            if let Err(error) = joined {
+                group.leave();
+                return Err(error);
+            }
+        }
+        Ok(group)
+    }
+
+    fn join(&self, first: &Communicator, communicator: &Communicator) -> Result<()> {
+        check(communicator, communicator.context())?;
+        if !communicator.context().device().is_kin(first.context().device()) {
+            return Err(DeviceError::new(
+                Status::InvalidContext,
+                "the communicators are of different backends",
+            ));
+        }
+        let mut known = communicator.0.group.lock();
+        if known.is_some() {
+            return Err(DeviceError::new(Status::IllegalState, "the communicator is in a group already"));
+        }
+        *known = Some(self.clone());
+        self.0.lock().members.push(communicator.clone());
+        Ok(())
+    }
+
+    fn add(&self, call: Call) -> Result<()> {
+        let mut state = self.0.lock();
+        if state.ended {
+            return Err(ended());
+        }
+        state.calls.push(call);
+        Ok(())
+    }
+
+    /// Lets the communicators go: the calls that were kept.
+    fn leave(&self) -> Vec<Call> {
+        let mut state = self.0.lock();
+        state.ended = true;
+        let (members, calls) = (std::mem::take(&mut state.members), std::mem::take(&mut state.calls));
+        drop(state);
+        members.iter().for_each(|member| *member.0.group.lock() = None);
+        calls
+    }
+
+    /// Ends the group and queues its calls.
+    ///
+    /// # Errors
+    /// The device's; `IllegalState` if it was ended before.
+    pub fn end(&self) -> Result<()> {
+        if self.0.lock().ended {
+            return Err(ended());
+        }
+        run(&self.leave())
+    }
+}
+
+fn ended() -> DeviceError {
+    DeviceError::new(Status::IllegalState, "the group was ended already")
+}
+
+/// Looks after the deadlines of all communicators. Its thread ends when there is nothing to look after.
+#[derive(Default)]
+struct Watch {
+    /// Those with calls that are not done.
+    communicators: Vec<Weak<Inner>>,
+    /// Whether one came since the thread looked.
+    changed: bool,
+    runs: bool,
+}
+
+static WATCH: Mutex<Watch> = Mutex::new(Watch { communicators: Vec::new(), changed: false, runs: false });
+static WATCHED: Condvar = Condvar::new();
+
+impl Watch {
+    fn add(communicator: &Arc<Inner>) {
+        let mut watch = WATCH.lock();
+        let known =
+            watch.communicators.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(communicator)));
+        if !known {
+            watch.communicators.push(Arc::downgrade(communicator));
+            watch.changed = true;
+            WATCHED.notify_all();
+        }
+        if !watch.runs {
+            let thread = std::thread::Builder::new().name("tfrt-collectives".to_owned());
+            // Without a thread nothing is aborted; all else is as it should be.
+            watch.runs = thread.spawn(Self::work).is_ok();
+        }
+    }
+
+    fn work() {
+        let mut watch = WATCH.lock();
+        loop {
+            watch.changed = false;
+            let (now, mut next) = (Instant::now(), None::<Instant>);
+            // Let go of outside of the lock: these may be the last handles.
+            let mut seen = Vec::new();
+            watch.communicators.retain(|communicator| {
+                let Some(communicator) = communicator.upgrade() else { return false };
+                let deadline =
+                    communicator.deadlines.lock().front().copied().filter(|&deadline| deadline > now);
+                next = match (next, deadline) {
+                    (Some(next), Some(deadline)) => Some(next.min(deadline)),
+                    (next, deadline) => next.or(deadline),
+                };
+                seen.push(communicator);
+                deadline.is_some()
+            });
+            parking_lot::MutexGuard::unlocked(&mut watch, || {
+                seen.drain(..).for_each(|communicator| communicator.abort_if_late(now));
+            });
+            match next {
+                _ if watch.changed => {}
+                Some(next) => drop(WATCHED.wait_until(&mut watch, next)),
+                None => {
+                    watch.runs = false;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn abort_if_late(&self, now: Instant) {
+        if self.deadlines.lock().front().is_none_or(|&deadline| deadline > now) {
+            return;
+        }
+        let detail = format!("not all ranks came within {:?}", self.timeout);
+        let why = DeviceError::new(Status::NcclFailed, detail);
+        self.counted.context().hal().abort_communicator(&self.hal, &why);
+    }
+}
+
+impl fmt::Debug for Communicator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.0.rank, self.0.ranks)
+    }
+}
+
+impl fmt::Debug for CollectiveGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "group of {} collectives", self.0.lock().calls.len())
+    }
+}
