@@ -31,6 +31,12 @@ pub trait Backing: Send + Sync + 'static {
     /// The device's. The memory then still belongs to the allocator.
     fn free(&self, address: u64, bytes: u64) -> Result<(), Diagnostic>;
 
+    /// Whether the source has a strategy of its own: memory is then taken as it is asked for, and given back as soon as
+    /// nobody uses it.
+    fn is_cached(&self) -> bool {
+        false
+    }
+
     /// A fence behind everything that is queued on `stream` now.
     ///
     /// # Errors

@@ -231,7 +231,10 @@ impl<B: Backing> CachingAllocator<B> {
     #[inline]
     pub fn free(&self, allocation: Allocation) -> Result<(), Diagnostic> {
         let mut shared = self.shared.lock();
-        let result = shared.pool.give_back(&allocation);
+        let mut result = shared.pool.give_back(&allocation);
+        if self.backing.is_cached() {
+            result = result.and(shared.pool.release_done());
+        }
         let somebody_waits = !shared.waiting.is_empty();
         drop(shared);
         if somebody_waits {

@@ -217,9 +217,9 @@ impl<B: Backing> Pool<B> {
 
     /// Asks the device for a segment: a large one, if that leaves `allowed` bytes reserved, else a smaller one.
     fn grow(&mut self, slot: u32, bytes: u64, allowed: u64) -> Result<Grown, Diagnostic> {
-        let exact = segment_bytes(bytes);
+        let exact = if self.backing.is_cached() { bytes } else { segment_bytes(bytes) };
         let growth = (self.statistics.bytes_reserved / GROWTH_DIVISOR).min(GROWTH_BYTES_MAX);
-        let large = segment_bytes(growth).max(exact);
+        let large = if self.backing.is_cached() { exact } else { segment_bytes(growth).max(exact) };
         let fits_allowance = self.statistics.bytes_reserved.saturating_add(large) <= allowed;
         let mut sizes = [if fits_allowance { large } else { exact }, exact, bytes];
         sizes.sort_unstable_by(|a, b| b.cmp(a));
@@ -328,6 +328,12 @@ impl<B: Backing> Pool<B> {
     pub(super) fn last_fences(&mut self) -> Result<Vec<Arc<B::Fence>>, Diagnostic> {
         self.cover_free_blocks()?;
         Ok(self.streams.slots().filter_map(|slot| self.streams.last_fence(slot)).collect())
+    }
+
+    /// Gives back what nobody uses any more, and sees to it that the rest will be found out about.
+    pub(super) fn release_done(&mut self) -> Result<(), Diagnostic> {
+        self.cover_free_blocks()?;
+        self.release_unused().map(drop)
     }
 
     /// Gives back every cached segment that nobody uses.

@@ -36,6 +36,10 @@ impl Backing for HalBacking {
         Ok(self.hal.free(address)?)
     }
 
+    fn is_cached(&self) -> bool {
+        self.hal.is_cached()
+    }
+
     fn record(&self, stream: &StreamRef) -> Result<Arc<Fence>, Diagnostic> {
         let event = self.hal.create_event(EventOptions { internal: true, ..EventOptions::default() })?;
         self.hal.record_event(&event, stream.hal())?;

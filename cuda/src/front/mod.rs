@@ -41,7 +41,7 @@ pub use graph::Graph;
 pub use launch::Argument;
 pub use memory_timeline::MemoryTimeline;
 pub use module::{Function, Module};
-pub use platform::{Absence, Choice, Device, DeviceOptions, NoopFault, Platform};
+pub use platform::{Absence, Choice, Device, DeviceOptions, NoopFault, Platform, cpu};
 pub use stream::Stream;
 pub use transfer::{Then, Transferred};
 

@@ -74,6 +74,8 @@ pub struct DeviceOptions {
     pub threads: usize,
     /// What goes wrong on noop devices.
     pub fault: NoopFault,
+    /// Devices from elsewhere, in place of those of `choice`, and which of them if not all.
+    backend: Option<(Arc<dyn DynBackend>, Option<u32>)>,
     /// Who watches what is done on CPU devices.
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Who keeps what allocators do.
@@ -84,6 +86,11 @@ impl DeviceOptions {
     /// So many devices of this choice.
     pub fn new(choice: Choice, devices: u32) -> Self {
         Self { choice, devices, ..Self::default() }
+    }
+
+    /// The devices of a backend from elsewhere; with a number, that one alone.
+    pub fn of(backend: Arc<dyn DynBackend>, only: Option<u32>) -> Self {
+        Self { backend: Some((backend, only)), ..Self::default() }
     }
 
     /// Has a checker watch what is done on CPU devices; on others it sees nothing.
@@ -109,6 +116,7 @@ impl Default for DeviceOptions {
             memory_bytes: 0,
             threads: 0,
             fault: NoopFault::None,
+            backend: None,
             observer: None,
             timeline: None,
         }
@@ -120,6 +128,7 @@ impl fmt::Debug for DeviceOptions {
         f.debug_struct("DeviceOptions")
             .field("choice", &self.choice)
             .field("devices", &self.devices)
+            .field("backend", &self.backend.as_ref().map(|(backend, _)| backend.name()))
             .finish_non_exhaustive()
     }
 }
@@ -134,7 +143,7 @@ pub struct Platform {
 }
 
 pub(super) struct Shared {
-    pub(super) backend: Box<dyn DynBackend>,
+    pub(super) backend: Arc<dyn DynBackend>,
     /// The backend's number of our first device.
     first: u32,
     count: u32,
@@ -152,6 +161,10 @@ impl Platform {
     pub fn new(options: &DeviceOptions) -> Result<Self> {
         let mut absence = None;
         let (backend, first, count) = match options.choice {
+            _ if let Some((backend, only)) = &options.backend => {
+                let (first, count) = chosen(backend.name(), backend.device_count(), *only)?;
+                (backend.clone(), first, count)
+            }
             Choice::Noop => (hal::erase(NoopBackend::new(options)), 0, options.devices.max(1)),
             Choice::Cpu => (cpu(options)?, 0, options.devices.max(1)),
             Choice::Auto => match crate::gpu::find() {
@@ -166,15 +179,8 @@ impl Platform {
             },
             Choice::Cuda(which) => {
                 let backend = crate::gpu::find()?;
-                let found = backend.device_count();
-                match which {
-                    None => (backend, 0, found),
-                    Some(number) if number < found => (backend, number, 1),
-                    Some(number) => {
-                        let detail = format!("there is no CUDA device {number}, but {found} in all");
-                        return Err(DeviceError::new(Status::InvalidDevice, detail));
-                    }
-                }
+                let (first, count) = chosen("CUDA", backend.device_count(), which)?;
+                (backend, first, count)
             }
         };
         let shared = Shared {
@@ -189,8 +195,8 @@ impl Platform {
         Ok(Self { shared: Arc::new(shared), absence })
     }
 
-    /// `cuda`, `cpu` or `noop`.
-    pub fn backend(&self) -> &'static str {
+    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    pub fn backend(&self) -> &str {
         self.shared.backend.name()
     }
 
@@ -240,7 +246,23 @@ impl Drop for Platform {
     }
 }
 
-fn cpu(options: &DeviceOptions) -> Result<Box<dyn DynBackend>> {
+/// The first device and how many there are: all, or one.
+fn chosen(kind: &str, found: u32, only: Option<u32>) -> Result<(u32, u32)> {
+    match only {
+        None => Ok((0, found)),
+        Some(number) if number < found => Ok((number, 1)),
+        Some(number) => {
+            let detail = format!("there is no {kind} device {number}, but {found} in all");
+            Err(DeviceError::new(Status::InvalidDevice, detail))
+        }
+    }
+}
+
+/// CPU devices as a backend: for those who serve them to others, and check what the front would.
+///
+/// # Errors
+/// If its threads cannot be started.
+pub fn cpu(options: &DeviceOptions) -> Result<Arc<dyn DynBackend>> {
     let options = CpuOptions {
         devices: options.devices,
         threads: options.threads,
@@ -276,8 +298,8 @@ impl Device {
         &self.0.properties
     }
 
-    /// `cuda`, `cpu` or `noop`.
-    pub fn backend(&self) -> &'static str {
+    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    pub fn backend(&self) -> &str {
         self.0.platform.backend.name()
     }
 

@@ -31,7 +31,7 @@ use crate::error::Result;
 use crate::hal::{DynBackend, erase};
 
 /// The CUDA devices, or why there are none.
-pub(crate) fn find() -> Result<Box<dyn DynBackend>> {
+pub(crate) fn find() -> Result<std::sync::Arc<dyn DynBackend>> {
     GpuBackend::discover().map(erase)
 }
 

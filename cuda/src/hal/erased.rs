@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "unsafe methods are handed on with their contracts")]
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tfrt_host::DType;
@@ -38,7 +39,7 @@ pub type DynContext = dyn Context<
 /// A backend whose contexts are behind one type for all.
 pub trait DynBackend: Send + Sync {
     /// See [`Backend::name`].
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// See [`Backend::device_count`].
     fn device_count(&self) -> u32;
     /// See [`Backend::properties`].
@@ -50,8 +51,8 @@ pub trait DynBackend: Send + Sync {
 }
 
 /// The backend behind one type for all.
-pub fn erase<B: Backend>(backend: B) -> Box<dyn DynBackend> {
-    Box::new(ErasedBackend(backend))
+pub fn erase<B: Backend>(backend: B) -> Arc<dyn DynBackend> {
+    Arc::new(ErasedBackend(backend))
 }
 
 struct ErasedBackend<B>(B);
@@ -59,7 +60,7 @@ struct ErasedBackend<B>(B);
 struct ErasedContext<C>(C);
 
 impl<B: Backend> DynBackend for ErasedBackend<B> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.0.name()
     }
     fn device_count(&self) -> u32 {
@@ -133,6 +134,9 @@ impl<C: Context> Memory for ErasedContext<C> {
     }
     fn is_allocated(&self, address: u64, bytes: u64) -> bool {
         self.0.is_allocated(address, bytes)
+    }
+    fn is_cached(&self) -> bool {
+        self.0.is_cached()
     }
 }
 

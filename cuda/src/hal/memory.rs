@@ -60,6 +60,12 @@ pub trait Memory: Resources {
     /// Whether all of `address .. address + bytes` lies in one live allocation of this backend. What a backend cannot
     /// know it answers with true.
     fn is_allocated(&self, address: u64, bytes: u64) -> bool;
+
+    /// Whether `allocate` and `free` follow a strategy of their own, so that memory nobody uses is given back at once
+    /// instead of being kept.
+    fn is_cached(&self) -> bool {
+        false
+    }
 }
 
 /// One end of a two-dimensional copy.

@@ -17,6 +17,7 @@ mod erased;
 mod event;
 mod graph;
 mod memory;
+mod memory_only;
 mod module;
 mod stream;
 
@@ -31,6 +32,7 @@ pub use erased::{DynBackend, DynContext, Erased, erase};
 pub use event::{EventOptions, Events};
 pub use graph::Graphs;
 pub use memory::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Transfers};
+pub use memory_only::MemoryOnly;
 pub use module::{
     BufferParameter, Dim3, FunctionAttributes, Intent, LaunchConfig, Modules, PackedParameters, ParameterInfo,
 };
@@ -43,8 +45,8 @@ pub trait Backend: Send + Sync + 'static {
     /// The backend's contexts.
     type Context: Context;
 
-    /// `cuda`, `cpu` or `noop`.
-    fn name(&self) -> &'static str;
+    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    fn name(&self) -> &str;
 
     /// How many devices there are; the answer does not change.
     fn device_count(&self) -> u32;

@@ -10,51 +10,16 @@
     reason = "cases end that way, and the suite tells what it did"
 )]
 
-mod blas;
-mod collectives;
-mod dnn;
-mod events;
-mod faults;
-mod graphs;
-mod launches;
-mod memory;
-mod misuse;
-mod support;
+#[path = "suite.rs"]
+mod suite;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use tfrt_cuda::front::{Choice, Context, DeviceOptions, Platform};
-
-/// A case: its name, and what must hold on a fresh context.
-type Case = (&'static str, fn(&Context));
-/// A case of several devices: on fresh contexts of all there are.
-type DevicesCase = (&'static str, fn(&[Context]));
-
-/// What is run of either kind.
-#[derive(Clone, Copy)]
-enum Body {
-    Device(fn(&Context)),
-    Devices(fn(&[Context])),
-}
-
-fn cases() -> Vec<(&'static str, Body)> {
-    let one_device = [
-        memory::CASES,
-        events::CASES,
-        launches::CASES,
-        graphs::CASES,
-        blas::CASES,
-        dnn::CASES,
-        misuse::CASES,
-        faults::CASES,
-    ];
-    let one_device = one_device.into_iter().flatten().map(|(name, case)| (*name, Body::Device(*case)));
-    one_device.chain(collectives::CASES.iter().map(|(name, case)| (*name, Body::Devices(*case)))).collect()
-}
+use suite::Skips;
+use tfrt_cuda::front::{Choice, DeviceOptions, Platform};
 
 /// What a backend does not do, and why.
-fn skips(backend: &str) -> &'static [(&'static str, &'static str)] {
+fn skips(backend: &str) -> Skips {
     const NO_BYTES: &str = "noop memory has no bytes";
     const NO_CODE: &str = "noop modules have no code";
     const NO_TIME: &str = "noop work takes no time";
@@ -67,8 +32,10 @@ fn skips(backend: &str) -> &'static [(&'static str, &'static str)] {
             ("memory/copy_2d", NO_BYTES),
             ("memory/copy_2d_with_the_host", NO_BYTES),
             ("memory/pinned", NO_BYTES),
+            ("memory/registered", NO_BYTES),
             ("memory/large_copies", NO_BYTES),
             ("memory/reuse_across_streams_is_ordered", NO_BYTES),
+            ("memory/copies_before_reuse_are_done", NO_BYTES),
             ("memory/host_access_in_flight_is_an_error", NO_TIME),
             ("events/order_streams", NO_BYTES),
             ("events/not_reached_before_work", NO_TIME),
@@ -119,58 +86,19 @@ fn skips(backend: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Runs the suite on one backend: how many passed, failed, were skipped.
-fn run(choice: Choice, filter: Option<&str>) -> Option<[usize; 3]> {
-    let platform = match Platform::new(&DeviceOptions::new(choice, 2)) {
-        Ok(platform) => platform,
-        Err(why) => {
-            println!("{choice:?}: not run: {why}");
-            return None;
-        }
-    };
-    let (backend, mut counts) = (platform.backend(), [0; 3]);
-    let skips = skips(backend);
-    for (name, _) in skips {
-        assert!(cases().iter().any(|(case, _)| case == name), "{backend} skips {name}, which does not exist");
-    }
-    for (name, case) in cases() {
-        if filter.is_some_and(|filter| !name.contains(filter)) {
-            continue;
-        }
-        if let Some((_, reason)) = skips.iter().find(|(skipped, _)| *skipped == name) {
-            println!("{backend} {name}: skipped: {reason}");
-            counts[2] += 1;
-            continue;
-        }
-        let context = |number: u32| platform.device(number.into()).unwrap().create_context().unwrap();
-        let passed = catch_unwind(AssertUnwindSafe(|| match case {
-            Body::Device(case) => case(&context(0)),
-            Body::Devices(case) => case(&(0..platform.device_count()).map(context).collect::<Vec<_>>()),
-        }));
-        let passed = passed.is_ok();
-        println!("{backend} {name}: {}", if passed { "ok" } else { "FAILED" });
-        counts[usize::from(!passed)] += 1;
-    }
-    Some(counts)
-}
-
 fn main() -> ExitCode {
-    // The arguments of the usual harness: a name is a filter, flags do not matter here.
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let mut total = [0; 3];
+    let (filter, mut total) = (suite::filter(), [0; 3]);
     for choice in [Choice::Cpu, Choice::Noop, Choice::Cuda(None)] {
-        if let Some(counts) = run(choice, filter.as_deref()) {
-            println!("{choice:?}: {} passed, {} failed, {} skipped", counts[0], counts[1], counts[2]);
-            total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        }
+        let platform = match Platform::new(&DeviceOptions::new(choice, 2)) {
+            Ok(platform) => platform,
+            Err(why) => {
+                println!("{choice:?}: not run: {why}");
+                continue;
+            }
+        };
+        let counts = suite::run(&platform, skips(platform.backend()), filter.as_deref());
+        println!("{choice:?}: {} passed, {} failed, {} skipped", counts[0], counts[1], counts[2]);
+        total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
-    let result = if total[1] == 0 { "ok" } else { "FAILED" };
-    println!(
-        "test result: {result}. {} passed; {} failed; {} ignored; {} cases",
-        total[0],
-        total[1],
-        total[2],
-        cases().len()
-    );
-    if total[1] == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if suite::conclude(total) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

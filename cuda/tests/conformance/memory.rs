@@ -17,11 +17,13 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/copy_2d_with_the_host", copy_2d_with_the_host),
     ("memory/rows_are_checked", rows_are_checked),
     ("memory/pinned", pinned),
+    ("memory/registered", registered),
     ("memory/large_copies", large_copies),
     ("memory/sizes_and_ranges_are_checked", sizes_and_ranges_are_checked),
     ("memory/empty_buffers", empty_buffers),
     ("memory/buffers_may_go_when_queued", buffers_may_go_when_queued),
     ("memory/reuse_across_streams_is_ordered", reuse_across_streams_is_ordered),
+    ("memory/copies_before_reuse_are_done", copies_before_reuse_are_done),
     ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
     ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
     ("memory/nothing_leaks", nothing_leaks),
@@ -155,6 +157,11 @@ fn pinned(context: &Context) {
     bench.stream.copy_from_host(&buffer, 0, &memory, 0, 16).unwrap();
     bench.stream.synchronize().unwrap();
     assert_eq!(bench.download::<u8>(&buffer, 16), [7; 16]);
+}
+
+fn registered(context: &Context) {
+    let bench = Bench::new(context);
+    let buffer = bench.upload(&[7u8; 16]);
     let registered = zeros(4096);
     context.register_host(&registered).unwrap();
     fails(context.register_host(&registered), Status::HostMemoryAlreadyRegistered);
@@ -226,6 +233,25 @@ fn reuse_across_streams_is_ordered(context: &Context) {
         other.set(&reused, 0, Pattern::U32(0xffff_ffff), count as u64).unwrap();
         drop(reused);
         assert_eq!(bench.download::<f32>(&kept, count), vec![4.0; count]);
+    }
+    other.synchronize().unwrap();
+}
+
+/// As above, for devices without kernels: what was freed is copied first, however late that is.
+fn copies_before_reuse_are_done(context: &Context) {
+    let bench = Bench::new(context);
+    let other = context.create_stream(StreamOptions::default()).unwrap();
+    let count = 100_000usize;
+    for round in 0..10 {
+        let source = bench.upload(&vec![round; count]);
+        let kept = bench.buffer(4 * count);
+        bench.stream.host_callback(|| std::thread::sleep(std::time::Duration::from_millis(2))).unwrap();
+        bench.stream.copy((&kept, 0), (&source, 0), 4 * count as u64, false).unwrap();
+        drop(source);
+        let reused = bench.allocator.allocate(&other, 4 * count as i64, "test").unwrap();
+        other.set(&reused, 0, Pattern::U32(0xffff_ffff), count as u64).unwrap();
+        drop(reused);
+        assert_eq!(bench.download::<u32>(&kept, count), vec![round; count]);
     }
     other.synchronize().unwrap();
 }

@@ -9,6 +9,7 @@ use super::support::{Bench, config, fails, function, host, zeros};
 
 pub(crate) const CASES: &[Case] = &[
     ("misuse/other_contexts", other_contexts),
+    ("misuse/libraries_of_other_contexts", libraries_of_other_contexts),
     ("misuse/moved_buffers", moved_buffers),
     ("misuse/destroyed_allocators", destroyed_allocators),
     ("misuse/read_only_host_memory", read_only_host_memory),
@@ -31,13 +32,18 @@ fn other_contexts(context: &Context) {
     event.record(&theirs.stream).unwrap();
     ours.stream.wait(&event).unwrap();
     ours.stream.copy((&buffer, 0), (&foreign, 0), 64, true).unwrap();
+    ours.stream.synchronize().unwrap();
+    theirs.stream.synchronize().unwrap();
+}
+
+fn libraries_of_other_contexts(context: &Context) {
+    let ours = Bench::new(context);
+    let theirs = Bench::new(&context.device().create_context().unwrap());
     let blas = theirs.context.create_blas().unwrap();
     fails(blas.set_stream(&ours.stream), Status::InvalidContext);
     let empty = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry empty() { ret; }";
     let empty = function(&theirs.context, empty, "empty");
     fails(ours.stream.launch(&empty, &config(1, 1), &[]), Status::InvalidContext);
-    ours.stream.synchronize().unwrap();
-    theirs.stream.synchronize().unwrap();
 }
 
 fn moved_buffers(context: &Context) {

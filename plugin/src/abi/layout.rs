@@ -1,0 +1,77 @@
+//! Which of the two layouts the other side uses, told by the sizes it gives.
+
+use super::{SP_Platform, SP_PlatformFns, released};
+
+/// A struct's size without the padding behind its last member, as `TF_OFFSET_OF_END` has it.
+macro_rules! offset_of_end {
+    ($type:ty, $member:ident, $member_type:ty) => {
+        std::mem::offset_of!($type, $member) + size_of::<$member_type>()
+    };
+}
+
+/// Sizes that one side tells the other; those of the other structs are their `size_of`.
+pub mod sizes {
+    use std::ffi::c_void;
+
+    use super::super::{SP_Allocator, TF_Bool, released};
+    use super::SP_PlatformFns;
+
+    /// `SP_ALLOCATOR_STRUCT_SIZE`.
+    pub const ALLOCATOR: usize = offset_of_end!(SP_Allocator, supports_unified_memory, TF_Bool);
+    /// `SP_PLATFORM_FNS_STRUCT_SIZE`, which ends before the allocators.
+    pub const PLATFORM_FNS_MACRO: usize = offset_of_end!(SP_PlatformFns, destroy_timer_fns, *mut c_void);
+    /// `SP_PLATFORM_STRUCT_SIZE` of the released layout.
+    pub const RELEASED_PLATFORM: usize = offset_of_end!(released::SP_Platform, force_memory_growth, TF_Bool);
+}
+
+/// Which members the structs have that differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Those of the RFC.
+    Rfc,
+    /// Those that TensorFlow released.
+    Released,
+}
+
+impl Layout {
+    /// The layout of whoever gave these sizes to `SP_Platform` and `SP_PlatformFns`.
+    ///
+    /// A platform of the RFC ends with a count behind the two names, and its functions never end between
+    /// `create_custom_allocator` and what undoes it, where the released ones do.
+    pub fn of(platform: usize, platform_fns: usize) -> Self {
+        let count = offset_of_end!(SP_Platform, visible_device_count, usize);
+        let names = offset_of_end!(released::SP_Platform, r#type, *const u8);
+        let flags_alone = platform > names && platform < count;
+        if flags_alone || platform_fns == size_of::<released::SP_PlatformFns>() {
+            Self::Released
+        } else {
+            Self::Rfc
+        }
+    }
+
+    /// What messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rfc => "the RFC's layout",
+            Self::Released => "TensorFlow's released layout",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_are_told_apart_by_size() {
+        assert_eq!((sizes::PLATFORM_FNS_MACRO, size_of::<SP_PlatformFns>()), (64, 96));
+        assert_eq!((sizes::RELEASED_PLATFORM, size_of::<released::SP_PlatformFns>()), (35, 88));
+        for (platform, fns) in [(40, 64), (40, 96), (40, 80), (48, 96), (48, 120)] {
+            assert_eq!(Layout::of(platform, fns), Layout::Rfc, "{platform} {fns}");
+        }
+        // Released versions without the last flags, with further functions, with further members.
+        for (platform, fns) in [(35, 88), (33, 88), (34, 72), (35, 96), (36, 104), (48, 88)] {
+            assert_eq!(Layout::of(platform, fns), Layout::Released, "{platform} {fns}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tfrt_cuda::error::{DeviceError, Result, Status};
+use tfrt_cuda::hal::{EventOptions, Events};
+
+use super::PluginContext;
+use super::device::Device;
+use super::remains::Remaining;
+use super::stream::{Point, Stream, unknown_state};
+use super::timer::Mark;
+use crate::abi::{SP_Event, SP_Stream};
+
+/// States of events, as the C header numbers them.
+const PENDING: i32 = 2;
+const COMPLETE: i32 = 3;
+
+/// An event's handle.
+pub(crate) struct Event {
+    pub(super) device: Arc<Device>,
+    handle: SP_Event,
+    recorded: AtomicBool,
+    /// Where streams record it or wait for it, each stream's last place.
+    uses: Mutex<Vec<Point>>,
+    /// Where it stands among the marks of its stream, if it has timing.
+    mark: Option<Mutex<Option<Mark>>>,
+}
+
+// SAFETY: the handle is the plug-in's, and only handed back to it, from any thread as the API has it.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    pub(super) fn handle(&self) -> SP_Event {
+        self.handle
+    }
+
+    pub(super) fn is_recorded(&self) -> bool {
+        self.recorded.load(Ordering::Acquire)
+    }
+
+    /// Takes note that the stream refers to it up to where it ends now.
+    pub(super) fn used_by(&self, stream: &Stream) {
+        let (core, point) = stream.point();
+        let mut uses = self.uses.lock();
+        match uses.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &core)) {
+            Some(known) => known.1 = point,
+            None => uses.push((core, point)),
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let uses = std::mem::take(self.uses.get_mut());
+        self.device.remains.bury(&self.device, Remaining::Event(self.handle), uses);
+    }
+}
+
+/// Whether an event is reached.
+pub(super) fn state_of(device: &Device, event: SP_Event) -> Result<bool> {
+    // SAFETY: the plug-in's function, its device and event.
+    match unsafe { (device.calls().get_event_status)(device.pointer(), event) } {
+        COMPLETE => Ok(true),
+        PENDING => Ok(false),
+        state => Err(unknown_state(device, state)),
+    }
+}
+
+impl Device {
+    pub(super) fn create_event(&self) -> Result<SP_Event> {
+        let mut handle: SP_Event = std::ptr::null_mut();
+        // SAFETY: the plug-in's function, its device, and a place for the event.
+        self.call("create_event", |device, status| unsafe {
+            (self.calls().create_event)(device, &raw mut handle, status);
+        })?;
+        if handle.is_null() {
+            Err(self.wrong(Status::Unknown, "create_event gave no event"))
+        } else {
+            Ok(handle)
+        }
+    }
+
+    pub(super) fn record(&self, stream: SP_Stream, event: SP_Event) -> Result<()> {
+        // SAFETY: the plug-in's function, its device, stream and event.
+        self.call("record_event", |device, status| unsafe {
+            (self.calls().record_event)(device, stream, event, status);
+        })
+    }
+
+    pub(super) fn wait_for(&self, event: SP_Event) -> Result<()> {
+        // SAFETY: the plug-in's function, its device and event.
+        self.call("block_host_for_event", |device, status| unsafe {
+            (self.calls().block_host_for_event)(device, event, status);
+        })
+    }
+}
+
+impl Events for PluginContext {
+    fn create_event(&self, options: EventOptions) -> Result<Event> {
+        let device = self.device.clone();
+        device.remains.clear(&device);
+        Ok(Event {
+            handle: device.create_event()?,
+            device,
+            recorded: AtomicBool::new(false),
+            uses: Mutex::default(),
+            mark: options.timing.then(Mutex::default),
+        })
+    }
+
+    fn record_event(&self, event: &Event, stream: &Stream) -> Result<()> {
+        if let Some(mark) = &event.mark {
+            let new = Mark::put(stream)?;
+            *mark.lock() = Some(new);
+        }
+        let done = self.device.record(stream.handle(), event.handle);
+        stream.queued();
+        event.used_by(stream);
+        done?;
+        event.recorded.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn query_event(&self, event: &Event) -> Result<bool> {
+        if event.is_recorded() { state_of(&self.device, event.handle) } else { Ok(true) }
+    }
+
+    fn synchronize_event(&self, event: &Event) -> Result<()> {
+        if !event.is_recorded() {
+            return Ok(());
+        }
+        self.device.wait_for(event.handle)?;
+        // That is over; a failure before it is this answer.
+        state_of(&self.device, event.handle).map(drop)
+    }
+
+    fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {
+        let mark = |event: &Event| event.mark.as_ref().and_then(|mark| mark.lock().clone());
+        let (Some(start), Some(end)) = (mark(start), mark(end)) else {
+            return Err(DeviceError::new(Status::InvalidHandle, "an event has no time"));
+        };
+        Mark::elapsed_ms(&self.device, &start, &end)
+    }
+}

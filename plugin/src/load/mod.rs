@@ -1,0 +1,17 @@
+//! Loading plug-ins: from a file to devices, each step validated, and undone in reverse order whatever fails.
+
+#![expect(unsafe_code, reason = "a plug-in's functions and structs are its own word")]
+
+mod calls;
+mod devices;
+mod platform;
+mod registry;
+mod slot;
+mod source;
+
+pub(crate) use calls::Calls;
+pub(crate) use devices::{Devices, Handle};
+pub(crate) use platform::Platform;
+pub(crate) use source::{Replacement, Source};
+
+pub use registry::{Plugin, PluginRegistry};

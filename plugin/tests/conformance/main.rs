@@ -1,0 +1,56 @@
+//! The device layer's conformance suite, on plug-ins: the sample in both layouts.
+//!
+//! What the API cannot do is skipped, with the reason.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "cases end that way, and the suite tells what it did"
+)]
+
+#[path = "../../../cuda/tests/conformance/suite.rs"]
+mod suite;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use tfrt_cuda::front::{DeviceOptions, Platform};
+use tfrt_plugin::Plugin;
+
+const NO_MODULES: &str = "the API has no modules";
+const SKIPS: suite::Skips = &[
+    ("launches/", NO_MODULES),
+    ("faults/", NO_MODULES),
+    ("memory/reuse_across_streams_is_ordered", NO_MODULES),
+    ("misuse/libraries_of_other_contexts", NO_MODULES),
+    ("graphs/", "the API has no graphs"),
+    ("blas/", "the API has no libraries"),
+    ("dnn/", "the API has no libraries"),
+    ("collectives/", "the API has no collectives"),
+    ("memory/registered", "the API cannot pin memory that the plug-in did not allocate"),
+];
+
+fn main() -> ExitCode {
+    let (filter, mut total) = (suite::filter(), [0; 3]);
+    let dir = support::scratch("conformance");
+    let released = format!("-I{}", support::sources().join("released").display());
+    let builds: [(&str, Vec<&str>); 2] = [("rfc", vec![]), ("released", vec!["-DRELEASED", &released])];
+    for (name, arguments) in builds {
+        let library = dir.join(format!("sample-{name}.so"));
+        support::plugin(&support::sources().join("sample.c"), &library, &arguments);
+        run(&library, filter.as_deref(), &mut total);
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+    if suite::conclude(total) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run(library: &Path, filter: Option<&str>, total: &mut [usize; 3]) {
+    let plugin = Plugin::load(library).unwrap();
+    println!("{plugin:?}");
+    let platform = Platform::new(&DeviceOptions::of(plugin.backend(), None)).unwrap();
+    let counts = suite::run(&platform, SKIPS, filter);
+    println!("{}: {} passed, {} failed, {} skipped", library.display(), counts[0], counts[1], counts[2]);
+    total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+}
