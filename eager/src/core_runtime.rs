@@ -2,12 +2,12 @@
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext, HostContext};
 
 use crate::{
-    CoreRuntimeOp, CpuOpHandler, Device, NullOpHandler, OpAttrs, OpHandler, OpInvocation, OpRegistry,
-    Results, TensorHandle, ops,
+    CoreRuntimeOp, CpuOpHandler, Device, DeviceOpHandler, DeviceQueue, NullOpHandler, OpAttrs, OpHandler,
+    OpInvocation, OpRegistry, Results, TensorHandle, ops,
 };
 
 /// The name of the device that host memory is.
@@ -17,13 +17,20 @@ const HOST_DEVICE: &str = "CPU:0";
 pub struct CoreRuntime {
     ops: Arc<OpRegistry>,
     device: Device,
+    /// Devices with memory of their own, by number.
+    devices: Mutex<HashMap<u32, Device>>,
     handlers: RwLock<HashMap<String, Arc<dyn OpHandler>>>,
 }
 
 impl CoreRuntime {
     /// A runtime with these ops and no handlers.
     pub fn new(ops: OpRegistry) -> Self {
-        Self { ops: Arc::new(ops), device: Device::new(HOST_DEVICE), handlers: RwLock::default() }
+        Self {
+            ops: Arc::new(ops),
+            device: Device::new(HOST_DEVICE),
+            devices: Mutex::default(),
+            handlers: RwLock::default(),
+        }
     }
 
     /// The host's runtime, made with all ops of this crate when first asked for.
@@ -53,6 +60,43 @@ impl CoreRuntime {
     /// A handler of all ops in host memory that leaves others to `fallback`.
     pub fn cpu_with_fallback(&self, fallback: Arc<dyn OpHandler>) -> Arc<dyn OpHandler> {
         Arc::new(CpuOpHandler::new(self.device.clone(), self.ops.clone(), fallback))
+    }
+
+    /// A handler of the ops that `target` can run, which leaves others to `fallback`. Handlers of one device share a queue,
+    /// as long as its context has not failed.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn on_device(
+        &self,
+        target: &tfrt_cuda::front::Device,
+        fallback: Arc<dyn OpHandler>,
+    ) -> Result<Arc<dyn OpHandler>, Diagnostic> {
+        let mut devices = self.devices.lock();
+        let works =
+            |device: &&Device| device.queue().is_some_and(|queue| queue.context().failure().is_none());
+        let device = match devices.get(&target.ordinal()).filter(works) {
+            Some(device) => device.clone(),
+            None => {
+                let name = format!("GPU:{}", target.ordinal());
+                let device = Device::with_queue(name, DeviceQueue::new(target)?);
+                devices.insert(target.ordinal(), device.clone());
+                device
+            }
+        };
+        Ok(Arc::new(DeviceOpHandler::new(device, self.ops.clone(), fallback)))
+    }
+
+    /// The device of this name: the host's, or one that a handler was made for.
+    ///
+    /// # Errors
+    /// NotFound.
+    pub fn device(&self, name: &str) -> Result<Device, Diagnostic> {
+        if self.device.name() == name {
+            return Ok(self.device.clone());
+        }
+        let missing = || Diagnostic::new(ErrorCode::NotFound, format!("no device is called '{name}'"));
+        self.devices.lock().values().find(|device| device.name() == name).cloned().ok_or_else(missing)
     }
 
     /// Makes a handler known by a name, in place of an earlier one of that name.

@@ -1,11 +1,14 @@
-//! What happens when an op with an implementation in host memory is called.
+//! What happens when an op is called: in host memory, or on a device.
 //!
 //! An error among the arguments becomes every result. Then the metadata function runs, and what it refuses is an error of
 //! the call. If all arguments are there, so is the implementation's turn; else the call is kept, with its arguments and
 //! attributes, until the last of them is, and its results are promised. Ops that do something beyond their results also
 //! wait for the caller's chain, and leave one behind.
+//!
+//! Tensors that are in device memory while the op takes them from the host are copied first, which is one more thing to wait
+//! for. The other way needs no waiting: see [`on_device`](crate::on_device).
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use smallvec::SmallVec;
 use tfrt_host::{
@@ -14,15 +17,40 @@ use tfrt_host::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use crate::{
-    CpuCall, CpuResult, Device, Forms, MetadataCall, OpAttrs, OpInvocation, Results, TensorHandle, op::fail,
-    registry::Op, tensor_handle::host_tensor,
+    CoreRuntime, CpuCall, CpuResult, Device, DeviceArgument, DeviceTensor, Forms, MetadataCall, OpAttrs,
+    OpInvocation, Results, TensorHandle, on_device, op::fail, registry::Op, tensor_handle::host_tensor,
 };
 
 static CONVERT: Accessor = Accessor::new("conversion to a dense tensor");
 
 type Metadata = SmallVec<[TensorMetadata; 2]>;
 
-/// Calls `op` on tensors of the host `device`.
+/// Whether an op on this device takes an argument from host memory.
+fn takes_from_host(op: &Op, device: &Device, index: usize) -> bool {
+    match (device.queue(), &op.device) {
+        (Some(_), Some((_, host_arguments))) => host_arguments.must_be_on_host(index),
+        _ => true,
+    }
+}
+
+/// Queues the copies of available arguments that are on a device and should not be.
+fn fetch(
+    op: &Op,
+    device: &Device,
+    arguments: &mut [AsyncValue],
+    cx: &ExecutionContext,
+) -> Result<(), Diagnostic> {
+    for (index, argument) in arguments.iter_mut().enumerate() {
+        if let Some(tensor) = argument.get::<DeviceTensor>()
+            && takes_from_host(op, device, index)
+        {
+            *argument = tensor.to_host(cx)?.into_untyped();
+        }
+    }
+    Ok(())
+}
+
+/// Calls `op` on `device`.
 pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocation<'_>) -> Results {
     let (cx, count) = (invocation.cx, invocation.result_count);
     let mut chain = invocation.chain.take().filter(|_| op.side_effecting);
@@ -39,22 +67,35 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
         let message = format!("'{}' gives {got} results, expected {count}", op.name());
         return fail(cx, device, count, Diagnostic::invalid_argument(message), chain);
     }
-    let begins_at_once = invocation.arguments.iter().all(TensorHandle::is_available)
+    let mut arguments: SmallVec<[_; 4]> =
+        invocation.arguments.drain(..).map(TensorHandle::into_tensor).collect();
+    if let Err(error) = fetch(op, device, &mut arguments, cx) {
+        return fail(cx, device, count, error, chain);
+    }
+    let begins_at_once = arguments.iter().all(|argument| argument.status() != Status::Pending)
         && chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
-    let arguments = invocation.arguments.drain(..).map(TensorHandle::into_tensor).collect();
     if !begins_at_once {
         return defer(op, device, (cx, arguments, invocation.attrs), metadata, chain, count);
     }
-    match run(op, cx, arguments, invocation.attrs, metadata.as_deref()) {
+    match run(op, device, cx, arguments, (invocation.attrs, metadata.as_deref(), count)) {
         Ok(result) => {
             if let (Some(chain), Some(done)) = (chain.as_mut(), result.done) {
                 **chain = done;
             }
+            let results_on = results_on(op, device, cx);
             let handles = result.tensors.into_iter().enumerate();
             let known = |index| metadata.as_ref().map(|metadata| &metadata[index]);
-            handles.map(|(index, tensor)| handle(device, known(index), tensor)).collect()
+            handles.map(|(index, tensor)| handle(&results_on, known(index), tensor)).collect()
         }
         Err(error) => fail(cx, device, count, error, chain),
+    }
+}
+
+/// Where the results are.
+fn results_on<'d>(op: &Op, device: &'d Device, cx: &ExecutionContext) -> Cow<'d, Device> {
+    match op.results_on_host && device.queue().is_some() {
+        true => Cow::Owned(CoreRuntime::of(cx.host()).host_device().clone()),
+        false => Cow::Borrowed(device),
     }
 }
 
@@ -81,13 +122,30 @@ fn known_metadata(op: &Op, invocation: &OpInvocation<'_>) -> Result<Option<Metad
 /// Computes the results: every argument is available.
 fn run(
     op: &Op,
+    device: &Device,
     cx: &ExecutionContext,
     arguments: SmallVec<[AsyncValue; 4]>,
-    attrs: &OpAttrs,
-    metadata: Option<&[TensorMetadata]>,
+    (attrs, metadata, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
 ) -> Result<CpuResult, Diagnostic> {
     if let Some(reason) = cx.request().cancellation() {
         return Err(reason.clone().into());
+    }
+    if let (Some(queue), Some(implementation)) = (device.queue(), op.device) {
+        let arguments: SmallVec<[_; 4]> =
+            arguments.into_iter().map(device_argument).collect::<Result<_, _>>()?;
+        let metadata_of = |argument: &DeviceArgument| match argument {
+            DeviceArgument::Device(tensor) => tensor.metadata(),
+            DeviceArgument::Host(tensor) => tensor.metadata().clone(),
+        };
+        let later;
+        let results = match metadata {
+            Some(metadata) => metadata,
+            None => {
+                later = late_metadata(op, arguments.iter().map(metadata_of), attrs)?;
+                &later
+            }
+        };
+        return on_device::run(implementation, queue, cx, arguments, (attrs, results), count);
     }
     let mut tensors = SmallVec::<[_; 4]>::new();
     for value in arguments {
@@ -95,20 +153,36 @@ fn run(
         tensors.push(convert(host_tensor(&value)?.clone(), op.forms, cx)?);
     }
     let later;
-    let results = match (metadata, op.metadata) {
-        (Some(metadata), _) => metadata,
-        (None, Some(function)) => {
-            let arguments: SmallVec<[_; 4]> =
-                tensors.iter().map(|tensor| tensor.metadata().clone()).collect();
-            later = function(MetadataCall { arguments: &arguments, attrs })?;
+    let results = match metadata {
+        Some(metadata) => metadata,
+        None => {
+            later = late_metadata(op, tensors.iter().map(|tensor| tensor.metadata().clone()), attrs)?;
             &later
         }
-        (None, None) => &[],
     };
     let Some(function) = op.cpu else {
         return Err(Diagnostic::internal(format!("'{}' has no implementation here", op.name())));
     };
     function(CpuCall { cx, arguments: tensors, attrs, results })
+}
+
+/// What the metadata function says once all arguments are there; nothing if there is none.
+fn late_metadata(
+    op: &Op,
+    arguments: impl Iterator<Item = TensorMetadata>,
+    attrs: &OpAttrs,
+) -> Result<Metadata, Diagnostic> {
+    let Some(function) = op.metadata else { return Ok(Metadata::new()) };
+    let arguments: SmallVec<[_; 4]> = arguments.collect();
+    function(MetadataCall { arguments: &arguments, attrs })
+}
+
+/// An available tensor, wherever it is. The value goes at once: if it was the last one, its tensor is this call's alone.
+fn device_argument(value: AsyncValue) -> Result<DeviceArgument, Diagnostic> {
+    Ok(match value.get::<DeviceTensor>() {
+        Some(tensor) => DeviceArgument::Device(tensor.clone()),
+        None => DeviceArgument::Host(host_tensor(&value)?.clone()),
+    })
 }
 
 /// The tensor in a form that the op takes.
@@ -132,6 +206,7 @@ fn convert(tensor: HostTensor, forms: Forms, cx: &ExecutionContext) -> Result<Ho
 /// A call that waits for its arguments.
 struct Waiting {
     op: Arc<Op>,
+    device: Device,
     cx: ExecutionContext,
     arguments: SmallVec<[AsyncValue; 4]>,
     attrs: OpAttrs,
@@ -150,8 +225,9 @@ fn defer(
     count: usize,
 ) -> Results {
     let known = |index| metadata.as_ref().map(|metadata| &metadata[index]);
+    let results_on = results_on(op, device, cx);
     let (results, handles): (_, Results) =
-        (0..count).map(|index| TensorHandle::promised(device.clone(), known(index))).unzip();
+        (0..count).map(|index| TensorHandle::promised(Device::clone(&results_on), known(index))).unzip();
     let (mut before, mut done) = (None, None);
     if let Some(chain) = chain {
         let (promise, after) = Promise::new();
@@ -160,6 +236,7 @@ fn defer(
     }
     Waiting {
         op: op.clone(),
+        device: device.clone(),
         cx: cx.clone(),
         arguments,
         attrs: attrs.clone(),
@@ -173,41 +250,55 @@ fn defer(
 }
 
 impl Waiting {
-    /// Waits for what is still pending, one after the other, then runs.
-    fn advance(self) {
+    /// Waits for what is still pending, one after the other, and for copies to the host, then runs.
+    fn advance(mut self) {
         let chain = self.chain.as_ref().map(AsyncValueRef::as_untyped);
         let pending = self.arguments.iter().chain(chain).find(|value| value.status() == Status::Pending);
-        match pending.cloned() {
-            Some(value) => value.and_then(move || self.advance()),
-            None => self.run(),
+        if let Some(value) = pending.cloned() {
+            return value.and_then(move || self.advance());
+        }
+        match fetch(&self.op, &self.device, &mut self.arguments, &self.cx) {
+            Ok(()) if self.arguments.iter().any(|value| value.status() == Status::Pending) => self.advance(),
+            fetched => self.run(fetched),
         }
     }
 
-    fn run(self) {
-        let Self { op, cx, arguments, attrs, metadata, results, chain, done } = self;
+    fn run(self, fetched: Result<(), Diagnostic>) {
+        let Self { op, device, cx, arguments, attrs, metadata, results, chain, done } = self;
         // An error that came later is handed on as it is, like one that was there at once.
         let chain = chain.as_ref().map(AsyncValueRef::as_untyped);
         let failed = arguments.iter().chain(chain).find_map(AsyncValue::error);
         let outcome = match failed {
             Some(error) => Err(error),
-            None => run(&op, &cx, arguments, &attrs, metadata.as_deref()).map_err(|error| cx.emit(error)),
+            None => fetched
+                .and_then(|()| {
+                    run(&op, &device, &cx, arguments, (&attrs, metadata.as_deref(), results.len()))
+                })
+                .map_err(|error| cx.emit(error)),
         };
-        match outcome {
-            Ok(result) if result.tensors.len() == results.len() => {
-                results
-                    .into_iter()
-                    .zip(result.tensors)
-                    .for_each(|(promise, tensor)| promise.forward_to(tensor));
-                settle(done, result.done);
-            }
-            outcome => {
-                let error = outcome.err().unwrap_or_else(|| {
-                    let message = format!("'{}' does not give {} results", op.name(), results.len());
-                    cx.emit(Diagnostic::invalid_argument(message))
-                });
-                results.into_iter().for_each(|promise| promise.set_error(error.clone()));
-                settle(done, Some(AsyncValueRef::from_error(error)));
-            }
+        keep(&cx, results, done, outcome);
+    }
+}
+
+/// Keeps the promises of an op that ran later than it was called.
+pub(crate) fn keep(
+    cx: &ExecutionContext,
+    results: SmallVec<[IndirectPromise; 2]>,
+    done: Option<Promise<Chain>>,
+    outcome: Result<CpuResult, Arc<Diagnostic>>,
+) {
+    match outcome {
+        Ok(result) if result.tensors.len() == results.len() => {
+            results.into_iter().zip(result.tensors).for_each(|(promise, tensor)| promise.forward_to(tensor));
+            settle(done, result.done);
+        }
+        outcome => {
+            let error = outcome.err().unwrap_or_else(|| {
+                let message = format!("the op does not give {} results", results.len());
+                cx.emit(Diagnostic::invalid_argument(message))
+            });
+            results.into_iter().for_each(|promise| promise.set_error(error.clone()));
+            settle(done, Some(AsyncValueRef::from_error(error)));
         }
     }
 }

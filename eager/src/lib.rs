@@ -11,6 +11,7 @@ mod core_runtime;
 mod device;
 mod dispatch;
 pub mod kernels;
+mod on_device;
 mod op;
 mod op_attrs;
 mod op_handler;
@@ -20,8 +21,14 @@ mod tensor_handle;
 
 pub use core_runtime::CoreRuntime;
 pub use device::Device;
+pub use on_device::{
+    DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, DeviceQueue, DeviceTensor,
+    HostArguments,
+};
 pub use op::{CoreRuntimeOp, OpInvocation, Results};
 pub use op_attrs::{AttrValue, FromAttr, OpAttrs};
-pub use op_handler::{CompositeOp, CpuOpHandler, LoggingOpHandler, NullOpHandler, OpHandler};
+pub use op_handler::{
+    CompositeOp, CpuOpHandler, DeviceOpHandler, LoggingOpHandler, NullOpHandler, OpHandler,
+};
 pub use registry::{CpuCall, CpuFn, CpuResult, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry};
 pub use tensor_handle::TensorHandle;

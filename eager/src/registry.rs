@@ -8,7 +8,7 @@ use tfrt_tensor::{
     CooHostTensor, DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata,
 };
 
-use crate::OpAttrs;
+use crate::{DeviceFn, HostArguments, OpAttrs};
 
 /// What a metadata function sees.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ impl CpuCall<'_> {
     }
 }
 
-fn wrong_count(expected: usize, got: usize) -> Diagnostic {
+pub(crate) fn wrong_count(expected: usize, got: usize) -> Diagnostic {
     Diagnostic::invalid_argument(format!("the op takes {expected} arguments, got {got}"))
 }
 
@@ -153,8 +153,10 @@ pub struct Op {
     pub(crate) name: Cow<'static, str>,
     pub(crate) metadata: Option<MetadataFn>,
     pub(crate) cpu: Option<CpuFn>,
+    pub(crate) device: Option<(DeviceFn, HostArguments)>,
     pub(crate) forms: Forms,
     pub(crate) side_effecting: bool,
+    pub(crate) results_on_host: bool,
 }
 
 impl Op {
@@ -184,6 +186,23 @@ impl OpBuilder<'_> {
     /// How it is computed in host memory.
     pub fn cpu(self, function: CpuFn) -> Self {
         self.0.cpu = Some(function);
+        self
+    }
+
+    /// How it is computed on a device; all arguments are brought to its memory.
+    pub fn device(self, function: DeviceFn) -> Self {
+        self.device_with(function, HostArguments::default())
+    }
+
+    /// How it is computed on a device, where some arguments stay on the host.
+    pub fn device_with(self, function: DeviceFn, host_arguments: HostArguments) -> Self {
+        self.0.device = Some((function, host_arguments));
+        self
+    }
+
+    /// Its results are in host memory even when it runs on a device.
+    pub fn results_on_host(self) -> Self {
+        self.0.results_on_host = true;
         self
     }
 
@@ -221,8 +240,10 @@ impl OpRegistry {
             name: name.clone(),
             metadata: None,
             cpu: None,
+            device: None,
             forms: Forms::default(),
             side_effecting: false,
+            results_on_host: false,
         };
         if self.ops.contains_key(&name) {
             // The first one stays; `check` reports the name, and the builder works on one that is thrown away.

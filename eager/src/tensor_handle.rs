@@ -7,7 +7,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
-use crate::Device;
+use crate::{Device, DeviceTensor};
 
 /// Up to this rank, and with extents that fit 32 bits, metadata needs no heap.
 const RANK_INLINE: usize = 6;
@@ -57,7 +57,7 @@ impl From<&TensorMetadata> for Metadata {
 }
 
 impl TensorHandle {
-    /// A tensor whose metadata is known. `tensor` becomes a [`HostTensor`], or what the device has instead, or an error.
+    /// A tensor whose metadata is known. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`] or an error.
     pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
         Self { tensor, metadata: metadata.into(), device }
     }
@@ -69,15 +69,17 @@ impl TensorHandle {
         Self { tensor: AsyncValue::new(tensor), metadata, device }
     }
 
-    /// A tensor in host memory about which nothing is known until it is there.
+    /// A tensor about which nothing is known until it is there.
     pub fn from_pending(device: Device, tensor: AsyncValue) -> Self {
-        if let Some(tensor) = tensor.get::<HostTensor>() {
-            return Self::from_host(device, tensor.clone());
+        if tensor.status() == Status::Ready
+            && let Ok(metadata) = metadata_of(&tensor)
+        {
+            return Self::new(device, &metadata, tensor);
         }
         let (promise, metadata) = Promise::new();
         let value = tensor.clone();
-        tensor.and_then(move || match host_tensor(&value) {
-            Ok(tensor) => promise.emplace(SharedMetadata(tensor.metadata().clone())),
+        tensor.and_then(move || match metadata_of(&value) {
+            Ok(metadata) => promise.emplace(SharedMetadata(metadata)),
             Err(error) => promise.set_error(error),
         });
         Self { tensor, metadata: Metadata::Later(metadata), device }
@@ -156,13 +158,21 @@ impl TensorHandle {
         self.tensor.status() != Status::Pending
     }
 
-    /// The elements in host memory; `None` while they are computed.
+    /// The elements, if they are in host memory; `None` while they are computed.
     pub fn host_tensor(&self) -> Option<Result<&HostTensor, Arc<Diagnostic>>> {
         self.is_available().then(|| host_tensor(&self.tensor))
     }
 }
 
-/// The tensor that an available value is.
+/// Data type and shape of the tensor that an available value is.
+fn metadata_of(value: &AsyncValue) -> Result<TensorMetadata, Arc<Diagnostic>> {
+    match value.get::<DeviceTensor>() {
+        Some(tensor) => Ok(tensor.metadata()),
+        None => host_tensor(value).map(|tensor| tensor.metadata().clone()),
+    }
+}
+
+/// The host tensor that an available value is.
 pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnostic>> {
     if let Some(tensor) = value.get::<HostTensor>() {
         return Ok(tensor);

@@ -303,6 +303,12 @@ impl DeviceBuffer {
         !self.moved.load(Ordering::Acquire)
     }
 
+    /// Whether this is the only handle, and the buffer was used on no other stream than the one it was granted for: work
+    /// queued there may change it without anybody seeing that.
+    pub fn is_exclusive(&self) -> bool {
+        Arc::strong_count(&self.memory) == 1 && self.memory.last_used_on.load(Ordering::Acquire) == 0
+    }
+
     /// The memory under a handle of its own; this one and its clones are of no use any more.
     ///
     /// # Errors

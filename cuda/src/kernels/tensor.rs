@@ -37,6 +37,18 @@ impl DenseGpuTensor {
         Ok(Self { shape: shape.clone(), dtype, buffer: buffer.take_over()? })
     }
 
+    /// The same memory under another shape.
+    ///
+    /// # Errors
+    /// InvalidArgument if the numbers of elements differ.
+    pub fn reshape(&self, shape: &TensorShape) -> Result<Self, Diagnostic> {
+        if shape.num_elements()? != self.shape.num_elements()? {
+            let message = format!("a tensor of shape {} cannot be one of shape {shape}", self.shape);
+            return Err(Diagnostic::invalid_argument(message));
+        }
+        Ok(Self { shape: shape.clone(), dtype: self.dtype, buffer: self.buffer.clone() })
+    }
+
     /// Its shape.
     pub fn shape(&self) -> &TensorShape {
         &self.shape

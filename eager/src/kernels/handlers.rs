@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tfrt_cuda::kernels::Devices;
 use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, bef::RawAttribute};
 
 use crate::{CoreRuntime, LoggingOpHandler, NullOpHandler, OpHandler, op_handler::HandlerRef};
@@ -12,6 +13,15 @@ fn find(name: &str, cx: &ExecutionContext) -> Result<HandlerRef, Diagnostic> {
 
 fn name(handler: &HandlerRef, name: &str, cx: &ExecutionContext) {
     CoreRuntime::of(cx.host()).register_handler(name, handler.0.clone());
+}
+
+fn device_handler(
+    ordinal: i32,
+    fallback: Arg<HandlerRef>,
+    cx: &ExecutionContext,
+) -> Result<HandlerRef, Diagnostic> {
+    let target = Devices::of(cx.host()).platform()?.device(ordinal.into())?;
+    CoreRuntime::of(cx.host()).on_device(&target, fallback.0.clone()).map(HandlerRef)
 }
 
 fn logging(
@@ -40,6 +50,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
             HandlerRef(CoreRuntime::of(cx.host()).cpu_with_fallback(fallback))
         })
         .doc("A handler that runs ops in host memory and leaves those it does not know to another.");
+    registry.add("corert.create_gpu_op_handler", device_handler).doc(
+        "A handler that runs ops on the device of this number and leaves those it does not know to another.",
+    );
     registry
         .add("corert.create_logging_op_handler", logging)
         .attributes(&["sync_log_results"])

@@ -1,7 +1,7 @@
 //! Tensor handles: made, printed, turned into host tensors and back.
 
 use tfrt_host::{
-    Arg, AsyncValueRef, Attr, AttributeType, Chain, DType, Diagnostic, ErrorCode, ExecutionContext,
+    Arg, AsyncValue, AsyncValueRef, Attr, AttributeType, Chain, DType, Diagnostic, ExecutionContext,
     IndirectPromise, KernelRegistry, Promise, Rest,
     bef::{AttributeView, DenseAttribute, RawAttribute},
 };
@@ -10,7 +10,7 @@ use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
 };
 
-use crate::{CoreRuntime, Device, TensorHandle, tensor_handle::host_tensor};
+use crate::{CoreRuntime, Device, DeviceTensor, TensorHandle, tensor_handle::host_tensor};
 
 static PRINT: Accessor = Accessor::new("corert.print_tensorhandle");
 static TRANSFER: Accessor = Accessor::new("corert.transfer");
@@ -20,12 +20,26 @@ fn on_host(tensor: impl Into<HostTensor>, cx: &ExecutionContext) -> TensorHandle
 }
 
 fn print(handle: &TensorHandle, cx: &ExecutionContext) -> Result<(), Diagnostic> {
-    let text = match handle.host_tensor() {
-        Some(tensor) => text(tensor?)?,
-        None => "a tensor that is still computed".to_owned(),
+    let text = if let Some(error) = handle.error() {
+        // Existing programs expect this text.
+        format!("Error TensorHandle: '{}'", error.message)
+    } else if let Some(tensor) = handle.tensor().get::<DeviceTensor>() {
+        tensor.dense().to_string()
+    } else {
+        match handle.host_tensor() {
+            Some(tensor) => text(tensor?)?,
+            None => "a tensor that is still computed".to_owned(),
+        }
     };
     cx.host().print(format_args!("{text}\n"));
     Ok(())
+}
+
+fn print_when_available(handle: Arg<TensorHandle>, _: Chain, cx: &ExecutionContext) -> AsyncValueRef<Chain> {
+    let (promise, chain) = Promise::new();
+    let (kept, cx) = (TensorHandle::clone(&handle), cx.clone());
+    handle.tensor().and_then(move || cx.settle(promise, print(&kept, &cx).map(|()| Chain)));
+    chain
 }
 
 /// A tensor as existing programs expect it to print: they check that halves are not shown.
@@ -110,14 +124,11 @@ fn transfer(
     cx: &ExecutionContext,
 ) -> TensorHandle {
     let (promise, tensor) = IndirectPromise::new();
-    let (value, form, cx) = (source.tensor().clone(), form.0.to_owned(), cx.clone());
-    source.tensor().and_then(move || {
-        let converted =
-            host_tensor(&value).map_err(Diagnostic::from).and_then(|tensor| convert(tensor, &form, &cx));
-        match converted {
-            Ok(tensor) => promise.emplace(tensor),
-            Err(error) => promise.set_error(cx.emit(error)),
-        }
+    let (form, cx, device) = (form.0.to_owned(), cx.clone(), target.clone());
+    let value = source.tensor().clone();
+    source.tensor().and_then(move || match convert(&value, &form, &device, &cx) {
+        Ok(tensor) => promise.forward_to(tensor),
+        Err(error) => promise.set_error(cx.emit(error)),
     });
     match source.metadata() {
         Some(Ok(metadata)) => TensorHandle::new(target.clone(), &metadata, tensor),
@@ -125,30 +136,56 @@ fn transfer(
     }
 }
 
-fn convert(tensor: &HostTensor, form: &str, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
-    match (form, tensor) {
-        ("DenseHost", HostTensor::String(_)) | ("StringHost", HostTensor::Dense(_) | HostTensor::Coo(_)) => {}
-        ("DenseHost", tensor) => {
-            return tensor.to_dense(&TRANSFER, cx.host().allocator()).map(HostTensor::from);
-        }
-        ("StringHost", HostTensor::String(_)) | ("CooHost", HostTensor::Coo(_)) => return Ok(tensor.clone()),
-        ("AnyScalarHost" | "ScalarHost", HostTensor::Scalar(_)) => return Ok(tensor.clone()),
-        ("AnyScalarHost" | "ScalarHost", HostTensor::Coo(sparse)) => {
-            return sparse.to_scalar(&TRANSFER).map(HostTensor::from);
-        }
-        _ => {}
+/// An available tensor in another form, or elsewhere; it may come later.
+fn convert(
+    value: &AsyncValue,
+    form: &str,
+    target: &Device,
+    cx: &ExecutionContext,
+) -> Result<AsyncValue, Diagnostic> {
+    if let Some(tensor) = value.get::<DeviceTensor>() {
+        return match (form, target.queue()) {
+            ("DenseGpu", Some(queue)) => tensor.transfer_to(queue, cx),
+            ("DenseHost", None) => tensor.to_host(cx).map(AsyncValueRef::into_untyped),
+            _ => Err(no_conversion("DenseGpu", form)),
+        };
     }
-    // Existing programs expect how this begins.
-    let message = format!("cannot find conversion function from {} to {form}", tensor.form());
-    Err(Diagnostic::invalid_argument(message))
+    let tensor = host_tensor(value)?;
+    match (form, target.queue()) {
+        ("DenseGpu", Some(queue)) if !matches!(tensor, HostTensor::String(_)) => {
+            DeviceTensor::transfer_from(tensor, queue, cx)
+        }
+        (_, None) => convert_on_host(tensor, form, cx).map(AsyncValue::new),
+        _ => Err(no_conversion(form_name(tensor), form)),
+    }
+}
+
+fn convert_on_host(tensor: &HostTensor, form: &str, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
+    match (form, tensor) {
+        ("DenseHost", HostTensor::Dense(_) | HostTensor::Scalar(_) | HostTensor::Coo(_)) => {
+            tensor.to_dense(&TRANSFER, cx.host().allocator()).map(HostTensor::from)
+        }
+        ("StringHost", HostTensor::String(_)) | ("CooHost", HostTensor::Coo(_)) => Ok(tensor.clone()),
+        ("AnyScalarHost" | "ScalarHost", HostTensor::Scalar(_)) => Ok(tensor.clone()),
+        ("AnyScalarHost" | "ScalarHost", HostTensor::Coo(sparse)) => {
+            sparse.to_scalar(&TRANSFER).map(HostTensor::from)
+        }
+        _ => Err(no_conversion(form_name(tensor), form)),
+    }
+}
+
+/// How programs call the form of a tensor.
+fn form_name(tensor: &HostTensor) -> &str {
+    tensor.form().trim_end_matches("Tensor")
+}
+
+fn no_conversion(from: &str, to: &str) -> Diagnostic {
+    // Existing programs expect this text.
+    Diagnostic::invalid_argument(format!("cannot find conversion function for [{from}]->[{to}]"))
 }
 
 fn get_device(_chain: Chain, name: Attr<str>, cx: &ExecutionContext) -> Result<Device, Diagnostic> {
-    let device = CoreRuntime::of(cx.host()).host_device().clone();
-    if device.name() == name.0 {
-        return Ok(device);
-    }
-    Err(Diagnostic::new(ErrorCode::NotFound, format!("no device is called '{}'", name.0)))
+    CoreRuntime::of(cx.host()).device(name.0)
 }
 
 fn register_create<T>(registry: &mut KernelRegistry, suffix: &str)
@@ -182,17 +219,15 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("corert.tensorhandle_to_shape", to_shape)
         .doc("The shape of a tensor, before its elements are there.");
     registry
-        .add("corert.print_tensorhandle", |handle: Arg<TensorHandle>, chain: Chain, cx: &ExecutionContext| {
-            print(&handle, cx).map(|()| chain)
-        })
+        .add("corert.print_tensorhandle", print_when_available)
         .side_effecting()
-        .doc("Prints a tensor.");
+        .doc("Prints a tensor when it is there.");
     registry
         .add("corert_sync.print_tensorhandle", |handle: Arg<TensorHandle>, cx: &ExecutionContext| {
             print(&handle, cx)
         })
         .side_effecting()
-        .doc("Prints a tensor.");
+        .doc("Prints a tensor, if it is there.");
     registry
         .add("corert.const_string_tensor", string_tensor)
         .attributes(&["shape", "value"])

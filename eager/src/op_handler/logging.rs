@@ -12,7 +12,9 @@ use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext};
 use tfrt_tensor::Accessor;
 
 use super::OpHandler;
-use crate::{CoreRuntimeOp, OpAttrs, OpInvocation, TensorHandle, tensor_handle::host_tensor};
+use crate::{
+    CoreRuntimeOp, DeviceTensor, OpAttrs, OpInvocation, Results, TensorHandle, tensor_handle::host_tensor,
+};
 
 static PRINT: Accessor = Accessor::new("logging of tensors");
 
@@ -32,8 +34,8 @@ struct Log {
 }
 
 impl LoggingOpHandler {
-    /// Logs the ops of `fallback` to `sink`; their results too, if `results` says so. Tensors that are still computed are
-    /// logged when they are there, so that their lines may come late.
+    /// Logs the ops of `fallback` to `sink`; their results too, if `results` says so, before anybody else sees them.
+    /// Arguments that are still computed are logged when they are there, so that their lines may come late.
     pub fn new(
         fallback: Arc<dyn OpHandler>,
         results: bool,
@@ -52,12 +54,14 @@ impl OpHandler for LoggingOpHandler {
             let counts = [invocation.arguments.len(), invocation.result_count];
             (log.sink)(&headline(number, &name, counts, invocation.attrs));
             let cx = invocation.cx;
-            log.tensors("Input", number, &name, &invocation.arguments, cx);
+            log.tensors("Input", number, &name, &invocation.arguments, cx, || {});
             let results = op.call(invocation);
-            if log.results && !results.is_empty() {
-                log.tensors("Output", number, &name, &results, cx);
+            if !log.results || results.is_empty() {
+                return results;
             }
-            results
+            let (delayed, release) = delay(&results);
+            log.tensors("Output", number, &name, &results, cx, release);
+            delayed
         }))
     }
 }
@@ -79,7 +83,7 @@ fn headline(number: u64, name: &str, [arguments, results]: [usize; 2], attrs: &O
 }
 
 impl Log {
-    /// Logs tensors when all of them are available.
+    /// Logs tensors when all of them are available, and then calls `then`.
     fn tensors(
         self: &Arc<Self>,
         what: &'static str,
@@ -87,17 +91,47 @@ impl Log {
         name: &Arc<str>,
         handles: &[TensorHandle],
         cx: &ExecutionContext,
+        then: impl FnOnce() + Send + 'static,
     ) {
         let tensors: Vec<_> = handles.iter().map(|handle| handle.tensor().clone()).collect();
         let (log, name, cx) = (self.clone(), name.clone(), cx.clone());
-        when_available(tensors.clone(), move || {
-            let mut text = format!("{what}s for [{number}]: '{name}':\n");
-            for (index, tensor) in tensors.iter().enumerate() {
-                let _ = writeln!(text, "  {what} for [{number}] tensor {index}: {}", printed(tensor, &cx));
-            }
-            text.push('\n');
-            (log.sink)(&text);
+        when_available(tensors, move |tensors| {
+            // Those on a device are copied first.
+            let tensors = tensors.into_iter().map(|tensor| on_host(tensor, &cx)).collect();
+            when_available(tensors, move |tensors| {
+                let mut text = format!("{what}s for [{number}]: '{name}':\n");
+                for (index, tensor) in tensors.iter().enumerate() {
+                    let tensor = printed(tensor, &cx);
+                    let _ = writeln!(text, "  {what} for [{number}] tensor {index}: {tensor}");
+                }
+                text.push('\n');
+                (log.sink)(&text);
+                then();
+            });
         });
+    }
+}
+
+/// The same tensors, but available only once the function that comes with them is called.
+fn delay(handles: &[TensorHandle]) -> (Results, impl FnOnce() + Send + 'static) {
+    let (mut delayed, mut releases) = (Results::new(), Vec::new());
+    for handle in handles {
+        let metadata = handle.metadata().and_then(Result::ok);
+        let (promise, late) = TensorHandle::promised(handle.device().clone(), metadata.as_ref());
+        delayed.push(late);
+        releases.push((promise, handle.tensor().clone()));
+    }
+    (delayed, move || releases.into_iter().for_each(|(promise, tensor)| promise.forward_to(tensor)))
+}
+
+/// An available tensor in host memory, perhaps later.
+fn on_host(value: AsyncValue, cx: &ExecutionContext) -> AsyncValue {
+    match value.get::<DeviceTensor>() {
+        None => value,
+        Some(tensor) => match tensor.to_host(cx) {
+            Ok(tensor) => tensor.into_untyped(),
+            Err(error) => AsyncValue::from_error(Arc::new(error)),
+        },
     }
 }
 
@@ -109,13 +143,12 @@ fn printed(value: &AsyncValue, cx: &ExecutionContext) -> String {
     text.unwrap_or_else(|error| format!("<<error: {}>>", error.message))
 }
 
-fn when_available(mut values: Vec<AsyncValue>, then: impl FnOnce() + Send + 'static) {
-    while let Some(value) = values.pop() {
-        if !value.is_available() {
-            return value.and_then(move || when_available(values, then));
-        }
+/// Hands the values on when all are available.
+fn when_available(values: Vec<AsyncValue>, then: impl FnOnce(Vec<AsyncValue>) + Send + 'static) {
+    match values.iter().find(|value| !value.is_available()).cloned() {
+        Some(value) => value.and_then(move || when_available(values, then)),
+        None => then(values),
     }
-    then();
 }
 
 impl fmt::Debug for LoggingOpHandler {

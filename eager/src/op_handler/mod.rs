@@ -2,6 +2,7 @@
 
 mod composite;
 mod cpu;
+mod device;
 mod logging;
 mod null;
 
@@ -11,6 +12,7 @@ use tfrt_host::{Diagnostic, value_type};
 
 pub use composite::CompositeOp;
 pub use cpu::CpuOpHandler;
+pub use device::DeviceOpHandler;
 pub use logging::LoggingOpHandler;
 pub use null::NullOpHandler;
 

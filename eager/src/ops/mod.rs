@@ -4,6 +4,7 @@ mod activation;
 mod arithmetic;
 mod compare;
 mod constant;
+mod device_test_ops;
 mod elementwise;
 mod shape;
 mod support;
@@ -18,6 +19,7 @@ pub fn register(ops: &mut OpRegistry) {
     arithmetic::register(ops);
     compare::register(ops);
     constant::register(ops);
+    device_test_ops::register(ops);
     shape::register(ops);
     test_ops::register(ops);
     unary::register(ops);
@@ -32,6 +34,6 @@ mod tests {
         let mut ops = OpRegistry::new();
         register(&mut ops);
         ops.check().unwrap();
-        assert!(ops.ops().all(|op| op.cpu.is_some()));
+        assert!(ops.ops().all(|op| op.cpu.is_some() || op.device.is_some()));
     }
 }

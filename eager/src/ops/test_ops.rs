@@ -9,9 +9,10 @@ use tfrt_tensor::{
     with_element,
 };
 
+use super::device_test_ops;
 use super::elementwise::{binary, combine, map, unary};
 use super::support::{Computed, Described, one, same, unsupported, with_number, with_type};
-use crate::{AttrValue, CpuCall, CpuResult, Forms, MetadataCall, OpRegistry};
+use crate::{AttrValue, CpuCall, CpuResult, Forms, HostArguments, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tfrt_test op");
 
@@ -74,7 +75,13 @@ fn create_dense_metadata(call: MetadataCall<'_>) -> Described {
 
 fn create_dense(call: CpuCall<'_>) -> Computed {
     let mut tensor = call.allocate(0)?;
-    let Some(AttrValue::Array(dtype, bytes)) = call.attrs.get("values") else {
+    fill_from_values(&mut tensor, call.attrs)?;
+    Ok(tensor.into())
+}
+
+/// Sets a new tensor's elements to those of attribute `values`.
+pub(super) fn fill_from_values(tensor: &mut DenseHostTensor, attrs: &OpAttrs) -> Result<(), Diagnostic> {
+    let Some(AttrValue::Array(dtype, bytes)) = attrs.get("values") else {
         return Err(Diagnostic::internal("the metadata function let a wrong attribute pass"));
     };
     with_element!(
@@ -82,8 +89,7 @@ fn create_dense(call: CpuCall<'_>) -> Computed {
         |T| {
             let values: &[T] = bytemuck::checked::try_cast_slice(bytes)
                 .map_err(|error| Diagnostic::invalid_argument(format!("'values' holds no {dtype}: {error}")))?;
-            crate::kernels::fill(&mut tensor, values)?;
-            Ok(tensor.into())
+            crate::kernels::fill(tensor, values)
         },
         else Err(unsupported("tfrt_test.create_dense_tensor", dtype))
     )
@@ -310,11 +316,14 @@ fn error_tensor(call: CpuCall<'_>) -> Computed {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tfrt_test.create_from_scalar").metadata(create_from_scalar_metadata).cpu(create_from_scalar);
-    ops.add("tfrt_test.create_dense_tensor").metadata(create_dense_metadata).cpu(create_dense);
+    ops.add("tfrt_test.create_dense_tensor")
+        .metadata(create_dense_metadata)
+        .cpu(create_dense)
+        .device(device_test_ops::create_dense);
     ops.add("tfrt_test.create_coo_tensor").metadata(create_coo_metadata).cpu(create_coo);
     ops.add("tfrt_test.matmul").metadata(matmul_metadata).cpu(matmul);
     ops.add("tfrt_test.relu").metadata(same).cpu(relu);
-    ops.add("tfrt_test.add").metadata(same_of_two).cpu(add).forms(Forms::SCALAR);
+    ops.add("tfrt_test.add").metadata(same_of_two).cpu(add).forms(Forms::SCALAR).device(device_test_ops::add);
     for name in ["tfrt_test.add.denseonly", "tfrt_test.add.denseonly2", "tfrt_test.add.denseonly3"] {
         ops.add(name).metadata(same_of_two).cpu(add);
     }
@@ -324,7 +333,11 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tfrt_test.argmax").metadata(argmax_metadata).cpu(argmax);
     ops.add("tfrt_test.reduce_mean").metadata(reduce_mean_metadata).cpu(reduce_mean);
     ops.add("tfrt_test.odd_collector").cpu(odd_collector);
-    ops.add("tfrt_test.print").cpu(print).forms(Forms::ANY).side_effecting();
+    ops.add("tfrt_test.print")
+        .cpu(print)
+        .forms(Forms::ANY)
+        .device_with(device_test_ops::print, HostArguments::ANY)
+        .side_effecting();
     ops.add("tfrt_test.print_address").cpu(print_address).forms(Forms::ANY).side_effecting();
     ops.add("tfrt_test.identity").cpu(identity).forms(Forms::ANY);
     ops.add("tfrt_test.identity_dense_only").cpu(identity);

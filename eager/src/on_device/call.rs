@@ -1,0 +1,306 @@
+//! [`DeviceCall`]: a call of an op's implementation on a device, and how it is made.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use tfrt_cuda::{error::DeviceError, front::DeviceBuffer, origin};
+use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext, IndirectPromise, Promise, work_queue::Task};
+use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
+
+use super::{DeviceQueue, DeviceTensor};
+use crate::{CpuResult, OpAttrs, dispatch::keep, registry::wrong_count};
+
+static UPLOAD: Accessor = Accessor::new("copy to a device");
+
+/// Computes an op's results on a device: checks, asks for memory, queues the work and returns. It may be called a second
+/// time for the same results if it could not have its memory at once, so it changes nothing but its results.
+pub type DeviceFn = fn(&DeviceCall<'_>) -> DeviceOpResult<CpuResult>;
+
+/// Which arguments of an op stay in host memory when it runs on a device: those that say what to do, as axes and paddings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostArguments(u32);
+
+impl HostArguments {
+    /// All of them: the op takes tensors wherever they are.
+    pub const ANY: Self = Self(u32::MAX);
+
+    /// The arguments at these positions, each below 32.
+    pub const fn at(positions: &[u32]) -> Self {
+        let (mut bits, mut index) = (0, 0);
+        while index < positions.len() {
+            bits |= 1 << positions[index];
+            index += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether an argument must be in host memory; for those of ops that take any, no.
+    pub(crate) fn must_be_on_host(self, index: usize) -> bool {
+        self != Self::ANY && self.stays(index)
+    }
+
+    fn stays(self, index: usize) -> bool {
+        self.0 == u32::MAX || (index < 32 && self.0 >> index & 1 == 1)
+    }
+}
+
+/// Why an op did not queue its work.
+#[derive(Debug)]
+pub enum DeviceOpError {
+    /// It cannot.
+    Failed(Diagnostic),
+    /// The memory it needs comes when work in flight is done, and it may not wait on this thread.
+    MemoryLater,
+}
+
+impl From<Diagnostic> for DeviceOpError {
+    fn from(error: Diagnostic) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<DeviceError> for DeviceOpError {
+    fn from(error: DeviceError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// What a part of a device implementation gives.
+pub type DeviceOpResult<T> = Result<T, DeviceOpError>;
+
+/// An argument of a device implementation.
+#[derive(Clone, Debug)]
+pub enum DeviceArgument {
+    /// In memory of the queue's device, ready for work on its stream.
+    Device(DeviceTensor),
+    /// In host memory.
+    Host(HostTensor),
+}
+
+/// A call of an op's implementation on a device. Every argument is where the op takes it.
+pub struct DeviceCall<'a> {
+    /// Who calls, and from where.
+    pub cx: &'a ExecutionContext,
+    /// Where work is queued.
+    pub queue: &'a Arc<DeviceQueue>,
+    /// The arguments.
+    pub arguments: &'a [DeviceArgument],
+    /// The attributes.
+    pub attrs: &'a OpAttrs,
+    /// What the metadata function said of the results; nothing for an op without one.
+    pub results: &'a [TensorMetadata],
+    may_block: bool,
+}
+
+impl DeviceCall<'_> {
+    /// The arguments, all in device memory, of which there must be `N`, one at least.
+    ///
+    /// # Errors
+    /// InvalidArgument if there are more or fewer, or one is not in device memory.
+    pub fn tensors<const N: usize>(&self) -> Result<[&DeviceTensor; N], Diagnostic> {
+        if self.arguments.len() != N {
+            return Err(wrong_count(N, self.arguments.len()));
+        }
+        let mut tensors = [self.tensor(0)?; N];
+        for (index, tensor) in tensors.iter_mut().enumerate() {
+            *tensor = self.tensor(index)?;
+        }
+        Ok(tensors)
+    }
+
+    /// An argument in device memory.
+    ///
+    /// # Errors
+    /// InvalidArgument if there is none, or it is not there.
+    pub fn tensor(&self, index: usize) -> Result<&DeviceTensor, Diagnostic> {
+        match self.arguments.get(index) {
+            Some(DeviceArgument::Device(tensor)) => Ok(tensor),
+            Some(DeviceArgument::Host(_)) => {
+                Err(Diagnostic::invalid_argument(format!("argument {index} is not in device memory")))
+            }
+            None => Err(wrong_count(index + 1, self.arguments.len())),
+        }
+    }
+
+    /// An argument in host memory.
+    ///
+    /// # Errors
+    /// InvalidArgument if there is none, or it is not there.
+    pub fn host(&self, index: usize) -> Result<&HostTensor, Diagnostic> {
+        match self.arguments.get(index) {
+            Some(DeviceArgument::Host(tensor)) => Ok(tensor),
+            Some(DeviceArgument::Device(_)) => {
+                Err(Diagnostic::invalid_argument(format!("argument {index} is not in host memory")))
+            }
+            None => Err(wrong_count(index + 1, self.arguments.len())),
+        }
+    }
+
+    /// What the metadata function said of a result.
+    ///
+    /// # Errors
+    /// Internal for an op without a metadata function.
+    pub fn result(&self, index: usize) -> Result<&TensorMetadata, Diagnostic> {
+        self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
+    }
+
+    /// A tensor for a result, its elements not set.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn allocate(&self, index: usize) -> DeviceOpResult<DeviceTensor> {
+        self.allocate_as(self.result(index)?)
+    }
+
+    /// A tensor for something else.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn allocate_as(&self, metadata: &TensorMetadata) -> DeviceOpResult<DeviceTensor> {
+        DeviceTensor::allocate(metadata, self.queue, self.may_block)
+    }
+
+    /// Memory for the time that the work queued by this call takes.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn scratch(&self, bytes: u64) -> DeviceOpResult<DeviceBuffer> {
+        self.queue.allocate(bytes, self.may_block)
+    }
+
+    /// A copy of a host tensor in device memory.
+    ///
+    /// # Errors
+    /// OutOfMemory; InvalidArgument for strings.
+    pub fn upload(&self, tensor: &HostTensor) -> DeviceOpResult<DeviceTensor> {
+        upload(tensor, self.queue, self.cx, self.may_block)
+    }
+
+    /// An argument's memory for a result, if nobody else can see it and it has the right size; else new memory. The op may
+    /// then read the argument and write the result element by element.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn reuse(&self, argument: usize, result: usize) -> DeviceOpResult<DeviceTensor> {
+        let (tensor, metadata) = (self.tensor(argument)?, self.result(result)?);
+        let fits = tensor.dtype() == metadata.dtype
+            && tensor.shape().num_elements()? == metadata.shape.num_elements()?;
+        if fits && tensor.buffer().is_exclusive() && Arc::ptr_eq(tensor.queue(), self.queue) {
+            return Ok(tensor.reshape(&metadata.shape)?);
+        }
+        self.allocate(result)
+    }
+}
+
+fn upload(
+    tensor: &HostTensor,
+    queue: &Arc<DeviceQueue>,
+    cx: &ExecutionContext,
+    may_block: bool,
+) -> DeviceOpResult<DeviceTensor> {
+    if matches!(tensor, HostTensor::String(_)) {
+        return Err(Diagnostic::invalid_argument("strings cannot be in device memory").into());
+    }
+    let dense = tensor.to_dense(&UPLOAD, cx.host().allocator())?;
+    DeviceTensor::from_host(&dense, queue, may_block)
+}
+
+impl From<DeviceTensor> for CpuResult {
+    fn from(tensor: DeviceTensor) -> Self {
+        Self { tensors: SmallVec::from_iter([AsyncValue::new(tensor)]), done: None }
+    }
+}
+
+/// An op on its way to a device.
+struct Launch {
+    function: DeviceFn,
+    host_arguments: HostArguments,
+    queue: Arc<DeviceQueue>,
+    arguments: SmallVec<[DeviceArgument; 4]>,
+}
+
+impl Launch {
+    /// Brings the arguments to the device, as far as they are not there yet, and queues the op's work.
+    fn attempt(
+        &mut self,
+        cx: &ExecutionContext,
+        attrs: &OpAttrs,
+        results: &[TensorMetadata],
+        may_block: bool,
+    ) -> DeviceOpResult<CpuResult> {
+        let _entered = origin::enter(cx);
+        for (index, argument) in self.arguments.iter_mut().enumerate() {
+            if self.host_arguments.stays(index) {
+                continue;
+            }
+            let brought = match &*argument {
+                DeviceArgument::Host(tensor) => upload(tensor, &self.queue, cx, may_block)?,
+                DeviceArgument::Device(tensor) if Arc::ptr_eq(tensor.queue(), &self.queue) => continue,
+                DeviceArgument::Device(tensor) => tensor.on_queue(&self.queue, may_block)?,
+            };
+            *argument = DeviceArgument::Device(brought);
+        }
+        let call =
+            DeviceCall { cx, queue: &self.queue, arguments: &self.arguments, attrs, results, may_block };
+        (self.function)(&call)
+    }
+}
+
+impl Launch {
+    /// Attempts again where blocking is allowed.
+    fn later(
+        mut self,
+        cx: &ExecutionContext,
+        attrs: &OpAttrs,
+        results: &[TensorMetadata],
+        result_count: usize,
+    ) -> CpuResult {
+        let (promises, tensors): (SmallVec<[_; 2]>, _) =
+            (0..result_count).map(|_| IndirectPromise::new()).unzip();
+        let (done, chain) = Promise::new();
+        let (caller, attrs, results) = (cx.clone(), attrs.clone(), SmallVec::<[_; 2]>::from(results));
+        let task = Task::new(move || {
+            let outcome = self.attempt(&caller, &attrs, &results, true).map_err(|error| match error {
+                DeviceOpError::Failed(error) => caller.emit(error),
+                DeviceOpError::MemoryLater => {
+                    caller.emit(Diagnostic::internal("memory did not come when waited for"))
+                }
+            });
+            keep(&caller, promises, Some(done), outcome);
+        });
+        // A task that is refused is dropped, which makes its promises errors.
+        drop(cx.host().work_queue().add_blocking_task(task, true));
+        CpuResult { tensors, done: Some(chain) }
+    }
+}
+
+/// Runs an op on a device. If the memory it needs must be waited for, a thread that may block does so, and the results come
+/// later.
+pub(crate) fn run(
+    (function, host_arguments): (DeviceFn, HostArguments),
+    queue: &Arc<DeviceQueue>,
+    cx: &ExecutionContext,
+    arguments: SmallVec<[DeviceArgument; 4]>,
+    (attrs, results): (&OpAttrs, &[TensorMetadata]),
+    result_count: usize,
+) -> Result<CpuResult, Diagnostic> {
+    let mut launch = Launch { function, host_arguments, queue: queue.clone(), arguments };
+    match launch.attempt(cx, attrs, results, false) {
+        Ok(result) => Ok(result),
+        Err(DeviceOpError::Failed(error)) => Err(error),
+        Err(DeviceOpError::MemoryLater) => Ok(launch.later(cx, attrs, results, result_count)),
+    }
+}
+
+/// A tensor for work on `queue`, perhaps later.
+pub(super) fn bring(
+    argument: DeviceArgument,
+    queue: &Arc<DeviceQueue>,
+    cx: &ExecutionContext,
+) -> Result<AsyncValue, Diagnostic> {
+    let itself: DeviceFn = |call| Ok(call.tensor(0)?.clone().into());
+    let arguments = SmallVec::from_iter([argument]);
+    let mut result =
+        run((itself, HostArguments::default()), queue, cx, arguments, (&OpAttrs::new(), &[]), 1)?;
+    result.tensors.pop().ok_or_else(|| Diagnostic::internal("a copy has no result"))
+}

@@ -1,0 +1,121 @@
+//! [`DeviceQueue`]: one stream of a device, and the libraries and memory that ops use on it.
+
+use std::{fmt, sync::Arc};
+
+use parking_lot::Mutex;
+use tfrt_cuda::{
+    allocator::Options,
+    error::Result,
+    front::{BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Stream},
+    hal::{EventOptions, StreamOptions},
+};
+use tfrt_kernels::device::DeviceKernels;
+
+use super::{DeviceOpError, DeviceOpResult};
+
+/// A stream of a device that ops are queued on, with the memory and the libraries they use there.
+pub struct DeviceQueue {
+    stream: Stream,
+    allocator: DeviceAllocator,
+    kernels: DeviceKernels,
+    blas: Mutex<Option<BlasHandle>>,
+    dnn: Mutex<Option<DnnHandle>>,
+}
+
+impl DeviceQueue {
+    /// A queue on a stream of its own, in the context that all of the device's share.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn new(device: &Device) -> Result<Self> {
+        let context = device.primary_context()?;
+        let stream = context.create_stream(StreamOptions::default())?;
+        Ok(Self::on_stream(stream))
+    }
+
+    /// A queue on a stream that the caller has, who may queue other work there too.
+    pub fn on_stream(stream: Stream) -> Self {
+        let context = stream.context();
+        let (allocator, kernels) =
+            (context.create_allocator(Options::default()), DeviceKernels::new(context));
+        Self { allocator, kernels, blas: Mutex::default(), dnn: Mutex::default(), stream }
+    }
+
+    /// The stream's context.
+    pub fn context(&self) -> &Context {
+        self.stream.context()
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Our CUDA kernels.
+    pub fn kernels(&self) -> &DeviceKernels {
+        &self.kernels
+    }
+
+    /// The device's BLAS library, on this stream. It is started when first asked for.
+    ///
+    /// # Errors
+    /// `BlasNotInitialized` with what was looked for.
+    pub fn blas(&self) -> Result<BlasHandle> {
+        let mut kept = self.blas.lock();
+        if let Some(blas) = &*kept {
+            return Ok(blas.clone());
+        }
+        let blas = self.context().create_blas()?;
+        blas.set_stream(&self.stream)?;
+        Ok(kept.insert(blas).clone())
+    }
+
+    /// The device's DNN library, on this stream. It is started when first asked for.
+    ///
+    /// # Errors
+    /// `DnnNotInitialized` with what was looked for.
+    pub fn dnn(&self) -> Result<DnnHandle> {
+        let mut kept = self.dnn.lock();
+        if let Some(dnn) = &*kept {
+            return Ok(dnn.clone());
+        }
+        let dnn = self.context().create_dnn()?;
+        dnn.set_stream(&self.stream)?;
+        Ok(kept.insert(dnn).clone())
+    }
+
+    /// Lets work queued from now on come after everything that is queued on `other`.
+    ///
+    /// # Errors
+    /// The device's; `InvalidContext` for a queue of another backend's.
+    pub fn follow(&self, other: &Self) -> Result<()> {
+        let event = other.context().create_event(EventOptions::default())?;
+        event.record(&other.stream)?;
+        self.stream.wait(&event)
+    }
+
+    /// Memory for work on this stream. If it must wait for work in flight, it does so only if the caller may block.
+    pub(super) fn allocate(&self, bytes: u64, may_block: bool) -> DeviceOpResult<DeviceBuffer> {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        if may_block {
+            return Ok(self.allocator.allocate(&self.stream, bytes, LABEL)?);
+        }
+        let granted = Arc::new(Mutex::new(None));
+        let slot = granted.clone();
+        // A buffer that comes later goes back: by then the op has been given to a thread that may wait for its own.
+        self.allocator.allocate_with(&self.stream, bytes, LABEL, move |buffer| *slot.lock() = Some(buffer));
+        match granted.lock().take() {
+            Some(buffer) => Ok(buffer?),
+            None => Err(DeviceOpError::MemoryLater),
+        }
+    }
+}
+
+/// Whom the memory is for, in the allocator's reports.
+const LABEL: &str = "a tensor of an op";
+
+impl fmt::Debug for DeviceQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceQueue").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
