@@ -1,11 +1,4 @@
-//! Traces of allocations, made by the same rules every time, and what they are replayed on.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use tfrt_cuda::allocator::{Allocation, Backing, CachingAllocator, Options, Origin, Request, Statistics};
-use tfrt_host::Diagnostic;
+//! Traces of allocations, made by the same rules every time.
 
 /// One step of a trace. Buffers are numbered; a number is used again once its buffer is freed.
 #[derive(Debug, Clone, Copy)]
@@ -28,15 +21,15 @@ pub(crate) enum Op {
 /// A program, as far as memory is concerned.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) ops: Vec<Op>,
     vacant: Vec<u32>,
     buffers: u32,
 }
 
 impl Trace {
-    fn new(name: &'static str) -> Self {
-        Self { name, ops: Vec::new(), vacant: Vec::new(), buffers: 0 }
+    fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ops: Vec::new(), vacant: Vec::new(), buffers: 0 }
     }
 
     fn allocate(&mut self, stream: u32, bytes: u64) -> u32 {
@@ -92,9 +85,30 @@ impl Trace {
     }
 }
 
-/// All traces.
+/// The traces that are measured.
 pub(crate) fn traces() -> Vec<Trace> {
-    vec![resnet50_training(), ragged_sequences(), many_streams(), serving()]
+    vec![
+        resnet50_training("ResNet-50 training", 32, 8),
+        ragged_sequences("ragged sequences", 1, 768, 60),
+        many_streams("many streams", 2, 8, 24.0),
+        serving("serving", 3, 4, 400),
+    ]
+}
+
+/// Other programs, for what was chosen by looking at [`traces`]: of other shapes, and on one to eight streams.
+pub(crate) fn unseen_traces(seed: u64) -> Vec<Trace> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut streams = || random.u32(1..=8);
+    let (a, b, c, d) = (streams(), streams(), streams(), streams());
+    vec![
+        resnet50_training(format!("ResNet-50 training, batch {}", 8 + 7 * seed), 8 + 7 * seed, 3),
+        ragged_sequences(format!("ragged sequences, seed {seed}"), seed + 100, 512, 30),
+        many_streams(format!("{a} streams, seed {seed}"), seed + 200, a, 26.0),
+        serving(format!("serving on {b} streams, seed {seed}"), seed + 300, b, 100),
+        growing_caches(format!("growing caches on {c} streams, seed {seed}"), seed + 400, c),
+        image_sizes(format!("image sizes on {d} streams, seed {seed}"), seed + 500, d),
+        recurrent(format!("ragged LSTM, seed {seed}"), seed + 600),
+    ]
 }
 
 /// One convolution of ResNet-50: channels in and out, kernel, and the height (and width) of what it gives.
@@ -124,15 +138,13 @@ fn resnet50() -> Vec<Convolution> {
     layers
 }
 
-/// Training in f32, batch 32: weights and momentum stay, activations live until their backward step, gradients until
+/// Training in f32: weights and momentum stay, activations live until their backward step, gradients until
 /// the end of the step, workspaces for one call.
-fn resnet50_training() -> Trace {
-    const BATCH: u64 = 32;
-    const STEPS: usize = 8;
-    let mut trace = Trace::new("ResNet-50 training");
+fn resnet50_training(name: impl Into<String>, batch: u64, steps: usize) -> Trace {
+    let mut trace = Trace::new(name);
     let layers = resnet50();
     let weight_bytes = |c: &Convolution| 4 * c.input * c.output * c.kernel * c.kernel;
-    let activation_bytes = |c: &Convolution| 4 * BATCH * c.output * c.size * c.size;
+    let activation_bytes = |c: &Convolution| 4 * batch * c.output * c.size * c.size;
     let workspace_bytes =
         |c: &Convolution| if c.kernel == 1 { 0 } else { activation_bytes(c) / 2 + (c.output << 14) };
     let mut kept = Vec::new();
@@ -141,8 +153,8 @@ fn resnet50_training() -> Trace {
         kept.extend([weight_bytes(c); 2].map(|bytes| trace.allocate(0, bytes)));
         kept.extend([4 * c.output; 6].map(|bytes| trace.allocate(0, bytes)));
     }
-    for _ in 0..STEPS {
-        let input = trace.allocate(0, 4 * BATCH * 3 * 224 * 224);
+    for _ in 0..steps {
+        let input = trace.allocate(0, 4 * batch * 3 * 224 * 224);
         let mut forward = Vec::new();
         for c in &layers {
             let convolved = trace.allocate(0, activation_bytes(c));
@@ -175,28 +187,26 @@ fn resnet50_training() -> Trace {
 }
 
 /// Training of a transformer on batches of sequences whose length differs from step to step.
-fn ragged_sequences() -> Trace {
-    const STEPS: usize = 60;
+fn ragged_sequences(name: impl Into<String>, seed: u64, width: u64, steps: usize) -> Trace {
     const LAYERS: usize = 12;
     const BATCH: u64 = 8;
     const HEADS: u64 = 12;
-    const WIDTH: u64 = 768;
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut trace = Trace::new("ragged sequences");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut trace = Trace::new(name);
     let kept: Vec<_> = (0..LAYERS)
-        .flat_map(|_| [3 * WIDTH * WIDTH, WIDTH * WIDTH, 4 * WIDTH * WIDTH, 4 * WIDTH * WIDTH, WIDTH])
+        .flat_map(|_| [3 * width * width, width * width, 4 * width * width, 4 * width * width, width])
         .map(|elements| trace.allocate(0, 4 * elements))
         .collect();
-    for _ in 0..STEPS {
+    for _ in 0..steps {
         let length = random.u64(16..=512);
         let tokens = BATCH * length;
         let sizes = [
-            4 * tokens * WIDTH * 3,
+            4 * tokens * width * 3,
             4 * BATCH * HEADS * length * length,
-            4 * tokens * WIDTH,
-            4 * tokens * WIDTH,
-            4 * tokens * WIDTH * 4,
-            4 * tokens * WIDTH,
+            4 * tokens * width,
+            4 * tokens * width,
+            4 * tokens * width * 4,
+            4 * tokens * width,
             8 * tokens,
         ];
         let mut layers = Vec::new();
@@ -215,19 +225,18 @@ fn ragged_sequences() -> Trace {
     trace.free_all(kept)
 }
 
-/// Eight streams with buffers of all sizes and lifetimes; one in five is used on a second stream as well.
-fn many_streams() -> Trace {
-    const STREAMS: u32 = 8;
+/// Streams with buffers of all sizes, 64 B to 2^`largest`, and lifetimes; one in five is used on a second stream as well.
+fn many_streams(name: impl Into<String>, seed: u64, streams: u32, largest: f64) -> Trace {
     const ALLOCATIONS: usize = 20_000;
     const ALIVE: usize = 300;
-    let mut random = fastrand::Rng::with_seed(2);
-    let mut trace = Trace::new("many streams");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut trace = Trace::new(name);
     let mut alive: Vec<u32> = Vec::new();
     for _ in 0..ALLOCATIONS {
-        let bytes = (2f64.powf(6.0 + 18.0 * random.f64())) as u64;
-        let buffer = trace.allocate(random.u32(0..STREAMS), bytes);
+        let bytes = (2f64.powf(6.0 + (largest - 6.0) * random.f64())) as u64;
+        let buffer = trace.allocate(random.u32(0..streams), bytes);
         if random.u8(0..5) == 0 {
-            trace.ops.push(Op::Use { buffer, stream: random.u32(0..STREAMS) });
+            trace.ops.push(Op::Use { buffer, stream: random.u32(0..streams) });
         }
         alive.push(buffer);
         if alive.len() > ALIVE {
@@ -238,12 +247,10 @@ fn many_streams() -> Trace {
     trace.free_all(alive)
 }
 
-/// Inference in batches of any size on four streams; a request's buffers are freed as soon as the next layer has them.
-fn serving() -> Trace {
-    const STREAMS: u32 = 4;
-    const REQUESTS: usize = 400;
-    let mut random = fastrand::Rng::with_seed(3);
-    let mut trace = Trace::new("serving");
+/// Inference in batches of any size on some streams; a request's buffers are freed as soon as the next layer has them.
+fn serving(name: impl Into<String>, seed: u64, streams: u32, requests: usize) -> Trace {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut trace = Trace::new(name);
     let layers = resnet50();
     let weights: Vec<_> = layers
         .iter()
@@ -251,16 +258,16 @@ fn serving() -> Trace {
         .map(|bytes| trace.allocate(0, bytes))
         .collect();
     // Requests overlap: each stream has one under way, and they advance by turns.
-    let mut under_way: Vec<(usize, u64, Option<u32>)> = vec![(layers.len(), 0, None); STREAMS as usize];
+    let mut under_way: Vec<(usize, u64, Option<u32>)> = vec![(layers.len(), 0, None); streams as usize];
     let mut started = 0;
-    while started < REQUESTS || under_way.iter().any(|(_, _, buffer)| buffer.is_some()) {
-        let stream = random.u32(0..STREAMS);
+    while started < requests || under_way.iter().any(|(_, _, buffer)| buffer.is_some()) {
+        let stream = random.u32(0..streams);
         let (layer, batch, buffer) = &mut under_way[stream as usize];
         if *layer == layers.len() {
             if let Some(done) = buffer.take() {
                 trace.free(done);
             }
-            if started < REQUESTS {
+            if started < requests {
                 started += 1;
                 (*layer, *batch) = (0, random.u64(1..=32));
                 *buffer = Some(trace.allocate(stream, 4 * *batch * 3 * 224 * 224));
@@ -277,197 +284,116 @@ fn serving() -> Trace {
     trace.free_all(weights)
 }
 
-/// A device with memory without end, whose streams lag behind the host by a number of calls.
-#[derive(Debug, Default)]
-pub(crate) struct LaggingDevice {
-    lag: u64,
-    now: AtomicU64,
-    next_address: AtomicU64,
-}
-
-impl LaggingDevice {
-    pub(crate) fn new(lag: u64) -> Self {
-        Self { lag, ..Self::default() }
+/// Text generation: each sequence has a cache of keys and one of values for each layer, which move to twice the room when
+/// they are full; between that, each step takes scratch memory. Sequences come and go.
+fn growing_caches(name: impl Into<String>, seed: u64, streams: u32) -> Trace {
+    const LAYERS: usize = 8;
+    const TOKEN_BYTES: u64 = 2 * 1024;
+    const TOKENS_MIN: u64 = 64;
+    const SEQUENCES: usize = 120;
+    struct Sequence {
+        stream: u32,
+        tokens: u64,
+        room: u64,
+        end: u64,
+        caches: Vec<u32>,
     }
-}
-
-impl Backing for LaggingDevice {
-    type Stream = u32;
-    type Fence = u64;
-
-    fn allocate(&self, bytes: u64) -> Result<u64, Diagnostic> {
-        Ok((1 << 40) + self.next_address.fetch_add(bytes.next_multiple_of(512), Ordering::Relaxed))
-    }
-
-    fn free(&self, _address: u64, _bytes: u64) -> Result<(), Diagnostic> {
-        Ok(())
-    }
-
-    fn record(&self, _stream: &u32) -> Result<u64, Diagnostic> {
-        Ok(self.now.load(Ordering::Relaxed) + self.lag)
-    }
-
-    fn is_reached(&self, fence: &u64) -> Result<bool, Diagnostic> {
-        Ok(self.now.load(Ordering::Relaxed) >= *fence)
-    }
-
-    fn wait(&self, _stream: &u32, _fence: &u64) -> Result<(), Diagnostic> {
-        Ok(())
-    }
-
-    fn synchronize(&self, fence: &u64) -> Result<(), Diagnostic> {
-        self.now.fetch_max(*fence, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn when_reached(&self, fence: &u64, then: Box<dyn FnOnce() + Send>) {
-        self.now.fetch_max(*fence, Ordering::Relaxed);
-        then();
-    }
-}
-
-/// Something a trace can be replayed on.
-pub(crate) trait Replay {
-    /// Does what the trace says. The device is at the end of its work afterwards.
-    fn replay(&mut self, trace: &Trace);
-    /// The most bytes reserved so far.
-    fn peak_reserved(&self) -> u64;
-}
-
-/// Ours.
-pub(crate) struct Caching {
-    allocator: Arc<CachingAllocator<LaggingDevice>>,
-    held: Vec<Option<Allocation>>,
-}
-
-impl Caching {
-    pub(crate) fn new(lag: u64) -> Self {
-        let allocator = CachingAllocator::new(Arc::new(LaggingDevice::new(lag)), Options::default());
-        Self { allocator, held: Vec::new() }
-    }
-
-    pub(crate) fn statistics(&self) -> Statistics {
-        self.allocator.statistics()
-    }
-}
-
-impl Replay for Caching {
-    fn replay(&mut self, trace: &Trace) {
-        self.held.resize_with(trace.buffers(), || None);
-        let device = self.allocator.backing().clone();
-        for op in &trace.ops {
-            device.now.store(device.now.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            match *op {
-                Op::Allocate { buffer, bytes, stream } => {
-                    let request = Request { stream, bytes, origin: Origin::default() };
-                    let allocation = self.allocator.allocate(request).expect("memory without end");
-                    self.held[buffer as usize] = Some(allocation);
-                }
-                Op::Use { buffer, stream } => {
-                    let allocation = self.held[buffer as usize].as_ref().expect("allocated");
-                    self.allocator.record_use(allocation, &stream).expect("its own memory");
-                }
-                Op::Free { buffer } => {
-                    let allocation = self.held[buffer as usize].take().expect("allocated");
-                    self.allocator.free(allocation).expect("its own memory");
-                }
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut trace = Trace::new(name);
+    let weights: Vec<_> = (0..LAYERS).map(|_| trace.allocate(0, 6 << 20)).collect();
+    let mut alive: Vec<Sequence> = Vec::new();
+    let mut started = 0;
+    while started < SEQUENCES || !alive.is_empty() {
+        if started < SEQUENCES && alive.len() < 24 {
+            started += 1;
+            let stream = random.u32(0..streams);
+            let caches = (0..2 * LAYERS).map(|_| trace.allocate(stream, TOKENS_MIN * TOKEN_BYTES)).collect();
+            let end = random.u64(32..2048);
+            alive.push(Sequence { stream, tokens: random.u64(1..32), room: TOKENS_MIN, end, caches });
+        }
+        let index = random.usize(0..alive.len());
+        let sequence = &mut alive[index];
+        sequence.tokens += random.u64(1..64);
+        trace.scratch(sequence.stream, 4 * sequence.tokens * 12);
+        trace.scratch(sequence.stream, TOKEN_BYTES * sequence.tokens);
+        while sequence.tokens > sequence.room {
+            sequence.room *= 2;
+            for cache in &mut sequence.caches {
+                let larger = trace.allocate(sequence.stream, sequence.room * TOKEN_BYTES);
+                trace.free(*cache);
+                *cache = larger;
             }
         }
-        device.now.fetch_add(device.lag, Ordering::Relaxed);
-    }
-
-    fn peak_reserved(&self) -> u64 {
-        self.statistics().peak_bytes_reserved
-    }
-}
-
-/// The first free range that fits, in one range of addresses that grows at its end. It knows no streams, so what it
-/// hands out may still be in use: no safe allocator has that much freedom.
-#[derive(Debug, Default)]
-pub(crate) struct FirstFit {
-    free: BTreeMap<u64, u64>,
-    end: u64,
-    held: Vec<(u64, u64)>,
-}
-
-impl FirstFit {
-    fn allocate(&mut self, bytes: u64) -> (u64, u64) {
-        let bytes = bytes.max(1).next_multiple_of(512);
-        let found = self.free.iter().find(|(_, length)| **length >= bytes);
-        let Some((&address, &length)) = found else {
-            // What is free at the end is used up, and the rest added.
-            let tail = self.free.last_key_value().map(|(&a, &l)| (a, l)).filter(|(a, l)| a + l == self.end);
-            let address = tail.map_or(self.end, |(address, _)| address);
-            self.free.remove(&address);
-            self.end = address + bytes;
-            return (address, bytes);
-        };
-        self.free.remove(&address);
-        if length > bytes {
-            self.free.insert(address + bytes, length - bytes);
-        }
-        (address, bytes)
-    }
-
-    fn free(&mut self, (mut address, mut bytes): (u64, u64)) {
-        if let Some(length) = self.free.remove(&(address + bytes)) {
-            bytes += length;
-        }
-        if let Some((&before, &length)) = self.free.range(..address).next_back()
-            && before + length == address
-        {
-            (address, bytes) = (before, bytes + length);
-        }
-        self.free.insert(address, bytes);
-    }
-}
-
-impl Replay for FirstFit {
-    fn replay(&mut self, trace: &Trace) {
-        self.held.resize(trace.buffers(), (0, 0));
-        for op in &trace.ops {
-            match *op {
-                Op::Allocate { buffer, bytes, .. } => self.held[buffer as usize] = self.allocate(bytes),
-                Op::Use { .. } => {}
-                Op::Free { buffer } => self.free(self.held[buffer as usize]),
-            }
+        if sequence.tokens >= sequence.end {
+            let over = alive.swap_remove(index);
+            over.caches.into_iter().for_each(|buffer| trace.free(buffer));
         }
     }
-
-    fn peak_reserved(&self) -> u64 {
-        self.end
-    }
+    trace.free_all(weights)
 }
 
-/// Addresses only go up, until nothing is alive.
-#[derive(Debug, Default)]
-pub(crate) struct Bump {
-    end: u64,
-    end_max: u64,
-    alive: u64,
-}
-
-impl Replay for Bump {
-    fn replay(&mut self, trace: &Trace) {
-        for op in &trace.ops {
-            match *op {
-                Op::Allocate { bytes, .. } => {
-                    self.end += bytes.max(1).next_multiple_of(512);
-                    self.end_max = self.end_max.max(self.end);
-                    self.alive += 1;
-                }
-                Op::Use { .. } => {}
-                Op::Free { .. } => {
-                    self.alive -= 1;
-                    if self.alive == 0 {
-                        self.end = 0;
-                    }
-                }
-            }
+/// Convolutions over pictures of any size, where a later layer takes up what an earlier one gave.
+fn image_sizes(name: impl Into<String>, seed: u64, streams: u32) -> Trace {
+    const PICTURES: usize = 150;
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut trace = Trace::new(name);
+    let weights: Vec<_> = (0..20).map(|i| trace.allocate(0, 40_000 << (i / 3))).collect();
+    let mut under_way: Vec<(u32, Vec<u32>)> = Vec::new();
+    for _ in 0..PICTURES {
+        let stream = random.u32(0..streams);
+        let pixels = random.u64(128..1024) * random.u64(128..1024);
+        let mut kept = vec![trace.allocate(stream, 3 * pixels)];
+        for level in 0..6 {
+            let bytes = (4 * 32 * pixels) >> level;
+            let first = trace.allocate(stream, bytes);
+            trace.scratch(stream, bytes / 3);
+            kept.push(trace.allocate(stream, bytes));
+            trace.free(first);
+        }
+        while let Some(skip) = kept.pop() {
+            let up = trace.allocate(stream, 4 * pixels);
+            trace.free(skip);
+            trace.free(up);
+        }
+        // The answer is kept while other pictures are looked at, and read on another stream.
+        let answer = trace.allocate(stream, 4 * pixels);
+        trace.ops.push(Op::Use { buffer: answer, stream: random.u32(0..streams) });
+        under_way.push((stream, vec![answer]));
+        if under_way.len() > 2 * streams as usize {
+            let (_, buffers) = under_way.swap_remove(random.usize(0..under_way.len()));
+            buffers.into_iter().for_each(|buffer| trace.free(buffer));
         }
     }
+    let rest: Vec<u32> = under_way.into_iter().flat_map(|(_, buffers)| buffers).collect();
+    trace.free_all(weights.into_iter().chain(rest))
+}
 
-    fn peak_reserved(&self) -> u64 {
-        self.end_max
+/// Training of a recurrent network: many small buffers for each step of time, held until the way back; batches are of any
+/// length, and the next one is brought by a second stream.
+fn recurrent(name: impl Into<String>, seed: u64) -> Trace {
+    const BATCHES: usize = 12;
+    const WIDTH: u64 = 1024;
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut trace = Trace::new(name);
+    let kept: Vec<_> = (0..4).map(|_| trace.allocate(0, 4 * 8 * WIDTH * WIDTH)).collect();
+    let mut next = None;
+    for _ in 0..BATCHES {
+        let (length, sequences) = (random.u64(20..200), random.u64(8..=64));
+        let input = trace.allocate(1, 4 * length * sequences * 512);
+        trace.ops.push(Op::Use { buffer: input, stream: 0 });
+        let input = next.replace(input).unwrap_or_else(|| trace.allocate(1, 4));
+        let state = 4 * sequences * WIDTH;
+        let steps: Vec<_> = (0..length)
+            .map(|_| {
+                trace.scratch(0, 4 * state);
+                [4 * state, state, state].map(|bytes| trace.allocate(0, bytes))
+            })
+            .collect();
+        for buffers in steps.into_iter().rev() {
+            trace.scratch(0, 4 * state);
+            buffers.into_iter().for_each(|buffer| trace.free(buffer));
+        }
+        trace.free(input);
     }
+    trace.free_all(kept.into_iter().chain(next))
 }

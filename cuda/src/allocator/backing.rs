@@ -64,4 +64,52 @@ pub trait Backing: Send + Sync + 'static {
     /// Calls `then` once, when the fence is reached or the device has failed; at once if that is so already. The
     /// calling thread does not wait.
     fn when_reached(&self, fence: &Self::Fence, then: Box<dyn FnOnce() + Send>);
+
+    /// Memory by the page, if the device has that. If [`by_page`](super::Options::by_page) is wanted, all memory is taken
+    /// that way.
+    fn pages(&self) -> Option<&dyn Pages> {
+        None
+    }
+}
+
+/// Memory by the page: any page may be put at any address, and at several at once.
+pub trait Pages: Send + Sync {
+    /// Bytes of a page, a power of two. Each reserved range starts at a multiple of it.
+    fn page_bytes(&self) -> u64;
+
+    /// Addresses without memory; how many is a multiple of the page size.
+    ///
+    /// # Errors
+    /// The device's.
+    fn reserve_range(&self, bytes: u64) -> Result<u64, Diagnostic>;
+
+    /// Gives back a whole range, of which nothing is mapped.
+    ///
+    /// # Errors
+    /// The device's. The range is then still there.
+    fn release_range(&self, address: u64, bytes: u64) -> Result<(), Diagnostic>;
+
+    /// So many pages; all of them or, with an error, none. That there are not enough is said as in [`Backing::allocate`].
+    ///
+    /// # Errors
+    /// The device's.
+    fn create_pages(&self, count: u64) -> Result<Vec<u64>, Diagnostic>;
+
+    /// Gives a page back. Where it is still mapped, its memory remains until it is unmapped there.
+    ///
+    /// # Errors
+    /// The device's. The page is then still there.
+    fn destroy_page(&self, page: u64) -> Result<(), Diagnostic>;
+
+    /// Maps pages side by side, from `address` on, in a reserved range; all of them or, with an error, none.
+    ///
+    /// # Errors
+    /// The device's.
+    fn map(&self, address: u64, pages: &[u64]) -> Result<(), Diagnostic>;
+
+    /// Unmaps whole pages. No queued work uses these addresses any more.
+    ///
+    /// # Errors
+    /// The device's. They are then still mapped.
+    fn unmap(&self, address: u64, bytes: u64) -> Result<(), Diagnostic>;
 }

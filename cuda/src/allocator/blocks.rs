@@ -13,10 +13,40 @@ pub(super) enum State {
     Vacant,
     /// Handed out.
     Live,
+    /// In a bin of its stream.
+    Binned,
     /// In the free list of its stream.
     Free,
     /// Given back, but several streams may still use it; it is in no free list.
     Pending,
+    /// Addresses without memory: its pages were taken.
+    Hole,
+}
+
+/// What size of blocks a segment is for. Small blocks that live long would otherwise keep large segments from being whole
+/// again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Small,
+    Large,
+}
+
+/// The largest small block.
+const SMALL_BYTES_MAX: u64 = 512 << 10;
+
+impl Kind {
+    /// Which segments serve blocks of this size.
+    #[inline]
+    pub(super) fn of(bytes: u64) -> Self {
+        if bytes <= SMALL_BYTES_MAX { Self::Small } else { Self::Large }
+    }
+
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Small => Self::Large,
+            Self::Large => Self::Small,
+        }
+    }
 }
 
 /// A range of a segment.
@@ -28,7 +58,7 @@ pub(super) struct Block {
     pub(super) requested: u64,
     /// If live: which grant this is. Tells a stale handle from a good one.
     pub(super) serial: u64,
-    /// If free: the point of its stream that must be reached before another stream may have it.
+    /// If binned or free: the point of its stream that must be reached before another stream may have it.
     pub(super) point: u64,
     /// The stream whose it is, as a slot.
     pub(super) stream: u32,
@@ -36,10 +66,12 @@ pub(super) struct Block {
     /// Neighbours in the segment.
     pub(super) before: u32,
     pub(super) after: u32,
-    /// Neighbours in the free list.
+    /// Neighbours in the free list; in a bin there is none before.
     pub(super) list_before: u32,
     pub(super) list_after: u32,
     pub(super) state: State,
+    /// What its segment is for.
+    pub(super) kind: Kind,
     /// If live: other streams were recorded as its users.
     pub(super) shared: bool,
 }
@@ -58,6 +90,7 @@ impl Block {
         list_before: NONE,
         list_after: NONE,
         state: State::Vacant,
+        kind: Kind::Small,
         shared: false,
     };
 
@@ -116,8 +149,15 @@ impl BlockTable {
     }
 
     /// The one block of a new segment; pending, until it is put somewhere.
-    pub(super) fn insert_segment(&mut self, segment: u32, address: u64, bytes: u64, stream: u32) -> u32 {
-        self.insert(Block { address, bytes, segment, stream, state: State::Pending, ..Block::VACANT })
+    pub(super) fn insert_segment(
+        &mut self,
+        segment: u32,
+        kind: Kind,
+        address: u64,
+        bytes: u64,
+        stream: u32,
+    ) -> u32 {
+        self.insert(Block { address, bytes, segment, stream, kind, state: State::Pending, ..Block::VACANT })
     }
 
     /// Forgets the one block of a segment that is given back.
@@ -170,7 +210,7 @@ mod tests {
     #[test]
     fn pieces_cover_their_segment_and_join_to_the_whole() {
         let mut table = BlockTable::default();
-        let a = table.insert_segment(0, 4096, 3072, 7);
+        let a = table.insert_segment(0, Kind::Large, 4096, 3072, 7);
         let c = table.split(a, 2048);
         let b = table.split(a, 512);
         let order = |table: &BlockTable| {

@@ -164,6 +164,7 @@ impl FreeList {
 
 #[cfg(test)]
 mod tests {
+    use super::super::blocks::Kind;
     use super::*;
     use proptest::prelude::*;
 
@@ -192,7 +193,7 @@ mod tests {
             let ids: Vec<u32> = sizes
                 .iter()
                 .map(|size| {
-                    let id = blocks.insert_segment(0, 0, size * GRANULE, 0);
+                    let id = blocks.insert_segment(0, Kind::Large, 0, size * GRANULE, 0);
                     list.insert(&mut blocks, id);
                     id
                 })

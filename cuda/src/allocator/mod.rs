@@ -17,19 +17,23 @@
 //! |---|---|
 //! | `backing` | what a device offers |
 //! | `blocks` | segments cut into blocks |
+//! | `bins` | what was given back last, by exact size |
 //! | `free_list` | best fit |
 //! | `streams` | points of streams, fences, waits |
 //! | `pool` | handing blocks out and taking them back |
 //! | `search` | what happens when nothing fits |
+//! | `pages` | new segments out of pages of free blocks |
 //! | `out_of_memory`, `statistics`, `timeline`, `page`, `origin` | what it tells |
 
 mod backing;
+mod bins;
 mod blocks;
 mod free_list;
 mod hash;
 mod origin;
 mod out_of_memory;
 mod page;
+mod pages;
 mod pool;
 mod search;
 mod statistics;
@@ -48,7 +52,7 @@ use std::sync::{Arc, Weak, mpsc};
 use parking_lot::{Mutex, MutexGuard};
 use tfrt_host::{Diagnostic, ErrorCode};
 
-pub use backing::Backing;
+pub use backing::{Backing, Pages};
 pub use origin::Origin;
 pub use page::write_timeline;
 pub use statistics::Statistics;
@@ -69,13 +73,16 @@ pub const ALIGNMENT: u64 = 256;
 pub struct Options {
     /// The most bytes to hold from the device; without it, as many as the device gives.
     pub bytes_limit: Option<u64>,
+    /// Take memory by the page where the device has that, so that pages of free blocks can make a block together. Else it
+    /// is taken in segments, whose holes stay where they are.
+    pub by_page: bool,
 }
 
 /// A request for memory.
 #[derive(Debug, Clone)]
-pub struct Request<S> {
+pub struct Request<'a, S> {
     /// The stream that will use it; work queued there from the grant on may use the memory.
-    pub stream: S,
+    pub stream: &'a S,
     /// How many bytes. None is fine, and has an address of its own.
     pub bytes: u64,
     /// For whom, as errors and timelines tell it.
@@ -117,7 +124,9 @@ impl Allocation {
 type Then = Box<dyn FnOnce(Result<Allocation, Diagnostic>) + Send>;
 
 struct Waiting<S> {
-    request: Request<S>,
+    stream: S,
+    bytes: u64,
+    origin: Origin,
     then: Then,
 }
 
@@ -133,7 +142,7 @@ struct Shared<B: Backing> {
 /// A request that has to wait, and the lock under which that was found out.
 struct Later<'a, B: Backing> {
     shared: MutexGuard<'a, Shared<B>>,
-    request: Request<B::Stream>,
+    request: Request<'a, B::Stream>,
     fences: Vec<Arc<B::Fence>>,
 }
 
@@ -170,10 +179,15 @@ impl<B: Backing> CachingAllocator<B> {
     #[inline]
     pub fn allocate_with(
         &self,
-        request: Request<B::Stream>,
+        mut request: Request<'_, B::Stream>,
         then: impl FnOnce(Result<Allocation, Diagnostic>) + Send + 'static,
     ) {
-        match self.allocate_now(request) {
+        let mut shared = self.shared.lock();
+        if let Some(allocation) = shared.allocate_cached(&mut request) {
+            drop(shared);
+            return then(Ok(allocation));
+        }
+        match Self::allocate_now(shared, request) {
             Ok(outcome) => then(outcome),
             Err(later) => self.wait_in_line(later, Box::new(then)),
         }
@@ -184,21 +198,24 @@ impl<B: Backing> CachingAllocator<B> {
     /// # Errors
     /// [`ErrorCode::OutOfMemory`] with a table of who holds what, or the device's error.
     #[inline]
-    pub fn allocate(&self, request: Request<B::Stream>) -> Result<Allocation, Diagnostic> {
-        self.allocate_now(request).unwrap_or_else(|later| self.wait_for(later))
+    pub fn allocate(&self, mut request: Request<'_, B::Stream>) -> Result<Allocation, Diagnostic> {
+        let mut shared = self.shared.lock();
+        if let Some(allocation) = shared.allocate_cached(&mut request) {
+            return Ok(allocation);
+        }
+        Self::allocate_now(shared, request).unwrap_or_else(|later| self.wait_for(later))
     }
 
     /// Settles a request that need not wait.
-    #[inline]
-    fn allocate_now(
-        &self,
-        request: Request<B::Stream>,
-    ) -> Result<Result<Allocation, Diagnostic>, Later<'_, B>> {
-        let mut shared = self.shared.lock();
+    #[inline(never)]
+    fn allocate_now<'a>(
+        mut shared: MutexGuard<'a, Shared<B>>,
+        request: Request<'a, B::Stream>,
+    ) -> Result<Result<Allocation, Diagnostic>, Later<'a, B>> {
         if !shared.waiting.is_empty() {
             return Err(Later { shared, request, fences: Vec::new() });
         }
-        let slot = shared.pool.streams.find_or_add(&request.stream);
+        let slot = shared.pool.streams.find_or_add(request.stream);
         match shared.pool.allocate(slot, request.bytes, request.origin) {
             Outcome::Granted(allocation) => Ok(Ok(allocation)),
             Outcome::Failed(error) => Ok(Err(error)),
@@ -210,8 +227,8 @@ impl<B: Backing> CachingAllocator<B> {
 
     #[cold]
     fn wait_in_line(&self, later: Later<'_, B>, then: Then) {
-        let Later { mut shared, request, fences } = later;
-        shared.waiting.push_back(Waiting { request, then });
+        let Later { mut shared, request: Request { stream, bytes, origin }, fences } = later;
+        shared.waiting.push_back(Waiting { stream: stream.clone(), bytes, origin, then });
         drop(shared);
         self.watch(fences);
     }
@@ -232,7 +249,7 @@ impl<B: Backing> CachingAllocator<B> {
     pub fn free(&self, allocation: Allocation) -> Result<(), Diagnostic> {
         let mut shared = self.shared.lock();
         let mut result = shared.pool.give_back(&allocation);
-        if self.backing.is_cached() {
+        if shared.pool.is_source_cached {
             result = result.and(shared.pool.release_done());
         }
         let somebody_waits = !shared.waiting.is_empty();
@@ -323,11 +340,21 @@ impl<B: Backing> CachingAllocator<B> {
 }
 
 impl<B: Backing> Shared<B> {
+    /// Grants a request of which the stream gave back just such a block, if nobody is before it.
+    #[inline]
+    fn allocate_cached(&mut self, request: &mut Request<'_, B::Stream>) -> Option<Allocation> {
+        if !self.waiting.is_empty() {
+            return None;
+        }
+        let slot = self.pool.streams.find(request.stream)?;
+        self.pool.allocate_cached(slot, request.bytes, &mut request.origin)
+    }
+
     /// Grants, in order, what can be granted now. Returns what to wait for next.
     fn settle_waiting(&mut self) -> Vec<Arc<B::Fence>> {
-        while let Some(Waiting { mut request, then }) = self.waiting.pop_front() {
-            let outcome = match self.pool.streams.find(&request.stream) {
-                Some(slot) => self.pool.allocate(slot, request.bytes, mem::take(&mut request.origin)),
+        while let Some(Waiting { stream, bytes, origin, then }) = self.waiting.pop_front() {
+            let outcome = match self.pool.streams.find(&stream) {
+                Some(slot) => self.pool.allocate(slot, bytes, origin),
                 None => Outcome::Failed(Diagnostic::invalid_argument(
                     "the stream was destroyed while memory for it was waited for",
                 )),
@@ -336,7 +363,7 @@ impl<B: Backing> Shared<B> {
                 Outcome::Granted(allocation) => self.outcomes.push_back((then, Ok(allocation))),
                 Outcome::Failed(error) => self.outcomes.push_back((then, Err(error))),
                 Outcome::Wait(fences, origin) => {
-                    self.waiting.push_front(Waiting { request: Request { origin, ..request }, then });
+                    self.waiting.push_front(Waiting { stream, bytes, origin, then });
                     return fences;
                 }
             }

@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use tfrt_host::{Diagnostic, tracing};
 
-use super::backing::Backing;
+use super::backing::{Backing, Pages};
 use super::blocks::{Block, BlockTable, NONE, State};
 use super::hash::MultiplyHasher;
 use super::origin::Origin;
+use super::pages::{LoosePages, merge_marks};
 use super::statistics::Statistics;
 use super::streams::{Mark, Streams};
 use super::timeline::{EventKind, Recorder};
@@ -25,12 +26,14 @@ use super::{Allocation, GRANULE, Options};
 type ByBlock<T> = HashMap<u32, T, BuildHasherDefault<MultiplyHasher>>;
 
 /// Memory held from the device.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Segment {
     pub(super) address: u64,
     pub(super) bytes: u64,
     /// The block at its beginning, whose number lasts as long as the segment.
     pub(super) first: u32,
+    /// The pages that lie there, if the device has memory by the page.
+    pub(super) pages: Vec<u64>,
 }
 
 /// Which neighbours to join.
@@ -51,6 +54,11 @@ pub(super) struct Pool<B: Backing> {
     pub(super) streams: Streams<B>,
     /// By number; `None` was given back.
     pub(super) segments: Vec<Option<Segment>>,
+    /// Whether memory is given back as soon as nobody uses it: see [`Backing::is_cached`].
+    pub(super) is_source_cached: bool,
+    /// If the device has memory by the page: bytes of one.
+    pub(super) page_bytes: Option<u64>,
+    pub(super) loose: LoosePages,
     /// What pending blocks wait for.
     pub(super) pending: ByBlock<Vec<Mark>>,
     /// Streams that use live blocks beside the one they were granted for.
@@ -67,6 +75,9 @@ impl<B: Backing> Pool<B> {
     pub(super) fn new(backing: Arc<B>, options: Options, id: u32) -> Self {
         let statistics = Statistics { bytes_limit: options.bytes_limit, ..Statistics::default() };
         Self {
+            page_bytes: backing.pages().filter(|_| options.by_page).map(Pages::page_bytes),
+            is_source_cached: backing.is_cached(),
+            loose: LoosePages::default(),
             backing,
             options,
             id,
@@ -100,18 +111,31 @@ impl<B: Backing> Pool<B> {
     ) -> Allocation {
         let block = *self.blocks.get(id);
         if block.state == State::Free {
-            self.streams.free_mut(block.stream).remove(&mut self.blocks, id);
+            self.unlist(id);
         }
         if block.bytes > bytes {
             let rest = self.blocks.split(id, bytes);
             match block.state {
-                State::Free => self.streams.free_mut(block.stream).insert(&mut self.blocks, rest),
+                State::Free => self.list(rest),
                 _ => self.pend(rest, self.pending.get(&id).cloned().unwrap_or_default()),
             }
         }
         if block.state == State::Pending {
             self.pending.remove(&id);
         }
+        self.grant(id, stream, bytes, requested, origin)
+    }
+
+    /// Makes a block that is in no list a live one.
+    #[inline]
+    pub(super) fn grant(
+        &mut self,
+        id: u32,
+        stream: u32,
+        bytes: u64,
+        requested: u64,
+        origin: Origin,
+    ) -> Allocation {
         self.statistics.granted(bytes, requested);
         let serial = self.statistics.num_allocs;
         let live = self.blocks.get_mut(id);
@@ -159,7 +183,7 @@ impl<B: Backing> Pool<B> {
     }
 
     #[inline]
-    fn is_watched(&self) -> bool {
+    pub(super) fn is_watched(&self) -> bool {
         self.recorder.is_some() || tracing::is_enabled()
     }
 
@@ -171,6 +195,9 @@ impl<B: Backing> Pool<B> {
         let mut recorder = Recorder::default();
         for Segment { address, bytes, .. } in self.segments.iter().flatten() {
             recorder.record(EventKind::Reserved { address: *address, bytes: *bytes });
+        }
+        for (_, block) in self.blocks.iter().filter(|(_, block)| block.state == State::Hole) {
+            recorder.record(EventKind::Released { address: block.address, bytes: block.bytes });
         }
         for (id, block) in self.blocks.iter().filter(|(_, block)| block.state == State::Live) {
             recorder.record(EventKind::Granted {
@@ -233,9 +260,49 @@ impl<B: Backing> Pool<B> {
         if block.shared {
             self.give_back_shared(id, mark);
         } else {
-            self.file_one(id, mark);
+            self.cache(id, mark);
         }
         Ok(())
+    }
+
+    /// Puts a block that one stream may still use into that stream's bins.
+    #[inline]
+    fn cache(&mut self, id: u32, mark: Mark) {
+        let block = self.blocks.get_mut(id);
+        block.state = State::Binned;
+        block.point = mark.point;
+        if !self.streams.bins_mut(mark.stream).put(&mut self.blocks, id) {
+            self.replace_in_bin(id, mark.stream);
+        }
+    }
+
+    /// Empties the bin of a block that has another size, and puts the block in.
+    fn replace_in_bin(&mut self, id: u32, stream: u32) {
+        let bytes = self.blocks.get(id).bytes;
+        while let Some(rival) = self.streams.bins_mut(stream).take_rival(&self.blocks, bytes) {
+            self.file_binned(rival);
+        }
+        let is_in = self.streams.bins_mut(stream).put(&mut self.blocks, id);
+        debug_assert!(is_in, "the bin is empty");
+    }
+
+    /// Moves a stream's binned blocks to where they are joined and searched.
+    pub(super) fn empty_bins(&mut self, stream: u32) {
+        while let Some(id) = self.streams.bins_mut(stream).take_any(&self.blocks) {
+            self.file_binned(id);
+        }
+    }
+
+    /// [`Self::empty_bins`] of all streams.
+    pub(super) fn empty_all_bins(&mut self) {
+        for stream in self.streams.slots() {
+            self.empty_bins(stream);
+        }
+    }
+
+    fn file_binned(&mut self, id: u32) {
+        let Block { stream, point, .. } = *self.blocks.get(id);
+        self.file_one(id, Mark { stream, point });
     }
 
     #[cold]
@@ -288,13 +355,19 @@ impl<B: Backing> Pool<B> {
         block.state = State::Free;
         block.stream = mark.stream;
         block.point = mark.point;
-        self.streams.free_mut(mark.stream).insert(&mut self.blocks, id);
+        self.list(id);
     }
 
     #[inline]
-    fn unlist(&mut self, id: u32) {
-        let stream = self.blocks.get(id).stream;
-        self.streams.free_mut(stream).remove(&mut self.blocks, id);
+    fn list(&mut self, id: u32) {
+        let &Block { stream, kind, .. } = self.blocks.get(id);
+        self.streams.free_mut(stream, kind).insert(&mut self.blocks, id);
+    }
+
+    #[inline]
+    pub(super) fn unlist(&mut self, id: u32) {
+        let &Block { stream, kind, .. } = self.blocks.get(id);
+        self.streams.free_mut(stream, kind).remove(&mut self.blocks, id);
     }
 
     /// Whose the block would be that a free neighbour and a block with `mark` make together. `None` if the neighbour
@@ -325,7 +398,7 @@ impl<B: Backing> Pool<B> {
         if !self.pending.is_empty() {
             self.settle();
         }
-        Ok(())
+        self.unmap_retired()
     }
 
     fn settle(&mut self) {
@@ -353,7 +426,7 @@ impl<B: Backing> Pool<B> {
     }
 
     /// Takes a block that is not live out of the list or map it is in.
-    fn withdraw(&mut self, id: u32) -> Vec<Mark> {
+    pub(super) fn withdraw(&mut self, id: u32) -> Vec<Mark> {
         let marks = self.marks(id);
         if self.blocks.get(id).state == State::Free {
             self.unlist(id);
@@ -375,12 +448,7 @@ impl<B: Backing> Pool<B> {
                     continue;
                 }
                 let mut marks = self.withdraw(at);
-                for mark in self.withdraw(next) {
-                    match marks.iter_mut().find(|known| known.stream == mark.stream) {
-                        Some(known) => known.point = known.point.max(mark.point),
-                        None => marks.push(mark),
-                    }
-                }
+                merge_marks(&mut marks, self.withdraw(next));
                 self.blocks.join(at, next);
                 self.refile(at, marks);
             }
@@ -402,7 +470,7 @@ impl<B: Backing> Pool<B> {
     }
 
     /// As [`Self::file`], but leaves the neighbours alone.
-    fn refile(&mut self, id: u32, mut marks: Vec<Mark>) {
+    pub(super) fn refile(&mut self, id: u32, mut marks: Vec<Mark>) {
         marks.retain(|mark| !self.streams.is_reached(*mark));
         if marks.len() > 1 {
             return self.pend(id, marks);
@@ -412,7 +480,7 @@ impl<B: Backing> Pool<B> {
         block.state = State::Free;
         block.stream = mark.stream;
         block.point = mark.point;
-        self.streams.free_mut(mark.stream).insert(&mut self.blocks, id);
+        self.list(id);
     }
 
     /// Origins and sizes of the live blocks.
@@ -423,7 +491,7 @@ impl<B: Backing> Pool<B> {
 
     /// The counts, with what is not counted on the way.
     pub(super) fn statistics(&self) -> Statistics {
-        let listed = self.streams.slots().map(|slot| self.streams.free(slot).largest(&self.blocks));
+        let listed = self.streams.slots().map(|slot| self.streams.largest_free(slot, &self.blocks));
         let pending = self.pending.keys().map(|&id| self.blocks.get(id).bytes);
         let largest_free_block_bytes = listed.chain(pending).max().unwrap_or(0);
         Statistics { largest_free_block_bytes, ..self.statistics }

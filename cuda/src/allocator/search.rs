@@ -10,14 +10,16 @@
 //! back), then all cached segments are given back, those still in use as soon as they no longer are, and the device is
 //! asked again. Only then is the request refused.
 
+use std::mem;
 use std::sync::Arc;
 
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::backing::Backing;
-use super::blocks::State;
+use super::blocks::{Kind, NONE, State};
 use super::origin::Origin;
 use super::out_of_memory::out_of_memory;
+use super::pages::Take;
 use super::pool::{Joining, Pool, Segment};
 use super::streams::Mark;
 use super::timeline::EventKind;
@@ -60,11 +62,27 @@ enum Grown {
 }
 
 impl<B: Backing> Pool<B> {
-    /// Serves a request now, if that can be.
+    /// Serves a request from what the stream gave back last, if there is a block of just that size.
     #[inline]
-    pub(super) fn allocate(&mut self, slot: u32, requested: u64, origin: Origin) -> Outcome<B::Fence> {
+    pub(super) fn allocate_cached(
+        &mut self,
+        slot: u32,
+        requested: u64,
+        origin: &mut Origin,
+    ) -> Option<Allocation> {
+        let bytes = Self::block_bytes(requested)?;
+        let id = self.streams.bins_mut(slot).take(&self.blocks, bytes)?;
+        Some(self.grant(id, slot, bytes, requested, mem::take(origin)))
+    }
+
+    /// Serves a request now, if that can be.
+    pub(super) fn allocate(&mut self, slot: u32, requested: u64, mut origin: Origin) -> Outcome<B::Fence> {
+        if let Some(allocation) = self.allocate_cached(slot, requested, &mut origin) {
+            return Outcome::Granted(allocation);
+        }
+        self.empty_bins(slot);
         if let Some(bytes) = Self::block_bytes(requested)
-            && let Some(id) = self.streams.free(slot).best_fit(&self.blocks, bytes)
+            && let Some(id) = self.streams.free(slot, Kind::of(bytes)).best_fit(&self.blocks, bytes)
         {
             return Outcome::Granted(self.hand_out(id, slot, bytes, requested, origin));
         }
@@ -92,9 +110,8 @@ impl<B: Backing> Pool<B> {
     }
 
     fn search(&mut self, slot: u32, bytes: u64) -> Result<Found<B::Fence>, Diagnostic> {
-        if self.streams.len() > 1 {
-            self.cover_free_blocks()?;
-        }
+        self.empty_all_bins();
+        self.cover_free_blocks()?;
         self.poll()?;
         if let Some(id) = self.find_done(slot, bytes) {
             return Ok(Found::Block(id));
@@ -106,27 +123,56 @@ impl<B: Backing> Pool<B> {
                 return Ok(Found::Block(id));
             }
         }
-        let segment = segment_bytes(bytes);
         let allowed = self.reserve_allowed(bytes);
-        if self.statistics.bytes_reserved.saturating_add(segment) > allowed {
-            if let Some(id) = self.find_and_wait(slot, bytes)? {
-                return Ok(Found::Block(id));
-            }
-            if self.streams.len() > 1 {
-                self.join_neighbours(Joining::All);
-                if let Some(id) = self.find_and_wait(slot, bytes)? {
-                    return Ok(Found::Block(id));
-                }
-            }
-            self.cover_free_blocks()?;
-            self.poll()?;
-            self.release_down_to(allowed.saturating_sub(segment))?;
+        let free_to_grow =
+            self.statistics.bytes_reserved.saturating_add(self.segment_bytes(bytes)) <= allowed;
+        if !free_to_grow && let Some(id) = self.find_without_growing(slot, bytes, allowed)? {
+            return Ok(Found::Block(id));
         }
-        let refusal = match self.grow(slot, bytes, allowed)? {
-            Grown::Block(id) => return Ok(Found::Block(id)),
-            Grown::Refused(refusal) => refusal,
+        let grown = match self.page_bytes {
+            Some(page_bytes) => self.grow_by_pages(slot, bytes, allowed, page_bytes)?,
+            None => self.grow(slot, bytes, allowed)?,
         };
-        self.search_under_pressure(slot, bytes, refusal)
+        match grown {
+            Grown::Block(id) => Ok(Found::Block(id)),
+            Grown::Refused(refusal) => self.search_under_pressure(slot, bytes, refusal),
+        }
+    }
+
+    /// What there is to be tried before more than `allowed` bytes are reserved.
+    fn find_without_growing(
+        &mut self,
+        slot: u32,
+        bytes: u64,
+        allowed: u64,
+    ) -> Result<Option<u32>, Diagnostic> {
+        let fresh_max = self.fresh_pages_max(allowed);
+        if let Some(id) = self.stitch(slot, bytes, Take::Done, fresh_max)? {
+            return Ok(Some(id));
+        }
+        if let Some(id) = self.find_by_waiting(slot, bytes, fresh_max)? {
+            return Ok(Some(id));
+        }
+        self.release_down_to(allowed.saturating_sub(self.segment_bytes(bytes)))?;
+        Ok(None)
+    }
+
+    /// A block, or pages and at most `fresh_max` new ones, that the stream may have if it waits for others.
+    fn find_by_waiting(&mut self, slot: u32, bytes: u64, fresh_max: u64) -> Result<Option<u32>, Diagnostic> {
+        let kind = Kind::of(bytes);
+        if let Some(id) = self.find_and_wait(slot, bytes, kind)? {
+            return Ok(Some(id));
+        }
+        if self.streams.len() > 1 {
+            self.join_neighbours(Joining::All);
+            if let Some(id) = self.find_and_wait(slot, bytes, kind)? {
+                return Ok(Some(id));
+            }
+        }
+        if let Some(id) = self.stitch(slot, bytes, Take::All, fresh_max)? {
+            return Ok(Some(id));
+        }
+        self.find_and_wait(slot, bytes, kind.other())
     }
 
     /// The device has no more memory.
@@ -136,12 +182,12 @@ impl<B: Backing> Pool<B> {
         bytes: u64,
         refusal: Option<Diagnostic>,
     ) -> Result<Found<B::Fence>, Diagnostic> {
-        if let Some(id) = self.find_and_wait(slot, bytes)? {
+        if let Some(id) = self.find_by_waiting(slot, bytes, 0)? {
             return Ok(Found::Block(id));
         }
-        self.join_neighbours(Joining::All);
-        if let Some(id) = self.find_and_wait(slot, bytes)? {
-            return Ok(Found::Block(id));
+        if self.page_bytes.is_some() {
+            // Every page that anybody is known to give up could have been had.
+            return Ok(Found::Nothing(refusal));
         }
         self.cover_free_blocks()?;
         self.poll()?;
@@ -161,7 +207,7 @@ impl<B: Backing> Pool<B> {
     /// Sees to it that the streams' fences will tell when their free blocks are done with.
     fn cover_free_blocks(&mut self) -> Result<(), Diagnostic> {
         for slot in self.streams.slots() {
-            if self.streams.free(slot).bytes() > 0 {
+            if self.streams.free_bytes(slot) > 0 {
                 self.streams.cover(&self.backing, slot)?;
             }
         }
@@ -174,7 +220,7 @@ impl<B: Backing> Pool<B> {
     /// The smallest fitting block that the stream may have without waiting.
     fn find_done(&self, slot: u32, bytes: u64) -> Option<u32> {
         let fits = self.streams.slots().filter_map(|owner| {
-            self.streams.free(owner).best_fit_where(&self.blocks, bytes, |id| {
+            self.streams.free(owner, Kind::of(bytes)).best_fit_where(&self.blocks, bytes, |id| {
                 let point = self.blocks.get(id).point;
                 self.streams.is_before(Mark { stream: owner, point }, slot)
             })
@@ -183,23 +229,32 @@ impl<B: Backing> Pool<B> {
     }
 
     /// The smallest fitting block that the stream may have if it waits for others; the waits are queued.
-    fn find_and_wait(&mut self, slot: u32, bytes: u64) -> Result<Option<u32>, Diagnostic> {
+    fn find_and_wait(&mut self, slot: u32, bytes: u64, kind: Kind) -> Result<Option<u32>, Diagnostic> {
         let listed = self.streams.slots().filter_map(|owner| {
-            self.streams.free(owner).best_fit_where(&self.blocks, bytes, |id| self.can_wait_for(id))
+            self.streams.free(owner, kind).best_fit_where(&self.blocks, bytes, |id| self.can_wait_for(id))
         });
-        let fits = |id: &u32| self.blocks.get(*id).bytes >= bytes && self.can_wait_for(*id);
+        let fits = |id: &u32| {
+            let block = self.blocks.get(*id);
+            block.bytes >= bytes && block.kind == kind && self.can_wait_for(*id)
+        };
         let pending = self.pending.keys().copied().filter(fits);
         let Some(id) = listed.chain(pending).min_by_key(|&id| (self.blocks.get(id).bytes, id)) else {
             return Ok(None);
         };
-        for mark in self.marks(id) {
-            self.statistics.num_waits += u64::from(self.streams.wait(&self.backing, slot, mark)?);
-        }
+        self.wait_for_block(slot, id)?;
         Ok(Some(id))
     }
 
+    /// Lets the stream wait for all that may still use a block that is not live.
+    pub(super) fn wait_for_block(&mut self, slot: u32, id: u32) -> Result<(), Diagnostic> {
+        for mark in self.marks(id) {
+            self.statistics.num_waits += u64::from(self.streams.wait(&self.backing, slot, mark)?);
+        }
+        Ok(())
+    }
+
     /// False if a block was used by a stream that went away with a failing device: nobody can tell when it is done.
-    fn can_wait_for(&self, id: u32) -> bool {
+    pub(super) fn can_wait_for(&self, id: u32) -> bool {
         match self.pending.get(&id) {
             Some(marks) => marks.iter().all(|&mark| self.streams.can_wait_for(mark)),
             None => {
@@ -217,11 +272,8 @@ impl<B: Backing> Pool<B> {
 
     /// Asks the device for a segment: a large one, if that leaves `allowed` bytes reserved, else a smaller one.
     fn grow(&mut self, slot: u32, bytes: u64, allowed: u64) -> Result<Grown, Diagnostic> {
-        let exact = if self.backing.is_cached() { bytes } else { segment_bytes(bytes) };
-        let growth = (self.statistics.bytes_reserved / GROWTH_DIVISOR).min(GROWTH_BYTES_MAX);
-        let large = if self.backing.is_cached() { exact } else { segment_bytes(growth).max(exact) };
-        let fits_allowance = self.statistics.bytes_reserved.saturating_add(large) <= allowed;
-        let mut sizes = [if fits_allowance { large } else { exact }, exact, bytes];
+        let exact = self.segment_bytes(bytes);
+        let mut sizes = [self.growth_bytes(bytes, allowed), exact, bytes];
         sizes.sort_unstable_by(|a, b| b.cmp(a));
         let mut refusal = None;
         let mut last = None;
@@ -234,7 +286,9 @@ impl<B: Backing> Pool<B> {
             }
             last = Some(size);
             match self.backing.allocate(size) {
-                Ok(address) => return self.add_segment(slot, address, size).map(Grown::Block),
+                Ok(address) => {
+                    return self.add_segment(slot, Kind::of(bytes), address, size).map(Grown::Block);
+                }
                 Err(error) if error.code == ErrorCode::OutOfMemory => refusal = Some(error),
                 Err(error) => return Err(error),
             }
@@ -242,11 +296,64 @@ impl<B: Backing> Pool<B> {
         Ok(Grown::Refused(refusal))
     }
 
-    fn add_segment(&mut self, slot: u32, address: u64, bytes: u64) -> Result<u32, Diagnostic> {
+    /// As [`Self::grow`] by the page. Beyond what is allowed, only what free pages do not make up is asked for.
+    fn grow_by_pages(
+        &mut self,
+        slot: u32,
+        bytes: u64,
+        allowed: u64,
+        page_bytes: u64,
+    ) -> Result<Grown, Diagnostic> {
+        let large = self.growth_bytes(bytes, allowed);
+        let fresh_max = self.fresh_pages_max(allowed);
+        for (size, take, fresh_max) in [
+            (large, Take::Fresh, fresh_max),
+            (bytes, Take::Fresh, fresh_max),
+            (bytes, Take::All, self.fresh_pages_max(u64::MAX).min(bytes.div_ceil(page_bytes))),
+        ] {
+            if let Some(id) = self.stitch(slot, size, take, fresh_max)? {
+                return Ok(Grown::Block(id));
+            }
+        }
+        Ok(Grown::Refused(self.loose.refusal.take()))
+    }
+
+    /// How large a segment to ask for: enough, and more if that leaves `allowed` bytes reserved.
+    fn growth_bytes(&self, bytes: u64, allowed: u64) -> u64 {
+        let exact = self.segment_bytes(bytes);
+        if self.is_source_cached {
+            return exact;
+        }
+        let reserved = self.statistics.bytes_reserved;
+        let large = self.segment_bytes((reserved / GROWTH_DIVISOR).min(GROWTH_BYTES_MAX));
+        if reserved.saturating_add(large) <= allowed { large.max(exact) } else { exact }
+    }
+
+    /// How many pages may be made without more than `allowed` bytes being reserved, or the limit.
+    fn fresh_pages_max(&self, allowed: u64) -> u64 {
+        let most = self.options.bytes_limit.map_or(allowed, |limit| limit.min(allowed));
+        self.page_bytes.map_or(0, |page| most.saturating_sub(self.statistics.bytes_reserved) / page)
+    }
+
+    fn add_segment(&mut self, slot: u32, kind: Kind, address: u64, bytes: u64) -> Result<u32, Diagnostic> {
         if !address.is_multiple_of(ALIGNMENT) || address.checked_add(bytes).is_none() {
             self.backing.free(address, bytes)?;
             return Err(Diagnostic::internal(format!("the device gave memory at {address:#x}, misaligned")));
         }
+        self.statistics.reserved(bytes);
+        self.statistics.num_device_allocs += 1;
+        let segment = Segment { address, bytes, first: NONE, pages: Vec::new() };
+        Ok(self.insert_segment(segment, kind, slot, Vec::new()))
+    }
+
+    /// Takes a segment in, whose memory the streams of `marks` may still use; returns its one block, which is free.
+    pub(super) fn insert_segment(
+        &mut self,
+        mut segment: Segment,
+        kind: Kind,
+        slot: u32,
+        marks: Vec<Mark>,
+    ) -> u32 {
         let number = match self.segments.iter().position(Option::is_none) {
             Some(vacant) => vacant,
             None => {
@@ -254,22 +361,27 @@ impl<B: Backing> Pool<B> {
                 self.segments.len() - 1
             }
         };
-        let first = self.blocks.insert_segment(number as u32, address, bytes, slot);
-        self.segments[number] = Some(Segment { address, bytes, first });
-        self.statistics.reserved(bytes);
+        let (address, bytes) = (segment.address, segment.bytes);
+        let first = self.blocks.insert_segment(number as u32, kind, address, bytes, slot);
+        segment.first = first;
+        self.segments[number] = Some(segment);
+        self.statistics.num_segments += 1;
         self.record(EventKind::Reserved { address, bytes });
-        self.file(first, Vec::new());
-        Ok(first)
+        self.file(first, marks);
+        first
     }
 
     /// Gives cached segments that nobody uses back to the device, the largest first, until no more than `target` bytes
     /// are reserved. Says how many bytes that were.
     pub(super) fn release_down_to(&mut self, target: u64) -> Result<u64, Diagnostic> {
+        if self.page_bytes.is_some() {
+            return self.release_pages_down_to(target);
+        }
         let mut unused: Vec<(u64, usize)> = self
             .segments
             .iter()
             .enumerate()
-            .filter_map(|(number, segment)| segment.map(|segment| (number, segment)))
+            .filter_map(|(number, segment)| segment.as_ref().map(|segment| (number, segment)))
             .filter(|(_, segment)| {
                 let block = self.blocks.get(segment.first);
                 block.is_whole_segment()
@@ -291,12 +403,12 @@ impl<B: Backing> Pool<B> {
     }
 
     fn release(&mut self, number: usize) -> Result<(), Diagnostic> {
-        let Some(Segment { address, bytes, first }) = self.segments[number] else { return Ok(()) };
+        let Some(Segment { address, bytes, first, .. }) = self.segments[number] else { return Ok(()) };
         self.backing.free(address, bytes)?;
-        let stream = self.blocks.get(first).stream;
-        self.streams.free_mut(stream).remove(&mut self.blocks, first);
+        self.unlist(first);
         self.blocks.remove_segment(first);
         self.segments[number] = None;
+        self.statistics.num_segments -= 1;
         self.statistics.released(bytes);
         self.record(EventKind::Released { address, bytes });
         Ok(())
@@ -326,18 +438,22 @@ impl<B: Backing> Pool<B> {
 
     /// Fences behind all that may still use free blocks.
     pub(super) fn last_fences(&mut self) -> Result<Vec<Arc<B::Fence>>, Diagnostic> {
+        self.empty_all_bins();
         self.cover_free_blocks()?;
         Ok(self.streams.slots().filter_map(|slot| self.streams.last_fence(slot)).collect())
     }
 
     /// Gives back what nobody uses any more, and sees to it that the rest will be found out about.
+    #[cold]
     pub(super) fn release_done(&mut self) -> Result<(), Diagnostic> {
+        self.empty_all_bins();
         self.cover_free_blocks()?;
         self.release_unused().map(drop)
     }
 
     /// Gives back every cached segment that nobody uses.
     pub(super) fn release_unused(&mut self) -> Result<u64, Diagnostic> {
+        self.empty_all_bins();
         self.poll()?;
         self.join_neighbours(Joining::All);
         self.release_down_to(0)
@@ -349,17 +465,24 @@ impl<B: Backing> Pool<B> {
         for slot in self.streams.slots() {
             result = result.and(self.streams.synchronize(&self.backing, slot));
         }
-        for Segment { address, bytes, .. } in self.segments.drain(..).flatten() {
+        let segments = mem::take(&mut self.segments);
+        if self.page_bytes.is_some() {
+            return result.and(self.tear_down_pages(&segments));
+        }
+        for Segment { address, bytes, .. } in segments.into_iter().flatten() {
             result = result.and(self.backing.free(address, bytes));
         }
         result
     }
-}
 
-/// The size of the segment that a block of this size is asked for in.
-fn segment_bytes(bytes: u64) -> u64 {
-    /// Pages of the device.
-    const PAGE: u64 = 2 << 20;
-    const { assert!(PAGE.is_multiple_of(GRANULE)) };
-    bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(bytes)
+    /// The size of the segment that a block of this size is asked for in.
+    fn segment_bytes(&self, bytes: u64) -> u64 {
+        /// Pages of the device.
+        const PAGE: u64 = 2 << 20;
+        const { assert!(PAGE.is_multiple_of(GRANULE)) };
+        if self.is_source_cached {
+            return bytes;
+        }
+        bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(bytes)
+    }
 }

@@ -29,7 +29,7 @@ pub struct Statistics {
     pub num_live: u64,
     /// Segments held from the device.
     pub num_segments: u64,
-    /// Segments ever asked of the device.
+    /// How often the device was asked for memory, and gave some.
     pub num_device_allocs: u64,
     /// Waits inserted so that memory of one stream could be reused on another.
     pub num_waits: u64,
@@ -56,17 +56,14 @@ impl Statistics {
         self.bytes_requested -= requested;
     }
 
-    /// Counts a segment taken from the device.
+    /// Counts memory taken from the device.
     pub(super) fn reserved(&mut self, bytes: u64) {
-        self.num_segments += 1;
-        self.num_device_allocs += 1;
         self.bytes_reserved += bytes;
         self.peak_bytes_reserved = self.peak_bytes_reserved.max(self.bytes_reserved);
     }
 
-    /// Counts a segment given back to the device.
+    /// Counts memory given back to the device.
     pub(super) fn released(&mut self, bytes: u64) {
-        self.num_segments -= 1;
         self.bytes_reserved -= bytes;
     }
 

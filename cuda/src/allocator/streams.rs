@@ -12,6 +12,8 @@ use std::sync::Arc;
 use tfrt_host::Diagnostic;
 
 use super::backing::Backing;
+use super::bins::Bins;
+use super::blocks::{BlockTable, Kind};
 use super::free_list::FreeList;
 use super::hash::MultiplyHasher;
 
@@ -34,8 +36,9 @@ struct Fence<F> {
 /// A stream, or one that was forgotten but whose last fence may not be reached yet.
 struct Slot<B: Backing> {
     stream: Option<B::Stream>,
-    /// The free blocks whose last user it is.
-    free: FreeList,
+    /// The free blocks whose last user it is: those given back last, and the others by kind.
+    bins: Bins,
+    free: [FreeList; 2],
     /// The last point taken.
     point: u64,
     /// Points up to this one are reached.
@@ -80,13 +83,35 @@ impl<B: Backing> Streams<B> {
     }
 
     #[inline]
-    pub(super) fn free(&self, slot: u32) -> &FreeList {
-        &self.slot(slot).free
+    pub(super) fn bins_mut(&mut self, slot: u32) -> &mut Bins {
+        &mut self.slot_mut(slot).bins
     }
 
     #[inline]
-    pub(super) fn free_mut(&mut self, slot: u32) -> &mut FreeList {
-        &mut self.slot_mut(slot).free
+    pub(super) fn free(&self, slot: u32, kind: Kind) -> &FreeList {
+        &self.slot(slot).free[kind as usize]
+    }
+
+    /// Bytes in the stream's free lists.
+    pub(super) fn free_bytes(&self, slot: u32) -> u64 {
+        self.slot(slot).free.iter().map(FreeList::bytes).sum()
+    }
+
+    /// Bytes in the stream's bins.
+    #[cfg(test)]
+    pub(super) fn binned_bytes(&self, slot: u32, blocks: &BlockTable) -> u64 {
+        self.slot(slot).bins.iter(blocks).map(|id| blocks.get(id).bytes).sum()
+    }
+
+    /// Size of the largest block in the stream's free lists and bins.
+    pub(super) fn largest_free(&self, slot: u32, blocks: &BlockTable) -> u64 {
+        let Slot { free, bins, .. } = self.slot(slot);
+        free.iter().map(|list| list.largest(blocks)).max().unwrap_or(0).max(bins.largest())
+    }
+
+    #[inline]
+    pub(super) fn free_mut(&mut self, slot: u32, kind: Kind) -> &mut FreeList {
+        &mut self.slot_mut(slot).free[kind as usize]
     }
 
     /// The slot of a stream that was seen before.
@@ -123,7 +148,8 @@ impl<B: Backing> Streams<B> {
             None => {
                 self.slots.push(Slot {
                     stream: Some(stream.clone()),
-                    free: FreeList::new(),
+                    bins: Bins::new(),
+                    free: [FreeList::new(), FreeList::new()],
                     point: 0,
                     reached: 0,
                     fences: VecDeque::new(),

@@ -1,4 +1,4 @@
-//! The allocator over a simulated device.
+//! The allocator over a simulated device, which has its memory in segments or by the page.
 
 mod properties;
 mod simulated;
@@ -11,8 +11,9 @@ use super::*;
 use simulated::Simulated;
 
 const MIB: u64 = 1 << 20;
+const BY_PAGE: Options = Options { bytes_limit: None, by_page: true };
 
-fn request(stream: u32, bytes: u64, label: &'static str) -> Request<u32> {
+fn request<'a>(stream: &'a u32, bytes: u64, label: &'static str) -> Request<'a, u32> {
     Request { stream, bytes, origin: Origin::label(label) }
 }
 
@@ -22,7 +23,7 @@ fn allocator(limit: u64) -> (Arc<Simulated>, Arc<CachingAllocator<Simulated>>) {
 }
 
 fn get(allocator: &CachingAllocator<Simulated>, stream: u32, bytes: u64) -> Allocation {
-    let allocation = allocator.allocate(request(stream, bytes, "test")).unwrap();
+    let allocation = allocator.allocate(request(&stream, bytes, "test")).unwrap();
     allocator.backing().granted(&allocation);
     allocation
 }
@@ -99,7 +100,7 @@ fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
     let granted = Arc::new(Mutex::new(vec![]));
     for (i, bytes) in [(1, 6 * MIB), (2, 2 * MIB)] {
         let granted = granted.clone();
-        allocator.allocate_with(request(1, bytes, "big"), move |a| granted.lock().push((i, a.unwrap())));
+        allocator.allocate_with(request(&1, bytes, "big"), move |a| granted.lock().push((i, a.unwrap())));
     }
     assert!(granted.lock().is_empty());
     device.run_all();
@@ -114,9 +115,9 @@ fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
 #[test]
 fn out_of_memory_says_who_holds_what() {
     let (_, allocator) = allocator(8 * MIB);
-    let a = allocator.allocate(request(0, 5 * MIB, "weights")).unwrap();
-    let b = allocator.allocate(request(0, MIB / 2, "activations")).unwrap();
-    let error = allocator.allocate(request(0, 4 * MIB, "gradients")).unwrap_err();
+    let a = allocator.allocate(request(&0, 5 * MIB, "weights")).unwrap();
+    let b = allocator.allocate(request(&0, MIB / 2, "activations")).unwrap();
+    let error = allocator.allocate(request(&0, 4 * MIB, "gradients")).unwrap_err();
     assert_eq!(error.code, ErrorCode::OutOfMemory);
     let text = error.to_string();
     for part in
@@ -125,7 +126,7 @@ fn out_of_memory_says_who_holds_what() {
         assert!(text.contains(part), "{part} in {text}");
     }
     allocator.free(a).unwrap();
-    let c = allocator.allocate(request(0, 4 * MIB, "gradients")).unwrap();
+    let c = allocator.allocate(request(&0, 4 * MIB, "gradients")).unwrap();
     allocator.free(b).unwrap();
     allocator.free(c).unwrap();
 }
@@ -134,12 +135,14 @@ fn out_of_memory_says_who_holds_what() {
 fn impossible_sizes_are_out_of_memory() {
     let (_, allocator) = allocator(8 * MIB);
     for bytes in [u64::MAX, u64::MAX - 511, u64::MAX / 2, 1 << 62] {
-        assert_eq!(allocator.allocate(request(0, bytes, "huge")).unwrap_err().code, ErrorCode::OutOfMemory);
+        assert_eq!(allocator.allocate(request(&0, bytes, "huge")).unwrap_err().code, ErrorCode::OutOfMemory);
     }
-    let limited =
-        CachingAllocator::new(Arc::new(Simulated::new(u64::MAX)), Options { bytes_limit: Some(3 * MIB) });
-    let a = limited.allocate(request(0, 3 * MIB, "")).unwrap();
-    let error = limited.allocate(request(0, 1, "")).unwrap_err();
+    let limited = CachingAllocator::new(
+        Arc::new(Simulated::new(u64::MAX)),
+        Options { bytes_limit: Some(3 * MIB), ..Options::default() },
+    );
+    let a = limited.allocate(request(&0, 3 * MIB, "")).unwrap();
+    let error = limited.allocate(request(&0, 1, "")).unwrap_err();
     assert!(error.message.contains("limit 3.0 MiB"), "{error}");
     limited.free(a).unwrap();
 }
@@ -197,7 +200,7 @@ fn clearing_the_cache_gives_everything_back() {
 fn recordings_tell_the_story() {
     let (_, allocator) = allocator(8 * MIB);
     allocator.start_recording();
-    let a = allocator.allocate(request(3, 100, "x")).unwrap();
+    let a = allocator.allocate(request(&3, 100, "x")).unwrap();
     let address = a.address();
     allocator.free(a).unwrap();
     allocator.clear_cache().unwrap();
@@ -212,6 +215,52 @@ fn recordings_tell_the_story() {
         ]
     );
     assert!(allocator.take_recording().events.is_empty());
+}
+
+#[test]
+fn pages_of_free_blocks_make_a_block_that_none_of_them_holds() {
+    let device = Arc::new(Simulated::with_pages(32 * MIB));
+    let allocator = CachingAllocator::new(device.clone(), BY_PAGE);
+    let mut held: Vec<_> = (0..8).map(|_| get(&allocator, 0, 4 * MIB)).collect();
+    for i in [6, 4, 2, 0] {
+        device.queue_use(0, &held[i]);
+        allocator.free(held.remove(i)).unwrap();
+    }
+    // Four holes of 4 MiB each, and the device has no more.
+    let large = get(&allocator, 1, 16 * MIB);
+    device.queue_use(1, &large);
+    assert_eq!(
+        (device.maps(), device.waits()),
+        (16 + 8, 1),
+        "the stream waits for the pages' last user, once"
+    );
+    assert_eq!(allocator.statistics().bytes_reserved, 32 * MIB);
+    assert_eq!(allocator.allocate(request(&0, 1, "too much")).unwrap_err().code, ErrorCode::OutOfMemory);
+    device.run_all();
+    // What is left of the old segments is in use still; the new one goes back to the device page by page.
+    allocator.free(large).unwrap();
+    assert_eq!(allocator.clear_cache().unwrap(), 16 * MIB);
+    held.into_iter().for_each(|a| allocator.free(a).unwrap());
+    drop(allocator);
+    assert!(device.is_clean());
+}
+
+#[test]
+fn a_stream_takes_pages_of_its_own_without_waiting() {
+    let device = Arc::new(Simulated::with_pages(16 * MIB));
+    let allocator = CachingAllocator::new(device.clone(), BY_PAGE);
+    let [a, b, c] = [4, 2, 6].map(|mib| get(&allocator, 0, mib * MIB));
+    for x in [a, c] {
+        device.queue_use(0, &x);
+        allocator.free(x).unwrap();
+    }
+    // 4 + 6 MiB are free, with two between; 4 more can be had.
+    let d = get(&allocator, 0, 12 * MIB);
+    device.queue_use(0, &d);
+    assert_eq!((device.waits(), allocator.statistics().bytes_reserved), (0, 14 * MIB));
+    device.run_all();
+    allocator.free(b).unwrap();
+    allocator.free(d).unwrap();
 }
 
 #[test]

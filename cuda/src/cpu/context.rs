@@ -16,7 +16,7 @@ use super::operation::{Operation, Run};
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{
-    Context, Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Resources, Transfers,
+    Context, Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Paging, Pattern, Resources, Transfers,
 };
 use crate::origin::Origin;
 
@@ -176,6 +176,9 @@ impl Memory for CpuContext {
         self.device.shared.space.find(address, bytes).is_some()
     }
 }
+
+/// There is none: an allocation of the CPU device is one piece of the host's memory, so that operations see slices.
+impl Paging for CpuContext {}
 
 impl Transfers for CpuContext {
     unsafe fn copy_host_to_device(

@@ -10,7 +10,9 @@ use tfrt_host::{Diagnostic, ErrorCode};
 use super::context::{Context, Counted};
 use super::stream::{Stream, StreamRef, check_stream};
 use super::{Owned, check};
-use crate::allocator::{Allocation, Backing, CachingAllocator, MemoryLog, Options, Request, Statistics};
+use crate::allocator::{
+    Allocation, Backing, CachingAllocator, MemoryLog, Options, Pages, Request, Statistics,
+};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{DynContext, Erased, EventOptions};
 use crate::origin::Origin;
@@ -19,6 +21,8 @@ use crate::origin::Origin;
 pub(super) struct HalBacking {
     hal: Arc<Box<DynContext>>,
     completions: std::sync::Weak<super::completion::Completions>,
+    /// If memory is taken by the page: bytes of one.
+    page_bytes: Option<u64>,
 }
 
 /// A fence: an event recorded once.
@@ -75,6 +79,40 @@ impl Backing for HalBacking {
             }
         }
     }
+
+    fn pages(&self) -> Option<&dyn Pages> {
+        self.page_bytes.is_some().then_some(self)
+    }
+}
+
+impl Pages for HalBacking {
+    fn page_bytes(&self) -> u64 {
+        self.page_bytes.unwrap_or(0)
+    }
+
+    fn reserve_range(&self, bytes: u64) -> Result<u64, Diagnostic> {
+        Ok(self.hal.reserve_range(bytes)?)
+    }
+
+    fn release_range(&self, address: u64, bytes: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.release_range(address, bytes)?)
+    }
+
+    fn create_pages(&self, count: u64) -> Result<Vec<u64>, Diagnostic> {
+        Ok(self.hal.create_pages(count)?)
+    }
+
+    fn destroy_page(&self, page: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.destroy_page(page)?)
+    }
+
+    fn map(&self, address: u64, pages: &[u64]) -> Result<(), Diagnostic> {
+        Ok(self.hal.map_pages(address, pages)?)
+    }
+
+    fn unmap(&self, address: u64, bytes: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.unmap_pages(address, bytes)?)
+    }
 }
 
 impl Fence {
@@ -115,7 +153,10 @@ impl Owned for DeviceAllocator {
 
 impl DeviceAllocator {
     pub(super) fn new(context: &Context, options: Options) -> Self {
-        let backing = HalBacking { hal: context.hal_shared().clone(), completions: context.completions() };
+        let hal = context.hal_shared().clone();
+        // A device that cannot even say so will say that again when it is asked for memory.
+        let page_bytes = if options.by_page { hal.page_bytes().unwrap_or(None) } else { None };
+        let backing = HalBacking { hal, completions: context.completions(), page_bytes };
         let caching = CachingAllocator::new(Arc::new(backing), options);
         context.add_allocator(&caching);
         if let Some(timeline) = context.device().timeline() {
@@ -143,9 +184,9 @@ impl DeviceAllocator {
             Ok(request) => request,
             Err(error) => return then(Err(error.into())),
         };
-        let (me, stream, origin) = (self.clone(), stream.clone(), self.origin());
+        let (me, granted_for, origin) = (self.clone(), stream.clone(), self.origin());
         self.0.caching.allocate_with(request, move |granted| {
-            then(granted.map(|allocation| DeviceBuffer::new(me, stream, allocation, origin)));
+            then(granted.map(|allocation| DeviceBuffer::new(me, granted_for, allocation, origin)));
         });
     }
 
@@ -168,7 +209,12 @@ impl DeviceAllocator {
         self.0.context.observer().map(|_| Origin::here())
     }
 
-    fn request(&self, stream: &Stream, bytes: i64, label: &'static str) -> Result<Request<StreamRef>> {
+    fn request<'a>(
+        &self,
+        stream: &'a Stream,
+        bytes: i64,
+        label: &'static str,
+    ) -> Result<Request<'a, StreamRef>> {
         check(self, self.context())?;
         check_stream(stream, self.context())?;
         stream.refuse_while_capturing("memory cannot be allocated while a stream is captured")?;
@@ -176,7 +222,7 @@ impl DeviceAllocator {
             .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))?;
         let location = Origin::location_here();
         let origin = crate::allocator::Origin { label, location };
-        Ok(Request { stream: stream.as_ref().clone(), bytes, origin })
+        Ok(Request { stream: stream.as_ref(), bytes, origin })
     }
 
     /// Hands nothing out any more. Buffers that are there stay.

@@ -185,7 +185,8 @@ impl Context {
     }
 
     /// An allocator of this context's memory.
-    pub fn create_allocator(&self, options: crate::allocator::Options) -> DeviceAllocator {
+    pub fn create_allocator(&self, mut options: crate::allocator::Options) -> DeviceAllocator {
+        options.by_page |= self.device().has_memory_by_page();
         DeviceAllocator::new(self, options)
     }
 

@@ -80,6 +80,8 @@ pub struct DeviceOptions {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Who keeps what allocators do.
     pub(super) timeline: Option<Arc<MemoryTimeline>>,
+    /// Whether allocators take memory by the page where a device has that.
+    pub(super) by_page: bool,
 }
 
 impl DeviceOptions {
@@ -106,6 +108,14 @@ impl DeviceOptions {
         self.timeline = Some(timeline);
         self
     }
+
+    /// Has all allocators take memory by the page where a device has that: see
+    /// [`Options::by_page`](crate::allocator::Options::by_page).
+    #[must_use]
+    pub fn with_memory_by_page(mut self) -> Self {
+        self.by_page = true;
+        self
+    }
 }
 
 impl Default for DeviceOptions {
@@ -119,6 +129,7 @@ impl Default for DeviceOptions {
             backend: None,
             observer: None,
             timeline: None,
+            by_page: false,
         }
     }
 }
@@ -149,6 +160,7 @@ pub(super) struct Shared {
     count: u32,
     pub(super) observer: Option<Arc<dyn Observer>>,
     timeline: Option<Arc<MemoryTimeline>>,
+    by_page: bool,
     primary: Mutex<Vec<Option<Context>>>,
     completions: Arc<Mutex<Vec<Weak<Completions>>>>,
 }
@@ -189,6 +201,7 @@ impl Platform {
             count,
             observer: options.observer.clone(),
             timeline: options.timeline.clone(),
+            by_page: options.by_page,
             primary: Mutex::new(vec![None; count as usize]),
             completions: Arc::default(),
         };
@@ -286,6 +299,11 @@ impl Device {
     /// Who keeps what its allocators do.
     pub(super) fn timeline(&self) -> Option<&Arc<MemoryTimeline>> {
         self.0.platform.timeline.as_ref()
+    }
+
+    /// Whether its allocators were asked to take memory by the page.
+    pub(super) fn has_memory_by_page(&self) -> bool {
+        self.0.platform.by_page
     }
 
     /// Its number.

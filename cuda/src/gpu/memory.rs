@@ -19,11 +19,11 @@ use crate::hal::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, T
 pub(super) struct Allocations(RwLock<BTreeMap<u64, u64>>);
 
 impl Allocations {
-    fn insert(&self, address: u64, bytes: u64) {
+    pub(super) fn insert(&self, address: u64, bytes: u64) {
         self.0.write().insert(address, bytes);
     }
 
-    fn remove(&self, address: u64) {
+    pub(super) fn remove(&self, address: u64) {
         self.0.write().remove(&address);
     }
 
@@ -126,7 +126,7 @@ pub(super) fn free_device(address: u64) -> Result<()> {
 }
 
 /// A count of bytes as the driver takes it.
-fn size(bytes: u64) -> Result<usize> {
+pub(super) fn size(bytes: u64) -> Result<usize> {
     usize::try_from(bytes).map_err(|_| Status::OutOfMemory.into())
 }
 

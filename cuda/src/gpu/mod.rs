@@ -21,6 +21,7 @@ mod libraries;
 mod memory;
 mod module;
 mod nvrtc;
+mod paging;
 mod stream;
 #[cfg(test)]
 mod tests;

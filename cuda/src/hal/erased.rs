@@ -16,8 +16,8 @@ use super::{
     Activation, Backend, BatchNormOperands, Blas, CollectiveCall, Collectives, Context, Convolution,
     ConvolutionEpilogue, ConvolutionOperands, Copy2d, DeviceProperties, Dnn, EventOptions, Events,
     FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules,
-    PackedParameters, Pattern, Pooling, Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor,
-    Transfers, UniqueId,
+    PackedParameters, Paging, Pattern, Pooling, Resources, Scaling, SoftmaxMode, StreamOptions, Streams,
+    Tensor, Transfers, UniqueId,
 };
 use crate::error::{DeviceError, Result, Status};
 
@@ -137,6 +137,30 @@ impl<C: Context> Memory for ErasedContext<C> {
     }
     fn is_cached(&self) -> bool {
         self.0.is_cached()
+    }
+}
+
+impl<C: Context> Paging for ErasedContext<C> {
+    fn page_bytes(&self) -> Result<Option<u64>> {
+        self.0.page_bytes()
+    }
+    fn reserve_range(&self, bytes: u64) -> Result<u64> {
+        self.0.reserve_range(bytes)
+    }
+    fn release_range(&self, address: u64, bytes: u64) -> Result<()> {
+        self.0.release_range(address, bytes)
+    }
+    fn create_pages(&self, count: u64) -> Result<Vec<u64>> {
+        self.0.create_pages(count)
+    }
+    fn destroy_page(&self, page: u64) -> Result<()> {
+        self.0.destroy_page(page)
+    }
+    fn map_pages(&self, address: u64, pages: &[u64]) -> Result<()> {
+        self.0.map_pages(address, pages)
+    }
+    fn unmap_pages(&self, address: u64, bytes: u64) -> Result<()> {
+        self.0.unmap_pages(address, bytes)
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "what callers promise a backend is part of the contract")]
 
 use super::{Resources, Result};
+use crate::error::Status;
 
 /// Bytes free and in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,48 @@ pub trait Memory: Resources {
     /// instead of being kept.
     fn is_cached(&self) -> bool {
         false
+    }
+}
+
+/// Memory by the page: any page may be put at any address, and at several at once, so that memory moves without being
+/// copied. A backend that lacks it implements nothing.
+pub trait Paging: Resources {
+    /// Bytes of a page, a power of two; `None` if there is no such thing.
+    fn page_bytes(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Addresses without memory, aligned to the page size; `bytes` is a multiple of it.
+    fn reserve_range(&self, _bytes: u64) -> Result<u64> {
+        Err(Status::NotSupported.into())
+    }
+
+    /// Gives back a whole range, of which nothing is mapped.
+    fn release_range(&self, _address: u64, _bytes: u64) -> Result<()> {
+        Err(Status::NotSupported.into())
+    }
+
+    /// So many pages, or none of them.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`].
+    fn create_pages(&self, _count: u64) -> Result<Vec<u64>> {
+        Err(Status::NotSupported.into())
+    }
+
+    /// Gives a page back, whose memory remains where it is still mapped.
+    fn destroy_page(&self, _page: u64) -> Result<()> {
+        Err(Status::NotSupported.into())
+    }
+
+    /// Maps pages side by side from `address` on, or none of them.
+    fn map_pages(&self, _address: u64, _pages: &[u64]) -> Result<()> {
+        Err(Status::NotSupported.into())
+    }
+
+    /// Unmaps whole pages, which no queued work uses any more.
+    fn unmap_pages(&self, _address: u64, _bytes: u64) -> Result<()> {
+        Err(Status::NotSupported.into())
     }
 }
 

@@ -15,7 +15,7 @@ use tfrt_host::DType;
 use super::{
     Activation, BatchNormOperands, Blas, CollectiveCall, Collectives, Convolution, ConvolutionEpilogue,
     ConvolutionOperands, Dnn, FunctionAttributes, Gemm, Graphs, LaunchConfig, Modules, PackedParameters,
-    Pooling, Resources, Result, Scaling, SoftmaxMode, Streams, Tensor, UniqueId,
+    Paging, Pooling, Resources, Result, Scaling, SoftmaxMode, Streams, Tensor, UniqueId,
 };
 use crate::error::{DeviceError, Status};
 
@@ -69,6 +69,8 @@ impl<C: MemoryOnly> Modules for C {
         match *function {}
     }
 }
+
+impl<C: MemoryOnly> Paging for C {}
 
 impl<C: MemoryOnly> Graphs for C {
     fn begin_capture(&self, _stream: &Self::Stream) -> Result<()> {

@@ -31,7 +31,7 @@ pub use dnn::{
 pub use erased::{DynBackend, DynContext, Erased, erase};
 pub use event::{EventOptions, Events};
 pub use graph::Graphs;
-pub use memory::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Transfers};
+pub use memory::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Paging, Pattern, Transfers};
 pub use memory_only::MemoryOnly;
 pub use module::{
     BufferParameter, Dim3, FunctionAttributes, Intent, LaunchConfig, Modules, PackedParameters, ParameterInfo,
@@ -83,7 +83,7 @@ pub trait Resources: Send + Sync + 'static {
 
 /// All that can be done on a device.
 pub trait Context:
-    Memory + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn + Collectives
+    Memory + Paging + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn + Collectives
 {
     /// The failure that ended the context's life, if one did: every later call gives it.
     fn failure(&self) -> Option<DeviceError>;

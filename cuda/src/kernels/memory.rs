@@ -23,7 +23,7 @@ fn allocator_create_with_limit(
     _chain: Chain,
 ) -> Result<(DeviceAllocator, Chain), Diagnostic> {
     let bytes_limit = Some(unsigned("the limit", bytes)?);
-    Ok((context.create_allocator(Options { bytes_limit }), Chain))
+    Ok((context.create_allocator(Options { bytes_limit, ..Options::default() }), Chain))
 }
 
 fn allocator_destroy(allocator: Arg<DeviceAllocator>, _chain: Chain) -> Result<Chain, Diagnostic> {

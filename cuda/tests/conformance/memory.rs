@@ -1,7 +1,8 @@
 //! Memory and copies.
 
+use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
-use tfrt_cuda::front::Context;
+use tfrt_cuda::front::{Context, DeviceBuffer};
 use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
 use tfrt_host::ErrorCode;
 
@@ -27,6 +28,8 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
     ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
     ("memory/nothing_leaks", nothing_leaks),
+    ("memory/holes_make_a_block_by_the_page", holes_make_a_block_by_the_page),
+    ("memory/contents_stay_by_the_page", contents_stay_by_the_page),
 ];
 
 fn round_trip(context: &Context) {
@@ -292,4 +295,57 @@ fn nothing_leaks(context: &Context) {
         drop(buffer);
     }
     assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+}
+
+/// Bytes of a block of [`eight_blocks`]: two of the usual pages.
+const BLOCK: usize = 4 << 20;
+
+/// A bench whose memory is eight blocks, taken by the page where the device can.
+fn eight_blocks(context: &Context) -> (Bench, Vec<DeviceBuffer>) {
+    let options = Options { bytes_limit: Some(8 * BLOCK as u64), by_page: true };
+    let bench = Bench { allocator: context.create_allocator(options), ..Bench::new(context) };
+    let blocks = (0..8).map(|_| bench.buffer(BLOCK)).collect();
+    (bench, blocks)
+}
+
+fn holes_make_a_block_by_the_page(context: &Context) {
+    let (bench, mut blocks) = eight_blocks(context);
+    for hole in [6, 4, 2, 0] {
+        blocks.remove(hole);
+    }
+    let large = bench.buffer(4 * BLOCK);
+    let end = large.address() + large.len();
+    assert!(blocks.iter().all(|b| b.address() + b.len() <= large.address() || end <= b.address()));
+    assert_eq!(bench.allocator.statistics().bytes_reserved, 8 * BLOCK as u64);
+    let error = bench.allocator.allocate(&bench.stream, 1, "too much").unwrap_err();
+    assert_eq!(error.code, ErrorCode::OutOfMemory, "{error}");
+    drop((blocks, large));
+    assert_eq!(bench.allocator.clear_cache().unwrap(), 8 * BLOCK as u64);
+}
+
+fn contents_stay_by_the_page(context: &Context) {
+    let (bench, mut blocks) = eight_blocks(context);
+    let numbers = |first: u32| (0..BLOCK as u32 / 4).map(|i| first.wrapping_add(i)).collect::<Vec<_>>();
+    for (i, block) in (0..).zip(&blocks) {
+        let source = host(&numbers(i << 20));
+        wait(|then| bench.stream.copy_from_host(block, 0, &source, 0, BLOCK as u64).unwrap().when_done(then));
+    }
+    // Work that still reads the holes is queued when another stream gets their memory.
+    let [copy, other] = [0, 1].map(|_| context.create_stream(StreamOptions::default()).unwrap());
+    let kept = zeros(BLOCK);
+    let copied = copy.copy_to_host(&kept, 0, &blocks[6], 0, BLOCK as u64).unwrap();
+    for hole in [6, 4, 2, 0] {
+        blocks.remove(hole);
+    }
+    let large = bench.allocator.allocate(&other, 4 * BLOCK as i64, "test").unwrap();
+    other.set(&large, 0, Pattern::U8(7), 4 * BLOCK as u64).unwrap();
+    wait(|then| copied.when_done(then));
+    assert!(elements::<u32>(&kept) == numbers(6 << 20));
+    for (i, block) in [1, 3, 5, 7].into_iter().zip(&blocks) {
+        assert!(bench.download::<u32>(block, BLOCK / 4) == numbers(i << 20), "block {i}");
+    }
+    let result = zeros(4 * BLOCK);
+    let read = other.copy_to_host(&result, 0, &large, 0, 4 * BLOCK as u64).unwrap();
+    wait(|then| read.when_done(then));
+    assert!(elements::<u8>(&result).iter().all(|&byte| byte == 7));
 }

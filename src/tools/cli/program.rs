@@ -68,12 +68,18 @@ pub(super) struct DeviceArgs {
     /// Write a page of HTML that shows who held device memory when
     #[arg(long, value_name = "FILE")]
     memory_timeline: Option<PathBuf>,
+    /// Take device memory by the page, so that free pages from anywhere make one buffer; for CUDA devices
+    #[arg(long)]
+    memory_by_page: bool,
 }
 
 impl DeviceArgs {
     /// The devices, who checks them, and who records their memory.
     fn options(&self) -> (DeviceOptions, Option<Arc<Checker>>, Option<Arc<MemoryTimeline>>) {
-        let (options, checker) = self.checked();
+        let (mut options, checker) = self.checked();
+        if self.memory_by_page {
+            options = options.with_memory_by_page();
+        }
         match self.memory_timeline.is_some().then(MemoryTimeline::new) {
             Some(timeline) => (options.recorded_by(timeline.clone()), checker, Some(timeline)),
             None => (options, checker, None),

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use tfrt_host::Diagnostic;
 
 use super::super::blocks::{NONE, State};
-use super::super::{Allocation, CachingAllocator, Options};
+use super::super::{Allocation, CachingAllocator};
 use super::simulated::Simulated;
-use super::{MIB, request};
+use super::{BY_PAGE, MIB, request};
 
 const STREAMS: u32 = 4;
 
@@ -53,9 +53,17 @@ struct Run {
 
 impl Run {
     fn new(limit: u64) -> Self {
-        let device = Arc::new(Simulated::new(limit));
+        Self::on(Simulated::new(limit))
+    }
+
+    fn with_pages(limit: u64) -> Self {
+        Self::on(Simulated::with_pages(limit))
+    }
+
+    fn on(device: Simulated) -> Self {
+        let device = Arc::new(device);
         Self {
-            allocator: CachingAllocator::new(device.clone(), Options::default()),
+            allocator: CachingAllocator::new(device.clone(), BY_PAGE),
             device,
             held: vec![],
             outcomes: Arc::default(),
@@ -70,7 +78,7 @@ impl Run {
             Op::Allocate { stream, bytes } => {
                 let (number, outcomes) = (self.requests.len(), self.outcomes.clone());
                 self.requests.push(stream);
-                self.allocator.allocate_with(request(stream, bytes, "property"), move |outcome| {
+                self.allocator.allocate_with(request(&stream, bytes, "property"), move |outcome| {
                     outcomes.lock().push((number, outcome));
                 });
             }
@@ -139,7 +147,7 @@ impl Run {
         }
         drop(self.allocator);
         if device_works {
-            assert_eq!(self.device.reserved(), 0, "nothing leaks");
+            assert!(self.device.is_clean(), "nothing leaks");
         }
     }
 }
@@ -150,6 +158,7 @@ pub(super) fn check(allocator: &CachingAllocator<Simulated>) {
     let pool = &shared.pool;
     let (mut reserved, mut live, mut requested, mut pieces) = (0, 0, 0, 0);
     let mut free = vec![0; pool.streams.len()];
+    let mut cached = 0;
     for segment in pool.segments.iter().flatten() {
         reserved += segment.bytes;
         let (mut at, mut before, mut address) = (segment.first, NONE, segment.address);
@@ -162,7 +171,9 @@ pub(super) fn check(allocator: &CachingAllocator<Simulated>) {
                     requested += block.requested;
                     assert!(block.requested <= block.bytes);
                 }
+                State::Binned => cached += block.bytes,
                 State::Free => free[block.stream as usize] += block.bytes,
+                State::Hole => reserved -= block.bytes,
                 State::Pending => assert!(pool.pending.contains_key(&at)),
                 State::Vacant => panic!("a vacant block in a segment"),
             }
@@ -172,9 +183,14 @@ pub(super) fn check(allocator: &CachingAllocator<Simulated>) {
         }
         assert_eq!(address, segment.address + segment.bytes, "blocks cover their segment");
     }
-    let listed: Vec<u64> = pool.streams.slots().map(|slot| pool.streams.free(slot).bytes()).collect();
+    let listed: Vec<u64> = pool.streams.slots().map(|slot| pool.streams.free_bytes(slot)).collect();
     assert_eq!(free, listed, "free blocks are in their streams' lists");
     assert_eq!(pieces, pool.blocks.iter().count(), "every block is in a segment");
+    assert_eq!(
+        pool.streams.slots().map(|slot| pool.streams.binned_bytes(slot, &pool.blocks)).sum::<u64>(),
+        cached
+    );
+    reserved += pool.spare_bytes();
     let statistics = pool.statistics();
     assert_eq!(statistics.bytes_reserved, reserved);
     assert_eq!(statistics.bytes_in_use, live);
@@ -204,14 +220,22 @@ proptest! {
     }
 
     #[test]
-    fn one_failing_call_is_one_error_at_most(ops in ops(50), limit in 6u64..40) {
+    fn nothing_overlaps_or_leaks_by_the_page(ops in ops(120), limit in 4u64..40) {
+        let mut run = Run::with_pages(limit * MIB);
+        ops.iter().for_each(|op| run.op(op));
+        run.finish(true);
+    }
+
+    #[test]
+    fn one_failing_call_is_one_error_at_most(ops in ops(50), limit in 6u64..40, pages in any::<bool>()) {
+        let start = if pages { Run::with_pages } else { Run::new };
         let calls = {
-            let mut run = Run::new(limit * MIB);
+            let mut run = start(limit * MIB);
             ops.iter().for_each(|op| run.op(op));
             run.device.calls()
         };
         for n in 1..=calls {
-            let mut run = Run::new(limit * MIB);
+            let mut run = start(limit * MIB);
             run.device.fail(n, n + 1);
             ops.iter().for_each(|op| run.op(op));
             let failed = run.device.calls() >= n;
@@ -220,8 +244,10 @@ proptest! {
     }
 
     #[test]
-    fn a_lost_device_loses_no_request(ops in ops(50), limit in 6u64..40, from in 1u64..60) {
-        let mut run = Run::new(limit * MIB);
+    fn a_lost_device_loses_no_request(
+        ops in ops(50), limit in 6u64..40, from in 1u64..60, pages in any::<bool>(),
+    ) {
+        let mut run = if pages { Run::with_pages(limit * MIB) } else { Run::new(limit * MIB) };
         run.device.fail(from, u64::MAX);
         ops.iter().for_each(|op| run.op(op));
         run.finish(false);

@@ -1,11 +1,14 @@
 //! A device whose streams run when told to, one piece of work at a time, and which notices when memory is used by two.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use super::super::{Allocation, Backing};
+use super::super::{Allocation, Backing, Pages};
+
+/// Bytes of a page.
+const PAGE: u64 = 2 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
@@ -20,6 +23,8 @@ enum Work {
 struct Grant {
     address: u64,
     bytes: u64,
+    /// Where the bytes are: ranges of the memory itself, of which several addresses may stand for the same.
+    memory: Vec<(u64, u64)>,
     used: bool,
 }
 
@@ -32,6 +37,11 @@ struct State {
     reserved_max: u64,
     next_address: u64,
     segments: BTreeMap<u64, u64>,
+    /// Pages by number, and where they are mapped.
+    pages: BTreeSet<u64>,
+    next_page: u64,
+    mapped: BTreeMap<u64, u64>,
+    maps: u64,
     streams: HashMap<u32, VecDeque<Work>>,
     fences: Vec<bool>,
     callbacks: Vec<(usize, Callback)>,
@@ -46,13 +56,30 @@ struct State {
 /// See the module.
 pub(super) struct Simulated {
     state: Mutex<State>,
+    has_pages: bool,
 }
 
 impl Simulated {
     /// A device with so many bytes.
     pub(super) fn new(limit: u64) -> Self {
         let state = State { limit, next_address: 1 << 32, ..State::default() };
-        Self { state: Mutex::new(state) }
+        Self { state: Mutex::new(state), has_pages: false }
+    }
+
+    /// A device with so many bytes, by the page.
+    pub(super) fn with_pages(limit: u64) -> Self {
+        Self { has_pages: true, ..Self::new(limit) }
+    }
+
+    /// Pages mapped so far.
+    pub(super) fn maps(&self) -> u64 {
+        self.state.lock().maps
+    }
+
+    /// Nothing is reserved, mapped or kept.
+    pub(super) fn is_clean(&self) -> bool {
+        let state = self.state.lock();
+        state.reserved == 0 && state.segments.is_empty() && state.mapped.is_empty() && state.pages.is_empty()
     }
 
     /// Makes the calls from the `from`-th up to, not including, the `until`-th fail.
@@ -83,10 +110,9 @@ impl Simulated {
 
     /// Has to be called once for each grant before it is used.
     pub(super) fn granted(&self, allocation: &Allocation) {
-        let grant = Grant { address: allocation.address(), bytes: allocation.bytes(), used: false };
         let state = &mut *self.state.lock();
-        let (start, bytes) = state.segments.range(..=grant.address).next_back().expect("a segment");
-        assert!(grant.address + grant.bytes <= start + bytes, "within its segment");
+        let (address, bytes) = (allocation.address(), allocation.bytes());
+        let grant = Grant { address, bytes, memory: state.memory(address, bytes), used: false };
         assert!(state.grants.insert(allocation.serial(), grant).is_none(), "a grant of its own");
     }
 
@@ -151,17 +177,51 @@ impl Simulated {
 
 impl State {
     fn use_memory(&mut self, serial: u64) {
-        let Grant { address, bytes, .. } = self.grants[&serial];
-        let overlaps =
-            |other: &Grant| other.address < address + bytes && address < other.address + other.bytes;
+        let Grant { address, bytes, ref memory, .. } = self.grants[&serial];
+        assert_eq!(&self.memory(address, bytes), memory, "its memory is where it was");
+        let overlaps = |other: &Grant| {
+            let mut pairs = memory.iter().flat_map(|a| other.memory.iter().map(move |b| (a, b)));
+            pairs.any(|(a, b)| a.0 < b.0 + b.1 && b.0 < a.0 + a.1)
+        };
         for (later, other) in self.grants.range(serial + 1..) {
             assert!(
                 !(other.used && overlaps(other)),
                 "grant {serial} is used after {later} took its memory over"
             );
         }
-        assert!(self.segments.range(..=address).next_back().is_some_and(|(s, b)| address + bytes <= s + b));
         self.grants.get_mut(&serial).expect("known").used = true;
+    }
+
+    /// The memory that the addresses stand for, which is there.
+    fn memory(&self, address: u64, bytes: u64) -> Vec<(u64, u64)> {
+        let (start, length) = self.segments.range(..=address).next_back().expect("a segment");
+        assert!(address + bytes <= start + length, "within its segment");
+        if self.pages.is_empty() {
+            return vec![(address, bytes)];
+        }
+        let (mut at, end) = (address, address + bytes);
+        let mut memory = vec![];
+        while at < end {
+            let page = self.mapped.get(&(at / PAGE * PAGE)).expect("a page is mapped");
+            let next = (at / PAGE + 1) * PAGE;
+            memory.push((page * PAGE + at % PAGE, next.min(end) - at));
+            at = next;
+        }
+        memory
+    }
+
+    fn check_unused(&self, address: u64, bytes: u64) {
+        for work in self.streams.values().flatten() {
+            if let Work::Use(serial) = work {
+                let user = &self.grants[serial];
+                assert!(
+                    user.bytes == 0
+                        || user.address >= address + bytes
+                        || user.address + user.bytes <= address,
+                    "memory goes that {serial} will use"
+                );
+            }
+        }
     }
 }
 
@@ -186,15 +246,7 @@ impl Backing for Simulated {
         let state = &mut *self.call()?;
         assert_eq!(state.segments.remove(&address), Some(bytes), "a segment as it was given");
         state.reserved -= bytes;
-        for work in state.streams.values().flatten() {
-            if let Work::Use(serial) = work {
-                let user = state.grants[serial].address;
-                assert!(
-                    !(address..address + bytes).contains(&user),
-                    "memory is freed that {serial} will use"
-                );
-            }
-        }
+        state.check_unused(address, bytes);
         Ok(())
     }
 
@@ -237,5 +289,75 @@ impl Backing for Simulated {
         } else {
             state.callbacks.push((*fence, then));
         }
+    }
+
+    fn pages(&self) -> Option<&dyn Pages> {
+        self.has_pages.then_some(self)
+    }
+}
+
+impl Pages for Simulated {
+    fn page_bytes(&self) -> u64 {
+        PAGE
+    }
+
+    fn reserve_range(&self, bytes: u64) -> Result<u64, Diagnostic> {
+        let state = &mut *self.call()?;
+        if bytes > 1 << 46 {
+            return Err(Diagnostic::new(ErrorCode::OutOfMemory, "the simulation has no more addresses"));
+        }
+        assert!(bytes > 0 && bytes.is_multiple_of(PAGE));
+        let address = state.next_address.next_multiple_of(PAGE);
+        state.next_address = address + bytes + PAGE;
+        state.segments.insert(address, bytes);
+        Ok(address)
+    }
+
+    fn release_range(&self, address: u64, bytes: u64) -> Result<(), Diagnostic> {
+        let state = &mut *self.call()?;
+        assert_eq!(state.segments.remove(&address), Some(bytes), "a range as it was given");
+        assert!(state.mapped.range(address..address + bytes).next().is_none(), "nothing is mapped there");
+        Ok(())
+    }
+
+    fn create_pages(&self, count: u64) -> Result<Vec<u64>, Diagnostic> {
+        let state = &mut *self.call()?;
+        let bytes = count * PAGE;
+        if state.reserved.checked_add(bytes).is_none_or(|sum| sum > state.limit.min(1 << 46)) {
+            return Err(Diagnostic::new(ErrorCode::OutOfMemory, "the simulation has no more"));
+        }
+        state.reserved += bytes;
+        state.reserved_max = state.reserved_max.max(state.reserved);
+        let first = state.next_page;
+        state.next_page += count;
+        state.pages.extend(first..first + count);
+        Ok((first..first + count).collect())
+    }
+
+    fn destroy_page(&self, page: u64) -> Result<(), Diagnostic> {
+        let state = &mut *self.call()?;
+        assert!(state.pages.remove(&page), "a page that is there");
+        state.reserved -= PAGE;
+        Ok(())
+    }
+
+    fn map(&self, address: u64, pages: &[u64]) -> Result<(), Diagnostic> {
+        let state = &mut *self.call()?;
+        for (place, page) in (0..).zip(pages) {
+            assert!(state.pages.contains(page), "a page that is there");
+            let old = state.mapped.insert(address + place * PAGE, *page);
+            assert!(old.is_none(), "nothing is mapped there");
+        }
+        state.maps += pages.len() as u64;
+        Ok(())
+    }
+
+    fn unmap(&self, address: u64, bytes: u64) -> Result<(), Diagnostic> {
+        let state = &mut *self.call()?;
+        state.check_unused(address, bytes);
+        for at in (address..address + bytes).step_by(PAGE as usize) {
+            assert!(state.mapped.remove(&at).is_some(), "a page is mapped there");
+        }
+        Ok(())
     }
 }
