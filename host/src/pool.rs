@@ -206,6 +206,13 @@ impl<T> PoolBox<T> {
         }
     }
 
+    /// Gives the block back and forgets the value.
+    #[inline]
+    pub(crate) fn forget(self) {
+        // SAFETY: the block is from `allocate` with this layout, and not used again.
+        unsafe { deallocate(self.into_raw().cast(), Layout::new::<T>()) };
+    }
+
     /// The value's place, which the caller owns now.
     #[inline]
     pub(crate) fn into_raw(self) -> NonNull<T> {

@@ -55,6 +55,9 @@ pub(crate) enum Dispatch {
     NonStrict,
     /// Wait for the arguments, then run at once.
     Inline,
+    /// As [`Dispatch::Inline`], but it computes for long: if it had to wait, and others are ready on the same thread
+    /// by then, it goes to the work queue after all.
+    Long,
     /// Wait for the arguments, then run on the work queue.
     Queue,
     /// Wait for the arguments, then run on the blocking pool.
@@ -146,11 +149,6 @@ impl BefFile {
 
     pub(crate) fn kernel_name(&self, kernel: u32) -> Option<&str> {
         self.kernels.get(kernel as usize).map(|kernel| kernel.name())
-    }
-
-    #[inline]
-    pub(crate) fn kernel(&self, index: u32) -> &Kernel {
-        &self.kernels[index as usize]
     }
 }
 
@@ -418,7 +416,7 @@ impl Plan {
             }
         }
         for number in last_at_level.into_iter().filter(|&number| number != usize::MAX) {
-            self.steps[number].dispatch = Dispatch::Inline;
+            self.steps[number].dispatch = Dispatch::Long;
         }
     }
 }

@@ -97,6 +97,12 @@ impl CellPtr {
         self.header().state.load()
     }
 
+    /// Whether the value is still pending. The caller holds a handle.
+    #[inline]
+    pub(super) fn is_pending(&self) -> bool {
+        self.header().state.is_pending()
+    }
+
     #[inline]
     pub(super) fn acquire(&self) {
         self.header().refs.acquire();
@@ -129,15 +135,16 @@ impl CellPtr {
         }
     }
 
-    /// As [`CellPtr::release`], for a value that is known to have no producer any more.
+    /// As [`CellPtr::release`], for a value that is known to have no producer any more, and whose payload need not be
+    /// dropped.
     ///
     /// # Safety
-    /// As there, and the caller has seen that the value is available.
+    /// As there; the caller has seen that the value is available, and the cell was allocated for a `T`.
     #[inline]
-    pub(super) unsafe fn release_available(self) {
+    pub(super) unsafe fn release_empty<T>(self) {
         if self.header().refs.release() == Release::Last {
             // SAFETY: neither handles nor a producer are left.
-            unsafe { self.destroy() };
+            unsafe { self.deallocate(Layout::new::<Typed<T>>()) };
         }
     }
 
@@ -165,7 +172,7 @@ impl CellPtr {
         published.waiters
     }
 
-    /// Stores the payload. That of a scalar is a whole word, see [`AsyncValue::unboxed`].
+    /// Stores the payload. That of a scalar is a whole word, see [`AsyncValue::unbox`].
     ///
     /// # Safety
     /// The cell was allocated for a `T`, has no payload yet, and nobody else uses it but to wait.

@@ -163,7 +163,13 @@ impl AsyncValue {
     /// Whether the value has a payload or is an error.
     #[inline]
     pub fn is_available(&self) -> bool {
-        self.status() != Status::Pending
+        !self.is_pending()
+    }
+
+    /// Whether its producer has not produced it yet.
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
+        self.cell().is_some_and(|cell| cell.is_pending())
     }
 
     /// The payload, if the value is there and of type `T`.
@@ -296,24 +302,30 @@ impl AsyncValue {
         }
     }
 
-    /// The value as kernels get it soonest: an available scalar in the handle, and without indirection.
+    /// Makes the handle what kernels get soonest: an available scalar in the handle itself, and without indirection.
     #[inline]
-    #[must_use]
-    pub(crate) fn unboxed(self) -> Self {
-        if self.cell().is_some() { self.unbox() } else { self }
-    }
-
-    fn unbox(self) -> Self {
-        match self.cell() {
-            Some(cell) if cell.type_index().is_scalar() && cell.state() == State::Concrete => {
-                // SAFETY: published; the payload of a cell of a scalar is a word.
-                let value = unsafe { Self::from_bits(cell.type_index(), cell.payload::<u64>().read()) };
-                mem::forget(self);
-                // SAFETY: the handle just forgotten owned a reference, and the value was seen available.
-                unsafe { cell.release_available() };
-                value
+    pub(crate) fn unbox(&mut self) {
+        let Some(cell) = self.cell() else { return };
+        if cell.state() != State::Concrete {
+            *self = self.take().collapse();
+        } else if cell.type_index().is_scalar() {
+            // SAFETY: published; the payload of a cell of a scalar is a word.
+            let value = unsafe { Self::from_bits(cell.type_index(), cell.payload::<u64>().read()) };
+            mem::forget(mem::replace(self, value));
+            // SAFETY: the handle just forgotten owned a reference; the value was seen available, and needs no drop.
+            unsafe { cell.release_empty::<u64>() };
+        } else if cell.type_index() == tags::INDIRECT {
+            // SAFETY: published; an indirect cell holds a handle.
+            let value = unsafe { &*cell.payload::<Self>() };
+            if value.is_counted() {
+                *self = value.clone();
+                return;
             }
-            _ => self.collapse(),
+            // A copy of a scalar needs no count and no drop.
+            let value = Self { tag: value.tag, word: value.word };
+            mem::forget(mem::replace(self, value));
+            // SAFETY: as above.
+            unsafe { cell.release_empty::<Self>() };
         }
     }
 
@@ -362,7 +374,7 @@ impl Drop for AsyncValue {
 impl AsyncValue {
     /// Whether the handle shares something that counts its handles.
     #[inline]
-    fn is_counted(&self) -> bool {
+    pub(crate) fn is_counted(&self) -> bool {
         const { assert!(tags::CELL.0 + 1 == tags::ERROR.0) };
         (tags::CELL.0..=tags::ERROR.0).contains(&self.tag().0)
     }

@@ -169,6 +169,7 @@ unsafe impl Sync for IndirectPromise {}
 
 impl IndirectPromise {
     /// A pending value and its producer.
+    #[inline]
     pub fn new() -> (Self, AsyncValue) {
         let cell = CellPtr::indirect();
         // SAFETY: the cell was made with one handle, this one.

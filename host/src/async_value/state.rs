@@ -130,6 +130,13 @@ impl StateWord {
         state_of(self.0.load(Ordering::Acquire))
     }
 
+    /// Whether the value is still pending, asked by the holder of a handle; if not, the payload may be read.
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
+        // While there is a handle, nobody says `Orphaned`.
+        self.0.load(Ordering::Acquire).addr() & TAG == PENDING
+    }
+
     /// Puts `waiter` on the list, unless the value is available.
     ///
     /// The caller must own `waiter` and be the only one to hold a pointer to it.

@@ -10,9 +10,12 @@
 #![expect(unsafe_code, reason = "the kernel is a link of intrusive waiter lists, and shares a counted frame")]
 
 use std::{
+    any::Any,
+    mem,
     panic::{self, AssertUnwindSafe},
     ptr::{self, NonNull},
     sync::atomic::{AtomicUsize, Ordering, fence},
+    thread,
 };
 
 use super::panic_diagnostic;
@@ -23,7 +26,7 @@ use crate::{
     },
     context::{BorrowedContext, ExecutionContext},
     kernel::{
-        KernelFrame, Placement, ScalarFrame,
+        KernelFrame, ScalarFrame,
         frame::{Operand, RegisterFile},
     },
     pool::PoolBox,
@@ -83,27 +86,26 @@ impl Deferring {
             few: [AsyncValue::EMPTY; FEW],
         });
         if arguments.len() + results.len() <= FEW && results.len() <= 1 {
+            // What is replaced here is nothing, which is not worth the code to drop it.
             for (place, &argument) in deferred.few.iter_mut().zip(arguments) {
-                *place = registers.use_up(argument);
+                mem::forget(mem::replace(place, registers.use_up(argument)));
             }
             if let Some(&result) = results.first() {
-                let (promise, value) = IndirectPromise::new();
-                *registers.get_mut(result) = value;
-                deferred.promise = Some(promise);
+                mem::forget(deferred.promise.replace(promise(registers, result)));
             }
         } else {
-            let mut values: Vec<_> = arguments.iter().map(|&argument| registers.use_up(argument)).collect();
-            values.resize(arguments.len() + results.len(), AsyncValue::EMPTY);
-            let promise = |&result| {
-                let (promise, value) = IndirectPromise::new();
-                *registers.get_mut(result) = value;
-                promise
-            };
-            let promises = results.iter().map(promise).collect();
-            deferred.many = Some(Box::new(Many { registers: values, promises }));
+            deferred.many = Some(Box::new(Many::new(registers, (arguments, results))));
         }
         Deferred::advance(deferred);
     }
+}
+
+/// Makes a result pending.
+#[inline]
+fn promise(registers: &mut RegisterFile<'_>, result: Operand) -> IndirectPromise {
+    let (promise, value) = IndirectPromise::new();
+    *registers.get_mut(result) = value;
+    promise
 }
 
 impl Drop for Deferring {
@@ -142,6 +144,14 @@ impl FrameRef {
         // SAFETY: the plan is part of the program that the frame's context keeps, and does not move or change.
         unsafe { self.get().plan.as_ref() }
     }
+
+    /// The context of a call of this step.
+    #[inline]
+    fn context(&self, step: &Step) -> BorrowedContext<'_> {
+        let mut cx = BorrowedContext::same(&self.get().cx);
+        (cx.location, cx.kernel) = (step.location, step.kernel);
+        cx
+    }
 }
 
 impl Drop for FrameRef {
@@ -177,6 +187,16 @@ const _: () = assert!(size_of::<Deferred>() == 96, "see the module");
 struct Many {
     registers: Vec<AsyncValue>,
     promises: Vec<IndirectPromise>,
+}
+
+impl Many {
+    #[cold]
+    fn new(file: &mut RegisterFile<'_>, (arguments, results): (&[Operand], &[Operand])) -> Self {
+        let mut registers: Vec<_> = arguments.iter().map(|&argument| file.use_up(argument)).collect();
+        registers.resize(arguments.len() + results.len(), AsyncValue::EMPTY);
+        let promises = results.iter().map(|&result| promise(file, result)).collect();
+        Self { registers, promises }
+    }
 }
 
 /// Register numbers of deferred kernels: arguments and results are numbered through.
@@ -223,7 +243,7 @@ impl Deferred {
         };
         while let Some(last) = self.pending.checked_sub(1) {
             let argument = &registers[last as usize];
-            if argument.status() == Status::Pending {
+            if argument.is_pending() {
                 return argument.wait_list();
             }
             self.pending = last;
@@ -237,39 +257,107 @@ impl Deferred {
     }
 
     #[inline]
-    fn dispatch(mut this: PoolBox<Self>) {
+    fn dispatch(this: PoolBox<Self>) {
         match this.step().dispatch {
-            Dispatch::Inline | Dispatch::NonStrict if !(more_ready() && this.is_long()) => this.run(),
+            Dispatch::Inline | Dispatch::NonStrict => Self::run(this),
+            Dispatch::Long if !more_ready() => Self::run(this),
             Dispatch::Blocking => {
                 let host = this.frame.get().cx.host().clone();
                 // A task that is refused is dropped, which makes the results errors.
-                drop(host.work_queue().add_blocking_task(Task::new(move || this.run()), true));
+                drop(host.work_queue().add_blocking_task(Task::new(move || Self::run(this)), true));
             }
             // If others are ready on this thread too, the queue spreads what is long.
-            _ => {
+            Dispatch::Long | Dispatch::Queue => {
                 let host = this.frame.get().cx.host().clone();
-                host.add_task(Task::new(move || this.run()));
+                host.add_task(Task::new(move || Self::run(this)));
             }
         }
     }
 
-    fn is_long(&self) -> bool {
-        self.frame.get().cx.program().kernel(self.step().kernel).placement() == Placement::Parallel
+    fn run(mut this: PoolBox<Self>) {
+        let failed = match this.call_with_scalars() {
+            Some(Ok(result)) => {
+                let (frame, promise) = (this.frame.0, this.promise.take());
+                // Nothing is left in it but the frame.
+                this.forget();
+                // SAFETY: the share of the kernel that was just forgotten.
+                unsafe { Frame::release(frame, 1) };
+                if let Some(promise) = promise {
+                    promise.forward_to(result);
+                }
+                return;
+            }
+            Some(Err(payload)) => Some(this.panicked(&*payload)),
+            None => this.call(),
+        };
+        this.produce(failed);
     }
 
-    fn run(&mut self) {
-        let Self { frame, step, promise, many, few, .. } = self;
+    /// Calls a kernel of few scalars that are there, and gives its result. `None` if it is another sort of kernel, or is
+    /// to be skipped or traced: then nothing was done.
+    #[inline]
+    fn call_with_scalars(&mut self) -> Option<thread::Result<AsyncValue>> {
+        let Self { frame, step, many: None, few, .. } = self else { return None };
+        let step = &frame.plan().steps[*step as usize];
+        let scalar = step.scalar?;
+        if tracing::is_enabled() || frame.get().cx.request().is_cancelled() {
+            return None;
+        }
+        let arguments = step.operand_counts().0;
+        for argument in &mut few[..arguments] {
+            argument.unbox();
+        }
+        let run = || {
+            // SAFETY: the operands number these registers through.
+            let registers = unsafe { RegisterFile::new(few) };
+            // SAFETY: there are not more operands than fit here, and as many as the kernel has arguments and results.
+            scalar(unsafe { ScalarFrame::new(registers, &IN_ORDER[..FEW]) })
+        };
+        match panic::catch_unwind(AssertUnwindSafe(run)) {
+            Ok(true) => Some(Ok(few[arguments].take())),
+            Ok(false) => None,
+            Err(payload) => Some(Err(payload)),
+        }
+    }
+
+    /// What a panic in the kernel gives.
+    #[cold]
+    fn panicked(&self, payload: &(dyn Any + Send)) -> AsyncValue {
+        let cx = self.frame.context(self.step());
+        AsyncValue::from_error(cx.emit(panic_diagnostic(payload)))
+    }
+
+    /// Calls the kernel. Gives what the results are instead if it cannot.
+    fn call(&mut self) -> Option<AsyncValue> {
+        let Self { frame, step, many, few, .. } = self;
+        if let Some(reason) = frame.get().cx.request().cancellation() {
+            return Some(AsyncValue::from_error(reason.clone()));
+        }
         let plan = frame.plan();
         let step = &plan.steps[*step as usize];
         let (arguments, results) = step.operand_counts();
+        let registers = match many {
+            Some(many) => &mut many.registers[..],
+            None => &mut few[..arguments + results],
+        };
+        registers[..arguments].iter_mut().for_each(AsyncValue::unbox);
+        let mut there = registers[..arguments].iter();
+        if let Some(failed) = there.find(|argument| argument.status() == Status::Failed) {
+            return Some(failed.clone());
+        }
+        let cx = frame.context(step);
+        let ran = panic::catch_unwind(AssertUnwindSafe(|| call(registers, plan, step, &cx)));
+        ran.err().map(|payload| AsyncValue::from_error(cx.emit(panic_diagnostic(&*payload))))
+    }
+
+    /// Makes the results available: what the kernel set, or `failed`.
+    fn produce(&mut self, failed: Option<AsyncValue>) {
+        let arguments = self.step().operand_counts().0;
+        let Self { promise, many, few, .. } = self;
         let (registers, promises) = match many {
             Some(many) => (&mut many.registers[..], Some(&mut many.promises)),
-            None => (&mut few[..arguments + results], None),
+            None => (&mut few[..], None),
         };
-        let mut cx = BorrowedContext::same(&frame.get().cx);
-        (cx.location, cx.kernel) = (step.location, step.kernel);
-        let failed = run(registers, plan, step, &cx);
-
         let (arguments, results) = registers.split_at_mut(arguments);
         // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.
         arguments.iter_mut().for_each(|argument| *argument = AsyncValue::EMPTY);
@@ -286,28 +374,7 @@ impl Deferred {
     }
 }
 
-/// Runs the kernel of a step with registers of its own: arguments, then results. Gives what the results are instead if
-/// it cannot.
-#[inline]
-fn run(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionContext) -> Option<AsyncValue> {
-    if let Some(reason) = cx.request().cancellation() {
-        return Some(AsyncValue::from_error(reason.clone()));
-    }
-    let mut failed = None;
-    for argument in &mut registers[..step.operand_counts().0] {
-        *argument = argument.take().unboxed();
-        if failed.is_none() && argument.status() == Status::Failed {
-            failed = Some(argument.clone());
-        }
-    }
-    if failed.is_some() {
-        return failed;
-    }
-    let ran = panic::catch_unwind(AssertUnwindSafe(|| call(registers, plan, step, cx)));
-    ran.err().map(|payload| AsyncValue::from_error(cx.emit(panic_diagnostic(&*payload))))
-}
-
-/// Calls the kernel of a step with registers of its own.
+/// Calls the kernel of a step with registers of its own: arguments, then results.
 fn call(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionContext) {
     let numbered: Vec<Operand>;
     let operands = match IN_ORDER.get(..registers.len()) {
@@ -318,19 +385,8 @@ fn call(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionCo
         }
     };
     // SAFETY: the operands number these registers through.
-    let mut registers = unsafe { RegisterFile::new(registers) };
-    if tracing::is_enabled() {
-        let _span = tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned());
-        let operands = operands.split_at(step.operand_counts().0);
-        return (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
-    }
-    if let Some(scalar) = step.scalar {
-        // SAFETY: the step was loaded with as many operands as its kernel has arguments and results.
-        let frame = unsafe { ScalarFrame::new(registers.reborrow(), operands) };
-        if scalar(frame) {
-            return;
-        }
-    }
+    let registers = unsafe { RegisterFile::new(registers) };
+    let _span = tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned());
     let operands = operands.split_at(step.operand_counts().0);
     (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
 }

@@ -28,7 +28,6 @@ mod registers;
 use std::{
     any::Any,
     cell::Cell,
-    mem,
     panic::{self, AssertUnwindSafe},
     thread,
 };
@@ -38,7 +37,7 @@ use registers::Registers;
 
 use crate::{
     async_value::{AsyncValue, IndirectPromise, Status},
-    context::{BorrowedContext, ExecutionContext},
+    context::{BorrowedContext, ExecutionContext, RequestContext},
     diagnostic::{Diagnostic, ErrorCode},
     kernel::{
         KernelFrame, NativeFn, ScalarFrame,
@@ -62,7 +61,8 @@ thread_local!(static STACK_DEPTH: Cell<u32> = const { Cell::new(0) });
 /// A call being prepared: first the arguments in order, then [`Invocation::run`].
 pub struct Invocation<'f> {
     function: FunctionRef<'f>,
-    cx: BorrowedContext<'f>,
+    body: &'f Body,
+    caller: &'f ExecutionContext,
     registers: Registers,
     arguments: usize,
 }
@@ -71,11 +71,12 @@ impl<'f> FunctionRef<'f> {
     /// Begins a call of this function from `cx`.
     #[inline]
     pub fn call(self, cx: &'f ExecutionContext) -> Invocation<'f> {
-        let registers = match self.body() {
+        let body = self.body();
+        let registers = match body {
             Body::Async(plan) | Body::Sync(plan) => Registers::take(plan.register_count),
             Body::Native(_) => Registers::take(0),
         };
-        Invocation { function: self, cx: BorrowedContext::enter(cx, self.program()), registers, arguments: 0 }
+        Invocation { function: self, body, caller: cx, registers, arguments: 0 }
     }
 
     /// Calls the function. Arguments and results may be pending; a wrong number of arguments makes the results
@@ -97,7 +98,7 @@ impl Invocation<'_> {
     /// The next argument.
     #[inline]
     pub fn argument(&mut self, value: AsyncValue) {
-        match self.function.body() {
+        match self.body {
             Body::Async(plan) | Body::Sync(plan) => {
                 if let Some(parameter) = plan.parameters.get(self.arguments)
                     && !parameter.is_last_use()
@@ -111,27 +112,45 @@ impl Invocation<'_> {
     }
 
     /// Runs the function; `result` gets each result with its number, in order.
-    // Inlined, so that the call is not moved once more.
-    #[inline(always)]
-    pub fn run(mut self, mut result: impl FnMut(usize, AsyncValue)) {
-        self.run_into(&mut result);
+    #[inline]
+    pub fn run(self, mut result: impl FnMut(usize, AsyncValue)) {
+        let Self { function, body, caller, registers, arguments } = self;
+        run(function, body, caller, registers, arguments, &mut result);
     }
 
-    fn run_into(&mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
-        let expected = match self.function.body() {
+    /// The context in which the function runs.
+    #[inline]
+    fn enter(&self) -> BorrowedContext<'_> {
+        BorrowedContext::enter(self.caller, self.function.program())
+    }
+
+    /// Makes all results errors.
+    #[cold]
+    fn fail(&self, error: &AsyncValue, result: &mut dyn FnMut(usize, AsyncValue)) {
+        (0..self.function.result_types().len()).for_each(|index| result(index, error.clone()));
+    }
+
+    /// Runs what is no plan, is traced, or is not to be run here and now.
+    #[inline(never)]
+    fn run_otherwise(mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
+        let expected = match self.body {
             Body::Async(plan) | Body::Sync(plan) => plan.parameters.len(),
             Body::Native(_) => self.function.argument_types().len(),
         };
         let depth = STACK_DEPTH.get();
-        if self.arguments != expected || self.cx.depth > CALL_DEPTH_MAX {
-            self.refuse(expected, result);
-        } else if depth >= STACK_DEPTH_MAX {
-            self.run_later(result);
-        } else {
-            STACK_DEPTH.set(depth + 1);
-            self.run_here(result);
-            STACK_DEPTH.set(depth);
+        if self.arguments != expected || self.caller.depth >= CALL_DEPTH_MAX {
+            return self.refuse(expected, result);
         }
+        if depth >= STACK_DEPTH_MAX {
+            return self.run_later(result);
+        }
+        STACK_DEPTH.set(depth + 1);
+        let _span = tracing::span("function", || self.function.name().to_owned());
+        match self.body {
+            Body::Async(plan) | Body::Sync(plan) => self.run_on(plan, 0, Ok(()), result),
+            Body::Native(function) => self.run_native(&**function, result),
+        }
+        STACK_DEPTH.set(depth);
     }
 
     /// Makes the results errors that say why the call cannot be.
@@ -143,24 +162,21 @@ impl Invocation<'_> {
         } else {
             Diagnostic::new(ErrorCode::ResourceExhausted, format!("calls nest deeper than {CALL_DEPTH_MAX}"))
         };
-        let error = AsyncValue::from_error(self.cx.emit(failure));
-        (0..self.function.result_types().len()).for_each(|index| result(index, error.clone()));
+        self.fail(&AsyncValue::from_error(self.enter().emit(failure)), result);
     }
 
     /// Continues on the work queue, where the stack is fresh.
     #[cold]
-    fn run_later(&mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
-        let count = self.function.result_types().len();
+    fn run_later(self, result: &mut dyn FnMut(usize, AsyncValue)) {
+        let Self { function, caller, registers, arguments, .. } = self;
+        let count = function.result_types().len();
         let (promises, values): (Vec<_>, Vec<_>) = (0..count).map(|_| IndirectPromise::new()).unzip();
-        let host = self.cx.host().clone();
-        let function = self.function.to_function();
-        let cx = self.cx.clone();
-        let (registers, arguments) = (mem::take(&mut self.registers), self.arguments);
+        let host = caller.host().clone();
+        let (function, caller) = (function.to_function(), caller.clone());
         host.add_task(Task::new(move || {
-            let cx = BorrowedContext::same(&cx);
-            let mut call = Invocation { function: function.as_ref(), cx, registers, arguments };
+            let function = function.as_ref();
             let mut promises = promises.into_iter();
-            call.run_into(&mut |_, value| {
+            run(function, function.body(), &caller, registers, arguments, &mut |_, value| {
                 if let Some(promise) = promises.next() {
                     promise.forward_to(value);
                 }
@@ -169,87 +185,52 @@ impl Invocation<'_> {
         values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
     }
 
-    fn run_here(&mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
-        let _span = tracing::span("function", || self.function.name().to_owned());
-        match self.function.body() {
-            Body::Async(plan) => {
-                self.walk(plan, false);
-                self.give(plan, result);
-            }
-            Body::Sync(plan) => match self.walk(plan, true) {
-                None => self.give(plan, result),
-                Some(error) => (0..plan.returns.len()).for_each(|index| result(index, error.clone())),
-            },
-            Body::Native(function) => self.run_native(&**function, result),
-        }
-    }
-
     fn run_native(&mut self, function: &NativeFn, result: &mut dyn FnMut(usize, AsyncValue)) {
         let count = self.function.result_types().len();
-        let values = function(&self.cx, &self.registers, count);
+        let cx = self.enter();
+        let values = function(&cx, &self.registers, count);
         if values.len() == count {
             values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
         } else {
             let message = format!("the native function gave {} results, it has {count}", values.len());
-            let error = AsyncValue::from_error(self.cx.emit(Diagnostic::internal(message)));
-            (0..count).for_each(|index| result(index, error.clone()));
+            self.fail(&AsyncValue::from_error(cx.emit(Diagnostic::internal(message))), result);
         }
-    }
-
-    /// Hands the results over.
-    fn give(&mut self, plan: &Plan, result: &mut dyn FnMut(usize, AsyncValue)) {
-        for (index, operand) in plan.returns.iter().enumerate() {
-            let register = &mut self.registers[operand.register()];
-            let value = if operand.is_last_use() { register.take() } else { register.clone() };
-            result(index, value);
-        }
-    }
-
-    /// The pass over the kernels. With `stop_at_error` (synchronous functions) it ends at the first error, which
-    /// it returns.
-    fn walk(&mut self, plan: &Plan, stop_at_error: bool) -> Option<AsyncValue> {
-        assert!(self.registers.len() >= plan.register_count, "registers were taken for this plan");
-        let mut next = 0;
-        let mut scalars = Ok(());
-        if !tracing::is_enabled() {
-            // Many functions compute with nothing but scalars, and are done here.
-            let request = self.cx.request();
-            // SAFETY: a plan's operands name registers below its register count.
-            let mut registers = unsafe { RegisterFile::new(&mut self.registers) };
-            scalars = panic::catch_unwind(AssertUnwindSafe(|| {
-                while !request.is_cancelled() && run_scalars(plan, &mut registers, &mut next) {}
-            }));
-            if scalars.is_ok() && next == plan.steps.len() {
-                return None;
-            }
-        }
-        self.walk_on(plan, stop_at_error, next, scalars)
     }
 
     /// Goes on from step `next`; what comes before it ended like this.
     #[inline(never)]
-    fn walk_on(
+    fn run_on(
         &mut self,
         plan: &Plan,
-        stop_at_error: bool,
-        mut next: usize,
-        mut ended: thread::Result<()>,
-    ) -> Option<AsyncValue> {
+        next: usize,
+        ended: thread::Result<()>,
+        result: &mut dyn FnMut(usize, AsyncValue),
+    ) {
+        match self.walk(plan, next, ended) {
+            None => give(plan, &mut register_file(&mut self.registers, plan), result),
+            Some(error) => self.fail(&error, result),
+        }
+    }
+
+    /// The pass over the kernels from step `next` on. In a synchronous function it ends at the first error, which it
+    /// returns.
+    fn walk(&mut self, plan: &Plan, mut next: usize, mut ended: thread::Result<()>) -> Option<AsyncValue> {
+        let mut cx = BorrowedContext::enter(self.caller, self.function.program());
         let mut walk = Walk {
             plan,
-            cx: &mut self.cx,
-            // SAFETY: a plan's operands name registers below its register count, as `walk` asserts.
-            registers: unsafe { RegisterFile::new(&mut self.registers) },
+            cx: &mut cx,
+            request: self.caller.request(),
+            registers: register_file(&mut self.registers, plan),
             function: self.function,
             deferring: None,
             traced: tracing::is_enabled(),
-            stop_at_error,
+            stop_at_error: matches!(self.body, Body::Sync(_)),
         };
         loop {
             // A panicking kernel is an error like any other; the walk goes on behind it.
             if let Err(payload) = ended {
                 let error = walk.panicked(&plan.steps[next - 1], &*payload);
-                if stop_at_error {
+                if walk.stop_at_error {
                     return Some(error);
                 }
             }
@@ -261,23 +242,88 @@ impl Invocation<'_> {
     }
 }
 
-/// Runs the kernels of scalars from step `next` on, as far as their arguments are there: to the first step that is
-/// something else, or up to [`CANCELLATION_INTERVAL`] of them, which gives true.
+/// Runs a function with the arguments in its registers.
+// Not a method, so that what it is given comes in machine registers.
+fn run(
+    function: FunctionRef<'_>,
+    body: &Body,
+    caller: &ExecutionContext,
+    mut registers: Registers,
+    arguments: usize,
+    result: &mut dyn FnMut(usize, AsyncValue),
+) {
+    let depth = STACK_DEPTH.get();
+    if let Body::Async(plan) | Body::Sync(plan) = body
+        && arguments == plan.parameters.len()
+        && caller.depth < CALL_DEPTH_MAX
+        && depth < STACK_DEPTH_MAX
+        && !tracing::is_enabled()
+    {
+        STACK_DEPTH.set(depth + 1);
+        let mut file = register_file(&mut registers, plan);
+        // Many functions compute with nothing but scalars, and are done here.
+        let mut ended = Ok(());
+        let next = run_scalars(plan, &mut file, caller.request(), 0, &mut ended);
+        if next == plan.steps.len() && ended.is_ok() {
+            give(plan, &mut file, result);
+            // What a kernel used or set here is a scalar, and everything else was a result.
+            registers.give_back();
+        } else {
+            Invocation { function, body, caller, registers, arguments }.run_on(plan, next, ended, result);
+        }
+        STACK_DEPTH.set(depth);
+    } else {
+        Invocation { function, body, caller, registers, arguments }.run_otherwise(result);
+    }
+}
+
+/// The registers of an invocation of `plan`.
 #[inline]
-fn run_scalars(plan: &Plan, registers: &mut RegisterFile<'_>, next: &mut usize) -> bool {
-    let end = plan.steps.len().min(*next + CANCELLATION_INTERVAL);
-    for step in &plan.steps[*next..end] {
-        let Some(scalar) = step.scalar else { return false };
-        // Before the call: a panic is that of the step before `next`.
-        *next += 1;
-        // SAFETY: the step was loaded with as many operands as its kernel has arguments and results.
-        let frame = unsafe { ScalarFrame::new(registers.reborrow(), plan.all_operands_of(step)) };
-        if !scalar(frame) {
-            *next -= 1;
-            return false;
+fn register_file<'r>(registers: &'r mut Registers, plan: &Plan) -> RegisterFile<'r> {
+    assert!(registers.len() >= plan.register_count, "registers were taken for this plan");
+    // SAFETY: a plan's operands name registers below its register count.
+    unsafe { RegisterFile::new(registers) }
+}
+
+/// Hands the results over.
+#[inline]
+fn give(plan: &Plan, registers: &mut RegisterFile<'_>, result: &mut dyn FnMut(usize, AsyncValue)) {
+    for (index, &operand) in plan.returns.iter().enumerate() {
+        result(index, registers.use_up(operand));
+    }
+}
+
+/// Runs the kernels of scalars from step `next` on, as far as their arguments are there: up to the first step that is
+/// something else, which is returned, or behind the first that panics, which `panicked` tells.
+#[inline]
+fn run_scalars(
+    plan: &Plan,
+    registers: &mut RegisterFile<'_>,
+    request: &RequestContext,
+    mut next: usize,
+    panicked: &mut thread::Result<()>,
+) -> usize {
+    while next < plan.steps.len() && !request.is_cancelled() {
+        let steps = &plan.steps[next..plan.steps.len().min(next + CANCELLATION_INTERVAL)];
+        let mut rest = steps.iter();
+        let all = panic::catch_unwind(AssertUnwindSafe(|| {
+            rest.by_ref().all(|step| {
+                let Some(scalar) = step.scalar else { return false };
+                // SAFETY: the step was loaded with as many operands as its kernel has arguments and results.
+                scalar(unsafe { ScalarFrame::new(registers.reborrow(), plan.all_operands_of(step)) })
+            })
+        }));
+        next += steps.len() - rest.len();
+        match all {
+            Ok(true) => {}
+            Ok(false) => return next - 1,
+            Err(payload) => {
+                *panicked = Err(payload);
+                return next;
+            }
         }
     }
-    *next < plan.steps.len()
+    next
 }
 
 /// Arguments and results of a step.
@@ -293,16 +339,12 @@ struct Arrived {
     failed: Option<Operand>,
 }
 
-impl Arrived {
-    fn is_all(&self) -> bool {
-        self.pending == 0 && self.failed.is_none()
-    }
-}
-
 /// The state of one pass.
 struct Walk<'w> {
     plan: &'w Plan,
     cx: &'w mut ExecutionContext,
+    /// That of `cx`.
+    request: &'w RequestContext,
     registers: RegisterFile<'w>,
     function: FunctionRef<'w>,
     /// What the deferred kernels of this call share, once there are any.
@@ -316,25 +358,23 @@ impl<'w> Walk<'w> {
     fn run(&mut self, next: &mut usize) -> Option<AsyncValue> {
         let plan = self.plan;
         loop {
-            let step = plan.steps.get(*next)?;
-            let first = *next;
-            if step.scalar.is_some()
-                && self.is_plain()
-                && (run_scalars(plan, &mut self.registers, next) || *next != first)
-            {
-                // Others may cancel the request while nothing but scalars are computed.
-                continue;
-            }
+            let number = *next;
+            let step = plan.steps.get(number)?;
             *next += 1;
             let (arguments, results) = plan.operands_of(step);
-            let arrived = self.look_at(arguments);
-            if arrived.is_all() && step.dispatch <= Dispatch::Inline && !self.cx.request().is_cancelled() {
+            let Arrived { are_counted, pending, failed } = self.look_at(arguments);
+            if !are_counted && step.scalar.is_some() && !self.traced && self.run_scalars(next) {
+                continue;
+            }
+            let is_ready = pending == 0
+                && failed.is_none()
+                && step.dispatch <= Dispatch::Long
+                && !self.request.is_cancelled();
+            if is_ready || self.consider(step, number, pending, failed) {
                 self.call(step, (arguments, results));
-                if arrived.are_counted {
+                if are_counted {
                     self.release(arguments);
                 }
-            } else {
-                self.consider(step, *next - 1, (arguments, results), arrived);
             }
             if self.stop_at_error
                 && let Some(&failed) =
@@ -348,80 +388,79 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Whether steps may be called without looking at the request or recording them.
-    #[inline]
-    fn is_plain(&self) -> bool {
-        !self.traced && !self.cx.request().is_cancelled()
+    /// Runs the kernels of scalars from the one before step `next` on. False if there is not even one.
+    fn run_scalars(&mut self, next: &mut usize) -> bool {
+        let (first, mut ended) = (*next - 1, Ok(()));
+        let end = run_scalars(self.plan, &mut self.registers, self.request, first, &mut ended);
+        if end != first {
+            *next = end;
+        }
+        if let Err(payload) = ended {
+            panic::resume_unwind(payload);
+        }
+        end != first
     }
 
     /// What is there of a step's arguments.
     #[inline]
     fn look_at(&self, arguments: &[Operand]) -> Arrived {
-        let mut arrived = Arrived { are_counted: false, pending: 0, failed: None };
+        let (mut are_counted, mut pending, mut failed) = (false, 0, None);
         for (number, &argument) in arguments.iter().enumerate() {
             let value = self.registers.get(argument);
-            if !value.is_inline() {
-                arrived.are_counted = true;
-                match value.status() {
-                    Status::Ready => {}
-                    Status::Pending => arrived.pending = number + 1,
-                    Status::Failed => arrived.failed = arrived.failed.or(Some(argument)),
-                }
+            if value.is_inline() {
+                continue;
+            }
+            are_counted = true;
+            if value.is_pending() {
+                pending = number + 1;
+            } else if failed.is_none() && value.status() == Status::Failed {
+                failed = Some(argument);
             }
         }
-        arrived
+        Arrived { are_counted, pending, failed }
     }
 
-    /// Decides what becomes of a step that cannot simply be called.
+    /// Decides what becomes of step `number`, which is not simply ready: the first `pending` arguments may be pending,
+    /// and `failed` is an error among the others. True if it is to be called now.
     // Out of line, so that the loop around it keeps its state in machine registers.
     #[inline(never)]
-    fn consider(
-        &mut self,
-        step: &'w Step,
-        number: usize,
-        (arguments, results): Operands<'w>,
-        arrived: Arrived,
-    ) {
-        let Arrived { pending, failed, .. } = arrived;
-        if let Some(reason) = self.cx.request().cancellation() {
-            let error = AsyncValue::from_error(reason.clone());
-            self.fail(results, &error);
+    fn consider(&mut self, step: &'w Step, number: usize, pending: usize, failed: Option<Operand>) -> bool {
+        let (arguments, results) = self.plan.operands_of(step);
+        let error = if let Some(reason) = self.request.cancellation() {
+            AsyncValue::from_error(reason.clone())
         } else if step.dispatch == Dispatch::NonStrict {
-            self.call(step, (arguments, results));
+            return true;
         } else if pending != 0 && self.stop_at_error {
             (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
-            let error =
-                self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value");
-            self.fail(results, &error);
-        } else if pending != 0 || failed.is_none() && step.dispatch > Dispatch::Inline && !self.stop_at_error
-        {
+            self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value")
+        } else if pending != 0 || failed.is_none() && step.dispatch > Dispatch::Long && !self.stop_at_error {
             // The arguments that are not used again go with the kernel.
-            return self.defer(number, pending, (arguments, results));
+            let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
+            deferring.defer(number, pending, &mut self.registers, (arguments, results));
+            return false;
         } else if let Some(argument) = failed {
-            let error = self.registers.get(argument).clone();
-            self.fail(results, &error);
+            self.registers.get(argument).clone()
         } else {
-            self.call(step, (arguments, results));
-        }
+            return true;
+        };
+        self.fail(results, &error);
         self.release(arguments);
+        false
     }
 
     #[inline]
     fn call(&mut self, step: &'w Step, operands: Operands<'w>) {
         (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
-        let _span = if self.traced { self.span() } else { None };
+        if self.traced {
+            return self.call_traced(step, operands);
+        }
         (step.run)(&mut KernelFrame::new(self.registers.reborrow(), operands, self.plan, step, self.cx));
     }
 
     #[cold]
-    fn span(&self) -> Option<tracing::Span> {
-        tracing::span("kernel", || self.cx.kernel_name().unwrap_or("?").to_owned())
-    }
-
-    /// Moves the kernel and its arguments, of which the first `pending` may be pending, out of the walk.
-    fn defer(&mut self, number: usize, pending: usize, operands: Operands<'w>) {
-        let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
-        deferring.defer(number, pending, &mut self.registers, operands);
+    fn call_traced(&mut self, step: &'w Step, operands: Operands<'w>) {
+        let _span = tracing::span("kernel", || self.cx.kernel_name().unwrap_or("?").to_owned());
+        (step.run)(&mut KernelFrame::new(self.registers.reborrow(), operands, self.plan, step, self.cx));
     }
 
     /// Gives up what is not used again.

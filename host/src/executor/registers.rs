@@ -1,7 +1,13 @@
 //! The registers of one invocation, recycled per thread.
+//!
+//! What is recycled holds no reference to anything: its registers are empty, or still hold scalars of the call before,
+//! which nobody drops. So a call that computed with nothing but scalars gives its registers back as they are, and
+//! whoever sets a register that was not set before need not drop what is there. Kernels set all their results; those
+//! that might not begin with empty ones (`KernelRegistry::add_raw`).
 
 use std::{
     cell::Cell,
+    mem::{self, ManuallyDrop},
     ops::{Deref, DerefMut},
 };
 
@@ -16,68 +22,82 @@ thread_local! {
     static SPARE: Cell<Option<Box<File>>> = const { Cell::new(None) };
 }
 
-/// Registers of one invocation after another. All are empty when it is given back, so that it need not be filled when
-/// it is taken.
+/// Registers of one invocation after another.
 #[derive(Default)]
 struct File {
     registers: Vec<AsyncValue>,
+    /// How many of them the invocation at hand has.
+    count: usize,
     next: Option<Box<File>>,
     /// How many files are linked to this one.
     behind: u32,
 }
 
-/// Registers, all empty at first. Dropping them gives them back for reuse.
-#[derive(Default)]
-pub(super) struct Registers {
-    /// There is one from [`Registers::take`] on.
-    file: Option<Box<File>>,
-    count: usize,
-}
+/// Registers of which each is to be set before it is read. Dropping them gives them back for reuse.
+pub(super) struct Registers(Option<Box<File>>);
 
 impl Registers {
     #[inline]
     pub(super) fn take(count: usize) -> Self {
-        let mut file = SPARE.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        if let Some(next) = file.next.take() {
-            // The thread's locals are alive: the file came from there.
-            let _ = SPARE.try_with(|spare| spare.set(Some(next)));
-        }
+        let recycled = SPARE.try_with(|spare| {
+            let mut file = spare.take()?;
+            mem::forget(spare.replace(file.next.take()));
+            Some(file)
+        });
+        let mut file = recycled.ok().flatten().unwrap_or_default();
         if file.registers.len() < count {
             file.registers.resize(count, AsyncValue::EMPTY);
         }
-        Self { file: Some(file), count }
+        file.count = count;
+        Self(Some(file))
     }
 
     pub(super) fn push(&mut self, value: AsyncValue) {
-        let registers = &mut self.file.get_or_insert_default().registers;
-        match registers.get_mut(self.count) {
+        let Some(file) = &mut self.0 else { return };
+        match file.registers.get_mut(file.count) {
             Some(register) => *register = value,
-            None => registers.push(value),
+            None => file.registers.push(value),
         }
-        self.count += 1;
+        file.count += 1;
+    }
+
+    /// Gives them back without a look at them: none holds more than a scalar.
+    #[inline]
+    pub(super) fn give_back(self) {
+        debug_assert!(self.iter().all(|register| !register.is_counted()), "nothing but scalars");
+        if let Some(file) = ManuallyDrop::new(self).0.take() {
+            keep(file);
+        }
     }
 }
 
 impl Drop for Registers {
     #[inline]
     fn drop(&mut self) {
-        for register in &mut **self {
-            *register = AsyncValue::EMPTY;
+        self.iter_mut().filter(|register| register.is_counted()).for_each(|register| drop(register.take()));
+        if let Some(file) = self.0.take() {
+            keep(file);
         }
-        let Some(mut file) = self.file.take() else { return };
-        if file.registers.len() <= KEPT_REGISTERS_MAX {
-            // A thread past destroying its locals frees the registers instead.
-            let _ = SPARE.try_with(|spare| {
-                let next = spare.take();
-                file.behind = next.as_ref().map_or(0, |next| next.behind + 1);
-                if file.behind < KEPT_MAX {
-                    file.next = next;
-                    spare.set(Some(file));
-                } else {
-                    spare.set(next);
-                }
-            });
-        }
+    }
+}
+
+/// Keeps a file for the next invocation.
+#[inline(always)]
+fn keep(mut file: Box<File>) {
+    if file.registers.len() <= KEPT_REGISTERS_MAX {
+        // A thread past destroying its locals frees the registers instead.
+        let _ = SPARE.try_with(|spare| {
+            let next = spare.take();
+            file.behind = next.as_ref().map_or(0, |next| next.behind + 1);
+            let kept = if file.behind < KEPT_MAX {
+                mem::forget(mem::replace(&mut file.next, next));
+                Some(file)
+            } else {
+                next
+            };
+            // What is replaced here and above is nothing, which is not worth the code to drop it.
+            mem::forget(spare.replace(kept));
+        });
     }
 }
 
@@ -85,13 +105,13 @@ impl Deref for Registers {
     type Target = [AsyncValue];
     #[inline]
     fn deref(&self) -> &[AsyncValue] {
-        self.file.as_ref().map_or(&[], |file| &file.registers[..self.count])
+        self.0.as_ref().map_or(&[], |file| &file.registers[..file.count])
     }
 }
 
 impl DerefMut for Registers {
     #[inline]
     fn deref_mut(&mut self) -> &mut [AsyncValue] {
-        self.file.as_mut().map_or(&mut [], |file| &mut file.registers[..self.count])
+        self.0.as_mut().map_or(&mut [], |file| &mut file.registers[..file.count])
     }
 }

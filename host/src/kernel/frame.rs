@@ -14,16 +14,19 @@ use crate::{
 };
 
 /// A kernel's use of a register, and whether it is the last one.
+///
+/// The register's number is doubled to make room for that in the lowest bit: the place of a register is then a mask and
+/// an address with a factor of 8 away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operand(u32);
 
 impl Operand {
-    const LAST_USE: u32 = 1 << 31;
+    const LAST_USE: u32 = 1;
     /// Largest register number an operand can name.
-    pub(crate) const REGISTER_MAX: u32 = Self::LAST_USE - 1;
+    pub(crate) const REGISTER_MAX: u32 = u32::MAX >> 1;
 
     pub(crate) const fn new(register: u32) -> Self {
-        Self(register)
+        Self(register << 1)
     }
 
     pub(crate) fn set_last_use(&mut self) {
@@ -32,7 +35,14 @@ impl Operand {
 
     #[inline(always)]
     pub(crate) const fn register(self) -> usize {
-        (self.0 & !Self::LAST_USE) as usize
+        (self.0 >> 1) as usize
+    }
+
+    /// Where the register lies, in bytes from the first one.
+    #[inline(always)]
+    const fn offset(self) -> usize {
+        const { assert!(size_of::<AsyncValue>() == 2 * 8) };
+        (self.0 & !Self::LAST_USE) as usize * 8
     }
 
     #[inline(always)]
@@ -65,14 +75,14 @@ impl<'f> RegisterFile<'f> {
     pub(crate) fn get(&self, operand: Operand) -> &AsyncValue {
         debug_assert!(operand.register() < self.0.len());
         // SAFETY: whoever made the file promised it.
-        unsafe { self.0.get_unchecked(operand.register()) }
+        unsafe { &*self.0.as_ptr().byte_add(operand.offset()) }
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, operand: Operand) -> &mut AsyncValue {
         debug_assert!(operand.register() < self.0.len());
         // SAFETY: whoever made the file promised it.
-        unsafe { self.0.get_unchecked_mut(operand.register()) }
+        unsafe { &mut *self.0.as_mut_ptr().byte_add(operand.offset()) }
     }
 
     /// The value for this use of it: moved out if it is the last one.
@@ -107,7 +117,7 @@ impl<'f> ScalarFrame<'f> {
     fn register(&self, index: usize) -> NonNull<AsyncValue> {
         // SAFETY: there are that many operands, as whoever made the frame promised, and they name registers of the
         // file, as whoever made that promised.
-        unsafe { self.registers.add(self.operands.add(index).read().register()) }
+        unsafe { self.registers.byte_add(self.operands.add(index).read().offset()) }
     }
 
     #[inline(always)]
@@ -118,7 +128,7 @@ impl<'f> ScalarFrame<'f> {
 
     #[inline(always)]
     pub(super) fn set_result<T: Value>(&mut self, index: usize, value: T) {
-        // Not assigned: a result's register is empty, so there is nothing to drop.
+        // Not assigned: a result's register has nothing that needs to be dropped, see `executor::registers`.
         // SAFETY: a register of the file, which the frame borrows for writing.
         unsafe { self.register(index).write(AsyncValue::new(value)) };
     }
@@ -220,6 +230,13 @@ impl<'f> KernelFrame<'f> {
     /// Number of results.
     pub fn result_count(&self) -> usize {
         self.results.len()
+    }
+
+    /// Empties the results: there may be scalars of an earlier call in their registers.
+    pub(super) fn clear_results(&mut self) {
+        for &result in self.results {
+            *self.registers.get_mut(result) = AsyncValue::EMPTY;
+        }
     }
 
     /// Sets a result, available or not.

@@ -221,6 +221,11 @@ impl KernelRegistry {
         name: impl Into<Cow<'static, str>>,
         kernel: impl Fn(&mut KernelFrame<'_>) + Send + Sync + 'static,
     ) -> KernelBuilder<'_> {
+        let kernel = move |frame: &mut KernelFrame<'_>| {
+            // It may forget to set one.
+            frame.clear_results();
+            kernel(frame);
+        };
         self.insert(name.into(), KernelSignature::any(), Arc::new(kernel), None)
     }
 
