@@ -51,7 +51,8 @@ use crate::{
 /// Nested calls on one thread's stack before a call continues on the work queue.
 pub const STACK_DEPTH_MAX: u32 = 64;
 /// Nested calls in all.
-pub const CALL_DEPTH_MAX: u32 = 100_000;
+// Under Miri, which is a thousand times slower, it is reached too.
+pub const CALL_DEPTH_MAX: u32 = if cfg!(miri) { 500 } else { 100_000 };
 
 /// Kernels of scalars between two looks at whether the request was cancelled.
 const CANCELLATION_INTERVAL: usize = 64;
@@ -103,7 +104,7 @@ impl Invocation<'_> {
                 if let Some(parameter) = plan.parameters.get(self.arguments)
                     && !parameter.is_last_use()
                 {
-                    self.registers[parameter.register()] = value;
+                    self.registers.set(parameter.register(), value);
                 }
             }
             Body::Native(_) => self.registers.push(value),
@@ -295,7 +296,8 @@ fn give(plan: &Plan, registers: &mut RegisterFile<'_>, result: &mut dyn FnMut(us
 
 /// Runs the kernels of scalars from step `next` on, as far as their arguments are there: up to the first step that is
 /// something else, which is returned, or behind the first that panics, which `panicked` tells.
-#[inline]
+// Twice in the program: the function that runs whole calls keeps its state in machine registers.
+#[inline(always)]
 fn run_scalars(
     plan: &Plan,
     registers: &mut RegisterFile<'_>,
@@ -366,11 +368,12 @@ impl<'w> Walk<'w> {
             if !are_counted && step.scalar.is_some() && !self.traced && self.run_scalars(next) {
                 continue;
             }
-            let is_ready = pending == 0
-                && failed.is_none()
-                && step.dispatch <= Dispatch::Long
-                && !self.request.is_cancelled();
-            if is_ready || self.consider(step, number, pending, failed) {
+            let goes_on = !self.request.is_cancelled();
+            let is_ready = pending == 0 && failed.is_none() && step.dispatch <= Dispatch::Long && goes_on;
+            let waits = pending != 0 && step.dispatch != Dispatch::NonStrict && goes_on;
+            if waits && !self.stop_at_error {
+                self.defer(number, pending, (arguments, results));
+            } else if is_ready || self.consider(step, number, pending, failed) {
                 self.call(step, (arguments, results));
                 if are_counted {
                     self.release(arguments);
@@ -389,6 +392,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Runs the kernels of scalars from the one before step `next` on. False if there is not even one.
+    #[inline(never)]
     fn run_scalars(&mut self, next: &mut usize) -> bool {
         let (first, mut ended) = (*next - 1, Ok(()));
         let end = run_scalars(self.plan, &mut self.registers, self.request, first, &mut ended);
@@ -420,8 +424,8 @@ impl<'w> Walk<'w> {
         Arrived { are_counted, pending, failed }
     }
 
-    /// Decides what becomes of step `number`, which is not simply ready: the first `pending` arguments may be pending,
-    /// and `failed` is an error among the others. True if it is to be called now.
+    /// Decides what becomes of step `number`, which is not simply ready and does not simply wait: the first `pending`
+    /// arguments may be pending, and `failed` is an error among the others. True if it is to be called now.
     // Out of line, so that the loop around it keeps its state in machine registers.
     #[inline(never)]
     fn consider(&mut self, step: &'w Step, number: usize, pending: usize, failed: Option<Operand>) -> bool {
@@ -433,10 +437,8 @@ impl<'w> Walk<'w> {
         } else if pending != 0 && self.stop_at_error {
             (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
             self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value")
-        } else if pending != 0 || failed.is_none() && step.dispatch > Dispatch::Long && !self.stop_at_error {
-            // The arguments that are not used again go with the kernel.
-            let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
-            deferring.defer(number, pending, &mut self.registers, (arguments, results));
+        } else if failed.is_none() && step.dispatch > Dispatch::Long && !self.stop_at_error {
+            self.defer(number, pending, (arguments, results));
             return false;
         } else if let Some(argument) = failed {
             self.registers.get(argument).clone()
@@ -446,6 +448,14 @@ impl<'w> Walk<'w> {
         self.fail(results, &error);
         self.release(arguments);
         false
+    }
+
+    /// Moves the kernel and its arguments, of which the first `pending` may be pending, out of the walk. Those that are
+    /// not used again go with it.
+    #[inline]
+    fn defer(&mut self, number: usize, pending: usize, operands: Operands<'w>) {
+        let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
+        deferring.defer(number, pending, &mut self.registers, operands);
     }
 
     #[inline]

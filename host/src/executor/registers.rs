@@ -52,6 +52,14 @@ impl Registers {
         Self(Some(file))
     }
 
+    /// Sets the register of this number, which is below the count.
+    #[inline]
+    pub(super) fn set(&mut self, number: usize, value: AsyncValue) {
+        if let Some(register) = self.0.as_mut().and_then(|file| file.registers.get_mut(number)) {
+            *register = value;
+        }
+    }
+
     pub(super) fn push(&mut self, value: AsyncValue) {
         let Some(file) = &mut self.0 else { return };
         match file.registers.get_mut(file.count) {

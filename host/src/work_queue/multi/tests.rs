@@ -16,6 +16,11 @@ fn counted(counter: &Arc<AtomicUsize>) -> Task {
     })
 }
 
+/// So many, or fewer under Miri, which is a thousand times slower.
+const fn times(count: usize) -> usize {
+    if cfg!(miri) { count.div_ceil(20) } else { count }
+}
+
 /// Adds a binary tree of tasks; each counts.
 fn grow(queue: &Arc<MultiThreadedWorkQueue>, counter: &Arc<AtomicUsize>, depth: u32) {
     let (inner, counter) = (queue.clone(), counter.clone());
@@ -33,24 +38,25 @@ fn all_tasks_run_with_any_number_of_threads() {
     for threads in [1, 2, 5] {
         let queue = queue(threads);
         let counter = Arc::new(AtomicUsize::new(0));
-        for round in 1..=20 {
-            for _ in 0..200 {
+        for round in 1..=times(20) {
+            for _ in 0..times(200) {
                 queue.add_task(counted(&counter));
             }
             queue.quiesce();
-            assert_eq!(counter.load(Ordering::Relaxed), round * 200);
+            assert_eq!(counter.load(Ordering::Relaxed), round * times(200));
         }
     }
 }
 
 #[test]
 fn tasks_may_add_tasks() {
+    const DEPTH: u32 = if cfg!(miri) { 4 } else { 12 };
     for threads in [1, 3] {
         let queue = queue(threads);
         let counter = Arc::new(AtomicUsize::new(0));
-        grow(&queue, &counter, 12);
+        grow(&queue, &counter, DEPTH);
         queue.quiesce();
-        assert_eq!(counter.load(Ordering::Relaxed), (1 << 13) - 1);
+        assert_eq!(counter.load(Ordering::Relaxed), (2 << DEPTH) - 1);
     }
 }
 
@@ -58,7 +64,7 @@ fn tasks_may_add_tasks() {
 fn a_chain_that_sleeps_between_its_links_is_never_lost() {
     // Each task adds the next one from a thread outside, so that workers go to sleep all the time.
     let queue = queue(2);
-    for _ in 0..300 {
+    for _ in 0..times(300) {
         let latch = Arc::new(Latch::new(1));
         let counted = latch.clone();
         queue.add_task(Task::new(move || counted.count_down()));
@@ -71,13 +77,13 @@ fn a_chain_that_sleeps_between_its_links_is_never_lost() {
 fn workers_alone_do_the_work_when_nobody_waits() {
     let queue = queue(1);
     let (sender, receiver) = mpsc::channel();
-    for i in 0..100 {
+    for i in 0..times(100) {
         let sender = sender.clone();
         queue.add_task(Task::new(move || sender.send(i).unwrap()));
     }
-    let mut received: Vec<_> = receiver.iter().take(100).collect();
+    let mut received: Vec<_> = receiver.iter().take(times(100)).collect();
     received.sort_unstable();
-    assert_eq!(received, (0..100).collect::<Vec<_>>());
+    assert_eq!(received, (0..times(100)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -109,7 +115,7 @@ fn many_threads_wait_and_help_at_once() {
     std::thread::scope(|scope| {
         for _ in 0..12 {
             scope.spawn(|| {
-                for _ in 0..20 {
+                for _ in 0..times(20) {
                     let latch = Arc::new(Latch::new(10));
                     for _ in 0..10 {
                         let (counter, latch) = (counter.clone(), latch.clone());
@@ -124,13 +130,13 @@ fn many_threads_wait_and_help_at_once() {
             });
         }
     });
-    assert_eq!(counter.load(Ordering::Relaxed), 12 * 20 * 10);
+    assert_eq!(counter.load(Ordering::Relaxed), 12 * times(20) * 10);
 }
 
 #[test]
 fn a_body_adds_its_tasks_as_a_worker_would() {
     let queue = queue(2);
-    for _ in 0..100 {
+    for _ in 0..times(100) {
         let latch = Arc::new(Latch::new(50));
         queue.run_and_await(
             &mut || {
@@ -244,7 +250,7 @@ fn blocking_tasks_queue_or_come_back_when_all_threads_are_busy() {
 fn idle_blocking_threads_end_and_new_ones_start() {
     let queue = MultiThreadedWorkQueue::with_idle_time(1, 2, Duration::ZERO).unwrap();
     let counter = Arc::new(AtomicUsize::new(0));
-    for i in 1..=50 {
+    for i in 1..=times(50) {
         assert!(queue.add_blocking_task(counted(&counter), true).is_ok());
         queue.quiesce();
         assert_eq!(counter.load(Ordering::Relaxed), i);
@@ -268,11 +274,11 @@ fn compute_and_blocking_tasks_add_each_other() {
             assert!(queue.add_blocking_task(task, true).is_ok());
         }
     }
-    for _ in 0..10 {
+    for _ in 0..times(10) {
         hop(&queue, &counter, 40);
     }
     queue.quiesce();
-    assert_eq!(counter.load(Ordering::Relaxed), 410);
+    assert_eq!(counter.load(Ordering::Relaxed), times(10) * 41);
 }
 
 #[test]
