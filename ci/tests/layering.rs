@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tfrt-convert", &["tfrt-ir", "tfrt-bef", "tfrt-host"]),
     ("tfrt-cuda", &["tfrt-host", "tfrt-tensor", "tfrt-math", "tfrt-ptx"]),
     ("tfrt-plugin", &["tfrt-host", "tfrt-cuda"]),
+    ("tfrt-cpu-plugin", &["tfrt-cuda", "tfrt-plugin"]),
     ("tfrt-kernels", &["tfrt-host", "tfrt-tensor", "tfrt-math", "tfrt-cuda"]),
     ("tfrt-models", &["tfrt-host", "tfrt-tensor"]),
     ("tfrt-eager", &["tfrt-host", "tfrt-tensor", "tfrt-math", "tfrt-cuda", "tfrt-kernels"]),

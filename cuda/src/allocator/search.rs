@@ -113,6 +113,9 @@ impl<B: Backing> Pool<B> {
         self.empty_all_bins();
         self.cover_free_blocks()?;
         self.poll()?;
+        if self.backing.is_cached() {
+            self.release_unused()?;
+        }
         if let Some(id) = self.find_done(slot, bytes) {
             return Ok(Found::Block(id));
         }

@@ -69,6 +69,25 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Has the plug-in call the host when the stream gets there.
+    pub(super) fn call_host(&self, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
+        let device = &self.device;
+        let Some(call) = device.calls().host_callback else {
+            return Err(device.wrong(Status::NotSupported, "it was built without host_callback"));
+        };
+        let entry = callback::register(device.id, callback);
+        // SAFETY: the plug-in's function, its device and stream, and a function that takes the number given.
+        let accepted = unsafe { call(device.pointer(), self.handle(), Some(callback::run), entry.pointer()) };
+        self.queued();
+        if accepted == 0 {
+            entry.withdraw();
+            return Err(device.wrong(Status::Unknown, "host_callback queued nothing"));
+        }
+        Ok(())
+    }
+}
+
 impl Drop for Stream {
     fn drop(&mut self) {
         let chain = std::mem::take(&mut *self.core.chain.lock());
@@ -217,20 +236,7 @@ impl Streams for PluginContext {
     }
 
     fn host_callback(&self, stream: &Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
-        let Some(call) = self.device.calls().host_callback else {
-            let why = "it was built without host_callback";
-            return Err(self.device.wrong(Status::NotSupported, why));
-        };
-        let entry = callback::register(self.device.id, callback);
-        // SAFETY: the plug-in's function, its device and stream, and a function that takes the number given.
-        let accepted =
-            unsafe { call(self.device.pointer(), stream.handle(), Some(callback::run), entry.pointer()) };
-        stream.queued();
-        if accepted == 0 {
-            entry.withdraw();
-            return Err(self.device.wrong(Status::Unknown, "host_callback queued nothing"));
-        }
-        Ok(())
+        stream.call_host(callback)
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! The API measures from one place in a stream to another, and must be told of both when they are queued. So each record
 //! of an event with timing ends a timer and starts the next: the time between two marks of a stream is the sum of the
-//! timers between them. Between streams there is no measure.
+//! timers between them. Between streams there is no such measure; there the host's clock serves, read in a callback
+//! between the two timers, so that it does not count in either.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use tfrt_cuda::error::{Result, Status};
 
@@ -21,6 +23,8 @@ pub(super) struct Node {
     device: Arc<Device>,
     stream: Arc<StreamCore>,
     timer: SP_Timer,
+    /// When the stream came by, as the host saw it; empty if the plug-in does not call the host.
+    host_time: Arc<OnceLock<Instant>>,
     /// Once the timer is stopped.
     next: OnceLock<Arc<Self>>,
 }
@@ -57,8 +61,10 @@ impl Mark {
         if timer.is_null() {
             return Err(device.wrong(Status::Unknown, "create_timer gave no timer"));
         }
-        let next = OnceLock::new();
-        let node = Arc::new(Node { device: device.clone(), stream: stream.core.clone(), timer, next });
+        let (next, host_time) = (OnceLock::new(), Arc::<OnceLock<_>>::default());
+        let seen = host_time.clone();
+        let node =
+            Arc::new(Node { device: device.clone(), stream: stream.core.clone(), timer, host_time, next });
         let mut last = stream.core.chain.lock();
         if let Some(last) = &*last {
             // SAFETY: the plug-in's function, its device, stream and timer.
@@ -69,6 +75,8 @@ impl Mark {
             // There was none: marks are put under the lock.
             drop(last.next.set(node.clone()));
         }
+        // Without it there is no time between streams, and nothing else is lost. The time is set once.
+        drop(stream.call_host(Box::new(move || _ = seen.set(Instant::now()))));
         // SAFETY: as above.
         let started = device.call("start_timer", |pointer, status| unsafe {
             (device.calls().start_timer)(pointer, stream.handle(), node.timer, status);
@@ -84,8 +92,10 @@ impl Mark {
     /// Milliseconds from one to the other; both are passed.
     pub(super) fn elapsed_ms(device: &Device, start: &Self, end: &Self) -> Result<f32> {
         if !Arc::ptr_eq(&start.0.stream, &end.0.stream) {
-            let why = "the API has no time between events of different streams";
-            return Err(device.wrong(Status::NotSupported, why));
+            return Self::elapsed_on_host(&start.0, &end.0).ok_or_else(|| {
+                let why = "it has no time between events of different streams, as it does not call the host";
+                device.wrong(Status::NotSupported, why)
+            });
         }
         let nanoseconds = match (Self::sum(device, &start.0, &end.0), || Self::sum(device, &end.0, &start.0))
         {
@@ -96,6 +106,13 @@ impl Mark {
             },
         };
         Ok((nanoseconds / 1e6) as f32)
+    }
+
+    /// Milliseconds by the host's clock.
+    fn elapsed_on_host(start: &Node, end: &Node) -> Option<f32> {
+        let (start, end) = (*start.host_time.get()?, *end.host_time.get()?);
+        let forward = end.saturating_duration_since(start).as_secs_f64();
+        Some(((forward - start.saturating_duration_since(end).as_secs_f64()) * 1e3) as f32)
     }
 
     /// Nanoseconds from one mark to a later one.

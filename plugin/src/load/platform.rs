@@ -49,7 +49,7 @@ impl Platform {
         provide().map_err(|why| failed(ErrorCode::FailedPrecondition, why))?;
         // SAFETY: running the library's code is what loading a plug-in means.
         let opened = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_LOCAL) }
-            .map_err(|error| failed(ErrorCode::NotFound, error.to_string()))?;
+            .map_err(|error| failed(ErrorCode::NotFound, said_by_loader(&error)))?;
         // SAFETY: the symbol has this type by the API.
         let init = unsafe { opened.get::<SE_InitPlugin>(INIT_SYMBOL) }
             .map(|symbol| *symbol)
@@ -219,6 +219,12 @@ fn check_version(params: &SE_PlatformRegistrationParams) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// What the system's loader said.
+pub(crate) fn said_by_loader(error: &libloading::Error) -> String {
+    let source = std::error::Error::source(error);
+    source.map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// A name the plug-in gave.

@@ -17,7 +17,7 @@ mod provide;
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
@@ -39,6 +39,8 @@ struct Slot {
     /// Counts up when the slot is handed out and when it is given back: odd while somebody has it.
     turn: AtomicU32,
     code: AtomicI32,
+    /// Whether a plug-in made it, and may delete it.
+    is_plugins: AtomicBool,
     text: Mutex<Text>,
 }
 
@@ -78,6 +80,7 @@ fn take_place() -> Option<u32> {
         let empty = || Slot {
             turn: AtomicU32::new(0),
             code: AtomicI32::new(0),
+            is_plugins: AtomicBool::new(false),
             text: Mutex::new(Text { message: None, payloads: Vec::new() }),
         };
         Box::new(std::array::from_fn(|_| empty()))
@@ -141,6 +144,7 @@ impl CallStatus {
         let turn = slot.map_or(0, |slot| {
             let turn = slot.turn.load(Ordering::Relaxed).wrapping_add(1);
             slot.code.store(0, Ordering::Relaxed);
+            slot.is_plugins.store(false, Ordering::Relaxed);
             slot.turn.store(turn, Ordering::Release);
             turn
         });
@@ -195,6 +199,7 @@ extern "C" fn create() -> *mut TF_Status {
         return std::ptr::null_mut();
     };
     slot.code.store(0, Ordering::Relaxed);
+    slot.is_plugins.store(true, Ordering::Relaxed);
     let turn = slot.turn.load(Ordering::Relaxed).wrapping_add(1);
     slot.turn.store(turn, Ordering::Release);
     token(place, turn)
@@ -202,6 +207,9 @@ extern "C" fn create() -> *mut TF_Status {
 
 extern "C" fn destroy(status: *mut TF_Status) {
     let Some((place, slot)) = find(status) else { return };
+    if !slot.is_plugins.load(Ordering::Relaxed) {
+        return;
+    }
     let turn = status.addr() as u32;
     // Whoever comes second deletes nothing.
     let next = turn.wrapping_add(1);
@@ -310,6 +318,8 @@ mod tests {
         assert_eq!(status.result(), Err(told));
         set(status.pointer(), 0, c"ignored".as_ptr());
         assert_eq!(status.result(), Ok(()));
+        // A call's status is the core's.
+        destroy(status.pointer());
         set(status.pointer(), 1234, std::ptr::null());
         assert_eq!(status.result(), Err(Failure { code: Code::Unknown, message: String::new() }));
     }

@@ -8,6 +8,8 @@
     reason = "cases end that way, and the suite tells what it did"
 )]
 
+#[path = "../support/skips.rs"]
+mod skips;
 #[path = "../../../cuda/tests/conformance/suite.rs"]
 mod suite;
 #[path = "../support/mod.rs"]
@@ -18,19 +20,6 @@ use std::process::ExitCode;
 
 use tfrt_cuda::front::{DeviceOptions, Platform};
 use tfrt_plugin::Plugin;
-
-const NO_MODULES: &str = "the API has no modules";
-const SKIPS: suite::Skips = &[
-    ("launches/", NO_MODULES),
-    ("faults/", NO_MODULES),
-    ("memory/reuse_across_streams_is_ordered", NO_MODULES),
-    ("misuse/libraries_of_other_contexts", NO_MODULES),
-    ("graphs/", "the API has no graphs"),
-    ("blas/", "the API has no libraries"),
-    ("dnn/", "the API has no libraries"),
-    ("collectives/", "the API has no collectives"),
-    ("memory/registered", "the API cannot pin memory that the plug-in did not allocate"),
-];
 
 fn main() -> ExitCode {
     let (filter, mut total) = (suite::filter(), [0; 3]);
@@ -50,7 +39,7 @@ fn run(library: &Path, filter: Option<&str>, total: &mut [usize; 3]) {
     let plugin = Plugin::load(library).unwrap();
     println!("{plugin:?}");
     let platform = Platform::new(&DeviceOptions::of(plugin.backend(), None)).unwrap();
-    let counts = suite::run(&platform, SKIPS, filter);
+    let counts = suite::run(&platform, skips::SKIPS, filter);
     println!("{}: {} passed, {} failed, {} skipped", library.display(), counts[0], counts[1], counts[2]);
     total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
 }

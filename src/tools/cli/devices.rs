@@ -1,10 +1,11 @@
 //! `tfrt devices`: which devices there are, and why there are no CUDA devices if there are none.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::PathBuf};
 
 use serde_json::json;
 use tfrt_cuda::front::{Choice, Device, DeviceOptions, Platform};
 use tfrt_host::Diagnostic;
+use tfrt_plugin::PluginRegistry;
 
 use super::{Failure, print, print_json};
 use crate::Console;
@@ -14,6 +15,9 @@ pub(super) struct Args {
     /// How many CPU devices there are
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     cpu_devices: u32,
+    /// List the devices of a plug-in (StreamExecutor C API) too; its code runs in this process
+    #[arg(long = "plugin", value_name = "LIBRARY")]
+    plugins: Vec<PathBuf>,
     /// Print the devices as JSON
     #[arg(long)]
     json: bool,
@@ -26,6 +30,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let absence = cuda.as_ref().err().map(ToString::to_string);
     let mut devices = cuda.map_or_else(|_| Ok(Vec::new()), |platform| list(&platform))?;
     devices.extend(list(&find(Choice::Cpu).map_err(Diagnostic::from)?)?);
+    let mut plugins = PluginRegistry::new();
+    for library in &args.plugins {
+        let backend = plugins.load(library)?.backend();
+        let platform = Platform::new(&DeviceOptions::of(backend, None)).map_err(Diagnostic::from)?;
+        devices.extend(list(&platform)?);
+    }
     if args.json {
         let listed: Vec<_> = devices.iter().map(to_json).collect();
         return print_json(console, &json!({ "devices": listed, "cuda_absent_because": absence }));
@@ -47,6 +57,19 @@ fn list(platform: &Platform) -> Result<Vec<Device>, Diagnostic> {
 
 fn line(device: &Device) -> String {
     let p = device.properties();
+    if p.compute_capability == (0, 0) {
+        let memory = match p.memory_bytes {
+            0 => "memory not known".to_owned(),
+            bytes => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
+        };
+        return format!(
+            "{}:{}  {}, {memory}, plug-in {}",
+            device.backend(),
+            device.ordinal(),
+            p.name,
+            p.driver
+        );
+    }
     let (major, minor) = p.compute_capability;
     format!(
         "{}:{}  {}, {:.1} GiB, compute capability {major}.{minor}, driver {}",

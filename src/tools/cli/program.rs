@@ -19,6 +19,7 @@ use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, FunctionRef, RequestContext, ResourceContext, work_queue,
 };
 use tfrt_models::kernels::{DATA_DIR, PROGRESS, Progress};
+use tfrt_plugin::PluginRegistry;
 
 use super::{
     Failure,
@@ -53,12 +54,19 @@ pub(super) struct ProgramArgs {
     pub(super) devices: DeviceArgs,
 }
 
+/// The devices, who checks them, and who records their memory.
+type WatchedDevices = (DeviceOptions, Option<Arc<Checker>>, Option<Arc<MemoryTimeline>>);
+
 /// Which devices a program sees.
 #[derive(clap::Args)]
 pub(super) struct DeviceArgs {
-    /// Devices the program runs on: auto (CUDA devices if there are any, else CPU devices), cpu, cuda, cuda:NUMBER, noop
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: Choice,
+    /// Devices the program runs on: auto (CUDA devices if there are any, else CPU devices), cpu, cuda, cuda:NUMBER, noop,
+    /// or a plug-in's TYPE or TYPE:NUMBER. If not given, the first plug-in's, else auto
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Load a device plug-in (StreamExecutor C API) from a shared library; its code runs in this process
+    #[arg(long = "plugin", value_name = "LIBRARY")]
+    plugins: Vec<PathBuf>,
     /// How many CPU devices there are
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     cpu_devices: u32,
@@ -74,26 +82,47 @@ pub(super) struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    /// The devices, who checks them, and who records their memory.
-    fn options(&self) -> (DeviceOptions, Option<Arc<Checker>>, Option<Arc<MemoryTimeline>>) {
-        let (mut options, checker) = self.checked();
+    /// What the arguments ask for.
+    fn options(&self) -> Result<WatchedDevices, Failure> {
+        let (mut options, checker) = self.checked()?;
         if self.memory_by_page {
             options = options.with_memory_by_page();
         }
-        match self.memory_timeline.is_some().then(MemoryTimeline::new) {
+        Ok(match self.memory_timeline.is_some().then(MemoryTimeline::new) {
             Some(timeline) => (options.recorded_by(timeline.clone()), checker, Some(timeline)),
             None => (options, checker, None),
-        }
+        })
     }
 
-    fn checked(&self) -> (DeviceOptions, Option<Arc<Checker>>) {
+    fn checked(&self) -> Result<(DeviceOptions, Option<Arc<Checker>>), Failure> {
+        let mut options = self.chosen()?;
         if !self.check {
-            return (DeviceOptions::new(self.device, self.cpu_devices), None);
+            return Ok((options, None));
         }
         let checker = Checker::new();
         // What runs on a GPU cannot be watched.
-        let choice = if self.device == Choice::Auto { Choice::Cpu } else { self.device };
-        (DeviceOptions::new(choice, self.cpu_devices).checked_by(checker.clone()), Some(checker))
+        if options.choice == Choice::Auto {
+            options.choice = Choice::Cpu;
+        }
+        Ok((options.checked_by(checker.clone()), Some(checker)))
+    }
+
+    fn chosen(&self) -> Result<DeviceOptions, Failure> {
+        let mut plugins = PluginRegistry::new();
+        for library in &self.plugins {
+            plugins.load(library)?;
+        }
+        match (self.device.as_deref(), plugins.plugins().next()) {
+            (None, Some(first)) => Ok(DeviceOptions::of(first.backend(), None)),
+            (None, None) => Ok(DeviceOptions::new(Choice::Auto, self.cpu_devices)),
+            (Some(name), first) => match name.parse() {
+                Ok(choice) => Ok(DeviceOptions::new(choice, self.cpu_devices)),
+                Err(why) if first.is_none() => Err(Failure::Usage(format!(
+                    "invalid value for '--device <DEVICE>': {why}, and no plug-in is loaded"
+                ))),
+                Err(_) => Ok(plugins.devices(name)?),
+            },
+        }
     }
 }
 
@@ -121,7 +150,7 @@ impl Session {
             work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
         let errors = Arc::new(Mutex::new(Vec::new()));
         let told = errors.clone();
-        let (devices, checker, timeline) = args.devices.options();
+        let (devices, checker, timeline) = args.devices.options()?;
         let timeline = timeline.zip(args.devices.memory_timeline.clone());
         let mut builder = Runtime::builder()
             .work_queue(queue)

@@ -1,0 +1,104 @@
+//! Programs on a plug-in's devices, through the tool: the sample in `tests/plugin`, built here.
+#![cfg(feature = "full")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The sample, built for this test.
+fn sample(name: &str) -> PathBuf {
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.so", std::process::id()));
+    let built = Command::new("cc")
+        .current_dir(ROOT)
+        .args([
+            "-std=c11",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-pthread",
+            "-Iplugin/include",
+            "tests/plugin/sample.c",
+            "-o",
+        ])
+        .arg(&library)
+        .status()
+        .expect("a C compiler");
+    assert!(built.success());
+    library
+}
+
+fn tfrt(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tfrt"))
+        .current_dir(ROOT)
+        .args(arguments)
+        .output()
+        .expect("the tool runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn devices_are_listed() {
+    let sample = sample("listed");
+    let listed = tfrt(&["devices", "--plugin", sample.to_str().expect("a name")]);
+    let output = text(&listed.stdout);
+    for line in
+        ["SAMPLE:0  sample platform, 0.2 GiB, plug-in ", "SAMPLE:1  sample platform, 0.2 GiB, plug-in "]
+    {
+        assert!(output.contains(line), "{output}");
+    }
+    let missing = tfrt(&["devices", "--plugin", "nothing-there.so"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(text(&missing.stderr).contains("plug-in 'nothing-there.so': "), "{}", text(&missing.stderr));
+    std::fs::remove_file(sample).expect("it is there");
+}
+
+#[test]
+fn programs_run_on_them() {
+    let sample = sample("run");
+    let plugin = ["--plugin", sample.to_str().expect("a name")];
+    let run = |program: &str, function: &str, arguments: &[&str]| {
+        tfrt(&[&["run", program, "-f", function], &plugin[..], arguments].concat())
+    };
+    let memory = "tests/mlir/cuda/memory.mlir";
+    for (program, function) in
+        [(memory, "copies"), (memory, "sets"), ("tests/mlir/cuda/devices.mlir", "events")]
+    {
+        let on_cpu = tfrt(&["run", program, "-f", function, "--device", "cpu"]);
+        for device in ["SAMPLE", "SAMPLE:0", "SAMPLE:1"] {
+            let here = run(program, function, &["--device", device]);
+            // What is wrong on purpose is told in the same words.
+            assert_eq!(
+                here.status.code(),
+                on_cpu.status.code(),
+                "{function} on {device}: {}",
+                text(&here.stderr)
+            );
+            assert_eq!(text(&here.stdout), text(&on_cpu.stdout), "{function} on {device}");
+            assert_eq!(text(&here.stderr), text(&on_cpu.stderr), "{function} on {device}");
+        }
+    }
+    let timeline = sample.with_extension("html");
+    let recorded = run(memory, "copies", &["--memory-timeline", timeline.to_str().expect("a name")]);
+    assert!(recorded.status.success() && timeline.exists(), "{}", text(&recorded.stderr));
+    for (function, arguments, code, message) in [
+        ("copies", ["--device", "SAMPLE:2"], 1, "there is no SAMPLE device 2, but 2 in all"),
+        ("copies", ["--device", "OTHER"], 1, "there is no device 'OTHER'; plug-ins have SAMPLE"),
+    ] {
+        let refused = run(memory, function, &arguments);
+        assert_eq!(refused.status.code(), Some(code));
+        assert!(text(&refused.stderr).contains(message), "{}", text(&refused.stderr));
+    }
+    let launched = run("tests/mlir/cuda/launch.mlir", "saxpy", &[]);
+    assert_eq!(launched.status.code(), Some(1));
+    let error = text(&launched.stderr);
+    assert!(error.contains("plug-in 'sample platform' cannot load modules"), "{error}");
+    let unknown = tfrt(&["run", memory, "-f", "copies", "--device", "OTHER"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("'OTHER' is none of auto, cpu"), "{}", text(&unknown.stderr));
+    std::fs::remove_file(timeline).expect("it is there");
+    std::fs::remove_file(sample).expect("it is there");
+}
