@@ -25,6 +25,7 @@ pub struct Module {
 struct Inner {
     functions: Vec<Function>,
     globals: Vec<(String, Global)>,
+    storage: Vec<Arc<Allocation>>,
     variables: Memory,
 }
 
@@ -120,7 +121,7 @@ impl Module {
         variables.attach(&storage);
         let functions =
             functions.into_iter().map(|(f, program)| Function::new(f, program, &storage)).collect();
-        Ok(Module { inner: Arc::new(Inner { functions, globals, variables }) })
+        Ok(Module { inner: Arc::new(Inner { functions, globals, storage, variables }) })
     }
 
     /// The names of the kernels, in the order of the text.
@@ -138,6 +139,17 @@ impl Module {
     /// A `.global` or `.const` variable at module scope.
     pub fn global(&self, name: &str) -> Option<Global> {
         self.inner.globals.iter().find(|(known, _)| known == name).map(|(_, global)| *global)
+    }
+
+    /// Makes the module's variables part of a memory, where their addresses can be read and written as others can.
+    /// Launches do so as well.
+    pub fn attach(&self, memory: &Memory) {
+        memory.attach(&self.inner.storage);
+    }
+
+    /// Takes the module's variables out of a memory again.
+    pub fn detach(&self, memory: &Memory) {
+        memory.detach(&self.inner.storage);
     }
 
     /// Copies `bytes` to a variable: `address` is a place inside it.

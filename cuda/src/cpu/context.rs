@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::Shared;
-use super::access::Access;
+use super::access::{Access, Manner};
 use super::bytes::HostPtr;
+use super::memory::illegal;
 use super::operation::{Operation, Run};
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
@@ -168,12 +169,12 @@ impl Memory for CpuContext {
 
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
         let address = self.allocate(bytes)?;
-        let host = self.device.shared.space.resolve(address, bytes)?.pointer;
+        let host = self.device.shared.space.resolve(address, bytes)?.pointer();
         Ok(ManagedMemory { address, host })
     }
 
     fn is_allocated(&self, address: u64, bytes: u64) -> bool {
-        self.device.shared.space.find(address, bytes).is_some()
+        self.device.shared.space.holds(address, bytes)
     }
 }
 
@@ -189,19 +190,13 @@ impl Transfers for CpuContext {
         bytes: usize,
     ) -> Result<()> {
         let src = HostPtr(src.cast_mut());
-        let operation = Operation::new(
-            "copy from host to device",
-            vec![Access::write(dst, bytes as u64)],
-            move |run: &mut Run<'_>| {
-                let dst = run.shared.space.resolve(dst, bytes as u64)?;
-                let src = src.get();
-                // SAFETY: the source is readable until the stream has passed this, by the caller's promise; the
-                // destination was resolved, and is this operation's alone while it runs.
-                unsafe { std::ptr::copy_nonoverlapping(src, dst.pointer, bytes) };
-                Ok(())
-            },
-        );
-        stream.core.submit(operation)
+        let accesses = vec![Access::write(dst, bytes as u64)];
+        let body = move |run: &mut Run<'_>| {
+            // SAFETY: the source is readable until the stream has passed this, by the caller's promise; nobody writes it
+            // but perhaps other copies.
+            unsafe { run.shared.space.memory.write_from(dst, src.get(), bytes) }.map_err(illegal)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from host to device", accesses, body))
     }
 
     unsafe fn copy_device_to_host(
@@ -212,30 +207,19 @@ impl Transfers for CpuContext {
         bytes: usize,
     ) -> Result<()> {
         let dst = HostPtr(dst);
-        let operation = Operation::new(
-            "copy from device to host",
-            vec![Access::read(src, bytes as u64)],
-            move |run: &mut Run<'_>| {
-                let src = run.shared.space.resolve(src, bytes as u64)?;
-                let dst = dst.get();
-                // SAFETY: the destination is writable until the stream has passed this, by the caller's promise; the
-                // source was resolved, and nobody writes it while this runs.
-                unsafe { std::ptr::copy_nonoverlapping(src.pointer, dst, bytes) };
-                Ok(())
-            },
-        );
-        stream.core.submit(operation)
+        let accesses = vec![Access::read(src, bytes as u64)];
+        let body = move |run: &mut Run<'_>| {
+            // SAFETY: the destination is writable until the stream has passed this, by the caller's promise; nobody uses
+            // it but perhaps other copies.
+            unsafe { run.shared.space.memory.read_to(src, dst.get(), bytes) }.map_err(illegal)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to host", accesses, body))
     }
 
     fn copy_device_to_device(&self, stream: &Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
         let accesses = vec![Access::write(dst, bytes), Access::read(src, bytes)];
-        let operation = Operation::new("copy from device to device", accesses, move |run: &mut Run<'_>| {
-            let (to, from) = (run.shared.space.resolve(dst, bytes)?, run.shared.space.resolve(src, bytes)?);
-            // SAFETY: both were resolved and are this operation's alone while it runs; they may overlap.
-            unsafe { std::ptr::copy(from.pointer, to.pointer, bytes as usize) };
-            Ok(())
-        });
-        stream.core.submit(operation)
+        let body = move |run: &mut Run<'_>| run.shared.space.memory.copy(dst, src, bytes).map_err(illegal);
+        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to device", accesses, body))
     }
 
     unsafe fn copy_2d(&self, stream: &Stream, copy: &Copy2d) -> Result<()> {
@@ -252,48 +236,44 @@ impl Transfers for CpuContext {
             accesses.push(Access::read(address, span(copy.src_pitch)));
         }
         let end = |endpoint: Endpoint| match endpoint {
-            Endpoint::Device(address) => (address, None),
-            Endpoint::Host(pointer) => (0, Some(HostPtr(pointer))),
+            Endpoint::Device(address) => Ok(address),
+            Endpoint::Host(pointer) => Err(HostPtr(pointer)),
         };
         let (dst, src) = (end(copy.dst), end(copy.src));
         let (dst_pitch, src_pitch, width, height) = (copy.dst_pitch, copy.src_pitch, copy.width, copy.height);
-        let (dst_span, src_span) = (span(dst_pitch), span(src_pitch));
-        let operation = Operation::new("two-dimensional copy", accesses, move |run: &mut Run<'_>| {
-            let locate = |(address, host): (u64, Option<HostPtr>), bytes| match host {
-                Some(pointer) => Ok((pointer.get(), None)),
-                None => run.shared.space.resolve(address, bytes).map(|found| (found.pointer, Some(found))),
-            };
-            let ((to, _to), (from, _from)) = (locate(dst, dst_span)?, locate(src, src_span)?);
+        let body = move |run: &mut Run<'_>| {
+            let memory = &run.shared.space.memory;
             for row in 0..height {
-                // SAFETY: rows lie within the spans, which were resolved or promised by the caller.
-                unsafe { std::ptr::copy(from.add(row * src_pitch), to.add(row * dst_pitch), width) };
+                let (to, from) = (row * dst_pitch, row * src_pitch);
+                // SAFETY: rows of the host's lie within what the caller promised, which only copies use until the stream
+                // has passed this.
+                unsafe {
+                    match (dst, src) {
+                        (Ok(dst), Ok(src)) => memory.copy(dst + to as u64, src + from as u64, width as u64),
+                        (Ok(dst), Err(src)) => memory.write_from(dst + to as u64, src.get().add(from), width),
+                        (Err(dst), Ok(src)) => memory.read_to(src + from as u64, dst.get().add(to), width),
+                        (Err(_), Err(_)) => return Err(Status::InvalidValue.into()),
+                    }
+                }
+                .map_err(illegal)?;
             }
             Ok(())
-        });
-        stream.core.submit(operation)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "two-dimensional copy", accesses, body))
     }
 
     fn set(&self, stream: &Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()> {
         let bytes = count * pattern.size();
-        let operation =
-            Operation::new("memory set", vec![Access::write(dst, bytes)], move |run: &mut Run<'_>| {
-                let to = run.shared.space.resolve(dst, bytes)?;
-                // SAFETY: resolved, aligned to the pattern by the front, and this operation's alone while it runs.
-                unsafe {
-                    match pattern {
-                        Pattern::U8(byte) => to.pointer.write_bytes(byte, count as usize),
-                        Pattern::U16(value) => {
-                            std::slice::from_raw_parts_mut(to.pointer.cast::<u16>(), count as usize)
-                                .fill(value);
-                        }
-                        Pattern::U32(value) => {
-                            std::slice::from_raw_parts_mut(to.pointer.cast::<u32>(), count as usize)
-                                .fill(value);
-                        }
-                    }
-                }
-                Ok(())
-            });
-        stream.core.submit(operation)
+        let accesses = vec![Access::write(dst, bytes)];
+        let body = move |run: &mut Run<'_>| {
+            let memory = &run.shared.space.memory;
+            match pattern {
+                Pattern::U8(value) => memory.fill(dst, &[value], count),
+                Pattern::U16(value) => memory.fill(dst, &value.to_ne_bytes(), count),
+                Pattern::U32(value) => memory.fill(dst, &value.to_ne_bytes(), count),
+            }
+            .map_err(illegal)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "memory set", accesses, body))
     }
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::access::Waiting;
 use super::context::{CpuContext, Device};
 use super::graph::Snapshot;
 use super::operation::next_id;
@@ -43,16 +44,6 @@ struct State {
     waiters: Vec<(u64, Arc<StreamCore>)>,
     /// What the event marks in a capture, if it was last recorded in one.
     captured: Option<Snapshot>,
-}
-
-/// Whether a stream may go on.
-#[must_use]
-#[derive(PartialEq, Eq)]
-pub(super) enum Waiting {
-    /// The record was reached.
-    Over,
-    /// The stream will be scheduled when it is.
-    Registered,
 }
 
 impl EventCore {

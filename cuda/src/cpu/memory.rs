@@ -1,8 +1,8 @@
 //! The address space of the CPU devices.
 //!
 //! Device addresses are numbers of their own, spaced so that an overrun reaches no neighbour, and lie where the host has no
-//! memory: host code that takes one for a pointer faults. A table maps them to storage. Only operations on streams look
-//! things up in it.
+//! memory: host code that takes one for a pointer faults. A [`tfrt_ptx::Memory`] maps them to storage, and beside them the
+//! variables of loaded modules; everything that touches device memory goes through it. Only operations on streams do.
 
 #![expect(unsafe_code, reason = "device memory is owned here and reached by address")]
 
@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
+
+use tfrt_ptx::{Held, Memory, MemoryError};
 
 use super::access::Borrows;
 use crate::error::{DeviceError, Result, Status};
@@ -37,7 +39,7 @@ pub(super) struct Allocation {
     layout: Layout,
 }
 
-// SAFETY: the storage is plain bytes owned by this allocation; who may touch them when is the business of `Borrows`.
+// SAFETY: the storage is plain bytes owned by this allocation; how they may be touched when is the business of `Borrows`.
 unsafe impl Send for Allocation {}
 // SAFETY: as above.
 unsafe impl Sync for Allocation {}
@@ -56,11 +58,6 @@ impl Allocation {
         (allocation.address < ADDRESS_END - span).then_some(allocation)
     }
 
-    /// Where the bytes lie.
-    pub(super) fn storage(&self) -> *mut u8 {
-        self.storage.as_ptr()
-    }
-
     fn holds(&self, address: u64, bytes: u64) -> bool {
         address >= self.address && bytes <= self.bytes && address - self.address <= self.bytes - bytes
     }
@@ -76,10 +73,16 @@ impl Drop for Allocation {
 /// All device memory there is.
 #[derive(Default)]
 pub(crate) struct AddressSpace {
+    /// What was allocated and not freed.
     table: RwLock<BTreeMap<u64, Arc<Allocation>>>,
-    /// The same memory as `tfrt-ptx` sees it.
-    pub(super) ptx: super::module::PtxMemory,
+    /// Addresses to bytes.
+    pub(super) memory: Memory,
     pub(super) borrows: Borrows,
+}
+
+/// What a failed access is to the driver.
+pub(super) fn illegal(error: MemoryError) -> DeviceError {
+    DeviceError::new(Status::IllegalAddress, error.to_string())
 }
 
 impl AddressSpace {
@@ -88,46 +91,35 @@ impl AddressSpace {
         let allocation = Allocation::new(bytes)
             .ok_or_else(|| DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes")))?;
         let allocation = Arc::new(allocation);
-        self.ptx.register(&allocation)?;
+        let (address, storage) = (allocation.address, allocation.storage.as_ptr());
+        // SAFETY: the storage is valid as long as the allocation, which the registration keeps. It is touched by this
+        // memory's own methods and by launches, and as slices (`bytes`) by operations that `Borrows` keeps apart from
+        // every launch and from whatever else touches the same bytes.
+        unsafe { self.memory.register(address, storage, bytes, "device memory", allocation.clone()) }
+            .map_err(|error| DeviceError::new(Status::Unknown, error.to_string()))?;
         self.table.write().insert(allocation.address, allocation.clone());
         Ok(allocation)
     }
 
-    /// Takes an allocation out of the table; its storage goes when the last operation that found it is done.
+    /// Takes an allocation away; its storage goes when the last operation that may reach it is done.
     pub(super) fn free(&self, address: u64) -> Result<Arc<Allocation>> {
         let allocation = self.table.write().remove(&address).ok_or_else(|| {
             DeviceError::invalid_value(format!("{address:#x} is not the start of an allocation"))
         })?;
-        self.ptx.unregister(&allocation);
+        self.memory.free(address).map_err(illegal)?;
         Ok(allocation)
     }
 
-    /// The allocation that holds the whole range.
-    pub(super) fn find(&self, address: u64, bytes: u64) -> Option<Arc<Allocation>> {
+    /// Whether an allocation holds the whole range.
+    pub(super) fn holds(&self, address: u64, bytes: u64) -> bool {
         let table = self.table.read();
-        let (_, allocation) = table.range(..=address).next_back()?;
-        allocation.holds(address, bytes).then(|| allocation.clone())
+        table.range(..=address).next_back().is_some_and(|(_, allocation)| allocation.holds(address, bytes))
     }
 
-    /// The first byte of a range, and the allocation that keeps it alive.
-    pub(super) fn resolve(&self, address: u64, bytes: u64) -> Result<Resolved> {
-        let Some(allocation) = self.find(address, bytes) else {
-            return Err(DeviceError::new(
-                Status::IllegalAddress,
-                format!("{bytes} bytes at {address:#x} are not inside of an allocation"),
-            ));
-        };
-        // SAFETY: the offset is within the allocation, or one past its end.
-        let pointer = unsafe { allocation.storage().add((address - allocation.address) as usize) };
-        Ok(Resolved { pointer, _keep: allocation })
+    /// Where a range lies, and what keeps it there.
+    pub(super) fn resolve(&self, address: u64, bytes: u64) -> Result<Held> {
+        self.memory.hold(address, bytes).map_err(illegal)
     }
-}
-
-/// Where a range lies, and what keeps it there.
-pub(super) struct Resolved {
-    /// The first byte.
-    pub(super) pointer: *mut u8,
-    _keep: Arc<Allocation>,
 }
 
 #[cfg(test)]
@@ -140,14 +132,19 @@ mod tests {
         let a = space.allocate(100).unwrap();
         let b = space.allocate(100).unwrap();
         assert!(a.address.is_multiple_of(ALIGNMENT) && b.address >= a.address + 100 + GUARD_BYTES);
-        assert!(space.find(a.address, 100).is_some());
-        assert!(space.find(a.address + 99, 1).is_some());
-        assert!(space.find(a.address + 1, 100).is_none());
-        assert!(space.find(a.address - 1, 1).is_none());
-        assert!(space.find(b.address, u64::MAX).is_none());
+        for (address, bytes, is_there) in [
+            (a.address, 100, true),
+            (a.address + 99, 1, true),
+            (a.address + 1, 100, false),
+            (a.address - 1, 1, false),
+            (b.address, u64::MAX, false),
+        ] {
+            assert_eq!(space.holds(address, bytes), is_there);
+            assert_eq!(space.resolve(address, bytes).is_ok(), is_there);
+        }
         assert!(space.free(a.address + 1).is_err());
         space.free(a.address).unwrap();
-        assert!(space.find(a.address, 1).is_none());
+        assert!(!space.holds(a.address, 1) && space.resolve(a.address, 1).is_err());
         assert!(space.free(a.address).is_err());
     }
 

@@ -1,39 +1,20 @@
 //! Modules of the CPU devices: PTX, executed by `tfrt-ptx`.
 
-#![expect(unsafe_code, reason = "device storage is lent to the PTX machine")]
+#![expect(unsafe_code, reason = "launching is unsafe: drivers cannot check parameters")]
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, Memory, ParallelFor, Params, Touched};
+use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, Params, Touched};
 
-use super::access::{Access, AccessKind};
+use super::Shared;
+use super::access::{Access, AccessKind, Manner};
 use super::context::CpuContext;
-use super::memory::Allocation;
 use super::operation::{Operation, Run};
 use super::pool::Pool;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
-
-/// Device memory as PTX sees it: the same bytes at the same addresses.
-#[derive(Default)]
-pub(super) struct PtxMemory(Memory);
-
-impl PtxMemory {
-    pub(super) fn register(&self, allocation: &Allocation) -> Result<()> {
-        let (address, bytes) = (allocation.address, allocation.bytes);
-        // SAFETY: the storage lives until the allocation is dropped. That happens after `unregister`, and after every
-        // operation that found the allocation, launches included (`launch` keeps what it is given). While a launch runs,
-        // operations that touch the bytes otherwise are kept away as far as the launch declares its buffers.
-        unsafe { self.0.register(address, allocation.storage(), bytes, "device memory") }
-            .map_err(|error| DeviceError::new(Status::Unknown, error.to_string()))
-    }
-
-    pub(super) fn unregister(&self, allocation: &Allocation) {
-        // It was registered, so it is there.
-        drop(self.0.free(allocation.address));
-    }
-}
 
 impl ParallelFor for Pool {
     fn parallelism(&self) -> usize {
@@ -49,10 +30,25 @@ impl ParallelFor for Pool {
 pub(super) const LAUNCH: &str = "launch of ";
 
 /// A loaded module.
-pub(crate) struct Module(tfrt_ptx::Module);
+pub(crate) struct Module(Arc<Loaded>);
 
-/// A function of a module.
-pub(crate) struct Function(tfrt_ptx::Function);
+/// A module whose variables are part of device memory.
+struct Loaded {
+    module: tfrt_ptx::Module,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        self.module.detach(&self.shared.space.memory);
+    }
+}
+
+/// A function of a module, which it keeps loaded.
+pub(crate) struct Function {
+    function: tfrt_ptx::Function,
+    module: Arc<Loaded>,
+}
 
 /// What a fault is to the driver.
 fn status(kind: &FaultKind) -> Status {
@@ -87,8 +83,11 @@ fn text(image: &[u8]) -> Result<&str> {
 impl Modules for CpuContext {
     fn load_module(&self, image: &[u8]) -> Result<Module> {
         self.device.check()?;
-        let module = tfrt_ptx::Module::parse(text(image)?);
-        module.map(Module).map_err(|errors| DeviceError::new(Status::InvalidPtx, errors.to_string()))
+        let module = tfrt_ptx::Module::parse(text(image)?)
+            .map_err(|errors| DeviceError::new(Status::InvalidPtx, errors.to_string()))?;
+        let shared = self.device.shared.clone();
+        module.attach(&shared.space.memory);
+        Ok(Module(Arc::new(Loaded { module, shared })))
     }
 
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>> {
@@ -96,12 +95,13 @@ impl Modules for CpuContext {
     }
 
     fn function(&self, module: &Module, name: &str) -> Result<Function> {
-        let function = module.0.function(name);
-        function.map(Function).map_err(|unknown| DeviceError::new(Status::NotFound, unknown.to_string()))
+        let function = module.0.module.function(name);
+        let function = function.map_err(|unknown| DeviceError::new(Status::NotFound, unknown.to_string()))?;
+        Ok(Function { function, module: module.0.clone() })
     }
 
     fn global(&self, module: &Module, name: &str) -> Result<(u64, u64)> {
-        let global = module.0.global(name);
+        let global = module.0.module.global(name);
         let global = global.ok_or_else(|| {
             DeviceError::new(Status::NotFound, format!("the module has no variable {name}"))
         })?;
@@ -110,16 +110,16 @@ impl Modules for CpuContext {
 
     fn function_attributes(&self, function: &Function) -> Result<FunctionAttributes> {
         let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        let parameters = function.0.parameters().iter();
+        let parameters = function.function.parameters().iter();
         let parameters =
             parameters.map(|p| ParameterInfo { offset: narrow(p.offset), size: narrow(p.bytes) }).collect();
         Ok(FunctionAttributes {
             parameters: Some(parameters),
-            threads_per_block_max: function.0.max_threads(),
-            shared_memory_bytes: function.0.shared_bytes(),
-            local_memory_bytes: function.0.local_bytes(),
+            threads_per_block_max: function.function.max_threads(),
+            shared_memory_bytes: function.function.shared_bytes(),
+            local_memory_bytes: function.function.local_bytes(),
             constant_memory_bytes: 0,
-            registers: function.0.registers(),
+            registers: function.function.registers(),
         })
     }
 
@@ -135,7 +135,7 @@ impl Modules for CpuContext {
         config: &LaunchConfig,
         parameters: PackedParameters<'_>,
     ) -> Result<()> {
-        let (function, config) = (function.0.clone(), *config);
+        let (function, module, config) = (function.function.clone(), function.module.clone(), *config);
         let mut params = Params::new();
         for (parameter, &offset) in function.parameters().iter().zip(parameters.offsets) {
             let start = offset as usize;
@@ -147,26 +147,22 @@ impl Modules for CpuContext {
             .map(|buffer| Access { address: buffer.address, bytes: buffer.bytes, kind: AccessKind::Launch })
             .collect();
         let name = format!("{LAUNCH}{}", function.name());
-        let given = accesses.clone();
-        let operation = Operation::new(name, accesses, move |run: &mut Run<'_>| {
-            let space = &run.shared.space;
-            // Keeps the storage while the launch runs, whatever is freed meanwhile.
-            let kept: Vec<_> = given.iter().filter_map(|a| space.find(a.address, a.bytes)).collect();
+        let body = move |run: &mut Run<'_>| {
+            // Whatever is freed meanwhile stays while the launch runs; its module's variables do as well.
+            let (memory, _module) = (&run.shared.space.memory, &module);
             let launch = Launch::new(&function)
                 .grid(extents(config.grid))
                 .block(extents(config.block))
                 .shared(config.shared_memory_bytes.into())
                 .footprint(run.shared.observer.is_some())
                 .parallel(&run.shared.pool);
-            let done = launch.run(&params, &space.ptx.0);
-            drop(kept);
-            let report = done.map_err(|fault| device_error(&fault))?;
+            let report = launch.run(&params, memory).map_err(|fault| device_error(&fault))?;
             run.observed.extend(report.touched.iter().map(|touched| {
                 let Touched { address, bytes, written } = *touched;
                 if written { Access::write(address, bytes) } else { Access::read(address, bytes) }
             }));
             Ok(())
-        });
-        stream.core.submit(operation)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Anywhere, name, accesses, body))
     }
 }

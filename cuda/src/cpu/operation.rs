@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Shared;
-use super::access::Access;
+use super::access::{Access, Manner, Waiting};
+use super::stream::StreamCore;
 use crate::error::{DeviceError, Result, Status};
 
 /// What an operation finds when it runs.
@@ -25,6 +26,7 @@ pub(super) struct Operation {
     pub(super) name: String,
     /// What it touches.
     pub(super) accesses: Vec<Access>,
+    manner: Manner,
     body: Body,
 }
 
@@ -33,7 +35,7 @@ pub(super) struct Operation {
 pub(super) enum Outcome {
     /// It was done, or failed.
     Done(Result<()>),
-    /// Another operation uses its memory; to be tried again.
+    /// Another operation keeps it away ([`Operation::wait`]).
     Busy,
 }
 
@@ -45,18 +47,36 @@ pub(super) fn next_id() -> u64 {
 }
 
 impl Operation {
+    /// One that may view what it declares as slices.
     pub(super) fn new(
         name: impl Into<String>,
         accesses: Vec<Access>,
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), accesses, body: Box::new(body) })
+        Self::of_manner(Manner::Slices, name, accesses, body)
+    }
+
+    /// One that uses memory in another manner.
+    pub(super) fn of_manner(
+        manner: Manner,
+        name: impl Into<String>,
+        accesses: Vec<Access>,
+        body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), accesses, manner, body: Box::new(body) })
     }
 
     /// Runs it, unless its memory is in use. `id` is what the checker knows it by.
     pub(super) fn run(&self, shared: &Shared, id: u64) -> Outcome {
-        let Some(_held) = shared.space.borrows.try_take(&self.accesses) else { return Outcome::Busy };
+        let Some(_held) = shared.space.borrows.try_take(self.manner, &self.accesses) else {
+            return Outcome::Busy;
+        };
         Outcome::Done(self.run_observed(shared, id))
+    }
+
+    /// Has `stream` resumed when it may be tried again.
+    pub(super) fn wait(&self, shared: &Shared, stream: &Arc<StreamCore>) -> Waiting {
+        shared.space.borrows.wait(self.manner, &self.accesses, stream)
     }
 
     fn run_observed(&self, shared: &Shared, id: u64) -> Result<()> {

@@ -1,15 +1,16 @@
 //! Streams of the CPU devices: queues of commands that a pool of threads works off, in order.
 //!
-//! A stream is *idle*, *scheduled* (one task of the pool's will let it advance, or does so now), or *blocked* (an event it
-//! waits for will schedule it). One thread at a time advances a stream; after some commands it lets others have a go.
+//! A stream is *idle*, *scheduled* (one task of the pool's will let it advance, or does so now), or *blocked* (the event or the
+//! operation it waits for will schedule it). One thread at a time advances a stream; after some commands it lets others have a go.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::access::Waiting;
 use super::context::{CpuContext, Device};
-use super::event::{EventCore, Waiting};
+use super::event::EventCore;
 use super::graph::{Capture, GraphCore, Snapshot};
 use super::operation::{Operation, Outcome, next_id};
 use crate::error::{DeviceError, Result, Status};
@@ -78,10 +79,8 @@ enum Activity {
 /// What became of a command.
 enum Step {
     Done,
-    /// It waits for an event, which has the stream.
+    /// It must wait for an event, or for an operation of another stream.
     Blocked(Command),
-    /// It must be tried again, a little later.
-    Again(Command),
     /// It goes on with this.
     Next(Command),
 }
@@ -149,7 +148,7 @@ impl StreamCore {
         self.capture().map(|capture| capture.snapshot(self.id))
     }
 
-    /// Called by an event that the stream waited for.
+    /// Called by an event or an operation that the stream waited for.
     pub(super) fn resume(self: &Arc<Self>) {
         let mut state = self.state.lock();
         match state.activity {
@@ -158,7 +157,7 @@ impl StreamCore {
                 drop(state);
                 self.device.shared.pool.schedule(self.clone());
             }
-            // The thread that registered the wait has not put the stream aside yet; it finds the event reached.
+            // Somebody else resumed it, or it went on by itself.
             Activity::Scheduled | Activity::Idle => {}
         }
     }
@@ -179,11 +178,6 @@ impl StreamCore {
                     self.state.lock().done += 1;
                     self.progress.notify_all();
                 }
-                Step::Again(command) => {
-                    self.state.lock().queue.push_front(command);
-                    std::thread::yield_now();
-                    break;
-                }
                 Step::Next(command) => self.state.lock().queue.push_front(command),
                 Step::Blocked(command) => {
                     if self.block(command) {
@@ -195,16 +189,29 @@ impl StreamCore {
         self.device.shared.pool.schedule(self.clone());
     }
 
-    /// Puts the stream aside until the event of a wait resumes it; false if that was reached meanwhile.
+    /// Puts the stream aside until what the command waits for resumes it; false if that is over already.
     fn block(self: &Arc<Self>, command: Command) -> bool {
-        let Command::Wait(event, record) = &command else { unreachable!("only waits block a stream") };
-        let (event, record) = (event.clone(), *record);
+        let wait: Box<dyn FnOnce() -> Waiting + '_> = match &command {
+            Command::Wait(event, record) => {
+                let (event, record) = (event.clone(), *record);
+                Box::new(move || event.wait(record, self))
+            }
+            Command::Run(operation, _) => {
+                let operation = operation.clone();
+                Box::new(move || operation.wait(&self.device.shared, self))
+            }
+            Command::Graph(graph, next) => {
+                let operation = graph.operations[*next].clone();
+                Box::new(move || operation.wait(&self.device.shared, self))
+            }
+            Command::Record(..) | Command::Callback(_) => unreachable!("neither waits"),
+        };
         let mut state = self.state.lock();
         state.queue.push_front(command);
         state.activity = Activity::Blocked;
         drop(state);
-        // From here on the event may resume the stream; if it was reached already, this thread takes it back.
-        if event.wait(record, self) == Waiting::Registered {
+        // From here on the stream may be resumed; if there is nothing to wait for, this thread takes it back.
+        if wait() == Waiting::Registered {
             return true;
         }
         let mut state = self.state.lock();
@@ -220,14 +227,14 @@ impl StreamCore {
         let failed = self.device.has_failed();
         match command {
             Command::Run(operation, id) if !failed => match operation.run(&self.device.shared, id) {
-                Outcome::Busy => return Step::Again(Command::Run(operation, id)),
+                Outcome::Busy => return Step::Blocked(Command::Run(operation, id)),
                 Outcome::Done(result) => self.device.note(result),
             },
             Command::Graph(graph, next) if !failed && next < graph.operations.len() => {
                 match graph.operations[next]
                     .run(&self.device.shared, graph.announced.get(next).copied().unwrap_or(0))
                 {
-                    Outcome::Busy => return Step::Again(Command::Graph(graph, next)),
+                    Outcome::Busy => return Step::Blocked(Command::Graph(graph, next)),
                     Outcome::Done(result) => {
                         self.device.note(result);
                         return Step::Next(Command::Graph(graph, next + 1));

@@ -164,8 +164,8 @@ pub trait Transfers: Resources {
     /// From the host, asynchronously.
     ///
     /// # Safety
-    /// `src` is readable for `bytes`, and nobody writes there, until the stream has passed this copy. It is pinned unless
-    /// the device takes pageable copies.
+    /// `src` is readable for `bytes`, and nobody but other copies writes there, until the stream has passed this copy. It is
+    /// pinned unless the device takes pageable copies.
     unsafe fn copy_host_to_device(
         &self,
         stream: &Self::Stream,
@@ -177,8 +177,8 @@ pub trait Transfers: Resources {
     /// To the host, asynchronously.
     ///
     /// # Safety
-    /// `dst` is writable for `bytes`, and nobody else reads or writes there, until the stream has passed this copy. It is
-    /// pinned unless the device takes pageable copies.
+    /// `dst` is writable for `bytes`, and nobody but other copies reads or writes there, until the stream has passed this
+    /// copy. It is pinned unless the device takes pageable copies.
     unsafe fn copy_device_to_host(
         &self,
         stream: &Self::Stream,

@@ -86,9 +86,13 @@ impl std::error::Error for MemoryError {}
 /// Who frees the bytes of an allocation.
 enum Storage {
     Owned(Layout),
-    Caller,
+    /// The caller's, which this keeps.
+    Shared(#[expect(dead_code, reason = "kept, and never looked at")] Owner),
     Empty,
 }
+
+/// Whatever keeps registered storage alive.
+pub type Owner = Arc<dyn Send + Sync>;
 
 /// A range of device addresses and its bytes.
 pub(crate) struct Allocation {
@@ -295,18 +299,19 @@ impl Memory {
     }
 
     /// Makes `bytes` bytes of the caller's storage visible to kernels at device address `address`.
-    /// [`Memory::free`] takes them away again.
+    /// [`Memory::free`] takes them away again; `owner` is kept until then, and until every launch and every
+    /// [`Held`] that began before has ended, whichever of them knows the address.
     ///
     /// # Safety
-    /// `pointer` must be valid for reads and writes of `bytes` bytes until the range is freed and every
-    /// launch that began before has ended. While a launch runs, others may touch the bytes by atomic
-    /// accesses only.
+    /// `pointer` must be valid for reads and writes of `bytes` bytes as long as `owner` is kept. While a launch
+    /// runs, others may touch the bytes by this memory's methods and by atomic accesses only.
     pub unsafe fn register(
         &self,
         address: u64,
         pointer: *mut u8,
         bytes: u64,
         label: &str,
+        owner: Owner,
     ) -> Result<(), MemoryError> {
         let bad = |reason| Err(MemoryError::BadRegistration { address, reason });
         if address == 0 || pointer.is_null() {
@@ -324,7 +329,7 @@ impl Memory {
             pointer,
             read_only: false,
             label: label.into(),
-            storage: Storage::Caller,
+            storage: Storage::Shared(owner),
             written: Written::everything(),
         });
         self.update(|table| {
@@ -336,6 +341,11 @@ impl Memory {
             table.insert(allocation);
             Ok(())
         })
+    }
+
+    /// Takes allocations out that [`Memory::attach`] made part of this memory.
+    pub(crate) fn detach(&self, allocations: &[Arc<Allocation>]) {
+        self.update(|table| allocations.iter().for_each(|allocation| drop(table.remove(allocation.base))));
     }
 
     /// Makes allocations that others own part of this memory, as a module's variables.
@@ -356,13 +366,24 @@ impl Memory {
 
     /// Copies `bytes` to device memory.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        let table = self.snapshot();
-        let pointer = locate(&table, address, bytes.len())?;
-        // SAFETY: `locate` checked the range, and the snapshot keeps its storage alive.
-        unsafe { raw::copy_in(pointer, bytes) };
-        if let Some(allocation) = table.find(address) {
-            allocation.written.host_wrote(address - allocation.base, bytes.len() as u64);
-        }
+        // SAFETY: the bytes are borrowed.
+        unsafe { self.write_from(address, bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// Copies `bytes` bytes of the caller's to device memory.
+    ///
+    /// # Safety
+    /// `source` is valid for reads of `bytes` bytes. Nobody writes them meanwhile but by [`Memory::read_to`].
+    pub unsafe fn write_from(
+        &self,
+        address: u64,
+        source: *const u8,
+        bytes: usize,
+    ) -> Result<(), MemoryError> {
+        let target = self.hold(address, bytes as u64)?;
+        // SAFETY: `hold` checked the target and keeps its storage alive; the source is valid by the caller's promise.
+        unsafe { raw::copy(source, target.pointer, bytes) };
+        target.note_written(address, bytes as u64);
         Ok(())
     }
 
@@ -384,11 +405,46 @@ impl Memory {
 
     /// Copies device memory to `bytes`.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
-        let table = self.snapshot();
-        let pointer = locate(&table, address, bytes.len())?;
-        // SAFETY: `locate` checked the range, and the snapshot keeps its storage alive.
-        unsafe { raw::copy_out(pointer, bytes) };
+        // SAFETY: the bytes are borrowed.
+        unsafe { self.read_to(address, bytes.as_mut_ptr(), bytes.len()) }
+    }
+
+    /// Copies `bytes` bytes of device memory to memory of the caller's.
+    ///
+    /// # Safety
+    /// `target` is valid for writes of `bytes` bytes. Nobody uses them meanwhile but by [`Memory::write_from`] and this.
+    pub unsafe fn read_to(&self, address: u64, target: *mut u8, bytes: usize) -> Result<(), MemoryError> {
+        let source = self.hold(address, bytes as u64)?;
+        // SAFETY: `hold` checked the source and keeps its storage alive; the target is valid by the caller's promise.
+        unsafe { raw::copy(source.pointer, target, bytes) };
         Ok(())
+    }
+
+    /// Copies from one range of device memory to another, which may overlap it.
+    pub fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), MemoryError> {
+        let (target, source) = (self.hold(to, bytes)?, self.hold(from, bytes)?);
+        // SAFETY: `hold` checked both ranges and keeps their storage alive.
+        unsafe { raw::copy(source.pointer, target.pointer, bytes as usize) };
+        target.note_written(to, bytes);
+        Ok(())
+    }
+
+    /// Writes `count` copies of a pattern one behind the other.
+    pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), MemoryError> {
+        let bytes = (pattern.len() as u64).saturating_mul(count);
+        let target = self.hold(address, bytes)?;
+        // SAFETY: `hold` checked the range and keeps its storage alive.
+        unsafe { raw::fill(target.pointer, pattern, bytes as usize) };
+        target.note_written(address, bytes);
+        Ok(())
+    }
+
+    /// Where a range of device memory lies, for as long as the result is kept; whatever is freed meanwhile.
+    pub fn hold(&self, address: u64, bytes: u64) -> Result<Held, MemoryError> {
+        let table = self.snapshot();
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let pointer = locate(&table, address, length)?;
+        Ok(Held { pointer, allocation: table.find(address).cloned() })
     }
 
     /// The allocations there are now.
@@ -399,6 +455,32 @@ impl Memory {
     fn update<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut table))
+    }
+}
+
+/// A range of device memory that stays where it is.
+pub struct Held {
+    pointer: *mut u8,
+    /// None for an empty range that is nowhere.
+    allocation: Option<Arc<Allocation>>,
+}
+
+impl Held {
+    /// The first byte. Others may touch the bytes at any time; the contract of [`Memory::register`] says how.
+    pub fn pointer(&self) -> *mut u8 {
+        self.pointer
+    }
+
+    fn note_written(&self, address: u64, bytes: u64) {
+        if let Some(allocation) = &self.allocation {
+            allocation.written.host_wrote(address - allocation.base, bytes);
+        }
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").finish_non_exhaustive()
     }
 }
 
@@ -458,14 +540,57 @@ mod tests {
         let address = 0x4000_0000 + pointer.addr() as u64 % 16;
         // SAFETY: the storage outlives the registration and is not touched meanwhile.
         unsafe {
-            memory.register(address, pointer, 32, "storage").unwrap();
-            assert!(memory.register(address + 16, pointer, 32, "twice").is_err());
-            assert!(memory.register(address + 65, pointer, 32, "misaligned").is_err());
-            assert!(memory.register(0, pointer, 32, "null").is_err());
+            memory.register(address, pointer, 32, "storage", Arc::new(())).unwrap();
+            assert!(memory.register(address + 16, pointer, 32, "twice", Arc::new(())).is_err());
+            assert!(memory.register(address + 65, pointer, 32, "misaligned", Arc::new(())).is_err());
+            assert!(memory.register(0, pointer, 32, "null", Arc::new(())).is_err());
         }
         memory.write(address + 8, &9u64.to_le_bytes()).unwrap();
         memory.free(address).unwrap();
         assert_eq!(storage, [7, 9, 7, 7]);
+    }
+
+    #[test]
+    fn registered_storage_outlives_its_registration_while_somebody_may_use_it() {
+        let memory = Memory::new();
+        let owner = Arc::new([AtomicU64::new(1), AtomicU64::new(2)]);
+        let (pointer, gone) = (owner[0].as_ptr().cast::<u8>(), Arc::downgrade(&owner));
+        // SAFETY: the storage is the owner's, and made of atomics.
+        unsafe { memory.register(0x5000_0000, pointer, 16, "storage", owner).unwrap() };
+        // As a launch and a copy have it.
+        let (launch, copy) = (memory.snapshot(), memory.hold(0x5000_0008, 8).unwrap());
+        memory.free(0x5000_0000).unwrap();
+        assert!(memory.read(0x5000_0000, &mut [0]).is_err());
+        drop(launch);
+        assert!(gone.upgrade().is_some());
+        drop(copy);
+        assert!(gone.upgrade().is_none());
+    }
+
+    #[test]
+    fn ranges_are_copied_and_filled_at_any_alignment() {
+        let memory = Memory::new();
+        let text: Vec<u8> = (0..2000u32).map(|i| (i % 251) as u8).collect();
+        let a = memory.allocate_from(&text).unwrap();
+        for (to, from, bytes) in [(3, 500, 700), (500, 3, 700), (100, 107, 1500), (107, 100, 1500), (9, 8, 5)]
+        {
+            let mut expected = text.clone();
+            expected.copy_within(from..from + bytes, to);
+            memory.write(a, &text).unwrap();
+            memory.copy(a + to as u64, a + from as u64, bytes as u64).unwrap();
+            let mut found = vec![0; text.len()];
+            memory.read(a, &mut found).unwrap();
+            assert_eq!(found, expected, "{bytes} bytes from {from} to {to}");
+        }
+        memory.fill(a + 6, &[1, 2], 300).unwrap();
+        memory.fill(a + 1000, &[7], 3).unwrap();
+        memory.fill(a + 1004, &[1, 2, 3, 4], 200).unwrap();
+        let mut found = vec![0; 810];
+        memory.read(a, &mut found[..610]).unwrap();
+        assert_eq!(found[6..606], [1, 2].repeat(300));
+        memory.read(a + 1000, &mut found).unwrap();
+        assert_eq!((&found[..3], &found[4..804]), (&[7; 3][..], &[1, 2, 3, 4].repeat(200)[..]));
+        assert!(memory.fill(a, &[0; 4], 501).is_err() && memory.copy(a, a + 1, 2000).is_err());
     }
 
     #[test]

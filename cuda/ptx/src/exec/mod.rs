@@ -50,6 +50,6 @@ pub use fault::{Fault, FaultKind, FaultParts, Place};
 pub use grid::{Launch, Param, Params, Report};
 pub use instrument::footprint::Touched;
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
-pub use memory::{Memory, MemoryError};
+pub use memory::{Held, Memory, MemoryError, Owner};
 pub use parallel::{OwnThreads, ParallelFor, Sequential};
 pub use printf::Sink;

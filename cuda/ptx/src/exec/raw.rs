@@ -150,7 +150,7 @@ unsafe fn copy_in_words(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies `bytes` into shared memory.
+/// Copies a few `bytes` into shared memory.
 ///
 /// # Safety
 /// `to` is valid for writes of the length.
@@ -159,11 +159,79 @@ pub(crate) unsafe fn copy_in(to: *mut u8, bytes: &[u8]) {
     unsafe { copy_in_words(bytes.as_ptr(), to, bytes.len()) }
 }
 
-/// Copies shared memory out to `bytes`.
+/// Copies a few bytes of shared memory out to `bytes`.
 ///
 /// # Safety
 /// `from` is valid for reads of the length.
 pub(crate) unsafe fn copy_out(from: *const u8, bytes: &mut [u8]) {
     // SAFETY: both ranges are valid.
     unsafe { copy_out_words(from, bytes.as_mut_ptr(), bytes.len()) }
+}
+
+/// Copies `bytes` bytes between ranges that may overlap, either of which may be shared.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of `bytes` bytes.
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    // Where the target begins within the source, from the end, in parts that do not overlap.
+    let distance = to.addr().wrapping_sub(from.addr());
+    let (mut left, part) = (bytes, if distance == 0 { bytes } else { distance.min(bytes) });
+    while left > 0 {
+        let more = part.min(left);
+        left -= more;
+        // SAFETY: inside both ranges, and nothing is written that is still to be read.
+        unsafe { copy_forward(from.add(left), to.add(left), more) };
+    }
+}
+
+/// Copies from the first byte to the last.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: both ranges are valid. The instruction moves bytes in their order, and what it does is not a plain access
+    // of the language's, so that it may race: each byte read is some byte that was stored.
+    unsafe {
+        std::arch::asm!("rep movsb", inout("rcx") bytes => _, inout("rsi") from => _, inout("rdi") to => _,
+                        options(nostack, preserves_flags));
+    }
+}
+
+/// Copies from the first byte to the last, by the widest words that the alignment of both allows.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
+    let mut at = 0;
+    while at < bytes {
+        // SAFETY: inside both ranges; each word is accessed at its natural alignment.
+        unsafe {
+            let (source, target) = (from.add(at), to.add(at));
+            if (source.addr() | target.addr()) % 8 == 0 && bytes - at >= 8 {
+                u64::store(target, u64::load(source));
+                at += 8;
+            } else {
+                u8::store(target, u8::load(source));
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Writes copies of a pattern to `bytes` bytes of shared memory.
+///
+/// # Safety
+/// `to` is valid for writes of `bytes` bytes, a multiple of the pattern's.
+pub(crate) unsafe fn fill(to: *mut u8, pattern: &[u8], bytes: usize) {
+    let first = pattern.len().min(bytes);
+    if first == 0 {
+        return;
+    }
+    // SAFETY: within the range. What is behind the first pattern is copied from it: forward, so that each byte that is
+    // read was written before.
+    unsafe {
+        copy_forward(pattern.as_ptr(), to, first);
+        let mut done = first;
+        while done < bytes {
+            let more = done.min(bytes - done);
+            copy_forward(to, to.add(done), more);
+            done += more;
+        }
+    }
 }
