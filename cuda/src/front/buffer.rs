@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::context::{Context, Counted};
+use super::module::Module;
 use super::stream::{Stream, StreamRef, check_stream};
 use super::{Owned, check};
 use crate::allocator::{
@@ -267,8 +268,8 @@ impl fmt::Debug for DeviceAllocator {
     }
 }
 
-/// A buffer of device memory. Cloning shares it; the memory goes back when the last handle is dropped, which may be as soon
-/// as the last use is queued.
+/// A buffer of device memory: an allocator's, or a variable of a module. Cloning shares it; an allocator gets its memory
+/// back when the last handle is dropped, which may be as soon as the last use is queued.
 #[derive(Clone)]
 pub struct DeviceBuffer {
     memory: Arc<Memory>,
@@ -276,13 +277,19 @@ pub struct DeviceBuffer {
     moved: Arc<AtomicBool>,
 }
 
+/// Whose memory it is.
+enum Owner {
+    /// An allocator's, granted for a stream.
+    Allocator(DeviceAllocator, Stream),
+    /// A module's: one of its variables.
+    Module(Module),
+}
+
 struct Memory {
-    allocator: DeviceAllocator,
+    owner: Owner,
     allocation: Mutex<Option<Allocation>>,
     address: u64,
     bytes: u64,
-    /// The stream it was granted for.
-    stream: Stream,
     /// The stream it was last used on, other than that: spares the allocator's lock.
     last_used_on: AtomicU64,
     origin: Option<Origin>,
@@ -293,7 +300,10 @@ impl Owned for DeviceBuffer {
     const KIND: &'static str = "buffer";
 
     fn context(&self) -> &Context {
-        self.memory.allocator.context()
+        match &self.memory.owner {
+            Owner::Allocator(allocator, _) => allocator.context(),
+            Owner::Module(module) => module.context(),
+        }
     }
 }
 
@@ -312,14 +322,28 @@ impl DeviceBuffer {
         let counted = Counted::new(allocator.context(), |live| &live.buffers);
         let (address, bytes) = (allocation.address(), allocation.bytes());
         let memory = Memory {
-            allocator,
+            owner: Owner::Allocator(allocator, stream),
             allocation: Mutex::new(Some(allocation)),
             address,
             bytes,
-            stream,
             last_used_on: AtomicU64::new(0),
             origin,
             _counted: counted,
+        };
+        Self { memory: Arc::new(memory), moved: Arc::default() }
+    }
+
+    /// A variable of a module, which stays loaded as long as the buffer is there.
+    pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
+        let memory = Memory {
+            owner: Owner::Module(module.clone()),
+            allocation: Mutex::default(),
+            address,
+            bytes,
+            // Anybody may use it.
+            last_used_on: AtomicU64::new(u64::MAX),
+            origin: None,
+            _counted: Counted::new(module.context(), |live| &live.buffers),
         };
         Self { memory: Arc::new(memory), moved: Arc::default() }
     }
@@ -392,14 +416,16 @@ impl DeviceBuffer {
 
     fn note_use(&self, stream: &Stream) {
         let memory = &self.memory;
-        if stream.id() == memory.stream.id()
+        // A module's variables are in no allocator's hands.
+        let Owner::Allocator(allocator, granted_for) = &memory.owner else { return };
+        if stream.id() == granted_for.id()
             || memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id()
         {
             return;
         }
         if let Some(allocation) = &*memory.allocation.lock() {
             // It is this allocator's allocation, so there is nothing that could fail.
-            drop(memory.allocator.0.caching.record_use(allocation, stream.as_ref()));
+            drop(allocator.0.caching.record_use(allocation, stream.as_ref()));
         }
     }
 
@@ -430,12 +456,13 @@ fn moved() -> DeviceError {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Some(observer) = self.allocator.context().observer() {
+        let Owner::Allocator(allocator, _) = &self.owner else { return };
+        if let Some(observer) = allocator.context().observer() {
             observer.buffer_released(self.address, self.bytes, self.origin.clone().unwrap_or_default());
         }
         if let Some(allocation) = self.allocation.get_mut().take() {
             // It is this allocator's allocation, so there is nothing that could fail.
-            drop(self.allocator.0.caching.free(allocation));
+            drop(allocator.0.caching.free(allocation));
         }
     }
 }

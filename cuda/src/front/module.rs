@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Owned;
+use super::buffer::DeviceBuffer;
 use super::context::{Context, Counted};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, FunctionAttributes};
@@ -96,12 +97,14 @@ impl Module {
         Ok(Function(Arc::new(inner)))
     }
 
-    /// Address and bytes of a variable.
+    /// A `.global` or `.const` variable, which copies and launches reach as they do any buffer. What a launch reads of
+    /// constant memory is what was there when it began, if the streams order the two.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn global(&self, name: &str) -> Result<(u64, u64)> {
-        self.context().hal().global(&self.0.hal, name)
+    pub fn global(&self, name: &str) -> Result<DeviceBuffer> {
+        let (address, bytes) = self.context().hal().global(&self.0.hal, name)?;
+        Ok(DeviceBuffer::of_variable(self, address, bytes))
     }
 }
 

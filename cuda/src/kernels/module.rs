@@ -9,7 +9,7 @@ use tfrt_host::bef::AggregateAttribute;
 use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 
 use super::from;
-use crate::front::{Context, Function, Module};
+use crate::front::{Context, DeviceBuffer, Function, Module};
 
 /// The resource that holds the table.
 const TABLE: &str = "cuda_module_table_resource";
@@ -156,6 +156,14 @@ fn function_get(
     Ok((module.function(name.0)?, Chain))
 }
 
+fn get_global(
+    module: Arg<Module>,
+    _chain: Chain,
+    name: Attr<str>,
+) -> Result<(DeviceBuffer, Chain), Diagnostic> {
+    Ok((module.global(name.0)?, Chain))
+}
+
 fn occupancy(
     function: Arg<Function>,
     threads: u32,
@@ -187,6 +195,11 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .attributes(&["name"])
         .side_effecting()
         .doc("A function of a module.");
+    registry
+        .add("tfrt_cuda.module.get_global", get_global)
+        .attributes(&["name"])
+        .side_effecting()
+        .doc("A variable of a module, in global or constant memory, as a buffer to copy to and from.");
     registry
         .add("tfrt_cuda.function.occupancy", occupancy)
         .side_effecting()

@@ -2,7 +2,7 @@
 
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{Argument, Context};
-use tfrt_cuda::hal::{Dim3, LaunchConfig};
+use tfrt_cuda::hal::{Dim3, LaunchConfig, Pattern};
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, fails, function};
@@ -11,6 +11,7 @@ pub(crate) const CASES: &[Case] = &[
     ("launches/vector_add", vector_add),
     ("launches/shared_memory_reverse", shared_memory_reverse),
     ("launches/scalars_of_all_sizes", scalars_of_all_sizes),
+    ("launches/module_variables", module_variables),
     ("launches/images", images),
     ("launches/bad_ptx", bad_ptx),
     ("launches/unknown_function", unknown_function),
@@ -117,6 +118,48 @@ fn images(context: &Context) {
     for image in [&b""[..], b"This is bad!", b"\xff\xfe\x00", b"\x7fEL"] {
         fails(context.load_module(image), Status::InvalidImage);
     }
+}
+
+/// Variables of a module are buffers: what the host writes to them a launch reads, and the other way round.
+fn module_variables(context: &Context) {
+    const SCALE: &str = r"
+.version 6.4
+.target sm_52
+.address_size 64
+.visible .const .align 4 .f32 factor = 0f40000000;
+.visible .global .align 4 .u32 calls = 40;
+.visible .entry scale(.param .u64 x)
+{
+  .reg .f32 %f<4>;
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [x];
+  cvta.to.global.u64 %rd2, %rd1;
+  ld.const.f32 %f1, [factor];
+  ld.global.f32 %f2, [%rd2];
+  mul.f32 %f3, %f1, %f2;
+  st.global.f32 [%rd2], %f3;
+  atom.global.add.u32 %r1, [calls], 1;
+  ret;
+}
+";
+    let bench = Bench::new(context);
+    let module = context.load_module(SCALE.as_bytes()).unwrap();
+    let (scale, other) = (module.function("scale").unwrap(), context.load_module(SCALE.as_bytes()).unwrap());
+    let (factor, calls) = (module.global("factor").unwrap(), module.global("calls").unwrap());
+    drop(module);
+    assert_eq!((factor.len(), bench.download::<f32>(&factor, 1)), (4, vec![2.0]));
+    let x = bench.upload(&[3.0f32]);
+    bench.stream.launch(&scale, &config(1, 1), &[(&x).into()]).unwrap();
+    bench.stream.set(&factor, 0, Pattern::U32(10.0f32.to_bits()), 1).unwrap();
+    bench.stream.launch(&scale, &config(1, 1), &[(&x).into()]).unwrap();
+    assert_eq!(bench.download::<f32>(&x, 1), [60.0]);
+    assert_eq!(bench.download::<u32>(&calls, 1), [42]);
+    // Each module has its own.
+    assert_eq!(bench.download::<u32>(&other.global("calls").unwrap(), 1), [40]);
+    bench.stream.copy((&calls, 0), (&factor, 0), 4, false).unwrap();
+    assert_eq!(bench.download::<f32>(&calls, 1), [10.0]);
+    fails(bench.stream.set(&factor, 0, Pattern::U32(0), 2), Status::InvalidValue);
 }
 
 fn bad_ptx(context: &Context) {

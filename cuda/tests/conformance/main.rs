@@ -44,6 +44,7 @@ fn skips(backend: &str) -> Skips {
             ("launches/vector_add", NO_CODE),
             ("launches/shared_memory_reverse", NO_CODE),
             ("launches/scalars_of_all_sizes", NO_CODE),
+            ("launches/module_variables", NO_CODE),
             ("launches/unknown_function", NO_CODE),
             ("launches/wrong_arguments", NO_CODE),
             ("launches/bad_ptx", NO_CODE),
