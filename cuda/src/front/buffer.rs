@@ -281,8 +281,8 @@ pub struct DeviceBuffer {
 enum Owner {
     /// An allocator's, granted for a stream.
     Allocator(DeviceAllocator, Stream),
-    /// A module's: one of its variables.
-    Module(Module),
+    /// A module's: one of its variables, and the streams it was used on.
+    Module(Module, Mutex<Vec<StreamRef>>),
 }
 
 struct Memory {
@@ -302,7 +302,7 @@ impl Owned for DeviceBuffer {
     fn context(&self) -> &Context {
         match &self.memory.owner {
             Owner::Allocator(allocator, _) => allocator.context(),
-            Owner::Module(module) => module.context(),
+            Owner::Module(module, _) => module.context(),
         }
     }
 }
@@ -336,7 +336,7 @@ impl DeviceBuffer {
     /// A variable of a module, which stays loaded as long as the buffer is there.
     pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
         let memory = Memory {
-            owner: Owner::Module(module.clone()),
+            owner: Owner::Module(module.clone(), Mutex::default()),
             allocation: Mutex::default(),
             address,
             bytes,
@@ -416,8 +416,16 @@ impl DeviceBuffer {
 
     fn note_use(&self, stream: &Stream) {
         let memory = &self.memory;
-        // A module's variables are in no allocator's hands.
-        let Owner::Allocator(allocator, granted_for) = &memory.owner else { return };
+        let (allocator, granted_for) = match &memory.owner {
+            Owner::Allocator(allocator, stream) => (allocator, stream),
+            Owner::Module(_, streams) => {
+                let mut streams = streams.lock();
+                if !streams.contains(stream.as_ref()) {
+                    streams.push(stream.as_ref().clone());
+                }
+                return;
+            }
+        };
         if stream.id() == granted_for.id()
             || memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id()
         {
@@ -456,7 +464,18 @@ fn moved() -> DeviceError {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let Owner::Allocator(allocator, _) = &self.owner else { return };
+        let allocator = match &mut self.owner {
+            Owner::Allocator(allocator, _) => allocator,
+            Owner::Module(module, streams) => {
+                // The module stays until the streams have passed the last use.
+                for stream in streams.get_mut() {
+                    let module = module.clone();
+                    // Where no event can be had, it was waited for.
+                    drop(stream.after(Some(Box::new(move || drop(module))), None));
+                }
+                return;
+            }
+        };
         if let Some(observer) = allocator.context().observer() {
             observer.buffer_released(self.address, self.bytes, self.origin.clone().unwrap_or_default());
         }

@@ -122,7 +122,7 @@ impl Stream {
     }
 
     pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
-        self.context().completed().after(self.id(), self.hal(), release, tell)
+        self.as_ref().after(release, tell)
     }
 
     /// Lets work queued after this wait for the event's latest record. What was never recorded is not waited for.
@@ -204,6 +204,11 @@ impl Stream {
 impl StreamRef {
     pub(super) fn hal(&self) -> &Erased {
         &self.0.hal
+    }
+
+    /// Calls `release`, then `tell`, when all work queued so far is done.
+    pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
+        self.0.counted.context().completed().after(self.0.id, self.hal(), release, tell)
     }
 
     /// Ends its part in a capture.

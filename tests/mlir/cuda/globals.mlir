@@ -2,7 +2,6 @@
 //
 // RUN: bef_executor --device=cpu $(bef_name %s) | FileCheck %s
 // RUN: bef_executor --device=cpu --work_queue_type=mstd:4 $(bef_name %s) | FileCheck %s
-// RUN: tfrt run %s --check
 
 // x[i] = table[i] + x[i], with a table in constant memory that the host fills first; launches are counted in a variable.
 // CHECK-LABEL: --- Running 'main'
