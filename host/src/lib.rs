@@ -20,8 +20,8 @@ pub mod work_queue;
 
 pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
 pub use context::{
-    DiagnosticHandler, ExecutionContext, ExternalWork, HostContext, HostContextBuilder, RequestContext,
-    ResourceContext,
+    CancellationHook, DiagnosticHandler, ExecutionContext, ExternalWork, HostContext, HostContextBuilder,
+    RequestContext, ResourceContext,
 };
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
 pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};

@@ -1,24 +1,59 @@
 //! Failing each device call of the MNIST program in turn: whatever the call, the program ends with an error value, nothing
-//! is left behind, and the next program runs.
+//! is left behind, and the next program runs. And programs that do not wait for their device any longer.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use tfrt::{
-    Runtime,
+    Runtime, RuntimeBuilder,
     cuda::{
         error::Status,
         front::{Choice, DeviceOptions, LiveCounts, NoopFault},
         kernels::Devices,
     },
-    host::{AsyncValue, Status as ValueStatus},
+    host::{AsyncValue, Chain, Diagnostic, ErrorCode, ExecutionContext, Status as ValueStatus},
 };
+use tfrt_models::digits::{self, DigitSet, PIXELS};
+use tfrt_tensor::DenseHostTensor;
 
-use crate::support::{Census, builder};
+use crate::support::{Census, QUEUES, builder, load};
+
+/// Digits to learn from and to be tested on. Drawing them takes far longer than what is tested here, so all runs share them.
+static DIGITS: LazyLock<[DigitSet; 2]> =
+    LazyLock::new(|| [digits::generate(1, 0..128), digits::generate(1, 1_000_000..1_010_000)]);
+
+type Loaded = Result<(DenseHostTensor, DenseHostTensor, DenseHostTensor, DenseHostTensor), Diagnostic>;
+
+/// As 'tfrt_mnist.load'.
+fn digits_drawn_once(_train: i32, _test: i32, _chain: Chain) -> Loaded {
+    let tensors = |set: &DigitSet| -> Result<_, Diagnostic> {
+        let labels: Vec<i32> = set.labels.iter().map(|&label| label.into()).collect();
+        let images = DenseHostTensor::from_vec([set.len(), PIXELS], set.images_f32())?;
+        Ok((images, DenseHostTensor::from_vec([set.len()], labels)?))
+    };
+    let ((images, labels), (test_images, test_labels)) = (tensors(&DIGITS[0])?, tensors(&DIGITS[1])?);
+    Ok((images, labels, test_images, test_labels))
+}
+
+fn with_digits(builder: RuntimeBuilder) -> RuntimeBuilder {
+    builder.kernels(|registry| {
+        registry.add("fault.digits", digits_drawn_once);
+    })
+}
 
 /// Trains for a few steps on noop devices with this fault; the errors among the results.
 fn train(runtime: &Runtime, steps: i32) -> Vec<AsyncValue> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/mnist/device_train.mlir");
-    let program = runtime.load_file(&path).unwrap_or_else(|errors| unreachable!("{errors}"));
+    let text = std::fs::read_to_string(&path).expect("the program is there");
+    let text = text.replace(
+        "\"tfrt_mnist.load\"(%train_count, %test_count, %ch0) {seed = 1 : i64}",
+        "\"fault.digits\"(%train_count, %test_count, %ch0)",
+    );
+    assert!(text.contains("fault.digits"));
+    let program = load(runtime, &text);
     let results =
         program.call("train", [AsyncValue::new(steps), AsyncValue::new(128i32)]).expect("two arguments");
     runtime.host().quiesce().expect("not on a compute thread");
@@ -30,7 +65,7 @@ fn run(queue: &str, fault: NoopFault) -> bool {
     let census = Census::take();
     let mut options = DeviceOptions::new(Choice::Noop, 1);
     options.fault = fault;
-    let runtime = builder(queue).devices(options).build().expect("a runtime");
+    let runtime = with_digits(builder(queue)).devices(options).build().expect("a runtime");
     let results = train(&runtime, 2);
     let errors: Vec<_> = results.iter().filter_map(AsyncValue::error).collect();
     assert!(results.iter().all(|value| value.status() != ValueStatus::Pending), "{fault:?}");
@@ -75,5 +110,59 @@ fn each_failed_device_call_is_an_error_value() {
 fn a_device_that_is_lost_is_an_error_value() {
     for nth in [1, 2, 5, 11, 23, 47] {
         assert!(run("s", NoopFault::Lose(nth)), "call {nth}");
+    }
+}
+
+/// A launch that takes a while: it looks at the clock until so many nanoseconds are over.
+const SLOW: &str = r#"
+func @main() -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.allocator) {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %zero = tfrt.constant.i32 0
+  %device, %ch2 = tfrt_cuda.device.get %zero, %ch1
+  %context, %ch3 = tfrt_cuda.context.create %device, %ch2
+  %stream, %ch4 = tfrt_cuda.stream.create %context, %ch3
+  %allocator, %ch5 = tfrt_cuda.allocator.create %context, %ch4
+  %bytes = tfrt.constant.i64 262144
+  %buffer, %ch6 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch5
+  %module, %ch7 = tfrt_cuda.module.load %context, %ch6 ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry slow(.param .u64 ns)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [ns];\nmov.u64 %rd2, %globaltimer;\nWAIT:\nmov.u64 %rd3, %globaltimer;\nsub.u64 %rd4, %rd3, %rd2;\nsetp.lt.u64 %p1, %rd4, %rd1;\n@%p1 bra WAIT;\nret;\n}\n"
+  %slow, %ch8 = tfrt_cuda.function.get %module, %ch7 "slow"
+  %one = tfrt.constant.ui32 1
+  %none = tfrt.constant.ui32 0
+  %ns = tfrt.constant.i64 3000000000
+  %ch9 = tfrt_cuda.function.launch %slow %one %one %one %one %one %one %none %stream %ch8 { cooperative = false } (%ns) : (i64)
+  %event, %ch10 = tfrt_cuda.event.create %context, %ch9
+  %ch11 = tfrt_cuda.event.record %event, %stream, %ch10
+  %polled = tfrt_cuda.event.poll %event, %ch11
+  %synchronized = tfrt_cuda.stream.synchronize %stream, %ch11
+  %tensor = tfrt_dht.create_uninitialized_tensor.i8.1 [262144 : i64]
+  %host, %ch12 = tfrt_dht.get_buffer %tensor, %ch11
+  %copied = tfrt_cuda.mem.copy_device_to_host %context, %host, %buffer, %bytes, %stream, %ch12
+  tfrt.return %polled, %synchronized, %copied, %allocator
+    : !tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.allocator
+}
+"#;
+
+/// Whatever a program waits for on its device, at its deadline it has errors; the device goes on with what it was given.
+#[test]
+fn a_deadline_waits_for_no_device() {
+    for queue in QUEUES {
+        let census = Census::take();
+        let runtime = builder(queue).devices(DeviceOptions::new(Choice::Cpu, 1)).build().expect("a runtime");
+        let program = load(&runtime, SLOW);
+        let (request, start) = (runtime.request(), Instant::now());
+        request.set_deadline(Duration::from_millis(300)).expect("a timer");
+        let cx = ExecutionContext::new(request, program.file().clone());
+        let results = program.file().function("main").expect("main").execute(&cx, []);
+        runtime.host().await_values(&results).expect("not on a compute thread");
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?} on {queue}", start.elapsed());
+        for result in &results[..3] {
+            assert_eq!(result.error().expect("an error").code, ErrorCode::DeadlineExceeded);
+        }
+        // The copy holds its memory until the launch before it is over.
+        runtime.host().quiesce().expect("not on a compute thread");
+        assert!(start.elapsed() >= Duration::from_secs(3), "{:?} on {queue}", start.elapsed());
+        drop((results, cx, program, runtime));
+        assert_eq!(census.newly_alive(), (0, 0), "{queue}");
     }
 }

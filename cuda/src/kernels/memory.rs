@@ -3,11 +3,10 @@
 use std::thread;
 
 use tfrt_host::host_buffer::HostBuffer;
-use tfrt_host::work_queue::Task;
 use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
 use tfrt_tensor::DenseHostTensor;
 
-use super::{Done, from, transferred, unsigned};
+use super::{Awaited, Done, from, transferred, unsigned};
 use crate::allocator::Options;
 use crate::front::{Context, DeviceAllocator, DeviceBuffer, Stream};
 use crate::hal::Pattern;
@@ -60,18 +59,18 @@ fn allocate(
     _chain: Chain,
     cx: &ExecutionContext,
 ) -> Allocated {
-    let (promise, buffer) = Promise::new();
-    let (caller, asking, work) = (cx.clone(), thread::current().id(), cx.host().external_work());
+    let (awaited, buffer, hook) = Awaited::new(cx);
+    let (asking, work) = (thread::current().id(), cx.host().external_work());
     // Always, as whoever runs out of memory wants to know who holds it.
     let entered = origin::enter(cx);
     allocator.allocate_with(&stream, bytes, "tfrt_cuda.mem.allocate", move |granted| {
         if thread::current().id() == asking {
-            return caller.settle(promise, granted);
+            awaited.here(granted);
+        } else {
+            // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
+            awaited.on_queue(|cx, promise| cx.settle(promise, granted));
         }
-        // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
-        let host = caller.host().clone();
-        host.add_task(Task::new(move || caller.settle(promise, granted)));
-        drop(work);
+        drop((awaited, hook, work));
     });
     drop(entered);
     let chain = match buffer.get() {

@@ -22,8 +22,13 @@ mod stream;
 mod tensor;
 mod types;
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use tfrt_host::work_queue::Task;
-use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
+use tfrt_host::{
+    AsyncValueRef, CancellationHook, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise, Value,
+};
 
 pub use devices::Devices;
 pub use module::keep_functions;
@@ -45,16 +50,55 @@ fn from<T>(cx: &ExecutionContext, context: &Context, call: impl FnOnce() -> T) -
 /// What tells how a device call ended.
 type Then = Box<dyn FnOnce(Result<(), DeviceError>) + Send>;
 
-/// A chain that is available when the device says so. Waiting kernels run on the work queue, not on the thread that tells.
+/// A result that the device will tell of, or the request's cancellation: whichever comes first.
+struct Awaited<T: Value> {
+    cx: ExecutionContext,
+    promise: Mutex<Option<Promise<T>>>,
+}
+
+impl<T: Value> Awaited<T> {
+    /// The result, which is an error as soon as the request is cancelled; what the device does goes on, and keeps what it
+    /// uses. The hook goes when the device has told.
+    fn new(cx: &ExecutionContext) -> (Arc<Self>, AsyncValueRef<T>, CancellationHook) {
+        let (promise, value) = Promise::new();
+        let awaited = Arc::new(Self { cx: cx.clone(), promise: Mutex::new(Some(promise)) });
+        let waiting = awaited.clone();
+        let hook = cx.request().when_cancelled(move |reason| {
+            let reason = reason.clone();
+            waiting.on_queue(move |_, promise| promise.set_error(reason));
+        });
+        (awaited, value, hook)
+    }
+
+    /// Settles the result on the work queue, where whoever waits for it may run, unless that was done.
+    fn on_queue(&self, settle: impl FnOnce(&ExecutionContext, Promise<T>) + Send + 'static) {
+        let promise = self.promise.lock().take();
+        if let Some(promise) = promise {
+            let cx = self.cx.clone();
+            self.cx.host().add_task(Task::new(move || settle(&cx, promise)));
+        }
+    }
+
+    /// As [`Awaited::on_queue`], on this thread.
+    fn here(&self, result: Result<T, Diagnostic>) {
+        let promise = self.promise.lock().take();
+        if let Some(promise) = promise {
+            self.cx.settle(promise, result);
+        }
+    }
+}
+
+/// A chain that is available when the device says so, or an error when the request is cancelled. Waiting kernels run on
+/// the work queue, not on the thread that tells.
 fn later(cx: &ExecutionContext, register: impl FnOnce(Then) -> Result<(), DeviceError>) -> Done {
-    let (promise, chain) = Promise::new();
-    let (caller, work) = (cx.clone(), cx.host().external_work());
+    let (awaited, chain, hook) = Awaited::new(cx);
+    let work = cx.host().external_work();
     register(Box::new(move |outcome| {
-        let host = caller.host().clone();
-        host.add_task(Task::new(move || {
-            caller.settle(promise, outcome.map(|()| Chain).map_err(Diagnostic::from));
-        }));
-        drop(work);
+        awaited.on_queue(|cx, promise| {
+            cx.settle(promise, outcome.map(|()| Chain).map_err(Diagnostic::from));
+        });
+        // The work last: once it is over, nothing here keeps the request.
+        drop((awaited, hook, work));
     }))?;
     Ok(chain)
 }

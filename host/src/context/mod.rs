@@ -12,5 +12,5 @@ mod timer;
 pub(crate) use execution::BorrowedContext;
 pub use execution::ExecutionContext;
 pub use host::{DiagnosticHandler, ExternalWork, HostContext, HostContextBuilder};
-pub use request::RequestContext;
+pub use request::{CancellationHook, RequestContext};
 pub use resource::ResourceContext;
