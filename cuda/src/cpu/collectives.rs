@@ -5,8 +5,6 @@
 //! event of each other rank, as it does for events of the program's, so that no thread waits. A rank that never calls is
 //! waited for until the communicator is aborted; then the second operation says who was missing.
 
-#![expect(unsafe_code, reason = "device storage is read and written as bytes")]
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,9 +13,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tfrt_host::DType;
 
-use super::access::Access;
+use super::access::{Access, Manner};
 use super::context::{CpuContext, Device};
 use super::event::EventCore;
+use super::memory::illegal;
 use super::operation::{Operation, Run};
 use super::reduction::reduce;
 use super::stream::{Command, Stream};
@@ -243,22 +242,25 @@ impl State {
 
 /// A copy of device memory.
 fn read(run: &Run<'_>, address: u64, bytes: u64) -> Result<Vec<u8>> {
-    if bytes == 0 {
-        return Ok(Vec::new());
-    }
-    let source = run.shared.space.resolve(address, bytes)?;
-    // SAFETY: resolved, and nobody writes it while this operation, which declared to read it, runs.
-    Ok(unsafe { std::slice::from_raw_parts(source.pointer, bytes as usize) }.to_vec())
+    let mut copy = vec![0; bytes as usize];
+    run.shared.space.memory.read(address, &mut copy).map_err(illegal)?;
+    Ok(copy)
 }
 
-/// Lets `fill` write device memory.
+/// Writes to device memory what `fill` makes of zeros.
 fn write(run: &Run<'_>, address: u64, bytes: u64, fill: impl FnOnce(&mut [u8])) -> Result<()> {
-    if bytes > 0 {
-        let target = run.shared.space.resolve(address, bytes)?;
-        // SAFETY: resolved, and this operation's alone while it runs, as it declared to write it.
-        fill(unsafe { std::slice::from_raw_parts_mut(target.pointer, bytes as usize) });
-    }
-    Ok(())
+    let mut made = vec![0; bytes as usize];
+    fill(&mut made);
+    run.shared.space.memory.write(address, &made).map_err(illegal)
+}
+
+/// An operation that copies, and computes on memory of its own.
+fn operation(
+    name: impl Into<String>,
+    accesses: Vec<Access>,
+    body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
+) -> Arc<Operation> {
+    Operation::of_manner(Manner::Raw, name, accesses, body)
 }
 
 /// What a rank receives, from what all have brought.
@@ -309,7 +311,7 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
     match call.operation {
         Collective::Send(peer) => {
             let (number, arrived) = meeting.next_message(rank, peer, true)?;
-            stream.core.submit(Operation::new(name, reads, move |run: &mut Run<'_>| {
+            stream.core.submit(operation(name, reads, move |run: &mut Run<'_>| {
                 let bytes = Arc::new(read(run, send, sent)?);
                 if let Some(line) = here.state.lock().lines.get_mut(&(rank, peer)) {
                     line.messages.insert(number, Part { what, bytes });
@@ -321,7 +323,7 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
         }
         Collective::Receive(peer) => {
             let (number, arrived) = meeting.next_message(peer, rank, false)?;
-            let end = Operation::new(name, writes, move |run: &mut Run<'_>| {
+            let end = operation(name, writes, move |run: &mut Run<'_>| {
                 let message = here.receive(peer, rank, number, what)?;
                 write(run, receive, received, |target| target.copy_from_slice(&message.bytes))
             });
@@ -330,17 +332,13 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
         _ => {
             let round = meeting.next_round(rank)?;
             let (brings, takes) = (here.clone(), here);
-            stream.core.submit(Operation::new(
-                format!("{name} (sending)"),
-                reads,
-                move |run: &mut Run<'_>| {
-                    let bytes = Arc::new(read(run, send, sent)?);
-                    brings.bring(round, rank, Part { what, bytes });
-                    Ok(())
-                },
-            ))?;
+            stream.core.submit(operation(format!("{name} (sending)"), reads, move |run: &mut Run<'_>| {
+                let bytes = Arc::new(read(run, send, sent)?);
+                brings.bring(round, rank, Part { what, bytes });
+                Ok(())
+            }))?;
             stream.core.push(Command::Record(meeting.arrived[rank as usize].clone(), round));
-            let end = Operation::new(name, writes, move |run: &mut Run<'_>| {
+            let end = operation(name, writes, move |run: &mut Run<'_>| {
                 let parts = takes.take(round, rank, what)?;
                 write(run, receive, received, |target| fill(target, what, rank, &parts))
             });
