@@ -117,4 +117,7 @@ macro_rules! families {
     )*};
 }
 
-families! { activation arithmetic compare constant shape unary }
+families! {
+    activation arithmetic cast compare concat constant gather layout matmul order random_numbers reduce shape slice
+    softmax unary
+}

@@ -332,7 +332,271 @@ def shape():
     case("Identity", input=np.array(["a"], object))
 
 
-FAMILIES = [arithmetic, compare, unary, activation, constant, shape]
+def concat():
+    for dtype in NUMBERS + [bool]:
+        x, y = random(dtype, 2, 3), random(dtype, 2, 3)
+        case("ConcatV2", values=[x, y], axis=np.array(1, np.int32))
+        case("Pack", values=[x, y], axis=1)
+    x, y = random(np.float32, 2, 0, 3), random(np.float32, 2, 2, 3)
+    for axis in (0, 1, 2, -1, -2, -3, 3, -4):
+        case("ConcatV2", values=[y, y], axis=np.array(axis, np.int64))
+        case("Pack", values=[y, y, y], axis=axis)
+    case("ConcatV2", values=[x, y, x], axis=np.array(1, np.int32))
+    case("ConcatV2", values=[x, y], axis=np.array(0, np.int32))
+    case("ConcatV2", values=[random(np.float32, 2), y], axis=np.array(0, np.int32))
+    case("Concat", concat_dim=np.array(0, np.int32), values=[y, y])
+    case("ConcatV2", values=[np.array(["a"], object), np.array(["b", "c"], object)], axis=np.array(0, np.int32))
+    case("Pack", values=[np.array("a", object), np.array("b", object)], axis=0)
+    case("Pack", values=[random(np.int32), random(np.int32)], axis=-1)
+    case("Pack", values=[random(np.int32, 2), random(np.int32, 3)], axis=0)
+
+
+def slice():
+    x = random(np.float32, 3, 4, 2)
+    for begin, size in (([0, 0, 0], [3, 4, 2]), ([1, 2, 0], [2, 1, -1]), ([3, 0, 0], [0, 4, 2]), ([0, 0, 0], [-1, -1, -1]),
+                        ([0, 0, 0], [4, 1, 1]), ([-1, 0, 0], [1, 1, 1]), ([0, 0], [1, 1]), ([2, 3, 1], [1, 1, 1])):
+        case("Slice", input=x, begin=np.array(begin, np.int32), size=np.array(size, np.int32))
+    case("Slice", input=np.array(["a", "b", "c"], object), begin=np.array([1], np.int64), size=np.array([2], np.int64))
+    case("Slice", input=np.array(5, np.int32), begin=np.array([], np.int32), size=np.array([], np.int32))
+    y = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    specs = [
+        dict(begin=[0, 0, 0], end=[2, 3, 4], strides=[1, 2, 3]), dict(begin=[1, -1, -1], end=[2, -4, -5], strides=[1, -1, -2]),
+        dict(begin=[1], end=[2], strides=[1]), dict(begin=[1], end=[2], strides=[1], shrink_axis_mask=1),
+        dict(begin=[-1, 0], end=[0, 0], strides=[1, 1], shrink_axis_mask=3), dict(begin=[2], end=[3], strides=[1], shrink_axis_mask=1),
+        dict(begin=[0, 1], end=[0, 2], strides=[1, 1], ellipsis_mask=1), dict(begin=[0, 0, 3], end=[0, 0, 0], strides=[1, 1, 1],
+        ellipsis_mask=1, new_axis_mask=2, shrink_axis_mask=4), dict(begin=[0, 0, 0], end=[0, 0, 0], strides=[1, 1, 1], new_axis_mask=5),
+        dict(begin=[1, 1], end=[1, 2], strides=[1, 1], begin_mask=1, end_mask=2), dict(begin=[5, 0], end=[9, 2], strides=[1, 1]),
+        dict(begin=[0], end=[1], strides=[0]), dict(begin=[0, 0, 0, 0], end=[1, 1, 1, 1], strides=[1, 1, 1, 1]),
+        dict(begin=[0, 0], end=[0, 0], strides=[1, 1], ellipsis_mask=3), dict(begin=[1], end=[0], strides=[-1], shrink_axis_mask=1),
+        dict(begin=[0, 0], end=[0, 0], strides=[-1, -2], begin_mask=3, end_mask=3), dict(begin=[-9, 0], end=[9, -9], strides=[1, 1]),
+        dict(begin=[], end=[], strides=[]), dict(begin=[0, 1, 0], end=[0, 3, 0], strides=[1, 1, 1], begin_mask=1, end_mask=1,
+        ellipsis_mask=4, new_axis_mask=4), dict(begin=[1, 0, 0], end=[2, 0, 2], strides=[1, 1, 1], ellipsis_mask=2, shrink_axis_mask=1),
+    ]
+    for spec in specs:
+        lists = {name: np.array(spec[name], np.int32) for name in ("begin", "end", "strides")}
+        case("StridedSlice", input=y, **lists, **{name: mask for name, mask in spec.items() if name not in lists})
+    for axis, count in ((0, 3), (1, 2), (-1, 1), (1, 3), (3, 1), (0, 0)):
+        case("Split", axis=np.array(axis, np.int32), value=x, num_split=count)
+    for sizes, axis in (([1, 2], 0), ([1, -1], 1), ([4], -2), ([1, 3], 0), ([0, 2], 2), ([-1, -1], 0), ([5, -1], 1)):
+        case("SplitV", value=x, size_splits=np.array(sizes, np.int32), axis=np.array(axis, np.int32), num_split=len(sizes))
+    for axis, count in ((0, 3), (1, 4), (-1, 2), (0, 2), (3, 1)):
+        case("Unpack", value=x, num=count, axis=axis)
+    case("Unpack", value=np.array(["a", "b"], object), num=2, axis=0)
+    for axes in ([0], [1, -1], [], [0, 0], [3]):
+        case("ReverseV2", tensor=x, axis=np.array(axes, np.int32))
+
+
+def gather():
+    x = random(np.float32, 4, 3, 2)
+    for indices in ([0, 3, 1], [[0], [2]], [], 2, [4], [-1]):
+        case("Gather", params=x, indices=np.array(indices, np.int32))
+        for axis in (1, -1):
+            case("GatherV2", params=x, indices=np.minimum(np.array(indices, np.int64), 1), axis=np.array(axis, np.int32))
+    case("GatherV2", params=x, indices=np.array([0], np.int32), axis=np.array(3, np.int32))
+    case("GatherV2", params=random(np.int32, 2, 3, 2), indices=np.array([[2, 0], [1, 1]], np.int32), axis=np.array(1, np.int32),
+         batch_dims=1)
+    case("GatherV2", params=random(np.int32, 2, 3), indices=np.array([[2], [1]], np.int32), axis=np.array(1, np.int32), batch_dims=-1)
+    case("GatherV2", params=np.array(["a", "b"], object), indices=np.array([1, 0], np.int32), axis=np.array(0, np.int32))
+    case("Gather", params=np.zeros((3, 0), np.float32), indices=np.array([1], np.int32))
+    for dtype in NUMBERS + [bool]:
+        case("Gather", params=random(dtype, 3, 2), indices=np.array([2, 0], np.int64))
+    for indices in ([[0, 0], [3, 2]], [[1]], [[[0, 1, 1]]], [[4]], [[-1]], [[0, 0, 0, 0]], [[]]):
+        case("GatherNd", params=x, indices=np.array(indices, np.int32))
+
+
+def layout():
+    x = random(np.float32, 2, 3)
+    for paddings in ([[1, 0], [0, 2]], [[0, 0], [0, 0]], [[1, 1]], [[-1, 0], [0, 0]], [[1, 2, 3], [1, 2, 3]]):
+        case("Pad", input=x, paddings=np.array(paddings, np.int32))
+        case("PadV2", input=x, paddings=np.array(paddings, np.int64), constant_values=np.array(7.5, np.float32))
+    for dtype in NUMBERS + [bool]:
+        y = random(dtype, 2, 2)
+        case("Pad", input=y, paddings=np.array([[1, 0], [0, 1]], np.int32))
+        case("Tile", input=y, multiples=np.array([2, 1], np.int32))
+        case("Transpose", x=random(dtype, 2, 3), perm=np.array([1, 0], np.int32))
+        case("BroadcastTo", input=random(dtype, 2, 1), shape=np.array([2, 2, 2], np.int32))
+        case("ReverseV2", tensor=y, axis=np.array([0], np.int32))
+    case("Pad", input=np.zeros((0, 2), np.float32), paddings=np.array([[1, 0], [0, 0]], np.int32))
+    for mode in ("REFLECT", "SYMMETRIC"):
+        for paddings in ([[1, 1], [2, 1]], [[0, 0], [0, 2]], [[2, 0], [3, 0]], [[3, 0], [0, 0]]):
+            case("MirrorPad", input=x, paddings=np.array(paddings, np.int32), mode=mode)
+    for multiples in ([1, 2], [3, 1], [2, 2], [0, 1], [2], [-1, 1]):
+        case("Tile", input=x, multiples=np.array(multiples, np.int32))
+    case("Tile", input=np.array(["a", "b"], object), multiples=np.array([2], np.int32))
+    z = random(np.float32, 2, 3, 4)
+    for perm in ([0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [-1, 0, 1], [0, 0, 1], [0, 1], [0, 1, 3]):
+        case("Transpose", x=z, perm=np.array(perm, np.int32))
+    case("Transpose", x=np.array(5, np.int32), perm=np.array([], np.int32))
+    case("Transpose", x=np.zeros((0, 3), np.int32), perm=np.array([1, 0], np.int32))
+    case("Transpose", x=np.array([["a", "b"], ["c", "d"]], object), perm=np.array([1, 0], np.int32))
+    for shape in ([2, 3], [4, 2, 3], [2, 2], [3], [0, 2, 3]):
+        case("BroadcastTo", input=x, shape=np.array(shape, np.int32))
+    case("BroadcastTo", input=np.array(1, np.int32), shape=np.array([2, 2], np.int64))
+
+
+def cast():
+    types = [tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16,
+             tf.uint32, tf.uint64, tf.bool]
+    for dtype in FLOATS:
+        # What is beyond 64 bits depends on the processor and on how the loop was compiled.
+        values = np.array([0.0, -0.0, 1.0, -1.5, 2.5, 100.7, -100.7, 300.0, 70000.0], np.float64)
+        for to in types:
+            keep = values if not to.is_unsigned else values[values >= 0]
+            keep = keep if to.is_floating or to == tf.bool else keep[np.abs(keep) < min(float(to.max), 65000.0)]
+            case("Cast", x=keep.astype(dtype), DstT=to)
+    for to in (tf.int32, tf.int64, tf.float16, tf.bool):
+        case("Cast", x=np.array([np.nan, np.inf, -np.inf], np.float32), DstT=to)
+    for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
+        info = np.iinfo(dtype)
+        for to in types:
+            case("Cast", x=np.array([0, 1, 5, info.max, info.min, info.max - 1], dtype), DstT=to)
+    for to in types:
+        case("Cast", x=np.array([True, False]), DstT=to)
+    case("Bitcast", input=random(np.float32, 2), type=tf.int32)
+    case("Bitcast", input=random(np.float32, 2), type=tf.uint8)
+    case("Bitcast", input=random(np.uint8, 2, 4), type=tf.int32)
+    case("Bitcast", input=random(np.uint8, 2, 3), type=tf.int32)
+
+
+def reduce():
+    for op in ("Sum", "Mean", "Max", "Min", "Prod"):
+        for dtype in NUMBERS:
+            x = random(dtype, 2, 3, 2, low=-2.0, high=2.0)
+            for axes in ([0], [1, 2]) if dtype != np.float32 else ([0], [1], [-1], [0, 2], [0, 1, 2], [], [3], [-4], [0, 0]):
+                case(op, input=x, axis=np.array(axes, np.int32), keep_dims=len(axes) == 1)
+        case(op, input=random(np.float32, 3), axis=np.array(0, np.int64))
+        case(op, input=random(np.float32), axis=np.array([], np.int32))
+        case(op, input=np.zeros((0, 2), np.float32), axis=np.array([0], np.int32))
+        case(op, input=np.zeros((0, 2), np.float32), axis=np.array([1], np.int32))
+        case(op, input=np.array([1.0, np.nan, 3.0], np.float32), axis=np.array([0], np.int32))
+        case(op, input=np.array([np.inf, -np.inf, 3.0], np.float32), axis=np.array([0], np.int32))
+        case(op, input=random(np.float32, 12, 20), axis=np.array([0, 1], np.int32))
+    case("Sum", input=np.array([2147483647, 1], np.int32), axis=np.array([0], np.int32))
+    for op in ("All", "Any"):
+        for axes in ([0], [1], [0, 1], []):
+            case(op, input=random(bool, 2, 3), axis=np.array(axes, np.int32), keep_dims=False)
+        case(op, input=np.zeros((0, 2), bool), axis=np.array([0], np.int32), keep_dims=True)
+    for dtype in NUMBERS:
+        if dtype != np.uint8:
+            case("BiasAdd", value=random(dtype, 2, 3), bias=random(dtype, 3))
+            case("BiasAddGrad", out_backprop=random(dtype, 2, 2, 3))
+            case("AddN", inputs=[random(dtype, 2, 3) for _ in range(3)])
+    case("BiasAdd", value=random(np.float32, 1, 2, 3, 2), bias=random(np.float32, 2), data_format="NHWC")
+    case("BiasAdd", value=random(np.float32, 2, 3), bias=random(np.float32, 2))
+    case("BiasAdd", value=random(np.float32, 3), bias=random(np.float32, 3))
+    case("BiasAdd", value=random(np.float32, 2, 3), bias=random(np.float32, 3, 1))
+    case("BiasAddGrad", out_backprop=random(np.float32, 1, 3, 2, 2), data_format="NCHW")
+    case("AddN", inputs=[random(np.float32, 2), random(np.float32, 3)])
+    case("AddN", inputs=[random(np.float32, 2)])
+    for dtype in FLOATS:
+        case("L2Loss", t=random(dtype, 2, 3))
+
+
+def order():
+    for op in ("ArgMax", "ArgMin"):
+        for dtype in NUMBERS:
+            case(op, input=random(dtype, 3, 4), dimension=np.array(1, np.int32))
+        x = random(np.float32, 2, 3, 4)
+        for axis in (0, 1, 2, -1, 3, -4):
+            case(op, input=x, dimension=np.array(axis, np.int32), output_type=tf.int32)
+        for values in ([1, 2, 2], [np.nan, 1, 2], [1, np.nan, 3], [np.nan, np.nan]):
+            case(op, input=np.array(values, np.float32), dimension=np.array(0, np.int64), output_type=tf.int64)
+        case(op, input=np.zeros((0, 3), np.float32), dimension=np.array(0, np.int32))
+        case(op, input=np.zeros((0, 3), np.float32), dimension=np.array(1, np.int32))
+    for dtype in NUMBERS:
+        case("TopKV2", input=random(dtype, 2, 6), k=np.array(3, np.int32))
+        for op in ("Cumsum", "Cumprod"):
+            case(op, x=random(dtype, 2, 3, low=-2.0, high=2.0), axis=np.array(1, np.int32))
+    for k in (0, 1, 6, 7):
+        case("TopKV2", input=random(np.float32, 6), k=np.array(k, np.int32))
+    case("TopKV2", input=np.array([3, 1, 3, 2, 3], np.int32), k=np.array(4, np.int32))
+    case("TopKV2", input=np.array(3, np.int32), k=np.array(1, np.int32))
+    x = random(np.float32, 2, 3, 2)
+    for axis in (0, 1, -1, 3):
+        for exclusive in (False, True):
+            for reverse in (False, True):
+                case("Cumsum", x=x, axis=np.array(axis, np.int32), exclusive=exclusive, reverse=reverse)
+                case("Cumprod", x=x, axis=np.array(axis, np.int32), exclusive=exclusive, reverse=reverse)
+    case("Cumsum", x=np.zeros((0, 2), np.float32), axis=np.array(1, np.int32))
+
+
+def matmul():
+    for dtype in FLOATS + [np.int32, np.int64]:
+        for ta in (False, True):
+            for tb in (False, True):
+                a, b = random(dtype, *((3, 2) if ta else (2, 3))), random(dtype, *((4, 3) if tb else (3, 4)))
+                case("MatMul", a=a, b=b, transpose_a=ta, transpose_b=tb)
+        case("BatchMatMulV2", x=random(dtype, 2, 2, 3), y=random(dtype, 2, 3, 2))
+    case("MatMul", a=random(np.float32, 2, 3), b=random(np.float32, 2, 3), transpose_a=False, transpose_b=False)
+    case("MatMul", a=random(np.float32, 0, 3), b=random(np.float32, 3, 2), transpose_a=False, transpose_b=False)
+    case("MatMul", a=random(np.float32, 2, 0), b=random(np.float32, 0, 2), transpose_a=False, transpose_b=False)
+    case("MatMul", a=random(np.float32, 3), b=random(np.float32, 3, 2), transpose_a=False, transpose_b=False)
+    case("MatMul", a=random(np.float32, 17, 33), b=random(np.float32, 33, 9), transpose_a=False, transpose_b=False)
+    f = np.float32
+    for x, y in (((2, 2, 3), (3, 2)), ((1, 2, 3), (4, 3, 2)), ((2, 1, 2, 3), (1, 3, 3, 2)), ((0, 2, 3), (3, 2)), ((2, 2, 3), (3, 3, 3)),
+                 ((3, 2, 1, 4), (2, 4, 1)), ((3,), (3, 2))):
+        case("BatchMatMulV2", x=random(f, *x), y=random(f, *y))
+    for ax in (False, True):
+        for ay in (False, True):
+            x, y = random(f, 2, *((3, 2) if ax else (2, 3))), random(f, 1, *((4, 3) if ay else (3, 4)))
+            case("BatchMatMulV2", x=x, y=y, adj_x=ax, adj_y=ay)
+    follow = {"Relu": tf.nn.relu, "Relu6": tf.nn.relu6, "Elu": tf.nn.elu, "LeakyRelu": tf.nn.leaky_relu, "Tanh": tf.tanh,
+              "Sigmoid": tf.sigmoid, None: tf.identity}
+    for activation, function in follow.items():
+        a, b, bias = random(f, 2, 3), random(f, 3, 4), random(f, 4)
+        result = function(tf.nn.bias_add(tf.matmul(a, b), bias)).numpy()
+        fused = ["BiasAdd"] + ([activation] if activation else [])
+        lines.append(f"{text('_FusedMatMul', [a, b, bias], {'fused_ops': fused})} -> {tensor(result)}")
+
+
+def softmax():
+    for op in ("Softmax", "LogSoftmax"):
+        for dtype in FLOATS:
+            case(op, logits=random(dtype, 2, 3, 4))
+        case(op, logits=np.array([[1000.0, -1000.0], [np.inf, 0.0], [np.nan, 0.0], [-np.inf, 0.0]], np.float32))
+        case(op, logits=np.zeros((2, 0), np.float32))
+        case(op, logits=np.array(1.0, np.float32))
+        case(op, logits=random(np.float32, 5))
+    for dtype in FLOATS:
+        features = random(dtype, 3, 4)
+        labels = np.abs(random(dtype, 3, 4)) / np.array(10, dtype)
+        case("SoftmaxCrossEntropyWithLogits", features=features, labels=labels)
+        for index in (np.int32, np.int64):
+            case("SparseSoftmaxCrossEntropyWithLogits", features=features, labels=np.array([0, 3, 2], index))
+    f = np.float32
+    case("SoftmaxCrossEntropyWithLogits", features=random(f, 3, 4), labels=np.array([[0, 1, 0, 0]], f))
+    case("SoftmaxCrossEntropyWithLogits", features=random(f, 3, 4), labels=random(f, 3, 3))
+    case("SoftmaxCrossEntropyWithLogits", features=random(f, 4), labels=random(f, 4))
+    case("SoftmaxCrossEntropyWithLogits", features=random(f, 0, 4), labels=random(f, 0, 4))
+    case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0, 3], np.int32))
+    case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0, -1], np.int32))
+    case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0], np.int32))
+
+
+def random_numbers():
+    shape = np.array([3, 5], np.int32)
+    for dtype in (tf.float32, tf.float64, tf.float16, tf.bfloat16):
+        for op in ("RandomUniform", "RandomStandardNormal", "TruncatedNormal"):
+            case(op, shape=shape, dtype=dtype, seed=12, seed2=345)
+        for op in ("StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal"):
+            case(op, shape=shape, seed=np.array([7, -9], np.int64), dtype=dtype)
+        for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2"):
+            case(op, shape=shape, key=np.array([2**40 + 3], np.uint64), counter=np.array([5, 2**63 + 1], np.uint64),
+                 alg=np.array(1, np.int32), dtype=dtype)
+    for dtype in (np.int32, np.int64):
+        bounds = dict(minval=np.array(-5, dtype), maxval=np.array(1000, dtype))
+        case("RandomUniformInt", shape=shape, **bounds, seed=1, seed2=2)
+        case("StatelessRandomUniformInt", shape=shape, seed=np.array([1, 2], np.int32), **bounds)
+        case("StatelessRandomUniformIntV2", shape=shape, key=np.array([1], np.uint64), counter=np.array([0, 0], np.uint64),
+             alg=np.array(1, np.int32), **bounds)
+        case("RandomUniformInt", shape=shape, minval=np.array(5, dtype), maxval=np.array(5, dtype), seed=1, seed2=2)
+    case("StatelessRandomUniform", shape=np.array([0], np.int32), seed=np.array([1, 2], np.int32))
+    case("StatelessRandomUniform", shape=shape, seed=np.array([1, 2, 3], np.int32))
+    case("StatelessRandomUniform", shape=np.array([-1], np.int32), seed=np.array([1, 2], np.int32))
+
+
+FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
+            softmax, random_numbers]
 
 
 def main(names):

@@ -14,8 +14,50 @@ static ME: Accessor = Accessor::new("tf activation");
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_6;
 
+/// An activation that other ops end with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Activation {
+    Relu,
+    Relu6,
+    Elu,
+    LeakyRelu { alpha: f64 },
+    Tanh,
+    Sigmoid,
+    Gelu { approximate: bool },
+}
+
+impl Activation {
+    /// The activation of this name, with its attributes.
+    pub(super) fn named(name: &str, alpha: f64) -> Option<Self> {
+        match name {
+            "Relu" => Some(Self::Relu),
+            "Relu6" => Some(Self::Relu6),
+            "Elu" => Some(Self::Elu),
+            "LeakyRelu" => Some(Self::LeakyRelu { alpha }),
+            "Tanh" => Some(Self::Tanh),
+            "Sigmoid" => Some(Self::Sigmoid),
+            "GeluExact" => Some(Self::Gelu { approximate: false }),
+            "GeluApproximate" => Some(Self::Gelu { approximate: true }),
+            _ => None,
+        }
+    }
+
+    /// Applies it to one element.
+    pub(super) fn apply<T: Float>(self, x: T) -> T {
+        match self {
+            Self::Relu => ops::relu(x),
+            Self::Relu6 => relu6(x),
+            Self::Elu => elu(x),
+            Self::LeakyRelu { alpha } => leaky_relu(x, T::from_f64(alpha)),
+            Self::Tanh => ops::tanh(x),
+            Self::Sigmoid => ops::sigmoid(x),
+            Self::Gelu { approximate } => T::from_f64(gelu(x.to_f64(), approximate)),
+        }
+    }
+}
+
 /// The slope of `tf.LeakyRelu` left of zero.
-fn leak(attrs: &crate::OpAttrs) -> Result<f64, Diagnostic> {
+pub(super) fn leak(attrs: &crate::OpAttrs) -> Result<f64, Diagnostic> {
     Ok(float_attr(attrs, "alpha")?.unwrap_or(f64::from(0.2f32)))
 }
 

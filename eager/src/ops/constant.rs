@@ -8,8 +8,8 @@ use tfrt_tensor::{
 };
 
 use super::support::{
-    Computed, Described, axis_of, compute, int_attr, integer, integers, invalid, one, shape_of, unsupported,
-    value, with_float, with_number, with_type,
+    Computed, Described, axis_of, compute, int_attr, integer, integers, invalid, one, product, room_for,
+    shape_of, unsupported, value, with_float, with_number, with_type,
 };
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpRegistry};
 
@@ -61,7 +61,9 @@ fn fill(call: CpuCall<'_>) -> Computed {
     let shape = shape_of(&integers(dims, "dims")?)?;
     if let HostTensor::String(value) = value {
         let [text] = value.strings() else { return Err(no_scalar(value.shape())) };
-        return Ok(StringHostTensor::new(shape.clone(), vec![text.clone(); shape.num_elements()?])?.into());
+        let mut texts = room_for(shape.num_elements()?)?;
+        texts.resize(shape.num_elements()?, text.clone());
+        return Ok(StringHostTensor::new(shape, texts)?.into());
     }
     if value.shape().num_elements()? != 1 {
         return Err(no_scalar(value.shape()));
@@ -176,7 +178,7 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         axis => axis_of(axis, rank + 1, "axis of tf.OneHot")?,
     };
     let mut dims = indices.shape().dims().to_vec();
-    let inner: usize = dims[axis..].iter().product();
+    let inner = product(&dims[axis..]);
     dims.insert(axis, depth);
     if on.dtype() != off.dtype() {
         return Err(invalid(format!(

@@ -2,11 +2,22 @@
 
 mod activation;
 mod arithmetic;
+mod cast;
 mod compare;
+mod concat;
 mod constant;
 mod device_test_ops;
 mod elementwise;
+mod gather;
+mod layout;
+mod matmul;
+mod moves;
+mod order;
+mod random;
+mod reduce;
 mod shape;
+mod slice;
+mod softmax;
 mod support;
 mod test_ops;
 mod unary;
@@ -17,10 +28,20 @@ use crate::OpRegistry;
 pub fn register(ops: &mut OpRegistry) {
     activation::register(ops);
     arithmetic::register(ops);
+    cast::register(ops);
     compare::register(ops);
+    concat::register(ops);
     constant::register(ops);
     device_test_ops::register(ops);
+    gather::register(ops);
+    layout::register(ops);
+    matmul::register(ops);
+    order::register(ops);
+    random::register(ops);
+    reduce::register(ops);
     shape::register(ops);
+    slice::register(ops);
+    softmax::register(ops);
     test_ops::register(ops);
     unary::register(ops);
 }

@@ -3,9 +3,11 @@
 use std::ops::{Deref, Range};
 
 use smallvec::{SmallVec, smallvec};
-use tfrt_host::{DType, Diagnostic, ErrorCode, host_buffer::HostBuffer};
+use tfrt_host::{
+    AsyncValue, AsyncValueRef, Chain, DType, Diagnostic, ErrorCode, Promise, host_buffer::HostBuffer,
+};
 use tfrt_kernels::math::run::{run, shape_error};
-use tfrt_math::{Runs, ShapeError};
+use tfrt_math::{RunFn, Runs, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
 
 use crate::{AttrValue, CpuCall, CpuResult, MetadataCall, OpAttrs};
@@ -128,9 +130,68 @@ pub(super) fn compute<O: Element>(
         f(0..count, &mut out.write::<O>(me)?).map_err(shape_error)?;
         return Ok(out.into());
     }
-    let plan = Runs::new(count, unit, cost, Box::new(f));
+    compute_later(call, me, out, (count, unit, cost), Box::new(f))
+}
+
+fn compute_later<O: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    out: DenseHostTensor,
+    (count, unit, cost): (usize, usize, usize),
+    f: Box<RunFn<O>>,
+) -> Computed {
+    let plan = Runs::new(count, unit, cost, f);
     let result = HostTensor::from(out.clone());
     run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(CpuResult::from)
+}
+
+/// A new tensor whose shape only the op's implementation knows.
+pub(super) fn allocate(
+    call: &CpuCall<'_>,
+    dtype: DType,
+    dims: &[usize],
+) -> Result<DenseHostTensor, Diagnostic> {
+    DenseHostTensor::allocate(TensorMetadata::new(dtype, TensorShape::new(dims)?), call.cx.host().allocator())
+}
+
+/// The product of extents; of those of an empty tensor, which may be of any size, at most `usize::MAX`.
+pub(super) fn product(dims: &[usize]) -> usize {
+    dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim))
+}
+
+/// An empty list with room for `count` items.
+pub(super) fn room_for<T>(count: usize) -> Result<Vec<T>, Diagnostic> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| {
+        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a list of {count} items"))
+    })?;
+    Ok(list)
+}
+
+/// The arguments, of which there must be `N`.
+pub(super) fn take<'c, const N: usize>(call: &'c CpuCall<'_>) -> Result<&'c [HostTensor; N], Diagnostic> {
+    let arguments = call.arguments.as_slice();
+    arguments.try_into().map_err(|_| invalid(format!("the op takes {N} arguments, got {}", arguments.len())))
+}
+
+/// Tensors that are complete when `done` is.
+pub(super) fn tensors_after(
+    done: AsyncValueRef<Chain>,
+    tensors: impl IntoIterator<Item = DenseHostTensor>,
+) -> CpuResult {
+    let after = |tensor: DenseHostTensor| match done.get() {
+        Some(Ok(_)) => AsyncValue::new(HostTensor::from(tensor)),
+        Some(Err(error)) => AsyncValue::from_error(error),
+        None => {
+            let (promise, value) = Promise::new();
+            done.clone().then(move |outcome| match outcome {
+                Ok(_) => promise.emplace(HostTensor::from(tensor)),
+                Err(error) => promise.set_error(error),
+            });
+            value.into_untyped()
+        }
+    };
+    CpuResult { tensors: tensors.into_iter().map(after).collect(), done: None }
 }
 
 static VALUES: Accessor = Accessor::new("arguments that are read when an op is called");

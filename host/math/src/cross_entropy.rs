@@ -45,6 +45,7 @@ pub struct CrossEntropy<T> {
     cols: usize,
     losses: Chunks,
     gradients: Chunks,
+    unit_mass: bool,
     element: PhantomData<fn(T) -> T>,
 }
 
@@ -65,7 +66,14 @@ impl<T: Float> CrossEntropy<T> {
         }
         let cost = cols.saturating_mul(EXP_COST);
         let (losses, gradients) = (Chunks::new(rows, 1, cost)?, Chunks::new(rows, cols, cost)?);
-        Ok(Self { cols, losses, gradients, element: PhantomData })
+        Ok(Self { cols, losses, gradients, unit_mass: false, element: PhantomData })
+    }
+
+    /// Takes the labels of a row to sum to one, whatever they do: the gradient is `softmax(x) - p`.
+    #[must_use]
+    pub fn unit_mass(mut self) -> Self {
+        self.unit_mass = true;
+        self
     }
 
     /// Runs a block, where `label(row, logits)` gives the sum of the labels and the loss's term `Σ p · (log_sum - x)`
@@ -145,6 +153,7 @@ impl<T: Float> BlockOp for CrossEntropy<T> {
                     loss = loss.plus(label.to_acc().times(row.surprise(class).to_acc()));
                 }
             }
+            let mass = if self.unit_mass { T::Acc::ONE } else { mass };
             row.set_gradient(mass, |class| labels[class]);
             Ok(T::from_acc(loss))
         })

@@ -29,6 +29,7 @@ mod matmul;
 mod normalize;
 mod pad;
 mod parallel;
+mod philox;
 mod pool;
 mod reduce;
 mod shape;
@@ -55,6 +56,7 @@ pub use normalize::{
 };
 pub use pad::Pad;
 pub use parallel::{BlockOp, ParallelFor, Serial};
+pub use philox::Philox;
 pub use pool::{
     AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PoolShape, global_avg_pool,
 };

@@ -1,0 +1,138 @@
+//! `tf.Cast`, `tf.Bitcast`: tensors of another type.
+//!
+//! Integers wrap. A floating-point number becomes an integer as on the processors TensorFlow is used on most: rounded toward
+//! zero to 32 or 64 bits, where what does not fit is the least number, and then wrapped to the type.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::CastTo;
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorMetadata, TensorShape, bf16, f16};
+
+use super::elementwise::unary;
+use super::support::{Computed, Described, invalid, one, unsupported, with_type};
+use crate::{CpuCall, MetadataCall, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf.Cast");
+
+fn wanted(call: &MetadataCall<'_>, attribute: &str) -> Result<DType, Diagnostic> {
+    let dtype = call.attrs.required::<DType>(attribute)?;
+    if dtype.size().is_none() {
+        return Err(invalid(format!("tensors cannot be cast to {dtype}")));
+    }
+    Ok(dtype)
+}
+
+fn cast_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    one(TensorMetadata::new(wanted(&call, "DstT")?, argument.shape.clone()))
+}
+
+/// The nearest integer toward zero, or the least one.
+fn to_i32(x: f64) -> i32 {
+    let x = x.trunc();
+    if x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX) { x as i32 } else { i32::MIN }
+}
+
+/// As [`to_i32`].
+fn to_i64(x: f64) -> i64 {
+    // The greatest integer is no floating-point number; the bound is the power of two above it.
+    if x >= i64::MIN as f64 && x < -(i64::MIN as f64) { x as i64 } else { i64::MIN }
+}
+
+/// As [`to_i32`], where numbers too large for signed integers keep their value.
+fn to_u64(x: f64) -> u64 {
+    if x >= -(i64::MIN as f64) { x as u64 } else { to_i64(x) as u64 }
+}
+
+/// What is cast as Rust does.
+fn plain<A: Element + CastTo<B>, B: Element>(call: &CpuCall<'_>) -> Computed {
+    unary::<A, B>(call, &ME, A::cast_to)
+}
+
+/// From a type of integers or truths.
+macro_rules! from_exact {
+    ($call:expr, $A:ty, $to:expr) => {
+        with_type!($to, "tf.Cast", |B| plain::<$A, B>($call),
+            I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64)
+    };
+}
+
+/// From a type of floating-point numbers.
+fn from_float<A>(call: &CpuCall<'_>, to: DType) -> Computed
+where
+    A: Element + CastTo<f64> + CastTo<f32> + CastTo<f16> + CastTo<bf16> + CastTo<bool>,
+{
+    let wide = |x: A| -> f64 { x.cast_to() };
+    match to {
+        DType::I8 => unary(call, &ME, move |x| to_i32(wide(x)) as i8),
+        DType::I16 => unary(call, &ME, move |x| to_i32(wide(x)) as i16),
+        DType::I32 => unary(call, &ME, move |x| to_i32(wide(x))),
+        DType::I64 => unary(call, &ME, move |x| to_i64(wide(x))),
+        DType::UI8 => unary(call, &ME, move |x| to_i32(wide(x)) as u8),
+        DType::UI16 => unary(call, &ME, move |x| to_i32(wide(x)) as u16),
+        DType::UI32 => unary(call, &ME, move |x| to_i64(wide(x)) as u32),
+        DType::UI64 => unary(call, &ME, move |x| to_u64(wide(x))),
+        to => with_type!(
+            to, "tf.Cast", |B| plain::<A, B>(call),
+            I1 bool, F16 f16, BF16 bf16, F32 f32, F64 f64
+        ),
+    }
+}
+
+fn cast(call: CpuCall<'_>) -> Computed {
+    let [x] = call.dense()?;
+    let (from, to) = (x.dtype(), call.result(0)?.dtype);
+    if from == to {
+        return Ok(x.clone().into());
+    }
+    let call = &call;
+    match from {
+        DType::F16 => from_float::<f16>(call, to),
+        DType::BF16 => from_float::<bf16>(call, to),
+        DType::F32 => from_float::<f32>(call, to),
+        DType::F64 => from_float::<f64>(call, to),
+        DType::I1 => with_type!(
+            to, "tf.Cast", |B| plain::<bool, B>(call),
+            I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64
+        ),
+        DType::I8 => from_exact!(call, i8, to),
+        DType::I16 => from_exact!(call, i16, to),
+        DType::I32 => from_exact!(call, i32, to),
+        DType::I64 => from_exact!(call, i64, to),
+        DType::UI8 => from_exact!(call, u8, to),
+        DType::UI16 => from_exact!(call, u16, to),
+        DType::UI32 => from_exact!(call, u32, to),
+        DType::UI64 => from_exact!(call, u64, to),
+        other => Err(unsupported("tf.Cast", other)),
+    }
+}
+
+/// The same bytes as another type: a dimension comes or goes where the sizes differ.
+fn bitcast_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    let dtype = wanted(&call, "type")?;
+    let size = |dtype: DType| dtype.size().ok_or_else(|| unsupported("tf.Bitcast", dtype));
+    let (from, to) = (size(argument.dtype)?, size(dtype)?);
+    let mut dims = argument.shape.dims().to_vec();
+    if from > to {
+        dims.push(from / to);
+    } else if from < to && dims.pop() != Some(to / from) {
+        return Err(invalid(format!(
+            "Cannot bitcast from {} to {dtype}: shape {}",
+            argument.dtype, argument.shape
+        )));
+    }
+    one(TensorMetadata::new(dtype, TensorShape::new(&dims)?))
+}
+
+fn bitcast(call: CpuCall<'_>) -> Computed {
+    let [x] = call.dense()?;
+    let metadata = call.result(0)?.clone();
+    Ok(DenseHostTensor::from_buffer(metadata, x.buffer().clone())?.into())
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Cast").metadata(cast_metadata).cpu(cast);
+    ops.add("tf.Bitcast").metadata(bitcast_metadata).cpu(bitcast);
+}

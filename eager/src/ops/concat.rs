@@ -1,0 +1,145 @@
+//! Tensors put together: `tf.ConcatV2`, `tf.Concat`, `tf.Pack`.
+
+use tfrt_host::Diagnostic;
+use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
+
+use super::moves::no_memory_form;
+use super::support::{Computed, allocate, axis_of, compute, int_attr, integer, invalid, product, room_for};
+use crate::{CpuCall, Forms, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf concatenation");
+
+/// Tensors laid one after another along one dimension.
+struct Joined<'t> {
+    tensors: &'t [HostTensor],
+    /// The result's shape.
+    dims: Vec<usize>,
+    /// Elements that each tensor has for each row of the result, a row being all from the dimension on.
+    runs: Vec<usize>,
+}
+
+impl<'t> Joined<'t> {
+    /// Joins along an existing dimension. Scalars count as vectors of one element.
+    fn along(tensors: &'t [HostTensor], axis: i64) -> Result<Self, Diagnostic> {
+        let first = tensors.first().ok_or_else(|| invalid("ConcatOp : needs at least one tensor"))?;
+        let extents = |tensor: &HostTensor| match tensor.shape().dims() {
+            [] => vec![1],
+            dims => dims.to_vec(),
+        };
+        let (mut dims, rank) = (extents(first), first.shape().rank().max(1));
+        let axis = axis_of(axis, rank, "ConcatOp").map_err(|_| {
+            invalid(format!(
+                "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank}), but got {axis}"
+            ))
+        })?;
+        dims[axis] = 0;
+        let mut runs = Vec::with_capacity(tensors.len());
+        for (number, tensor) in tensors.iter().enumerate() {
+            if tensor.dtype() != first.dtype() {
+                return Err(invalid(format!(
+                    "ConcatOp : tensors must have one type: tensor 0 has {}, tensor {number} has {}",
+                    first.dtype(),
+                    tensor.dtype()
+                )));
+            }
+            let other = extents(tensor);
+            if other.len() != dims.len() {
+                return Err(invalid(format!(
+                    "ConcatOp : Ranks of all input tensors should match: shape[0] = {} vs. shape[{number}] = {}",
+                    first.shape(),
+                    tensor.shape()
+                )));
+            }
+            if let Some(wrong) = (0..rank).find(|&i| i != axis && other[i] != dims[i]) {
+                return Err(invalid(format!(
+                    "ConcatOp : Dimension {wrong} in both shapes must be equal: shape[0] = {} vs. shape[{number}] = {}",
+                    first.shape(),
+                    tensor.shape()
+                )));
+            }
+            dims[axis] = dims[axis].saturating_add(other[axis]);
+            runs.push(product(&other[axis..]));
+        }
+        Ok(Self { tensors, dims, runs })
+    }
+
+    /// Joins along a new dimension.
+    fn stacked(tensors: &'t [HostTensor], axis: i64) -> Result<Self, Diagnostic> {
+        let first = tensors.first().ok_or_else(|| invalid("tf.Pack needs at least one tensor"))?;
+        let rank = first.shape().rank() + 1;
+        let place = axis_of(axis, rank, "axis")
+            .map_err(|_| invalid(format!("axis = {axis} not in [-{rank}, {rank})")))?;
+        if let Some(other) = tensors.iter().find(|tensor| tensor.metadata() != first.metadata()) {
+            return Err(invalid(format!(
+                "Shapes and types of all inputs must match: {} and {}",
+                first.metadata(),
+                other.metadata()
+            )));
+        }
+        let mut dims = first.shape().dims().to_vec();
+        let run = product(&dims[place..]);
+        dims.insert(place, tensors.len());
+        Ok(Self { tensors, dims, runs: vec![run; tensors.len()] })
+    }
+
+    fn compute(&self, call: &CpuCall<'_>) -> Computed {
+        let shape = TensorShape::new(&self.dims)?;
+        let row = self.runs.iter().fold(0, |sum: usize, &run| sum.saturating_add(run));
+        let count = shape.num_elements()?;
+        let rows = if row == 0 { 0 } else { count / row };
+        let dtype = self.tensors[0].dtype();
+        if let HostTensor::String(_) = self.tensors[0] {
+            let mut strings = room_for(count)?;
+            for i in 0..rows {
+                for (tensor, &run) in self.tensors.iter().zip(&self.runs) {
+                    strings.extend_from_slice(&tensor.string()?.strings()[i * run..][..run]);
+                }
+            }
+            return Ok(StringHostTensor::new(shape, strings)?.into());
+        }
+        with_element!(dtype, |T| self.compute_of::<T>(call, rows, row), else Err(no_memory_form(dtype)))
+    }
+
+    fn compute_of<T: Element>(&self, call: &CpuCall<'_>, rows: usize, row: usize) -> Computed {
+        let out = allocate(call, T::DTYPE, &self.dims)?;
+        let parts = self.tensors.iter().zip(&self.runs);
+        let parts = parts.map(|(tensor, &run)| Ok((tensor.dense()?.read_owned::<T>(&ME)?, run)));
+        let parts: Vec<_> = parts.collect::<Result<_, Diagnostic>>()?;
+        compute(call, &ME, out, (rows, row, row), move |rows, out: &mut [T]| {
+            for (i, mut out) in rows.zip(out.chunks_exact_mut(row.max(1))) {
+                for (part, run) in &parts {
+                    let (here, rest) = out.split_at_mut(*run);
+                    here.copy_from_slice(&part[i * run..][..*run]);
+                    out = rest;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn concat_v2(call: CpuCall<'_>) -> Computed {
+    let [tensors @ .., axis] = call.arguments.as_slice() else {
+        return Err(invalid("tf.ConcatV2 needs an axis"));
+    };
+    Joined::along(tensors, integer(axis, "axis")?)?.compute(&call)
+}
+
+fn concat(call: CpuCall<'_>) -> Computed {
+    let [axis, tensors @ ..] = call.arguments.as_slice() else {
+        return Err(invalid("tf.Concat needs an axis"));
+    };
+    Joined::along(tensors, integer(axis, "concat_dim")?)?.compute(&call)
+}
+
+fn pack(call: CpuCall<'_>) -> Computed {
+    let axis = int_attr(call.attrs, "axis")?.unwrap_or(0);
+    Joined::stacked(&call.arguments, axis)?.compute(&call)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let forms = Forms { string: true, ..Forms::default() };
+    ops.add("tf.ConcatV2").cpu(concat_v2).forms(forms);
+    ops.add("tf.Concat").cpu(concat).forms(forms);
+    ops.add("tf.Pack").cpu(pack).forms(forms);
+}

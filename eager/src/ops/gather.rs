@@ -1,0 +1,116 @@
+//! Elements chosen by indices: `tf.Gather`, `tf.GatherV2`, `tf.GatherNd`.
+
+use tfrt_host::Diagnostic;
+use tfrt_tensor::HostTensor;
+
+use super::moves::pick;
+use super::support::{Computed, axis_of, int_attr, integer, integers, invalid, product, room_for, take};
+use crate::{CpuCall, Forms, OpRegistry};
+
+fn gather(call: CpuCall<'_>) -> Computed {
+    let [params, indices] = take(&call)?;
+    gather_along(&call, params, indices, 0, 0)
+}
+
+fn gather_v2(call: CpuCall<'_>) -> Computed {
+    let [params, indices, axis] = take(&call)?;
+    let axis = axis_of(integer(axis, "axis")?, params.shape().rank(), "axis")?;
+    let batch = int_attr(call.attrs, "batch_dims")?.unwrap_or(0);
+    let rank = indices.shape().rank();
+    let batch = axis_of(batch, rank + 1, "batch_dims")?;
+    // Counted from the back, a number of dimensions is one less than a place among one more of them.
+    let batch = if int_attr(call.attrs, "batch_dims")?.unwrap_or(0) < 0 { batch - 1 } else { batch };
+    gather_along(&call, params, indices, axis, batch)
+}
+
+/// Slices of `params` along `axis`; the first `batch` dimensions of both go together.
+fn gather_along(
+    call: &CpuCall<'_>,
+    params: &HostTensor,
+    indices: &HostTensor,
+    axis: usize,
+    batch: usize,
+) -> Computed {
+    let (from, at) = (params.shape().dims(), indices.shape().dims());
+    let Some(&dim) = from.get(axis) else { return Err(invalid("params must be at least 1 dimensional")) };
+    if batch > axis || batch > at.len() || from[..batch] != at[..batch] {
+        return Err(invalid(format!(
+            "batch_dims ({batch}) must be at most axis ({axis}), and both tensors must agree in so many dimensions: {} \
+             and {}",
+            params.shape(),
+            indices.shape()
+        )));
+    }
+    let (batches, outer, unit) =
+        (product(&from[..batch]), product(&from[batch..axis]), product(&from[axis + 1..]));
+    let chosen = index_list(indices, dim)?;
+    let each = product(&at[batch..]);
+    let dims: Vec<usize> = [&from[..axis], &at[batch..], &from[axis + 1..]].concat();
+    if dims.contains(&0) {
+        return pick(call, params, Vec::new(), 0, &dims);
+    }
+    let mut places = room_for(batches.saturating_mul(outer).saturating_mul(each))?;
+    for b in 0..batches {
+        for o in 0..outer {
+            places.extend(chosen[b * each..][..each].iter().map(|index| (b * outer + o) * dim + index));
+        }
+    }
+    pick(call, params, places, unit, &dims)
+}
+
+/// Indices, each below `bound`.
+fn index_list(indices: &HostTensor, bound: usize) -> Result<Vec<usize>, Diagnostic> {
+    let list = integers(indices, "indices")?;
+    let check = |(place, &index): (usize, &i64)| {
+        usize::try_from(index)
+            .ok()
+            .filter(|&index| index < bound)
+            .ok_or_else(|| invalid(format!("indices[{place}] = {index} is not in [0, {bound})")))
+    };
+    list.iter().enumerate().map(check).collect()
+}
+
+fn gather_nd(call: CpuCall<'_>) -> Computed {
+    let [params, indices] = take(&call)?;
+    let (from, at) = (params.shape().dims(), indices.shape().dims());
+    let Some((&depth, outer)) = at.split_last() else {
+        return Err(invalid("indices must be at least a vector"));
+    };
+    if depth > from.len() {
+        return Err(invalid(format!(
+            "index innermost dimension length must be <= params rank; saw: {depth} vs. {}",
+            from.len()
+        )));
+    }
+    let (list, unit) = (integers(indices, "indices")?, product(&from[depth..]));
+    let count = product(outer);
+    let place = |row: usize| {
+        let coordinates = &list[row * depth..][..depth];
+        coordinates
+            .iter()
+            .zip(from)
+            .try_fold(0, |place, (&index, &dim)| {
+                let index = usize::try_from(index).ok().filter(|&index| index < dim)?;
+                Some(place * dim + index)
+            })
+            .ok_or_else(|| {
+                invalid(format!(
+                    "indices[{row}] = {coordinates:?} does not index into param shape {}",
+                    params.shape()
+                ))
+            })
+    };
+    let dims: Vec<usize> = [outer, &from[depth..]].concat();
+    let mut places = room_for(count)?;
+    for row in 0..count {
+        places.push(place(row)?);
+    }
+    pick(&call, params, places, unit, &dims)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let forms = Forms { string: true, ..Forms::default() };
+    ops.add("tf.Gather").cpu(gather).forms(forms);
+    ops.add("tf.GatherV2").cpu(gather_v2).forms(forms);
+    ops.add("tf.GatherNd").cpu(gather_nd).forms(forms);
+}

@@ -1,0 +1,199 @@
+//! Tensors padded, repeated and turned: `tf.Pad`, `tf.PadV2`, `tf.MirrorPad`, `tf.Tile`, `tf.BroadcastTo`, `tf.Transpose`.
+
+use tfrt_host::Diagnostic;
+use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_math::{Pad, Transpose};
+use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape, with_element};
+
+use super::moves::{Axis, Moves, no_memory_form};
+use super::support::{Computed, allocate, integers, invalid, shape_of, take, value};
+use crate::{CpuCall, CpuResult, Forms, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf layout op");
+
+/// How much is put before and after each dimension.
+fn paddings(tensor: &HostTensor, paddings: &HostTensor) -> Result<Vec<(usize, usize)>, Diagnostic> {
+    let rank = tensor.shape().rank();
+    let [rows, columns] = *paddings.shape().dims() else {
+        return Err(invalid(format!(
+            "tf.Pad paddings must be a matrix with 2 columns. Actual shape: {}",
+            paddings.shape()
+        )));
+    };
+    if columns != 2 {
+        return Err(invalid(format!(
+            "tf.Pad paddings must be a matrix with 2 columns. Actual shape: {}",
+            paddings.shape()
+        )));
+    }
+    if rows != rank {
+        return Err(invalid(format!(
+            "For tf.Pad operation, the first dimension of paddings must equal to the rank of inputs. Input shape: {}. \
+             Paddings shape: {}",
+            tensor.shape(),
+            paddings.shape()
+        )));
+    }
+    let pairs = integers(paddings, "paddings")?;
+    let pair = |pair: &[i64]| match (usize::try_from(pair[0]), usize::try_from(pair[1])) {
+        (Ok(before), Ok(after)) => Ok((before, after)),
+        _ => Err(invalid(format!("Paddings must be non-negative: {} {}", pair[0], pair[1]))),
+    };
+    pairs.chunks_exact(2).map(pair).collect()
+}
+
+fn pad(call: CpuCall<'_>) -> Computed {
+    let (tensor, padding, constant) = match call.arguments.as_slice() {
+        [tensor, padding] => (tensor, padding, None),
+        [tensor, padding, constant] => (tensor, padding, Some(constant)),
+        other => {
+            return Err(invalid(format!(
+                "the op takes a tensor and paddings, got {} arguments",
+                other.len()
+            )));
+        }
+    };
+    let padding = paddings(tensor, padding)?;
+    with_element!(
+        tensor.dtype(),
+        |T| {
+            let constant = constant.map_or(Ok(T::default()), |constant| value(constant, "constant_values"))?;
+            pad_with::<T>(&call, tensor, &padding, constant)
+        },
+        else Err(no_memory_form(tensor.dtype()))
+    )
+}
+
+fn pad_with<T: Element>(
+    call: &CpuCall<'_>,
+    tensor: &HostTensor,
+    padding: &[(usize, usize)],
+    constant: T,
+) -> Computed {
+    let dense = tensor.dense()?;
+    let plan = Pad::new(dense.shape().dims(), padding, constant).map_err(shape_error)?;
+    let out = allocate(call, T::DTYPE, plan.shape())?;
+    let operands = (dense.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+}
+
+/// Pads with what lies on the other side of the edge: without the edge for `REFLECT`, with it for `SYMMETRIC`.
+fn mirror_pad(call: CpuCall<'_>) -> Computed {
+    let [tensor, padding] = take(&call)?;
+    let edge = match call.attrs.required("mode")? {
+        "REFLECT" => 1,
+        "SYMMETRIC" => 0,
+        other => return Err(invalid(format!("mode must be either REFLECT or SYMMETRIC, got {other}"))),
+    };
+    let dims = tensor.shape().dims();
+    let axes = paddings(tensor, padding)?.into_iter().zip(dims).map(|((before, after), &dim)| {
+        if before + edge > dim || after + edge > dim {
+            return Err(invalid(format!(
+                "paddings must be no greater than the dimension size: {before}, {after} greater than {}",
+                dim.saturating_sub(edge)
+            )));
+        }
+        let front = (0..before).map(|i| before - 1 - i + edge);
+        let back = (0..after).map(|i| dim - 1 - i - edge);
+        Ok(Axis::Table(front.chain(0..dim).chain(back).collect()))
+    });
+    let moves = Moves::new(dims, axes.collect::<Result<_, _>>()?);
+    let dims = moves.dims().to_vec();
+    moves.apply(&call, tensor, &dims)
+}
+
+fn tile(call: CpuCall<'_>) -> Computed {
+    let [tensor, multiples] = take(&call)?;
+    let (dims, multiples) = (tensor.shape().dims(), integers(multiples, "multiples")?);
+    if multiples.len() != dims.len() {
+        return Err(invalid("Tile multiples must have the same size as input rank"));
+    }
+    let axes = dims.iter().zip(&multiples).enumerate().map(|(i, (&dim, &multiple))| {
+        let count = usize::try_from(multiple)
+            .map_err(|_| invalid(format!("Expected multiples[{i}] >= 0, but got {multiple}")))?;
+        let count = dim.checked_mul(count).ok_or_else(|| invalid("a tile of too many elements"))?;
+        Ok(if count == dim { Axis::whole(dim) } else { Axis::Repeated { extent: dim, count } })
+    });
+    let moves = Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?);
+    let dims = moves.dims().to_vec();
+    moves.apply(&call, tensor, &dims)
+}
+
+/// What a tensor of shape `from` is, broadcast to `to`; nothing if that cannot be.
+pub(super) fn broadcast_moves(from: &[usize], to: &[usize]) -> Option<Moves> {
+    let missing = to.len().checked_sub(from.len())?;
+    let padded: Vec<usize> = std::iter::repeat_n(1, missing).chain(from.iter().copied()).collect();
+    let axes = padded.iter().zip(to).map(|(&dim, &extent)| match dim {
+        _ if dim == extent => Some(Axis::whole(dim)),
+        1 => Some(Axis::Steps { start: 0, step: 0, count: extent }),
+        _ => None,
+    });
+    Some(Moves::new(&padded, axes.collect::<Option<_>>()?))
+}
+
+fn broadcast_to(call: CpuCall<'_>) -> Computed {
+    let [tensor, shape] = take(&call)?;
+    let shape = shape_of(&integers(shape, "shape")?)?;
+    let moves = broadcast_moves(tensor.shape().dims(), shape.dims())
+        .ok_or_else(|| invalid(format!("Incompatible shapes: {} vs. {shape}", tensor.shape())))?;
+    moves.apply(&call, tensor, shape.dims())
+}
+
+fn transpose(call: CpuCall<'_>) -> Computed {
+    let [tensor, permutation] = take(&call)?;
+    let (rank, permutation) = (tensor.shape().rank(), integers(permutation, "perm")?);
+    if permutation.len() != rank {
+        return Err(invalid(format!(
+            "transpose expects a vector of size {rank}. But got a vector of size {}",
+            permutation.len()
+        )));
+    }
+    let axes = permutation.iter().map(|&axis| {
+        let axis = if axis < 0 { axis + rank as i64 } else { axis };
+        usize::try_from(axis).ok().filter(|&axis| axis < rank)
+    });
+    let list = permutation.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let axes: Vec<usize> = axes
+        .collect::<Option<_>>()
+        .ok_or_else(|| invalid(format!("an axis of {{{list}}} is out of range")))?;
+    if let Some(missing) = (0..rank).find(|axis| !axes.contains(axis)) {
+        return Err(invalid(format!("{missing} is missing from {{{list}}}.")));
+    }
+    if let HostTensor::String(strings) = tensor {
+        return transpose_strings(&call, strings.shape(), tensor, &axes);
+    }
+    with_element!(
+        tensor.dtype(),
+        |T| {
+            let dense = tensor.dense()?;
+            let plan = Transpose::<T>::new(dense.shape().dims(), &axes).map_err(shape_error)?;
+            let out = allocate(&call, T::DTYPE, plan.shape())?;
+            let operands = (dense.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+            run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+        },
+        else Err(no_memory_form(tensor.dtype()))
+    )
+}
+
+fn transpose_strings(
+    call: &CpuCall<'_>,
+    shape: &TensorShape,
+    tensor: &HostTensor,
+    axes: &[usize],
+) -> Computed {
+    let places: Vec<usize> = (0..shape.num_elements()?).collect();
+    let plan = Transpose::<usize>::new(shape.dims(), axes).map_err(shape_error)?;
+    let mut turned = vec![0; places.len()];
+    tfrt_math::BlockOp::run(&plan, &tfrt_math::Serial, &places, &mut turned).map_err(shape_error)?;
+    super::moves::pick(call, tensor, turned, 1, plan.shape())
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let forms = Forms { string: true, ..Forms::default() };
+    ops.add("tf.Pad").cpu(pad);
+    ops.add("tf.PadV2").cpu(pad);
+    ops.add("tf.MirrorPad").cpu(mirror_pad).forms(forms);
+    ops.add("tf.Tile").cpu(tile).forms(forms);
+    ops.add("tf.BroadcastTo").cpu(broadcast_to).forms(forms);
+    ops.add("tf.Transpose").cpu(transpose).forms(forms);
+}

@@ -1,0 +1,320 @@
+//! Matrix products: `tf.MatMul`, `tf.BatchMatMulV2`, and products with what follows them.
+
+use smallvec::SmallVec;
+use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
+use tfrt_kernels::math::run::{run, run_then, shape_error, workers};
+use tfrt_math::{Float, Layout, MatMul, MatMulElement, MatMulInput, ops};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
+
+use super::activation::Activation;
+use super::layout::broadcast_moves;
+use super::support::{
+    Computed, Described, float_attr, invalid, one, product, tensors_after, with_float, with_type,
+};
+use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf matrix product");
+
+/// Which of the two matrices are transposed.
+fn transposed(attrs: &OpAttrs, names: [&str; 2]) -> Result<[bool; 2], Diagnostic> {
+    let flag = |name| Ok::<_, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
+    Ok([flag(names[0])?, flag(names[1])?])
+}
+
+const MATMUL: [&str; 2] = ["transpose_a", "transpose_b"];
+const BATCHED: [&str; 2] = ["adj_x", "adj_y"];
+
+/// Rows and columns of the last two dimensions.
+fn oriented(shape: &TensorShape, transposed: bool) -> [usize; 2] {
+    match *shape.dims() {
+        [.., rows, columns] if transposed => [columns, rows],
+        [.., rows, columns] => [rows, columns],
+        _ => [1, 1],
+    }
+}
+
+fn layout(transposed: bool, [rows, columns]: [usize; 2]) -> Layout {
+    if transposed { Layout::transposed(rows, columns) } else { Layout::row_major(rows, columns) }
+}
+
+/// The metadata of a product of two matrices, perhaps with further arguments.
+fn matmul_metadata(call: MetadataCall<'_>) -> Described {
+    let [a, b, ..] = call.arguments else {
+        return Err(invalid(format!("a product takes 2 arguments, got {}", call.arguments.len())));
+    };
+    if a.dtype != b.dtype {
+        return Err(invalid(format!(
+            "incompatible dtypes for MatMul: In[0]: {}, In[1]: {}",
+            a.dtype, b.dtype
+        )));
+    }
+    for (number, matrix) in [a, b].iter().enumerate() {
+        if matrix.shape.rank() != 2 {
+            let rank = matrix.shape.rank();
+            return Err(invalid(format!(
+                "argument {number} of matmul op is not a rank-2 tensor. Actual rank is {rank}"
+            )));
+        }
+    }
+    let flags = transposed(call.attrs, MATMUL)?;
+    let ([m, k], [inner, n]) = (oriented(&a.shape, flags[0]), oriented(&b.shape, flags[1]));
+    if k != inner {
+        return Err(invalid(format!(
+            "matmul arguments have incompatible shapes: In[0]: {}, In[1]: {}. transpose_a: {}, transpose_b: {}",
+            a.shape,
+            b.shape,
+            u8::from(flags[0]),
+            u8::from(flags[1])
+        )));
+    }
+    one(TensorMetadata::new(a.dtype, [m, n]))
+}
+
+fn batch_metadata(call: MetadataCall<'_>) -> Described {
+    let [x, y] = call.take()?;
+    if x.dtype != y.dtype {
+        return Err(invalid(format!(
+            "incompatible dtypes for MatMul: In[0]: {}, In[1]: {}",
+            x.dtype, y.dtype
+        )));
+    }
+    let (Some(x_batch), Some(y_batch)) = (batch_dims(&x.shape), batch_dims(&y.shape)) else {
+        return Err(invalid(format!(
+            "In[0] and In[1] must have at least 2 dimensions: {} vs. {}",
+            x.shape, y.shape
+        )));
+    };
+    let batch = tfrt_math::broadcast_shapes(x_batch, y_batch).map_err(|_| {
+        invalid(format!("In[0] and In[1] must have compatible batch dimensions: {} vs. {}", x.shape, y.shape))
+    })?;
+    let flags = transposed(call.attrs, BATCHED)?;
+    let ([m, k], [inner, n]) = (oriented(&x.shape, flags[0]), oriented(&y.shape, flags[1]));
+    if k != inner {
+        return Err(invalid(format!("Matrix size-incompatible: In[0]: {}, In[1]: {}", x.shape, y.shape)));
+    }
+    one(TensorMetadata::new(x.dtype, TensorShape::new(&[batch.as_slice(), &[m, n]].concat())?))
+}
+
+/// The dimensions before the last two.
+fn batch_dims(shape: &TensorShape) -> Option<&[usize]> {
+    Some(&shape.dims()[..shape.rank().checked_sub(2)?])
+}
+
+/// `$body` with `$T` as a type that matrices are multiplied in.
+macro_rules! with_factor {
+    ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
+        with_type!($dtype, $op, |$T| $body,
+            F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64, I32 i32, I64 i64, UI8 u8, I8 i8)
+    };
+}
+
+/// A product planned for its operands.
+fn plan<T: MatMulElement>(
+    call: &CpuCall<'_>,
+    (a, b): (&TensorShape, &TensorShape),
+    flags: [bool; 2],
+) -> Result<MatMul<T>, Diagnostic> {
+    let ([m, k], [_, n]) = (oriented(a, flags[0]), oriented(b, flags[1]));
+    MatMul::new(m, k, n, workers(call.cx))
+        .and_then(|plan| plan.operands(layout(flags[0], [m, k]), layout(flags[1], [k, n])))
+        .map_err(shape_error)
+}
+
+fn matmul(call: CpuCall<'_>) -> Computed {
+    let ([a, b], flags) = (call.dense()?, transposed(call.attrs, MATMUL)?);
+    with_factor!(a.dtype(), "tf.MatMul", |T| {
+        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate(0)?);
+        multiply(&call, plan, (a, b), out)
+    })
+}
+
+fn multiply<T: Element + MatMulElement>(
+    call: &CpuCall<'_>,
+    plan: MatMul<T>,
+    (a, b): (&DenseHostTensor, &DenseHostTensor),
+    out: DenseHostTensor,
+) -> Computed {
+    let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
+    let operands = (reads, out.write_owned::<T>(&ME)?);
+    let result = HostTensor::from(out);
+    run(call.cx, Ok(plan), operands, |(a, b)| MatMulInput::new(a, b), |c| c, result).map(Into::into)
+}
+
+fn batch_matmul(call: CpuCall<'_>) -> Computed {
+    let ([x, y], flags, out) = (call.dense()?, transposed(call.attrs, BATCHED)?, call.allocate(0)?);
+    let batch = batch_dims(out.shape()).unwrap_or_default().to_vec();
+    let (x, y) = (spread(&call, x, &batch)?, spread(&call, y, &batch)?);
+    with_factor!(x.dtype(), "tf.BatchMatMulV2", |T| {
+        let ([m, k], [_, n]) = (oriented(x.shape(), flags[0]), oriented(y.shape(), flags[1]));
+        let of = |tensor: &DenseHostTensor, layout: Layout| {
+            let single = product(batch_dims(tensor.shape()).unwrap_or_default()) == 1;
+            Layout { batch_stride: if single { 0 } else { layout.batch_stride }, ..layout }
+        };
+        let plan = plan::<T>(&call, (x.shape(), y.shape()), flags)?
+            .operands(of(&x, layout(flags[0], [m, k])), of(&y, layout(flags[1], [k, n])))
+            .and_then(|plan| plan.batched(product(&batch)))
+            .map_err(shape_error)?;
+        multiply(&call, plan, (&x, &y), out)
+    })
+}
+
+/// A batch with a matrix for each place of `batch`, or with one for all.
+fn spread(
+    call: &CpuCall<'_>,
+    tensor: &DenseHostTensor,
+    batch: &[usize],
+) -> Result<DenseHostTensor, Diagnostic> {
+    let own = batch_dims(tensor.shape()).unwrap_or_default();
+    if product(own) == 1 || own == batch {
+        return Ok(tensor.clone());
+    }
+    let dims = [batch, &tensor.shape().dims()[own.len()..]].concat();
+    let moves = broadcast_moves(tensor.shape().dims(), &dims)
+        .ok_or_else(|| invalid(format!("a batch of shape {} has no shape {dims:?}", tensor.shape())))?;
+    moves.copy_dense(call, tensor, &dims)
+}
+
+/// What follows a fused product, step by step.
+enum Step<T: Element> {
+    Bias(Elements<T, tfrt_host::host_buffer::HostBuffer>),
+    AddOne,
+    Activation(Activation),
+    /// Scale and shift for each column.
+    Normalize(Vec<(f64, f64)>),
+}
+
+impl<T: Element + Float> Step<T> {
+    fn apply(&self, out: &mut [T], columns: usize) {
+        for row in out.chunks_exact_mut(columns.max(1)) {
+            match self {
+                Self::Bias(bias) => tfrt_math::zip_in_place(row, bias, ops::add),
+                Self::AddOne => tfrt_math::map_in_place(row, |x| ops::add(x, <T as tfrt_math::Number>::ONE)),
+                Self::Activation(activation) => tfrt_math::map_in_place(row, |x| activation.apply(x)),
+                Self::Normalize(columns) => tfrt_math::zip_in_place(row, columns, |x, (scale, shift)| {
+                    T::from_f64(x.to_f64() * scale + shift)
+                }),
+            }
+        }
+    }
+}
+
+/// The names of attribute `name`.
+fn names<'a>(attrs: &'a OpAttrs, name: &str) -> Result<SmallVec<[&'a str; 4]>, Diagnostic> {
+    let expected = || invalid(format!("attribute '{name}' must be a list of strings"));
+    match attrs.get(name) {
+        Some(AttrValue::Aggregate(elements)) => elements
+            .iter()
+            .map(|element| match element {
+                AttrValue::String(text) => Ok(text),
+                _ => Err(expected()),
+            })
+            .collect(),
+        Some(AttrValue::Array(_, [])) => Ok(SmallVec::new()),
+        _ => Err(expected()),
+    }
+}
+
+/// The steps of a fused product and the arguments they take.
+fn steps<T: Element + Float>(
+    attrs: &OpAttrs,
+    names: &[&str],
+    arguments: &[HostTensor],
+    columns: usize,
+) -> Result<Vec<Step<T>>, Diagnostic> {
+    let mut rest = arguments.iter();
+    let mut vector = |what: &str| {
+        let tensor =
+            rest.next().ok_or_else(|| invalid(format!("{what} of a fused product is missing")))?.dense()?;
+        if tensor.shape().rank() != 1 {
+            return Err(invalid(format!("{what} tensor must a vector")));
+        }
+        if tensor.num_elements() != columns {
+            return Err(invalid(format!(
+                "The number of bias elements {} doesn't match output inner dimension {columns}",
+                tensor.num_elements()
+            )));
+        }
+        tensor.read_owned::<T>(&ME)
+    };
+    let leak = match float_attr(attrs, "leakyrelu_alpha")? {
+        Some(alpha) => alpha,
+        None => super::activation::leak(attrs)?,
+    };
+    let mut steps = Vec::with_capacity(names.len());
+    for &name in names {
+        steps.push(match name {
+            "BiasAdd" => Step::Bias(vector("Bias")?),
+            "AddOne" => Step::AddOne,
+            "FusedBatchNorm" => {
+                let epsilon = float_attr(attrs, "epsilon")?
+                    .ok_or_else(|| invalid("missing epsilon attribute for the FusedBatchNorm fusion"))?;
+                let scale = vector("Scale")?;
+                for what in ["Offset", "Mean", "Variance"] {
+                    vector(what)?;
+                }
+                // Existing programs expect what the original computes, which takes all four from the first.
+                let column = |&v: &T| {
+                    let v = v.to_f64();
+                    let scale = v / (v + epsilon).sqrt();
+                    (scale, v - v * scale)
+                };
+                Step::Normalize(scale.iter().map(column).collect())
+            }
+            name => match Activation::named(name, leak) {
+                Some(activation) => Step::Activation(activation),
+                None => return Err(invalid(format!("Unsupported fusion type: {name}"))),
+            },
+        });
+    }
+    match rest.next() {
+        Some(_) => {
+            Err(invalid(format!("{} arguments are too many for the fusion {names:?}", arguments.len())))
+        }
+        None => Ok(steps),
+    }
+}
+
+fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
+    let [a, b, rest @ ..] = call.arguments.as_slice() else {
+        return Err(invalid(format!("a product takes 2 arguments, got {}", call.arguments.len())));
+    };
+    let (a, b, flags) = (a.dense()?, b.dense()?, transposed(call.attrs, MATMUL)?);
+    let names = names(call.attrs, attribute)?;
+    if names.is_empty() {
+        return Err(invalid("FusedMatMul must specify fused operations"));
+    }
+    with_float!(a.dtype(), "tf._FusedMatMul", |T| {
+        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate(0)?);
+        let columns = oriented(out.shape(), false)[1];
+        let steps = steps::<T>(call.attrs, &names, rest, columns)?;
+        let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
+        let operands = (reads, out.write_owned::<T>(&ME)?);
+        let (promise, done): (Promise<Chain>, AsyncValueRef<Chain>) = Promise::new();
+        let cx = call.cx.clone();
+        run_then(
+            call.cx,
+            plan,
+            operands,
+            |(a, b)| MatMulInput::new(a, b),
+            |c| c,
+            move |outcome| {
+                let outcome = outcome.map(|(_, mut out)| {
+                    steps.iter().for_each(|step| step.apply(&mut out, columns));
+                    Chain
+                });
+                drop(steps);
+                cx.settle(promise, outcome);
+            },
+        );
+        Ok(tensors_after(done, [out]))
+    })
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.MatMul").metadata(matmul_metadata).cpu(matmul);
+    for name in ["tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"] {
+        ops.add(name).metadata(batch_metadata).cpu(batch_matmul);
+    }
+    ops.add("tf._FusedMatMul").metadata(matmul_metadata).cpu(|call| fused(call, "fused_ops"));
+    ops.add("tf._JitFusedMatMul").metadata(matmul_metadata).cpu(|call| fused(call, "fusion"));
+}

@@ -1,0 +1,308 @@
+//! Random numbers, from Philox as TensorFlow takes them: the same seeds give the same numbers.
+//!
+//! Ops with state (`tf.RandomUniform` and its kin) begin anew at each call: with seeds they give what TensorFlow gives when it
+//! runs the op for the first time; without, numbers that differ from call to call.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::Philox;
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, bf16, f16};
+
+use super::support::{
+    Computed, allocate, compute, int_attr, integers, invalid, shape_of, unsupported, value,
+};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf random op");
+
+/// The cost of a random number, in elements of streaming.
+const COST: usize = 16;
+/// Numbers set aside for each result where not all are taken.
+const RESERVED: u64 = 256;
+
+/// A number between 0 and 1, without 1, from random bits.
+trait Uniform: Element {
+    /// Random words that a number needs.
+    const WORDS: usize;
+    fn uniform(words: &[u32]) -> Self;
+    /// Two normally distributed numbers from the words of two uniform ones.
+    fn normal(words: &[u32]) -> [Self; 2];
+}
+
+fn uniform_f32(word: u32) -> f32 {
+    f32::from_bits(127 << 23 | word & 0x7f_ffff) - 1.0
+}
+
+fn uniform_f64(low: u32, high: u32) -> f64 {
+    f64::from_bits(1023 << 52 | u64::from(low & 0xf_ffff) << 32 | u64::from(high)) - 1.0
+}
+
+/// Box and Muller's transform, in single precision.
+fn normal_f32(words: &[u32]) -> [f32; 2] {
+    let radius = (-2.0 * uniform_f32(words[0]).max(1e-7).ln()).sqrt();
+    let (sin, cos) = (2.0 * std::f32::consts::PI * uniform_f32(words[1])).sin_cos();
+    [sin * radius, cos * radius]
+}
+
+impl Uniform for f32 {
+    const WORDS: usize = 1;
+    fn uniform(words: &[u32]) -> Self {
+        uniform_f32(words[0])
+    }
+    fn normal(words: &[u32]) -> [Self; 2] {
+        normal_f32(words)
+    }
+}
+
+impl Uniform for f64 {
+    const WORDS: usize = 2;
+    fn uniform(words: &[u32]) -> Self {
+        uniform_f64(words[0], words[1])
+    }
+    fn normal(words: &[u32]) -> [Self; 2] {
+        let radius = (-2.0 * uniform_f64(words[0], words[1]).max(1e-7).ln()).sqrt();
+        let (sin, cos) = (2.0 * std::f64::consts::PI * uniform_f64(words[2], words[3])).sin_cos();
+        [sin * radius, cos * radius]
+    }
+}
+
+impl Uniform for f16 {
+    const WORDS: usize = 1;
+    fn uniform(words: &[u32]) -> Self {
+        Self::from_f32(Self::from_bits(15 << 10 | words[0] as u16 & 0x3ff).to_f32() - 1.0)
+    }
+    fn normal(words: &[u32]) -> [Self; 2] {
+        normal_f32(words).map(Self::from_f32)
+    }
+}
+
+impl Uniform for bf16 {
+    const WORDS: usize = 1;
+    fn uniform(words: &[u32]) -> Self {
+        Self::from_f32(Self::from_bits(127 << 7 | words[0] as u16 & 0x7f).to_f32() - 1.0)
+    }
+    fn normal(words: &[u32]) -> [Self; 2] {
+        normal_f32(words).map(Self::from_f32)
+    }
+}
+
+/// How numbers are spread.
+#[derive(Clone, Copy, Debug)]
+enum Distribution {
+    /// Between 0 and 1.
+    Uniform,
+    /// With mean 0 and deviation 1.
+    Normal,
+    /// The same, without what is 2 or more away from the mean.
+    Truncated,
+}
+
+/// A tensor of floating-point numbers.
+fn floats<T: Uniform + Into<f64>>(
+    call: &CpuCall<'_>,
+    out: DenseHostTensor,
+    generator: Philox,
+    distribution: Distribution,
+) -> Computed {
+    let each = Philox::BLOCK / T::WORDS;
+    let count = out.num_elements();
+    let blocks = count.div_ceil(each);
+    // The last block may be partial, so that units are elements.
+    compute(call, &ME, out, (count, 1, COST), move |range, out: &mut [T]| {
+        let mut numbers = [T::default(); Philox::BLOCK];
+        for block in range.start / each..blocks.min(range.end.div_ceil(each)) {
+            match distribution {
+                Distribution::Uniform => {
+                    let words = generator.block(block as u64);
+                    let uniform = words.chunks_exact(T::WORDS).map(T::uniform);
+                    numbers.iter_mut().zip(uniform).for_each(|(number, x)| *number = x);
+                }
+                Distribution::Normal => {
+                    let words = generator.block(block as u64);
+                    let normal = words.chunks_exact(2 * T::WORDS).flat_map(T::normal);
+                    numbers.iter_mut().zip(normal).for_each(|(number, x)| *number = x);
+                }
+                Distribution::Truncated => truncated(&generator, block as u64, &mut numbers[..each]),
+            }
+            let first = block * each;
+            for (i, &number) in numbers[..each].iter().enumerate() {
+                if let Some(out) = (first + i).checked_sub(range.start).and_then(|place| out.get_mut(place)) {
+                    *out = number;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Fills a block with normally distributed numbers less than 2 away from the mean.
+fn truncated<T: Uniform + Into<f64>>(generator: &Philox, block: u64, numbers: &mut [T]) {
+    let mut skip = block * (numbers.len() as u64 * RESERVED / Philox::BLOCK as u64);
+    let mut filled = 0;
+    loop {
+        let words = generator.block(skip);
+        skip += 1;
+        for x in words.chunks_exact(2 * T::WORDS).flat_map(T::normal) {
+            let wide: f64 = x.into();
+            if wide.abs() < 2.0 {
+                numbers[filled] = x;
+                filled += 1;
+                if filled == numbers.len() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn shaped(call: &CpuCall<'_>, shape: &HostTensor, dtype: DType) -> Result<DenseHostTensor, Diagnostic> {
+    allocate(call, dtype, shape_of(&integers(shape, "shape")?)?.dims())
+}
+
+fn random(call: &CpuCall<'_>, dtype: DType, generator: Philox, distribution: Distribution) -> Computed {
+    let shape = call.arguments.first().ok_or_else(|| invalid("a random op takes a shape"))?;
+    let out = shaped(call, shape, dtype)?;
+    match dtype {
+        DType::F32 => floats::<f32>(call, out, generator, distribution),
+        DType::F64 => floats::<f64>(call, out, generator, distribution),
+        DType::F16 => floats::<f16>(call, out, generator, distribution),
+        DType::BF16 => floats::<bf16>(call, out, generator, distribution),
+        other => Err(unsupported("a random op", other)),
+    }
+}
+
+/// A generator from the attributes of an op with state.
+fn seeded(attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let seed = |name| Ok::<_, Diagnostic>(int_attr(attrs, name)?.unwrap_or(0) as u64);
+    let (mut seed, mut second) = (seed("seed")?, seed("seed2")?);
+    if (seed, second) == (0, 0) {
+        // Hash keys of the standard library are random.
+        seed = RandomState::new().hash_one("seed");
+        second = CALLS.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(Philox::new(seed, u128::from(second) << 64))
+}
+
+/// A generator from a tensor of two seeds, which are mixed.
+fn stateless(seed: &HostTensor) -> Result<Philox, Diagnostic> {
+    let [first, second] = *integers(seed, "seed")? else {
+        return Err(invalid(format!("seed must have shape [2], not {}", seed.shape())));
+    };
+    let counter = u128::from(first as u64) | u128::from(second as u64) << 64;
+    let mixed = Philox::new(0x0246_1e29_3ec8_f720, counter).block(0).map(u64::from);
+    Ok(Philox::new(mixed[0] | mixed[1] << 32, u128::from(mixed[2] | mixed[3] << 32) << 64))
+}
+
+/// A generator from a key and a counter.
+fn keyed(key: &HostTensor, counter: &HostTensor, algorithm: &HostTensor) -> Result<Philox, Diagnostic> {
+    match value::<i32>(algorithm, "alg")? {
+        // 3 leaves the choice to the runtime.
+        1 | 3 => {}
+        other => return Err(invalid(format!("Unsupported RNG algorithm ID: {other}"))),
+    }
+    let words = |tensor: &HostTensor, count| {
+        let words = tensor.dense()?.read::<u64>(&ME)?.to_vec();
+        if words.len() < count {
+            return Err(invalid(format!("a tensor of {count} numbers is expected, got {}", words.len())));
+        }
+        Ok(words)
+    };
+    let (key, counter) = (words(key, 1)?, words(counter, 2)?);
+    Ok(Philox::new(key[0], u128::from(counter[0]) | u128::from(counter[1]) << 64))
+}
+
+fn dtype(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
+    Ok(attrs.optional("dtype")?.unwrap_or(DType::F32))
+}
+
+fn stateful_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
+    random(call, dtype(call.attrs)?, seeded(call.attrs)?, distribution)
+}
+
+fn stateless_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
+    let seed = call.arguments.get(1).ok_or_else(|| invalid("a stateless random op takes a seed"))?;
+    random(call, dtype(call.attrs)?, stateless(seed)?, distribution)
+}
+
+fn stateless_v2_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
+    let [_, key, counter, algorithm] = super::support::take(call)?;
+    random(call, dtype(call.attrs)?, keyed(key, counter, algorithm)?, distribution)
+}
+
+/// Integers from `low` up to `high`, which is not among them.
+fn integers_between(
+    call: &CpuCall<'_>,
+    shape: &HostTensor,
+    (low, high): (&HostTensor, &HostTensor),
+    generator: Philox,
+) -> Computed {
+    let out = shaped(call, shape, low.dtype())?;
+    let count = out.num_elements();
+    let empty = |low: i64, high: i64| invalid(format!("Need minval < maxval, got {low} >= {high}"));
+    match low.dtype() {
+        DType::I32 => {
+            let (low, high) = (value::<i32>(low, "minval")?, value::<i32>(high, "maxval")?);
+            if low >= high {
+                return Err(empty(low.into(), high.into()));
+            }
+            let range = high.wrapping_sub(low) as u32;
+            compute(call, &ME, out, (count, 1, COST), move |places, out: &mut [i32]| {
+                for (place, out) in places.zip(out) {
+                    let word = generator.block((place / 4) as u64)[place % 4];
+                    *out = low.wrapping_add((word % range) as i32);
+                }
+                Ok(())
+            })
+        }
+        DType::I64 => {
+            let (low, high) = (value::<i64>(low, "minval")?, value::<i64>(high, "maxval")?);
+            if low >= high {
+                return Err(empty(low, high));
+            }
+            let range = high.wrapping_sub(low) as u64;
+            compute(call, &ME, out, (count, 1, COST), move |places, out: &mut [i64]| {
+                for (place, out) in places.zip(out) {
+                    let words = generator.block((place / 2) as u64);
+                    let word = u64::from(words[place % 2 * 2]) | u64::from(words[place % 2 * 2 + 1]) << 32;
+                    *out = low.wrapping_add((word % range) as i64);
+                }
+                Ok(())
+            })
+        }
+        other => Err(unsupported("a random op of integers", other)),
+    }
+}
+
+fn uniform_int(call: CpuCall<'_>) -> Computed {
+    let [shape, low, high] = super::support::take(&call)?;
+    integers_between(&call, shape, (low, high), seeded(call.attrs)?)
+}
+
+fn stateless_uniform_int(call: CpuCall<'_>) -> Computed {
+    let [shape, seed, low, high] = super::support::take(&call)?;
+    integers_between(&call, shape, (low, high), stateless(seed)?)
+}
+
+fn stateless_uniform_int_v2(call: CpuCall<'_>) -> Computed {
+    let [shape, key, counter, algorithm, low, high] = super::support::take(&call)?;
+    integers_between(&call, shape, (low, high), keyed(key, counter, algorithm)?)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    use Distribution::{Normal, Truncated, Uniform};
+    ops.add("tf.RandomUniform").cpu(|call| stateful_op(&call, Uniform));
+    ops.add("tf.RandomStandardNormal").cpu(|call| stateful_op(&call, Normal));
+    ops.add("tf.TruncatedNormal").cpu(|call| stateful_op(&call, Truncated));
+    ops.add("tf.StatelessRandomUniform").cpu(|call| stateless_op(&call, Uniform));
+    ops.add("tf.StatelessRandomNormal").cpu(|call| stateless_op(&call, Normal));
+    ops.add("tf.StatelessTruncatedNormal").cpu(|call| stateless_op(&call, Truncated));
+    ops.add("tf.StatelessRandomUniformV2").cpu(|call| stateless_v2_op(&call, Uniform));
+    ops.add("tf.StatelessRandomNormalV2").cpu(|call| stateless_v2_op(&call, Normal));
+    ops.add("tf.StatelessTruncatedNormalV2").cpu(|call| stateless_v2_op(&call, Truncated));
+    ops.add("tf.RandomUniformInt").cpu(uniform_int).forms(Forms::SCALAR);
+    ops.add("tf.StatelessRandomUniformInt").cpu(stateless_uniform_int).forms(Forms::SCALAR);
+    ops.add("tf.StatelessRandomUniformIntV2").cpu(stateless_uniform_int_v2);
+}

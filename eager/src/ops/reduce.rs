@@ -1,0 +1,213 @@
+//! Reductions over some dimensions: `tf.Sum`, `tf.Mean`, `tf.Max`, `tf.Min`, `tf.Prod`, `tf.All`, `tf.Any`, and sums of biases.
+
+use smallvec::SmallVec;
+use tfrt_host::{DType, Diagnostic};
+use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_math::{Max, Mean, Min, Prod, Reduce, Reduction, Sum};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use super::elementwise::{combine_two, map};
+use super::support::{
+    Computed, Described, allocate, axis_of, integers, invalid, one, take, with_float, with_number,
+};
+use crate::{CpuCall, CpuResult, MetadataCall, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf reduction");
+
+/// Whether all are true; true of none.
+#[derive(Clone, Copy, Debug)]
+struct All;
+/// Whether any is true; false of none.
+#[derive(Clone, Copy, Debug)]
+struct Any;
+
+macro_rules! logical {
+    ($name:ident, $identity:literal, $op:tt) => {
+        impl Reduction<bool> for $name {
+            type Acc = bool;
+            const IDENTITY: bool = $identity;
+            fn fold(acc: bool, x: bool) -> bool {
+                acc $op x
+            }
+            fn merge(a: bool, b: bool) -> bool {
+                a $op b
+            }
+            fn finish(acc: bool, _count: usize) -> bool {
+                acc
+            }
+        }
+    };
+}
+
+logical!(All, true, &);
+logical!(Any, false, |);
+
+/// The dimensions that a tensor names, each once.
+fn axes_of(axes: &HostTensor, rank: usize, op: &str) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+    let mut seen = SmallVec::<[usize; 8]>::new();
+    for &axis in &integers(axes, "reduction_indices")? {
+        let axis = axis_of(axis, rank, op).map_err(|_| {
+            invalid(format!(
+                "{op} reduction index must be in [-input_rank, input_rank) range, got {axis} for rank {rank}"
+            ))
+        })?;
+        if seen.contains(&axis) {
+            return Err(invalid(format!("{op} reduction indices must be unique")));
+        }
+        seen.push(axis);
+    }
+    Ok(seen)
+}
+
+/// The reduction of the first argument over the dimensions that the second one names.
+fn reduce<T: Element, R: Reduction<T>>(call: &CpuCall<'_>, op: &str) -> Computed {
+    let [tensor, axes] = take(call)?;
+    let dense = tensor.dense()?;
+    let axes = axes_of(axes, dense.shape().rank(), op)?;
+    let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
+    let dims = dense.shape().dims().iter().enumerate();
+    let dims: SmallVec<[usize; 8]> = dims
+        .filter_map(|(axis, &dim)| match axes.contains(&axis) {
+            true => keeps.then_some(1),
+            false => Some(dim),
+        })
+        .collect();
+    reduce_over::<T, R>(call, dense, &axes, allocate(call, T::DTYPE, &dims)?)
+}
+
+fn reduce_over<T: Element, R: Reduction<T>>(
+    call: &CpuCall<'_>,
+    x: &DenseHostTensor,
+    axes: &[usize],
+    out: DenseHostTensor,
+) -> Computed {
+    let plan = Reduce::<T, R>::new(x.shape().dims(), axes).map_err(shape_error)?;
+    let operands = (x.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out)).map(CpuResult::from)
+}
+
+/// What is added along the last dimension.
+fn bias_metadata(call: MetadataCall<'_>) -> Described {
+    let [value, bias] = call.take()?;
+    // Existing programs expect these texts.
+    if value.dtype != bias.dtype {
+        return Err(invalid("incompatible dtypes for tf.BiasAdd"));
+    }
+    if call.attrs.optional::<&str>("data_format")?.is_some_and(|format| format != "NHWC") {
+        return Err(invalid("invalid data format. Currently only support NHWC"));
+    }
+    if bias.shape.rank() != 1 {
+        return Err(invalid("bias must be 1-D"));
+    }
+    if value.shape.rank() < 2 {
+        return Err(invalid(format!("Input tensor must be at least 2D: {}", value.shape)));
+    }
+    if bias.shape.dims().last() != value.shape.dims().last() {
+        return Err(invalid("bias must has the size of the last dimension of value"));
+    }
+    one(value.clone())
+}
+
+fn bias_add(call: CpuCall<'_>) -> Computed {
+    with_number!(call.result(0)?.dtype, "tf.BiasAdd", |T| {
+        combine_two::<T, T, T>(&call, &ME, tfrt_math::ops::add)
+    })
+}
+
+fn bias_gradient_metadata(call: MetadataCall<'_>) -> Described {
+    let [gradient] = call.take()?;
+    let rank = gradient.shape.rank();
+    if rank < 2 {
+        return Err(invalid(format!("Input tensor must be at least 2D: {}", gradient.shape)));
+    }
+    one(TensorMetadata::new(
+        gradient.dtype,
+        [gradient.shape.dims()[channels(&call.attrs.optional("data_format")?, rank)?]],
+    ))
+}
+
+/// The dimension of the channels.
+fn channels(format: &Option<&str>, rank: usize) -> Result<usize, Diagnostic> {
+    match *format {
+        None | Some("NHWC") => Ok(rank - 1),
+        Some("NCHW") => Ok(1),
+        Some(other) => Err(invalid(format!("Invalid data format '{other}'"))),
+    }
+}
+
+fn bias_gradient(call: CpuCall<'_>) -> Computed {
+    let [gradient] = call.dense()?;
+    let rank = gradient.shape().rank();
+    let kept = channels(&call.attrs.optional("data_format")?, rank)?;
+    let axes: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| axis != kept).collect();
+    with_number!(gradient.dtype(), "tf.BiasAddGrad", |T| {
+        reduce_over::<T, Sum>(&call, gradient, &axes, call.allocate(0)?)
+    })
+}
+
+/// Half the sum of all squares.
+fn l2_loss_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    one(TensorMetadata::new(argument.dtype, TensorShape::scalar()))
+}
+
+fn l2_loss(call: CpuCall<'_>) -> Computed {
+    let [x] = call.dense()?;
+    let mut out = call.allocate(0)?;
+    with_float!(x.dtype(), "tf.L2Loss", |T| {
+        let sum: f64 = x.read::<T>(&ME)?.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+        out.elements_mut::<T>()?.fill(<T as tfrt_math::Float>::from_f64(0.5 * sum));
+        Ok(out.into())
+    })
+}
+
+/// All arguments have one shape and type.
+fn add_n_metadata(call: MetadataCall<'_>) -> Described {
+    let [first, rest @ ..] = call.arguments else { return Err(invalid("tf.AddN needs at least one tensor")) };
+    if let Some(other) = rest.iter().find(|other| *other != first) {
+        return Err(invalid(format!(
+            "Inputs to operation AddN must have the same size and shape: {first} and {other}"
+        )));
+    }
+    one(first.clone())
+}
+
+fn add_n(call: CpuCall<'_>) -> Computed {
+    with_number!(call.result(0)?.dtype, "tf.AddN", |T| {
+        if call.arguments.len() == 1 {
+            return map::<T>(&call, &ME, |x| x);
+        }
+        let mut out = call.allocate(0)?;
+        let sum = out.elements_mut::<T>()?;
+        for tensor in &call.arguments {
+            tfrt_math::zip_in_place(sum, &tensor.dense()?.read::<T>(&ME)?, tfrt_math::ops::add);
+        }
+        Ok(out.into())
+    })
+}
+
+/// Reductions of numbers.
+macro_rules! reductions {
+    ($ops:expr; $($name:literal => $reduction:ty;)*) => {$(
+        $ops.add($name).cpu(|call| {
+            let dtype = call.arguments.first().map_or(DType::F32, HostTensor::dtype);
+            with_number!(dtype, $name, |T| reduce::<T, $reduction>(&call, $name))
+        });
+    )*};
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    reductions! { ops;
+        "tf.Sum" => Sum;
+        "tf.Mean" => Mean;
+        "tf.Max" => Max;
+        "tf.Min" => Min;
+        "tf.Prod" => Prod;
+    }
+    ops.add("tf.All").cpu(|call| reduce::<bool, All>(&call, "tf.All"));
+    ops.add("tf.Any").cpu(|call| reduce::<bool, Any>(&call, "tf.Any"));
+    ops.add("tf.BiasAdd").metadata(bias_metadata).cpu(bias_add);
+    ops.add("tf.BiasAddGrad").metadata(bias_gradient_metadata).cpu(bias_gradient);
+    ops.add("tf.L2Loss").metadata(l2_loss_metadata).cpu(l2_loss);
+    ops.add("tf.AddN").metadata(add_n_metadata).cpu(add_n);
+}

@@ -1,0 +1,242 @@
+//! Parts of tensors: `tf.Slice`, `tf.StridedSlice`, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`.
+
+use smallvec::SmallVec;
+use tfrt_host::Diagnostic;
+use tfrt_tensor::HostTensor;
+
+use super::moves::{Axis, Moves};
+use super::support::{Computed, axis_of, int_attr, integer, integers, invalid, take};
+use crate::{CpuCall, CpuResult, Forms, OpAttrs, OpRegistry};
+
+fn slice(call: CpuCall<'_>) -> Computed {
+    let [tensor, begin, size] = take(&call)?;
+    let (begin, size, dims) = (integers(begin, "begin")?, integers(size, "size")?, tensor.shape().dims());
+    if begin.len() != dims.len() || size.len() != dims.len() {
+        return Err(invalid(format!(
+            "Expected begin and size arguments to be 1-D tensors of size {}, but got sizes {} and {} instead.",
+            dims.len(),
+            begin.len(),
+            size.len()
+        )));
+    }
+    let axes = dims.iter().zip(begin.iter().zip(&size)).enumerate().map(|(i, (&dim, (&begin, &size)))| {
+        let start = usize::try_from(begin).ok().filter(|&start| start <= dim);
+        let start =
+            start.ok_or_else(|| invalid(format!("Expected begin[{i}] in [0, {dim}], but got {begin}")))?;
+        let rest = dim - start;
+        let count = if size == -1 { Some(rest) } else { usize::try_from(size).ok().filter(|&n| n <= rest) };
+        let count =
+            count.ok_or_else(|| invalid(format!("Expected size[{i}] in [0, {rest}], but got {size}")))?;
+        Ok(Axis::Steps { start, step: 1, count })
+    });
+    let moves = Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?);
+    let dims = moves.dims().to_vec();
+    moves.apply(&call, tensor, &dims)
+}
+
+/// The masks of a strided slice: bit `i` is of entry `i`.
+struct Masks {
+    begin: i64,
+    end: i64,
+    ellipsis: i64,
+    new_axis: i64,
+    shrink_axis: i64,
+}
+
+impl Masks {
+    fn new(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+        let mask = |name| Ok::<_, Diagnostic>(int_attr(attrs, name)?.unwrap_or(0));
+        Ok(Self {
+            begin: mask("begin_mask")?,
+            end: mask("end_mask")?,
+            ellipsis: mask("ellipsis_mask")?,
+            new_axis: mask("new_axis_mask")?,
+            shrink_axis: mask("shrink_axis_mask")?,
+        })
+    }
+}
+
+fn has(mask: i64, entry: usize) -> bool {
+    entry < 63 && mask >> entry & 1 == 1
+}
+
+/// What one entry of a strided slice chooses of a dimension, and whether the dimension goes.
+fn chosen(
+    (entry, axis, dim): (usize, usize, usize),
+    (begin, end, stride): (i64, i64, i64),
+    masks: &Masks,
+) -> Result<(Axis, bool), Diagnostic> {
+    if stride == 0 {
+        return Err(invalid(format!("strides[{entry}] must be non-zero")));
+    }
+    let extent = dim as i64;
+    let from_back = |place: i64| if place < 0 { place.saturating_add(extent) } else { place };
+    if has(masks.shrink_axis, entry) {
+        if stride < 0 {
+            return Err(invalid("only stride 1 allowed on non-range indexing."));
+        }
+        let place = from_back(begin);
+        let start = usize::try_from(place).ok().filter(|&start| start < dim);
+        let start = start
+            .ok_or_else(|| invalid(format!("slice index {begin} of dimension {axis} out of bounds.")))?;
+        return Ok((Axis::Steps { start, step: 1, count: 1 }, true));
+    }
+    let (least, most) = if stride > 0 { (0, extent) } else { (-1, extent - 1) };
+    let (first, last) = if stride > 0 { (least, most) } else { (most, least) };
+    let begin = if has(masks.begin, entry) { first } else { from_back(begin).clamp(least, most) };
+    let end = if has(masks.end, entry) { last } else { from_back(end).clamp(least, most) };
+    let span = end - begin;
+    let count = if span != 0 && (span < 0) == (stride < 0) {
+        span.unsigned_abs().div_ceil(stride.unsigned_abs())
+    } else {
+        0
+    };
+    let axis = Axis::Steps { start: begin.max(0) as usize, step: stride as isize, count: count as usize };
+    Ok((axis, false))
+}
+
+fn strided_slice(call: CpuCall<'_>) -> Computed {
+    let [tensor, begin, end, strides] = take(&call)?;
+    let (begin, end) = (integers(begin, "begin")?, integers(end, "end")?);
+    let (strides, masks) = (integers(strides, "strides")?, Masks::new(call.attrs)?);
+    if begin.len() != end.len() || begin.len() != strides.len() {
+        return Err(invalid(format!(
+            "Expected begin, end, and strides to be 1D equal size tensors, but got sizes {}, {}, and {} instead.",
+            begin.len(),
+            end.len(),
+            strides.len()
+        )));
+    }
+    let (dims, entries) = (tensor.shape().dims(), 0..begin.len());
+    let mut ellipses = entries.clone().filter(|&entry| has(masks.ellipsis, entry));
+    let ellipsis = ellipses.next();
+    if ellipses.next().is_some() {
+        return Err(invalid("Multiple ellipses in slice spec not allowed"));
+    }
+    let is_new = |entry: &usize| has(masks.new_axis, *entry) && Some(*entry) != ellipsis;
+    let taken = begin.len() - entries.clone().filter(is_new).count() - usize::from(ellipsis.is_some());
+    let left = dims.len().checked_sub(taken).ok_or_else(|| {
+        invalid(format!(
+            "Index out of range using input dim {}; input has only {} dims",
+            dims.len(),
+            dims.len()
+        ))
+    })?;
+    let (mut axes, mut shape) = (Vec::new(), Vec::new());
+    let all = |axes: &mut Vec<Axis>, shape: &mut Vec<usize>, count: usize| {
+        for _ in 0..count {
+            let dim = dims[axes.len()];
+            axes.push(Axis::whole(dim));
+            shape.push(dim);
+        }
+    };
+    for entry in entries {
+        if Some(entry) == ellipsis {
+            all(&mut axes, &mut shape, left);
+        } else if is_new(&entry) {
+            shape.push(1);
+        } else {
+            let place = (entry, axes.len(), dims[axes.len()]);
+            let (axis, goes) = chosen(place, (begin[entry], end[entry], strides[entry]), &masks)?;
+            shape.extend((!goes).then_some(axis.count()));
+            axes.push(axis);
+        }
+    }
+    if ellipsis.is_none() {
+        all(&mut axes, &mut shape, left);
+    }
+    Moves::new(dims, axes).apply(&call, tensor, &shape)
+}
+
+/// Consecutive parts of `sizes` along `axis`; where `drops`, without that dimension.
+fn parts(call: &CpuCall<'_>, tensor: &HostTensor, axis: usize, sizes: &[usize], drops: bool) -> Computed {
+    let (dims, mut start) = (tensor.shape().dims(), 0);
+    let mut results = CpuResult::default();
+    for &count in sizes {
+        let mut axes: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
+        axes[axis] = Axis::Steps { start, step: 1, count };
+        start += count;
+        let moves = Moves::new(dims, axes);
+        let mut shape = moves.dims().to_vec();
+        if drops {
+            shape.remove(axis);
+        }
+        results.tensors.extend(moves.apply(call, tensor, &shape)?.tensors);
+    }
+    Ok(results)
+}
+
+fn split(call: CpuCall<'_>) -> Computed {
+    let [axis, tensor] = take(&call)?;
+    let axis = axis_of(integer(axis, "split_dim")?, tensor.shape().rank(), "split_dim")?;
+    let count = int_attr(call.attrs, "num_split")?.and_then(|count| usize::try_from(count).ok());
+    let count = count
+        .filter(|&count| count > 0)
+        .ok_or_else(|| invalid("Number of ways to split should be > 0, given by attribute 'num_split'"))?;
+    let dim = tensor.shape().dims()[axis];
+    if !dim.is_multiple_of(count) {
+        return Err(invalid(format!(
+            "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {dim}) \
+             and num_split {count}"
+        )));
+    }
+    parts(&call, tensor, axis, &vec![dim / count; count], false)
+}
+
+fn split_sizes(call: CpuCall<'_>) -> Computed {
+    let [tensor, sizes, axis] = take(&call)?;
+    let axis = axis_of(integer(axis, "split_dim")?, tensor.shape().rank(), "split_dim")?;
+    let (sizes, dim) = (integers(sizes, "size_splits")?, tensor.shape().dims()[axis]);
+    let known: i64 =
+        sizes.iter().filter(|&&size| size != -1).fold(0, |sum: i64, &size| sum.saturating_add(size));
+    let (unknown, rest) = (sizes.iter().filter(|&&size| size == -1).count(), dim as i64 - known);
+    let fits = match unknown {
+        0 => rest == 0,
+        _ => unknown == 1 && rest >= 0,
+    };
+    let sizes: Option<SmallVec<[usize; 8]>> =
+        sizes.iter().map(|&size| usize::try_from(if size == -1 { rest } else { size }).ok()).collect();
+    match sizes.filter(|_| fits) {
+        Some(sizes) => parts(&call, tensor, axis, &sizes, false),
+        None => Err(invalid(format!(
+            "Determined shape must either match input shape along split_dim exactly if fully specified, or be less \
+             than the size of the input along split_dim if not fully specified. Got: {known} of {dim}"
+        ))),
+    }
+}
+
+fn unpack(call: CpuCall<'_>) -> Computed {
+    let [tensor] = take(&call)?;
+    let axis = axis_of(int_attr(call.attrs, "axis")?.unwrap_or(0), tensor.shape().rank(), "axis")?;
+    let dim = tensor.shape().dims()[axis];
+    if let Some(count) = int_attr(call.attrs, "num")?.filter(|&count| count != dim as i64) {
+        let shape = tensor.shape();
+        return Err(invalid(format!("Input shape axis {axis} must equal {count}, got shape {shape}")));
+    }
+    parts(&call, tensor, axis, &vec![1; dim], true)
+}
+
+fn reverse(call: CpuCall<'_>) -> Computed {
+    let [tensor, axes] = take(&call)?;
+    let (dims, axes) = (tensor.shape().dims(), integers(axes, "axis")?);
+    let mut chosen: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
+    let mut seen = vec![false; dims.len()];
+    for &axis in &axes {
+        let axis = axis_of(axis, dims.len(), "axis")?;
+        if std::mem::replace(&mut seen[axis], true) {
+            return Err(invalid(format!("axis {axis} specified more than once.")));
+        }
+        chosen[axis] = Axis::Steps { start: dims[axis].saturating_sub(1), step: -1, count: dims[axis] };
+    }
+    Moves::new(dims, chosen).apply(&call, tensor, dims)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let forms = Forms { string: true, ..Forms::default() };
+    ops.add("tf.Slice").cpu(slice).forms(forms);
+    ops.add("tf.StridedSlice").cpu(strided_slice).forms(forms);
+    ops.add("tf.Split").cpu(split).forms(forms);
+    ops.add("tf.SplitV").cpu(split_sizes).forms(forms);
+    ops.add("tf.Unpack").cpu(unpack).forms(forms);
+    ops.add("tf.ReverseV2").cpu(reverse).forms(forms);
+}

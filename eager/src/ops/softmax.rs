@@ -1,0 +1,159 @@
+//! Softmax, and the cross-entropy of logits with its gradient.
+
+use smallvec::smallvec;
+use tfrt_host::{Chain, DType, Diagnostic};
+use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_math::{CrossEntropy, CrossEntropyInput, Float, LogSoftmax, Softmax, SparseCrossEntropy};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
+
+use super::elementwise::broadcast_shape;
+use super::layout::broadcast_moves;
+use super::support::{Computed, Described, invalid, product, same, tensors_after, unsupported, with_float};
+use crate::{CpuCall, CpuResult, MetadataCall, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf softmax op");
+
+fn softmax_metadata(call: MetadataCall<'_>) -> Described {
+    let [logits] = call.take()?;
+    if logits.shape.rank() == 0 {
+        return Err(invalid("logits must have >= 1 dimension, got []"));
+    }
+    same(call)
+}
+
+/// The rows and columns of a tensor whose last dimension is a row.
+fn rows(tensor: &DenseHostTensor) -> (usize, usize) {
+    match tensor.shape().dims() {
+        [outer @ .., columns] => (product(outer), *columns),
+        [] => (1, 1),
+    }
+}
+
+fn softmax<T: Element + Float>(call: &CpuCall<'_>, log: bool) -> Computed {
+    let ([x], out) = (call.dense()?, call.allocate(0)?);
+    let ((rows, columns), result) = (rows(x), HostTensor::from(out.clone()));
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
+    let operands = (x.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+    if log {
+        run(call.cx, LogSoftmax::new(rows, columns), operands, |x| x, |out| out, result).map(CpuResult::from)
+    } else {
+        run(call.cx, Softmax::new(rows, columns), operands, |x| x, |out| out, result).map(CpuResult::from)
+    }
+}
+
+/// Losses and gradients.
+fn losses_metadata(call: MetadataCall<'_>) -> Described {
+    let [logits, labels] = call.take()?;
+    let shape = broadcast_shape(&logits.shape, &labels.shape).map_err(|_| {
+        invalid(format!(
+            "logits and labels must be broadcastable: logits_size={} labels_size={}",
+            logits.shape, labels.shape
+        ))
+    })?;
+    if shape.rank() != 2 || logits.dtype != labels.dtype {
+        return Err(invalid(format!(
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, and of one type: {logits} and {labels}"
+        )));
+    }
+    let losses = TensorMetadata::new(logits.dtype, [shape.dims()[0]]);
+    Ok(smallvec![losses, TensorMetadata::new(logits.dtype, shape)])
+}
+
+fn sparse_losses_metadata(call: MetadataCall<'_>) -> Described {
+    let [logits, labels] = call.take()?;
+    if logits.shape.rank() != 2 {
+        return Err(invalid(format!("logits must be 2-D, but got shape {}", logits.shape)));
+    }
+    if labels.shape.rank() != 1 || labels.shape.dims()[0] != logits.shape.dims()[0] {
+        return Err(invalid(format!(
+            "logits and labels must have the same first dimension, got logits shape {} and labels shape {}",
+            logits.shape, labels.shape
+        )));
+    }
+    if logits.shape.dims()[1] == 0 {
+        return Err(invalid(format!("Must have at least one class, but got logits shape {}", logits.shape)));
+    }
+    Ok(smallvec![TensorMetadata::new(logits.dtype, labels.shape.clone()), logits.clone()])
+}
+
+fn losses(call: CpuCall<'_>) -> Computed {
+    let ([logits, labels], out) = (call.dense()?, (call.allocate(0)?, call.allocate(1)?));
+    let ((rows, columns), dims) = (rows(&out.1), out.1.shape().dims());
+    if out.1.num_elements() == 0 {
+        return Ok(tensors_after(Chain.into(), [out.0, out.1]));
+    }
+    let whole = |tensor: &DenseHostTensor| {
+        if tensor.shape().dims() == dims {
+            return Ok(tensor.clone());
+        }
+        let moves = broadcast_moves(tensor.shape().dims(), dims);
+        moves
+            .ok_or_else(|| invalid("logits and labels must be broadcastable"))?
+            .copy_dense(&call, tensor, dims)
+    };
+    let (logits, labels) = (whole(logits)?, whole(labels)?);
+    with_float!(logits.dtype(), "tf.SoftmaxCrossEntropyWithLogits", |T| {
+        let plan = CrossEntropy::<T>::new(rows, columns).map_err(shape_error)?.unit_mass();
+        let reads = (logits.read_owned::<T>(&ME)?, labels.read_owned::<T>(&ME)?);
+        let writes = (out.0.write_owned::<T>(&ME)?, out.1.write_owned::<T>(&ME)?);
+        let done = run(
+            call.cx,
+            Ok(plan),
+            (reads, writes),
+            |(logits, labels)| CrossEntropyInput { logits, labels },
+            |(losses, gradients)| (losses, gradients),
+            Chain,
+        )?;
+        Ok(tensors_after(done, [out.0, out.1]))
+    })
+}
+
+fn sparse_losses(call: CpuCall<'_>) -> Computed {
+    let [logits, labels] = call.dense()?;
+    with_float!(logits.dtype(), "tf.SparseSoftmaxCrossEntropyWithLogits", |T| match labels.dtype() {
+        DType::I32 => sparse_losses_of::<T, i32>(&call, logits, labels),
+        DType::I64 => sparse_losses_of::<T, i64>(&call, logits, labels),
+        other => Err(unsupported("labels", other)),
+    })
+}
+
+fn sparse_losses_of<T: Element + Float, L: Element + tfrt_math::Labels>(
+    call: &CpuCall<'_>,
+    logits: &DenseHostTensor,
+    labels: &DenseHostTensor,
+) -> Computed {
+    let (out, (rows, columns)) = ((call.allocate(0)?, call.allocate(1)?), rows(logits));
+    let classes = labels.read_owned::<L>(&ME)?;
+    if let Some(wrong) =
+        classes.iter().map(|label| label.class()).find(|&class| class < 0 || class >= columns as i64)
+    {
+        return Err(invalid(format!(
+            "Received a label value of {wrong} which is outside the valid range of [0, {columns})."
+        )));
+    }
+    let plan = SparseCrossEntropy::<T, L>::new(rows, columns).map_err(shape_error)?;
+    let reads = (logits.read_owned::<T>(&ME)?, classes);
+    let writes = (out.0.write_owned::<T>(&ME)?, out.1.write_owned::<T>(&ME)?);
+    let done = run(
+        call.cx,
+        Ok(plan),
+        (reads, writes),
+        |(logits, labels)| CrossEntropyInput { logits, labels },
+        |(losses, gradients)| (losses, gradients),
+        Chain,
+    )?;
+    Ok(tensors_after(done, [out.0, out.1]))
+}
+
+fn either(call: &CpuCall<'_>, log: bool) -> Result<CpuResult, Diagnostic> {
+    with_float!(call.result(0)?.dtype, "tf.Softmax", |T| softmax::<T>(call, log))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Softmax").metadata(softmax_metadata).cpu(|call| either(&call, false));
+    ops.add("tf.LogSoftmax").metadata(softmax_metadata).cpu(|call| either(&call, true));
+    ops.add("tf.SoftmaxCrossEntropyWithLogits").metadata(losses_metadata).cpu(losses);
+    ops.add("tf.SparseSoftmaxCrossEntropyWithLogits").metadata(sparse_losses_metadata).cpu(sparse_losses);
+}
