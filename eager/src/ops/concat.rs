@@ -86,7 +86,7 @@ impl<'t> Joined<'t> {
         let shape = TensorShape::new(&self.dims)?;
         let row = self.runs.iter().fold(0, |sum: usize, &run| sum.saturating_add(run));
         let count = shape.num_elements()?;
-        let rows = if row == 0 { 0 } else { count / row };
+        let rows = count.checked_div(row).unwrap_or(0);
         let dtype = self.tensors[0].dtype();
         if let HostTensor::String(_) = self.tensors[0] {
             let mut strings = room_for(count)?;

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::math::run::{run, shape_error};
-use tfrt_math::{Max, Mean, Min, Prod, Reduce, Reduction, Sum};
+use tfrt_math::{Float, Max, Mean, Min, Prod, Reduce, Reduction, Sum};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::elementwise::{combine_two, map};
@@ -155,8 +155,8 @@ fn l2_loss(call: CpuCall<'_>) -> Computed {
     let [x] = call.dense()?;
     let mut out = call.allocate(0)?;
     with_float!(x.dtype(), "tf.L2Loss", |T| {
-        let sum: f64 = x.read::<T>(&ME)?.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
-        out.elements_mut::<T>()?.fill(<T as tfrt_math::Float>::from_f64(0.5 * sum));
+        let sum: f64 = x.read::<T>(&ME)?.iter().map(|&x| Float::to_f64(x).powi(2)).sum();
+        out.elements_mut::<T>()?.fill(<T as Float>::from_f64(0.5 * sum));
         Ok(out.into())
     })
 }
