@@ -9,8 +9,15 @@
 //! What an operation touches is what it declares; a launch is observed while it runs. Uses are looked at when the
 //! operation is done, when all that is ordered before it has been looked at.
 //!
-//! The host counts as one thread: what one of its threads has seen, operations queued by all of them come after. The
-//! checker never changes what a program does; it collects reports. It is off unless a device is made with one, and then
+//! The host counts as one thread: what one of its threads has seen, operations queued by all of them come after. That is
+//! right for kernels that chains order, whichever threads they run on. Kernels that no chain orders come in the order of
+//! this run; so a missing *chain* between two device calls may be taken for an order, which hides a mistake and never makes
+//! one up. With one thread (the single-threaded queue) that order is the program's, and every run finds the same.
+//!
+//! Host memory is not the checker's business: a copy in flight holds its host buffer, and a host kernel that does not wait
+//! gets an error there and then, which names both places (`front/host_hold.rs`).
+//!
+//! The checker never changes what a program does; it collects reports. It is off unless a device is made with one, and then
 //! nothing of it is computed.
 //!
 //! | file | idea |
@@ -135,11 +142,6 @@ impl Checker {
             leak(Mistake::LeakedBuffer, format!("device memory of {bytes} bytes"), origin);
         }
         reports
-    }
-
-    /// The host reads or writes memory that devices use.
-    pub fn host_access(&self, address: u64, bytes: u64, writes: bool, origin: Origin) {
-        self.state.lock().host_access(address, bytes, writes, origin);
     }
 }
 
@@ -347,39 +349,6 @@ impl State {
         buffer.map_or_else(String::new, |b| {
             format!(", from byte {} of a buffer of {} bytes", address - b.address, b.bytes)
         })
-    }
-
-    fn host_access(&mut self, address: u64, bytes: u64, writes: bool, origin: Origin) {
-        let wanted =
-            Access { address, bytes, kind: if writes { AccessKind::Write } else { AccessKind::Read } };
-        let uses = |kind| writes || kind != AccessKind::Read;
-        let mut running: Vec<_> = self
-            .in_flight
-            .values()
-            .filter(|flight| flight.accesses.iter().any(|a| uses(a.kind) && a.overlaps(&wanted)))
-            .map(|flight| flight.operation.clone())
-            .collect();
-        running.sort_unstable_by_key(|operation| operation.sequence);
-        let unseen = self.shadow.unseen(address, bytes, &self.host, writes).map(|conflict| conflict.earlier);
-        let Some(operation) = running.into_iter().next().or(unseen) else { return };
-        let message = format!(
-            "the host {} memory that {} on stream {} may still be using",
-            if writes { "writes" } else { "reads" },
-            operation.name,
-            operation.stream
-        );
-        let advice = format!(
-            "record an event on stream {} after {}, and synchronize with it before the host goes on",
-            operation.stream, operation.origin
-        );
-        self.report(Report {
-            mistake: Mistake::HostAccess,
-            message,
-            at: origin,
-            other: Some(("used", operation.origin.clone())),
-            advice: Some(advice),
-            times: 1,
-        });
     }
 }
 

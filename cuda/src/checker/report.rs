@@ -19,8 +19,6 @@ pub enum Mistake {
     OutOfBounds,
     /// Bytes are read that nobody wrote.
     Uninitialized,
-    /// The host touches memory that queued work still uses.
-    HostAccess,
     /// A stream waits for an event that was never recorded, which waits for nothing.
     NeverRecorded,
     /// A stream was not destroyed.
@@ -35,7 +33,7 @@ impl Mistake {
     /// The runtime's error code for it.
     pub fn code(self) -> ErrorCode {
         match self {
-            Self::Race | Self::UseBeforeAllocation | Self::HostAccess => ErrorCode::DataRace,
+            Self::Race | Self::UseBeforeAllocation => ErrorCode::DataRace,
             Self::OutOfBounds => ErrorCode::OutOfRange,
             Self::Uninitialized => ErrorCode::InvalidArgument,
             Self::UseAfterFree | Self::NeverRecorded => ErrorCode::FailedPrecondition,

@@ -158,23 +158,6 @@ impl Shadow {
         conflict
     }
 
-    /// The first use of the bytes that whoever has this clock does not know to be done; reads too, if asked for.
-    pub(super) fn unseen(&self, address: u64, bytes: u64, clock: &Clock, reads: bool) -> Option<Conflict> {
-        let end = address.saturating_add(bytes);
-        let first = self.cells.range(..=address).next_back().map_or(address, |(&start, _)| start);
-        self.cells.range(first..end).filter(|(_, cell)| cell.end > address).find_map(|(&start, cell)| {
-            let writes = cell.written.iter().filter(|write| !write.is_grant).map(|write| (write, true));
-            let uses = writes.chain(cell.reads.iter().filter(|_| reads).map(|read| (read, false)));
-            uses.into_iter().find(|(earlier, _)| !earlier.is_known_to(clock)).map(
-                |(earlier, earlier_wrote)| Conflict {
-                    earlier: earlier.clone(),
-                    earlier_wrote,
-                    address: start.max(address),
-                },
-            )
-        })
-    }
-
     /// Cuts the cell that holds the address, so that one begins there.
     fn cut(&mut self, address: u64) {
         let Some((_, cell)) = self.cells.range_mut(..address).next_back() else { return };

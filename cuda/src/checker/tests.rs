@@ -284,25 +284,6 @@ fn memory_that_nobody_wrote_is_not_read() {
 }
 
 #[test]
-fn the_host_keeps_off_what_is_in_flight() {
-    let mut p = Program::new();
-    let copy = p.queue(S, 10, &[write()]);
-    p.checker.host_access(4096, 4, false, at(11));
-    assert_eq!(p.found(), [(Mistake::HostAccess, 11, Some(10))]);
-    p.done(copy, &[]);
-    // Done, but the host does not know.
-    p.checker.host_access(4096, 4, false, at(12));
-    assert_eq!(p.found().len(), 2);
-    p.checker.host_saw_stream(S);
-    p.checker.host_access(4096, 4, true, at(13));
-    p.run(S, 14, &[read()]);
-    p.checker.host_access(4096, 4, false, at(15));
-    assert_eq!(p.found().len(), 2);
-    p.checker.host_access(4096, 4, true, at(16));
-    assert_eq!(p.found()[2], (Mistake::HostAccess, 16, Some(14)));
-}
-
-#[test]
 fn waiting_for_what_was_never_recorded_is_a_mistake() {
     let p = Program::new();
     p.checker.stream_waits(T, E, false, at(10)).unwrap();

@@ -107,10 +107,10 @@ impl Stream {
         let recorded = graph.0.recorded.lock();
         let mut holds = Vec::new();
         for buffer in &recorded.host_reads {
-            holds.push(Hold::read(buffer)?);
+            holds.push(Hold::read(buffer, self.context())?);
         }
         for buffer in &recorded.host_writes {
-            holds.push(Hold::write(buffer)?);
+            holds.push(Hold::write(buffer, self.context())?);
         }
         for buffer in &recorded.buffers {
             buffer.used_on(self)?;

@@ -2,7 +2,7 @@
 //!
 //! For as long as a copy may touch a host buffer, the buffer's guard is held, so that a host kernel which does not wait gets
 //! an error instead of half a result. Several copies may use one buffer at a time (the streams order them); they share one
-//! guard, which is the stronger of what they need.
+//! guard, which is the stronger of what they need. Where a checker watches, the error also says where the copy was queued.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -11,6 +11,9 @@ use parking_lot::Mutex;
 use tfrt_host::Diagnostic;
 use tfrt_host::host_buffer::{HostBuffer, ReadGuard, WriteGuard};
 use tfrt_tensor::Accessor;
+
+use super::context::Context;
+use crate::origin::Origin;
 
 enum Guard {
     Read {
@@ -33,16 +36,30 @@ static HELD: Mutex<Option<HashMap<usize, Weak<Hold>>>> = Mutex::new(None);
 
 static COPY: Accessor = Accessor::new("a device copy in flight");
 
+/// Whom an error names: of a copy that is queued here and now, its place, if somebody wants to know that.
+fn placed(context: &Context) -> Option<Accessor> {
+    context.is_observed().then(|| {
+        Accessor::interned(&format!(
+            "a device copy in flight, queued by {} and ordered by its chain, or by an event recorded behind it",
+            Origin::here()
+        ))
+    })
+}
+
 impl Hold {
-    /// Holds a buffer that a copy reads.
-    pub(super) fn read(buffer: &HostBuffer) -> Result<Arc<Self>, Diagnostic> {
-        Self::share(buffer, |_| true, || Ok(Guard::Read { _guard: COPY.read_owned(buffer)? }))
+    /// Holds a buffer that a copy of a context's reads.
+    pub(super) fn read(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
+        let placed = placed(context);
+        let copy = placed.as_ref().unwrap_or(&COPY);
+        Self::share(buffer, |_| true, || Ok(Guard::Read { _guard: copy.read_owned(buffer)? }))
     }
 
-    /// Holds a buffer that a copy writes.
-    pub(super) fn write(buffer: &HostBuffer) -> Result<Arc<Self>, Diagnostic> {
+    /// Holds a buffer that a copy of a context's writes.
+    pub(super) fn write(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
+        let placed = placed(context);
+        let copy = placed.as_ref().unwrap_or(&COPY);
         let suffices = |guard: &Guard| matches!(guard, Guard::Write { .. });
-        Self::share(buffer, suffices, || Ok(Guard::Write { _guard: COPY.write_owned(buffer)? }))
+        Self::share(buffer, suffices, || Ok(Guard::Write { _guard: copy.write_owned(buffer)? }))
     }
 
     fn share(

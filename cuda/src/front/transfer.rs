@@ -197,7 +197,7 @@ impl Stream {
         }
         // The rows fit into the source, so that their bytes can be counted.
         let bytes = (extent.width * extent.height) as usize;
-        let hold = Hold::read(src)?;
+        let hold = Hold::read(src, context)?;
         let pinned = context.is_pinned(src);
         if pinned || (context.device().properties().pageable_copies && bytes > STAGED_BYTES_MAX) {
             // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
@@ -274,7 +274,7 @@ impl Stream {
             unsafe { self.queue_rows(&direct)? };
             return Ok(Transferred::Now);
         }
-        let hold = Hold::write(dst)?;
+        let hold = Hold::write(dst, context)?;
         let pinned = context.is_pinned(dst);
         if pinned || context.device().properties().pageable_copies {
             // SAFETY: the hold keeps the buffer alive, and everybody else away, until the stream has passed the copy.

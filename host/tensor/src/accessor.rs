@@ -31,6 +31,19 @@ impl Accessor {
         Self { name, number: AtomicU32::new(0) }
     }
 
+    /// An accessor whose name is made as the program runs. Each different name is kept for the life of the process: for
+    /// names of places in programs, where somebody wants to know them.
+    pub fn interned(name: &str) -> Self {
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = names.iter().copied().find(|&known| known == name);
+        let name = known.unwrap_or_else(|| {
+            let name: &'static str = String::from(name).leak();
+            names.push(name);
+            name
+        });
+        Self::new(name)
+    }
+
     /// The name.
     pub fn name(&self) -> &'static str {
         self.name
@@ -120,6 +133,9 @@ mod tests {
         static ALSO_A: Accessor = Accessor::new("test.accessor.a");
         static B: Accessor = Accessor::new("test.accessor.b");
         assert_eq!(A.number(), ALSO_A.number());
+        assert_eq!(Accessor::interned("test.accessor.a").number(), A.number());
+        let (made, again) = (Accessor::interned("test.accessor.c"), Accessor::interned("test.accessor.c"));
+        assert_eq!((made.number(), made.name().as_ptr()), (again.number(), again.name().as_ptr()));
         assert_ne!(A.number(), B.number());
         let conflict = AccessError::Conflict { holder: B.number(), held: Access::Write };
         let error = A.refused(conflict, Access::Read);

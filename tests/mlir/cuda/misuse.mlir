@@ -223,7 +223,7 @@ func @destroyed_library() {
   tfrt.return
 }
 
-// Vectors longer than their buffers, an increment of zero, a negative length.
+// Vectors longer than their buffers, and one of a negative length.
 func @blas_beyond_its_operands() {
   %zero = tfrt.constant.i32 0
   %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
