@@ -58,10 +58,13 @@ impl Shared {
 
     /// Makes the context current on this thread, and fails if it is of no use any more.
     pub(super) fn bind(&self) -> Result<()> {
-        if let Some(failure) = &*self.failure.lock() {
-            return Err(failure.clone());
-        }
+        self.works()?;
         self.make_current()
+    }
+
+    /// The failure that ended the context's life, if one did.
+    pub(super) fn works(&self) -> Result<()> {
+        self.failure.lock().clone().map_or(Ok(()), Err)
     }
 
     /// The same for cleaning up, which goes on after a failure.

@@ -66,9 +66,11 @@ impl Events for GpuContext {
     }
 
     fn synchronize_event(&self, event: &Event) -> Result<()> {
-        let shared = self.bound()?;
+        // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
+        self.shared.make_current()?;
         // SAFETY: the event is alive.
-        shared.check(unsafe { sys::cuEventSynchronize(event.raw) }, "cuEventSynchronize")
+        self.shared.check(unsafe { sys::cuEventSynchronize(event.raw) }, "cuEventSynchronize")?;
+        self.shared.works()
     }
 
     fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {

@@ -111,9 +111,11 @@ impl Streams for GpuContext {
     }
 
     fn synchronize_stream(&self, stream: &Stream) -> Result<()> {
-        let shared = self.bound()?;
+        // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
+        self.shared.make_current()?;
         // SAFETY: the stream is alive.
-        shared.check(unsafe { sys::cuStreamSynchronize(stream.raw) }, "cuStreamSynchronize")
+        self.shared.check(unsafe { sys::cuStreamSynchronize(stream.raw) }, "cuStreamSynchronize")?;
+        self.shared.works()
     }
 
     fn wait_event(&self, stream: &Stream, event: &Event) -> Result<()> {

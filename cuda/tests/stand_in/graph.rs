@@ -1,0 +1,120 @@
+//! Captures and graphs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::state::Answer;
+use super::stream::{Body, Stream};
+
+/// The operations that are last on a stream: all others lie before them.
+pub(crate) type Frontier = BTreeSet<usize>;
+
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) kind: &'static str,
+    pub(crate) body: Body,
+    pub(crate) before: Frontier,
+}
+
+pub(crate) struct Capture {
+    pub(crate) id: u64,
+    origin: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    nodes: Vec<Node>,
+    frontiers: HashMap<usize, Frontier>,
+    joined: Vec<Arc<Stream>>,
+}
+
+/// CUDA_ERROR_STREAM_CAPTURE_*.
+const UNMATCHED: i32 = 903;
+const UNJOINED: i32 = 904;
+const MERGE: i32 = 902;
+
+impl Capture {
+    pub(crate) fn begin(stream: &Stream) -> Answer {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut capture = stream.capture.lock();
+        if capture.is_some() {
+            // CUDA_ERROR_ILLEGAL_STATE
+            return Err(401);
+        }
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        *capture = Some(Arc::new(Self { id, origin: stream.id(), state: Mutex::default() }));
+        Ok(())
+    }
+
+    pub(crate) fn add(&self, stream: usize, kind: &'static str, body: Body) {
+        let State { nodes, frontiers, .. } = &mut *self.state.lock();
+        let frontier = frontiers.entry(stream).or_default();
+        let before = std::mem::replace(frontier, [nodes.len()].into());
+        nodes.push(Node { kind, body, before });
+    }
+
+    pub(crate) fn frontier(&self, stream: usize) -> Frontier {
+        self.state.lock().frontiers.get(&stream).cloned().unwrap_or_default()
+    }
+
+    /// A stream that waits for an event of the capture takes part in it.
+    pub(crate) fn join(me: &Arc<Self>, stream: &Arc<Stream>, event: &Frontier) -> Answer {
+        let mut capture = stream.capture.lock();
+        match &*capture {
+            Some(other) if !Arc::ptr_eq(other, me) => return Err(MERGE),
+            Some(_) => {}
+            None => {
+                *capture = Some(me.clone());
+                me.state.lock().joined.push(stream.clone());
+            }
+        }
+        me.state.lock().frontiers.entry(stream.id()).or_default().extend(event);
+        Ok(())
+    }
+
+    /// Ends the capture that began on a stream.
+    pub(crate) fn end(stream: &Stream) -> Answer<Vec<Node>> {
+        let capture = stream.capture.lock().take().ok_or(401)?;
+        let mut state = capture.state.lock();
+        for joined in std::mem::take(&mut state.joined) {
+            *joined.capture.lock() = None;
+        }
+        if capture.origin != stream.id() {
+            return Err(UNMATCHED);
+        }
+        // All that lies before the end of the stream it began on.
+        let mut before = state.frontiers.get(&capture.origin).cloned().unwrap_or_default();
+        for node in (0..state.nodes.len()).rev() {
+            if before.contains(&node) {
+                before.extend(state.nodes[node].before.clone());
+            }
+        }
+        if before.len() < state.nodes.len() {
+            return Err(UNJOINED);
+        }
+        Ok(std::mem::take(&mut state.nodes))
+    }
+}
+
+/// A graph that can be launched.
+pub(crate) struct Instance(pub(crate) Mutex<Vec<Node>>);
+
+impl Instance {
+    /// Why a graph cannot take the place of the instance's, as the driver numbers it.
+    pub(crate) fn update(&self, nodes: &[Node]) -> Result<(), i32> {
+        let mut known = self.0.lock();
+        let places = |nodes: &[Node]| nodes.iter().map(|node| node.before.clone()).collect::<Vec<_>>();
+        if places(&known) != places(nodes) {
+            return Err(2);
+        }
+        if known.iter().zip(nodes).any(|(old, new)| old.kind != new.kind) {
+            return Err(3);
+        }
+        *known = nodes.to_vec();
+        Ok(())
+    }
+}

@@ -1,0 +1,263 @@
+//! Contexts, handles and memory.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
+
+pub(crate) const SUCCESS: c_int = 0;
+pub(crate) const INVALID_VALUE: c_int = 1;
+pub(crate) const OUT_OF_MEMORY: c_int = 2;
+pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
+
+/// A call's result, inside.
+pub(crate) type Answer<T = ()> = Result<T, c_int>;
+
+/// How many devices there are.
+pub(crate) const DEVICES: usize = 2;
+/// Bytes of each.
+pub(crate) const DEVICE_BYTES: usize = 4 << 30;
+
+/// The backend did what it must not: the process ends, as the answer to a wrong call may be ignored where nobody could be
+/// told of it.
+#[expect(clippy::print_stderr, reason = "the last words of the process")]
+pub(crate) fn violation(what: impl std::fmt::Display) -> ! {
+    eprintln!("stand-in driver: {what}");
+    std::process::abort();
+}
+
+/// What an entry point answers.
+pub(crate) fn answer(result: Answer) -> c_int {
+    result.err().unwrap_or(SUCCESS)
+}
+
+#[derive(Default)]
+pub(crate) struct Context {
+    pub(crate) device: usize,
+    retained: AtomicUsize,
+    failure: Mutex<Option<c_int>>,
+}
+
+static CONTEXTS: LazyLock<[Context; DEVICES]> =
+    LazyLock::new(|| std::array::from_fn(|device| Context { device, ..Context::default() }));
+
+thread_local! {
+    static CURRENT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+impl Context {
+    pub(crate) fn of_device(device: c_int) -> Answer<&'static Self> {
+        usize::try_from(device).ok().and_then(|device| CONTEXTS.get(device)).ok_or(101)
+    }
+
+    /// As the driver's handle.
+    pub(crate) fn raw(&'static self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    pub(crate) fn from_raw(raw: *mut c_void) -> &'static Self {
+        CONTEXTS
+            .iter()
+            .find(|context| context.raw() == raw)
+            .unwrap_or_else(|| violation("no context has this handle"))
+    }
+
+    /// The calling thread's, which every call but a few needs.
+    pub(crate) fn current(call: &str) -> &'static Self {
+        let context = CURRENT.get().map(|device| &CONTEXTS[device]);
+        let context = context.unwrap_or_else(|| violation(format_args!("{call} without a current context")));
+        if context.retained.load(Ordering::SeqCst) == 0 {
+            violation(format_args!("{call} in a context that was released"));
+        }
+        context
+    }
+
+    /// As [`Context::current`], or the failure that ended the context's life.
+    pub(crate) fn working(call: &str) -> Answer<&'static Self> {
+        let context = Self::current(call);
+        context.failure.lock().map_or(Ok(context), Err)
+    }
+
+    pub(crate) fn current_raw() -> *mut c_void {
+        CURRENT.get().map_or(std::ptr::null_mut(), |device| CONTEXTS[device].raw())
+    }
+
+    pub(crate) fn make_current(&self) {
+        CURRENT.set(Some(self.device));
+    }
+
+    pub(crate) fn retain(&self) {
+        self.retained.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn release(&self) {
+        match self.retained.fetch_sub(1, Ordering::SeqCst) {
+            0 => violation("a context is released that was not retained"),
+            1 => {
+                let left: Vec<_> =
+                    HANDLES.lock().values().filter(|h| h.device == self.device).map(|h| h.kind).collect();
+                let blocks = BLOCKS.lock().values().filter(|block| block.device == self.device).count();
+                if !left.is_empty() || blocks > 0 {
+                    violation(format_args!(
+                        "a context is released with {left:?} and {blocks} blocks of memory left"
+                    ));
+                }
+                // The next one who retains it starts anew.
+                *self.failure.lock() = None;
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn failure(&self) -> Option<c_int> {
+        *self.failure.lock()
+    }
+
+    pub(crate) fn fail(&self, status: c_int) {
+        self.failure.lock().get_or_insert(status);
+    }
+}
+
+struct Handle {
+    device: usize,
+    kind: &'static str,
+    object: Arc<dyn Any + Send + Sync>,
+}
+
+/// What is alive, by the driver's handles.
+static HANDLES: LazyLock<Mutex<HashMap<usize, Handle>>> = LazyLock::new(Mutex::default);
+
+/// Makes a handle for an object.
+pub(crate) fn keep<T: Any + Send + Sync>(
+    context: &Context,
+    kind: &'static str,
+    object: Arc<T>,
+) -> *mut c_void {
+    let raw = Arc::as_ptr(&object).cast_mut().cast::<c_void>();
+    HANDLES.lock().insert(raw.addr(), Handle { device: context.device, kind, object });
+    raw
+}
+
+fn known<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> (usize, Arc<T>) {
+    let handles = HANDLES.lock();
+    let handle =
+        handles.get(&raw.addr()).unwrap_or_else(|| violation(format_args!("{call}: a handle that is gone")));
+    let object = Arc::clone(&handle.object).downcast();
+    (handle.device, object.unwrap_or_else(|_| violation(format_args!("{call} of a {}", handle.kind))))
+}
+
+/// The object of a handle, of whatever context.
+pub(crate) fn find<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> {
+    known(raw, call).1
+}
+
+/// The object of a handle of the current context.
+pub(crate) fn own<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> {
+    let (device, object) = known(raw, call);
+    if device != Context::current(call).device {
+        violation(format_args!("{call} in the context of another device"));
+    }
+    object
+}
+
+/// Ends a handle.
+pub(crate) fn forget<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> {
+    let object = own(raw, call);
+    HANDLES.lock().remove(&raw.addr());
+    object
+}
+
+/// All objects of a kind that a context has.
+pub(crate) fn all<T: Any + Send + Sync>(context: &Context) -> Vec<Arc<T>> {
+    let handles = HANDLES.lock();
+    let own = handles.values().filter(|handle| handle.device == context.device);
+    own.filter_map(|handle| Arc::clone(&handle.object).downcast().ok()).collect()
+}
+
+struct Block {
+    device: usize,
+    bytes: u64,
+}
+
+/// The devices' memory.
+pub(crate) static MEMORY: LazyLock<tfrt_ptx::Memory> = LazyLock::new(tfrt_ptx::Memory::new);
+static BLOCKS: Mutex<BTreeMap<u64, Block>> = Mutex::new(BTreeMap::new());
+
+pub(crate) fn allocate(context: &Context, bytes: usize) -> Answer<u64> {
+    if bytes == 0 {
+        return Err(INVALID_VALUE);
+    }
+    if bytes > free_bytes(context) {
+        return Err(OUT_OF_MEMORY);
+    }
+    let address = MEMORY.allocate(bytes as u64).map_err(|_| OUT_OF_MEMORY)?;
+    // What was never written is not zero.
+    MEMORY.write(address, &vec![0xa5; bytes.min(1 << 20)]).map_err(|_| OUT_OF_MEMORY)?;
+    BLOCKS.lock().insert(address, Block { device: context.device, bytes: bytes as u64 });
+    Ok(address)
+}
+
+pub(crate) fn free_bytes(context: &Context) -> usize {
+    let blocks = BLOCKS.lock();
+    let used: u64 =
+        blocks.values().filter(|block| block.device == context.device).map(|block| block.bytes).sum();
+    DEVICE_BYTES.saturating_sub(used as usize)
+}
+
+pub(crate) fn free(address: u64) -> Answer {
+    let Some(block) = BLOCKS.lock().remove(&address) else {
+        violation("memory is freed that is not allocated");
+    };
+    if block.device != Context::current("cuMemFree").device {
+        violation("memory is freed in the context of another device");
+    }
+    MEMORY.free(address).map_err(|_| INVALID_VALUE)
+}
+
+/// The block that an address lies in.
+pub(crate) fn block_of(address: u64) -> Option<(u64, u64)> {
+    let blocks = BLOCKS.lock();
+    let (&start, block) = blocks.range(..=address).next_back()?;
+    (address < start + block.bytes).then_some((start, block.bytes))
+}
+
+/// That a range of device memory may be the end of a copy.
+pub(crate) fn check_range(address: u64, bytes: u64) -> Answer {
+    let fits = block_of(address).is_some_and(|(start, length)| bytes <= length - (address - start));
+    if fits { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn read(address: u64, bytes: usize) -> Answer<Vec<u8>> {
+    let mut buffer = vec![0; bytes];
+    MEMORY.read(address, &mut buffer).map_err(|_| ILLEGAL_ADDRESS)?;
+    Ok(buffer)
+}
+
+pub(crate) fn write(address: u64, bytes: &[u8]) -> Answer {
+    MEMORY.write(address, bytes).map_err(|_| ILLEGAL_ADDRESS)
+}
+
+/// Elements of device memory.
+pub(crate) fn load<T: bytemuck::Pod>(address: u64, count: usize) -> Answer<Vec<T>> {
+    Ok(bytemuck::pod_collect_to_vec(&read(address, count * size_of::<T>())?))
+}
+
+pub(crate) fn store<T: bytemuck::Pod>(address: u64, elements: &[T]) -> Answer {
+    write(address, bytemuck::cast_slice(elements))
+}
+
+/// Pinned memory of the host: bytes by address, and whether it was only registered.
+pub(crate) static PINNED: Mutex<BTreeMap<usize, (usize, bool)>> = Mutex::new(BTreeMap::new());
+
+/// That the host's end of an asynchronous copy is pinned.
+pub(crate) fn check_pinned(memory: usize, bytes: usize, call: &str) {
+    let pinned = PINNED.lock();
+    let found = pinned.range(..=memory).next_back();
+    if found.is_none_or(|(&start, &(length, _))| memory + bytes > start + length) {
+        violation(format_args!("{call} of host memory that is not pinned"));
+    }
+}
