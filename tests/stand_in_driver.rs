@@ -65,7 +65,7 @@ fn correct(output: &Output) -> i64 {
     let text = succeeded(output);
     let line = text.lines().find(|line| line.starts_with("accuracy:"));
     let number = line.and_then(|line| line.split_once('(')?.1.split(' ').next()?.parse().ok());
-    number.unwrap_or_else(|| panic!("no accuracy in {text:?}"))
+    number.expect("an accuracy")
 }
 
 fn program(name: &str) -> String {

@@ -12,7 +12,10 @@ import json
 import sys
 import time
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("pytorch.py: PyTorch is not installed here")
 
 BATCH, INPUTS, HIDDEN, CLASSES, RATE = 128, 784, 128, 10, 0.1
 

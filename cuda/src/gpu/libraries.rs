@@ -204,6 +204,28 @@ mod tests {
         assert!(inside(folder.path()).contains(&lib));
     }
 
+    /// As the packages of CUDA 12 and 13 lie, with a library that can be loaded everywhere.
+    #[test]
+    fn libraries_of_packages_are_loaded_from_where_they_lie() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let own =
+            maps.lines().find_map(|line| line.split_once('/').filter(|(_, path)| path.contains("libc.so")));
+        let Some((_, library)) = own else { return };
+        for (folder, file) in [
+            ("nvidia/nccl/lib", "libnccl.so.2"),
+            ("nvidia/cu13/lib", "libcublas.so.13"),
+            ("nvidia/cudnn/lib", "libcudnn.so.9"),
+            ("lib64", "libnvrtc.so.13"),
+        ] {
+            let root = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+            let path = root.path().join(folder).join(file);
+            std::os::unix::fs::symlink(format!("/{library}"), &path).unwrap();
+            let (_, found) = find(&[file], &inside(root.path()), &mut Vec::new()).unwrap();
+            assert_eq!(found, path);
+        }
+    }
+
     #[test]
     fn a_file_that_is_no_library_is_told_of() {
         let folder = tempfile::tempdir().unwrap();

@@ -162,10 +162,11 @@ impl Memory for GpuContext {
     }
 
     unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()> {
+        let shared = self.bound()?;
         let flags = sys::CU_MEMHOSTREGISTER_PORTABLE;
         // SAFETY: the caller keeps the memory allocated.
         let result = unsafe { sys::cuMemHostRegister_v2(memory.cast(), bytes, flags) };
-        self.bound()?.check(result, "cuMemHostRegister")
+        shared.check(result, "cuMemHostRegister")
     }
 
     fn unregister_host(&self, memory: *mut u8) -> Result<()> {

@@ -14,7 +14,8 @@ use tfrt_ptx::{FaultKind, Launch, OwnThreads, Params};
 use super::graph::{Capture, Instance, Node};
 use super::state::{
     Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, PINNED, all, allocate, block_of,
-    check_pinned, check_range, find, forget, free, free_bytes, keep, own, read, violation, write,
+    check_pinned, check_range, find, forget, forget_variables, free, free_bytes, keep, own, read, violation,
+    write,
 };
 use super::stream::{Event, Stream, status};
 
@@ -26,7 +27,8 @@ macro_rules! entry_points {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> std::ffi::c_int {
-            $crate::state::answer((|| -> $crate::state::Answer { $body })())
+            let body = || -> $crate::state::Answer { $body };
+            $crate::state::answer(body())
         }
     )*};
 }
@@ -511,6 +513,7 @@ entry_points! {
     fn cuModuleUnload(module: *mut c_void) {
         // Code that runs is not taken away.
         all::<Stream>(Context::current("cuModuleUnload")).iter().for_each(|stream| stream.synchronize());
+        forget_variables(module);
         let module = forget::<Module>(module, "cuModuleUnload");
         for function in module.functions.lock().drain(..) {
             let raw = std::ptr::with_exposed_provenance_mut(function);
@@ -531,7 +534,9 @@ entry_points! {
     fn cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: *mut c_void, name: *const c_char) {
         Context::working("cuModuleGetGlobal")?;
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| NOT_FOUND)?;
-        let global = own::<Module>(module, "cuModuleGetGlobal").ptx.global(name).ok_or(NOT_FOUND)?;
+        let ptx = &own::<Module>(module, "cuModuleGetGlobal").ptx;
+        let global = ptx.global(name).ok_or(NOT_FOUND)?;
+        add_variable(module, ptx, global.address, global.bytes);
         put(address, global.address)?;
         put(bytes, global.bytes as usize)
     }

@@ -9,8 +9,6 @@
 //! Streams are threads. What the driver leaves undefined is avoided, not imitated.
 
 #![expect(unsafe_code, reason = "a C interface, made of raw pointers")]
-#![expect(clippy::missing_safety_doc, reason = "the contracts are those of the libraries' headers")]
-#![expect(clippy::too_many_arguments, reason = "as many as the libraries' functions have")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
     reason = "pointers are those that the caller's contract is about"

@@ -225,19 +225,55 @@ pub(crate) fn block_of(address: u64) -> Option<(u64, u64)> {
     (address < start + block.bytes).then_some((start, block.bytes))
 }
 
+/// A variable of a module, which lies in memory of the module's own.
+struct Variable {
+    bytes: u64,
+    ptx: tfrt_ptx::Module,
+    module: usize,
+}
+
+static VARIABLES: Mutex<BTreeMap<u64, Variable>> = Mutex::new(BTreeMap::new());
+
+/// Makes a module's variable known, which the program has asked for.
+pub(crate) fn add_variable(module: *mut c_void, ptx: &tfrt_ptx::Module, address: u64, bytes: u64) {
+    VARIABLES.lock().insert(address, Variable { bytes, ptx: ptx.clone(), module: module.addr() });
+}
+
+/// Forgets a module's variables.
+pub(crate) fn forget_variables(module: *mut c_void) {
+    VARIABLES.lock().retain(|_, variable| variable.module != module.addr());
+}
+
+/// The module whose variable a range lies in.
+fn variable_at(address: u64, bytes: u64) -> Option<tfrt_ptx::Module> {
+    let variables = VARIABLES.lock();
+    let (&start, variable) = variables.range(..=address).next_back()?;
+    let end = address.checked_add(bytes)?;
+    (end <= start + variable.bytes).then(|| variable.ptx.clone())
+}
+
 /// That a range of device memory may be the end of a copy.
 pub(crate) fn check_range(address: u64, bytes: u64) -> Answer {
+    if variable_at(address, bytes).is_some() {
+        return Ok(());
+    }
     let fits = block_of(address).is_some_and(|(start, length)| bytes <= length - (address - start));
     if fits { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
 pub(crate) fn read(address: u64, bytes: usize) -> Answer<Vec<u8>> {
     let mut buffer = vec![0; bytes];
+    if let Some(module) = variable_at(address, bytes as u64) {
+        return module.read(address, &mut buffer).map(|()| buffer).map_err(|_| ILLEGAL_ADDRESS);
+    }
     MEMORY.read(address, &mut buffer).map_err(|_| ILLEGAL_ADDRESS)?;
     Ok(buffer)
 }
 
 pub(crate) fn write(address: u64, bytes: &[u8]) -> Answer {
+    if let Some(module) = variable_at(address, bytes.len() as u64) {
+        return module.write(address, bytes).map_err(|_| ILLEGAL_ADDRESS);
+    }
     MEMORY.write(address, bytes).map_err(|_| ILLEGAL_ADDRESS)
 }
 
