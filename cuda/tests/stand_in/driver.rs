@@ -13,9 +13,9 @@ use tfrt_ptx::{FaultKind, Launch, OwnThreads, Params};
 
 use super::graph::{Capture, Instance, Node};
 use super::state::{
-    Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, PINNED, all, allocate, block_of,
-    check_pinned, check_range, find, forget, forget_variables, free, free_bytes, keep, own, read, violation,
-    write,
+    Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, PINNED, add_variable, all, allocate,
+    block_of, check_pinned, check_range, find, forget, forget_variables, free, free_bytes, keep, own, read,
+    violation, write,
 };
 use super::stream::{Event, Stream, status};
 
