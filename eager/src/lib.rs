@@ -10,6 +10,7 @@
 mod core_runtime;
 mod device;
 mod dispatch;
+mod eager;
 pub mod kernels;
 mod on_device;
 mod op;
@@ -21,6 +22,7 @@ mod tensor_handle;
 
 pub use core_runtime::CoreRuntime;
 pub use device::Device;
+pub use eager::{Eager, Tensor};
 pub use on_device::{
     DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, DeviceQueue, DeviceTensor,
     HostArguments,

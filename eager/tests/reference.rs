@@ -10,7 +10,8 @@ mod support;
 use std::{fmt::Write as _, fs};
 
 use support::{Case, Runner};
-use tfrt_eager::TensorHandle;
+use tfrt_eager::{OpAttrs, Results, TensorHandle};
+use tfrt_host::{AsyncValueRef, Chain};
 use tfrt_tensor::{Accessor, DType, HostTensor, bf16, f16, with_element};
 
 static ME: Accessor = Accessor::new("reference test");
@@ -91,6 +92,39 @@ fn judge(case: &Case, results: &[TensorHandle]) -> Option<String> {
     (!wrong.is_empty()).then(|| wrong.join("; "))
 }
 
+/// How many variables the ops of training change, which are their first arguments.
+fn variables(op: &str) -> usize {
+    match op {
+        "tf.ResourceApplyAdam" => 3,
+        "tf.ResourceApplyMomentum" => 2,
+        "tf.ResourceApplyGradientDescent" | "tf.AssignAddVariableOp" | "tf.AssignSubVariableOp" => 1,
+        _ => 0,
+    }
+}
+
+/// Runs an op on variables of the values that the case has, and gives what they hold afterwards.
+fn change(runner: &Runner, case: &Case, count: usize) -> Results {
+    let none = OpAttrs::new();
+    let handle = |value: &HostTensor| {
+        let mut attrs = OpAttrs::new();
+        attrs.set_type("dtype", value.dtype()).unwrap();
+        let handle = runner.call("tf.VarHandleOp", [], &attrs, 1).remove(0);
+        runner.call("tf.AssignVariableOp", [handle.clone(), runner.handle(value.clone())], &none, 0);
+        handle
+    };
+    let (before, rest) = case.arguments.split_at(count);
+    let handles: Vec<_> = before.iter().map(handle).collect();
+    let rest = rest.iter().map(|tensor| runner.handle(tensor.clone()));
+    let mut chain = AsyncValueRef::available(Chain);
+    runner.call_in_order(&case.op, handles.iter().cloned().chain(rest), &case.attrs, &mut chain);
+    let failed = chain.get().expect("done at once").err();
+    let read = |handle: &TensorHandle| match &failed {
+        Some(error) => TensorHandle::from_error(runner.core.host_device().clone(), error.clone()),
+        None => runner.call("tf.ReadVariableOp", [handle.clone()], &none, 1).remove(0),
+    };
+    handles.iter().map(read).collect()
+}
+
 /// Runs all cases of a family.
 fn check(family: &str) {
     let path = format!("{}/../tests/reference/{family}.txt", env!("CARGO_MANIFEST_DIR"));
@@ -99,7 +133,10 @@ fn check(family: &str) {
     let (mut report, mut wrong) = (String::new(), 0);
     for (number, line) in text.lines().enumerate() {
         let case = Case::parse(line).unwrap_or_else(|error| panic!("{path}:{}: {error}", number + 1));
-        let results = runner.run(&case);
+        let results = match variables(&case.op) {
+            0 => runner.run(&case),
+            count => change(&runner, &case, count),
+        };
         if let Some(what) = judge(&case, &results) {
             wrong += 1;
             let _ = writeln!(report, "{family}.txt:{}: {line}\n    {what}", number + 1);
@@ -119,5 +156,5 @@ macro_rules! families {
 
 families! {
     activation arithmetic cast compare concat constant gather layout matmul order random_numbers reduce shape slice
-    softmax unary
+    softmax training unary
 }

@@ -595,8 +595,45 @@ def random_numbers():
     case("StatelessRandomUniform", shape=np.array([-1], np.int32), seed=np.array([1, 2], np.int32))
 
 
+def change(op, variables, **given):
+    """Records an op that changes variables: their values before are its first arguments, those after its results."""
+    states = {name: tf.Variable(value) for name, value in variables.items()}
+    arguments = [*variables.values(), *filter(is_argument, given.values())]
+    attributes = {name: value for name, value in given.items() if not is_argument(value)}
+    line = text(op, arguments, attributes)
+    handles = {name: state.handle for name, state in states.items()}
+    call = {name: tf.constant(value) if is_argument(value) else value for name, value in given.items()}
+    try:
+        getattr(tf.raw_ops, op)(**handles, **call)
+        outcome = "; ".join(tensor(state.numpy()) for state in states.values())
+    except (tf.errors.OpError, ValueError):
+        outcome = "error"
+    lines.append(f"{line} -> {outcome}")
+
+
+def training():
+    for dtype in FLOATS:
+        def one(value):
+            return np.array(value, dtype)
+
+        def some():
+            return random(dtype, 2, 3)
+
+        change("ResourceApplyGradientDescent", {"var": some()}, alpha=one(0.1), delta=some())
+        for nesterov in (False, True):
+            change("ResourceApplyMomentum", {"var": some(), "accum": some()}, lr=one(0.1), grad=some(), momentum=one(0.9),
+                   use_nesterov=nesterov)
+            change("ResourceApplyAdam", {"var": some(), "m": some(), "v": np.abs(some())}, beta1_power=one(0.9), beta2_power=one(0.875),
+                   lr=one(0.01), beta1=one(0.9), beta2=one(0.99), epsilon=one(1e-3), grad=some(), use_nesterov=nesterov)
+        change("AssignAddVariableOp", {"resource": some()}, value=some())
+        change("AssignSubVariableOp", {"resource": some()}, value=some())
+    change("AssignAddVariableOp", {"resource": random(np.int32, 3)}, value=random(np.int32, 3))
+    change("AssignAddVariableOp", {"resource": random(np.float32, 3)}, value=random(np.float32, 2))
+    change("ResourceApplyGradientDescent", {"var": random(np.float32, 3)}, alpha=np.array(0.1, np.float32), delta=random(np.float32, 2))
+
+
 FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
-            softmax, random_numbers]
+            softmax, random_numbers, training]
 
 
 def main(names):

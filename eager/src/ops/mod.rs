@@ -21,6 +21,7 @@ mod softmax;
 mod support;
 mod test_ops;
 mod unary;
+mod variable;
 
 use crate::OpRegistry;
 
@@ -44,6 +45,7 @@ pub fn register(ops: &mut OpRegistry) {
     softmax::register(ops);
     test_ops::register(ops);
     unary::register(ops);
+    variable::register(ops);
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tfrt_eager::{CoreRuntime, OpAttrs, OpHandler, Results, TensorHandle};
 use tfrt_host::{
-    AsyncValue, BefFile, ExecutionContext, HostContext, KernelRegistry, RequestContext, ResourceContext,
+    AsyncValue, AsyncValueRef, BefFile, Chain, ExecutionContext, HostContext, KernelRegistry, RequestContext,
+    ResourceContext,
     allocator::SystemAllocator,
     bef::{BefBuilder, OptionalSections, VerifiedBef},
     work_queue,
@@ -61,6 +62,20 @@ impl Runner {
     ) -> Results {
         CoreRuntime::execute(&self.cx, &*self.handler, op, arguments, attrs, count, None)
             .unwrap_or_else(|error| panic!("{op}: {error}"))
+    }
+}
+
+impl Runner {
+    /// Calls an op without results that chains order.
+    pub(crate) fn call_in_order(
+        &self,
+        op: &str,
+        arguments: impl IntoIterator<Item = TensorHandle>,
+        attrs: &OpAttrs,
+        chain: &mut AsyncValueRef<Chain>,
+    ) {
+        CoreRuntime::execute(&self.cx, &*self.handler, op, arguments, attrs, 0, Some(chain))
+            .unwrap_or_else(|error| panic!("{op}: {error}"));
     }
 }
 

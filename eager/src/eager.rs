@@ -1,0 +1,303 @@
+//! [`Eager`] and [`Tensor`]: ops called from Rust.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use tfrt_host::{HostContext, allocator::SystemAllocator, work_queue};
+//! # use tfrt_eager::Eager;
+//! # let queue = work_queue::from_str("s")?;
+//! # let host = HostContext::builder(queue, Arc::new(SystemAllocator)).build();
+//! let cpu = Eager::on_cpu(&host)?;
+//! let (x, w) = (cpu.tensor([1, 2], &[1.0f32, -2.0])?, cpu.tensor([2, 2], &[1.0f32, 0.0, 0.5, 1.0])?);
+//! let y = cpu.matmul(&x, &w)?.relu()?;
+//! assert_eq!(y.to_vec::<f32>()?, [0.0, 0.0]);
+//! # Ok::<(), tfrt_host::Diagnostic>(())
+//! ```
+
+use std::{
+    collections::HashMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use parking_lot::RwLock;
+use smallvec::SmallVec;
+use tfrt_host::{
+    BefFile, DType, Diagnostic, ExecutionContext, HostContext, KernelRegistry, RequestContext,
+    ResourceContext,
+    bef::{BefBuilder, OptionalSections, VerifiedBef},
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use crate::{CoreRuntime, CoreRuntimeOp, Device, OpAttrs, OpHandler, OpInvocation, TensorHandle};
+
+static ME: Accessor = Accessor::new("eager tensor");
+
+/// Calls ops of one handler on behalf of one request. Cheap to clone.
+#[derive(Clone)]
+pub struct Eager(Arc<Shared>);
+
+struct Shared {
+    cx: ExecutionContext,
+    device: Device,
+    handler: Arc<dyn OpHandler>,
+    /// Ops that were called before.
+    known: RwLock<HashMap<String, CoreRuntimeOp>>,
+}
+
+impl Eager {
+    /// Runs ops in host memory, for a request of its own.
+    ///
+    /// # Errors
+    /// Internal if a program without functions cannot be loaded.
+    pub fn on_cpu(host: &Arc<HostContext>) -> Result<Self, Diagnostic> {
+        let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
+        let core = CoreRuntime::of(host);
+        Ok(Self::new(ExecutionContext::new(request, no_program()?), &core, core.cpu()))
+    }
+
+    /// Runs ops of `handler` for a caller.
+    pub fn new(cx: ExecutionContext, core: &CoreRuntime, handler: Arc<dyn OpHandler>) -> Self {
+        Self(Arc::new(Shared { cx, device: core.host_device().clone(), handler, known: RwLock::default() }))
+    }
+
+    /// The request, to be cancelled or given a deadline.
+    pub fn request(&self) -> &Arc<RequestContext> {
+        self.0.cx.request()
+    }
+
+    /// A dense tensor in host memory.
+    ///
+    /// # Errors
+    /// InvalidArgument if the shape has another number of elements; OutOfMemory.
+    pub fn tensor<T: Element>(
+        &self,
+        shape: impl Into<TensorShape>,
+        elements: &[T],
+    ) -> Result<Tensor, Diagnostic> {
+        Ok(self.host_tensor(DenseHostTensor::from_slice(shape, elements, self.0.cx.host().allocator())?))
+    }
+
+    /// A tensor that is in host memory already.
+    pub fn host_tensor(&self, tensor: impl Into<HostTensor>) -> Tensor {
+        self.wrap(TensorHandle::from_host(self.0.device.clone(), tensor))
+    }
+
+    fn wrap(&self, handle: TensorHandle) -> Tensor {
+        Tensor { handle, eager: self.clone() }
+    }
+
+    /// Calls any op.
+    ///
+    /// # Errors
+    /// NotFound for an op that nobody knows; what is wrong with types, shapes and attributes. What fails later is the
+    /// result's error.
+    pub fn call(
+        &self,
+        op: &str,
+        arguments: &[&Tensor],
+        attrs: &OpAttrs,
+        result_count: usize,
+    ) -> Result<SmallVec<[Tensor; 2]>, Diagnostic> {
+        let op = self.op(op)?;
+        let arguments = arguments.iter().map(|tensor| tensor.handle.clone()).collect();
+        let cx = &self.0.cx;
+        let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain: None });
+        match results.iter().find_map(TensorHandle::error) {
+            Some(error) => Err(error.into()),
+            None => Ok(results.into_iter().map(|handle| self.wrap(handle)).collect()),
+        }
+    }
+
+    fn op(&self, name: &str) -> Result<CoreRuntimeOp, Diagnostic> {
+        if let Some(op) = self.0.known.read().get(name) {
+            return Ok(op.clone());
+        }
+        let op = self.0.handler.make_op(name)?;
+        self.0.known.write().insert(name.to_owned(), op.clone());
+        Ok(op)
+    }
+
+    fn one(&self, op: &str, arguments: &[&Tensor], attrs: &OpAttrs) -> Result<Tensor, Diagnostic> {
+        let result = self.call(op, arguments, attrs, 1)?.pop();
+        result.ok_or_else(|| Diagnostic::internal(format!("{op} gave no result")))
+    }
+
+    /// The product of two matrices.
+    ///
+    /// # Errors
+    /// See [`call`](Self::call), for this and all other ops.
+    pub fn matmul(&self, a: &Tensor, b: &Tensor) -> Result<Tensor, Diagnostic> {
+        self.one("tf.MatMul", &[a, b], &OpAttrs::new())
+    }
+}
+
+/// A program without functions: what runs ops is outside of any.
+fn no_program() -> Result<Arc<BefFile>, Diagnostic> {
+    let bytes = BefBuilder::new(OptionalSections::Drop).finish();
+    let bytes = bytes.map_err(|error| Diagnostic::internal(error.message()))?;
+    let verified =
+        VerifiedBef::new(bytes).map_err(|_| Diagnostic::internal("an empty program does not verify"))?;
+    BefFile::load(verified, &KernelRegistry::new())
+        .map_err(|_| Diagnostic::internal("an empty program cannot be loaded"))
+}
+
+/// A tensor that ops take and give, perhaps still being computed: await it for its elements. Cloning shares them.
+#[derive(Clone)]
+pub struct Tensor {
+    handle: TensorHandle,
+    eager: Eager,
+}
+
+/// Ops of one tensor.
+macro_rules! unary {
+    ($($name:ident => $op:literal, $doc:literal;)*) => {
+        impl Tensor {$(
+            #[doc = $doc]
+            ///
+            /// # Errors
+            /// See [`Eager::call`].
+            pub fn $name(&self) -> Result<Self, Diagnostic> {
+                self.eager.one($op, &[self], &OpAttrs::new())
+            }
+        )*}
+    };
+}
+
+/// Ops of two tensors, which are broadcast.
+macro_rules! binary {
+    ($($name:ident => $op:literal, $doc:literal;)*) => {
+        impl Tensor {$(
+            #[doc = $doc]
+            ///
+            /// # Errors
+            /// See [`Eager::call`].
+            pub fn $name(&self, other: &Self) -> Result<Self, Diagnostic> {
+                self.eager.one($op, &[self, other], &OpAttrs::new())
+            }
+        )*}
+    };
+}
+
+/// Ops that take a list of numbers: axes or extents.
+macro_rules! listed {
+    ($($name:ident($list:ident) => $op:literal, $doc:literal;)*) => {
+        impl Tensor {$(
+            #[doc = $doc]
+            ///
+            /// # Errors
+            /// See [`Eager::call`].
+            pub fn $name(&self, $list: &[i64]) -> Result<Self, Diagnostic> {
+                let list = self.eager.tensor([$list.len()], $list)?;
+                self.eager.one($op, &[self, &list], &OpAttrs::new())
+            }
+        )*}
+    };
+}
+
+unary! {
+    abs => "tf.Abs", "The absolute values.";
+    exp => "tf.Exp", "`e` to the power of each element.";
+    log => "tf.Log", "Natural logarithms.";
+    log_softmax => "tf.LogSoftmax", "Logarithms of [`Tensor::softmax`].";
+    neg => "tf.Neg", "Each element's opposite.";
+    relu => "tf.Relu", "Each element, or zero where it is negative.";
+    rsqrt => "tf.Rsqrt", "One over the square roots.";
+    sigmoid => "tf.Sigmoid", "`1 / (1 + e^-x)`.";
+    softmax => "tf.Softmax", "Probabilities in proportion to the exponentials along the last dimension.";
+    sqrt => "tf.Sqrt", "Square roots.";
+    square => "tf.Square", "Squares.";
+    tanh => "tf.Tanh", "Hyperbolic tangents.";
+}
+
+binary! {
+    add => "tf.AddV2", "Sums.";
+    div => "tf.RealDiv", "Quotients.";
+    matmul => "tf.MatMul", "The product of two matrices.";
+    maximum => "tf.Maximum", "The greater of each two.";
+    minimum => "tf.Minimum", "The lesser of each two.";
+    mul => "tf.Mul", "Products, element by element.";
+    sub => "tf.Sub", "Differences.";
+}
+
+listed! {
+    max(axes) => "tf.Max", "The greatest elements along some dimensions.";
+    mean(axes) => "tf.Mean", "Means along some dimensions.";
+    reshape(dims) => "tf.Reshape", "The same elements in another shape, of which one extent may be -1.";
+    sum(axes) => "tf.Sum", "Sums along some dimensions.";
+    transpose(permutation) => "tf.Transpose", "The dimensions in another order.";
+}
+
+impl Tensor {
+    /// The elements as another type.
+    ///
+    /// # Errors
+    /// See [`Eager::call`].
+    pub fn cast(&self, dtype: DType) -> Result<Self, Diagnostic> {
+        let mut attrs = OpAttrs::new();
+        attrs.set_type("DstT", dtype)?;
+        self.eager.one("tf.Cast", &[self], &attrs)
+    }
+
+    /// Its data type and shape, as far as they are known.
+    ///
+    /// # Errors
+    /// What made the tensor fail.
+    pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
+        self.handle.metadata()
+    }
+
+    /// The tensor as the core runtime has it.
+    pub fn handle(&self) -> &TensorHandle {
+        &self.handle
+    }
+
+    /// The tensor in host memory, once it is there. Not for threads that compute.
+    ///
+    /// # Errors
+    /// What made the tensor fail; FailedPrecondition on a thread that computes.
+    pub fn wait(&self) -> Result<HostTensor, Diagnostic> {
+        self.eager.0.cx.host().await_values(&[self.handle.tensor().clone()])?;
+        match self.handle.host_tensor() {
+            Some(tensor) => Ok(tensor?.clone()),
+            None => Err(Diagnostic::internal("a tensor that was awaited is not there")),
+        }
+    }
+
+    /// The elements, once they are there. Not for threads that compute.
+    ///
+    /// # Errors
+    /// As [`Tensor::wait`]; InvalidArgument for another data type.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, Diagnostic> {
+        let dense = self.wait()?.to_dense(&ME, self.eager.0.cx.host().allocator())?;
+        Ok(dense.read::<T>(&ME)?.to_vec())
+    }
+}
+
+/// Comes when the elements are there.
+impl Future for Tensor {
+    type Output = Result<HostTensor, Arc<Diagnostic>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(tensor) = self.handle.host_tensor() {
+            return Poll::Ready(tensor.cloned());
+        }
+        let waker = cx.waker().clone();
+        self.handle.tensor().and_then(move || waker.wake());
+        Poll::Pending
+    }
+}
+
+impl fmt::Debug for Eager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Eager").field("device", &self.0.device).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.handle, f)
+    }
+}

@@ -1,0 +1,328 @@
+//! Variables: tensors by name that programs set, read and change, and the steps of training that change them.
+//!
+//! A handle is a tensor of one string, the variable's name among the request's resources. Chains order what is done with a
+//! variable; a program that changes one and uses it elsewhere at the same time gets a DataRace error.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use parking_lot::Mutex;
+use tfrt_host::{Chain, DType, Diagnostic, ErrorCode};
+use tfrt_math::{Float, zip_in_place};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, PartialTensorShape, StringHostTensor, TensorShape,
+};
+
+use super::support::{Computed, invalid, take, value, with_float, with_number};
+use crate::{CpuCall, CpuResult, Forms, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf variable op");
+
+/// What a variable holds.
+enum State {
+    Unset,
+    Set(HostTensor),
+    /// An op has taken the value to change it.
+    Changing,
+}
+
+struct Variable {
+    dtype: DType,
+    /// What may be known of its shape.
+    shape: PartialTensorShape,
+    state: Mutex<State>,
+}
+
+impl Variable {
+    /// The value, shared.
+    fn read(&self, name: &str) -> Result<HostTensor, Diagnostic> {
+        match &*self.state.lock() {
+            State::Set(tensor) => Ok(tensor.clone()),
+            State::Unset => Err(unset(name)),
+            State::Changing => Err(changing(name)),
+        }
+    }
+
+    /// Sets the value of the first assignment, or another.
+    fn assign(&self, name: &str, tensor: HostTensor) -> Result<(), Diagnostic> {
+        if tensor.dtype() != self.dtype {
+            return Err(invalid(format!(
+                "Trying to assign variable with wrong dtype. Expected {} got {}",
+                self.dtype,
+                tensor.dtype()
+            )));
+        }
+        if !self.shape.admits(tensor.shape()) {
+            return Err(invalid(format!(
+                "Trying to assign to variable {name} with tensor with wrong shape. Expected {} got {}",
+                self.shape,
+                tensor.shape()
+            )));
+        }
+        let mut state = self.state.lock();
+        if matches!(*state, State::Changing) {
+            return Err(changing(name));
+        }
+        *state = State::Set(tensor);
+        Ok(())
+    }
+}
+
+fn unset(name: &str) -> Diagnostic {
+    let message = format!(
+        "Could not find variable {name}. This could mean that the variable has been deleted or is uninitialized"
+    );
+    Diagnostic::new(ErrorCode::FailedPrecondition, message)
+}
+
+fn changing(name: &str) -> Diagnostic {
+    let message = format!("variable {name} is used while another op changes it; no chain orders the two");
+    Diagnostic::new(ErrorCode::DataRace, message)
+}
+
+/// A variable's value, taken to be changed. It goes back when this is dropped.
+struct Change {
+    variable: Arc<Variable>,
+    tensor: DenseHostTensor,
+}
+
+impl Change {
+    fn begin(call: &CpuCall<'_>, handle: &HostTensor) -> Result<Self, Diagnostic> {
+        let (name, variable) = find(call, handle)?;
+        let mut state = variable.state.lock();
+        let tensor = match std::mem::replace(&mut *state, State::Changing) {
+            State::Set(tensor) => tensor,
+            State::Unset => {
+                *state = State::Unset;
+                return Err(unset(&name));
+            }
+            State::Changing => return Err(changing(&name)),
+        };
+        // Whoever has read the value keeps it as it was.
+        let allocator = call.cx.host().allocator();
+        let own = match &tensor {
+            HostTensor::Dense(dense) if dense.buffer().is_writable() && dense.buffer().is_exclusive() => {
+                Ok(dense.clone())
+            }
+            HostTensor::Dense(dense) => dense.deep_copy(&ME, allocator),
+            other => other.to_dense(&ME, allocator),
+        };
+        match own {
+            Ok(own) => {
+                drop((state, tensor));
+                Ok(Self { variable, tensor: own })
+            }
+            Err(error) => {
+                *state = State::Set(tensor);
+                Err(error)
+            }
+        }
+    }
+
+    /// An error unless the other tensor fits the value element by element.
+    fn check(&self, other: &HostTensor, what: &str) -> Result<(), Diagnostic> {
+        if other.metadata() == self.tensor.metadata() {
+            return Ok(());
+        }
+        Err(invalid(format!(
+            "var and {what} do not have the same shape and type: {} {}",
+            self.tensor.metadata(),
+            other.metadata()
+        )))
+    }
+}
+
+impl Drop for Change {
+    fn drop(&mut self) {
+        *self.variable.state.lock() = State::Set(self.tensor.clone().into());
+    }
+}
+
+/// The variable that a handle names, with its name.
+fn find(call: &CpuCall<'_>, handle: &HostTensor) -> Result<(String, Arc<Variable>), Diagnostic> {
+    let [name] = handle.string()?.strings() else {
+        return Err(invalid("a variable's handle is a tensor of one string"));
+    };
+    let variable = call.cx.resources().get::<Variable>(&key(name)).map_err(|_| unset(name))?;
+    Ok((name.clone(), variable))
+}
+
+/// A variable's name among the resources.
+fn key(name: &str) -> String {
+    format!("tf.variable/{name}")
+}
+
+/// A handle to the variable of the name that attributes give, which is made if it is not there.
+fn handle(call: CpuCall<'_>) -> Computed {
+    static ANONYMOUS: AtomicU64 = AtomicU64::new(0);
+    let text = |name| Ok::<&str, Diagnostic>(call.attrs.optional(name)?.unwrap_or_default());
+    let (container, shared) = (text("container")?, text("shared_name")?);
+    let name = match shared {
+        "" => format!("_AnonymousVar{}", ANONYMOUS.fetch_add(1, Ordering::Relaxed)),
+        shared => format!("{container}/{shared}"),
+    };
+    let dtype = call.attrs.required::<DType>("dtype")?;
+    let shape = call.attrs.optional::<&PartialTensorShape>("shape")?;
+    let shape = shape.cloned().unwrap_or_else(PartialTensorShape::unranked);
+    let create = || Variable { dtype, shape: shape.clone(), state: Mutex::new(State::Unset) };
+    let variable = call.cx.resources().get_or_create(&key(&name), create)?;
+    if variable.dtype != dtype || variable.shape != shape {
+        return Err(invalid(format!(
+            "variable {name} has another type or shape: {} {}",
+            variable.dtype, variable.shape
+        )));
+    }
+    let handle = StringHostTensor::new(TensorShape::scalar(), vec![name])?;
+    Ok(CpuResult { done: Some(Chain.into()), ..handle.into() })
+}
+
+fn done() -> Computed {
+    Ok(Chain.into())
+}
+
+fn read(call: CpuCall<'_>) -> Computed {
+    let [handle] = take(&call)?;
+    let (name, variable) = find(&call, handle)?;
+    let tensor = variable.read(&name)?;
+    Ok(CpuResult { done: Some(Chain.into()), ..tensor.into() })
+}
+
+fn assign(call: CpuCall<'_>) -> Computed {
+    let [handle, tensor] = take(&call)?;
+    let (name, variable) = find(&call, handle)?;
+    variable.assign(&name, tensor.clone())?;
+    done()
+}
+
+/// `variable ± tensor`.
+fn assign_with(call: &CpuCall<'_>, adds: bool) -> Computed {
+    let [handle, tensor] = take(call)?;
+    let change = Change::begin(call, handle)?;
+    change.check(tensor, "value")?;
+    with_number!(tensor.dtype(), "an op that changes a variable", |T| {
+        let (mut own, delta) = (change.tensor.write::<T>(&ME)?, tensor.dense()?.read::<T>(&ME)?);
+        zip_in_place(
+            &mut own,
+            &delta,
+            if adds { tfrt_math::ops::add::<T> } else { tfrt_math::ops::sub::<T> },
+        );
+        drop(own);
+        done()
+    })
+}
+
+fn is_initialized(call: CpuCall<'_>) -> Computed {
+    let [handle] = take(&call)?;
+    let is_set =
+        find(&call, handle).is_ok_and(|(_, variable)| !matches!(*variable.state.lock(), State::Unset));
+    let answer = DenseHostTensor::full(TensorShape::scalar(), is_set, call.cx.host().allocator())?;
+    Ok(CpuResult { done: Some(Chain.into()), ..answer.into() })
+}
+
+fn shape(call: CpuCall<'_>) -> Computed {
+    let [handle] = take(&call)?;
+    let (name, variable) = find(&call, handle)?;
+    let tensor = variable.read(&name)?;
+    let dims: Vec<i32> = tensor.shape().dims().iter().map(|&dim| dim as i32).collect();
+    let dims = DenseHostTensor::from_slice([dims.len()], &dims, call.cx.host().allocator())?;
+    Ok(CpuResult { done: Some(Chain.into()), ..dims.into() })
+}
+
+fn destroy(call: CpuCall<'_>) -> Computed {
+    let [handle] = take(&call)?;
+    let (name, _) = find(&call, handle)?;
+    call.cx.resources().remove(&key(&name));
+    done()
+}
+
+/// A number that an op of training takes.
+fn number<T: Element + Float>(tensor: &HostTensor, what: &str) -> Result<f64, Diagnostic> {
+    Ok(value::<T>(tensor, what)?.to_f64())
+}
+
+/// `variable -= alpha · delta`.
+fn gradient_descent(call: CpuCall<'_>) -> Computed {
+    let [handle, alpha, delta] = take(&call)?;
+    let change = Change::begin(&call, handle)?;
+    change.check(delta, "delta")?;
+    with_float!(delta.dtype(), "tf.ResourceApplyGradientDescent", |T| {
+        let alpha = number::<T>(alpha, "alpha")?;
+        let (mut own, delta) = (change.tensor.write::<T>(&ME)?, delta.dense()?.read::<T>(&ME)?);
+        zip_in_place(&mut own, &delta, |x, delta| T::from_f64(x.to_f64() - alpha * delta.to_f64()));
+        drop(own);
+        done()
+    })
+}
+
+/// `accumulator = momentum · accumulator + gradient`, `variable -= rate · accumulator`; with Nesterov's method
+/// `variable -= rate · (gradient + momentum · accumulator)`.
+fn momentum(call: CpuCall<'_>) -> Computed {
+    let [handle, accumulator, rate, gradient, momentum] = take(&call)?;
+    let (own, sum) = (Change::begin(&call, handle)?, Change::begin(&call, accumulator)?);
+    own.check(gradient, "grad")?;
+    sum.check(gradient, "grad")?;
+    let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
+    with_float!(gradient.dtype(), "tf.ResourceApplyMomentum", |T| {
+        let (rate, momentum) = (number::<T>(rate, "lr")?, number::<T>(momentum, "momentum")?);
+        let gradient = gradient.dense()?.read::<T>(&ME)?;
+        let (mut x, mut sums) = (own.tensor.write::<T>(&ME)?, sum.tensor.write::<T>(&ME)?);
+        for ((x, sum), g) in x.iter_mut().zip(sums.iter_mut()).zip(gradient.iter()) {
+            let (g, new) = (g.to_f64(), momentum * sum.to_f64() + g.to_f64());
+            let step = if nesterov { g + momentum * new } else { new };
+            (*sum, *x) = (T::from_f64(new), T::from_f64(x.to_f64() - rate * step));
+        }
+        drop((x, sums));
+        done()
+    })
+}
+
+/// Kingma and Ba's step, as `tf.raw_ops.ResourceApplyAdam` documents it.
+fn adam(call: CpuCall<'_>) -> Computed {
+    let [handle, mean, variance, beta1_power, beta2_power, rate, beta1, beta2, epsilon, gradient] =
+        take(&call)?;
+    let own = Change::begin(&call, handle)?;
+    let (mean, variance) = (Change::begin(&call, mean)?, Change::begin(&call, variance)?);
+    for change in [&own, &mean, &variance] {
+        change.check(gradient, "grad")?;
+    }
+    let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
+    with_float!(gradient.dtype(), "tf.ResourceApplyAdam", |T| {
+        let number = |tensor, what| number::<T>(tensor, what);
+        let (beta1_power, beta2_power) =
+            (number(beta1_power, "beta1_power")?, number(beta2_power, "beta2_power")?);
+        let (beta1, beta2) = (number(beta1, "beta1")?, number(beta2, "beta2")?);
+        let epsilon = number(epsilon, "epsilon")?;
+        let alpha = number(rate, "lr")? * (1.0 - beta2_power).sqrt() / (1.0 - beta1_power);
+        let gradient = gradient.dense()?.read::<T>(&ME)?;
+        let (mut x, mut m) = (own.tensor.write::<T>(&ME)?, mean.tensor.write::<T>(&ME)?);
+        let mut v = variance.tensor.write::<T>(&ME)?;
+        for (((x, m), v), g) in x.iter_mut().zip(m.iter_mut()).zip(v.iter_mut()).zip(gradient.iter()) {
+            let g = g.to_f64();
+            let first = m.to_f64() + (g - m.to_f64()) * (1.0 - beta1);
+            let second = v.to_f64() + (g * g - v.to_f64()) * (1.0 - beta2);
+            let step = if nesterov { beta1 * first + (1.0 - beta1) * g } else { first };
+            *x = T::from_f64(x.to_f64() - alpha * step / (second.sqrt() + epsilon));
+            (*m, *v) = (T::from_f64(first), T::from_f64(second));
+        }
+        drop((x, m, v));
+        done()
+    })
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let handles = Forms { string: true, ..Forms::default() };
+    let any = Forms { string: true, ..Forms::SCALAR };
+    ops.add("tf.VarHandleOp").cpu(handle).side_effecting();
+    ops.add("tf.ReadVariableOp").cpu(read).forms(handles).side_effecting();
+    ops.add("tf.AssignVariableOp").cpu(assign).forms(any).side_effecting();
+    ops.add("tf.AssignAddVariableOp").cpu(|call| assign_with(&call, true)).forms(handles).side_effecting();
+    ops.add("tf.AssignSubVariableOp").cpu(|call| assign_with(&call, false)).forms(handles).side_effecting();
+    ops.add("tf.VarIsInitializedOp").cpu(is_initialized).forms(handles).side_effecting();
+    ops.add("tf.VariableShape").cpu(shape).forms(handles).side_effecting();
+    ops.add("tf.DestroyResourceOp").cpu(destroy).forms(handles).side_effecting();
+    ops.add("tf.ResourceApplyGradientDescent").cpu(gradient_descent).forms(handles).side_effecting();
+    ops.add("tf.ResourceApplyMomentum").cpu(momentum).forms(handles).side_effecting();
+    ops.add("tf.ResourceApplyAdam").cpu(adam).forms(handles).side_effecting();
+}

@@ -1,0 +1,184 @@
+//! Calling ops: what it costs beside their work, many clients at a time, any number of threads, and from Rust.
+
+mod support;
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    future::Future,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+};
+
+use support::{Runner, context};
+use tfrt_eager::{CoreRuntime, Eager, OpAttrs, OpInvocation, TensorHandle};
+use tfrt_host::{AsyncValue, ErrorCode};
+use tfrt_tensor::{Accessor, DType, DenseHostTensor, HostTensor};
+
+static ME: Accessor = Accessor::new("test of calls");
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+#[expect(unsafe_code, reason = "a global allocator is unsafe to implement; this one hands every call on")]
+// SAFETY: every call is the system allocator's, with the caller's promises.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn vector(runner: &Runner, values: &[f32]) -> TensorHandle {
+    runner.handle(DenseHostTensor::from_slice([values.len()], values, &support::allocator()).expect("memory"))
+}
+
+fn values(handle: &TensorHandle) -> Vec<f32> {
+    let tensor = handle.host_tensor().expect("available").expect("no error");
+    tensor.dense().expect("dense").read::<f32>(&ME).expect("no writer").to_vec()
+}
+
+#[test]
+fn an_op_allocates_less_than_three_times() {
+    let runner = Runner::new("s");
+    let add = runner.core.cpu().make_op("tf.AddV2").expect("an op");
+    let (x, y, attrs) = (vector(&runner, &[1.0, 2.0]), vector(&runner, &[3.0, 4.0]), OpAttrs::new());
+    let call = || {
+        let arguments = [x.clone(), y.clone()].into_iter().collect();
+        add.call(OpInvocation { cx: &runner.cx, arguments, attrs: &attrs, result_count: 1, chain: None })
+    };
+    // Lists of the thread are filled by the first calls.
+    (0..100).for_each(|_| drop(call()));
+    let before = COUNT.get();
+    let calls = 1_000;
+    for _ in 0..calls {
+        assert_eq!(values(&call()[0]), [4.0, 6.0]);
+    }
+    // One of them is the vector that the values are read into.
+    let each = (COUNT.get() - before) as f64 / f64::from(calls) - 1.0;
+    assert!(each < 3.0, "{each} allocations for each op");
+}
+
+/// Clients that each compute their own numbers, a step at a time, half of which are cancelled on the way.
+#[test]
+fn a_thousand_clients_do_not_disturb_each_other() {
+    let runner = Arc::new(Runner::new("mstd:2"));
+    let clients: Vec<_> = (0..1_000).map(|_| context(&runner.host)).collect();
+    let handler = runner.core.cpu();
+    let step = |client: usize, x: TensorHandle| {
+        // Later, so that the ops of all clients are under way together.
+        let attrs = OpAttrs::new();
+        let run = |op: &str, arguments: Vec<TensorHandle>| {
+            let cx = &clients[client];
+            let mut results =
+                CoreRuntime::execute(cx, &*handler, op, arguments, &attrs, 1, None).expect("an op");
+            results.pop().expect("a result")
+        };
+        let later = run("tfrt_test.async.noop", vec![x.clone()]);
+        run("tf.AddV2", vec![run("tf.Mul", vec![later, x.clone()]), x])
+    };
+    let start = |client: usize| vector(&runner, &[client as f32, 1.0]);
+    let first: Vec<_> = (0..clients.len()).map(|client| step(client, start(client))).collect();
+    clients.iter().step_by(2).for_each(|cx| cx.request().cancel());
+    let last: Vec<_> = first.into_iter().enumerate().map(|(client, x)| step(client, x)).collect();
+    let pending: Vec<AsyncValue> = last.iter().map(|handle| handle.tensor().clone()).collect();
+    runner.host.await_values(&pending).expect("not on a compute thread");
+    for (client, result) in last.iter().enumerate() {
+        if client % 2 == 0 {
+            assert_eq!(result.error().expect("cancelled").code, ErrorCode::Cancelled);
+        } else {
+            // x² + x, twice.
+            let once = |x: f32| x * x + x;
+            assert_eq!(values(result), [once(once(client as f32)), once(once(1.0))], "client {client}");
+        }
+    }
+}
+
+/// Results do not depend on how many threads compute them.
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let results = ["s", "mstd:1", "mstd:4"].map(|queue| {
+        let runner = Runner::new(queue);
+        let numbers: Vec<f32> = (0..300_000).map(|i| (i as f32 * 0.37).sin()).collect();
+        let shape = [600, 500];
+        let x = DenseHostTensor::from_slice(shape, &numbers, &support::allocator()).expect("memory");
+        let axes = DenseHostTensor::from_slice([2], &[0i32, 1], &support::allocator()).expect("memory");
+        let (x, attrs) = (runner.handle(x), OpAttrs::new());
+        let mut transposed = OpAttrs::new();
+        transposed.set("transpose_b", true).expect("one of its name");
+        let y = runner.call("tf.Softmax", [x.clone()], &attrs, 1);
+        let z = runner.call("tf.MatMul", [y[0].clone(), x.clone()], &transposed, 1);
+        let w = runner.call("tf.Mul", [z[0].clone(), z[0].clone()], &attrs, 1);
+        let sum = runner.call("tf.Sum", [w[0].clone(), runner.handle(axes)], &attrs, 1);
+        let pending = [w[0].tensor().clone(), sum[0].tensor().clone()];
+        runner.host.await_values(&pending).expect("not on a compute thread");
+        let bits = |handle: &TensorHandle| -> Vec<u32> {
+            let tensor: &HostTensor = handle.host_tensor().expect("available").expect("no error");
+            tensor
+                .dense()
+                .expect("dense")
+                .read::<f32>(&ME)
+                .expect("no writer")
+                .iter()
+                .map(|x| x.to_bits())
+                .collect()
+        };
+        (bits(&w[0]), bits(&sum[0]))
+    });
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn tensors_have_methods() {
+    let runner = Runner::new("mstd:2");
+    let cpu = Eager::on_cpu(&runner.host).expect("a context");
+    let x = cpu.tensor([1, 2], &[1.0f32, -2.0]).expect("memory");
+    let w = cpu.tensor([2, 2], &[1.0f32, 0.0, 0.5, 1.0]).expect("memory");
+    let y = cpu.matmul(&x, &w).and_then(|y| y.add(&x)?.relu()).expect("shapes that fit");
+    assert_eq!(y.to_vec::<f32>(), Ok(vec![1.0, 0.0]));
+    let sum = w.transpose(&[1, 0]).and_then(|w| w.reshape(&[-1])?.sum(&[0])).expect("shapes that fit");
+    assert_eq!(sum.to_vec::<f32>(), Ok(vec![2.5]));
+    assert_eq!(sum.cast(DType::I32).expect("a type").to_vec::<i32>(), Ok(vec![2]));
+    let error = x.matmul(&x).expect_err("shapes that do not fit");
+    assert!(error.message.contains("incompatible shapes"), "{error}");
+    assert_eq!(cpu.call("tf.Nothing", &[], &OpAttrs::new(), 1).expect_err("no op").code, ErrorCode::NotFound);
+    cpu.request().cancel();
+    assert!(x.relu().is_err());
+}
+
+/// A tensor is a future: whoever awaits it is woken when it is there.
+#[test]
+fn tensors_are_futures() {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let runner = Runner::new("mstd:2");
+    let cpu = Eager::on_cpu(&runner.host).expect("a context");
+    let x = cpu.tensor([2], &[3.0f32, 4.0]).expect("memory");
+    let later = cpu.call("tfrt_test.async.noop", &[&x], &OpAttrs::new(), 1).expect("an op").remove(0);
+    let mut squares = std::pin::pin!(later.square().expect("an op"));
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let tensor = loop {
+        match squares.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(tensor) => break tensor.expect("no error"),
+            Poll::Pending => std::thread::park(),
+        }
+    };
+    assert_eq!(*tensor.dense().expect("dense").read::<f32>(&ME).expect("no writer"), [9.0, 16.0]);
+}
