@@ -368,7 +368,7 @@ fn endless_recursion_is_an_error() {
 }
 
 /// Miri is a thousand times slower.
-const MANY: i32 = if cfg!(miri) { 100 } else { 1_000_000 };
+const MANY: i32 = if cfg!(miri) { 40 } else { 1_000_000 };
 
 #[test]
 fn a_million_kernels_run_in_bounded_stack() {
