@@ -321,32 +321,24 @@ impl Module {
 
     /// Makes a detached operation with fresh results; its regions become its own. Put it somewhere with
     /// [`Module::append_op`] or [`Module::insert_op`].
-    pub fn create_op(&mut self, state: OpState) -> OpId {
-        let results = state.result_types.into_iter().map(|ty| self.undefined_value(ty)).collect();
-        self.create_op_with_results(
-            Operation {
-                name: state.name,
-                operands: state.operands,
-                results: Vec::new(),
-                attributes: state.attributes,
-                regions: state.regions,
-                location: state.location,
-                parent: None,
-            },
-            results,
-        )
+    pub fn create_op(&mut self, mut state: OpState) -> OpId {
+        let types = std::mem::take(&mut state.result_types);
+        let results = types.into_iter().map(|ty| self.undefined_value(ty)).collect();
+        self.create_op_with_results(state, results)
     }
 
     /// Makes an operation whose results are values made before, as when a name was used before its definition.
-    pub(crate) fn create_op_with_results(&mut self, op: Operation, results: Vec<ValueId>) -> OpId {
+    pub(crate) fn create_op_with_results(&mut self, op: OpState, results: Vec<ValueId>) -> OpId {
+        let OpState { name, operands, result_types: _, attributes, regions, location } = op;
+        let op = Operation { name, operands, results, attributes, regions, location, parent: None };
         let id = OpId::next(self.ops.len());
-        for (index, &value) in (0..).zip(&results) {
+        for (index, &value) in (0..).zip(&op.results) {
             self.values[value.index()].def = ValueDef::Result { op: id, index };
         }
         for &region in &op.regions {
             self.regions[region.index()].parent = Some(id);
         }
-        self.ops.push(Operation { results, ..op });
+        self.ops.push(op);
         id
     }
 

@@ -6,7 +6,7 @@ use super::scope::MAX_RESULTS;
 use super::{Failed, Parsed, Parser};
 use crate::assembly::{Assembly, Format};
 use crate::lexer::{Tok, Token, unescape};
-use crate::module::{OpState, Operation};
+use crate::module::OpState;
 use crate::source::Span;
 use crate::{BlockId, Location, OpId, RegionId, Type, ValueId};
 
@@ -116,16 +116,7 @@ impl<'s> Parser<'s, '_> {
             state.location = location;
         }
         let results = self.bind_results(&names, &state.result_types, span)?;
-        let op = Operation {
-            name: state.name,
-            operands: state.operands,
-            results: Vec::new(),
-            attributes: state.attributes,
-            regions: state.regions,
-            location: state.location,
-            parent: None,
-        };
-        let op = self.module.create_op_with_results(op, results);
+        let op = self.module.create_op_with_results(state, results);
         self.module.append_op(block, op);
         if self.diagnostics.len() + self.diagnostics.dropped() > errors && self.module.op(op).name == "func" {
             self.broken.insert(op);
