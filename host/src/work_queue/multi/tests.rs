@@ -50,7 +50,7 @@ fn all_tasks_run_with_any_number_of_threads() {
 
 #[test]
 fn tasks_may_add_tasks() {
-    const DEPTH: u32 = if cfg!(miri) { 4 } else { 12 };
+    const DEPTH: u32 = if cfg!(miri) { 2 } else { 12 };
     for threads in [1, 3] {
         let queue = queue(threads);
         let counter = Arc::new(AtomicUsize::new(0));
@@ -116,8 +116,8 @@ fn many_threads_wait_and_help_at_once() {
         for _ in 0..12 {
             scope.spawn(|| {
                 for _ in 0..times(20) {
-                    let latch = Arc::new(Latch::new(10));
-                    for _ in 0..10 {
+                    let latch = Arc::new(Latch::new(times(10)));
+                    for _ in 0..times(10) {
                         let (counter, latch) = (counter.clone(), latch.clone());
                         queue.add_task(Task::new(move || {
                             counter.fetch_add(1, Ordering::Relaxed);
@@ -130,18 +130,18 @@ fn many_threads_wait_and_help_at_once() {
             });
         }
     });
-    assert_eq!(counter.load(Ordering::Relaxed), 12 * times(20) * 10);
+    assert_eq!(counter.load(Ordering::Relaxed), 12 * times(20) * times(10));
 }
 
 #[test]
 fn a_body_adds_its_tasks_as_a_worker_would() {
     let queue = queue(2);
     for _ in 0..times(100) {
-        let latch = Arc::new(Latch::new(50));
+        let latch = Arc::new(Latch::new(times(50)));
         queue.run_and_await(
             &mut || {
                 assert!(queue.is_worker_thread());
-                for _ in 0..50 {
+                for _ in 0..times(50) {
                     let latch = latch.clone();
                     queue.add_task(Task::new(move || latch.count_down()));
                 }
@@ -236,14 +236,14 @@ fn blocking_tasks_queue_or_come_back_when_all_threads_are_busy() {
     started.wait();
     let counter = Arc::new(AtomicUsize::new(0));
     let refused = queue.add_blocking_task(counted(&counter), false).unwrap_err();
-    for _ in 0..50 {
+    for _ in 0..times(50) {
         assert!(queue.add_blocking_task(counted(&counter), true).is_ok());
     }
     refused.run();
     assert_eq!(counter.load(Ordering::Relaxed), 1);
     release.count_down();
     queue.quiesce();
-    assert_eq!(counter.load(Ordering::Relaxed), 51);
+    assert_eq!(counter.load(Ordering::Relaxed), 1 + times(50));
 }
 
 #[test]
