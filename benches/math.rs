@@ -88,10 +88,11 @@ fn convolution(c: &mut Criterion) {
         let x = data(extent * extent * channels);
         let filter = data(9 * channels * channels);
         let mut y = vec![0f32; extent * extent * channels];
-        let input = Conv2dInput::new(&x, &filter);
         let flops = 2 * y.len() * 9 * channels;
         group.throughput(Throughput::Elements(flops as u64)).sample_size(10);
         let one = Conv2d::new(&shape, Activation::Relu, 1).expect("a shape");
+        let filter = one.pack_filter(&filter).expect("a filter");
+        let input = Conv2dInput::new(&x, &filter);
         group.bench_function(format!("{extent}x{extent}x{channels}, 1 thread"), |bench| {
             bench.iter(|| one.run(&Serial, input, &mut y));
         });

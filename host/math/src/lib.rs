@@ -26,6 +26,7 @@ mod elementwise;
 mod error;
 mod exp;
 mod matmul;
+mod micro;
 mod normalize;
 mod pad;
 mod parallel;
@@ -41,7 +42,10 @@ mod window;
 
 pub use argmax::{ArgExtreme, IndexElement};
 pub use cast::{CastTo, cast};
-pub use conv::{Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput};
+pub use conv::{
+    Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement, PackedFilter,
+    PackedGradientFilter,
+};
 pub use cross_entropy::{CrossEntropy, CrossEntropyInput, Labels, SparseCrossEntropy};
 pub use element::{Element, Float, Number};
 pub use elementwise::{

@@ -100,19 +100,6 @@ impl Axis {
         let end = (self.input + self.before).saturating_sub(start).div_ceil(self.dilation).min(self.window);
         first..end.max(first)
     }
-
-    /// The windows that may touch any of the positions.
-    pub(crate) fn outputs_over(&self, positions: &Range<usize>) -> Range<usize> {
-        let covered = (self.window - 1) * self.dilation;
-        let first = (positions.start + self.before).saturating_sub(covered).div_ceil(self.stride);
-        let end = (positions.end + self.before).div_ceil(self.stride).min(self.output);
-        first.min(end)..end
-    }
-
-    /// Whether each window is exactly the one element at its own position.
-    fn is_pointwise(&self) -> bool {
-        self.window == 1 && self.stride == 1 && self.before == 0 && self.output == self.input
-    }
 }
 
 /// The padding of one axis.
@@ -154,11 +141,6 @@ impl Window {
     pub(crate) fn output(&self) -> Extent2 {
         Extent2::new(self.y.output, self.x.output)
     }
-
-    /// Whether the windows are exactly the pixels of the image.
-    pub(crate) fn is_pointwise(&self) -> bool {
-        self.y.is_pointwise() && self.x.is_pointwise()
-    }
 }
 
 #[cfg(test)]
@@ -192,16 +174,6 @@ mod tests {
                     let inside: Vec<_> =
                         (0..window).filter(|&t| axis.position(output, t).is_some()).collect();
                     assert_eq!(axis.taps(output).collect::<Vec<_>>(), inside);
-                }
-                for start in 0..input {
-                    let touching: Vec<_> = (0..axis.output)
-                        .filter(|&o| (0..window).any(|t| axis.position(o, t) == Some(start)))
-                        .collect();
-                    let found = axis.outputs_over(&(start..start + 1));
-                    assert!(
-                        touching.iter().all(|o| found.contains(o)),
-                        "{axis:?} {start}: {touching:?} {found:?}"
-                    );
                 }
             }
         }

@@ -3,6 +3,7 @@
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
 use tfrt_math::{
     Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, Extent2,
+    PackedFilter,
 };
 use tfrt_tensor::{Accessor, DenseHostTensor};
 
@@ -68,13 +69,13 @@ fn conv2d(
 ) -> Done {
     let shape =
         Convolution { input: &input, filter: &filter, output: &output }.shape(padding.0, strides.0)?;
-    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx));
-    let reads = (input.read_owned::<f32>(&CONV)?, filter.read_owned::<f32>(&CONV)?);
-    let operands = (reads, output.write_owned::<f32>(&CONV)?);
-    run::run(cx, plan, operands, |(x, filter)| Conv2dInput::new(x, filter), |out| out, Chain)
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<f32>(&CONV)?).map_err(run::shape_error)?;
+    let operands = ((input.read_owned::<f32>(&CONV)?, packed), output.write_owned::<f32>(&CONV)?);
+    run::run(cx, Ok(plan), operands, |(x, filter)| Conv2dInput::new(x, filter), |out| out, Chain)
 }
 
-fn biased<'a>(x: &'a [f32], filter: &'a [f32], bias: &'a [f32]) -> Conv2dInput<'a, f32> {
+fn biased<'a>(x: &'a [f32], filter: &'a PackedFilter<f32>, bias: &'a [f32]) -> Conv2dInput<'a, f32> {
     Conv2dInput { bias: Some(bias), ..Conv2dInput::new(x, filter) }
 }
 
@@ -95,14 +96,11 @@ fn conv2d_bias(
         ("bias shape", bias.shape().fixed::<1>()?.0[0]),
         ("output channels size", shape.out_channels),
     )?;
-    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx));
-    let reads = (
-        input.read_owned::<f32>(&CONV_BIAS)?,
-        filter.read_owned::<f32>(&CONV_BIAS)?,
-        bias.read_owned::<f32>(&CONV_BIAS)?,
-    );
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<f32>(&CONV_BIAS)?).map_err(run::shape_error)?;
+    let reads = (input.read_owned::<f32>(&CONV_BIAS)?, packed, bias.read_owned::<f32>(&CONV_BIAS)?);
     let operands = (reads, output.write_owned::<f32>(&CONV_BIAS)?);
-    run::run(cx, plan, operands, |(x, filter, bias)| biased(x, filter, bias), |out| out, Chain)
+    run::run(cx, Ok(plan), operands, |(x, filter, bias)| biased(x, filter, bias), |out| out, Chain)
 }
 
 /// The channel-wise operands of batch normalization with known statistics.
@@ -151,7 +149,8 @@ fn conv2d_batch_norm(
     let normalize = Normalize { rows: batch * height * width, channels: shape.out_channels, activation };
     let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
     let me = &CONV_BATCH_NORM;
-    let reads = (operands.input.read_owned::<f32>(me)?, operands.filter.read_owned::<f32>(me)?);
+    let packed = plan.pack_filter(&operands.filter.read::<f32>(me)?).map_err(run::shape_error)?;
+    let reads = (operands.input.read_owned::<f32>(me)?, packed);
     let operands = (reads, operands.output.write_owned::<f32>(me)?);
     let (promise, done) = Promise::new();
     let caller = cx.clone();
@@ -212,10 +211,18 @@ fn gradient_input(
     let (images, weights) = (input_gradient.shape().fixed::<4>()?, filter.shape().fixed::<4>()?);
     let (shape, expected) = convolution(images.0, weights.0, padding.0, strides.0)?;
     check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
-    let plan = ConvBackwardInput::<f32>::new(&shape, run::workers(cx));
+    let plan = ConvBackwardInput::<f32>::new(&shape, run::workers(cx)).map_err(run::shape_error)?;
     let me = &GRADIENT_INPUT;
-    let reads = (output_gradient.read_owned::<f32>(me)?, filter.read_owned::<f32>(me)?);
-    run::run(cx, plan, (reads, input_gradient.write_owned::<f32>(me)?), |(dy, w)| (dy, w), |out| out, Chain)
+    let packed = plan.pack_filter(&filter.read::<f32>(me)?).map_err(run::shape_error)?;
+    let reads = (output_gradient.read_owned::<f32>(me)?, packed);
+    run::run(
+        cx,
+        Ok(plan),
+        (reads, input_gradient.write_owned::<f32>(me)?),
+        |(dy, w)| (dy, w),
+        |out| out,
+        Chain,
+    )
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {

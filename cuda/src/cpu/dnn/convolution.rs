@@ -165,6 +165,7 @@ pub(super) fn forward<W: Work>(run: &Run<'_>, job: &Job, epilogue: &Epilogue) ->
         let (x, filter) = (job.x.load::<W>(run)?, job.filter::<W>(run)?);
         let mut result = vec![W::ZERO; job.y.layout.elements() as usize];
         let plan = Conv2d::<W>::new(&shape, Fused::None, run.shared.pool.threads()).map_err(shape_error)?;
+        let filter = plan.pack_filter(&filter).map_err(shape_error)?;
         plan.run(&run.shared.pool, Conv2dInput::new(&x, &filter), &mut result).map_err(shape_error)?;
         epilogue.group(index, groups).apply(run, job.scaling.alpha, job.y.dim(1), &mut result)?;
         job.y.store(run, &result, Scaling { alpha: 1.0, beta: job.scaling.beta })?;
@@ -178,6 +179,7 @@ pub(super) fn backward_data<W: Work>(run: &Run<'_>, job: &Job) -> Result<()> {
         let (gradient, filter) = (job.y.load::<W>(run)?, job.filter::<W>(run)?);
         let mut result = vec![W::ZERO; job.x.layout.elements() as usize];
         let plan = ConvBackwardInput::<W>::new(&shape, run.shared.pool.threads()).map_err(shape_error)?;
+        let filter = plan.pack_filter(&filter).map_err(shape_error)?;
         plan.run(&run.shared.pool, (&gradient, &filter), &mut result).map_err(shape_error)?;
         job.x.store(run, &result, job.scaling)?;
     }

@@ -8,7 +8,7 @@
 use bytemuck::Pod;
 use half::{bf16, f16};
 use tfrt_host::DType;
-use tfrt_math::{Float, MatMulElement};
+use tfrt_math::{ConvElement, Float, MatMulElement};
 
 use crate::cpu::access::Access;
 use crate::cpu::bytes::{Input, Output};
@@ -17,7 +17,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Scaling, Tensor, TensorLayout};
 
 /// A type that is computed in.
-pub(super) trait Work: Float + MatMulElement + Pod {}
+pub(super) trait Work: Float + MatMulElement + ConvElement + Pod {}
 impl Work for f32 {}
 impl Work for f64 {}
 

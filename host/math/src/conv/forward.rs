@@ -1,14 +1,23 @@
 //! The convolution itself.
+#![expect(unsafe_code, reason = "tiles are written through pointers")]
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
-use super::{Conv2dShape, Geometry};
+use super::left::{CHUNK_ROWS, Left, in_work};
+use super::{Conv2dShape, ConvElement, Geometry, PackedFilter};
 use crate::error::check_len;
-use crate::matmul::{Epilogue, FEW_ROWS, Gemm, Matrix, choose_tiles};
-use crate::tile::Grid;
-use crate::{Activation, BlockOp, MatMulElement, ShapeError, TileMut};
+use crate::matmul::choose_tiles;
+use crate::micro::{Epilogue, Packed, RowProduct};
+use crate::tile::{Grid, TileBounds};
+use crate::{Activation, BlockOp, ShapeError, TileMut};
+
+/// Channels from which on the pixels under a window are read where they are; fewer are gathered into longer runs first.
+const DIRECT_CHANNELS: usize = 16;
 
 /// `y = activation(conv(x, filter) + bias + residual)`.
+///
+/// A block owns some pixels and some channels of the output.
 #[derive(Debug, Clone)]
 pub struct Conv2d<T> {
     geometry: Geometry,
@@ -18,38 +27,61 @@ pub struct Conv2d<T> {
 }
 
 /// The operands of [`Conv2d`].
-#[derive(Debug, Clone, Copy)]
-pub struct Conv2dInput<'a, T> {
+#[derive(Debug)]
+pub struct Conv2dInput<'a, T: ConvElement> {
     /// Images, `NHWC`.
     pub x: &'a [T],
-    /// The filter, `HWIO`.
-    pub filter: &'a [T],
+    /// The filter, which [`Conv2d::pack_filter`] made from an `HWIO` one.
+    pub filter: &'a PackedFilter<T>,
     /// One element for each output channel, if any.
     pub bias: Option<&'a [T]>,
     /// Added to the result element by element, if any; of the output's shape.
     pub residual: Option<&'a [T]>,
 }
 
-impl<'a, T> Conv2dInput<'a, T> {
+impl<T: ConvElement> Clone for Conv2dInput<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ConvElement> Copy for Conv2dInput<'_, T> {}
+
+impl<'a, T: ConvElement> Conv2dInput<'a, T> {
     /// Images and filter alone.
-    pub fn new(x: &'a [T], filter: &'a [T]) -> Self {
+    pub fn new(x: &'a [T], filter: &'a PackedFilter<T>) -> Self {
         Self { x, filter, bias: None, residual: None }
     }
 }
 
-impl<T: MatMulElement> Conv2d<T> {
+/// What is the same for all chunks of a block.
+struct Block<'a, T: ConvElement> {
+    input: Conv2dInput<'a, T>,
+    at: TileBounds,
+    bias: Option<Vec<T::Work>>,
+}
+
+impl<T: ConvElement> Conv2d<T> {
     /// Plans a convolution, to be run by about `workers` threads at a time.
     pub fn new(shape: &Conv2dShape, activation: Activation, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let (rows, cols) = (geometry.pixels, geometry.out_channels);
-        let (tile_rows, tile_cols) = choose_tiles(1, rows, geometry.patch, cols, workers);
+        let (tile_rows, tile_cols) = choose_tiles(1, rows, geometry.depth, cols, workers);
+        // Blocks have whole groups.
+        let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
         Ok(Self { geometry, grid, activation, element: PhantomData })
     }
 
+    /// Lays a filter (`HWIO`) out as the plan, and any other of the same filter shape and groups, reads it. Worth keeping
+    /// where the filter does not change.
+    pub fn pack_filter(&self, filter: &[T]) -> Result<PackedFilter<T>, ShapeError> {
+        PackedFilter::forward(&self.geometry, filter)
+    }
+
     fn check(&self, input: &Conv2dInput<'_, T>) -> Result<(), ShapeError> {
         check_len("images", self.geometry.input_len, input.x.len())?;
-        check_len("filter", self.geometry.filter_len, input.filter.len())?;
+        input.filter.check(&self.geometry)?;
         if let Some(bias) = input.bias {
             check_len("bias", self.geometry.out_channels, bias.len())?;
         }
@@ -58,9 +90,92 @@ impl<T: MatMulElement> Conv2d<T> {
         }
         Ok(())
     }
+
+    /// Computes some rows of a tile, which begin at the tile's row `first`.
+    fn chunk(&self, block: &Block<'_, T>, first: usize, tile: &mut TileMut<'_, T>, left: &mut Left<T>) {
+        let stride = tile.row_stride();
+        let start = (block.at.row + first) * self.geometry.out_channels + block.at.col;
+        let residual = block.input.residual.map(|residual| &residual[start..]);
+        let offsets: Vec<usize> = (0..tile.rows()).map(|row| row * stride).collect();
+        // SAFETY: the tile is an exclusive window of these rows and the block's columns, `stride` apart; the residual,
+        // which is as long as the output, reaches as far from the same element.
+        unsafe {
+            in_work(tile.as_mut_ptr(), residual, &offsets, block.at.cols, |out, residual, offsets| {
+                self.groups(block, first, (out, residual), offsets, left);
+            });
+        }
+    }
+
+    /// All groups of channels that a block has, for the rows from `first` on.
+    ///
+    /// # Safety
+    /// At each offset, `out` may be written, and the residual read unless it is null, for the block's columns; nobody else
+    /// touches those of `out`.
+    unsafe fn groups(
+        &self,
+        block: &Block<'_, T>,
+        first: usize,
+        (out, residual): (*mut T::Work, *const T::Work),
+        offsets: &[usize],
+        left: &mut Left<T>,
+    ) {
+        let g = &self.geometry;
+        let pixels = block.at.row + first..block.at.row + first + offsets.len();
+        for (group, packed) in block.input.filter.groups.iter().enumerate() {
+            let (pointers, run_len) = self.left(block.input.x, group, pixels.clone(), left);
+            let skip = group * packed.cols();
+            let (panels, bias) = if g.groups == 1 {
+                (packed.panels_over(block.at.col..block.at.col + block.at.cols), block.bias.as_deref())
+            } else {
+                let bias = block.bias.as_deref().map(|bias| &bias[skip..skip + packed.cols()]);
+                (0..packed.panels(), bias)
+            };
+            let epilogue = Epilogue { bias, relu: self.activation == Activation::Relu };
+            // SAFETY: the block's columns are those of the panels, or else of all groups, so that each group's begin
+            // `skip` elements on.
+            unsafe {
+                let residual = if residual.is_null() { residual } else { residual.add(skip) };
+                let out = out.add(skip);
+                RowProduct { pointers, run_len, packed, panels, out, offsets, residual, epilogue }.run();
+            }
+        }
+    }
+
+    /// Where the windows' elements are, for one group of channels, and how many of them lie together.
+    fn left<'a>(
+        &self,
+        x: &[T],
+        group: usize,
+        pixels: Range<usize>,
+        left: &'a mut Left<T>,
+    ) -> (&'a [*const T::Work], usize) {
+        let g = &self.geometry;
+        if let Some(images) = T::as_work(x)
+            && g.groups == 1
+            && g.in_channels < DIRECT_CHANNELS
+            && g.depth > g.in_channels
+        {
+            return (left.gather(&g.patches(images), pixels, g.depth), g.depth);
+        }
+        let run_len = g.in_channels / g.groups;
+        left.find_taps(&g.window, g.in_channels, group * run_len, pixels);
+        (left.point(x, run_len), run_len)
+    }
+
+    /// What a filter without elements leaves: the epilogue of zero.
+    fn without_products(&self, input: &Conv2dInput<'_, T>, at: &TileBounds, tile: &mut TileMut<'_, T>) {
+        for row in 0..at.rows {
+            let start = (at.row + row) * self.geometry.out_channels + at.col;
+            for (col, out) in tile.row_mut(row).iter_mut().enumerate() {
+                let bias = input.bias.map_or(T::ZERO, |bias| bias[at.col + col]);
+                let sum = bias.plus(input.residual.map_or(T::ZERO, |residual| residual[start + col]));
+                *out = if self.activation == Activation::Relu { crate::ops::relu(sum) } else { sum };
+            }
+        }
+    }
 }
 
-impl<T: MatMulElement> BlockOp for Conv2d<T> {
+impl<T: ConvElement> BlockOp for Conv2d<T> {
     type Input<'a> = Conv2dInput<'a, T>;
     type Output<'a> = &'a mut [T];
     type Piece<'a> = TileMut<'a, T>;
@@ -83,38 +198,26 @@ impl<T: MatMulElement> BlockOp for Conv2d<T> {
         let at = self.grid.tile(block)?;
         piece.check(&at)?;
         self.check(&input)?;
-        let (g, cols) = (&self.geometry, self.geometry.out_channels);
-        let patches = g.patches(input.x);
-        let at_a_time = if g.is_pointwise() { at.rows } else { g.patches_at_a_time().min(at.rows) };
-        let mut scratch = vec![T::ZERO; if g.is_pointwise() { 0 } else { at_a_time * g.patch }];
-        for first in (0..at.rows).step_by(at_a_time) {
-            let rows = at_a_time.min(at.rows - first);
-            let pixels = at.row + first..at.row + first + rows;
-            let a = if g.is_pointwise() {
-                Matrix::new(input.x, pixels.start * g.patch, g.patch, 1)
-            } else {
-                if g.patch > 0 {
-                    patches.gather(pixels.clone(), &(0..g.patch), &mut scratch);
-                }
-                Matrix::new(&scratch, 0, g.patch, 1)
-            };
-            let gemm = Gemm {
-                few_rows: g.pixels <= FEW_ROWS,
-                k: g.patch,
-                alpha: T::ONE,
-                beta: T::ZERO,
-                a,
-                b: Matrix::new(input.filter, at.col, cols, 1),
-            };
-            let mut tile = piece.rows_mut(first, rows)?;
-            gemm.run(&mut tile)?;
-            let epilogue = Epilogue {
-                bias: input.bias.map(|bias| &bias[at.col..at.col + at.cols]),
-                residual: input.residual.map(|r| (&r[pixels.start * cols + at.col..], cols)),
-                activation: self.activation,
-            };
-            epilogue.apply(&mut tile);
+        if self.geometry.depth == 0 {
+            self.without_products(&input, &at, &mut piece);
+            return Ok(());
+        }
+        let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
+        let block = Block { input, at, bias };
+        let mut left = Left::new();
+        for first in (0..at.rows).step_by(CHUNK_ROWS) {
+            let mut tile = piece.rows_mut(first, CHUNK_ROWS.min(at.rows - first))?;
+            self.chunk(&block, first, &mut tile, &mut left);
         }
         Ok(())
+    }
+}
+
+impl<E: crate::micro::MicroElement> Packed<E> {
+    /// The panels that are these columns, which begin with a panel and end with one or with the matrix.
+    fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
+        let width = E::micro().cols;
+        assert!(cols.start.is_multiple_of(width), "blocks begin with a panel");
+        cols.start / width..cols.end.div_ceil(width)
     }
 }

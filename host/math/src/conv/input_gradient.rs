@@ -1,20 +1,23 @@
 //! The gradient of a convolution with respect to its images.
+#![expect(unsafe_code, reason = "rows of results are reached through pointers")]
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::patches::{Pixel, scatter_row};
-use super::{Conv2dShape, Geometry};
+use super::left::{BEYOND, CHUNK_ROWS, Left, in_work};
+use super::{Conv2dShape, ConvElement, Geometry};
 use crate::error::check_len;
-use crate::matmul::{Gemm, Matrix};
+use crate::micro::{Epilogue, Packed, PackedSource, RowProduct};
 use crate::parallel::Chunks;
-use crate::tile::Grid;
-use crate::{BlockOp, MatMulElement, ShapeError, TileMut};
+use crate::window::{Axis, Window};
+use crate::{BlockOp, ShapeError};
 
-/// `dx` from the output's gradient `dy` and the filter: each row of `dy · filterᵀ` is the gradient of a patch, and
-/// patches are added up where they overlap.
+/// `dx` from the output's gradient `dy` and the filter.
 ///
-/// A block owns a band of image rows and computes the patches that touch it, so that bands overlap in work, not in output.
+/// With a stride of `s` a pixel lies under the taps of one residue modulo `s` alone, so that the pixels of each pair of
+/// residues (a *phase*) are a product of their own: of the windows over them by the transposed filter of those taps.
+///
+/// A block owns a band of image rows.
 #[derive(Debug, Clone)]
 pub struct ConvBackwardInput<T> {
     geometry: Geometry,
@@ -22,81 +25,194 @@ pub struct ConvBackwardInput<T> {
     element: PhantomData<fn(T) -> T>,
 }
 
-impl<T: MatMulElement> ConvBackwardInput<T> {
+/// A filter laid out for [`ConvBackwardInput`].
+#[derive(Debug, Clone)]
+pub struct PackedGradientFilter<T: ConvElement> {
+    /// What it is for: windows, channels of images and output, groups.
+    key: (Window, usize, usize, usize),
+    phases: Vec<Phase<T>>,
+}
+
+/// The pixels that lie under the same taps, along both axes, and what they are multiplied by.
+#[derive(Debug, Clone)]
+struct Phase<T: ConvElement> {
+    y: AxisPhase,
+    x: AxisPhase,
+    /// For each group: a row for each tap and output channel, a column for each input channel.
+    groups: Vec<Packed<T::Work>>,
+}
+
+/// The positions along an axis that lie under the same taps.
+#[derive(Debug, Clone)]
+struct AxisPhase {
+    /// The first such position; the others follow at distances of the stride.
+    first: usize,
+    taps: Vec<usize>,
+}
+
+impl AxisPhase {
+    /// The phases that lie under a tap at all.
+    fn all(axis: &Axis) -> Vec<Self> {
+        let mut phases: Vec<Self> = Vec::new();
+        for tap in 0..axis.window {
+            // The least position that differs from the tap's by a multiple of the stride.
+            let (tap_at, before) = (tap * axis.dilation % axis.stride, axis.before % axis.stride);
+            let first = (tap_at + (axis.stride - before)) % axis.stride;
+            match phases.iter_mut().find(|phase| phase.first == first) {
+                Some(phase) => phase.taps.push(tap),
+                None if first < axis.input => phases.push(Self { first, taps: vec![tap] }),
+                None => {}
+            }
+        }
+        phases
+    }
+
+    /// The positions of this phase among some.
+    fn positions(&self, axis: &Axis, among: &Range<usize>) -> impl Iterator<Item = usize> + Clone + use<> {
+        let skipped = among.start.saturating_sub(self.first).div_ceil(axis.stride);
+        (self.first + skipped * axis.stride..among.end).step_by(axis.stride)
+    }
+
+    /// The window of which `tap` lies over `position`, if there is one.
+    fn window(axis: &Axis, position: usize, tap: usize) -> Option<usize> {
+        let start = (position + axis.before).checked_sub(tap * axis.dilation)?;
+        Some(start / axis.stride).filter(|&window| window < axis.output)
+    }
+}
+
+impl<T: ConvElement> ConvBackwardInput<T> {
     /// Plans the gradient of the convolution of this shape, to be run by about `workers` threads at a time.
     pub fn new(shape: &Conv2dShape, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
-        let rows = geometry.batch.checked_mul(shape.input.height).ok_or(ShapeError::TooLarge)?;
-        let row_len = shape.input.width.checked_mul(shape.in_channels).ok_or(ShapeError::TooLarge)?;
-        let each = rows.div_ceil(if workers > 1 { workers.saturating_mul(3) } else { 1 });
-        // Lower bands than this would mostly compute patches of their neighbours.
-        let least = (shape.filter.height - 1).saturating_mul(shape.dilations.height).saturating_mul(3).max(1);
-        let height = shape.input.height.max(1);
-        let band = if each >= height { each.next_multiple_of(height) } else { each.max(least).min(height) };
-        Ok(Self {
-            geometry,
-            chunks: Chunks::with_units_per_block(rows, row_len, band)?,
-            element: PhantomData,
-        })
+        let Window { y, x } = geometry.window;
+        let rows = geometry.batch.checked_mul(y.input).ok_or(ShapeError::TooLarge)?;
+        let row_len = x.input.checked_mul(geometry.in_channels).ok_or(ShapeError::TooLarge)?;
+        let band = rows.div_ceil(if workers > 1 { workers.saturating_mul(4) } else { 1 });
+        // Bands have all phases in equal parts.
+        let band = band.checked_next_multiple_of(y.stride.min(y.input.max(1))).unwrap_or(band).max(1);
+        let chunks = Chunks::with_units_per_block(rows, row_len, band)?;
+        Ok(Self { geometry, chunks, element: PhantomData })
     }
 
-    /// Computes the rows `band` of one image.
+    /// Lays a filter (`HWIO`) out as the plan reads it.
+    pub fn pack_filter(&self, filter: &[T]) -> Result<PackedGradientFilter<T>, ShapeError> {
+        let g = &self.geometry;
+        check_len("filter", g.filter_len, filter.len())?;
+        let Window { y, x } = g.window;
+        let (cols, run_len) = (g.in_channels / g.groups, g.out_channels / g.groups);
+        let mut phases = Vec::new();
+        if filter.is_empty() {
+            return Ok(PackedGradientFilter { key: self.key(), phases });
+        }
+        for (y, x) in
+            AxisPhase::all(&y).iter().flat_map(|y| AxisPhase::all(&x).into_iter().map(move |x| (y, x)))
+        {
+            let pack = |group: usize| {
+                let tap = |y: usize, x: usize| (y * g.window.x.window + x) * cols * g.out_channels;
+                let taps =
+                    y.taps.iter().flat_map(|&y| x.taps.iter().map(move |&x| tap(y, x) + group * run_len));
+                let runs: Vec<usize> = taps.collect();
+                let (row_stride, col_stride) = (1, g.out_channels);
+                let source = PackedSource { data: filter, runs: &runs, run_len, row_stride, col_stride };
+                Packed::pack(&source, cols, T::widen)
+            };
+            let groups = (0..g.groups).map(pack).collect::<Result<_, _>>()?;
+            phases.push(Phase { y: y.clone(), x: x.clone(), groups });
+        }
+        Ok(PackedGradientFilter { key: self.key(), phases })
+    }
+
+    fn key(&self) -> (Window, usize, usize, usize) {
+        let g = &self.geometry;
+        (g.window, g.in_channels, g.out_channels, g.groups)
+    }
+
+    /// Computes the rows `band` of one image, whose elements `out` are.
     fn band(
         &self,
         image: usize,
         band: &Range<usize>,
-        operands: (&[T], &[T]),
+        (dy, filter): (&[T], &PackedGradientFilter<T>),
         out: &mut [T],
-    ) -> Result<(), ShapeError> {
-        let (dy, filter) = operands;
-        let (g, window) = (&self.geometry, &self.geometry.window);
+    ) {
+        let g = &self.geometry;
+        let Window { y, x } = g.window;
+        // Pixels that no tap lies over have no product.
         out.fill(T::ZERO);
-        if g.out_channels == 0 {
-            return Ok(());
-        }
-        let width = window.x.output;
-        let touching = window.y.outputs_over(band);
-        let pixels = (image * window.y.output + touching.start) * width
-            ..(image * window.y.output + touching.end) * width;
-        let at_a_time = g.patches_at_a_time().min(pixels.len().max(1));
-        let mut scratch = vec![T::ZERO; at_a_time * g.patch];
-        for first in pixels.clone().step_by(at_a_time) {
-            let rows = at_a_time.min(pixels.end - first);
-            self.patch_gradients(dy, filter, first..first + rows, &mut scratch[..rows * g.patch])?;
-            let mut pixel = Pixel::new(window, first);
-            for patch in scratch.chunks_exact(g.patch).take(rows) {
-                scatter_row(window, g.in_channels, pixel, patch, band, out);
-                pixel = pixel.next(window);
+        let (out_len, out) = (out.len(), out.as_mut_ptr());
+        let mut left = Left::new();
+        let (mut pixels, mut offsets) = (Vec::new(), Vec::new());
+        for phase in &filter.phases {
+            pixels.clear();
+            let columns = phase.x.positions(&x, &(0..x.input));
+            for row in phase.y.positions(&y, band) {
+                pixels.extend(columns.clone().map(|column| (row, column)));
+            }
+            for chunk in pixels.chunks(CHUNK_ROWS) {
+                offsets.clear();
+                offsets.extend(
+                    chunk
+                        .iter()
+                        .map(|&(row, column)| ((row - band.start) * x.input + column) * g.in_channels),
+                );
+                assert!(offsets.iter().all(|offset| offset + g.in_channels <= out_len));
+                // SAFETY: `out` is borrowed exclusively and has all channels at each offset, as just checked.
+                unsafe {
+                    in_work(out, None, &offsets, g.in_channels, |out, residual, offsets| {
+                        for (group, packed) in phase.groups.iter().enumerate() {
+                            self.find_windows(phase, image, group, chunk, &mut left.starts);
+                            let run_len = g.out_channels / g.groups;
+                            let pointers = left.point(dy, run_len);
+                            // A group's channels begin here in every pixel.
+                            let out = out.add(group * packed.cols());
+                            let epilogue = Epilogue { bias: None, relu: false };
+                            let panels = 0..packed.panels();
+                            RowProduct {
+                                pointers,
+                                run_len,
+                                packed,
+                                panels,
+                                out,
+                                offsets,
+                                residual,
+                                epilogue,
+                            }
+                            .run();
+                        }
+                    });
+                }
             }
         }
-        Ok(())
     }
 
-    /// `dy · filterᵀ` for some windows.
-    fn patch_gradients(
+    /// For each tap of a phase and each pixel, where the gradient of the window over it begins.
+    fn find_windows(
         &self,
-        dy: &[T],
-        filter: &[T],
-        pixels: Range<usize>,
-        out: &mut [T],
-    ) -> Result<(), ShapeError> {
-        let (patch, channels) = (self.geometry.patch, self.geometry.out_channels);
-        let gemm = Gemm {
-            few_rows: false,
-            k: channels,
-            alpha: T::ONE,
-            beta: T::ZERO,
-            a: Matrix::new(dy, pixels.start * channels, channels, 1),
-            b: Matrix::new(filter, 0, 1, channels),
-        };
-        let grid = Grid::whole(pixels.len(), patch);
-        TileMut::grid(out, &grid)?.iter_mut().try_for_each(|tile| gemm.run(tile))
+        phase: &Phase<T>,
+        image: usize,
+        group: usize,
+        pixels: &[(usize, usize)],
+        starts: &mut Vec<usize>,
+    ) {
+        let g = &self.geometry;
+        let Window { y, x } = g.window;
+        let channel = group * (g.out_channels / g.groups);
+        starts.clear();
+        for &tap_y in &phase.y.taps {
+            for &tap_x in &phase.x.taps {
+                starts.extend(pixels.iter().map(|&(row, column)| {
+                    let at = (AxisPhase::window(&y, row, tap_y), AxisPhase::window(&x, column, tap_x));
+                    let (Some(window_y), Some(window_x)) = at else { return BEYOND };
+                    ((image * y.output + window_y) * x.output + window_x) * g.out_channels + channel
+                }));
+            }
+        }
     }
 }
 
-impl<T: MatMulElement> BlockOp for ConvBackwardInput<T> {
-    /// The output's gradient (`NHWC`), then the filter (`HWIO`).
-    type Input<'a> = (&'a [T], &'a [T]);
+impl<T: ConvElement> BlockOp for ConvBackwardInput<T> {
+    /// The output's gradient (`NHWC`), then the filter.
+    type Input<'a> = (&'a [T], &'a PackedGradientFilter<T>);
     type Output<'a> = &'a mut [T];
     type Piece<'a> = &'a mut [T];
 
@@ -111,23 +227,23 @@ impl<T: MatMulElement> BlockOp for ConvBackwardInput<T> {
     fn run_block(
         &self,
         block: usize,
-        (dy, filter): (&[T], &[T]),
+        (dy, filter): Self::Input<'_>,
         mut piece: &mut [T],
     ) -> Result<(), ShapeError> {
         let mut rows = self.chunks.units_of(block, piece.len())?;
         let g = &self.geometry;
         check_len("output gradient", g.output_len, dy.len())?;
-        check_len("filter", g.filter_len, filter.len())?;
-        if g.is_pointwise() {
-            let width = g.window.x.input;
-            return self.patch_gradients(dy, filter, rows.start * width..rows.end * width, piece);
+        if filter.key != self.key() {
+            return Err(ShapeError::Parameter(
+                "the packed filter must be one of the same convolution's gradient",
+            ));
         }
         let (height, row_len) = (g.window.y.input, g.window.x.input * g.in_channels);
         while !rows.is_empty() {
             let (image, start) = (rows.start / height, rows.start % height);
             let band = start..height.min(start + rows.len());
             let (out, rest) = piece.split_at_mut(band.len() * row_len);
-            self.band(image, &band, (dy, filter), out)?;
+            self.band(image, &band, (dy, filter), out);
             rows.start += band.len();
             piece = rest;
         }

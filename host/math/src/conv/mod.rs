@@ -1,20 +1,24 @@
-//! Two-dimensional convolution of `NHWC` images with `HWIO` filters, and its gradients, through matrix products.
-//!
-//! An image patch under a filter is a row of `height · width · channels` elements; the patches of a block are gathered
-//! into a matrix (im2col), a bounded number of rows at a time. Convolutions by one pixel with stride 1 need no gathering.
+//! Two-dimensional convolution of `NHWC` images with `HWIO` filters, and its gradients, as matrix products without the
+//! matrix: a row of the left operand is the image patch under a window, and the product reads it where it lies, through a
+//! pointer for each tap. Only images of few channels are gathered into patches, some rows at a time.
 
+mod element;
 mod filter_gradient;
 mod forward;
 mod input_gradient;
+mod left;
+mod packed;
 mod patches;
 
 use crate::ShapeError;
 use crate::shape::element_count;
 use crate::window::{Extent2, Padding, Window};
 
+pub use element::ConvElement;
 pub use filter_gradient::ConvBackwardFilter;
 pub use forward::{Conv2d, Conv2dInput};
-pub use input_gradient::ConvBackwardInput;
+pub use input_gradient::{ConvBackwardInput, PackedGradientFilter};
+pub use packed::PackedFilter;
 use patches::Patches;
 
 /// The shapes of a convolution.
@@ -30,6 +34,9 @@ pub struct Conv2dShape {
     pub filter: Extent2,
     /// Channels of the output.
     pub out_channels: usize,
+    /// Into how many equal groups the channels are divided; an output channel sees the input channels of its group alone,
+    /// so that the filter has `in_channels / groups` of them.
+    pub groups: usize,
     /// Pixels from one window to the next.
     pub strides: Extent2,
     /// Pixels from one element of the filter to the next.
@@ -39,14 +46,24 @@ pub struct Conv2dShape {
 }
 
 impl Conv2dShape {
-    /// A convolution with strides and dilations of 1.
+    /// A convolution in one group with strides and dilations of 1.
     pub fn new(
         (batch, input, in_channels): (usize, Extent2, usize),
         (filter, out_channels): (Extent2, usize),
         padding: Padding,
     ) -> Self {
         let one = Extent2::new(1, 1);
-        Self { batch, input, in_channels, filter, out_channels, strides: one, dilations: one, padding }
+        Self {
+            batch,
+            input,
+            in_channels,
+            filter,
+            out_channels,
+            groups: 1,
+            strides: one,
+            dilations: one,
+            padding,
+        }
     }
 
     /// The extent of an output image.
@@ -69,8 +86,9 @@ struct Geometry {
     input_len: usize,
     filter_len: usize,
     output_len: usize,
-    /// Elements of a patch: rows of the filter as a matrix.
-    patch: usize,
+    groups: usize,
+    /// Elements of a patch that a group sees: rows of the filter as a matrix.
+    depth: usize,
     /// Windows of the whole batch: rows of the output as a matrix.
     pixels: usize,
 }
@@ -78,8 +96,17 @@ struct Geometry {
 impl Geometry {
     fn new(shape: &Conv2dShape) -> Result<Self, ShapeError> {
         let window = shape.window()?;
-        let (input, output, filter) = (shape.input, window.output(), shape.filter);
-        let patch = element_count(&[filter.height, filter.width, shape.in_channels])?;
+        let (input, output, filter, groups) = (shape.input, window.output(), shape.filter, shape.groups);
+        // Without channels there is nothing to divide.
+        let groups =
+            if groups > 0 && (shape.in_channels == 0 || shape.out_channels == 0) { 1 } else { groups };
+        if groups == 0
+            || !shape.in_channels.is_multiple_of(groups)
+            || !shape.out_channels.is_multiple_of(groups)
+        {
+            return Err(ShapeError::Parameter("groups must divide the channels of images and output"));
+        }
+        let depth = element_count(&[filter.height, filter.width, shape.in_channels / groups])?;
         let pixels = element_count(&[shape.batch, output.height, output.width])?;
         Ok(Self {
             batch: shape.batch,
@@ -87,26 +114,12 @@ impl Geometry {
             in_channels: shape.in_channels,
             out_channels: shape.out_channels,
             input_len: element_count(&[shape.batch, input.height, input.width, shape.in_channels])?,
-            filter_len: element_count(&[patch, shape.out_channels])?,
+            filter_len: element_count(&[depth, shape.out_channels])?,
             output_len: element_count(&[pixels, shape.out_channels])?,
-            patch,
+            groups,
+            depth,
             pixels,
         })
-    }
-
-    /// Patches gathered at a time: few enough for the cache, enough to make up for packing the filter again.
-    fn patches_at_a_time(&self) -> usize {
-        const ELEMENTS: usize = 256 * 1024;
-        const LEAST: usize = 192;
-        // However long a patch, the scratch has a bound (or holds one patch).
-        const MOST_ELEMENTS: usize = 16 * 1024 * 1024;
-        let most = (MOST_ELEMENTS / self.patch.max(1)).max(1);
-        (ELEMENTS / self.patch.max(1)).max(LEAST).min(most).min(self.pixels.max(1))
-    }
-
-    /// Whether the patches are the pixels of the image, in order.
-    fn is_pointwise(&self) -> bool {
-        self.window.is_pointwise()
     }
 
     fn patches<'a, T>(&self, images: &'a [T]) -> Patches<'a, T> {

@@ -1,9 +1,9 @@
-//! Gathering image patches into the rows of a matrix, and scattering such rows back.
+//! Gathering image patches into the rows of a matrix.
 
 use std::ops::Range;
 
+use crate::Element;
 use crate::window::Window;
-use crate::{Element, Number};
 
 /// The patches of `NHWC` images under a sliding window.
 #[derive(Debug, Clone, Copy)]
@@ -80,31 +80,6 @@ impl<T: Element> Patches<'_, T> {
                 done = to;
             }
             out[done - wanted.start..].fill(T::default());
-        }
-    }
-}
-
-/// Adds the patch of window `at`, a row of the gathered matrix, to the rows `band` of one image, which begins at `image`'s
-/// first element of that band.
-pub(super) fn scatter_row<T: Number>(
-    window: &Window,
-    channels: usize,
-    at: Pixel,
-    patch: &[T],
-    band: &Range<usize>,
-    image: &mut [T],
-) {
-    let Window { y, x } = *window;
-    let taps = x.taps(at.x);
-    let line = x.window * channels;
-    let step = if x.dilation == 1 { taps.len() } else { 1 };
-    for tap_y in 0..y.window {
-        let Some(image_y) = y.position(at.y, tap_y).filter(|row| band.contains(row)) else { continue };
-        for tap in taps.clone().step_by(step.max(1)) {
-            let Some(image_x) = x.position(at.x, tap) else { continue };
-            let from = &patch[tap_y * line + tap * channels..][..step * channels];
-            let to = &mut image[((image_y - band.start) * x.input + image_x) * channels..][..from.len()];
-            to.iter_mut().zip(from).for_each(|(to, &from)| *to = to.plus(from));
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Convolution and pooling against their definitions, gradients against finite differences.
 
-use crate::support::{Threads, assert_close, inner, numeric_gradient, random, random_f32, run};
+use crate::support::{Threads, assert_close, random, random_f32, run};
 use proptest::prelude::*;
 use tfrt_math::{
     Activation, AvgPool, AvgPoolBackward, BlockOp, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter,
-    ConvBackwardInput, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Padding, PoolShape, Serial,
-    ShapeError, global_avg_pool,
+    ConvBackwardInput, ConvElement, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Padding, PoolShape,
+    Serial, ShapeError, global_avg_pool,
 };
 
 fn padding() -> impl Strategy<Value = Padding> {
@@ -23,11 +23,17 @@ fn extent(range: std::ops::Range<usize>) -> impl Strategy<Value = Extent2> {
 
 prop_compose! {
     fn conv_shape()(
-        batch in 0usize..3, input in extent(0..8), in_channels in 0usize..4, filter in extent(1..4),
-        out_channels in 0usize..4, strides in extent(1..4), dilations in extent(1..3), padding in padding(),
+        batch in 0usize..3, input in extent(0..8), channels in (channels(), channels()), groups in 1usize..4,
+        filter in extent(1..4), strides in extent(1..4), dilations in extent(1..3), padding in padding(),
     ) -> Conv2dShape {
-        Conv2dShape { batch, input, in_channels, filter, out_channels, strides, dilations, padding }
+        let (in_channels, out_channels) = (channels.0 * groups, channels.1 * groups);
+        Conv2dShape { batch, input, in_channels, filter, out_channels, groups, strides, dilations, padding }
     }
+}
+
+/// Few channels, and numbers of them that fill no vector, one, or several panels and a half.
+fn channels() -> impl Strategy<Value = usize> {
+    prop_oneof![3 => 0usize..4, 1 => Just(8), 1 => Just(17), 1 => Just(37)]
 }
 
 prop_compose! {
@@ -65,20 +71,21 @@ fn lens(s: &Conv2dShape) -> (usize, usize, usize) {
     let out = s.output().unwrap();
     (
         s.batch * s.input.height * s.input.width * s.in_channels,
-        s.filter.height * s.filter.width * s.in_channels * s.out_channels,
+        s.filter.height * s.filter.width * (s.in_channels / s.groups) * s.out_channels,
         s.batch * out.height * out.width * s.out_channels,
     )
 }
 
-/// The convolution by its definition.
-fn naive_conv(s: &Conv2dShape, x: &[f64], filter: &[f64]) -> Vec<f64> {
+/// Calls `f` with the positions in images, filter and output of each product of a convolution.
+fn each_product(s: &Conv2dShape, mut f: impl FnMut(usize, usize, usize)) {
     let out = s.output().unwrap();
     let (top, left) = before(s.input, s.filter, s.strides, s.dilations, s.padding);
-    let mut y = Vec::new();
+    let depth = s.in_channels / s.groups;
+    let mut y = 0;
     for n in 0..s.batch {
         for (oy, ox) in (0..out.height).flat_map(|oy| (0..out.width).map(move |ox| (oy, ox))) {
             for o in 0..s.out_channels {
-                let mut sum = 0.0;
+                let first = o / (s.out_channels / s.groups) * depth;
                 for (ky, kx) in
                     (0..s.filter.height).flat_map(|ky| (0..s.filter.width).map(move |kx| (ky, kx)))
                 {
@@ -87,18 +94,31 @@ fn naive_conv(s: &Conv2dShape, x: &[f64], filter: &[f64]) -> Vec<f64> {
                     if iy >= s.input.height || ix >= s.input.width {
                         continue;
                     }
-                    for i in 0..s.in_channels {
-                        let pixel = x[((n * s.input.height + iy) * s.input.width + ix) * s.in_channels + i];
-                        let weight =
-                            filter[((ky * s.filter.width + kx) * s.in_channels + i) * s.out_channels + o];
-                        sum += pixel * weight;
-                    }
+                    let pixel = ((n * s.input.height + iy) * s.input.width + ix) * s.in_channels + first;
+                    let tap = (ky * s.filter.width + kx) * depth;
+                    (0..depth).for_each(|i| f(pixel + i, (tap + i) * s.out_channels + o, y));
                 }
-                y.push(sum);
+                y += 1;
             }
         }
     }
+}
+
+/// The convolution by its definition.
+fn naive_conv(s: &Conv2dShape, x: &[f64], filter: &[f64]) -> Vec<f64> {
+    let mut y = vec![0.0; lens(s).2];
+    each_product(s, |at, tap, to| y[to] += x[at] * filter[tap]);
     y
+}
+
+/// The gradients with respect to images and filter by their definitions.
+fn naive_gradients(s: &Conv2dShape, x: &[f64], filter: &[f64], dy: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let (mut dx, mut df) = (vec![0.0; x.len()], vec![0.0; filter.len()]);
+    each_product(s, |at, tap, to| {
+        dx[at] += dy[to] * filter[tap];
+        df[tap] += dy[to] * x[at];
+    });
+    (dx, df)
 }
 
 /// For each output of a pooling, the positions under its window, in order.
@@ -134,19 +154,22 @@ proptest! {
             if relu { y.max(0.0) } else { y }
         }).collect();
         let plan = Conv2d::new(&s, if relu { Activation::Relu } else { Activation::None }, 3).unwrap();
+        let filter = plan.pack_filter(&filter).unwrap();
         let input = Conv2dInput { x: &x, filter: &filter, bias: bias.then_some(&v), residual: residual.then_some(&r) };
         assert_close(&run(&plan, input, &vec![f64::NAN; ny]), &expected, 1e-12);
     }
 
-    /// Convolution is linear in each operand, so its gradients are exact transposes: `<conv(e, f), dy> = dx[e]`.
     #[test]
     fn convolution_gradients(s in conv_shape(), workers in 1usize..9, seed: u64) {
         let (nx, nf, ny) = lens(&s);
         let (x, filter, dy) = (random(seed, nx), random(seed ^ 1, nf), random(seed ^ 2, ny));
-        let dx = run(&ConvBackwardInput::new(&s, workers).unwrap(), (&dy[..], &filter[..]), &vec![f64::NAN; nx]);
+        let plan = ConvBackwardInput::new(&s, workers).unwrap();
+        let packed = plan.pack_filter(&filter).unwrap();
+        let dx = run(&plan, (&dy[..], &packed), &vec![f64::NAN; nx]);
         let df = run(&ConvBackwardFilter::new(&s, workers).unwrap(), (&x[..], &dy[..]), &vec![f64::NAN; nf]);
-        assert_close(&dx, &numeric_gradient(&x, |x| inner(&naive_conv(&s, x, &filter), &dy)), 1e-7);
-        assert_close(&df, &numeric_gradient(&filter, |f| inner(&naive_conv(&s, &x, f), &dy)), 1e-7);
+        let expected = naive_gradients(&s, &x, &filter, &dy);
+        assert_close(&dx, &expected.0, 1e-11);
+        assert_close(&df, &expected.1, 1e-11);
     }
 
     #[test]
@@ -205,8 +228,9 @@ fn the_cut_does_not_change_a_bit() {
         let mut all = Vec::new();
         for workers in [1, 3, 16] {
             let plan = Conv2d::<f32>::new(&s, Activation::None, workers).unwrap();
-            let y = run(&plan, Conv2dInput::new(&x, &f), &vec![0.0; ny]);
-            let dx = run(&ConvBackwardInput::new(&s, workers).unwrap(), (&dy[..], &f[..]), &vec![0.0; nx]);
+            let y = run(&plan, Conv2dInput::new(&x, &plan.pack_filter(&f).unwrap()), &vec![0.0; ny]);
+            let plan = ConvBackwardInput::new(&s, workers).unwrap();
+            let dx = run(&plan, (&dy[..], &plan.pack_filter(&f).unwrap()), &vec![0.0; nx]);
             let df = run(&ConvBackwardFilter::new(&s, workers).unwrap(), (&x[..], &dy[..]), &vec![0.0; nf]);
             all.push((y, dx, df));
         }
@@ -246,6 +270,8 @@ fn mistakes_are_errors() {
     assert_eq!(good.output(), Ok(Extent2::new(2, 2)));
     for bad in [
         Conv2dShape { strides: Extent2::new(0, 1), ..good },
+        Conv2dShape { groups: 0, ..good },
+        Conv2dShape { groups: 2, ..good },
         Conv2dShape { filter: Extent2::new(3, 0), ..good },
         Conv2dShape { dilations: Extent2::new(1, usize::MAX), ..good },
         Conv2dShape { batch: usize::MAX, ..good },
@@ -254,6 +280,59 @@ fn mistakes_are_errors() {
         assert!(Conv2d::<f32>::new(&bad, Activation::None, 1).is_err(), "{bad:?}");
     }
     let plan = Conv2d::<f32>::new(&good, Activation::None, 1).unwrap();
-    let short = plan.run(&Serial, Conv2dInput::new(&[0.0; 31], &[0.0; 90]), &mut [0.0; 20]);
+    let filter = plan.pack_filter(&[0.0; 90]).unwrap();
+    let short = plan.run(&Serial, Conv2dInput::new(&[0.0; 31], &filter), &mut [0.0; 20]);
     assert_eq!(short, Err(ShapeError::Length { operand: "images", expected: 32, actual: 31 }));
+    let operand = "filter";
+    assert_eq!(
+        plan.pack_filter(&[0.0; 89]).err(),
+        Some(ShapeError::Length { operand, expected: 90, actual: 89 })
+    );
+    let other = Conv2d::<f32>::new(&Conv2dShape { out_channels: 4, ..good }, Activation::None, 1).unwrap();
+    assert!(other.run(&Serial, Conv2dInput::new(&[0.0; 32], &filter), &mut [0.0; 16]).is_err());
+}
+
+/// The convolution of small whole numbers, which every type computes exactly.
+fn whole_numbers<T: ConvElement + From<i8> + std::fmt::Debug>() {
+    let square = |n| Extent2::new(n, n);
+    for (channels, outputs, filter, groups) in [(3, 20, 7, 1), (32, 19, 3, 1), (32, 8, 1, 1), (12, 18, 3, 2)]
+    {
+        let strides = square(2);
+        let image = (2, square(9), channels);
+        let s = Conv2dShape {
+            strides,
+            groups,
+            ..Conv2dShape::new(image, (square(filter), outputs), Padding::Same)
+        };
+        let (nx, nf, ny) = lens(&s);
+        let whole = |seed, n| -> Vec<f64> { random(seed, n).iter().map(|x| (x * 1.4).round()).collect() };
+        let (x, f, bias) = (whole(1, nx), whole(2, nf), whole(3, outputs));
+        let (residual, dy) = (whole(4, ny), whole(5, ny));
+        let typed = |x: &[f64]| -> Vec<T> { x.iter().map(|&x| T::from(x as i8)).collect() };
+        let mut expected = naive_conv(&s, &x, &f);
+        for (i, y) in expected.iter_mut().enumerate() {
+            *y = (*y + bias[i % outputs] + residual[i]).max(0.0);
+        }
+        let plan = Conv2d::<T>::new(&s, Activation::Relu, 3).unwrap();
+        let (typed_x, typed_dy) = (typed(&x), typed(&dy));
+        let input = Conv2dInput {
+            x: &typed_x,
+            filter: &plan.pack_filter(&typed(&f)).unwrap(),
+            bias: Some(&typed(&bias)),
+            residual: Some(&typed(&residual)),
+        };
+        assert_eq!(run(&plan, input, &vec![T::ONE; ny]), typed(&expected));
+        let plan = ConvBackwardInput::<T>::new(&s, 3).unwrap();
+        let dx = run(&plan, (&typed_dy[..], &plan.pack_filter(&typed(&f)).unwrap()), &vec![T::ONE; nx]);
+        let (expected, _) = naive_gradients(&s, &x, &f, &dy);
+        assert_eq!(dx, typed(&expected));
+    }
+}
+
+#[test]
+fn every_type_has_them() {
+    whole_numbers::<f32>();
+    whole_numbers::<i32>();
+    whole_numbers::<half::f16>();
+    whole_numbers::<half::bf16>();
 }

@@ -66,17 +66,28 @@ proptest! {
         (batch, input, channels) in (absurd(), absurd_pair(), absurd()),
         (window, out_channels) in (absurd_pair(), absurd()),
         (strides, dilations, padding) in (absurd_pair(), absurd_pair(), absurd_padding()),
-        workers in absurd(),
+        (groups, workers) in (absurd(), absurd()),
     ) {
-        let conv = Conv2dShape { batch, input, in_channels: channels, filter: window, out_channels, strides, dilations, padding };
+        let conv = Conv2dShape {
+            batch, input, in_channels: channels, filter: window, out_channels, groups, strides, dilations, padding,
+        };
         let (x, mut out) = ([1.0f32; 9], [0.0f32; 9]);
+        // A filter that fits some plan, though hardly this one.
+        let one = Extent2::new(1, 1);
+        let small = Conv2dShape::new((1, Extent2::new(3, 3), 1), (one, 1), Padding::Valid);
+        let filter = Conv2d::new(&small, Activation::None, 1).unwrap().pack_filter(&x[..1]).unwrap();
+        let gradient = ConvBackwardInput::new(&small, 1).unwrap().pack_filter(&x[..1]).unwrap();
         if let Ok(plan) = Conv2d::new(&conv, Activation::None, workers) {
-            let _ = plan.run(&Serial, Conv2dInput::new(&x, &x), &mut out);
-            let _ = plan.run(&Serial, Conv2dInput::new(&[], &[]), &mut []);
+            let _ = plan.run(&Serial, Conv2dInput::new(&x, &filter), &mut out);
+            let _ = plan.run(&Serial, Conv2dInput::new(&[], &filter), &mut []);
+            let _ = plan.pack_filter(&[]);
+            let _ = plan.pack_filter(&x);
         }
         if let Ok(plan) = ConvBackwardInput::new(&conv, workers) {
-            let _ = plan.run(&Serial, (&x, &x), &mut out);
-            let _ = plan.run(&Serial, (&[], &[]), &mut out[..1]);
+            let _ = plan.run(&Serial, (&x, &gradient), &mut out);
+            let _ = plan.run(&Serial, (&[], &gradient), &mut out[..1]);
+            let _ = plan.pack_filter(&[]);
+            let _ = plan.pack_filter(&x);
         }
         if let Ok(plan) = ConvBackwardFilter::new(&conv, workers) {
             let _ = plan.run(&Serial, (&x, &x), &mut out);

@@ -1,0 +1,93 @@
+//! Which element types have convolutions, and what they are computed in.
+
+use half::{bf16, f16};
+
+use crate::Number;
+use crate::micro::MicroElement;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An element type with convolutions. Those of `f16` and `bf16` are computed in `f32` and rounded once; those of `i32` wrap.
+#[expect(
+    private_bounds,
+    reason = "the trait is sealed, and only this crate looks at what a type is computed in"
+)]
+pub trait ConvElement: Number + sealed::Sealed {
+    /// What sums are kept in.
+    #[doc(hidden)]
+    type Work: MicroElement + std::fmt::Debug;
+
+    /// To the type that is computed in.
+    #[doc(hidden)]
+    fn widen(self) -> Self::Work;
+    /// Back, rounded.
+    #[doc(hidden)]
+    fn narrow(work: Self::Work) -> Self;
+    /// The same elements, if that type is this one.
+    #[doc(hidden)]
+    fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
+    /// The same elements, if that type is this one.
+    #[doc(hidden)]
+    fn as_work_mut(element: *mut Self) -> Option<*mut Self::Work>;
+}
+
+macro_rules! native {
+    ($($t:ty),*) => {$(
+        impl sealed::Sealed for $t {}
+
+        impl ConvElement for $t {
+            type Work = $t;
+
+            #[inline]
+            fn widen(self) -> $t {
+                self
+            }
+
+            #[inline]
+            fn narrow(work: $t) -> $t {
+                work
+            }
+
+            fn as_work(elements: &[$t]) -> Option<&[$t]> {
+                Some(elements)
+            }
+
+            fn as_work_mut(element: *mut $t) -> Option<*mut $t> {
+                Some(element)
+            }
+        }
+    )*};
+}
+
+macro_rules! half {
+    ($($t:ty),*) => {$(
+        impl sealed::Sealed for $t {}
+
+        impl ConvElement for $t {
+            type Work = f32;
+
+            #[inline]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+
+            #[inline]
+            fn narrow(work: f32) -> $t {
+                <$t>::from_f32(work)
+            }
+
+            fn as_work(_: &[$t]) -> Option<&[f32]> {
+                None
+            }
+
+            fn as_work_mut(_: *mut $t) -> Option<*mut f32> {
+                None
+            }
+        }
+    )*};
+}
+
+native!(f32, f64, i32);
+half!(f16, bf16);

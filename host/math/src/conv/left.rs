@@ -1,0 +1,133 @@
+//! The left operand of a convolution's product: for each row and each run of the depth, where its elements are; and the
+//! way from the type that is computed in to the result's.
+#![expect(unsafe_code, reason = "rows of results are reached through pointers")]
+
+use std::{ops::Range, ptr, slice};
+
+use super::ConvElement;
+use super::patches::{Patches, Pixel};
+use crate::window::Window;
+
+/// Rows computed at a time: what is read of their images, and their sums, fit the second-level cache.
+pub(super) const CHUNK_ROWS: usize = 144;
+/// Stands for a run beyond the border.
+pub(super) const BEYOND: usize = usize::MAX;
+
+/// What one block needs for its rows, kept from chunk to chunk.
+pub(super) struct Left<T: ConvElement> {
+    /// For each run, and in it for each row, the run's first element among the images, or [`BEYOND`].
+    pub(super) starts: Vec<usize>,
+    pointers: Vec<*const T::Work>,
+    /// Runs that had to be copied.
+    copies: Vec<T::Work>,
+    /// A run beyond the border.
+    zeros: Vec<T::Work>,
+}
+
+impl<T: ConvElement> Left<T> {
+    pub(super) fn new() -> Self {
+        Self { starts: Vec::new(), pointers: Vec::new(), copies: Vec::new(), zeros: Vec::new() }
+    }
+
+    /// Pointers to the runs at `starts`, `run_len` elements each, into `images` or to copies in the type that is computed
+    /// in. They hold as long as both do, and until the next call.
+    ///
+    /// # Panics
+    /// If a run reaches beyond the images.
+    pub(super) fn point(&mut self, images: &[T], run_len: usize) -> &[*const T::Work] {
+        self.pointers.clear();
+        if self.zeros.len() < run_len {
+            self.zeros.resize(run_len, T::ZERO.widen());
+        }
+        let zeros = self.zeros.as_ptr();
+        if let Some(images) = T::as_work(images) {
+            let pointer = |&start: &usize| match start {
+                BEYOND => zeros,
+                start => images[start..start + run_len].as_ptr(),
+            };
+            self.pointers.extend(self.starts.iter().map(pointer));
+            return &self.pointers;
+        }
+        self.copies.resize(self.starts.len() * run_len, T::ZERO.widen());
+        for (&start, copy) in self.starts.iter().zip(self.copies.chunks_exact_mut(run_len)) {
+            match start {
+                BEYOND => copy.fill(T::ZERO.widen()),
+                start => {
+                    let run = &images[start..start + run_len];
+                    copy.iter_mut().zip(run).for_each(|(copy, &x)| *copy = x.widen());
+                }
+            }
+        }
+        self.pointers.extend(self.copies.chunks_exact(run_len).map(<[_]>::as_ptr));
+        &self.pointers
+    }
+
+    /// As [`point`](Self::point), for the patches of `pixels` gathered into one run each. Only for types that are computed
+    /// in themselves.
+    pub(super) fn gather(
+        &mut self,
+        patches: &Patches<'_, T::Work>,
+        pixels: Range<usize>,
+        patch: usize,
+    ) -> &[*const T::Work] {
+        self.copies.resize(pixels.len() * patch, T::ZERO.widen());
+        patches.gather(pixels, &(0..patch), &mut self.copies);
+        self.pointers.clear();
+        self.pointers.extend(self.copies.chunks_exact(patch).map(<[_]>::as_ptr));
+        &self.pointers
+    }
+
+    /// Sets `starts` to the taps of the windows `pixels` of images with `channels` channels, at channel `first`.
+    pub(super) fn find_taps(&mut self, window: &Window, channels: usize, first: usize, pixels: Range<usize>) {
+        let Window { y, x } = *window;
+        let rows = pixels.len();
+        self.starts.clear();
+        self.starts.resize(y.window * x.window * rows, BEYOND);
+        let mut at = Pixel::new(window, pixels.start);
+        for row in 0..rows {
+            let corner = (at.x * x.stride).wrapping_sub(x.before);
+            for tap_y in 0..y.window {
+                let Some(image_y) = y.position(at.y, tap_y) else { continue };
+                let line = (at.image * y.input + image_y) * x.input;
+                let starts = self.starts[tap_y * x.window * rows..].iter_mut().skip(row).step_by(rows);
+                for (tap_x, start) in starts.take(x.window).enumerate() {
+                    let image_x = corner.wrapping_add(tap_x * x.dilation);
+                    if image_x < x.input {
+                        *start = (line + image_x) * channels + first;
+                    }
+                }
+            }
+            at = at.next(window);
+        }
+    }
+}
+
+/// Calls `compute` with where it may write `cols` sums for each offset, what to add to them (laid out alike, or null), and
+/// the offsets there; then rounds the sums to `out` unless that is where they already are.
+///
+/// # Safety
+/// `out` may be written for `cols` elements at each of the offsets, which nobody else touches meanwhile. The residual has
+/// as many at each of them.
+pub(super) unsafe fn in_work<T: ConvElement>(
+    out: *mut T,
+    residual: Option<&[T]>,
+    offsets: &[usize],
+    cols: usize,
+    compute: impl FnOnce(*mut T::Work, *const T::Work, &[usize]),
+) {
+    if let Some(out) = T::as_work_mut(out) {
+        return compute(out, residual.and_then(T::as_work).map_or(ptr::null(), <[_]>::as_ptr), offsets);
+    }
+    let mut sums = vec![T::ZERO.widen(); offsets.len() * cols];
+    let wide: Option<Vec<_>> = residual.map(|residual| {
+        let rows = offsets.iter().flat_map(|&offset| &residual[offset..offset + cols]);
+        rows.map(|&r| r.widen()).collect()
+    });
+    let local: Vec<usize> = (0..offsets.len()).map(|row| row * cols).collect();
+    compute(sums.as_mut_ptr(), wide.as_ref().map_or(ptr::null(), Vec::as_ptr), &local);
+    for (&offset, sums) in offsets.iter().zip(sums.chunks_exact(cols.max(1))) {
+        // SAFETY: the caller promises these elements, and that they are nobody else's.
+        let out = unsafe { slice::from_raw_parts_mut(out.add(offset), cols) };
+        out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = T::narrow(sum));
+    }
+}

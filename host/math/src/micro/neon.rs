@@ -1,0 +1,68 @@
+//! Vectors of NEON (panels of four).
+#![expect(unsafe_code, reason = "intrinsics of processor features")]
+
+use std::arch::aarch64::*;
+
+use super::tile::{Vector, micro};
+
+macro_rules! vector {
+    (
+        $vector:ty, $element:ty, $lanes:literal,
+        $splat:ident, $load:ident, $store:ident, $add:ident, $fma:ident, $max:ident
+    ) => {
+        // SAFETY (of every block): NEON is part of the target, and memory reaches as far as the trait says.
+        impl Vector for $vector {
+            type Element = $element;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn splat(value: $element) -> Self {
+                // SAFETY: see above.
+                unsafe { $splat(value) }
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $element) -> Self {
+                // SAFETY: see above.
+                unsafe { $load(from) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $element) {
+                // SAFETY: see above.
+                unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn plus(self, other: Self) -> Self {
+                // SAFETY: see above.
+                unsafe { $add(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn plus_product(self, left: Self, right: Self) -> Self {
+                // SAFETY: see above.
+                unsafe { $fma(self, left, right) }
+            }
+
+            #[inline(always)]
+            unsafe fn relu(self) -> Self {
+                // The instruction gives NaN where one is NaN.
+                // SAFETY: see above.
+                unsafe { $max(self, $splat(0.0)) }
+            }
+
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                // SAFETY: see above.
+                unsafe { $splat(0.0) }
+            }
+        }
+    };
+}
+
+vector!(float32x4_t, f32, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vfmaq_f32, vmaxq_f32);
+vector!(float64x2_t, f64, 2, vdupq_n_f64, vld1q_f64, vst1q_f64, vaddq_f64, vfmaq_f64, vmaxq_f64);
+
+micro!(NEON_F32, row_tile_neon_f32, depth_tile_neon_f32, float32x4_t, f32, 4: 1, 2, 3, 4);
+micro!(NEON_F64, row_tile_neon_f64, depth_tile_neon_f64, float64x2_t, f64, 4: 1, 2, 3, 4);

@@ -1,0 +1,141 @@
+//! The right operand of a product, laid out in the order in which tiles read it.
+
+use std::ops::Range;
+
+use super::{MOST_COLS, MicroElement};
+use crate::ShapeError;
+use crate::shape::element_count;
+
+/// Bytes of a panel's part that is used at a time: it stays in the first-level cache while rows go by. Processors with longer
+/// vectors have larger ones.
+const PART_BYTES_PER_LANE: usize = 20 * 1024 / 8;
+/// Bytes to which panels are aligned: a cache line.
+const ALIGNMENT: usize = 64;
+
+/// A `depth` × `cols` matrix as panels of adjacent columns, cut along the depth into parts of nearly equal length. The last
+/// panel is filled up with zeros. First come all panels of the first part.
+#[derive(Debug, Clone)]
+pub(crate) struct Packed<E> {
+    depth: usize,
+    cols: usize,
+    /// Rows of a part; the last may have fewer.
+    part: usize,
+    panel_cols: usize,
+    data: Vec<E>,
+    /// Where the first panel begins: the first aligned element.
+    start: usize,
+}
+
+/// Where the elements of the matrix lie: the depth consists of runs of the same length, one for each element of `runs`.
+pub(crate) struct PackedSource<'a, T> {
+    pub(crate) data: &'a [T],
+    /// The first element of each run.
+    pub(crate) runs: &'a [usize],
+    pub(crate) run_len: usize,
+    /// Elements from one row of a run to the next.
+    pub(crate) row_stride: usize,
+    /// Elements from one column to the next.
+    pub(crate) col_stride: usize,
+}
+
+impl<E: MicroElement> Packed<E> {
+    /// An empty matrix of zeros of this extent, to be filled.
+    pub(crate) fn zeros(depth: usize, cols: usize) -> Result<Self, ShapeError> {
+        let micro = E::micro();
+        let bytes = micro.cols * size_of::<E>();
+        let most = (PART_BYTES_PER_LANE * (micro.lanes * size_of::<E>() / 4).min(16) / bytes).max(1);
+        let part = depth.div_ceil(depth.div_ceil(most).max(1)).max(1);
+        let padded = cols.checked_next_multiple_of(micro.cols).ok_or(ShapeError::TooLarge)?;
+        let len = element_count(&[depth, padded])?;
+        let len = len.checked_add(ALIGNMENT / size_of::<E>()).ok_or(ShapeError::TooLarge)?;
+        if len > isize::MAX as usize / size_of::<E>() {
+            return Err(ShapeError::TooLarge);
+        }
+        let data = vec![E::ZERO; len];
+        // Alignment is for speed alone, so that not knowing it is no mistake.
+        let start = Some(data.as_ptr().align_offset(ALIGNMENT)).filter(|&n| n < ALIGNMENT / size_of::<E>());
+        Ok(Self { depth, cols, part, panel_cols: micro.cols, data, start: start.unwrap_or(0) })
+    }
+
+    /// The matrix that `source` describes, each element made by `convert`. The source must have as many rows as `depth`.
+    pub(crate) fn pack<T: Copy>(
+        source: &PackedSource<'_, T>,
+        cols: usize,
+        convert: impl Fn(T) -> E,
+    ) -> Result<Self, ShapeError> {
+        let depth = element_count(&[source.runs.len(), source.run_len])?;
+        let mut packed = Self::zeros(depth, cols)?;
+        for part in 0..packed.parts() {
+            let rows = packed.rows(part);
+            for panel in 0..packed.panels() {
+                let at = packed.cols_of(panel);
+                let width = packed.panel_cols;
+                let out = packed.panel_mut(part, panel);
+                for (row, out) in rows.clone().zip(out.chunks_exact_mut(width)) {
+                    let first = source.runs[row / source.run_len]
+                        + row % source.run_len * source.row_stride
+                        + at.start * source.col_stride;
+                    if source.col_stride == 1 {
+                        let from = &source.data[first..first + at.len()];
+                        out.iter_mut().zip(from).for_each(|(out, &x)| *out = convert(x));
+                    } else {
+                        for (col, out) in out[..at.len()].iter_mut().enumerate() {
+                            *out = convert(source.data[first + col * source.col_stride]);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(packed)
+    }
+
+    /// Columns of the matrix.
+    pub(crate) fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Rows of the matrix.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Parts along the depth.
+    pub(crate) fn parts(&self) -> usize {
+        self.depth.div_ceil(self.part)
+    }
+
+    /// The rows of a part.
+    pub(crate) fn rows(&self, part: usize) -> Range<usize> {
+        part * self.part..self.depth.min((part + 1) * self.part)
+    }
+
+    /// Panels of columns.
+    pub(crate) fn panels(&self) -> usize {
+        self.cols.div_ceil(self.panel_cols)
+    }
+
+    /// The columns of a panel that the matrix has.
+    pub(crate) fn cols_of(&self, panel: usize) -> Range<usize> {
+        panel * self.panel_cols..self.cols.min((panel + 1) * self.panel_cols)
+    }
+
+    fn elements(&self, part: usize, panel: usize) -> Range<usize> {
+        let rows = self.rows(part);
+        let start = self.start + (rows.start * self.panels() + rows.len() * panel) * self.panel_cols;
+        start..start + rows.len() * self.panel_cols
+    }
+
+    /// One panel of one part: a row of panel columns for each row of the part.
+    pub(crate) fn panel(&self, part: usize, panel: usize) -> &[E] {
+        &self.data[self.elements(part, panel)]
+    }
+
+    /// The same, to be written.
+    pub(crate) fn panel_mut(&mut self, part: usize, panel: usize) -> &mut [E] {
+        let elements = self.elements(part, panel);
+        &mut self.data[elements]
+    }
+}
+
+const _: () =
+    assert!(MOST_COLS * size_of::<f32>() <= 4 * ALIGNMENT, "a panel's row is at most four cache lines");

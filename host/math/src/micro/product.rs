@@ -1,0 +1,109 @@
+//! A product of some rows by panels of a packed matrix: the order in which tiles are computed.
+//!
+//! A part of a panel stays in the first-level cache while all rows go by it; the rows of one part of the depth stay in the
+//! second-level cache while all panels go by them.
+#![expect(unsafe_code, reason = "tiles take pointers")]
+
+use std::{ops::Range, ptr};
+
+use super::{MicroElement, Packed, RowTile, Segment, Target, even_tiles};
+
+/// What is added to, and done to, each element last.
+#[derive(Clone, Copy)]
+pub(crate) struct Epilogue<'a, E> {
+    /// One element for each column of the packed matrix.
+    pub(crate) bias: Option<&'a [E]>,
+    /// Whether negative results become zero.
+    pub(crate) relu: bool,
+}
+
+/// `out = epilogue(left · packed)` for some rows of the left operand, and some panels.
+pub(crate) struct RowProduct<'a, E> {
+    /// For each run of the depth, a pointer for each row: `runs × rows`, all to `run_len` elements.
+    pub(crate) pointers: &'a [*const E],
+    pub(crate) run_len: usize,
+    pub(crate) packed: &'a Packed<E>,
+    pub(crate) panels: Range<usize>,
+    /// The output at the first column of the first panel.
+    pub(crate) out: *mut E,
+    /// For each row, the elements from `out` to it.
+    pub(crate) offsets: &'a [usize],
+    /// What to add, laid out as the output; or null.
+    pub(crate) residual: *const E,
+    pub(crate) epilogue: Epilogue<'a, E>,
+}
+
+impl<E: MicroElement> RowProduct<'_, E> {
+    /// Computes all of it. The depth must not be zero.
+    ///
+    /// # Safety
+    /// The pointers reach as far as the fields say; `out` and `residual` have the columns of the panels (as many as the
+    /// matrix has) at each offset; nobody else touches those of `out` meanwhile.
+    ///
+    /// # Panics
+    /// If the numbers of pointers, offsets, panels and elements of the bias do not fit the matrix.
+    pub(crate) unsafe fn run(&self) {
+        let (rows, packed) = (self.offsets.len(), self.packed);
+        assert!(
+            self.pointers.len() * self.run_len == rows * packed.depth(),
+            "a pointer for each row and run"
+        );
+        assert!(self.epilogue.bias.is_none_or(|bias| bias.len() == packed.cols()));
+        assert!(self.panels.end <= packed.panels() && packed.depth() > 0);
+        let mut segments = Vec::new();
+        for part in 0..packed.parts() {
+            self.segments(packed.rows(part), &mut segments);
+            for panel in self.panels.clone() {
+                // SAFETY: as the caller promises; the segments are the part's rows.
+                unsafe { self.panel(part, panel, &segments) };
+            }
+        }
+    }
+
+    /// The runs, and pieces of runs, that a range of the depth consists of.
+    fn segments(&self, depth: Range<usize>, segments: &mut Vec<Segment<E>>) {
+        segments.clear();
+        let (mut at, rows) = (depth.start, self.offsets.len());
+        while at < depth.end {
+            let (run, offset) = (at / self.run_len, at % self.run_len);
+            let len = (self.run_len - offset).min(depth.end - at);
+            segments.push(Segment { rows: self.pointers[run * rows..][..rows].as_ptr(), offset, len });
+            at += len;
+        }
+    }
+
+    /// One panel of one part, for all rows.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    unsafe fn panel(&self, part: usize, panel: usize, segments: &[Segment<E>]) {
+        let micro = E::micro();
+        let (cols, is_last) = (self.packed.cols_of(panel), part + 1 == self.packed.parts());
+        let right = self.packed.panel(part, panel).as_ptr();
+        let column = (panel - self.panels.start) * micro.cols;
+        let has_residual = is_last && !self.residual.is_null();
+        // SAFETY: the output has this panel's columns at each offset, and so has the residual.
+        let (out, residual) = unsafe {
+            (self.out.add(column), if has_residual { self.residual.add(column) } else { ptr::null() })
+        };
+        for rows in even_tiles(self.offsets.len()) {
+            let target = Target {
+                out,
+                offsets: &self.offsets[rows.clone()],
+                cols: cols.len(),
+                accumulate: part > 0,
+                bias: self.epilogue.bias.filter(|_| is_last).map(|bias| &bias[cols.clone()]),
+                residual,
+                relu: is_last && self.epilogue.relu,
+            };
+            // SAFETY: `micro` has kernels that this processor runs. The segments' tables have a pointer for each row,
+            // and the panel a row for each of their elements; `target` gives whole vectors of columns.
+            unsafe {
+                target.store(|vectors, store| {
+                    let tile = RowTile { segments, first: rows.start, panel: right, store };
+                    (micro.row_tile)(rows.len(), vectors, &tile);
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! One tile, for any kind of vector: the loops that everything else is there to feed.
+#![expect(unsafe_code, reason = "operands are reached through pointers, in registers of a fixed number")]
+
+/// A vector register of numbers.
+pub(super) trait Vector: Copy {
+    /// What it holds.
+    type Element: Copy;
+    /// How many.
+    const LANES: usize;
+
+    /// The same number in each lane.
+    ///
+    /// # Safety
+    /// The processor has the instruction set; this holds for all of these functions.
+    unsafe fn splat(value: Self::Element) -> Self;
+    /// All lanes from memory.
+    ///
+    /// # Safety
+    /// `LANES` elements may be read from `from` on.
+    unsafe fn load(from: *const Self::Element) -> Self;
+    /// All lanes to memory.
+    ///
+    /// # Safety
+    /// `LANES` elements may be written from `to` on.
+    unsafe fn store(self, to: *mut Self::Element);
+    /// `self + other`.
+    ///
+    /// # Safety
+    /// See [`splat`](Self::splat).
+    unsafe fn plus(self, other: Self) -> Self;
+    /// `self + left · right`, rounded once where the processor can.
+    ///
+    /// # Safety
+    /// See [`splat`](Self::splat).
+    unsafe fn plus_product(self, left: Self, right: Self) -> Self;
+    /// The greater of each lane and zero; NaN stays.
+    ///
+    /// # Safety
+    /// See [`splat`](Self::splat).
+    unsafe fn relu(self) -> Self;
+    /// Zero in each lane.
+    ///
+    /// # Safety
+    /// See [`splat`](Self::splat).
+    unsafe fn zero() -> Self;
+}
+
+/// A run of the depth over which each row of the left operand is contiguous.
+#[derive(Clone, Copy)]
+pub(crate) struct Segment<E> {
+    /// For each row of the whole product, where its run begins.
+    pub(crate) rows: *const *const E,
+    /// Elements to skip there.
+    pub(crate) offset: usize,
+    /// Elements of the run.
+    pub(crate) len: usize,
+}
+
+/// Where a tile's results go, and what is done to them on the way.
+pub(crate) struct Store<E> {
+    /// The output at the tile's first column.
+    pub(crate) out: *mut E,
+    /// For each row of the tile, the elements from `out` to the row.
+    pub(crate) offsets: *const usize,
+    /// Whether to add to what is there.
+    pub(crate) accumulate: bool,
+    /// One element for each column of the panel (all of them, also beyond the last that is used) to add; or null.
+    pub(crate) bias: *const E,
+    /// What to add to each element, laid out as the output; or null.
+    pub(crate) residual: *const E,
+    /// Whether negative results become zero.
+    pub(crate) relu: bool,
+}
+
+/// `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`.
+///
+/// Its pointers must hold for the rows and vectors that the kernel is told: `segments[s].rows[first + r]` points at
+/// `offset + len` readable elements, `panel` at as many rows of panel columns as the segments have elements, and
+/// `out + offsets[r]` (and `residual` likewise) at the tile's columns, in memory that only this tile writes.
+pub(crate) struct RowTile<'a, E> {
+    pub(crate) segments: &'a [Segment<E>],
+    pub(crate) first: usize,
+    pub(crate) panel: *const E,
+    pub(crate) store: Store<E>,
+}
+
+/// The same where the left operand is transposed: `points[k]` points at `first + rows` adjacent elements, one for each row.
+pub(crate) struct DepthTile<'a, E> {
+    pub(crate) points: &'a [*const E],
+    /// The tile's first row: an offset from the points.
+    pub(crate) first: usize,
+    pub(crate) panel: *const E,
+    pub(crate) store: Store<E>,
+}
+
+/// The block for `$i` from 0 to below `$n`, which is at most 6: written out, so that arrays indexed by it become registers.
+macro_rules! each {
+    ($i:ident < $n:ident $body:block) => {
+        each!(@ $i, $n, $body, 0 1 2 3 4 5)
+    };
+    (@ $i:ident, $n:ident, $body:block, $($at:literal)+) => {
+        $(if $at < $n {
+            const $i: usize = $at;
+            $body
+        })+
+    };
+}
+
+/// The kernel for [`RowTile`] with `M` rows and `N` vectors, of panels that are `PANEL` vectors wide.
+///
+/// # Safety
+/// As [`RowTile`] says, and the processor has the instruction set of `V`.
+#[inline(always)]
+pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const PANEL: usize>(
+    tile: &RowTile<'_, V::Element>,
+) {
+    // SAFETY: all pointers reach as far as `RowTile` says, which is what the loops below use: `M` rows, `len` elements
+    // of each in each segment, one row of the panel for each of them.
+    unsafe {
+        let mut sums = [[V::zero(); N]; M];
+        let mut panel = tile.panel;
+        for segment in tile.segments {
+            let rows = segment.rows.add(tile.first);
+            let mut left = [tile.panel; M];
+            each!(R < M {
+                left[R] = (*rows.add(R)).add(segment.offset);
+            });
+            for k in 0..segment.len {
+                let mut right = [V::zero(); N];
+                each!(C < N {
+                    right[C] = V::load(panel.add(C * V::LANES));
+                });
+                each!(R < M {
+                    let factor = V::splat(*left[R].add(k));
+                    each!(C < N {
+                        sums[R][C] = sums[R][C].plus_product(factor, right[C]);
+                    });
+                });
+                panel = panel.add(PANEL * V::LANES);
+            }
+        }
+        store(sums, &tile.store);
+    }
+}
+
+/// The kernel for [`DepthTile`].
+///
+/// # Safety
+/// As [`DepthTile`] says, and the processor has the instruction set of `V`.
+#[inline(always)]
+pub(super) unsafe fn depth_tile<V: Vector, const M: usize, const N: usize, const PANEL: usize>(
+    tile: &DepthTile<'_, V::Element>,
+) {
+    // SAFETY: every point reaches to the last of the tile's rows, and the panel has a row for each point.
+    unsafe {
+        let mut sums = [[V::zero(); N]; M];
+        let mut panel = tile.panel;
+        for point in tile.points {
+            let left = point.add(tile.first);
+            let mut right = [V::zero(); N];
+            each!(C < N {
+                right[C] = V::load(panel.add(C * V::LANES));
+            });
+            each!(R < M {
+                let factor = V::splat(*left.add(R));
+                each!(C < N {
+                    sums[R][C] = sums[R][C].plus_product(factor, right[C]);
+                });
+            });
+            panel = panel.add(PANEL * V::LANES);
+        }
+        store(sums, &tile.store);
+    }
+}
+
+/// Writes a tile's sums.
+///
+/// # Safety
+/// As [`RowTile`] says of the store.
+#[inline(always)]
+unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to: &Store<V::Element>) {
+    // SAFETY: the output and the residual have `N` vectors at the offset of each of the `M` rows, the bias has them once.
+    unsafe {
+        each!(R < M {
+            let offset = *to.offsets.add(R);
+            each!(C < N {
+                let at = offset + C * V::LANES;
+                let mut sum = sums[R][C];
+                if to.accumulate {
+                    sum = sum.plus(V::load(to.out.add(at)));
+                }
+                if !to.bias.is_null() {
+                    sum = sum.plus(V::load(to.bias.add(C * V::LANES)));
+                }
+                if !to.residual.is_null() {
+                    sum = sum.plus(V::load(to.residual.add(at)));
+                }
+                if to.relu {
+                    sum = sum.relu();
+                }
+                sum.store(to.out.add(at));
+            });
+        });
+    }
+}
+
+/// The functions that pick a kernel by rows and vectors, compiled for a processor feature, and the table of them.
+macro_rules! micro {
+    (
+        $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident,
+        $vector:ty, $element:ty, $panel:literal: $($n:literal),+
+    ) => {
+        $(#[$feature])*
+        unsafe fn $rows(rows: usize, vectors: usize, tile: &$crate::micro::RowTile<'_, $element>) {
+            use $crate::micro::tile::row_tile;
+            // SAFETY: the caller promises what the kernel asks for.
+            unsafe {
+                match (rows, vectors) {
+                    $((1, $n) => row_tile::<$vector, 1, $n, $panel>(tile),
+                    (2, $n) => row_tile::<$vector, 2, $n, $panel>(tile),
+                    (3, $n) => row_tile::<$vector, 3, $n, $panel>(tile),
+                    (4, $n) => row_tile::<$vector, 4, $n, $panel>(tile),
+                    (5, $n) => row_tile::<$vector, 5, $n, $panel>(tile),
+                    (6, $n) => row_tile::<$vector, 6, $n, $panel>(tile),)+
+                    _ => unreachable!("tiles have 1 to 6 rows and vectors enough for a panel"),
+                }
+            }
+        }
+
+        $(#[$feature])*
+        unsafe fn $depth(rows: usize, vectors: usize, tile: &$crate::micro::DepthTile<'_, $element>) {
+            use $crate::micro::tile::depth_tile;
+            // SAFETY: the caller promises what the kernel asks for.
+            unsafe {
+                match (rows, vectors) {
+                    $((1, $n) => depth_tile::<$vector, 1, $n, $panel>(tile),
+                    (2, $n) => depth_tile::<$vector, 2, $n, $panel>(tile),
+                    (3, $n) => depth_tile::<$vector, 3, $n, $panel>(tile),
+                    (4, $n) => depth_tile::<$vector, 4, $n, $panel>(tile),
+                    (5, $n) => depth_tile::<$vector, 5, $n, $panel>(tile),
+                    (6, $n) => depth_tile::<$vector, 6, $n, $panel>(tile),)+
+                    _ => unreachable!("tiles have 1 to 6 rows and vectors enough for a panel"),
+                }
+            }
+        }
+
+        pub(super) static $table: $crate::micro::Micro<$element> = $crate::micro::Micro {
+            lanes: <$vector as $crate::micro::tile::Vector>::LANES,
+            cols: $panel * <$vector as $crate::micro::tile::Vector>::LANES,
+            row_tile: $rows,
+            depth_tile: $depth,
+        };
+    };
+}
+pub(super) use micro;
