@@ -5,7 +5,7 @@
 //! two registers `%r1` of two blocks `{ }` are two registers with one name.
 //!
 //! Instructions stay generic: opcode, modifiers and operands in the order of the text. Which of them go together is known
-//! to [`code`](crate::code). What stands for a list of known words or for simpler operands is written out: `WARP_SZ` is the
+//! to `code`. What stands for a list of known words or for simpler operands is written out: `WARP_SZ` is the
 //! integer 32, a constant expression its value, a `.v4` register `v` the vector `{v.x, v.y, v.z, v.w}`, `%tid` the vector of
 //! its three axes and a zero.
 
@@ -405,6 +405,15 @@ pub enum Selector {
     Byte(u8),
     /// `.h0`, `.h1`.
     Half(u8),
+    /// `.b7610`, `.h32`, of instructions on four bytes or two halves: the numbers from the last to the first.
+    Several {
+        /// Whether the numbers are of bytes.
+        bytes: bool,
+        /// How many numbers there are.
+        count: u8,
+        /// The numbers.
+        parts: [u8; 4],
+    },
 }
 
 /// A constant.

@@ -22,12 +22,49 @@ fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(SlotOffset, Part
     let Operand::Selected { register, negated, selector } = operand else {
         return Ok((e.source(operand, Type::B32)?, Part::Word, false));
     };
-    let part = match selector {
-        None => Part::Word,
-        Some(Selector::Byte(index)) => Part::Byte(*index),
-        Some(Selector::Half(index)) => Part::Half(*index),
-    };
+    let part = single(*selector)?.unwrap_or_default();
     Ok((e.source(&Operand::Register(*register), Type::B32)?, part, *negated))
+}
+
+/// A part that a selector names alone.
+fn single(selector: Option<Selector>) -> Checked<Option<Part>> {
+    Ok(match selector {
+        None => None,
+        Some(Selector::Byte(index)) => Some(Part::Byte(index)),
+        Some(Selector::Half(index)) => Some(Part::Half(index)),
+        Some(Selector::Several { .. }) => return Err("one byte or half is needed".into()),
+    })
+}
+
+/// An operand of an instruction on `lanes` bytes or halves, with the numbers of its parts if it names them.
+fn several(operand: &Operand, lanes: u32) -> Checked<(Operand, Option<[u8; 4]>)> {
+    let Operand::Selected { register, negated: false, selector: Some(selector) } = operand else {
+        return Ok((operand.clone(), None));
+    };
+    match *selector {
+        Selector::Several { bytes, count, parts } if bytes == (lanes == 4) && u32::from(count) == lanes => {
+            Ok((Operand::Register(*register), Some(parts)))
+        }
+        _ => Err(format!("{lanes} parts are needed")),
+    }
+}
+
+/// The destination of an instruction on `lanes` bytes or halves, and those it writes, one bit each.
+fn mask(operand: &Operand, lanes: u32) -> Checked<(Operand, u32)> {
+    let Operand::Selected { register, negated: false, selector: Some(selector) } = operand else {
+        return Ok((operand.clone(), (1 << lanes) - 1));
+    };
+    let (bytes, count, parts) = match *selector {
+        Selector::Byte(part) => (true, 1, [part, 0, 0, 0]),
+        Selector::Half(part) => (false, 1, [part, 0, 0, 0]),
+        Selector::Several { bytes, count, parts } => (bytes, count, parts),
+    };
+    let parts = &parts[..count.into()];
+    let rising = parts.is_sorted_by(|a, b| a < b) && parts.iter().all(|&part| u32::from(part) < lanes);
+    if bytes != (lanes == 4) || !rising {
+        return Err("the destination has no such parts".into());
+    }
+    Ok((Operand::Register(*register), parts.iter().fold(0, |mask, part| mask | 1 << part)))
 }
 
 fn signedness(word: &str) -> Option<bool> {
@@ -89,12 +126,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let ((a, a_part, _), (b, b_part, _)) = (part(e, a)?, part(e, b)?);
     let (target, merge) = match target {
         Operand::Selected { register, selector, negated: false } => {
-            let merge = match selector {
-                Some(Selector::Byte(index)) => Some(Part::Byte(*index)),
-                Some(Selector::Half(index)) => Some(Part::Half(*index)),
-                None => None,
-            };
-            (Operand::Register(*register), merge)
+            (Operand::Register(*register), single(*selector)?)
         }
         other => (other.clone(), None),
     };
@@ -125,18 +157,20 @@ fn simd(
     let accumulate = w.flag("add");
     w.finish()?;
     let [target, a, b, c] = super::operands(i)?;
-    let [a, b, c] = [a, b, c].map(|operand| e.source(operand, Type::B32));
+    let ((a, a_parts), (b, b_parts)) = (several(a, lanes)?, several(b, lanes)?);
+    let (target, mask) = mask(target, lanes)?;
+    let [a, b, c] = [&a, &b, c].map(|operand| e.source(operand, Type::B32));
     let form = Simd {
         operation,
         lanes,
         signed,
-        a: ([0, 1, 2, 3], a_signed),
-        b: (if lanes == 2 { [2, 3, 0, 0] } else { [4, 5, 6, 7] }, b_signed),
+        a: (a_parts.unwrap_or([0, 1, 2, 3]), a_signed),
+        b: (b_parts.unwrap_or(if lanes == 2 { [2, 3, 0, 0] } else { [4, 5, 6, 7] }), b_signed),
         saturate,
-        mask: (1 << lanes) - 1,
+        mask,
         accumulate,
     };
-    finish(e, target, [a?, b?, c?], Form::Simd(form))
+    finish(e, &target, [a?, b?, c?], Form::Simd(form))
 }
 
 fn multiply_add(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {

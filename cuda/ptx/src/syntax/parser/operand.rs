@@ -105,20 +105,13 @@ impl<'s> Parser<'s> {
 
     fn selector(&mut self) -> Result<Selector, Failed> {
         let token = self.token;
-        let selector = match token.text {
-            "b0" => Selector::Byte(0),
-            "b1" => Selector::Byte(1),
-            "b2" => Selector::Byte(2),
-            "b3" => Selector::Byte(3),
-            "h0" => Selector::Half(0),
-            "h1" => Selector::Half(1),
-            _ => {
-                return self
-                    .fail(token.span, format!("a scalar register has no component {}", token.describe()));
+        match selector_of(token.text) {
+            Some(selector) => {
+                self.bump();
+                Ok(selector)
             }
-        };
-        self.bump();
-        Ok(selector)
+            None => self.fail(token.span, format!("a scalar register has no component {}", token.describe())),
+        }
     }
 
     /// An operand that begins with a name.
@@ -274,6 +267,31 @@ impl<'s> Parser<'s> {
         let layout = &self.module.variables[id.index()].layout;
         u64::from(layout.element.bytes() * layout.vector)
     }
+}
+
+/// `b0`, `h10`, `b7654`.
+fn selector_of(name: &str) -> Option<Selector> {
+    let (bytes, digits, numbers) = match name.split_at_checked(1)? {
+        ("b", digits) => (true, digits, b'0'..b'8'),
+        ("h", digits) => (false, digits, b'0'..b'4'),
+        _ => return None,
+    };
+    let mut parts = [0; 4];
+    let count = digits.len();
+    if !(1..=if bytes { 4 } else { 2 }).contains(&count)
+        || !digits.bytes().all(|digit| numbers.contains(&digit))
+    {
+        return None;
+    }
+    for (part, digit) in parts.iter_mut().zip(digits.bytes().rev()) {
+        *part = digit - b'0';
+    }
+    Some(match (bytes, count, parts[0]) {
+        (true, 1, byte @ 0..4) => Selector::Byte(byte),
+        (false, 1, half @ 0..2) => Selector::Half(half),
+        (_, 1, _) => return None,
+        _ => Selector::Several { bytes, count: count as u8, parts },
+    })
 }
 
 /// The position in a vector that `.x`, or `.r`, stands for.

@@ -16,6 +16,10 @@ impl<'s> Parser<'s> {
     pub(super) fn registers(&mut self, body: &mut Body<'s>) -> Result<(), Failed> {
         self.bump();
         let layout = self.layout_before_name()?;
+        // As ptxas, which takes a declaration of nothing.
+        if self.accept(Tok::Semicolon) {
+            return Ok(());
+        }
         loop {
             let name = self.expect_name("the name of a register")?;
             if self.accept(Tok::Less) {
