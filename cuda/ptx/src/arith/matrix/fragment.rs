@@ -28,7 +28,8 @@ pub struct Fragment {
 impl Fragment {
     /// A fragment of A or B.
     pub fn factor(family: Family, operand: Operand, shape: Shape, element: Element) -> Self {
-        let (rows, columns) = if operand == Operand::A { (shape.m, shape.k) } else { (shape.k, shape.n) };
+        let Shape { m, n, k } = shape.of_warp(family);
+        let (rows, columns) = if operand == Operand::A { (m, k) } else { (k, n) };
         let share = rows * columns / LANES;
         // A `wmma` fragment of f16 has eight registers whatever the shape.
         let elements = if family == Family::Wmma && element == Element::F16 { 16 } else { share };
@@ -37,8 +38,9 @@ impl Fragment {
 
     /// A fragment of C or D.
     pub fn accumulator(family: Family, shape: Shape, element: Accumulator) -> Self {
-        let elements = shape.m * shape.n / LANES;
-        Self { family, operand: Operand::C, rows: shape.m, columns: shape.n, bits: element.bits(), elements }
+        let rows = shape.of_warp(family).m;
+        let elements = rows * shape.n / LANES;
+        Self { family, operand: Operand::C, rows, columns: shape.n, bits: element.bits(), elements }
     }
 
     /// How many elements each lane holds.
@@ -71,6 +73,7 @@ impl Fragment {
     pub fn position(&self, lane: usize, element: usize) -> (usize, usize) {
         match self.family {
             Family::Mma => self.position_mma(lane, element),
+            Family::Quads { a_rows, b_rows } => self.position_quads(lane, element, (a_rows, b_rows)),
             Family::Wmma => self.position_wmma(lane, element),
         }
     }
@@ -92,6 +95,23 @@ impl Fragment {
             Operand::A => (group, along + 4 * per_register * register),
             Operand::B => (along + 4 * per_register * register, group),
             Operand::C => (group + 8 * (element / 2), 2 * thread + element % 2),
+        }
+    }
+
+    /// As the manual lays them out: product `q` is of the lanes from `4q` and from `16 + 4q`.
+    #[inline]
+    fn position_quads(&self, lane: usize, element: usize, (a_rows, b_rows): (bool, bool)) -> (usize, usize) {
+        let (start, upper, place) = (lane % 16 / 4 * 8, lane / 16 * 4, lane % 4);
+        let across = start + upper + place;
+        match self.operand {
+            Operand::A if a_rows => (across, element),
+            Operand::A => (start + upper + element, place),
+            Operand::B if b_rows => (place, start + upper + element),
+            Operand::B => (element, across),
+            Operand::C if self.bits == 16 => (across, element),
+            Operand::C => {
+                (start + upper + (lane & 1) + (element & 2), (element & 4) + (lane & 2) + (element & 1))
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! is exact, the products of a row and a column are summed in `f64` from the first to the last, the accumulator is added
 //! at the end, and the sum is rounded once; so a result is within one rounding of the exact one, and the same everywhere.
 //!
-//! Not known are the sparse forms, block scaling, the formats of fewer than 8 bits with an exponent, and `m8n8k4` on `f16`.
+//! Not known are the sparse forms, block scaling, and the formats of fewer than 8 bits with an exponent.
 
 mod fragment;
 mod multiply;
@@ -26,6 +26,14 @@ const LANES: usize = 32;
 pub enum Family {
     /// `mma`, whose fragments the manual lays out.
     Mma,
+    /// `mma.m8n8k4` on `f16`: four products, each of eight lanes. Their matrices count as one, those of A and C one below
+    /// the other, those of B side by side.
+    Quads {
+        /// Whether A is `.row`.
+        a_rows: bool,
+        /// Whether B is `.row`.
+        b_rows: bool,
+    },
     /// `wmma`, whose fragments only its own loads, stores and products can tell.
     Wmma,
 }
@@ -39,6 +47,16 @@ pub struct Shape {
     pub n: usize,
     /// Columns of A, rows of B.
     pub k: usize,
+}
+
+impl Shape {
+    /// The matrices of all products that a warp makes at once.
+    fn of_warp(self, family: Family) -> Shape {
+        match family {
+            Family::Quads { .. } => Shape { m: 4 * self.m, n: 4 * self.n, k: self.k },
+            Family::Mma | Family::Wmma => self,
+        }
+    }
 }
 
 /// The type of the elements of A and B.

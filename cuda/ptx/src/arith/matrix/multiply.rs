@@ -69,6 +69,7 @@ impl Multiply {
                 U4 | S4 => signs(U4, S4) && integers && matches!(shape, (8, 8, 32) | (16, 8, 32 | 64)),
                 B1 => same && integers && matches!(shape, (8, 8, 128) | (16, 8, 128 | 256)),
             },
+            Family::Quads { .. } => self.a == F16 && same && halves && shape == (8, 8, 4),
             Family::Wmma => {
                 let common = matches!(shape, (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
                 same && match self.a {
@@ -110,6 +111,7 @@ impl Multiply {
         match self.a {
             Element::B1 => self.execute_bits(a, b, c, d),
             Element::U8 | Element::S8 | Element::U4 | Element::S4 => self.execute_integers(a, b, c, d),
+            _ if matches!(self.family, Family::Quads { .. }) => self.execute_quads(a, b, c, d),
             _ => self.execute_floats(a, b, c, d),
         }
     }
@@ -122,6 +124,31 @@ impl Multiply {
         gather(&self.fragment_b(), b, |row, column, bits| right[row * n + column] = float(self.b, bits));
         let mut sums = [0.0; RESULT_MAX];
         add_products(self.shape, &left, &right, &mut sums);
+        self.finish_floats(&mut sums, c, d);
+    }
+
+    /// Each row of the four A belongs to the B of its own product.
+    fn execute_quads(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
+        let Shape { n, k, .. } = self.shape;
+        let all = self.shape.of_warp(self.family);
+        let mut left = [0.0; FACTOR_MAX / 2];
+        let mut right = [0.0; FACTOR_MAX / 2];
+        gather(&self.fragment_a(), a, |row, column, bits| left[row * k + column] = float(self.a, bits));
+        gather(&self.fragment_b(), b, |row, column, bits| right[row * all.n + column] = float(self.b, bits));
+        let mut sums = [0.0; RESULT_MAX];
+        for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
+            let start = row / self.shape.m * n;
+            for (along, factor) in left[row * k..][..k].iter().enumerate() {
+                for (sum, other) in sums.iter_mut().zip(&right[along * all.n + start..][..n]) {
+                    *sum += factor * other;
+                }
+            }
+        }
+        self.finish_floats(&mut sums, c, d);
+    }
+
+    fn finish_floats(&self, sums: &mut [f64; RESULT_MAX], c: &[Register], d: &mut [Register]) {
+        let n = self.shape.n;
         gather(&self.fragment_c(), c, |row, column, bits| {
             sums[row * n + column] += match self.c {
                 Accumulator::F16 => f64::from(F16::to_f32(bits as u16)),

@@ -102,6 +102,12 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
     };
     let (Some(a), Some(b)) = (element_of(a), element_of(b)) else { return Err(unknown()) };
     let (Some(c), Some(d)) = (accumulator_of(c), accumulator_of(d)) else { return Err(unknown()) };
+    let family = match family {
+        Family::Mma if a == Element::F16 && (shape.m, shape.n, shape.k) == (8, 8, 4) => {
+            Family::Quads { a_rows, b_rows }
+        }
+        family => family,
+    };
     let form = Multiply {
         family,
         shape,
@@ -114,8 +120,8 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
         rounding: rounding.unwrap_or_default(),
     };
     // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one layout
-    // alone.
-    let laid_out = family == Family::Wmma || a_rows && !b_rows;
+    // alone, but for the smallest.
+    let laid_out = family != Family::Mma || a_rows && !b_rows;
     if !form.is_known() || !laid_out || (rounding.is_some() && a != Element::F64) {
         return Err("this form is not supported".into());
     }
