@@ -6,13 +6,13 @@
 //!
 //! - [`syntax`] reads text: names are resolved, declarations checked, all errors of a module reported at once.
 //! - [`arith`] is what each instruction computes, as functions on scalars.
-//! - [`code`] translates a function to a compact form, once, and checks every instruction's types and modifiers.
+//! - `code` translates a function to a compact form, once, and checks every instruction's types and modifiers.
 //! - [`exec`] runs that form, a warp at a time, and checks every access to memory.
 //!
 //! The crate knows no runtime and no device. It never prints, and never panics on input.
 
 pub mod arith;
-pub mod code;
+mod code;
 mod error;
 pub mod exec;
 mod module;

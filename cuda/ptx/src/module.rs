@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::Errors;
-use crate::code::{self, Addresses, Program};
+use crate::code::{self, Addresses, Outline, Program};
 use crate::error::ErrorSink;
 use crate::exec::address::{AccessSpace, CODE_WINDOW};
 use crate::exec::memory::{Allocation, Memory, MemoryError};
@@ -15,6 +15,9 @@ use crate::syntax::types::{Linkage, Space, Type};
 
 /// Bytes of a module's variables at most.
 const VARIABLE_BYTES_MAX: u64 = 1 << 32;
+
+/// Instructions of functions that kernels may call at most: a function counts for each kernel.
+const CALLED_LENGTH_MAX: usize = 1 << 23;
 
 /// A loaded module. Cheap to clone.
 #[derive(Clone)]
@@ -103,6 +106,8 @@ impl Module {
         let tree = crate::syntax::parse(text)?;
         let mut errors = ErrorSink::default();
         let (storage, addresses, globals) = place_variables(&tree, &mut errors);
+        let outline = Arc::new(Outline::new(&tree, addresses));
+        let mut budget = CALLED_LENGTH_MAX;
         let mut functions = Vec::new();
         for (index, function) in tree.functions.iter().enumerate() {
             let id = FunctionId(index as u32);
@@ -110,10 +115,10 @@ impl Module {
                 continue;
             }
             if function.is_entry {
-                let program = code::translate(&tree, id, &addresses, &mut errors);
+                let program = code::translate(&tree, id, &outline, &mut budget, &mut errors);
                 functions.push((function, program));
             } else {
-                code::check_function(&tree, id, &addresses, &mut errors);
+                code::check_function(&tree, id, &outline, &mut errors);
             }
         }
         errors.finish(())?;

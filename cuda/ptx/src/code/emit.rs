@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::flow::{Control, Draft, Label};
 use super::layout::FrameLayout;
 use super::operand::Predicate;
+use super::repeat::Repeats;
 use super::translate::Shared;
 use super::{Filled, Unlinked};
 use crate::exec::level::Handlers;
@@ -20,6 +21,9 @@ pub(super) type Checked<T> = Result<T, Reason>;
 
 /// Bytes of a register of 32 and of 64 bits.
 const LINE: u32 = 128;
+
+/// Bytes from the low to the high half of a register of 128 bits, each a slot of 64 bits.
+pub(crate) const WIDE_HALF: u32 = 2 * LINE;
 
 /// The slot of a value.
 pub(super) type SlotOffset = u32;
@@ -44,6 +48,7 @@ pub(super) struct Emitter<'t, 's> {
     pub(super) frame: FrameLayout,
     pub(super) drafts: Vec<Draft>,
     pub(super) origin: u32,
+    pub(super) repeats: Repeats,
     labels: u32,
     slots: Vec<Option<SlotOffset>>,
     filled: HashMap<FillKey, SlotOffset>,
@@ -77,6 +82,7 @@ impl<'t, 's> Emitter<'t, 's> {
             frame,
             drafts: Vec::new(),
             origin: 0,
+            repeats: Repeats::default(),
             labels: function.labels.len() as u32,
             slots: vec![None; function.registers.len()],
             filled: HashMap::new(),
@@ -126,17 +132,25 @@ impl<'t, 's> Emitter<'t, 's> {
         self.predicates.0 + 4 * (self.predicates.1 - 1)
     }
 
+    /// A slot of 128 bits: one of the low 64, and behind it one of the others.
+    fn temp128(&mut self) -> SlotOffset {
+        let low = self.temp64();
+        self.temp64();
+        low
+    }
+
     pub(super) fn temp(&mut self, ty: Type) -> SlotOffset {
         match ty.bits() {
             1 => self.temp_predicate(),
-            ..=32 => self.temp32(),
-            _ => self.temp64(),
+            2..=32 => self.temp32(),
+            33..=64 => self.temp64(),
+            _ => self.temp128(),
         }
     }
 
     /// A slot nobody reads, for results that are not wanted.
     pub(super) fn scratch(&mut self, ty: Type) -> SlotOffset {
-        let bits = ty.bits().next_power_of_two().clamp(1, 64);
+        let bits = ty.bits().next_power_of_two().clamp(1, 128);
         let key = if (2..=32).contains(&bits) { 32 } else { bits };
         if let Some(&slot) = self.scratch.get(&key) {
             return slot;
@@ -212,11 +226,13 @@ impl<'t, 's> Emitter<'t, 's> {
     }
 
     pub(super) fn emit_control(&mut self, handlers: Handlers, fields: Fields, control: Control) {
+        self.repeats.clear();
         self.emit(handlers, fields).control = control;
     }
 
     /// An instruction in which lanes may have to wait.
     pub(super) fn emit_waiting(&mut self, handlers: Handlers, fields: Fields) {
+        self.repeats.clear();
         self.emit(handlers, fields).waits = true;
     }
 
@@ -251,6 +267,10 @@ impl<'t, 's> Emitter<'t, 's> {
             }
             64 => {
                 self.emit(const { copying::<u64>() }, Fields { dst, a, ..Fields::default() });
+            }
+            128 => {
+                self.copy(Type::B64, dst, a);
+                self.copy(Type::B64, dst + WIDE_HALF, a + WIDE_HALF);
             }
             _ => {
                 self.emit(const { copying::<u32>() }, Fields { dst, a, ..Fields::default() });

@@ -5,6 +5,7 @@
 //! other; other labels vanish.
 
 use super::Unlinked;
+use super::dominators::{NOWHERE, immediate_dominators};
 use crate::exec::level::Handlers;
 use crate::exec::warp;
 
@@ -91,9 +92,6 @@ pub(super) fn lay_out(
     code
 }
 
-/// No block.
-const NOWHERE: usize = usize::MAX;
-
 /// Basic blocks and their edges. The last block is the function's end.
 struct Graph {
     /// The block each draft is in.
@@ -156,8 +154,7 @@ impl Graph {
         drafts.iter().enumerate().map(meet).collect()
     }
 
-    /// The immediate post-dominator of each block, by the algorithm of Cooper, Harvey and Kennedy on the
-    /// reversed graph. Blocks from which the end cannot be reached have none.
+    /// The immediate post-dominator of each block. Blocks from which the end cannot be reached have none.
     fn post_dominators(&self) -> Vec<usize> {
         let exit = self.successors.len() - 1;
         let mut predecessors = vec![Vec::new(); exit + 1];
@@ -166,61 +163,6 @@ impl Graph {
                 predecessors[successor].push(block);
             }
         }
-        let order = postorder(&predecessors, exit);
-        let mut number = vec![NOWHERE; exit + 1];
-        for (position, &block) in order.iter().enumerate() {
-            number[block] = position;
-        }
-        let mut immediate = vec![NOWHERE; exit + 1];
-        immediate[exit] = exit;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in order.iter().rev().skip(1) {
-                let mut meet = NOWHERE;
-                for &successor in self.successors[block].iter().filter(|&&s| immediate[s] != NOWHERE) {
-                    meet = if meet == NOWHERE {
-                        successor
-                    } else {
-                        common(&immediate, &number, meet, successor)
-                    };
-                }
-                changed |= immediate[block] != meet;
-                immediate[block] = meet;
-            }
-        }
-        immediate
+        immediate_dominators(&predecessors, exit)
     }
-}
-
-fn common(immediate: &[usize], number: &[usize], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        while number[a] < number[b] {
-            a = immediate[a];
-        }
-        while number[b] < number[a] {
-            b = immediate[b];
-        }
-    }
-    a
-}
-
-/// The blocks that can be reached, each behind those reached from it.
-fn postorder(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; edges.len()];
-    let mut stack = vec![(root, 0)];
-    seen[root] = true;
-    while let Some((block, next)) = stack.pop() {
-        match edges[block].get(next) {
-            Some(&to) => {
-                stack.push((block, next + 1));
-                if !std::mem::replace(&mut seen[to], true) {
-                    stack.push((to, 0));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    order
 }

@@ -1,6 +1,7 @@
 //! Where variables are: addresses of module variables, offsets of shared and local ones, of parameters.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::syntax::ast::{Function, FunctionId, Module, Parameter, ParameterStorage, VariableId};
 use crate::syntax::types::Space;
@@ -42,6 +43,31 @@ pub(crate) fn place_parameters(parameters: &[Parameter<'_>], packer: &mut u64) -
     places
 }
 
+/// What all functions of a module need, found once.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    pub(super) addresses: Addresses,
+    /// The local variables and parameters of calls of each function.
+    variables: HashMap<FunctionId, Vec<VariableId>>,
+    /// The paths of source files, by their numbers.
+    pub(super) paths: HashMap<u32, Arc<str>>,
+}
+
+impl Outline {
+    pub(crate) fn new(module: &Module<'_>, addresses: Addresses) -> Outline {
+        let mut variables: HashMap<FunctionId, Vec<VariableId>> = HashMap::new();
+        for (variable, index) in module.variables.iter().zip(0..) {
+            if let Some(function) = variable.function
+                && matches!(variable.space, Space::Local | Space::Param)
+            {
+                variables.entry(function).or_default().push(VariableId(index));
+            }
+        }
+        let paths = module.files.iter().map(|file| (file.number, Arc::from(file.path))).collect();
+        Outline { addresses, variables, paths }
+    }
+}
+
 /// The frame of a function in local memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FrameLayout {
@@ -52,7 +78,12 @@ pub(super) struct FrameLayout {
 }
 
 impl FrameLayout {
-    pub(super) fn new(module: &Module<'_>, id: FunctionId, function: &Function<'_>) -> FrameLayout {
+    pub(super) fn new(
+        module: &Module<'_>,
+        outline: &Outline,
+        id: FunctionId,
+        function: &Function<'_>,
+    ) -> FrameLayout {
         let mut frame = FrameLayout::default();
         let mut end = 0;
         if !function.is_entry {
@@ -60,13 +91,10 @@ impl FrameLayout {
             frame.returns = place_parameters(&function.signature.returns, &mut end);
         }
         frame.packer.end = end;
-        for (index, variable) in module.variables.iter().enumerate() {
-            let own = variable.function == Some(id)
-                || variable.function.is_none() && variable.space == Space::Local;
-            if own && matches!(variable.space, Space::Local | Space::Param) {
-                let at = frame.packer.place(variable.layout.bytes(), variable.layout.align);
-                frame.variables.insert(VariableId(index as u32), at as u32);
-            }
+        for &variable in outline.variables.get(&id).into_iter().flatten() {
+            let layout = module.variables[variable.index()].layout;
+            let at = frame.packer.place(layout.bytes(), layout.align);
+            frame.variables.insert(variable, at as u32);
         }
         frame
     }

@@ -9,22 +9,26 @@
 //!
 //! - `emit` gives registers and constants their slots, `operand` checks and resolves operands;
 //! - `select` has a function for each opcode, which checks the instruction and picks handlers;
-//! - `flow` finds where paths meet, and lays the instructions out;
+//! - `repeat` finds loads from addresses that have been looked at;
+//! - `flow`, with `dominators`, finds where paths meet, and lays the instructions out;
 //! - `translate` puts functions together.
 //!
 //! Nothing here runs an instruction.
 
+mod dominators;
 mod emit;
 mod flow;
 mod layout;
 mod operand;
+mod repeat;
 mod select;
 mod translate;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use layout::Addresses;
+pub(crate) use emit::WIDE_HALF;
+pub(crate) use layout::{Addresses, Outline};
 pub(crate) use translate::{check_function, translate};
 
 use crate::exec::Place;

@@ -37,6 +37,9 @@ fn agrees(wanted: Type, register: Type) -> bool {
 impl Emitter<'_, '_> {
     fn constant(&mut self, immediate: Immediate, ty: Type) -> Checked<SlotOffset> {
         let single = |value: f64| (value as f32).to_bits();
+        if ty.bits() > 64 {
+            return Err(format!("a constant where a register of type {ty} is needed"));
+        }
         Ok(match (immediate, ty) {
             (Immediate::Integer { .. }, Type::F32 | Type::F64 | Type::Bf16x2 | Type::F16x2)
                 if matches!(ty, Type::F32 | Type::F64) =>
@@ -129,11 +132,17 @@ impl Emitter<'_, '_> {
                 if !agrees(ty, self.register_type(*register)) {
                     return Err(self.wrong_type(*register, ty));
                 }
-                Ok(self.register(*register))
+                Ok(self.written_register(*register))
             }
             Operand::Sink => Ok(self.scratch(ty)),
             other => Err(format!("{} where a destination of type {ty} is needed", kind_of(other))),
         }
+    }
+
+    fn written_register(&mut self, register: RegisterId) -> SlotOffset {
+        let slot = self.register(register);
+        self.repeats.forget(slot);
+        slot
     }
 
     /// As [`Emitter::target`], for a destination that may be wider: `write` emits the instruction for a slot
@@ -153,7 +162,7 @@ impl Emitter<'_, '_> {
         if !wider(ty, found) {
             return Err(self.wrong_type(*register, ty));
         }
-        let slot = self.register(*register);
+        let slot = self.written_register(*register);
         let through = if found.bits() == 64 && ty.bits() < 64 { self.temp32() } else { slot };
         write(self, through);
         self.extend(ty, through, found, slot);
@@ -231,7 +240,7 @@ impl Emitter<'_, '_> {
                 let variable = &self.module.variables[id.index()];
                 match variable.space {
                     Space::Global | Space::Const => {
-                        let Some(&address) = self.shared.addresses.get(&id) else {
+                        let Some(&address) = self.shared.outline.addresses.get(&id) else {
                             return Err(format!(
                                 "variable {} is defined in no module at hand",
                                 variable.name

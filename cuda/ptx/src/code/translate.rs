@@ -1,13 +1,13 @@
 //! Puts a program together: the functions that can be called, their frames, their instructions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::emit::{Emitter, Fields};
 use super::flow::lay_out;
-use super::layout::{FrameLayout, Packer, place_parameters};
+use super::layout::{FrameLayout, Outline, Packer, place_parameters};
 use super::select::select;
-use super::{Addresses, CallSite, FunctionCode, Origin, Program};
+use super::{CallSite, FunctionCode, Origin, Program};
 use crate::error::ErrorSink;
 use crate::exec::level::Handlers;
 use crate::exec::matrix::Matrices;
@@ -30,12 +30,14 @@ const WINDOW_BYTES_MAX: u32 = 1 << 27;
 /// What the functions of a program share while they are translated.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub(super) addresses: Addresses,
+    pub(super) outline: Arc<Outline>,
     pub(super) shared_offsets: HashMap<VariableId, u32>,
     /// Offset and size of the kernel's parameters.
     pub(super) kernel_parameters: Vec<(u32, u32)>,
     /// The position in the program of each function that is part of it.
-    pub(super) functions: HashMap<FunctionId, u32>,
+    functions: HashMap<FunctionId, u32>,
+    /// Whether one function is looked at by itself, without those it calls.
+    alone: bool,
     pub(super) call_sites: Vec<CallSite>,
     pub(super) operands: Vec<u32>,
     pub(super) sites: u32,
@@ -44,20 +46,36 @@ pub(super) struct Shared {
     pub(super) dynamic_stack: bool,
 }
 
-/// Translates a kernel and all it may call.
+impl Shared {
+    /// The position in the program of a function of the module, unless it has no body there.
+    pub(super) fn position(&self, module: &Module<'_>, id: FunctionId) -> Option<u32> {
+        if self.alone {
+            return module.functions[id.index()].body.as_ref().map(|_| 0);
+        }
+        self.functions.get(&id).copied()
+    }
+}
+
+/// Translates a kernel and all it may call. `budget` is how many instructions of called functions the programs of a
+/// module may still have; a kernel that meets none left is an error.
 pub(crate) fn translate(
     module: &Module<'_>,
     kernel: FunctionId,
-    addresses: &Addresses,
+    outline: &Arc<Outline>,
+    budget: &mut usize,
     errors: &mut ErrorSink,
 ) -> Program {
-    let reached = reachable(module, kernel);
     let function = &module.functions[kernel.index()];
+    if *budget == 0 {
+        errors.add(function.span, too_much(function));
+        return Program::default();
+    }
+    let reached = reachable(module, kernel);
     let mut parameter_bytes = 0;
     let kernel_parameters = place_parameters(&function.signature.parameters, &mut parameter_bytes);
     let (shared_offsets, shared_bytes) = place_shared(module, &reached, function, errors);
     let mut shared = Shared {
-        addresses: addresses.clone(),
+        outline: Arc::clone(outline),
         shared_offsets,
         kernel_parameters,
         functions: reached.iter().zip(0..).map(|(&id, index)| (id, index)).collect(),
@@ -69,13 +87,22 @@ pub(crate) fn translate(
         param_bytes: parameter_bytes as u32,
         ..Program::default()
     };
-    let mut origins = Origins::new(module);
+    let mut origins = Origins { module, outline, list: Vec::new() };
+    let mut own = 0;
     for (&id, index) in reached.iter().zip(0..) {
+        if program.code.len() - own > *budget {
+            errors.add(function.span, too_much(function));
+            break;
+        }
         let code = translate_function(module, id, index, &mut shared, &mut program, &mut origins, errors);
+        if index == 0 {
+            own = program.code.len();
+        }
         program.by_address.insert(id.0, index);
         program.functions.push(code);
     }
     program.by_address.remove(&kernel.0);
+    *budget = budget.saturating_sub(program.code.len() - own);
     program.local_stride = local_bytes(module, &reached, &program, shared.dynamic_stack, errors);
     program.call_sites = shared.call_sites;
     program.operands = shared.operands;
@@ -86,19 +113,34 @@ pub(crate) fn translate(
     program
 }
 
-/// Checks a function that no kernel calls, as far as it can be checked alone.
+fn too_much(kernel: &Function<'_>) -> String {
+    format!("{}: the kernels of this module together call too much code", kernel.name)
+}
+
+/// Checks a function by itself. What it calls is checked in its turn.
 pub(crate) fn check_function(
     module: &Module<'_>,
     id: FunctionId,
-    addresses: &Addresses,
+    outline: &Arc<Outline>,
     errors: &mut ErrorSink,
 ) {
-    let _ = translate(module, id, addresses, errors);
+    let function = &module.functions[id.index()];
+    let (shared_offsets, _) = place_shared(module, &[id], function, errors);
+    let mut shared =
+        Shared { outline: Arc::clone(outline), shared_offsets, alone: true, ..Shared::default() };
+    let (mut program, mut origins) = (Program::default(), Origins { module, outline, list: Vec::new() });
+    translate_function(module, id, 1, &mut shared, &mut program, &mut origins, errors);
 }
 
 /// The kernel and the functions it may call: by name, or by address if any call is indirect.
 fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
     let mut reached = vec![kernel];
+    let mut known = HashSet::from([kernel]);
+    let mut add = |reached: &mut Vec<FunctionId>, id: FunctionId| {
+        if module.functions[id.index()].body.is_some() && known.insert(id) {
+            reached.push(id);
+        }
+    };
     let mut next = 0;
     let mut indirect = false;
     while let Some(&id) = reached.get(next) {
@@ -107,7 +149,7 @@ fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
             for operand in &instruction.operands {
                 let Operand::Call(call) = operand else { continue };
                 match call.target {
-                    CallTarget::Direct(callee) => add(module, &mut reached, callee),
+                    CallTarget::Direct(callee) => add(&mut reached, callee),
                     _ => indirect = true,
                 }
             }
@@ -116,18 +158,12 @@ fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
             indirect = false;
             for index in 0..module.functions.len() {
                 if !module.functions[index].is_entry {
-                    add(module, &mut reached, FunctionId(index as u32));
+                    add(&mut reached, FunctionId(index as u32));
                 }
             }
         }
     }
     reached
-}
-
-fn add(module: &Module<'_>, reached: &mut Vec<FunctionId>, id: FunctionId) {
-    if module.functions[id.index()].body.is_some() && !reached.contains(&id) {
-        reached.push(id);
-    }
 }
 
 /// Gives the shared variables that the functions name their places. Those of open size come behind all
@@ -188,20 +224,15 @@ fn collect_shared(module: &Module<'_>, operand: &Operand, named: &mut BTreeSet<V
 /// Names and places of instructions.
 struct Origins<'t, 's> {
     module: &'t Module<'s>,
+    outline: &'t Outline,
     list: Vec<Origin>,
-    paths: HashMap<u32, Arc<str>>,
 }
 
-impl<'t, 's> Origins<'t, 's> {
-    fn new(module: &'t Module<'s>) -> Origins<'t, 's> {
-        let paths = module.files.iter().map(|file| (file.number, Arc::from(file.path))).collect();
-        Origins { module, list: Vec::new(), paths }
-    }
-
+impl Origins<'_, '_> {
     fn add(&mut self, instruction: &Instruction<'_>) -> u32 {
         let source = |id: LocationId| {
             let location = self.module.locations.get(id.index())?;
-            Some((Arc::clone(self.paths.get(&location.file)?), location.line))
+            Some((Arc::clone(self.outline.paths.get(&location.file)?), location.line))
         };
         let source = instruction.source.and_then(source);
         let name = instruction.full_name().into_boxed_str();
@@ -220,7 +251,7 @@ fn translate_function(
     errors: &mut ErrorSink,
 ) -> FunctionCode {
     let function = &module.functions[id.index()];
-    let frame = FrameLayout::new(module, id, function);
+    let frame = FrameLayout::new(module, &shared.outline, id, function);
     let mut emitter = Emitter::new(module, function, shared, frame);
     let body = function.body.as_deref().unwrap_or_default();
     let mut labels: Vec<(u32, u32)> =
@@ -298,29 +329,45 @@ fn local_bytes(
     bytes.min(LOCAL_BYTES_MAX + RECURSIVE_STACK_BYTES).next_multiple_of(16) as u32
 }
 
+/// Whether some chain of calls comes back to a function it has been to.
 fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
-    let mut callees: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    /// What stands for all functions that calls through registers may reach.
+    const ANY: FunctionId = FunctionId(u32::MAX);
+    let mut callees: HashMap<FunctionId, HashSet<FunctionId>> = HashMap::new();
+    let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    // Through a register it may be any of them.
+    let callable = reached.iter().copied().filter(|id| !module.functions[id.index()].is_entry);
+    callees.insert(ANY, callable.collect());
     for &id in reached {
         let list = callees.entry(id).or_default();
         for operand in module.functions[id.index()].body.iter().flatten().flat_map(|i| i.operands.iter()) {
             let Operand::Call(call) = operand else { continue };
             match call.target {
-                CallTarget::Direct(callee) => list.push(callee),
-                // Through a register it may be any of them.
-                _ => list.extend(reached.iter().filter(|id| !module.functions[id.index()].is_entry)),
+                CallTarget::Direct(callee) if module.functions[callee.index()].body.is_none() => {}
+                CallTarget::Direct(callee) => _ = list.insert(callee),
+                _ => _ = list.insert(ANY),
             }
         }
     }
-    // Functions are taken away as long as they call none that is left; what cannot be taken away is a cycle.
-    let mut left: BTreeSet<FunctionId> = reached.iter().copied().collect();
-    loop {
-        let calls_left = |id: &FunctionId| callees[id].iter().any(|callee| left.contains(callee));
-        let leaves: Vec<FunctionId> = left.iter().copied().filter(|id| !calls_left(id)).collect();
-        if leaves.is_empty() {
-            return !left.is_empty();
-        }
-        for leaf in leaves {
-            left.remove(&leaf);
+    for (&id, list) in &callees {
+        for &callee in list {
+            callers.entry(callee).or_default().push(id);
         }
     }
+    // Functions are taken away as long as they call none that is left; what cannot be taken away is a cycle.
+    let mut calls: HashMap<FunctionId, usize> = callees.iter().map(|(&id, list)| (id, list.len())).collect();
+    let mut leaves: Vec<FunctionId> = callees.keys().copied().filter(|id| calls[id] == 0).collect();
+    let mut taken = 0;
+    while let Some(leaf) = leaves.pop() {
+        taken += 1;
+        for caller in callers.get(&leaf).into_iter().flatten() {
+            if let Some(left) = calls.get_mut(caller) {
+                *left -= 1;
+                if *left == 0 {
+                    leaves.push(*caller);
+                }
+            }
+        }
+    }
+    taken < callees.len()
 }

@@ -1,10 +1,13 @@
 //! Loads and stores of a warp.
 //!
-//! Three shapes are fast: all lanes in a row, as arrays are read by neighbouring threads; all lanes at one
-//! address; and any addresses inside one allocation. All are checked for the whole warp at once, against the
-//! memory the instruction accessed last ([`Site`](super::machine::Site)). Whatever fails that check, and
-//! every access of an instrumented launch, goes lane by lane through [`Machine::locate`], which knows what
-//! is wrong.
+//! Three shapes are fast: lanes in a row, as arrays are read by neighbouring threads; lanes at one address;
+//! and any addresses inside one allocation. All are checked for the whole warp at once, against the memory
+//! the instruction accessed last ([`Site`](super::machine::Site)). Whatever fails that check, and every
+//! access of an instrumented launch, goes lane by lane through [`Machine::locate`], which knows what is
+//! wrong.
+//!
+//! Loads by one register with different offsets follow each other in most inner loops. The first of them
+//! keeps how the addresses lie, so that the others have two of them to check instead of 32.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -17,7 +20,7 @@ use super::level::{Handlers, handlers};
 use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::raw::{self, Word};
-use super::survey::{HALF, Survey, Surveyed};
+use super::survey::{HALF, Layout, Pattern, Surveyed};
 use crate::code::Inst;
 
 /// A type in memory, and how it lies in a register.
@@ -116,6 +119,9 @@ impl Region for Local {
     }
 }
 
+/// How many registers of addresses are remembered at a time.
+pub(crate) const LAYOUTS: usize = 8;
+
 /// A cell and a region: what a load or a store is compiled for.
 pub(crate) trait Shape {
     type Cell: Cell;
@@ -137,19 +143,6 @@ struct Offsets<S> {
     pointer: *mut u8,
     /// Bytes between the memory of two lanes; 0 if it is the same.
     lane_stride: usize,
-    /// Of the lower and the upper half of the lanes; blocks are often 16 threads wide.
-    halves: [Pattern; 2],
-}
-
-/// How the addresses of some lanes lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pattern {
-    /// One behind the other.
-    Row,
-    /// All the same.
-    Uniform,
-    /// Otherwise, or lanes are missing.
-    Scattered,
 }
 
 impl<S: Slot> Offsets<S> {
@@ -181,29 +174,15 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
     // apart.
     let of = *std::hint::black_box(&of);
     let lane_stride = if O::Region::LOCAL { m.local_stride as usize } else { 0 };
-    let mut offsets = Offsets { of, pointer: view.pointer, lane_stride, halves: [Pattern::Scattered; 2] };
+    let offsets = Offsets { of, pointer: view.pointer, lane_stride };
     let last = Address::<O>::truncate(view.bytes - bytes);
     let odd = Address::<O>::truncate(bytes - 1);
     let zero = Address::<O>::default();
     if m.mask == FULL {
-        let Survey { low, high, differ } = Address::<O>::survey(&of, last, bytes);
+        let (low, high) = Address::<O>::extremes(&of, last);
         // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above it
         // itself.
-        if low & odd != zero || high.is_negative() {
-            return None;
-        }
-        if !O::Region::LOCAL {
-            offsets.halves = differ.map(|(row, uniform)| {
-                if row == zero {
-                    Pattern::Row
-                } else if uniform == zero {
-                    Pattern::Uniform
-                } else {
-                    Pattern::Scattered
-                }
-            });
-        }
-        return Some(offsets);
+        return (low & odd == zero && !high.is_negative()).then_some(offsets);
     }
     let mut outside = 0;
     let mut lane = 0;
@@ -215,10 +194,77 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
     (outside & m.mask == 0).then_some(offsets)
 }
 
+/// Where the first lane of each half accesses memory, if no lane's addresses are scattered and all are inside the view.
+#[inline(always)]
+fn places<O: Shape>(m: &Machine<'_>, i: &Inst, layout: &Layout) -> Option<[*mut u8; 2]> {
+    let (view, bytes) = (O::Region::view(m, i), O::Cell::BYTES);
+    if view.bytes < bytes || view.base & (bytes - 1) != 0 {
+        return None;
+    }
+    let last = view.bytes - bytes;
+    let mut places = [view.pointer; 2];
+    for (half, place) in places.iter_mut().enumerate() {
+        let shifted = layout.first[half].wrapping_add(i.imm.wrapping_sub(view.base));
+        let offset = Address::<O>::truncate(shifted).extend();
+        let span = match layout.patterns[half] {
+            Pattern::Row => (HALF as u64 - 1) * bytes,
+            Pattern::Uniform => 0,
+            Pattern::Scattered => return None,
+        };
+        if offset & (bytes - 1) != 0 || last.checked_sub(offset).is_none_or(|room| room < span) {
+            return None;
+        }
+        *place = place.wrapping_add(offset as usize);
+    }
+    Some(places)
+}
+
+/// The layout of an instruction's addresses, if all lanes are active and share the memory.
+#[inline(always)]
+unsafe fn layout<O: Shape>(m: &Machine<'_>, i: &Inst) -> Layout {
+    if m.mask != FULL || O::Region::LOCAL {
+        return Layout::UNKNOWN;
+    }
+    // SAFETY: `a` is a register of this type, as the translation checked.
+    Layout::of(unsafe { &*m.line::<Address<O>>(i.a) }, O::Cell::BYTES)
+}
+
+/// Loads for all lanes from rows or single places.
+///
+/// # Safety
+/// [`places`] gave the places for this layout.
+#[inline(always)]
+unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Inst, layout: &Layout, places: [*mut u8; 2]) {
+    // SAFETY: `places` checked the range of each half; registers are as the translation checked.
+    unsafe {
+        let to = m.line::<SlotOf<O>>(i.dst);
+        for (half, place) in places.into_iter().enumerate() {
+            let start = half * HALF;
+            if layout.patterns[half] == Pattern::Row {
+                let mut words = [WordOf::<O>::default(); HALF];
+                raw::load_row(place, words.as_mut_ptr().cast(), size_of_val(&words));
+                for (lane, word) in (start..).zip(words) {
+                    (*to).0[lane] = O::Cell::widen(word);
+                }
+            } else {
+                let value = O::Cell::widen(WordOf::<O>::load(place));
+                for lane in 0..HALF {
+                    (*to).0[start + lane] = value;
+                }
+            }
+        }
+    }
+}
+
 #[inline(always)]
 unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are as the translation checked.
     unsafe {
+        let layout = layout::<O>(m, i);
+        if let Some(places) = places::<O>(m, i, &layout) {
+            load_places::<O>(m, i, &layout, places);
+            return Flow::Next;
+        }
         let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return load_slow::<O>(m, i) };
         let to = m.line::<SlotOf<O>>(i.dst);
         if m.mask != FULL {
@@ -227,63 +273,67 @@ unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) ->
             }
             return Flow::Next;
         }
-        if offsets.halves == [Pattern::Uniform; 2] && offsets.of.0[0] == offsets.of.0[HALF] {
-            *to = Line::splat(O::Cell::widen(WordOf::<O>::load(offsets.pointer(0))));
-            return Flow::Next;
-        }
-        for (half, pattern) in offsets.halves.into_iter().enumerate() {
-            let start = half * HALF;
-            match pattern {
-                Pattern::Row => {
-                    let mut words = [WordOf::<O>::default(); HALF];
-                    raw::load_row(offsets.pointer(start), words.as_mut_ptr().cast(), size_of_val(&words));
-                    for (lane, word) in (start..).zip(words) {
-                        (*to).0[lane] = O::Cell::widen(word);
-                    }
-                }
-                Pattern::Uniform => {
-                    let value = O::Cell::widen(WordOf::<O>::load(offsets.pointer(start)));
-                    for lane in 0..HALF {
-                        (*to).0[start + lane] = value;
-                    }
-                }
-                Pattern::Scattered => {
-                    for lane in start..start + HALF {
-                        (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
-                    }
-                }
-            }
+        for lane in 0..LANES {
+            (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
         }
     }
     Flow::Next
 }
 handlers!(load_handlers, load_fast, Shape);
 
+/// A load that keeps the layout of its addresses for loads behind it.
+#[inline(always)]
+unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: as for `load_fast`.
+    unsafe {
+        let layout = layout::<O>(m, i);
+        m.layouts[i.c as usize % LAYOUTS] = layout;
+        match places::<O>(m, i, &layout) {
+            Some(places) => load_places::<O>(m, i, &layout, places),
+            None => return load_fast::<O, FMA>(m, i),
+        }
+    }
+    Flow::Next
+}
+handlers!(load_keeping_handlers, load_keeping_fast, Shape);
+
+/// A load whose addresses an earlier one has looked at.
+#[inline(always)]
+unsafe fn load_again_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: as for `load_fast`; the register has not been written since, and the same lanes are active, as the
+    // translation made sure.
+    unsafe {
+        let layout = m.layouts[i.c as usize % LAYOUTS];
+        match places::<O>(m, i, &layout) {
+            Some(places) => load_places::<O>(m, i, &layout, places),
+            None => return load_fast::<O, FMA>(m, i),
+        }
+    }
+    Flow::Next
+}
+handlers!(load_again_handlers, load_again_fast, Shape);
+
 #[inline(always)]
 unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are as the translation checked.
     unsafe {
-        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return store_slow::<O>(m, i) };
         let value = m.line::<SlotOf<O>>(i.b);
-        if m.mask != FULL {
-            for lane in lanes(m.mask) {
-                WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
+        let layout = layout::<O>(m, i);
+        if layout.patterns == [Pattern::Row; 2]
+            && let Some(places) = places::<O>(m, i, &layout)
+        {
+            for (half, place) in places.into_iter().enumerate() {
+                let mut words = [WordOf::<O>::default(); HALF];
+                for (lane, word) in (half * HALF..).zip(&mut words) {
+                    *word = O::Cell::narrow((*value).0[lane]);
+                }
+                raw::store_row(words.as_ptr().cast(), place, size_of_val(&words));
             }
             return Flow::Next;
         }
-        for (half, pattern) in offsets.halves.into_iter().enumerate() {
-            let start = half * HALF;
-            if pattern == Pattern::Row {
-                let mut words = [WordOf::<O>::default(); HALF];
-                for (lane, word) in (start..).zip(&mut words) {
-                    *word = O::Cell::narrow((*value).0[lane]);
-                }
-                raw::store_row(words.as_ptr().cast(), offsets.pointer(start), size_of_val(&words));
-            } else {
-                for lane in start..start + HALF {
-                    WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
-                }
-            }
+        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return store_slow::<O>(m, i) };
+        for lane in lanes(m.mask) {
+            WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
         }
     }
     Flow::Next
@@ -451,6 +501,14 @@ macro_rules! with_slow {
 with_slow!(
     /// `ld`: `a` is the address, `imm` added to it, `dst` the destination, `d` the [`AccessSpace`].
     load, load_handlers, load_slow
+);
+with_slow!(
+    /// As [`load`], keeping how the addresses lie at `c` of [`Machine::layouts`].
+    load_keeping, load_keeping_handlers, load_slow
+);
+with_slow!(
+    /// As [`load`], by what [`load_keeping`] found at `c` of [`Machine::layouts`] for the same addresses.
+    load_again, load_again_handlers, load_slow
 );
 with_slow!(
     /// `st`: as `ld`, with the value in `b`.

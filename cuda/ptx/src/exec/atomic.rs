@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 
 use super::access::Region;
-use super::address::AccessSpace;
+use super::address::{AccessSpace, space_of};
 use super::fault::Trap;
 use super::instrument::AccessKind;
 use super::lanes::{Value, lanes};
@@ -18,6 +18,9 @@ use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::raw::Word;
 use crate::code::Inst;
+
+/// In `aux` of [`Update::apply`]: the generic address is one of shared memory.
+pub(crate) const IN_SHARED: u64 = 1 << 32;
 
 /// A read-modify-write.
 pub(crate) trait Update {
@@ -76,7 +79,7 @@ unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -
         let (addresses, b) = (m.read::<u64>(i.a), m.read::<SlotOf<P>>(i.b));
         let c = m.read::<SlotOf<P>>(i.c);
         let mut result = m.read::<SlotOf<P>>(i.dst);
-        let aux = (i.d >> 16).into();
+        let aux = u64::from(i.d >> 16);
         let space = AccessSpace::from_number(i.d as u8);
         for lane in lanes(m.mask) {
             let address = addresses.0[lane].wrapping_add(i.imm);
@@ -88,6 +91,8 @@ unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -
                 Err(trap) => return m.fail(trap),
             };
             let (b, c) = (Value::unpack(b.0[lane]), Value::unpack(c.0[lane]));
+            let shared = space == AccessSpace::Generic && space_of(address) == AccessSpace::Shared;
+            let aux = if shared { aux | IN_SHARED } else { aux };
             let update = |old| {
                 let new = P::Update::apply(aux, <P::Update as Update>::read(old), b, c);
                 <P::Update as Update>::write(new)

@@ -9,12 +9,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::access::LAYOUTS;
 use super::barrier::describe_lanes;
 use super::fault::{Fault, FaultKind, Trap};
 use super::grid::Launched;
 use super::lanes::{FULL, LANES, Line};
 use super::machine::{Exchange, Flow, Machine, Phase, Site};
 use super::special;
+use super::survey::Layout;
 use super::warp::{NONE, Warp};
 
 /// Backward branches of a turn.
@@ -54,6 +56,7 @@ impl<'l> Machine<'l> {
             shared,
             params,
             sites: vec![Site::EMPTY; launch.program.sites as usize],
+            layouts: [Layout::UNKNOWN; LAYOUTS],
             launch,
             warps: (0..warps).map(|_| Warp::new()).collect(),
             barriers: Default::default(),
@@ -82,7 +85,7 @@ impl<'l> Machine<'l> {
             let warp = &mut self.warps[index];
             warp.reset(FULL, kernel);
             if local > 0 {
-                warp.local = vec![0; local];
+                warp.local = vec![Line::splat(0); local.div_ceil(size_of::<Line<u32>>())];
             }
             self.select(index);
             self.mask = FULL;
@@ -94,7 +97,7 @@ impl<'l> Machine<'l> {
     /// Makes a warp the current one.
     pub(crate) fn select(&mut self, warp: usize) {
         self.warp = warp;
-        self.local = self.warps[warp].local.as_mut_ptr();
+        self.local = self.warps[warp].local.as_mut_ptr().cast();
         self.frame = NONE;
     }
 

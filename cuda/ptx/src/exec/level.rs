@@ -1,8 +1,8 @@
 //! Which vector instructions there are, and the copies of the interpreter that use them.
 //!
-//! Handlers are written once, as inlined generic functions over [`Backend`]; the macro `handlers!` makes a
-//! copy of each for every [`Level`] and picks none: a program holds all copies until it is linked for the
-//! processor it runs on.
+//! Handlers are written once, as inlined generic functions; the macro `handlers!` makes a copy of each for
+//! every [`Level`] and picks none: a program holds all copies until it is linked for the processor it runs
+//! on. The copies are one source compiled for other vector instructions, so that they compute the same.
 
 use super::machine::Handler;
 
@@ -21,6 +21,16 @@ pub(crate) enum Level {
 impl Level {
     /// The best one here.
     pub(crate) fn current() -> Level {
+        #[cfg(test)]
+        if let Some(level) = tests::FORCED.get() {
+            return level;
+        }
+        *Self::available().last().unwrap_or(&Level::Baseline)
+    }
+
+    /// Those that this processor can run, the best one last.
+    fn available() -> &'static [Level] {
+        const ALL: [Level; 3] = [Level::Baseline, Level::Avx2, Level::Avx512];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             let avx2 = is_x86_feature_detected!("avx2")
@@ -36,13 +46,13 @@ impl Level {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
             if avx512 {
-                return Level::Avx512;
+                return &ALL;
             }
             if avx2 {
-                return Level::Avx2;
+                return &ALL[..2];
             }
         }
-        Level::Baseline
+        &ALL[..1]
     }
 }
 
@@ -95,3 +105,50 @@ macro_rules! handlers {
     };
 }
 pub(crate) use handlers;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::Level;
+    use crate::{Launch, Memory, Module, Params};
+
+    thread_local! {
+        /// The level that launches of this thread take instead of the best one.
+        pub(super) static FORCED: Cell<Option<Level>> = const { Cell::new(None) };
+    }
+
+    /// Results of a kernel that has many mathematical functions, on one level.
+    fn results(level: Level) -> Vec<u8> {
+        const N: u32 = 1000;
+        let text = include_str!("../../tests/corpus/ptx/elementwise.compute_80.ptx");
+        let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let function = module.function("activations").unwrap_or_else(|error| panic!("{error}"));
+        let memory = Memory::new();
+        let x: Vec<u8> = (0..N).flat_map(|i| (i as f32 * 0.013 - 6.5).to_le_bytes()).collect();
+        let allocate = |bytes: &[u8]| memory.allocate_from(bytes).unwrap_or_else(|error| panic!("{error}"));
+        let params = Params::new().push(allocate(&x));
+        let outputs = [(); 4].map(|()| allocate(&vec![0; x.len()]));
+        let params = outputs.iter().fold(params, |params, output| params.push(*output)).push(N as i32);
+        FORCED.set(Some(level));
+        let launched =
+            Launch::new(&function).grid(N.div_ceil(256)).block(256).threads(1).run(&params, &memory);
+        FORCED.set(None);
+        launched.unwrap_or_else(|fault| panic!("{level:?}: {fault}"));
+        let mut all = vec![0; outputs.len() * x.len()];
+        for (output, bytes) in outputs.iter().zip(all.chunks_exact_mut(x.len())) {
+            memory.read(*output, bytes).unwrap_or_else(|error| panic!("{error}"));
+        }
+        all
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "there is one level")]
+    fn all_levels_give_the_same() {
+        let expected = results(Level::Baseline);
+        assert!(expected.iter().any(|byte| *byte != 0));
+        for &level in Level::available() {
+            assert!(results(level) == expected, "{level:?}");
+        }
+    }
+}

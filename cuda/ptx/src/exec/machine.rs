@@ -8,12 +8,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::access::LAYOUTS;
 use super::barrier::Barriers;
 use super::fault::Trap;
 use super::grid::Launched;
 use super::instrument::Instruments;
 use super::lanes::{Line, Slot, lanes};
 use super::memory::Table;
+use super::survey::Layout;
 use super::warp::Warp;
 use crate::code::Inst;
 
@@ -100,6 +102,8 @@ pub(crate) struct Machine<'l> {
     pub(crate) shared: Site,
     pub(crate) params: Site,
     pub(crate) sites: Vec<Site>,
+    /// How addresses lie that straight code uses more than once, see [`super::access::load_keeping`].
+    pub(crate) layouts: [Layout; LAYOUTS],
     pub(crate) launch: &'l Launched<'l>,
     pub(crate) warps: Vec<Warp>,
     pub(crate) barriers: Barriers,

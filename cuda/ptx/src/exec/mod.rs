@@ -4,11 +4,11 @@
 //! |---|---|
 //! | `grid` | launches: their arguments, and blocks spread over threads |
 //! | `block` | the warps of a block in turn; deadlocks |
-//! | `warp` | how lanes part and meet: splits, joins, calls |
+//! | `warp`, `stack` | how lanes part and meet: splits, joins, calls; room on the stack |
 //! | `barrier` | barriers of a block |
 //! | `machine` | what an instruction sees: registers, mask, memory |
 //! | `ops` | instructions that compute lane by lane |
-//! | `access`, `survey`, `atomic`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
+//! | `access`, `survey`, `atomic`, `wide`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
 //! | `collective`, `matrix` | instructions in which lanes see each other's values |
 //! | `memory`, `address` | allocations, and the address space |
 //! | `level` | copies of handlers for each set of vector instructions |
@@ -16,7 +16,7 @@
 //! | `instrument` | checks and statistics, when asked for |
 //!
 //! Nothing here looks at PTX text or its tree; what an instruction is has been settled by
-//! [`code`](crate::code).
+//! `code`.
 
 pub(crate) mod access;
 pub(crate) mod address;
@@ -39,11 +39,13 @@ mod parallel;
 mod printf;
 mod raw;
 pub(crate) mod special;
+pub(crate) mod stack;
 mod survey;
 pub(crate) mod system;
 pub(crate) mod transfer;
 pub(crate) mod video;
 pub(crate) mod warp;
+pub(crate) mod wide;
 
 pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};

@@ -1,4 +1,4 @@
-//! What the addresses of a warp have in common: whether all are in bounds and aligned, and how they lie to each other.
+//! What the addresses of a warp have in common: how they lie to each other, and whether all are in bounds and aligned.
 //!
 //! On x86-64 this is written with SSE2, which every such processor has: as loops, the compiler pairs lanes of the two
 //! halves, and takes ten times as many instructions.
@@ -8,20 +8,58 @@ use super::lanes::{LANES, Line, Slot};
 /// Half of a warp: blocks are often 16 threads wide, so that halves are looked at on their own.
 pub(crate) const HALF: usize = LANES / 2;
 
-/// Bits that are set in some lane.
-pub(crate) struct Survey<S> {
-    /// In an offset.
-    pub(crate) low: S,
-    /// In an offset, or in `last` minus an offset.
-    pub(crate) high: S,
-    /// In the difference to a row, and to one value, for each half.
-    pub(crate) differ: [(S, S); 2],
+/// How the addresses of half a warp lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// One behind the other.
+    Row,
+    /// All the same.
+    Uniform,
+    /// Otherwise.
+    Scattered,
+}
+
+/// How the addresses in a register lie, for accesses of one size: of the lower and of the upper half of the lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The address in the first lane of the half.
+    pub(crate) first: [u64; 2],
+    pub(crate) patterns: [Pattern; 2],
+}
+
+impl Layout {
+    /// Nothing is known.
+    pub(crate) const UNKNOWN: Layout = Layout { first: [0; 2], patterns: [Pattern::Scattered; 2] };
+
+    /// The layout of a register of addresses for accesses of `bytes` bytes.
+    #[inline(always)]
+    pub(crate) fn of<S: Surveyed>(addresses: &Line<S>, bytes: u64) -> Layout {
+        let patterns = [pattern(addresses, 0, bytes), pattern(addresses, HALF, bytes)];
+        Layout { first: [addresses.0[0].extend(), addresses.0[HALF].extend()], patterns }
+    }
+}
+
+/// How the addresses of the half from lane `start` on lie.
+#[inline(always)]
+fn pattern<S: Surveyed>(addresses: &Line<S>, start: usize, bytes: u64) -> Pattern {
+    let (from_row, from_one) = S::differences(addresses, start, bytes);
+    if from_row == S::default() {
+        Pattern::Row
+    } else if from_one == S::default() {
+        Pattern::Uniform
+    } else {
+        Pattern::Scattered
+    }
 }
 
 /// A slot whose lines can be surveyed.
 pub(crate) trait Surveyed: Slot {
-    /// Surveys the offsets of accesses of `bytes` bytes, of which `last` is the highest that is in bounds.
-    fn survey(of: &Line<Self>, last: Self, bytes: u64) -> Survey<Self>;
+    /// The bits that are set, in some lane of the half from `start` on, in the difference of the addresses to a row of
+    /// accesses of `bytes` bytes, and to one value.
+    fn differences(addresses: &Line<Self>, start: usize, bytes: u64) -> (Self, Self);
+
+    /// The bits that are set, in some lane, in an offset; and in an offset or in `last` minus an offset.
+    fn extremes(of: &Line<Self>, last: Self) -> (Self, Self);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -30,90 +68,115 @@ mod sse2 {
 
     use std::arch::x86_64::*;
 
-    use super::{HALF, Line, Survey, Surveyed};
+    use super::{HALF, LANES, Line, Surveyed};
 
-    /// All bits that are set in one of the two halves.
+    /// All bits that are set in one of the slots, in the low bits.
     #[inline(always)]
-    fn folded(vector: __m128i) -> u64 {
+    fn folded64(vector: __m128i) -> u64 {
         // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_cvtsi128_si64(_mm_or_si128(vector, _mm_unpackhi_epi64(vector, vector))) as u64 }
     }
 
+    #[inline(always)]
+    fn folded32(vector: __m128i) -> u64 {
+        let both = folded64(vector);
+        both | both >> 32
+    }
+
+    #[inline(always)]
+    fn splat64(value: u64) -> __m128i {
+        // SAFETY: as above.
+        unsafe { _mm_set1_epi64x(value as i64) }
+    }
+
+    #[inline(always)]
+    fn splat32(value: u32) -> __m128i {
+        // SAFETY: as above.
+        unsafe { _mm_set1_epi32(value as i32) }
+    }
+
+    /// The first multiples of a step.
+    #[inline(always)]
+    fn steps64(step: u64) -> __m128i {
+        // SAFETY: as above.
+        unsafe { _mm_set_epi64x(step as i64, 0) }
+    }
+
+    #[inline(always)]
+    fn steps32(step: u32) -> __m128i {
+        let step = step as i32;
+        // SAFETY: as above.
+        unsafe { _mm_set_epi32(step.wrapping_mul(3), step.wrapping_mul(2), step, 0) }
+    }
+
     macro_rules! surveyed {
-        ($slot:ty, $lanes:literal, $add:ident, $sub:ident, $splat:expr, $steps:expr, $fold:expr) => {
+        ($slot:ty, $lanes:literal, $add:ident, $sub:ident, $splat:ident, $steps:ident, $folded:ident) => {
             impl Surveyed for $slot {
                 #[inline(always)]
-                fn survey(of: &Line<$slot>, last: $slot, bytes: u64) -> Survey<$slot> {
-                    let (splat, fold): (fn($slot) -> __m128i, fn(u64) -> $slot) = ($splat, $fold);
-                    let steps: fn($slot) -> __m128i = $steps;
+                fn differences(addresses: &Line<$slot>, start: usize, bytes: u64) -> ($slot, $slot) {
+                    let addresses = &addresses.0[start..start + HALF];
+                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the half.
+                    unsafe {
+                        let (mut from_row, mut from_one) = (_mm_setzero_si128(), _mm_setzero_si128());
+                        let first = $splat(addresses[0]);
+                        let mut row = $add(first, $steps(bytes as $slot));
+                        let step = $splat($lanes * bytes as $slot);
+                        let mut lane = 0;
+                        while lane < HALF {
+                            let address = _mm_loadu_si128(addresses.as_ptr().add(lane).cast());
+                            from_row = _mm_or_si128(from_row, _mm_xor_si128(address, row));
+                            from_one = _mm_or_si128(from_one, _mm_xor_si128(address, first));
+                            row = $add(row, step);
+                            lane += $lanes;
+                        }
+                        ($folded(from_row) as $slot, $folded(from_one) as $slot)
+                    }
+                }
+
+                #[inline(always)]
+                fn extremes(of: &Line<$slot>, last: $slot) -> ($slot, $slot) {
                     // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the line.
                     unsafe {
-                        let zero = _mm_setzero_si128();
-                        let (mut low, mut high, mut differ) = (zero, zero, [(0, 0); 2]);
-                        let (last, step) = (splat(last), splat($lanes * bytes as $slot));
-                        for (half, differ) in differ.iter_mut().enumerate() {
-                            let start = half * HALF;
-                            let first = splat(of.0[start]);
-                            let mut row = $add(first, steps(bytes as $slot));
-                            let (mut from_row, mut from_one) = (zero, zero);
-                            for lane in (start..start + HALF).step_by($lanes) {
-                                let offset = _mm_loadu_si128(of.0.as_ptr().add(lane).cast());
-                                low = _mm_or_si128(low, offset);
-                                high = _mm_or_si128(high, $sub(last, offset));
-                                from_row = _mm_or_si128(from_row, _mm_xor_si128(offset, row));
-                                from_one = _mm_or_si128(from_one, _mm_xor_si128(offset, first));
-                                row = $add(row, step);
-                            }
-                            *differ = (fold(folded(from_row)), fold(folded(from_one)));
+                        let (mut low, mut high) = (_mm_setzero_si128(), _mm_setzero_si128());
+                        let last = $splat(last);
+                        let mut lane = 0;
+                        while lane < LANES {
+                            let offset = _mm_loadu_si128(of.0.as_ptr().add(lane).cast());
+                            low = _mm_or_si128(low, offset);
+                            high = _mm_or_si128(high, $sub(last, offset));
+                            lane += $lanes;
                         }
-                        let high = fold(folded(_mm_or_si128(low, high)));
-                        Survey { low: fold(folded(low)), high, differ }
+                        ($folded(low) as $slot, $folded(_mm_or_si128(low, high)) as $slot)
                     }
                 }
             }
         };
     }
-    surveyed!(
-        u32,
-        4,
-        _mm_add_epi32,
-        _mm_sub_epi32,
-        // SAFETY: SSE2 is part of x86-64.
-        |value| unsafe { _mm_set1_epi32(value as i32) },
-        |bytes| {
-            let bytes = bytes as i32;
-            // SAFETY: as above.
-            unsafe { _mm_set_epi32(bytes.wrapping_mul(3), bytes.wrapping_mul(2), bytes, 0) }
-        },
-        |bits| (bits | bits >> 32) as u32
-    );
-    surveyed!(
-        u64,
-        2,
-        _mm_add_epi64,
-        _mm_sub_epi64,
-        // SAFETY: SSE2 is part of x86-64.
-        |value| unsafe { _mm_set1_epi64x(value as i64) },
-        // SAFETY: as above.
-        |bytes| unsafe { _mm_set_epi64x(bytes as i64, 0) },
-        |bits| bits
-    );
+    surveyed!(u32, 4, _mm_add_epi32, _mm_sub_epi32, splat32, steps32, folded32);
+    surveyed!(u64, 2, _mm_add_epi64, _mm_sub_epi64, splat64, steps64, folded64);
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 impl<S: Slot> Surveyed for S {
     #[inline(always)]
-    fn survey(of: &Line<S>, last: S, bytes: u64) -> Survey<S> {
-        let zero = S::default();
-        let mut survey = Survey { low: zero, high: zero, differ: [(zero, zero); 2] };
-        for (lane, &offset) in of.0.iter().enumerate() {
-            let (first, differ) = (of.0[lane / HALF * HALF], &mut survey.differ[lane / HALF]);
-            let expected = first.plus(S::truncate((lane % HALF) as u64 * bytes));
-            survey.low = survey.low | offset;
-            survey.high = survey.high | offset | last.minus(offset);
-            *differ = (differ.0 | (offset ^ expected), differ.1 | (offset ^ first));
+    fn differences(addresses: &Line<S>, start: usize, bytes: u64) -> (S, S) {
+        let first = addresses.0[start];
+        let (mut from_row, mut from_one) = (S::default(), S::default());
+        for (lane, &address) in addresses.0[start..start + HALF].iter().enumerate() {
+            from_row = from_row | (address ^ first.plus(S::truncate(lane as u64 * bytes)));
+            from_one = from_one | (address ^ first);
         }
-        survey
+        (from_row, from_one)
+    }
+
+    #[inline(always)]
+    fn extremes(of: &Line<S>, last: S) -> (S, S) {
+        let (mut low, mut high) = (S::default(), S::default());
+        for &offset in &of.0 {
+            low = low | offset;
+            high = high | offset | last.minus(offset);
+        }
+        (low, high)
     }
 }
 
@@ -121,29 +184,41 @@ impl<S: Slot> Surveyed for S {
 mod tests {
     use super::*;
 
-    fn check<S: Surveyed + std::fmt::Debug>() {
-        let line = |f: &dyn Fn(usize) -> u64| Line::<S>::from_fn(|lane| S::truncate(f(lane)));
-        let zero = S::default();
+    fn line<S: Slot>(f: &dyn Fn(usize) -> u64) -> Line<S> {
+        Line::from_fn(|lane| S::truncate(f(lane)))
+    }
+
+    fn check_layouts<S: Surveyed>() {
+        let of = |f: &dyn Fn(usize) -> u64| Layout::of(&line::<S>(f), 4).patterns;
+        assert_eq!(of(&|lane| 100 + 4 * lane as u64), [Pattern::Row; 2]);
+        assert_eq!(of(&|_| 7), [Pattern::Uniform; 2]);
+        let halves = |lane: usize| if lane < HALF { 8 } else { 40 + 4 * (lane - HALF) as u64 };
+        assert_eq!(of(&halves), [Pattern::Uniform, Pattern::Row]);
+        assert_eq!(Layout::of(&line::<S>(&halves), 4).first, [8, 40]);
+        for odd in 0..LANES {
+            let patterns = of(&|lane| 4 * lane as u64 + u64::from(lane == odd));
+            assert_eq!(patterns[odd / HALF], Pattern::Scattered, "lane {odd}");
+            assert_eq!(patterns[1 - odd / HALF], Pattern::Row, "lane {odd}");
+        }
+    }
+
+    fn check_extremes<S: Surveyed + std::fmt::Debug>() {
         let last = S::truncate(1000);
-        let row = S::survey(&line(&|lane| 100 + 4 * lane as u64), last, 4);
-        assert!(row.differ.iter().all(|(row, one)| *row == zero && *one != zero) && !row.high.is_negative());
-        let halves =
-            S::survey(&line(&|lane| if lane < 16 { 8 } else { 40 + 4 * (lane as u64 - 16) }), last, 4);
-        assert!(
-            halves.differ[0].1 == zero && halves.differ[1].0 == zero && halves.low & S::truncate(3) == zero
-        );
-        for lane in 0..LANES {
-            let outside = S::survey(&line(&|l| if l == lane { 1001 } else { 1000 }), last, 1);
-            assert!(outside.high.is_negative(), "lane {lane}");
-            assert!(outside.differ[lane / HALF].1 != zero && outside.differ[1 - lane / HALF].1 == zero);
-            let below = S::survey(&line(&|l| if l == lane { u64::MAX } else { 0 }), last, 1);
-            assert!(below.high.is_negative(), "lane {lane}");
+        let (low, high) = S::extremes(&line(&|lane| 100 + 4 * lane as u64), last);
+        assert!(low & S::truncate(3) == S::default() && !high.is_negative());
+        for odd in 0..LANES {
+            let outside = S::extremes(&line(&|lane| if lane == odd { 1001 } else { 1000 }), last);
+            assert!(outside.1.is_negative() && outside.0 & S::truncate(1) != S::default(), "lane {odd}");
+            let below = S::extremes(&line(&|lane| if lane == odd { u64::MAX } else { 0 }), last);
+            assert!(below.1.is_negative(), "lane {odd}");
         }
     }
 
     #[test]
     fn lines_of_both_slots() {
-        check::<u32>();
-        check::<u64>();
+        check_layouts::<u32>();
+        check_layouts::<u64>();
+        check_extremes::<u32>();
+        check_extremes::<u64>();
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct Frame {
     return_pc: u32,
     /// The call that made it: index into the program's call sites.
     site: u32,
-    function: u32,
+    pub(crate) function: u32,
     live: bool,
 }
 
@@ -88,7 +88,8 @@ pub(crate) struct Warp {
     free_joins: Vec<u32>,
     pub(crate) frames: Vec<Frame>,
     storage: Vec<Line<u32>>,
-    pub(crate) local: Vec<u8>,
+    /// The local memory of all lanes; lines, for their alignment.
+    pub(crate) local: Vec<Line<u32>>,
     /// Turns that ended for lack of fuel since lanes were last let go from joins.
     turns: u32,
 }
@@ -468,6 +469,26 @@ impl Machine<'_> {
 
     pub(crate) fn current_frame(&self) -> Frame {
         self.warps[self.warp].frames[self.frame as usize]
+    }
+
+    /// Moves the end of the current frame's local memory.
+    pub(crate) fn set_local_top(&mut self, top: u32) {
+        let frame = self.frame as usize;
+        self.current().frames[frame].local_top = top;
+    }
+
+    /// Whether all lanes of the current frame that there still are run together.
+    pub(crate) fn is_whole_frame(&self) -> bool {
+        let warp = &self.warps[self.warp];
+        let mut index = self.join;
+        while index != NONE {
+            let join = &warp.joins[index as usize];
+            if join.pc == RETURN && join.frame == self.frame {
+                return join.expected == self.mask;
+            }
+            index = join.parent;
+        }
+        warp.live() == self.mask
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`parse`] gives a [`Module`](ast::Module) in which every name is resolved and every declaration is sound, or all that is
 //! wrong with the text. This module never looks at what an instruction means: which modifiers and operands `ld` takes is
-//! known to [`code`](crate::code).
+//! known to `code`.
 //!
 //! What is checked:
 //!
@@ -43,6 +43,12 @@ pub const MAX_VARIABLE_BYTES: u64 = 1 << 40;
 
 /// The most bytes that the initial values of a module's variables take.
 pub const MAX_INITIALIZED_BYTES: u64 = 256 << 20;
+
+/// The most instructions of a module: some hundred bytes each while it is loaded.
+pub const MAX_INSTRUCTIONS: usize = 1 << 23;
+
+/// The most functions of a module, declared ones among them: some thousand bytes each.
+pub const MAX_FUNCTIONS: usize = 1 << 20;
 
 /// Reads a module.
 pub fn parse(text: &str) -> Result<ast::Module<'_>, Errors> {

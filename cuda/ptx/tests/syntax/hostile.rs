@@ -205,6 +205,53 @@ fn time_grows_as_the_text() {
     }
 }
 
+/// Modules with many functions, kernels, variables, labels or branches are loaded in time that grows as they do.
+#[test]
+fn many_of_everything() {
+    const COUNT: usize = if cfg!(miri) { 8 } else { 20_000 };
+    let list = |item: &dyn Fn(usize) -> String| (0..COUNT).map(item).collect::<String>();
+    let last = COUNT - 1;
+    let chain = list(&|i| match i {
+        0 => ".func f0() { .local .b32 x; ret; }\n".to_owned(),
+        i => format!(".func f{i}() {{ .local .b32 x; call f{}; ret; }}\n", i - 1),
+    });
+    let modules = [
+        format!("{chain}.entry k() {{ call f{last}; ret; }}"),
+        list(&|i| format!(".entry k{i}() {{ ret; }}\n")),
+        list(&|i| format!(".global .b32 g{i} = {i};\n")),
+        format!(".entry k() {{ {} ret; }}", list(&|i| format!(".local .b8 x{i}; L{i}:\n"))),
+        format!(".entry k() {{ .reg .pred %p; {} ret; }}", list(&|i| format!("L{i}: @%p bra L{};\n", i / 2))),
+        format!(
+            ".entry k() {{ .reg .pred %p; {} {} ret; }}",
+            list(&|i| format!("@%p bra L{};\n", last - i)),
+            list(&|i| format!("L{i}:\n"))
+        ),
+        format!(
+            ".entry k() {{ .reg .b32 %r<3>; {} ret; }}",
+            list(&|i| format!("t{i}: .branchtargets A{i}, B{i}; brx.idx %r1, t{i}; A{i}: B{i}:\n"))
+        ),
+    ];
+    for module in modules {
+        let (start, shown) = (Instant::now(), module[module.len() - 60..].to_owned());
+        tfrt_ptx::Module::parse(&text(&module)).unwrap_or_else(|errors| panic!("{shown}: {errors}"));
+        assert!(start.elapsed() < Duration::from_secs(60), "{shown} takes {:?}", start.elapsed());
+    }
+}
+
+/// A long chain of functions that many kernels call would take its length a kernel.
+#[test]
+#[cfg_attr(miri, ignore = "millions of instructions")]
+fn kernels_that_call_too_much() {
+    let chain: String = (1..3000).map(|i| format!(".func f{i}() {{ call f{}; ret; }}\n", i - 1)).collect();
+    let kernels: String = (0..3000).map(|i| format!(".entry k{i}() {{ call f2999; ret; }}\n")).collect();
+    let module = text(&format!(".func f0() {{ ret; }}\n{chain}{kernels}"));
+    let errors = tfrt_ptx::Module::parse(&module).expect_err("it is too much");
+    assert!(
+        errors.to_string().contains("the kernels of this module together call too much code"),
+        "{errors}"
+    );
+}
+
 /// Names that are found in the outermost of many blocks, or nowhere.
 #[test]
 fn names_of_outer_blocks() {

@@ -1,6 +1,7 @@
 //! `atom`, `red`.
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
 use super::{Words, no_type};
 use crate::arith::half::{self, Bf16, F16};
@@ -9,8 +10,9 @@ use crate::arith::single::{self, Extremum};
 use crate::arith::{Modes, Rounding, double};
 use crate::exec::access::{Anywhere, Shared64};
 use crate::exec::address::AccessSpace;
-use crate::exec::atomic::{Update, atomic};
+use crate::exec::atomic::{IN_SHARED, Update, atomic};
 use crate::exec::level::Handlers;
+use crate::exec::wide::{WideKind, run_wide};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -100,6 +102,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     if matches!(address.space, AccessSpace::Const | AccessSpace::Param | AccessSpace::Local) {
         return Err("atomic operations are on global and shared memory".into());
     }
+    if ty == Type::B128 {
+        return wide(e, i, operation, address, count);
+    }
     let Some((handlers, register)) = handlers(operation, ty, address.space) else { return no_type(ty) };
     for component in 0..count {
         let part = |operand: &'_ Operand| match operand {
@@ -115,6 +120,27 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         e.emit(handlers, Fields { dst, a: address.slot, b, c, d, site, imm: address.offset as u64 });
         address.offset += i64::from(ty.bytes());
     }
+    Ok(())
+}
+
+/// `atom.cas.b128`, `atom.exch.b128`.
+fn wide(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    operation: &str,
+    address: AddressOperand,
+    count: usize,
+) -> Checked<()> {
+    if !matches!(operation, "cas" | "exch") || i.opcode != "atom" || count > 1 {
+        return no_type(Type::B128);
+    }
+    let b = e.source(&i.operands[2], Type::B128)?;
+    let c = if operation == "cas" { e.source(&i.operands[3], Type::B128)? } else { b };
+    let dst = e.target(&i.operands[0], Type::B128)?;
+    let kind = if operation == "cas" { WideKind::CompareExchange } else { WideKind::Exchange };
+    let (d, site) = (address.space as u32 | (kind as u32) << 16, e.site());
+    let fields = Fields { dst, a: address.slot, b, c, d, site, imm: address.offset as u64 };
+    e.emit(Handlers::same(run_wide), fields);
     Ok(())
 }
 
@@ -182,6 +208,11 @@ fn handlers(operation: &str, ty: Type, space: AccessSpace) -> Option<(Handlers, 
         // On global memory the hardware flushes subnormals, on shared memory it does not.
         (Type::F32, "add") if space == AccessSpace::Global => {
             update!(space, u32 as f32, |a, b, _c; _aux| single::add(a, b, Modes::RN_FTZ))
+        }
+        (Type::F32, "add") if space == AccessSpace::Generic => {
+            update!(space, u32 as f32, |a, b, _c; aux| {
+                single::add(a, b, if aux & IN_SHARED == 0 { Modes::RN_FTZ } else { Modes::RN })
+            })
         }
         (Type::F32, "add") => update!(space, u32 as f32, |a, b, _c; _aux| single::add(a, b, Modes::RN)),
         (Type::F64, "add") => {

@@ -153,7 +153,7 @@ fn call(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
             let callee = &e.module.functions[id.index()];
             let signature = &callee.signature;
             check_counts(call, signature)?;
-            let Some(&target) = e.shared.functions.get(&id).filter(|_| !callee.is_entry) else {
+            let Some(target) = e.shared.position(e.module, id).filter(|_| !callee.is_entry) else {
                 return system_call(e, callee.name, call, signature);
             };
             let (site, results) = call_site(e, call, signature)?;

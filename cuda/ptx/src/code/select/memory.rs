@@ -2,13 +2,16 @@
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::operand::AddressOperand;
+use super::super::repeat::{First, Source};
 use super::{Words, no_type};
+use crate::code::WIDE_HALF;
 use crate::exec::access::{
     self, Anywhere, Cell32, Cell64, CellS8, CellS16, CellU8, CellU16, Local, Shared32, Shared64, load,
-    load_vector, store, store_vector,
+    load_again, load_keeping, load_vector, store, store_vector,
 };
 use crate::exec::address::AccessSpace;
 use crate::exec::level::Handlers;
+use crate::exec::wide::{WideKind, run_wide};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -99,7 +102,7 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
         e.source(&i.operands[2], Type::B64)?;
     }
     let (bits, alone) = (ty.bits() * count, count == 1);
-    if ty == Type::Pred || ty.bits() > 64 || (!alone && bits > 256) || (count == 8 && ty.bits() != 32) {
+    if ty == Type::Pred || (!alone && (bits > 256 || ty == Type::B128)) || (count == 8 && ty.bits() != 32) {
         return no_type(ty);
     }
     if !load && matches!(space, AccessSpace::Const) {
@@ -116,6 +119,9 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
     };
     if parts.len() != count as usize {
         return Err(format!("{} registers where {count} are needed", parts.len()));
+    }
+    if ty == Type::B128 {
+        return access_wide(e, address, &parts[0], load, order);
     }
     if order == Order::Release {
         e.emit(Handlers::same(access::fence), Fields::default());
@@ -169,9 +175,66 @@ macro_rules! by_region {
     }};
 }
 
+/// As `by_region!`, of words and double words outside of local memory.
+macro_rules! of_words {
+    ($make:ident, $ty:expr, $address:expr) => {{
+        macro_rules! region {
+            ($cell:ty) => {
+                match ($address.space, $address.wide) {
+                    (AccessSpace::Shared, false) => const { $make::<$cell, Shared32>() },
+                    (AccessSpace::Shared, true) => const { $make::<$cell, Shared64>() },
+                    _ => const { $make::<$cell, Anywhere>() },
+                }
+            };
+        }
+        if $ty.bits() == 32 { region!(Cell32) } else { region!(Cell64) }
+    }};
+}
+
 /// Addresses of 32 bits are extended, but for shared memory.
 fn fit(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
     if !address.wide && address.space != AccessSpace::Shared {
+        address.slot = e.widen(address.slot, false);
+        address.wide = true;
+    }
+    address
+}
+
+/// `ld.b128`, `st.b128`. Ordered ones are in one piece, as other atomic accesses of 128 bits see them.
+fn access_wide(
+    e: &mut Emitter<'_, '_>,
+    address: AddressOperand,
+    value: &Operand,
+    load: bool,
+    order: Order,
+) -> Checked<()> {
+    let value = if load { e.target(value, Type::B128)? } else { e.source(value, Type::B128)? };
+    if let Some(place) = address.parameter {
+        return load_parameter_slots(e, place, &[value, value + WIDE_HALF]);
+    }
+    let address = fit_wide(e, address);
+    if order != Order::Weak {
+        let kind = if load { WideKind::Load } else { WideKind::Store };
+        let (d, site) = (address.space as u32 | (kind as u32) << 16, e.site());
+        let imm = address.offset as u64;
+        let fields = Fields { dst: value, a: address.slot, b: value, c: value, d, site, imm };
+        e.emit(Handlers::same(run_wide), fields);
+        return Ok(());
+    }
+    let c = e.shared.operands.len() as u32;
+    e.shared.operands.extend([value, value + WIDE_HALF]);
+    let fields = Fields { c, ..fields(e, address, 2) };
+    if load {
+        e.emit(by_region!(load_vector, Type::B64, address), fields);
+    } else {
+        e.emit(by_region!(store_vector, Type::B64, address), fields);
+    }
+    Ok(())
+}
+
+/// An address in 64 bits.
+fn fit_wide(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
+    if !address.wide {
         address.slot = e.widen(address.slot, false);
         address.wide = true;
     }
@@ -190,10 +253,7 @@ pub(super) fn load_from(
     }
     let address = fit(e, address);
     if let [single] = parts {
-        let fields = fields(e, address, 1);
-        return e.target_or_wider(single, ty, |e, dst| {
-            e.emit(by_region!(load, ty, address), Fields { dst, ..fields });
-        });
+        return load_scalar(e, ty, address, single);
     }
     let mut targets = Vec::new();
     let mut extensions = Vec::new();
@@ -225,6 +285,33 @@ pub(super) fn load_from(
     Ok(())
 }
 
+fn load_scalar(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, target: &Operand) -> Checked<()> {
+    let fields = fields(e, address, 1);
+    let source = Source { address: address.slot, bytes: ty.bytes(), space: address.space };
+    if ty.bits() <= 16 || address.space == AccessSpace::Local {
+        return e.target_or_wider(target, ty, |e, dst| {
+            e.emit(by_region!(load, ty, address), Fields { dst, ..fields });
+        });
+    }
+    if let Some(First { draft, place, .. }) = e.repeats.find(source) {
+        e.drafts[draft].code.handlers = of_words!(load_keeping, ty, address);
+        e.drafts[draft].code.c = place;
+        return e.target_or_wider(target, ty, |e, dst| {
+            e.emit(of_words!(load_again, ty, address), Fields { dst, c: place, ..fields });
+        });
+    }
+    let mut kept = true;
+    let draft = e.drafts.len();
+    e.target_or_wider(target, ty, |e, dst| {
+        kept = dst != address.slot && e.drafts.len() == draft;
+        e.emit(of_words!(load, ty, address), Fields { dst, ..fields });
+    })?;
+    if kept {
+        e.repeats.add(source, draft);
+    }
+    Ok(())
+}
+
 /// Stores operands, which may be wider than the type.
 pub(super) fn store_to(
     e: &mut Emitter<'_, '_>,
@@ -247,15 +334,8 @@ pub(super) fn store_to(
 
 /// A kernel's parameter at a place that is known.
 fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operand]) -> Checked<()> {
+    check_parameter(e, place, u64::from(ty.bytes()) * parts.len() as u64)?;
     let bytes = u64::from(ty.bytes());
-    let total = bytes * parts.len() as u64;
-    let end = e.shared.kernel_parameters.last().map_or(0, |(start, bytes)| u64::from(start + bytes));
-    if place.checked_add(total).is_none_or(|last| last > end) {
-        return Err(format!("{total} bytes at {place} are not inside the parameters, which end at {end}"));
-    }
-    if !place.is_multiple_of(total.next_power_of_two()) {
-        return Err(format!("{total} bytes at {place} of the parameters are misaligned"));
-    }
     for (index, part) in parts.iter().enumerate() {
         let handler = match (ty.bits(), ty.is_signed()) {
             (8, false) => access::load_param::<CellU8>,
@@ -269,6 +349,27 @@ fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operan
         e.target_or_wider(part, ty, |e, dst| {
             e.emit(Handlers::same(handler), Fields { dst, imm, ..Fields::default() });
         })?;
+    }
+    Ok(())
+}
+
+/// Double words of a kernel's parameters, to slots.
+fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[SlotOffset]) -> Checked<()> {
+    check_parameter(e, place, 8 * slots.len() as u64)?;
+    for (&dst, imm) in slots.iter().zip((place..).step_by(8)) {
+        e.emit(Handlers::same(access::load_param::<Cell64>), Fields { dst, imm, ..Fields::default() });
+    }
+    Ok(())
+}
+
+/// Whether an access of `total` bytes at a place of a kernel's parameters is inside of them and aligned.
+fn check_parameter(e: &Emitter<'_, '_>, place: u64, total: u64) -> Checked<()> {
+    let end = e.shared.kernel_parameters.last().map_or(0, |(start, bytes)| u64::from(start + bytes));
+    if place.checked_add(total).is_none_or(|last| last > end) {
+        return Err(format!("{total} bytes at {place} are not inside the parameters, which end at {end}"));
+    }
+    if !place.is_multiple_of(total.next_power_of_two()) {
+        return Err(format!("{total} bytes at {place} of the parameters are misaligned"));
     }
     Ok(())
 }

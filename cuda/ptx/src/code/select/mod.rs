@@ -14,6 +14,7 @@ mod float;
 mod matrix;
 mod memory;
 mod moves;
+mod stack;
 mod transfer;
 mod video;
 
@@ -112,7 +113,10 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> 
         return control::branch(e, instruction, Some(predicate));
     }
     let before = e.drafts.len();
+    // Lanes that do not take part look at no address.
+    e.repeats.clear();
     unguarded(e, instruction)?;
+    e.repeats.clear();
     let Predicate { slot, flip } = predicate;
     let single = e.drafts.len() == before + 1;
     if single && e.drafts[before].control == Control::Next && !e.drafts[before].waits {
@@ -147,6 +151,7 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         "ld" | "ldu" | "st" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "createpolicy" => {
             memory::select(e, i, w)
         }
+        "alloca" | "stacksave" | "stackrestore" => stack::select(e, i, w),
         "membar" | "fence" => memory::fence(e, w),
         "bra" => control::branch(e, i, None),
         "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "nanosleep"

@@ -2,6 +2,7 @@
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::{Words, no_type, operands};
+use crate::code::WIDE_HALF;
 use crate::exec::address::{AccessSpace, WINDOW_BYTES};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, compare, predicate_constant, unary};
@@ -33,7 +34,6 @@ fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
             e.emit(handlers, Fields { dst, a: a.slot, b: a.slot, c: a.slot, imm, ..Fields::default() });
             Ok(())
         }
-        _ if ty.bits() > 64 => no_type(ty),
         _ => {
             let a = e.source(a, ty)?;
             let dst = e.target(dst, ty)?;
@@ -50,6 +50,7 @@ fn part_type(ty: Type, count: usize) -> Checked<Type> {
         (32, 2) | (64, 4) => Ok(Type::B16),
         (32, 4) => Ok(Type::B8),
         (64, 2) => Ok(Type::B32),
+        (128, 2) => Ok(Type::B64),
         _ => Err(format!("{count} parts of a value of type {ty}")),
     }
 }
@@ -57,6 +58,14 @@ fn part_type(ty: Type, count: usize) -> Checked<Type> {
 /// `mov.b32 %r, {a, b}`.
 fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> Checked<()> {
     let part = part_type(ty, parts.len())?;
+    if ty.bits() == 128 {
+        let slots = parts.iter().map(|operand| e.source(operand, part)).collect::<Checked<Vec<_>>>()?;
+        let dst = e.target(dst, ty)?;
+        for (slot, to) in slots.into_iter().zip([dst, dst + WIDE_HALF]) {
+            e.copy(part, to, slot);
+        }
+        return Ok(());
+    }
     let dst = e.target(dst, ty)?;
     let slots = parts.iter().map(|operand| e.source_or_wider(operand, part)).collect::<Checked<Vec<_>>>()?;
     let (bits, wide) = (part.bits(), ty.bits() == 64);
@@ -89,6 +98,13 @@ fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> 
 fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> Checked<()> {
     let part = part_type(ty, parts.len())?;
     let source = e.source(a, ty)?;
+    if ty.bits() == 128 {
+        for (part_operand, from) in parts.iter().zip([source, source + WIDE_HALF]) {
+            let dst = e.target(part_operand, part)?;
+            e.copy(part, dst, from);
+        }
+        return Ok(());
+    }
     // A part may be the register that is taken apart: it is written last.
     let aliases = |operand: &Operand| operand == a;
     let (last, first): (Vec<_>, Vec<_>) = parts.iter().enumerate().partition(|(_, operand)| aliases(operand));

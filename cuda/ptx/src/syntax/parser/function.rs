@@ -4,6 +4,7 @@ use super::{Body, Failed, Global, Parser};
 use crate::{
     Span,
     syntax::{
+        MAX_FUNCTIONS,
         ast::{Function, FunctionId, Limits, ParameterStorage, Signature},
         lexer::{Tok, Token},
         suggest::nearest,
@@ -224,6 +225,11 @@ impl<'s> Parser<'s> {
                 }
             }
             return id;
+        }
+        if self.module.functions.len() == MAX_FUNCTIONS {
+            self.report(name.span, format!("a module has at most {MAX_FUNCTIONS} functions"));
+            // The module is not given to anybody; the first function stands for this one.
+            return FunctionId(0);
         }
         let id = FunctionId(self.module.functions.len() as u32);
         match known {

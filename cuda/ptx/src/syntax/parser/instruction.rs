@@ -2,6 +2,7 @@
 
 use super::{Body, Failed, Parser};
 use crate::syntax::{
+    MAX_INSTRUCTIONS,
     ast::{Guard, Instruction},
     lexer::Tok,
     types::Type,
@@ -22,6 +23,10 @@ impl<'s> Parser<'s> {
             _ => self.operands(body, opcode.text)?,
         };
         self.expect_semicolon()?;
+        self.instructions += 1;
+        if self.instructions > MAX_INSTRUCTIONS {
+            return self.fail(opcode.span, format!("a module has at most {MAX_INSTRUCTIONS} instructions"));
+        }
         body.instructions.push(Instruction {
             guard,
             opcode: opcode.text,

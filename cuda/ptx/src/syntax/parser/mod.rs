@@ -53,6 +53,8 @@ pub(super) struct Parser<'s> {
     previous_end: Span,
     /// Braces that the statement being read has opened.
     open_braces: u32,
+    /// Instructions of the module so far.
+    instructions: usize,
     errors: ErrorSink,
     module: Module<'s>,
     globals: HashMap<&'s str, Global>,
@@ -81,6 +83,7 @@ pub(super) fn parse(text: &str) -> Result<Module<'_>, Errors> {
         ahead: None,
         previous_end: token.span,
         open_braces: 0,
+        instructions: 0,
         errors: ErrorSink::default(),
         module,
         globals: HashMap::new(),

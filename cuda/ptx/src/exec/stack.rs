@@ -1,0 +1,53 @@
+//! Local memory that a function asks for while it runs: `alloca`, `stacksave`, `stackrestore`.
+//!
+//! All lanes of a frame share its end, so that a place is the same number in each of them. Lanes that have parted take
+//! room behind each other, and give it back only when all lanes of the frame do so together, or when the frame ends.
+
+#![expect(unsafe_code, reason = "reads and writes registers")]
+
+use super::fault::{FaultKind, Trap};
+use super::lanes::{Line, lanes};
+use super::machine::{Flow, Machine};
+use crate::code::Inst;
+
+/// `alloca`: `a` is the size in bytes, `imm` the alignment, `dst` the address in local memory; all of 64 bits.
+pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers as the translation checked.
+    let sizes = unsafe { m.read::<u64>(i.a) };
+    let (bytes, lane) = lanes(m.mask).map(|lane| (sizes.0[lane], lane)).max().unwrap_or_default();
+    let start = u64::from(m.current_frame().local_top).next_multiple_of(i.imm);
+    let Some(end) = start.checked_add(bytes).filter(|&end| end <= m.local_stride) else {
+        let detail =
+            format!("{bytes} bytes more where {start} of {} bytes of local memory are taken", m.local_stride);
+        return m.fail(Trap::new(FaultKind::StackOverflow, lane, detail));
+    };
+    m.set_local_top(end as u32);
+    // SAFETY: as above.
+    unsafe { m.write(i.dst, &Line::splat(start)) };
+    Flow::Next
+}
+
+/// `stacksave`: `dst`, of 64 bits, is where the frame ends.
+pub(crate) unsafe fn save(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    let end = u64::from(m.current_frame().local_top);
+    // SAFETY: registers as the translation checked.
+    unsafe { m.write(i.dst, &Line::splat(end)) };
+    Flow::Next
+}
+
+/// `stackrestore`: the frame ends where it did at the `stacksave` that gave `a`, of 64 bits.
+pub(crate) unsafe fn restore(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers as the translation checked.
+    let ends = unsafe { m.read::<u64>(i.a) };
+    let (end, lane) = lanes(m.mask).map(|lane| (ends.0[lane], lane)).max().unwrap_or_default();
+    let frame = m.current_frame();
+    let fixed = u64::from(frame.local_base + m.launch.program.functions[frame.function as usize].local_bytes);
+    if !(fixed..=u64::from(frame.local_top)).contains(&end) {
+        let detail = format!("{end:#x} is not what stacksave gave to this function");
+        return m.fail(Trap::new(FaultKind::InvalidOperand, lane, detail));
+    }
+    if m.is_whole_frame() {
+        m.set_local_top(end as u32);
+    }
+    Flow::Next
+}

@@ -1,0 +1,329 @@
+//! Instructions that compilers emit rarely, each in a kernel of its own: room on the stack, registers of 128 bits, the
+//! smallest matrix products, loads that follow others.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails the test")]
+
+use half::f16;
+use tfrt_ptx::{FaultKind, Launch, Memory, Module, Params};
+
+/// A module of one kernel `k` with a parameter `p`, which is in `%rd0`; the number of the thread is in `%r0`.
+fn kernel(body: &str) -> Module {
+    let text = format!(
+        ".version 8.4
+         .target sm_90
+         .address_size 64
+         .shared .align 16 .b8 buffer[4096];
+         .visible .entry k(.param .u64 p)
+         {{
+             .reg .b128 %q<4>; .reg .b64 %rd<20>; .reg .f64 %d<4>; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .pred %p<4>;
+             ld.param.u64 %rd0, [p];
+             mov.u32 %r0, %tid.x;
+             {body}
+             ret;
+         }}"
+    );
+    Module::parse(&text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The words at the parameter after a launch of one block, and what they were before.
+fn run<const THREADS: u32>(module: &Module, words: &[u32]) -> Vec<u32> {
+    let memory = Memory::new();
+    let address = memory.allocate_from(bytemuck::cast_slice(words)).unwrap();
+    let function = module.function("k").unwrap();
+    function.launch(1, THREADS, 0, &Params::new().push(address), &memory).unwrap();
+    let mut after = vec![0u32; words.len()];
+    memory.read(address, bytemuck::cast_slice_mut(&mut after)).unwrap();
+    after
+}
+
+/// A list of `n` numbers on the stack, which is given back, `n` different in each lane.
+const LISTS: &str = "
+    mov.u32 %r1, 0;
+    AGAIN:
+    stacksave.u64 %rd1;
+    add.u32 %r2, %r0, %r1;
+    and.b32 %r2, %r2, 7;
+    add.u32 %r3, %r2, 1;
+    mul.wide.u32 %rd2, %r3, 4;
+    alloca.u64 %rd3, %rd2, 16;
+    mul.wide.u32 %rd4, %r2, 4;
+    add.s64 %rd5, %rd3, %rd4;
+    st.local.u32 [%rd3], %r1;
+    st.local.u32 [%rd5], %r0;
+    cvta.local.u64 %rd6, %rd5;
+    ld.u32 %r4, [%rd6];
+    mul.wide.u32 %rd7, %r0, 4;
+    add.s64 %rd8, %rd0, %rd7;
+    ld.global.u32 %r5, [%rd8];
+    add.u32 %r5, %r5, %r4;
+    st.global.u32 [%rd8], %r5;
+    stackrestore.u64 %rd1;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, ROUNDS;
+    @%p1 bra AGAIN;";
+
+#[test]
+fn room_on_the_stack_is_given_back() {
+    const ROUNDS: u32 = if cfg!(miri) { 10 } else { 20_000 };
+    // Without `stackrestore` it would be gone after 4,000 rounds.
+    let module = kernel(&LISTS.replace("ROUNDS", &ROUNDS.to_string()));
+    let after = run::<32>(&module, &[0; 32]);
+    for (lane, sum) in (0u32..).zip(after) {
+        assert_eq!(sum, lane * ROUNDS, "lane {lane}");
+    }
+}
+
+#[test]
+fn room_on_the_stack_ends() {
+    let module =
+        kernel("mul.wide.u32 %rd1, %r0, 1000000; alloca.u64 %rd2, %rd1; st.global.u64 [%rd0], %rd2;");
+    let memory = Memory::new();
+    let address = memory.allocate(8).unwrap();
+    let function = module.function("k").unwrap();
+    let fault = function.launch(1, 4, 0, &Params::new().push(address), &memory).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::StackOverflow, "{fault}");
+    assert!(fault.to_string().contains("thread (3, 0, 0)"), "{fault}");
+}
+
+#[test]
+fn the_end_of_another_frame_is_no_end() {
+    let module = kernel("mov.u64 %rd1, 123456; stackrestore.u64 %rd1;");
+    let memory = Memory::new();
+    let function = module.function("k").unwrap();
+    let fault = function.launch(1, 1, 0, &Params::new().push(0u64), &memory).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::InvalidOperand, "{fault}");
+}
+
+#[test]
+fn registers_of_128_bits() {
+    let module = kernel(
+        "ld.global.b128 %q1, [%rd0];
+         mov.b128 {%rd1, %rd2}, %q1;
+         add.u64 %rd1, %rd1, 1;
+         mov.b128 %q2, {%rd2, %rd1};
+         mov.b128 %q3, %q2;
+         st.shared.b128 [buffer+16], %q3;
+         ld.shared.u64 %rd3, [buffer+24];
+         st.global.b128 [%rd0+16], %q3;
+         st.global.u64 [%rd0+32], %rd3;",
+    );
+    let after = run::<1>(&module, &[1, 2, 3, 4, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(after, [1, 2, 3, 4, 3, 4, 2, 2, 2, 2]);
+}
+
+/// Every thread adds one to a number of 128 bits, whose low half overflows on the way.
+#[test]
+fn atomic_accesses_of_128_bits() {
+    const BLOCKS: u32 = if cfg!(miri) { 2 } else { 64 };
+    let module = kernel(
+        "AGAIN:
+         ld.relaxed.gpu.global.b128 %q1, [%rd0];
+         mov.b128 {%rd1, %rd2}, %q1;
+         add.cc.u64 %rd3, %rd1, 1;
+         addc.u64 %rd4, %rd2, 0;
+         mov.b128 %q2, {%rd3, %rd4};
+         atom.acq_rel.gpu.global.cas.b128 %q3, [%rd0], %q1, %q2;
+         mov.b128 {%rd5, %rd6}, %q3;
+         setp.ne.u64 %p1, %rd5, %rd1;
+         @%p1 bra AGAIN;",
+    );
+    let memory = Memory::new();
+    let address = memory.allocate(16).unwrap();
+    let start = u128::from(u64::MAX - 5);
+    memory.write(address, &start.to_le_bytes()).unwrap();
+    let function = module.function("k").unwrap();
+    Launch::new(&function)
+        .grid(BLOCKS)
+        .block(32)
+        .threads(2)
+        .run(&Params::new().push(address), &memory)
+        .unwrap();
+    let mut after = [0; 16];
+    memory.read(address, &mut after).unwrap();
+    assert_eq!(u128::from_le_bytes(after), start + u128::from(32 * BLOCKS));
+}
+
+/// `D = A · B + C` for four products of 8 × 8 × 4, of which each lane has what the manual's tables say.
+fn quads(a_rows: bool, b_rows: bool, single: bool) {
+    let word = |rows: bool| if rows { "row" } else { "col" };
+    let (ty, count) = if single { ("f32", 8) } else { ("f16", 4) };
+    let registers = |first: usize| {
+        let prefix = if single { "%f" } else { "%r" };
+        (first..first + count).map(|index| format!("{prefix}{index}")).collect::<Vec<_>>().join(", ")
+    };
+    let mut body = String::from("mul.wide.u32 %rd1, %r0, 80; add.s64 %rd1, %rd0, %rd1;");
+    for index in 0..4 {
+        body += &format!("ld.global.b32 %r{}, [%rd1+{}];", 20 + index, 4 * index);
+    }
+    for index in 0..count {
+        let register = if single { "%f" } else { "%r" };
+        body += &format!("ld.global.b32 {register}{}, [%rd1+{}];", 1 + index, 16 + 4 * index);
+    }
+    body += &format!(
+        "mma.sync.aligned.m8n8k4.{}.{}.{ty}.f16.f16.{ty} {{{}}}, {{%r20, %r21}}, {{%r22, %r23}}, {{{}}};",
+        word(a_rows),
+        word(b_rows),
+        registers(10),
+        registers(1)
+    );
+    for index in 0..count {
+        let register = if single { "%f" } else { "%r" };
+        body += &format!("st.global.b32 [%rd1+{}], {register}{};", 48 + 4 * index, 10 + index);
+    }
+    let (a, b, c) =
+        (|q, i, k| (q + 2 * i + 3 * k) as f32, |q, k, j| (q * k + j) as f32, |q, i, j| (q + i * j) as f32);
+    // The tables of the manual: the row of A, the column of B, row and column of C, by lane and element.
+    let upper = |lane: usize| if lane < 16 { 0 } else { 4 };
+    let place_a = |lane: usize, e: usize| {
+        if a_rows { (lane % 4 + upper(lane), e) } else { (e + upper(lane), lane % 4) }
+    };
+    let place_b = |lane: usize, e: usize| {
+        if b_rows { (lane % 4, e + upper(lane)) } else { (e, lane % 4 + upper(lane)) }
+    };
+    let place_c = |lane: usize, e: usize| {
+        if single {
+            ((lane & 1) + (e & 2) + upper(lane), (e & 4) + (lane & 2) + (e & 1))
+        } else {
+            (lane % 4 + upper(lane), e)
+        }
+    };
+    let quad = |lane: usize| lane % 16 / 4;
+    let half = |value: f32| u32::from(f16::from_f32(value).to_bits());
+    let pack = |low: f32, high: f32| half(low) | half(high) << 16;
+    let mut words = vec![0u32; 32 * 20];
+    for (lane, words) in words.chunks_exact_mut(20).enumerate() {
+        let q = quad(lane);
+        for pair in 0..2 {
+            let ([a0, a1], [b0, b1]) = (
+                [0, 1].map(|e| place_a(lane, 2 * pair + e)).map(|(i, k)| a(q, i, k)),
+                [0, 1].map(|e| place_b(lane, 2 * pair + e)).map(|(k, j)| b(q, k, j)),
+            );
+            words[pair] = pack(a0, a1);
+            words[2 + pair] = pack(b0, b1);
+        }
+        let value = |e: usize| c(q, place_c(lane, e).0, place_c(lane, e).1);
+        for index in 0..count {
+            words[4 + index] =
+                if single { value(index).to_bits() } else { pack(value(2 * index), value(2 * index + 1)) };
+        }
+    }
+    let after = run::<32>(&kernel(&body), &words);
+    for (lane, words) in after.chunks_exact(20).enumerate() {
+        let q = quad(lane);
+        let expected = |e: usize| {
+            let (i, j) = place_c(lane, e);
+            c(q, i, j) + (0..4).map(|k| a(q, i, k) * b(q, k, j)).sum::<f32>()
+        };
+        for index in 0..count {
+            let wanted = if single {
+                expected(index).to_bits()
+            } else {
+                pack(expected(2 * index), expected(2 * index + 1))
+            };
+            assert_eq!(
+                words[12 + index],
+                wanted,
+                "lane {lane}, register {index}, {a_rows} {b_rows} {single}"
+            );
+        }
+    }
+}
+
+#[test]
+fn products_of_quads() {
+    for (a_rows, b_rows) in [(true, false), (true, true), (false, true), (false, false)] {
+        quads(a_rows, b_rows, true);
+        quads(a_rows, b_rows, false);
+    }
+}
+
+/// `atom.add.f32` flushes subnormals on global memory and keeps them on shared memory, also by generic addresses.
+#[test]
+fn subnormal_sums_depend_on_the_memory() {
+    let module = kernel(
+        "mov.f32 %f1, 0f00000001;
+         mov.u64 %rd1, buffer;
+         cvta.shared.u64 %rd1, %rd1;
+         mov.u32 %r1, 0;
+         st.u32 [%rd1], %r1;
+         atom.add.f32 %f2, [%rd1], %f1;
+         ld.u32 %r2, [%rd1];
+         atom.add.f32 %f2, [%rd0+4], %f1;
+         st.global.u32 [%rd0], %r2;",
+    );
+    assert_eq!(run::<1>(&module, &[7, 0]), [1, 0]);
+}
+
+/// Loads that follow another by the same register see what is in it, in every pattern of addresses, with lanes left out
+/// in between, and where the register changes.
+#[test]
+fn loads_that_follow_another() {
+    let module = kernel(
+        "mul.wide.u32 %rd1, %r0, 4;
+         add.s64 %rd2, %rd0, %rd1;
+         ld.global.u32 %r1, [%rd2];
+         ld.global.u32 %r2, [%rd2+128];
+         setp.lt.u32 %p1, %r0, 5;
+         @%p1 add.s64 %rd2, %rd2, 4;
+         ld.global.u32 %r3, [%rd2];
+         ld.global.u32 %r4, [%rd2+128];
+         @%p1 ld.global.u32 %r3, [%rd2+4];
+         ld.global.u32 %r5, [%rd2+4];
+         and.b32 %r6, %r0, 16;
+         mul.wide.u32 %rd3, %r6, 4;
+         add.s64 %rd3, %rd0, %rd3;
+         ld.global.u32 %r7, [%rd3];
+         ld.global.u32 %r8, [%rd3+8];
+         ld.global.u64 %rd3, [%rd3+16];
+         cvt.u32.u64 %r9, %rd3;
+         mad.lo.u32 %r1, %r1, 3, %r2;
+         mad.lo.u32 %r1, %r1, 5, %r3;
+         mad.lo.u32 %r1, %r1, 7, %r4;
+         mad.lo.u32 %r1, %r1, 11, %r5;
+         mad.lo.u32 %r1, %r1, 13, %r7;
+         mad.lo.u32 %r1, %r1, 17, %r8;
+         mad.lo.u32 %r1, %r1, 19, %r9;
+         add.s64 %rd2, %rd0, %rd1;
+         st.global.u32 [%rd2+512], %r1;",
+    );
+    let words: Vec<u32> = (0..160u32).map(|word| word.wrapping_mul(2_654_435_761)).collect();
+    let after = run::<32>(&module, &words);
+    for lane in 0..32 {
+        let moved = lane + usize::from(lane < 5);
+        let half = lane & 16;
+        let third = if lane < 5 { words[moved + 1] } else { words[moved] };
+        let rest = [
+            words[lane + 32],
+            third,
+            words[moved + 32],
+            words[moved + 1],
+            words[half],
+            words[half + 2],
+            words[half + 4],
+        ];
+        let factors = [3u32, 5, 7, 11, 13, 17, 19];
+        let expected = rest
+            .iter()
+            .zip(factors)
+            .fold(words[lane], |sum, (word, by)| sum.wrapping_mul(by).wrapping_add(*word));
+        assert_eq!(after[128 + lane], expected, "lane {lane}");
+    }
+}
+
+/// A load behind another is checked by itself.
+#[test]
+fn loads_that_follow_another_stay_inside() {
+    let module = kernel(
+        "mul.wide.u32 %rd1, %r0, 4;
+         add.s64 %rd2, %rd0, %rd1;
+         ld.global.u32 %r1, [%rd2];
+         ld.global.u32 %r2, [%rd2+4];
+         st.global.u32 [%rd2], %r2;",
+    );
+    let memory = Memory::new();
+    let address = memory.allocate(128).unwrap();
+    let function = module.function("k").unwrap();
+    let fault = function.launch(1, 32, 0, &Params::new().push(address), &memory).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::OutOfBounds, "{fault}");
+    assert!(fault.to_string().contains("thread (31, 0, 0)"), "{fault}");
+}
