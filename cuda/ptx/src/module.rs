@@ -103,11 +103,15 @@ impl fmt::Debug for Function {
 impl Module {
     /// Reads, checks and translates a module. An error lists all that is wrong with it.
     pub fn parse(text: &str) -> Result<Module, Errors> {
+        Self::load(text, CALLED_LENGTH_MAX)
+    }
+
+    /// As [`Module::parse`]; kernels together may call `budget` instructions.
+    fn load(text: &str, mut budget: usize) -> Result<Module, Errors> {
         let tree = crate::syntax::parse(text)?;
         let mut errors = ErrorSink::default();
         let (storage, addresses, globals) = place_variables(&tree, &mut errors);
         let outline = Arc::new(Outline::new(&tree, addresses));
-        let mut budget = CALLED_LENGTH_MAX;
         let mut functions = Vec::new();
         for (index, function) in tree.functions.iter().enumerate() {
             let id = FunctionId(index as u32);

@@ -10,6 +10,14 @@ use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
 use crate::code::Inst;
 
+impl Machine<'_> {
+    /// Moves the end of the current frame's local memory.
+    fn set_local_top(&mut self, top: u32) {
+        let frame = self.frame as usize;
+        self.current().frames[frame].local_top = top;
+    }
+}
+
 /// `alloca`: `a` is the size in bytes, `imm` the alignment, `dst` the address in local memory; all of 64 bits.
 pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: registers as the translation checked.

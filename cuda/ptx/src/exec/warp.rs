@@ -88,7 +88,6 @@ pub(crate) struct Warp {
     free_joins: Vec<u32>,
     pub(crate) frames: Vec<Frame>,
     storage: Vec<Line<u32>>,
-    /// The local memory of all lanes; lines, for their alignment.
     pub(crate) local: Vec<Line<u32>>,
     /// Turns that ended for lack of fuel since lanes were last let go from joins.
     turns: u32,
@@ -469,12 +468,6 @@ impl Machine<'_> {
 
     pub(crate) fn current_frame(&self) -> Frame {
         self.warps[self.warp].frames[self.frame as usize]
-    }
-
-    /// Moves the end of the current frame's local memory.
-    pub(crate) fn set_local_top(&mut self, top: u32) {
-        let frame = self.frame as usize;
-        self.current().frames[frame].local_top = top;
     }
 
     /// Whether all lanes of the current frame that there still are run together.

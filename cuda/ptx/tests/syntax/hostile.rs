@@ -238,20 +238,6 @@ fn many_of_everything() {
     }
 }
 
-/// A long chain of functions that many kernels call would take its length a kernel.
-#[test]
-#[cfg_attr(miri, ignore = "millions of instructions")]
-fn kernels_that_call_too_much() {
-    let chain: String = (1..3000).map(|i| format!(".func f{i}() {{ call f{}; ret; }}\n", i - 1)).collect();
-    let kernels: String = (0..3000).map(|i| format!(".entry k{i}() {{ call f2999; ret; }}\n")).collect();
-    let module = text(&format!(".func f0() {{ ret; }}\n{chain}{kernels}"));
-    let errors = tfrt_ptx::Module::parse(&module).expect_err("it is too much");
-    assert!(
-        errors.to_string().contains("the kernels of this module together call too much code"),
-        "{errors}"
-    );
-}
-
 /// Names that are found in the outermost of many blocks, or nowhere.
 #[test]
 fn names_of_outer_blocks() {
