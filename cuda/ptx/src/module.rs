@@ -367,3 +367,20 @@ fn relocate(
     bytes[start..start + count].copy_from_slice(&value.to_le_bytes()[..count]);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long chain of functions that many kernels call would take its length a kernel.
+    #[test]
+    fn kernels_that_call_too_much() {
+        let chain: String = (1..20).map(|i| format!(".func f{i}() {{ call f{}; ret; }}\n", i - 1)).collect();
+        let kernels: String = (0..20).map(|i| format!(".entry k{i}() {{ call f19; ret; }}\n")).collect();
+        let head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+        let text = format!("{head}.func f0() {{ ret; }}\n{chain}{kernels}");
+        let errors = Module::load(&text, 500).expect_err("it is too much").to_string();
+        assert!(errors.contains("the kernels of this module together call too much code"), "{errors}");
+        assert_eq!(Module::load(&text, 5000).expect("it is not").functions().count(), 20);
+    }
+}
