@@ -53,8 +53,9 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("/wo", "rk/"),
 ];
 
-/// Crates, and the one bench, that may contain unsafe code, where a file says so by name.
-const UNSAFE_IN: &[&str] = &["host/", "cuda/", "plugin/", "examples/", "benches/math.rs"];
+/// Crates, and benches, that may contain unsafe code, where a file says so by name.
+const UNSAFE_IN: &[&str] =
+    &["host/", "cuda/", "plugin/", "examples/", "benches/math.rs", "benches/plugin.rs"];
 
 #[test]
 fn files_are_tidy() {

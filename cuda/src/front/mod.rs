@@ -24,6 +24,7 @@ mod dnn;
 mod event;
 mod graph;
 mod host_hold;
+mod host_kernel;
 mod launch;
 mod memory_timeline;
 mod module;

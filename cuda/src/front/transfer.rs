@@ -60,7 +60,7 @@ impl Transferred {
 }
 
 /// Pinned memory that a copy goes through.
-struct Staging {
+pub(super) struct Staging {
     context: Context,
     memory: *mut u8,
 }
@@ -71,8 +71,12 @@ unsafe impl Send for Staging {}
 unsafe impl Sync for Staging {}
 
 impl Staging {
-    fn new(context: &Context, bytes: usize) -> Result<Self> {
+    pub(super) fn new(context: &Context, bytes: usize) -> Result<Self> {
         Ok(Self { context: context.clone(), memory: context.hal().allocate_host(bytes.max(1))? })
+    }
+
+    pub(super) fn memory(&self) -> *mut u8 {
+        self.memory
     }
 }
 

@@ -41,6 +41,7 @@ fn skips(backend: &str) -> Skips {
             ("memory/reuse_across_streams_is_ordered", NO_BYTES),
             ("memory/copies_before_reuse_are_done", NO_BYTES),
             ("memory/contents_stay_by_the_page", NO_BYTES),
+            ("memory/host_kernels", NO_BYTES),
             ("memory/host_access_in_flight_is_an_error", NO_TIME),
             ("events/order_streams", NO_BYTES),
             ("events/not_reached_before_work", NO_TIME),

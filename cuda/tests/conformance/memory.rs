@@ -3,7 +3,7 @@
 use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{Context, DeviceBuffer};
-use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_cuda::hal::{EventOptions, Intent, Pattern, StreamOptions};
 use tfrt_host::ErrorCode;
 
 use super::Case;
@@ -25,6 +25,7 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/buffers_may_go_when_queued", buffers_may_go_when_queued),
     ("memory/reuse_across_streams_is_ordered", reuse_across_streams_is_ordered),
     ("memory/copies_before_reuse_are_done", copies_before_reuse_are_done),
+    ("memory/host_kernels", host_kernels),
     ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
     ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
     ("memory/nothing_leaks", nothing_leaks),
@@ -257,6 +258,33 @@ fn copies_before_reuse_are_done(context: &Context) {
         assert_eq!(bench.download::<u32>(&kept, count), vec![round; count]);
     }
     other.synchronize().unwrap();
+}
+
+/// Functions of the host as kernels: in the stream's order, with what was there, and what they leave comes back.
+fn host_kernels(context: &Context) {
+    let bench = Bench::new(context);
+    let x = bench.upload(&[1u32, 2, 3, 4]);
+    let (y, nothing) = (bench.upload(&[10u32; 4]), bench.buffer(0));
+    let add = |buffers: &mut [&mut [u8]]| {
+        let [x, y, nothing] = buffers else { panic!("three buffers") };
+        assert!(nothing.is_empty());
+        for (y, x) in bytemuck::cast_slice_mut::<u8, u32>(y).iter_mut().zip(bytemuck::cast_slice_mut(x)) {
+            *y += *x;
+            *x = 0u32;
+        }
+    };
+    let operands = [(&x, Intent::Read), (&y, Intent::ReadWrite), (&nothing, Intent::Write)];
+    for _ in 0..3 {
+        bench.stream.host_kernel(&operands, add).unwrap();
+    }
+    assert_eq!(bench.download::<u32>(&y, 4), [13, 16, 19, 22]);
+    assert_eq!(bench.download::<u32>(&x, 4), [1, 2, 3, 4], "what is only read stays");
+    let fill = |buffers: &mut [&mut [u8]]| {
+        assert_eq!(buffers[0], [0; 16], "what is only written is zero");
+        buffers[0][3..5].fill(7);
+    };
+    bench.stream.host_kernel(&[(&y, Intent::Write)], fill).unwrap();
+    assert_eq!(bench.download::<u8>(&y, 16), [0, 0, 0, 7, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 fn host_access_in_flight_is_an_error(context: &Context) {

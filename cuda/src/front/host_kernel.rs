@@ -1,0 +1,85 @@
+//! Kernels that are functions of the host, on buffers of any device.
+//!
+//! A stream copies the buffers to the host, calls the function and copies what it changed back. That is far slower than a
+//! kernel of the device's own, and needs nothing of it but copies and callbacks: what a device without modules has.
+
+#![expect(unsafe_code, reason = "host memory is handed to the device and to the kernel, which take turns")]
+
+use std::sync::Arc;
+
+use tfrt_host::Diagnostic;
+
+use super::buffer::DeviceBuffer;
+use super::stream::Stream;
+use super::transfer::Staging;
+use crate::hal::Intent;
+
+/// A buffer's copy on the host, and what is done with it.
+struct Operand {
+    staging: Staging,
+    address: u64,
+    bytes: usize,
+    intent: Intent,
+}
+
+impl Stream {
+    /// Queues a call of `kernel` with the bytes of these buffers, each read, written or both: one that is only written is
+    /// zero before, and of one that is only read, changes are lost. It runs on a thread of the device's when the stream
+    /// gets there, and must not call the device. If it panics, the stream's work fails where the device can tell.
+    ///
+    /// # Errors
+    /// As for copies and [`Stream::host_callback`].
+    pub fn host_kernel(
+        &self,
+        buffers: &[(&DeviceBuffer, Intent)],
+        kernel: impl FnOnce(&mut [&mut [u8]]) + Send + 'static,
+    ) -> Result<(), Diagnostic> {
+        self.refuse_while_capturing("callbacks cannot be captured")?;
+        let mut operands = Vec::with_capacity(buffers.len());
+        for (buffer, intent) in buffers {
+            let address = buffer.range(self, 0, buffer.len(), "the buffer")?;
+            let bytes = buffer.len() as usize;
+            let staging = Staging::new(self.context(), bytes)?;
+            // SAFETY: just allocated, of this size at least.
+            unsafe { staging.memory().write_bytes(0, bytes) };
+            operands.push(Operand { staging, address, bytes, intent: *intent });
+        }
+        let operands = Arc::new(operands);
+        let queued = self.queue_host_kernel(&operands, kernel);
+        // Also if some of it was not queued: the rest uses the memory.
+        self.after(Some(Box::new(move || drop(operands))), None)?;
+        queued
+    }
+
+    fn queue_host_kernel(
+        &self,
+        operands: &Arc<Vec<Operand>>,
+        kernel: impl FnOnce(&mut [&mut [u8]]) + Send + 'static,
+    ) -> Result<(), Diagnostic> {
+        let hal = self.context().hal();
+        for operand in operands.iter().filter(|operand| operand.bytes > 0 && operand.intent != Intent::Write)
+        {
+            let Operand { staging, address, bytes, .. } = operand;
+            // SAFETY: the staging lives until the stream has passed, and nobody else looks at it before the kernel.
+            unsafe { hal.copy_device_to_host(self.hal(), staging.memory(), *address, *bytes)? };
+        }
+        let shared = operands.clone();
+        self.host_callback(move || {
+            let mut slices: Vec<&mut [u8]> = shared
+                .iter()
+                // SAFETY: the memory is `shared`'s and was initialized when it was made; the stream has passed the copies
+                // before this call and begins those behind it later.
+                .map(|operand| unsafe {
+                    std::slice::from_raw_parts_mut(operand.staging.memory(), operand.bytes)
+                })
+                .collect();
+            kernel(&mut slices);
+        })?;
+        for operand in operands.iter().filter(|operand| operand.bytes > 0 && operand.intent != Intent::Read) {
+            let Operand { staging, address, bytes, .. } = operand;
+            // SAFETY: as above, behind the kernel.
+            unsafe { hal.copy_host_to_device(self.hal(), *address, staging.memory(), *bytes)? };
+        }
+        Ok(())
+    }
+}
