@@ -46,7 +46,7 @@ fn kernels(bench: &Bench, report: &mut Report) -> Outcome {
         Ok(kernels.binary(stream, Binary::Add, f32, &z, &x, &y, &repeated)?)
     })?;
     add("f32 to f16", bytes + bytes / 2, &mut || {
-        Ok(kernels.cast(stream, (DType::F16, &y), (f32, &x), n)?)
+        Ok(kernels.cast(stream, (DType::F16, &y), (f32, &x), n, false)?)
     })?;
     let affine = Affine { rows, channels: columns, residual: Some(&z), activation: Activation::Relu };
     add("bias, residual, relu, f16", bytes / 2 * 3, &mut || {

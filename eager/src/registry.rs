@@ -160,6 +160,18 @@ pub struct Op {
 }
 
 impl Op {
+    fn new(name: Cow<'static, str>) -> Self {
+        Self {
+            name,
+            metadata: None,
+            cpu: None,
+            device: None,
+            forms: Forms::default(),
+            side_effecting: false,
+            results_on_host: false,
+        }
+    }
+
     /// The name programs use.
     pub fn name(&self) -> &str {
         &self.name
@@ -224,6 +236,7 @@ impl OpBuilder<'_> {
 pub struct OpRegistry {
     ops: HashMap<Cow<'static, str>, Arc<Op>>,
     duplicates: Vec<Cow<'static, str>>,
+    missing: Vec<&'static str>,
     spare: Option<Op>,
 }
 
@@ -236,15 +249,7 @@ impl OpRegistry {
     /// Adds an op.
     pub fn add(&mut self, name: impl Into<Cow<'static, str>>) -> OpBuilder<'_> {
         let name = name.into();
-        let op = Op {
-            name: name.clone(),
-            metadata: None,
-            cpu: None,
-            device: None,
-            forms: Forms::default(),
-            side_effecting: false,
-            results_on_host: false,
-        };
+        let op = Op::new(name.clone());
         if self.ops.contains_key(&name) {
             // The first one stays; `check` reports the name, and the builder works on one that is thrown away.
             self.duplicates.push(name);
@@ -253,6 +258,17 @@ impl OpRegistry {
         let entry = self.ops.entry(name).or_insert_with(|| Arc::new(op));
         let Some(op) = Arc::get_mut(entry) else { unreachable!("an op just added is not shared yet") };
         OpBuilder(op)
+    }
+
+    /// Says more of an op that was added before.
+    pub fn extend(&mut self, name: &'static str) -> OpBuilder<'_> {
+        match self.ops.get_mut(name).and_then(Arc::get_mut) {
+            Some(op) => OpBuilder(op),
+            None => {
+                self.missing.push(name);
+                OpBuilder(self.spare.insert(Op::new(name.into())))
+            }
+        }
     }
 
     /// The op of this name.
@@ -265,15 +281,16 @@ impl OpRegistry {
         self.ops.values().map(|op| &**op)
     }
 
-    /// Whether every name was added once.
+    /// Whether every name was added once, and none extended that was not added.
     ///
     /// # Errors
-    /// One that lists the names added twice.
+    /// One that lists the names.
     pub fn check(&self) -> Result<(), Diagnostic> {
-        if self.duplicates.is_empty() {
+        if self.duplicates.is_empty() && self.missing.is_empty() {
             return Ok(());
         }
-        let message = format!("ops defined twice: {}", self.duplicates.join(", "));
+        let [duplicates, missing] = [self.duplicates.join(", "), self.missing.join(", ")];
+        let message = format!("ops defined twice: [{duplicates}], extended but not defined: [{missing}]");
         Err(Diagnostic::new(ErrorCode::InvalidArgument, message))
     }
 }

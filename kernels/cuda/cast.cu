@@ -2,7 +2,8 @@
 //
 // Conversion between element types.
 //
-//   cast_FROM_TO(y, x, n)       y[i] = x[i] as TO
+//   cast_FROM_TO(y, x, n)            y[i] = x[i] as TO
+//   cast_truncate_FROM_TO(y, x, n)   the same, rounded toward zero: f64 to f32, f32 to f16 and bf16
 //
 // Between f32 and each of f16, bf16, f64, i32, i64, i8, u8, i1; between f16 and bf16; between i32 and i64; from i32 to
 // i1 and back. Rounding is to nearest even; to an integer it is toward zero, out of range gives the nearest the type has,
@@ -71,7 +72,23 @@ struct alignas(sizeof(T) * N) Group {
     T at[N];
 };
 
+// Rounds toward zero, so that what is finite stays so.
 template <class To, class From>
+struct Truncate;
+template <>
+struct Truncate<f32, f64> {
+    static __device__ __forceinline__ f32 run(f64 x) { return __double2float_rz(x); }
+};
+template <>
+struct Truncate<f16, f32> {
+    static __device__ __forceinline__ f16 run(f32 x) { return __float2half_rz(x); }
+};
+template <>
+struct Truncate<bf16, f32> {
+    static __device__ __forceinline__ bf16 run(f32 x) { return __float2bfloat16_rz(x); }
+};
+
+template <template <class, class> class Rule, class To, class From>
 __device__ __forceinline__ void cast(To *y, const From *x, count_t n) {
     constexpr u32 SMALLER = sizeof(To) < sizeof(From) ? sizeof(To) : sizeof(From);
     constexpr u32 LARGER = sizeof(To) < sizeof(From) ? sizeof(From) : sizeof(To);
@@ -83,16 +100,16 @@ __device__ __forceinline__ void cast(To *y, const From *x, count_t n) {
             Group<From, LENGTH> in = reinterpret_cast<const Group<From, LENGTH> *>(x)[g];
             Group<To, LENGTH> out;
 #pragma unroll
-            for (u32 k = 0; k < LENGTH; ++k) out.at[k] = Convert<To, From>::run(in.at[k]);
+            for (u32 k = 0; k < LENGTH; ++k) out.at[k] = Rule<To, From>::run(in.at[k]);
             reinterpret_cast<Group<To, LENGTH> *>(y)[g] = out;
         }
         done = groups * LENGTH;
     }
-    for (count_t i = done + global_thread(); i < n; i += global_threads()) y[i] = Convert<To, From>::run(x[i]);
+    for (count_t i = done + global_thread(); i < n; i += global_threads()) y[i] = Rule<To, From>::run(x[i]);
 }
 
 #define CAST(FROM, TO) \
-    KERNEL cast_##FROM##_##TO(TO *y, const FROM *x, count_t n) { cast(y, x, n); }
+    KERNEL cast_##FROM##_##TO(TO *y, const FROM *x, count_t n) { cast<Convert>(y, x, n); }
 #define CAST_BOTH_WAYS(A, B) CAST(A, B) CAST(B, A)
 
 CAST_BOTH_WAYS(f32, f16)
@@ -106,3 +123,10 @@ CAST_BOTH_WAYS(f32, i1)
 CAST_BOTH_WAYS(f16, bf16)
 CAST_BOTH_WAYS(i32, i64)
 CAST_BOTH_WAYS(i32, i1)
+
+#define CAST_TRUNCATE(FROM, TO) \
+    KERNEL cast_truncate_##FROM##_##TO(TO *y, const FROM *x, count_t n) { cast<Truncate>(y, x, n); }
+
+CAST_TRUNCATE(f64, f32)
+CAST_TRUNCATE(f32, f16)
+CAST_TRUNCATE(f32, bf16)

@@ -176,17 +176,20 @@ impl DeviceCall<'_> {
         upload(tensor, self.queue, self.cx, self.may_block)
     }
 
-    /// An argument's memory for a result, if nobody else can see it and it has the right size; else new memory. The op may
-    /// then read the argument and write the result element by element.
+    /// The memory of one of these arguments for a result, if nobody else can see it and it has the right size; else new
+    /// memory. The op may then read the argument and write the result element by element.
     ///
     /// # Errors
     /// OutOfMemory.
-    pub fn reuse(&self, argument: usize, result: usize) -> DeviceOpResult<DeviceTensor> {
-        let (tensor, metadata) = (self.tensor(argument)?, self.result(result)?);
-        let fits = tensor.dtype() == metadata.dtype
-            && tensor.shape().num_elements()? == metadata.shape.num_elements()?;
-        if fits && tensor.buffer().is_exclusive() && Arc::ptr_eq(tensor.queue(), self.queue) {
-            return Ok(tensor.reshape(&metadata.shape)?);
+    pub fn reuse(&self, arguments: &[usize], result: usize) -> DeviceOpResult<DeviceTensor> {
+        let metadata = self.result(result)?;
+        for &argument in arguments {
+            let tensor = self.tensor(argument)?;
+            let fits = tensor.dtype() == metadata.dtype
+                && tensor.shape().num_elements()? == metadata.shape.num_elements()?;
+            if fits && tensor.buffer().is_exclusive() && Arc::ptr_eq(tensor.queue(), self.queue) {
+                return Ok(tensor.reshape(&metadata.shape)?);
+            }
         }
         self.allocate(result)
     }

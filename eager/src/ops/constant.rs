@@ -28,7 +28,7 @@ fn const_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// A copy, as a result may be written to and a constant may not.
-fn constant(call: CpuCall<'_>) -> Computed {
+pub(super) fn constant(call: CpuCall<'_>) -> Computed {
     let constant: &DenseHostTensor = call.attrs.required("value")?;
     Ok(constant.deep_copy(&ME, call.cx.host().allocator())?.into())
 }

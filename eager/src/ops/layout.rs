@@ -12,8 +12,11 @@ use crate::{CpuCall, CpuResult, Forms, OpRegistry};
 static ME: Accessor = Accessor::new("tf layout op");
 
 /// How much is put before and after each dimension.
-fn paddings(tensor: &HostTensor, paddings: &HostTensor) -> Result<Vec<(usize, usize)>, Diagnostic> {
-    let rank = tensor.shape().rank();
+pub(super) fn paddings(
+    shape: &TensorShape,
+    paddings: &HostTensor,
+) -> Result<Vec<(usize, usize)>, Diagnostic> {
+    let rank = shape.rank();
     let [rows, columns] = *paddings.shape().dims() else {
         return Err(invalid(format!(
             "tf.Pad paddings must be a matrix with 2 columns. Actual shape: {}",
@@ -30,7 +33,7 @@ fn paddings(tensor: &HostTensor, paddings: &HostTensor) -> Result<Vec<(usize, us
         return Err(invalid(format!(
             "For tf.Pad operation, the first dimension of paddings must equal to the rank of inputs. Input shape: {}. \
              Paddings shape: {}",
-            tensor.shape(),
+            shape,
             paddings.shape()
         )));
     }
@@ -53,7 +56,7 @@ fn pad(call: CpuCall<'_>) -> Computed {
             )));
         }
     };
-    let padding = paddings(tensor, padding)?;
+    let padding = paddings(tensor.shape(), padding)?;
     with_element!(
         tensor.dtype(),
         |T| {
@@ -86,7 +89,7 @@ fn mirror_pad(call: CpuCall<'_>) -> Computed {
         other => return Err(invalid(format!("mode must be either REFLECT or SYMMETRIC, got {other}"))),
     };
     let dims = tensor.shape().dims();
-    let axes = paddings(tensor, padding)?.into_iter().zip(dims).map(|((before, after), &dim)| {
+    let axes = paddings(tensor.shape(), padding)?.into_iter().zip(dims).map(|((before, after), &dim)| {
         if before + edge > dim || after + edge > dim {
             return Err(invalid(format!(
                 "paddings must be no greater than the dimension size: {before}, {after} greater than {}",
@@ -139,9 +142,9 @@ fn broadcast_to(call: CpuCall<'_>) -> Computed {
     moves.apply(&call, tensor, shape.dims())
 }
 
-fn transpose(call: CpuCall<'_>) -> Computed {
-    let [tensor, permutation] = take(&call)?;
-    let (rank, permutation) = (tensor.shape().rank(), integers(permutation, "perm")?);
+/// The order of axes that a tensor names.
+pub(super) fn axis_order(permutation: &HostTensor, rank: usize) -> Result<Vec<usize>, Diagnostic> {
+    let permutation = integers(permutation, "perm")?;
     if permutation.len() != rank {
         return Err(invalid(format!(
             "transpose expects a vector of size {rank}. But got a vector of size {}",
@@ -159,6 +162,12 @@ fn transpose(call: CpuCall<'_>) -> Computed {
     if let Some(missing) = (0..rank).find(|axis| !axes.contains(axis)) {
         return Err(invalid(format!("{missing} is missing from {{{list}}}.")));
     }
+    Ok(axes)
+}
+
+fn transpose(call: CpuCall<'_>) -> Computed {
+    let [tensor, permutation] = take(&call)?;
+    let axes = axis_order(permutation, tensor.shape().rank())?;
     if let HostTensor::String(strings) = tensor {
         return transpose_strings(&call, strings.shape(), tensor, &axes);
     }

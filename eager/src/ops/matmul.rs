@@ -16,12 +16,12 @@ use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
 static ME: Accessor = Accessor::new("tf matrix product");
 
 /// Which of the two matrices are transposed.
-fn transposed(attrs: &OpAttrs, names: [&str; 2]) -> Result<[bool; 2], Diagnostic> {
+pub(super) fn transposed(attrs: &OpAttrs, names: [&str; 2]) -> Result<[bool; 2], Diagnostic> {
     let flag = |name| Ok::<_, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
     Ok([flag(names[0])?, flag(names[1])?])
 }
 
-const MATMUL: [&str; 2] = ["transpose_a", "transpose_b"];
+pub(super) const MATMUL: [&str; 2] = ["transpose_a", "transpose_b"];
 const BATCHED: [&str; 2] = ["adj_x", "adj_y"];
 
 /// Rows and columns of the last two dimensions.

@@ -6,7 +6,7 @@ mod cast;
 mod compare;
 mod concat;
 mod constant;
-mod device_test_ops;
+mod device;
 mod elementwise;
 mod gather;
 mod layout;
@@ -33,7 +33,6 @@ pub fn register(ops: &mut OpRegistry) {
     compare::register(ops);
     concat::register(ops);
     constant::register(ops);
-    device_test_ops::register(ops);
     gather::register(ops);
     layout::register(ops);
     matmul::register(ops);
@@ -46,6 +45,7 @@ pub fn register(ops: &mut OpRegistry) {
     test_ops::register(ops);
     unary::register(ops);
     variable::register(ops);
+    device::register(ops);
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ logical!(All, true, &);
 logical!(Any, false, |);
 
 /// The dimensions that a tensor names, each once.
-fn axes_of(axes: &HostTensor, rank: usize, op: &str) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+pub(super) fn axes_of(axes: &HostTensor, rank: usize, op: &str) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     let mut seen = SmallVec::<[usize; 8]>::new();
     for &axis in &integers(axes, "reduction_indices")? {
         let axis = axis_of(axis, rank, op).map_err(|_| {
@@ -59,19 +59,23 @@ fn axes_of(axes: &HostTensor, rank: usize, op: &str) -> Result<SmallVec<[usize; 
     Ok(seen)
 }
 
+/// The extents that are left of a shape; `keeps`: with 1 for those that are not.
+pub(super) fn reduced_shape(shape: &TensorShape, axes: &[usize], keeps: bool) -> SmallVec<[usize; 8]> {
+    let dims = shape.dims().iter().enumerate();
+    dims.filter_map(|(axis, &dim)| match axes.contains(&axis) {
+        true => keeps.then_some(1),
+        false => Some(dim),
+    })
+    .collect()
+}
+
 /// The reduction of the first argument over the dimensions that the second one names.
 fn reduce<T: Element, R: Reduction<T>>(call: &CpuCall<'_>, op: &str) -> Computed {
     let [tensor, axes] = take(call)?;
     let dense = tensor.dense()?;
     let axes = axes_of(axes, dense.shape().rank(), op)?;
     let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
-    let dims = dense.shape().dims().iter().enumerate();
-    let dims: SmallVec<[usize; 8]> = dims
-        .filter_map(|(axis, &dim)| match axes.contains(&axis) {
-            true => keeps.then_some(1),
-            false => Some(dim),
-        })
-        .collect();
+    let dims = reduced_shape(dense.shape(), &axes, keeps);
     reduce_over::<T, R>(call, dense, &axes, allocate(call, T::DTYPE, &dims)?)
 }
 

@@ -62,7 +62,12 @@ pub(super) fn reshaped(tensor: &HostTensor, shape: TensorShape) -> Computed {
 
 fn reshape(call: CpuCall<'_>) -> Computed {
     let [tensor, shape] = two(&call, "tf.Reshape")?;
-    let count = tensor.shape().num_elements()?;
+    reshaped(tensor, reshaped_shape(tensor.shape(), shape)?)
+}
+
+/// The shape that a tensor of one shape takes when it is reshaped to what another one says.
+pub(super) fn reshaped_shape(from: &TensorShape, shape: &HostTensor) -> Result<TensorShape, Diagnostic> {
+    let count = from.num_elements()?;
     if shape.shape().rank() > 1 {
         return Err(invalid(format!("sizes input must be 1-D, not {}", shape.shape())));
     }
@@ -83,15 +88,15 @@ fn reshape(call: CpuCall<'_>) -> Computed {
                 let nonzero = |dims: &[usize]| dims.iter().filter(|&&dim| dim != 0).product::<usize>();
                 let given: SmallVec<[usize; 8]> =
                     dims.iter().filter(|&&d| d > 0).map(|&d| d as usize).collect();
-                (if count == 0 { nonzero(tensor.shape().dims()) } else { count }, nonzero(&given))
+                (if count == 0 { nonzero(from.dims()) } else { count }, nonzero(&given))
             } else {
                 (count, product)
             };
-            if !count.is_multiple_of(divisor) || (product == 0 && tensor.shape().num_elements()? != 0) {
+            if !count.is_multiple_of(divisor) || (product == 0 && from.num_elements()? != 0) {
                 return Err(invalid(format!(
                     "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of \
                      {divisor}",
-                    tensor.shape().num_elements()?
+                    from.num_elements()?
                 )));
             }
             dims[place] = (count / divisor) as i64;
@@ -107,7 +112,7 @@ fn reshape(call: CpuCall<'_>) -> Computed {
             "Input to reshape is a tensor with {count} values, but the requested shape has {requested}"
         )));
     }
-    reshaped(tensor, shape)
+    Ok(shape)
 }
 
 pub(super) fn two<'c>(call: &'c CpuCall<'_>, op: &str) -> Result<&'c [HostTensor; 2], Diagnostic> {
@@ -117,15 +122,20 @@ pub(super) fn two<'c>(call: &'c CpuCall<'_>, op: &str) -> Result<&'c [HostTensor
 
 fn expand_dims(call: CpuCall<'_>) -> Computed {
     let [tensor, axis] = two(&call, "tf.ExpandDims")?;
+    reshaped(tensor, expanded_shape(tensor.shape(), axis)?)
+}
+
+/// A shape with one more dimension, of extent 1, before the axis that a tensor names.
+pub(super) fn expanded_shape(shape: &TensorShape, axis: &HostTensor) -> Result<TensorShape, Diagnostic> {
     if axis.shape().num_elements()? != 1 {
         return Err(invalid("Axis must be a scalar tensor"));
     }
-    let (axis, rank) = (integer(axis, "axis")?, tensor.shape().rank());
+    let (axis, rank) = (integer(axis, "axis")?, shape.rank());
     let place = axis_of(axis, rank + 1, "axis")
         .map_err(|_| invalid(format!("Failed to expand axis {axis} for tensor of rank {rank}")))?;
-    let mut dims = tensor.shape().dims().to_vec();
+    let mut dims = shape.dims().to_vec();
     dims.insert(place, 1);
-    reshaped(tensor, TensorShape::new(&dims)?)
+    TensorShape::new(&dims)
 }
 
 /// The axes of attribute `squeeze_dims` or `axis`.

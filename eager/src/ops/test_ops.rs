@@ -9,7 +9,7 @@ use tfrt_tensor::{
     with_element,
 };
 
-use super::device_test_ops;
+use super::device::test_ops as on_device;
 use super::elementwise::{binary, combine, map, unary};
 use super::support::{Computed, Described, one, same, unsupported, with_number, with_type};
 use crate::{AttrValue, CpuCall, CpuResult, Forms, HostArguments, MetadataCall, OpAttrs, OpRegistry};
@@ -319,11 +319,11 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tfrt_test.create_dense_tensor")
         .metadata(create_dense_metadata)
         .cpu(create_dense)
-        .device(device_test_ops::create_dense);
+        .device(on_device::create_dense);
     ops.add("tfrt_test.create_coo_tensor").metadata(create_coo_metadata).cpu(create_coo);
     ops.add("tfrt_test.matmul").metadata(matmul_metadata).cpu(matmul);
     ops.add("tfrt_test.relu").metadata(same).cpu(relu);
-    ops.add("tfrt_test.add").metadata(same_of_two).cpu(add).forms(Forms::SCALAR).device(device_test_ops::add);
+    ops.add("tfrt_test.add").metadata(same_of_two).cpu(add).forms(Forms::SCALAR).device(on_device::add);
     for name in ["tfrt_test.add.denseonly", "tfrt_test.add.denseonly2", "tfrt_test.add.denseonly3"] {
         ops.add(name).metadata(same_of_two).cpu(add);
     }
@@ -336,7 +336,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tfrt_test.print")
         .cpu(print)
         .forms(Forms::ANY)
-        .device_with(device_test_ops::print, HostArguments::ANY)
+        .device_with(on_device::print, HostArguments::ANY)
         .side_effecting();
     ops.add("tfrt_test.print_address").cpu(print_address).forms(Forms::ANY).side_effecting();
     ops.add("tfrt_test.identity").cpu(identity).forms(Forms::ANY);

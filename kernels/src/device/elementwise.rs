@@ -316,7 +316,8 @@ impl DeviceKernels {
         self.launch(stream, &typed("axpy", dtype, FLOATS)?, n, &arguments)
     }
 
-    /// `y = x` in another type; `cast.cu` lists the pairs and says how each rounds.
+    /// `y = x` in another type; `cast.cu` lists the pairs and says how each rounds. `truncate`: toward zero, where that is
+    /// another result.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -326,8 +327,14 @@ impl DeviceKernels {
         (to, y): (DType, &DeviceBuffer),
         (from, x): (DType, &DeviceBuffer),
         n: u64,
+        truncate: bool,
     ) -> Result<()> {
-        let name = format!("cast_{}_{}", name_of(from), name_of(to));
+        use DType::{BF16, F16, F32, F64};
+        let rule = match (from, to) {
+            (F64, F32) | (F32, F16 | BF16) if truncate => "cast_truncate",
+            _ => "cast",
+        };
+        let name = format!("{rule}_{}_{}", name_of(from), name_of(to));
         let arguments = [output(y, n, to, "the result")?, input(x, n, from, "the operand")?, n.into()];
         self.launch(stream, &name, n, &arguments)
     }

@@ -207,7 +207,7 @@ fn conversions() {
         macro_rules! check {
             ($dtype:expr, $type:ty, $reference:expr) => {{
                 let dy = d.room::<$type>(n);
-                d.kernels.cast(&d.stream, ($dtype, &dy), (DType::F32, &dx), n as u64).unwrap();
+                d.kernels.cast(&d.stream, ($dtype, &dy), (DType::F32, &dx), n as u64, false).unwrap();
                 let reference: fn(f32) -> $type = $reference;
                 assert_eq!(d.download::<$type>(&dy, n), x.iter().map(|&x| reference(x)).collect::<Vec<_>>());
             }};
@@ -223,15 +223,22 @@ fn conversions() {
     }
     let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e9, -3e9, 1e20, -1e20, -0.5];
     let (dx, dy, dz) = (d.upload(&special), d.room::<i32>(8), d.room::<i64>(8));
-    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::F32, &dx), 8).unwrap();
+    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::F32, &dx), 8, false).unwrap();
     assert_eq!(d.download::<i32>(&dy, 8), special.map(|x| x as i32));
-    d.kernels.cast(&d.stream, (DType::I64, &dz), (DType::F32, &dx), 8).unwrap();
+    d.kernels.cast(&d.stream, (DType::I64, &dz), (DType::F32, &dx), 8, false).unwrap();
     assert_eq!(d.download::<i64>(&dz, 8), special.map(|x| x as i64));
     let wide = [i64::MAX, i64::MIN, 1 << 32, -1, 5];
     let (dx, dy) = (d.upload(&wide), d.room::<i32>(5));
-    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::I64, &dx), 5).unwrap();
+    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::I64, &dx), 5, false).unwrap();
     assert_eq!(d.download::<i32>(&dy, 5), wide.map(|x| x as i32));
-    assert!(d.kernels.cast(&d.stream, (DType::I8, &dy), (DType::F64, &dx), 5).is_err());
+    let (wide, dz) = ([f64::from(f32::MAX) * 2.0, -1.0 - f64::EPSILON, f64::NAN], d.room::<f32>(3));
+    d.kernels.cast(&d.stream, (DType::F32, &dz), (DType::F64, &d.upload(&wide)), 3, true).unwrap();
+    let truncated = d.download::<f32>(&dz, 3);
+    assert!(truncated[..2] == [f32::MAX, -1.0] && truncated[2].is_nan(), "{truncated:?}");
+    let (narrow, dz) = ([1.2f32, -1.2, 1e9, -0.0], d.room::<f16>(4));
+    d.kernels.cast(&d.stream, (DType::F16, &dz), (DType::F32, &d.upload(&narrow)), 4, true).unwrap();
+    assert_eq!(d.download::<f16>(&dz, 4).map(f16::to_f32), [1.199_218_8, -1.199_218_8, 65504.0, -0.0]);
+    assert!(d.kernels.cast(&d.stream, (DType::I8, &dy), (DType::F64, &dx), 5, false).is_err());
 }
 
 #[test]

@@ -2,21 +2,21 @@
 
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Promise, work_queue::Task};
-use tfrt_kernels::device::{Binary, Broadcast};
+use tfrt_kernels::device::Binary;
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
 };
 
-use super::support::{Described, same, unsupported};
-use super::test_ops::fill_from_values;
+use super::Queued;
+use super::elementwise::binary;
+use crate::ops::support::{Described, same, unsupported};
+use crate::ops::test_ops::fill_from_values;
 use crate::{CpuResult, DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tfrt_test op");
 
 /// Most elements that are printed.
 const PRINTED_MAX: usize = 32;
-
-type Queued = DeviceOpResult<CpuResult>;
 
 /// An op's work on a device as it goes on: its result is there when everything queued before it is done.
 fn synchronize(call: &DeviceCall<'_>) -> Queued {
@@ -33,7 +33,7 @@ fn synchronize(call: &DeviceCall<'_>) -> Queued {
     Ok(CpuResult { tensors: smallvec![value.into_untyped()], done: None })
 }
 
-pub(super) fn create_dense(call: &DeviceCall<'_>) -> Queued {
+pub(in crate::ops) fn create_dense(call: &DeviceCall<'_>) -> Queued {
     let mut tensor = DenseHostTensor::allocate(call.result(0)?.clone(), call.cx.host().allocator())?;
     fill_from_values(&mut tensor, call.attrs)?;
     Ok(call.upload(&tensor.into())?.into())
@@ -48,17 +48,11 @@ fn to_device(call: &DeviceCall<'_>) -> Queued {
     Ok(call.tensors::<1>()?[0].clone().into())
 }
 
-pub(super) fn add(call: &DeviceCall<'_>) -> Queued {
-    let [a, b] = call.tensors()?;
-    let sum = call.reuse(0, 0)?;
-    let elements = sum.shape().num_elements()? as u64;
-    let shape = Broadcast::new(&[elements], &[elements])?;
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.binary(stream, Binary::Add, sum.dtype(), sum.buffer(), a.buffer(), b.buffer(), &shape)?;
-    Ok(sum.into())
+pub(in crate::ops) fn add(call: &DeviceCall<'_>) -> Queued {
+    binary(call, Binary::Add)
 }
 
-/// The last of one or more tensors.
+/// The last of one or two tensors.
 fn last_of_one_or_two(call: &DeviceCall<'_>) -> Queued {
     match call.arguments {
         [DeviceArgument::Device(tensor)] | [_, DeviceArgument::Device(tensor)] => Ok(tensor.clone().into()),
@@ -89,7 +83,7 @@ fn two_results_with_error(_: &DeviceCall<'_>) -> Queued {
 }
 
 /// Prints tensors: those in host memory with all digits, of others where they are.
-pub(super) fn print(call: &DeviceCall<'_>) -> Queued {
+pub(in crate::ops) fn print(call: &DeviceCall<'_>) -> Queued {
     for argument in call.arguments {
         let text = match argument {
             DeviceArgument::Device(tensor) => tensor.dense().to_string(),

@@ -1,0 +1,167 @@
+//! Reductions, transpositions, paddings, softmax, and other shapes.
+//!
+//! What says how (axes, paddings, an order) is the op's second argument, which stays on the host, or in the folded form
+//! `_tf.NAME` a constant among the attributes.
+
+use tfrt_host::Diagnostic;
+use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows};
+use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
+
+use super::{Queued, count, extents};
+use crate::{
+    DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, MetadataCall, OpRegistry,
+    ops::{
+        layout::{axis_order, paddings},
+        reduce::{axes_of, reduced_shape},
+        shape::{expanded_shape, reshaped_shape},
+        support::{Described, one},
+    },
+};
+
+const SECOND_ON_HOST: HostArguments = HostArguments::at(&[1]);
+
+/// What says how.
+fn instructions(call: &DeviceCall<'_>, attribute: &str) -> Result<HostTensor, Diagnostic> {
+    match call.arguments.len() {
+        1 => Ok(call.attrs.required::<&DenseHostTensor>(attribute)?.clone().into()),
+        _ => call.host(1).cloned(),
+    }
+}
+
+/// A tensor with its axes in another order.
+fn permuted(call: &DeviceCall<'_>, x: &DeviceTensor, order: &[usize]) -> DeviceOpResult<DeviceTensor> {
+    let dims: Vec<usize> = order.iter().map(|&axis| x.shape().dims()[axis]).collect();
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
+    let permutation = Permutation::new(&extents(x), order)?;
+    call.queue.kernels().permute(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &permutation)?;
+    Ok(y)
+}
+
+fn transpose(call: &DeviceCall<'_>) -> Queued {
+    let x = call.tensor(0)?;
+    let order = axis_order(&instructions(call, "perm")?, x.shape().rank())?;
+    Ok(permuted(call, x, &order)?.into())
+}
+
+fn pad(call: &DeviceCall<'_>) -> Queued {
+    let x = call.tensor(0)?;
+    let padding = paddings(x.shape(), &instructions(call, "paddings")?)?;
+    let dims: Vec<usize> = x.shape().dims().iter().zip(&padding).map(|(dim, (a, b))| dim + a + b).collect();
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
+    let padding: Vec<(u64, u64)> =
+        padding.iter().map(|&(before, after)| (before as u64, after as u64)).collect();
+    let padded = Padded::new(&extents(x), &padding)?;
+    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &padded, 0.0)?;
+    Ok(y.into())
+}
+
+fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
+    let x = call.tensor(0)?;
+    let rank = x.shape().rank();
+    let mut axes = axes_of(&instructions(call, "reduction_indices")?, rank, op)?;
+    axes.sort_unstable();
+    let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
+    let shape = TensorShape::new(&reduced_shape(x.shape(), &axes, keeps))?;
+    let (Some(&first), Some(&last)) = (axes.first(), axes.last()) else {
+        return Ok(x.clone().into());
+    };
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
+    if last + 1 - first == axes.len() {
+        reduce_neighbours(call, reduction, &y, x, first..last + 1)?;
+    } else {
+        let kept = (0..rank).filter(|axis| !axes.contains(axis));
+        let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();
+        let turned = permuted(call, x, &order)?;
+        reduce_neighbours(call, reduction, &y, &turned, rank - axes.len()..rank)?;
+    }
+    Ok(y.into())
+}
+
+/// Queues a reduction over neighbouring axes.
+fn reduce_neighbours(
+    call: &DeviceCall<'_>,
+    reduction: Reduction,
+    y: &DeviceTensor,
+    x: &DeviceTensor,
+    axes: std::ops::Range<usize>,
+) -> DeviceOpResult<()> {
+    let shape = ReductionShape::new(&extents(x), axes)?;
+    let kernels = call.queue.kernels();
+    let scratch = match kernels.reduction_scratch(&shape)? {
+        0 => None,
+        bytes => Some(call.scratch(bytes)?),
+    };
+    let stream = call.queue.stream();
+    Ok(kernels.reduce(stream, reduction, x.dtype(), y.buffer(), x.buffer(), scratch.as_ref(), shape)?)
+}
+
+fn softmax(call: &DeviceCall<'_>, log: bool) -> Queued {
+    let [x] = call.tensors()?;
+    let y = call.reuse(&[0], 0)?;
+    let columns = x.shape().dims().last().map_or(1, |&columns| columns as u64);
+    let rows = Rows { rows: count(x)?.checked_div(columns).unwrap_or(0), columns };
+    call.queue.kernels().softmax(call.queue.stream(), x.dtype(), log, y.buffer(), x.buffer(), rows)?;
+    Ok(y.into())
+}
+
+fn reshape(call: &DeviceCall<'_>) -> Queued {
+    let x = call.tensor(0)?;
+    Ok(x.reshape(&reshaped_shape(x.shape(), call.host(1)?)?)?.into())
+}
+
+fn expand_dims(call: &DeviceCall<'_>) -> Queued {
+    let x = call.tensor(0)?;
+    Ok(x.reshape(&expanded_shape(x.shape(), call.host(1)?)?)?.into())
+}
+
+/// The shape of attributes and argument of a folded op: these run on devices alone.
+fn folded(
+    call: MetadataCall<'_>,
+    attribute: &str,
+    shape: impl FnOnce(&TensorShape, &HostTensor) -> Result<TensorShape, Diagnostic>,
+) -> Described {
+    let [x] = call.take()?;
+    // Existing programs expect this text.
+    let missing = || Diagnostic::invalid_argument(format!("the op needs a `{attribute}` dense attribute"));
+    let how = call.attrs.optional::<&DenseHostTensor>(attribute)?.ok_or_else(missing)?;
+    one(TensorMetadata::new(x.dtype, shape(&x.shape, &how.clone().into())?))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.extend("tf.Transpose").device_with(transpose, SECOND_ON_HOST);
+    ops.extend("tf.Pad").device_with(pad, SECOND_ON_HOST);
+    ops.extend("tf.Mean").device_with(|call| reduce(call, Reduction::Mean, "tf.Mean"), SECOND_ON_HOST);
+    ops.extend("tf.Sum").device_with(|call| reduce(call, Reduction::Sum, "tf.Sum"), SECOND_ON_HOST);
+    ops.extend("tf.Max").device_with(|call| reduce(call, Reduction::Maximum, "tf.Max"), SECOND_ON_HOST);
+    ops.extend("tf.Min").device_with(|call| reduce(call, Reduction::Minimum, "tf.Min"), SECOND_ON_HOST);
+    ops.extend("tf.Reshape").device_with(reshape, SECOND_ON_HOST);
+    ops.extend("tf.ExpandDims").device_with(expand_dims, SECOND_ON_HOST);
+    ops.extend("tf.Squeeze").device(|call| Ok(call.tensor(0)?.reshape(&call.result(0)?.shape)?.into()));
+    ops.extend("tf.Softmax").device(|call| softmax(call, false));
+    ops.extend("tf.LogSoftmax").device(|call| softmax(call, true));
+    ops.add("_tf.Transpose")
+        .metadata(|call| {
+            folded(call, "perm", |x, order| {
+                let order = axis_order(order, x.rank())?;
+                TensorShape::new(&order.iter().map(|&axis| x.dims()[axis]).collect::<Vec<_>>())
+            })
+        })
+        .device(transpose);
+    ops.add("_tf.Pad")
+        .metadata(|call| {
+            folded(call, "paddings", |x, padding| {
+                let padding = paddings(x, padding)?;
+                let dims = x.dims().iter().zip(&padding).map(|(dim, (before, after))| dim + before + after);
+                TensorShape::new(&dims.collect::<Vec<_>>())
+            })
+        })
+        .device(pad);
+    ops.add("_tf.Mean")
+        .metadata(|call| {
+            let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
+            folded(call, "reduction_indices", |x, axes| {
+                TensorShape::new(&reduced_shape(x, &axes_of(axes, x.rank(), "_tf.Mean")?, keeps))
+            })
+        })
+        .device(|call| reduce(call, Reduction::Mean, "_tf.Mean"));
+}

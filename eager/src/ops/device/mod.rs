@@ -1,0 +1,70 @@
+//! What ops are on a device: our CUDA kernels, its BLAS and its DNN library. The ops' names, attributes and metadata functions
+//! are those of the neighbouring files.
+//!
+//! Types that a device has no kernel for are errors of the call, not another computation.
+
+mod arrays;
+mod elementwise;
+mod linear;
+pub(super) mod test_ops;
+
+use smallvec::SmallVec;
+use tfrt_host::{AsyncValue, DType, Diagnostic};
+
+use super::support::{Computed, invalid};
+use crate::{
+    CpuCall, CpuResult, DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
+    registry::wrong_count, tensor_handle::host_tensor,
+};
+
+type Queued = DeviceOpResult<CpuResult>;
+
+/// A tensor's extents, as kernels take them.
+fn extents(tensor: &DeviceTensor) -> Vec<u64> {
+    tensor.shape().dims().iter().map(|&dim| dim as u64).collect()
+}
+
+/// How many elements a tensor has.
+fn count(tensor: &DeviceTensor) -> DeviceOpResult<u64> {
+    Ok(tensor.shape().num_elements()? as u64)
+}
+
+/// The error of an op for a data type that a device has no kernel for.
+#[cold]
+fn unsupported(op: &str, dtype: DType) -> Diagnostic {
+    invalid(format!("{op} does not support tensors of {dtype} on a device"))
+}
+
+/// What an op gives that computes its results on the host at once, from arguments that are there, and then brings them to
+/// the device.
+fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Queued {
+    let arguments =
+        (0..call.arguments.len()).map(|index| call.host(index).cloned()).collect::<Result<_, _>>()?;
+    let made = make(CpuCall { cx: call.cx, arguments, attrs: call.attrs, results: call.results })?;
+    let mut tensors = SmallVec::new();
+    for tensor in made.tensors {
+        let tensor = call.upload(host_tensor(&tensor).map_err(Diagnostic::from)?)?;
+        tensors.push(AsyncValue::new(tensor));
+    }
+    Ok(CpuResult { tensors, done: None })
+}
+
+/// The first argument, wherever it is, as the result.
+fn identity(call: &DeviceCall<'_>) -> Queued {
+    match call.arguments {
+        [DeviceArgument::Device(tensor)] => Ok(tensor.clone().into()),
+        arguments => Err(wrong_count(1, arguments.len()).into()),
+    }
+}
+
+/// Adds the implementations to ops that are already defined.
+pub(super) fn register(ops: &mut OpRegistry) {
+    arrays::register(ops);
+    elementwise::register(ops);
+    linear::register(ops);
+    test_ops::register(ops);
+    for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot"] {
+        ops.extend(name).device(identity);
+    }
+    ops.extend("tf.Const").device(|call| made_on_host(call, super::constant::constant));
+}

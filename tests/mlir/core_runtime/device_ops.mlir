@@ -1,0 +1,171 @@
+// TensorFlow's ops on a device: what they compute, and which data types it has no kernel for.
+//
+// RUN: bef_executor --device=cpu --test_init_function=register $(bef_name %s) 2>&1 | FileCheck %s
+
+func @register() {
+  %null = "corert.create_null_op_handler"() : () -> !corert.ophandler
+  %zero = tfrt.constant.i32 0
+  %gpu = "corert.create_gpu_op_handler"(%zero, %null) : (i32, !corert.ophandler) -> !corert.ophandler
+  corert.register_op_handler %gpu "gpu"
+  tfrt.return
+}
+
+// CHECK-LABEL: --- Running 'elementwise'
+func @elementwise() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[-1.0, 2.0], [3.0, -4.0]]> : tensor<2x2xf32> } : 1
+  %row = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[10.0, 20.0]> : tensor<2xf32> } : 1
+  %relu = corert.executeop(%gpu) "tf.Relu"(%x) : 1
+  %sum = corert.executeop(%gpu) "tf.AddV2"(%x, %row) : 1
+  %square = corert.executeop(%gpu) "tf.SquaredDifference"(%sum, %row) : 1
+  %less = corert.executeop(%gpu) "tf.Greater"(%relu, %x) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%relu) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [0, 2, 3, 0]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%sum) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [9, 22, 13, 16]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%square) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [1, 4, 9, 16]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%less) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I1, shape = [2, 2], values = [1, 0, 0, 1]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  tfrt.return %p3 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'casts'
+func @casts() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[1.2, -1.2, 1.0e9]> : tensor<3xf32> } : 1
+  %near = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = f32, DstT = f16 } : 1
+  %a = corert.executeop(%gpu) "tf.Cast"(%near) { SrcT = f16, DstT = f32 } : 1
+  %zero = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = f32, DstT = f16, Truncate = true } : 1
+  %b = corert.executeop(%gpu) "tf.Cast"(%zero) { SrcT = f16, DstT = f32 } : 1
+  %c = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = f32, DstT = i32 } : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%a) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [3], values = [1.20019531, -1.20019531, inf]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%b) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [3], values = [1.19921875, -1.19921875, 65504]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%c) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [3], values = [1, -1, 1000000000]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'products'
+func @products() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %a = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32> } : 1
+  %b = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]> : tensor<3x2xf32> } : 1
+  %bias = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[100.0, 200.0]> : tensor<2xf32> } : 1
+  %ab = corert.executeop(%gpu) "tf.MatMul"(%a, %b) { transpose_a = false, transpose_b = false } : 1
+  %aa = corert.executeop(%gpu) "tf.MatMul"(%a, %a) { transpose_a = false, transpose_b = true } : 1
+  %biased = corert.executeop(%gpu) "tf.BiasAdd"(%ab, %bias) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%ab) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [4, 5, 10, 11]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%aa) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [14, 32, 32, 77]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%biased) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [104, 205, 110, 211]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'reductions'
+func @reductions() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]> : tensor<2x2x2xf32> } : 1
+  %inner = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[1, -1]> : tensor<2xi32> } : 1
+  %apart = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[2, 0]> : tensor<2xi32> } : 1
+  %none = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[]> : tensor<0xi32> } : 1
+  %a = corert.executeop(%gpu) "tf.Mean"(%x, %inner) : 1
+  %b = corert.executeop(%gpu) "tf.Sum"(%x, %apart) { keep_dims = true } : 1
+  %c = corert.executeop(%gpu) "_tf.Mean"(%x) { reduction_indices = dense<[0, 1, 2]> : tensor<3xi32> } : 1
+  %d = corert.executeop(%gpu) "tf.Max"(%x, %none) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%a) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2], values = [2.5, 6.5]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%b) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 2, 1], values = [14, 22]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%c) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [], values = [4.5]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%d) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2, 2], values = [1, 2, 3, 4, 5, 6, 7, 8]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  tfrt.return %p3 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'layouts'
+func @layouts() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = i64, value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64> } : 1
+  %perm = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[1, 0]> : tensor<2xi32> } : 1
+  %pads = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[[1, 0], [0, 1]]> : tensor<2x2xi32> } : 1
+  %shape = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[3, -1]> : tensor<2xi32> } : 1
+  %axis = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<1> : tensor<i32> } : 1
+  %a = corert.executeop(%gpu) "tf.Transpose"(%x, %perm) : 1
+  %b = corert.executeop(%gpu) "tf.Pad"(%x, %pads) : 1
+  %c = corert.executeop(%gpu) "tf.Reshape"(%x, %shape) : 1
+  %d = corert.executeop(%gpu) "tf.ExpandDims"(%x, %axis) : 1
+  %e = corert.executeop(%gpu) "tf.Squeeze"(%d) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%a) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [1, 4, 2, 5, 3, 6]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%b) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 4], values = [0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6, 0]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%c) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [1, 2, 3, 4, 5, 6]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%d) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2, 1, 3]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  %h4 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%e) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2, 3], values = [1, 2, 3, 4, 5, 6]
+  %p4 = corert.executeop.seq(%gpu, %p3) "tfrt_test.print"(%h4) : 0
+  tfrt.return %p4 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'rows'
+func @rows() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[0.0, 0.0], [1.0, 1.0]]> : tensor<2x2xf32> } : 1
+  %a = corert.executeop(%gpu) "tf.Softmax"(%x) : 1
+  %b = corert.executeop(%gpu) "tf.LogSoftmax"(%x) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%a) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [0.5, 0.5, 0.5, 0.5]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%b) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [2, 2], values = [-0.693147{{[0-9]+}}, -0.693147{{[0-9]+}}, -0.693147{{[0-9]+}}, -0.693147{{[0-9]+}}]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  tfrt.return %p1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'unsupported'
+func @unsupported() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f64, value = dense<[1.0, 2.0]> : tensor<2xf64> } : 1
+  %y = corert.executeop(%gpu) "tf.Const"() { dtype = f64, value = dense<[[1.0], [2.0]]> : tensor<2x1xf64> } : 1
+  // expected-error @+1 {{'relu' has no kernel for f64}}
+  %a = corert.executeop(%gpu) "tf.Relu"(%x) : 1
+  // expected-error @+1 {{comparisons on a device do not broadcast: [2] and [2, 1]}}
+  %b = corert.executeop(%gpu) "tf.Equal"(%x, %y) : 1
+  // expected-error @+1 {{tf.Cast to i32 does not support tensors of f64 on a device}}
+  %c = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = f64, DstT = i32 } : 1
+  // CHECK-NEXT: 'unsupported' returned !tfrt.chain value
+  tfrt.return %ch0 : !tfrt.chain
+}
