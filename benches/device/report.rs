@@ -7,7 +7,7 @@ use tfrt_cuda::hal::DeviceProperties;
 /// The figures of one run.
 pub(crate) struct Report {
     device: DeviceProperties,
-    backend: &'static str,
+    backend: String,
     short: bool,
     figures: Vec<Figure>,
 }
@@ -19,8 +19,8 @@ struct Figure {
 }
 
 impl Report {
-    pub(crate) fn new(device: &DeviceProperties, backend: &'static str, short: bool) -> Self {
-        Self { device: device.clone(), backend, short, figures: Vec::new() }
+    pub(crate) fn new(device: &DeviceProperties, backend: &str, short: bool) -> Self {
+        Self { device: device.clone(), backend: backend.to_owned(), short, figures: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {

@@ -237,7 +237,7 @@ fn conversions() {
     assert!(truncated[..2] == [f32::MAX, -1.0] && truncated[2].is_nan(), "{truncated:?}");
     let (narrow, dz) = ([1.2f32, -1.2, 1e9, -0.0], d.room::<f16>(4));
     d.kernels.cast(&d.stream, (DType::F16, &dz), (DType::F32, &d.upload(&narrow)), 4, true).unwrap();
-    assert_eq!(d.download::<f16>(&dz, 4).map(f16::to_f32), [1.199_218_8, -1.199_218_8, 65504.0, -0.0]);
+    assert_eq!(widened(&d.download::<f16>(&dz, 4)), [1.199_218_8, -1.199_218_8, 65504.0, -0.0]);
     assert!(d.kernels.cast(&d.stream, (DType::I8, &dy), (DType::F64, &dx), 5, false).is_err());
 }
 
