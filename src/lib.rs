@@ -44,4 +44,6 @@ pub use runtime::{Program, Runtime, RuntimeBuilder};
 pub use text::operations;
 #[cfg(feature = "full")]
 pub use tfrt_cuda as cuda;
+#[cfg(feature = "full")]
+pub use tfrt_eager as eager;
 pub use tfrt_host as host;

@@ -212,6 +212,15 @@ impl Runtime {
         Err(Diagnostic::invalid_argument(format!("'{name}' is no BEF file")).into())
     }
 
+    /// Ops in host memory, called from Rust, on behalf of a request of their own.
+    ///
+    /// # Errors
+    /// Internal if a program without functions cannot be loaded.
+    #[cfg(feature = "full")]
+    pub fn cpu(&self) -> Result<tfrt_eager::Eager, Diagnostic> {
+        tfrt_eager::Eager::on_cpu(&self.host)
+    }
+
     /// A request with resources of its own and no deadline.
     pub fn request(&self) -> Arc<RequestContext> {
         RequestContext::new(self.host.clone(), Arc::new(ResourceContext::new()))
