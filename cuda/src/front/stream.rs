@@ -241,6 +241,12 @@ impl fmt::Debug for StreamRef {
 impl Drop for Handle {
     fn drop(&mut self) {
         let context = self.0.0.counted.context();
+        if self.0.0.is_capturing.load(Ordering::Acquire) {
+            // What is recorded keeps the streams that take part, and they keep it: a capture that nobody can end any more
+            // is over here.
+            drop(context.hal().end_capture(&self.0.0.hal));
+            self.0.end_recording();
+        }
         for allocator in context.allocators() {
             // A stream that the allocator cannot fence any more keeps its memory until the allocator goes.
             drop(allocator.forget_stream(&self.0));

@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("graphs/update_is_refused", update_is_refused),
     ("graphs/unjoined", unjoined),
     ("graphs/what_is_refused_meanwhile", what_is_refused_meanwhile),
+    ("graphs/a_capture_that_nobody_ends", a_capture_that_nobody_ends),
 ];
 
 fn replay(context: &Context) {
@@ -144,4 +145,16 @@ fn what_is_refused_meanwhile(context: &Context) {
     assert_eq!(graph.node_count(), 0);
     bench.stream.launch_graph(&graph).unwrap();
     bench.stream.synchronize().unwrap();
+}
+
+/// Streams that go while they are captured are gone, and so is what was recorded.
+fn a_capture_that_nobody_ends(context: &Context) {
+    let stream = || context.create_stream(StreamOptions::default()).unwrap();
+    let (first, second) = (stream(), stream());
+    let event = context.create_event(EventOptions::default()).unwrap();
+    first.begin_capture().unwrap();
+    event.record(&first).unwrap();
+    second.wait(&event).unwrap();
+    drop((first, second, event));
+    assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
 }
