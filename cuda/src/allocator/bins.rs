@@ -6,9 +6,9 @@
 //! given back, so emptying them costs a constant for each free. The links lie in the [`BlockTable`].
 
 use super::GRANULE;
-use super::blocks::{BlockTable, NONE};
+use super::blocks::{Block, BlockTable, NONE};
 
-/// Bins of a stream, as a power of two. A word says which of them have blocks.
+/// Bins of a stream, as a power of two. A word says which of them may have blocks.
 const BIN_BITS: u32 = 6;
 const BINS: usize = 1 << BIN_BITS;
 
@@ -23,7 +23,8 @@ struct Bin {
 #[derive(Debug)]
 pub(super) struct Bins {
     bins: [Bin; BINS],
-    filled: u64,
+    /// Where a block was put since the bin was last found empty by [`Bins::take_any`].
+    touched: u64,
 }
 
 /// The bin of a size: sizes that differ by a little lie in different ones.
@@ -34,13 +35,12 @@ fn bin_of(bytes: u64) -> usize {
 
 impl Bins {
     pub(super) fn new() -> Self {
-        Self { bins: [Bin { bytes: 0, head: NONE }; BINS], filled: 0 }
+        Self { bins: [Bin { bytes: 0, head: NONE }; BINS], touched: 0 }
     }
 
     /// Puts a block in if its bin is empty or holds blocks of its size. False if not: empty the bin first.
     #[inline]
-    pub(super) fn put(&mut self, blocks: &mut BlockTable, id: u32) -> bool {
-        let block = blocks.get_mut(id);
+    pub(super) fn put(&mut self, block: &mut Block, id: u32) -> bool {
         let index = bin_of(block.bytes);
         let bin = &mut self.bins[index];
         if bin.head != NONE && bin.bytes != block.bytes {
@@ -48,7 +48,7 @@ impl Bins {
         }
         block.list_after = bin.head;
         *bin = Bin { bytes: block.bytes, head: id };
-        self.filled |= 1 << index;
+        self.touched |= 1 << index;
         true
     }
 
@@ -62,7 +62,6 @@ impl Bins {
         }
         let id = bin.head;
         bin.head = blocks.get(id).list_after;
-        self.filled &= !(u64::from(bin.head == NONE) << index);
         Some(id)
     }
 
@@ -73,10 +72,14 @@ impl Bins {
 
     /// Takes out any block.
     pub(super) fn take_any(&mut self, blocks: &BlockTable) -> Option<u32> {
-        if self.filled == 0 {
-            return None;
+        while self.touched != 0 {
+            let bytes = self.bins[self.touched.trailing_zeros() as usize].bytes;
+            if let Some(id) = self.take(blocks, bytes) {
+                return Some(id);
+            }
+            self.touched &= self.touched - 1;
         }
-        self.take(blocks, self.bins[self.filled.trailing_zeros() as usize].bytes)
+        None
     }
 
     /// All blocks.
@@ -106,7 +109,7 @@ mod tests {
         let sizes = [512, 1024, 512, 4096];
         let ids = sizes.map(|bytes| blocks.insert_segment(0, Kind::Large, 0, bytes, 0));
         assert!(bins.largest() == 0 && bins.take_any(&blocks).is_none());
-        assert!(ids.iter().all(|&id| bins.put(&mut blocks, id)));
+        assert!(ids.iter().all(|&id| bins.put(blocks.get_mut(id), id)));
         assert_eq!(bins.largest(), 4096);
         assert_eq!(bins.take(&blocks, 2048), None);
         assert_eq!(bins.take(&blocks, 512), Some(ids[2]));
@@ -125,9 +128,9 @@ mod tests {
         let mut bins = Bins::new();
         let small = blocks.insert_segment(0, Kind::Large, 0, GRANULE, 0);
         let large = blocks.insert_segment(0, Kind::Large, 0, rival, 0);
-        assert!(bins.put(&mut blocks, small) && !bins.put(&mut blocks, large));
+        assert!(bins.put(blocks.get_mut(small), small) && !bins.put(blocks.get_mut(large), large));
         assert_eq!(bins.take_rival(&blocks, rival), Some(small));
-        assert!(bins.take_rival(&blocks, rival).is_none() && bins.put(&mut blocks, large));
+        assert!(bins.take_rival(&blocks, rival).is_none() && bins.put(blocks.get_mut(large), large));
         assert_eq!(bins.take(&blocks, rival), Some(large));
     }
 }

@@ -1,10 +1,10 @@
 //! Device memory handed out from cached segments, over any backend.
 //!
 //! Memory is taken from the device in large segments, which are cut into blocks. A block that is given back is joined
-//! with its free neighbours and kept for later requests. It may be given back as soon as the last work that uses it is
-//! *queued*: the stream it was granted for may reuse it at once, because a stream runs its work in order; for other
-//! streams the allocator inserts the waits that make reuse safe, and no others. A stream that used a block it was not
-//! granted for is made known with [`CachingAllocator::record_use`].
+//! with its free neighbours and kept for later requests; the next of the same size and stream gets it as it is. It may
+//! be given back as soon as the last work that uses it is *queued*: the stream it was granted for may reuse it at once,
+//! because a stream runs its work in order; for other streams the allocator inserts the waits that make reuse safe, and
+//! no others. A stream that used a block it was not granted for is made known with [`CachingAllocator::record_use`].
 //!
 //! Requests are granted in the order they were made. One that does not fit waits until memory that was given back is no
 //! longer in use, then cached segments are returned to the device and it is asked again; then the request fails, with a

@@ -1,7 +1,8 @@
 //! Blocks, segments and streams together: who gets which block, and what happens to one that comes back.
 //!
-//! A free block lies in the free list of the stream that used it last, with the point of that stream it was given back
-//! at. That stream may have it at once, because work on a stream runs in order. Another stream may have it once the
+//! A free block lies in a bin or the free list of the stream that used it last, with the point of that stream it was given
+//! back at: in a bin first, as it is, and in the free list, joined with its neighbours, when a request finds no block of
+//! just its size. That stream may have it at once, because work on a stream runs in order. Another stream may have it once the
 //! point is reached, or if it waits for it. A block that several streams may still use is *pending*: it is in no list
 //! until all streams but one are past their points.
 //!
@@ -96,7 +97,8 @@ impl<B: Backing> Pool<B> {
     /// The size of the block that serves a request.
     #[inline]
     pub(super) fn block_bytes(requested: u64) -> Option<u64> {
-        requested.max(1).checked_next_multiple_of(GRANULE)
+        const { assert!(GRANULE.is_power_of_two()) };
+        Some(requested.max(1).checked_add(GRANULE - 1)? & !(GRANULE - 1))
     }
 
     /// Hands out a block that is free, or that is in no list, to the stream; what is left of it remains what it was.
@@ -211,18 +213,11 @@ impl<B: Backing> Pool<B> {
         self.recorder = Some(recorder);
     }
 
-    /// The block of a handle, if it is this allocator's and live.
+    /// Whether a handle is this allocator's and its block live.
     #[inline]
-    fn live(&self, allocation: &Allocation) -> Result<u32, Diagnostic> {
-        let block = self.blocks.find(allocation.block);
-        let live = block.is_some_and(|b| b.state == State::Live && b.serial == allocation.serial);
-        if live && allocation.allocator == self.id {
-            return Ok(allocation.block);
-        }
-        Err(Diagnostic::invalid_argument(format!(
-            "the memory at {:#x} is not of this allocator, or was given back before",
-            allocation.address
-        )))
+    fn is_live(&self, allocation: &Allocation) -> bool {
+        let is_its = |block: &Block| block.state == State::Live && block.serial == allocation.serial;
+        allocation.allocator == self.id && self.blocks.find(allocation.block).is_some_and(is_its)
     }
 
     /// Notes that a stream uses a live block beside the one it was granted for.
@@ -231,7 +226,10 @@ impl<B: Backing> Pool<B> {
         allocation: &Allocation,
         stream: &B::Stream,
     ) -> Result<(), Diagnostic> {
-        let id = self.live(allocation)?;
+        if !self.is_live(allocation) {
+            return Err(not_live(allocation));
+        }
+        let id = allocation.block;
         let slot = self.streams.find_or_add(stream);
         if self.blocks.get(id).stream != slot {
             self.blocks.get_mut(id).shared = true;
@@ -243,15 +241,15 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// Takes a live block back. Everything that uses it has been queued.
+    /// Takes a live block back. Everything that uses it has been queued. As a rule the block goes to its stream's bins.
     #[inline]
     pub(super) fn give_back(&mut self, allocation: &Allocation) -> Result<(), Diagnostic> {
-        let id = self.live(allocation)?;
-        let block = *self.blocks.get(id);
-        self.statistics.freed(block.bytes, block.requested);
-        if self.is_watched() {
-            self.record(EventKind::Freed { serial: block.serial });
+        if !self.is_live(allocation) {
+            return Err(not_live(allocation));
         }
+        let id = allocation.block;
+        let block = self.blocks.get_mut(id);
+        self.statistics.freed(block.bytes, block.requested);
         let origin = &mut self.origins[id as usize];
         if origin.location.is_some() {
             *origin = Origin::default();
@@ -260,29 +258,26 @@ impl<B: Backing> Pool<B> {
         if block.shared {
             self.give_back_shared(id, mark);
         } else {
-            self.cache(id, mark);
+            block.state = State::Binned;
+            block.point = mark.point;
+            if !self.streams.bins_mut(mark.stream).put(block, id) {
+                self.replace_in_bin(id, mark.stream);
+            }
+        }
+        if self.is_watched() {
+            self.record(EventKind::Freed { serial: allocation.serial });
         }
         Ok(())
     }
 
-    /// Puts a block that one stream may still use into that stream's bins.
-    #[inline]
-    fn cache(&mut self, id: u32, mark: Mark) {
-        let block = self.blocks.get_mut(id);
-        block.state = State::Binned;
-        block.point = mark.point;
-        if !self.streams.bins_mut(mark.stream).put(&mut self.blocks, id) {
-            self.replace_in_bin(id, mark.stream);
-        }
-    }
-
     /// Empties the bin of a block that has another size, and puts the block in.
+    #[cold]
     fn replace_in_bin(&mut self, id: u32, stream: u32) {
         let bytes = self.blocks.get(id).bytes;
         while let Some(rival) = self.streams.bins_mut(stream).take_rival(&self.blocks, bytes) {
             self.file_binned(rival);
         }
-        let is_in = self.streams.bins_mut(stream).put(&mut self.blocks, id);
+        let is_in = self.streams.bins_mut(stream).put(self.blocks.get_mut(id), id);
         debug_assert!(is_in, "the bin is empty");
     }
 
@@ -496,4 +491,12 @@ impl<B: Backing> Pool<B> {
         let largest_free_block_bytes = listed.chain(pending).max().unwrap_or(0);
         Statistics { largest_free_block_bytes, ..self.statistics }
     }
+}
+
+#[cold]
+fn not_live(allocation: &Allocation) -> Diagnostic {
+    Diagnostic::invalid_argument(format!(
+        "the memory at {:#x} is not of this allocator, or was given back before",
+        allocation.address
+    ))
 }

@@ -2,13 +2,17 @@
 //!
 //! In order:
 //! 1. what other streams have used and are known to be done with;
-//! 2. a new segment, as long as the memory reserved stays near the most that was ever in use;
-//! 3. what other streams have given back but may still be using: the requesting stream is made to wait for them;
-//! 4. cached segments that nobody uses are given back, and then a new segment.
+//! 2. a new segment, as long as the memory reserved stays near the most that was ever in use (by a sixteenth): until then
+//!    streams remain independent of each other;
+//! 3. by the page, a segment made of free pages that can be had without a wait ([`super::pages`]);
+//! 4. what other streams have given back but may still be using: the requesting stream is made to wait for them, on the
+//!    device; by the page, a segment made of their pages;
+//! 5. cached segments that nobody uses are given back, and then a new segment: by the page, of what free pages do not
+//!    make up.
 //!
 //! If the device has no more memory, waits are preferred to everything (first joining what different streams have given
 //! back), then all cached segments are given back, those still in use as soon as they no longer are, and the device is
-//! asked again. Only then is the request refused.
+//! asked again. Only then is the request refused. By the page waits are enough, as any page will do.
 
 use std::mem;
 use std::sync::Arc;

@@ -43,9 +43,16 @@ impl Statistics {
         self.num_live += 1;
         self.bytes_in_use += bytes;
         self.bytes_requested += requested;
-        self.peak_bytes_in_use = self.peak_bytes_in_use.max(self.bytes_in_use);
-        self.peak_bytes_requested = self.peak_bytes_requested.max(self.bytes_requested);
-        self.largest_alloc_size = self.largest_alloc_size.max(requested);
+        // Rare, and so not written each time.
+        if self.bytes_in_use > self.peak_bytes_in_use {
+            self.peak_bytes_in_use = self.bytes_in_use;
+        }
+        if self.bytes_requested > self.peak_bytes_requested {
+            self.peak_bytes_requested = self.bytes_requested;
+        }
+        if requested > self.largest_alloc_size {
+            self.largest_alloc_size = requested;
+        }
     }
 
     /// Counts a block given back.

@@ -3,7 +3,8 @@
 //! Time on a stream is counted in **points**: each block that is given back takes the next point of each stream that may
 //! still use it. A point is *reached* when everything that was queued on the stream when the point was taken is done. A
 //! fence that is recorded later than a point covers it, so fences are recorded only when somebody asks whether a point
-//! is reached, or wants to wait for it: a program of one stream never pays for one.
+//! is reached, or wants to wait for it: a program of one stream that finds what it asks for in its own free blocks pays
+//! for none.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
