@@ -4,15 +4,15 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::cut::cut;
 use super::left::{CHUNK_ROWS, Left, in_work};
 use super::{Conv2dShape, ConvElement, Geometry, PackedFilter};
 use crate::error::check_len;
-use crate::matmul::choose_tiles;
 use crate::micro::{Epilogue, Packed, RowProduct};
 use crate::tile::{Grid, TileBounds};
 use crate::{Activation, BlockOp, ShapeError, TileMut};
 
-/// Channels from which on the pixels under a window are read where they are; fewer are gathered into longer runs first.
+/// Channels from which on each tap is a run of its own; of images with fewer, a row of the filter is one.
 const DIRECT_CHANNELS: usize = 16;
 
 /// `y = activation(conv(x, filter) + bias + residual)`.
@@ -66,7 +66,7 @@ impl<T: ConvElement> Conv2d<T> {
     pub fn new(shape: &Conv2dShape, activation: Activation, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let (rows, cols) = (geometry.pixels, geometry.out_channels);
-        let (tile_rows, tile_cols) = choose_tiles(1, rows, geometry.depth, cols, workers);
+        let (tile_rows, tile_cols) = cut(rows, geometry.depth, cols, workers);
         // Blocks have whole groups.
         let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
@@ -153,9 +153,10 @@ impl<T: ConvElement> Conv2d<T> {
         if let Some(images) = T::as_work(x)
             && g.groups == 1
             && g.in_channels < DIRECT_CHANNELS
-            && g.depth > g.in_channels
+            && g.window.x.dilation == 1
         {
-            return (left.gather(&g.patches(images), pixels, g.depth), g.depth);
+            let run_len = g.window.x.window * g.in_channels;
+            return (left.point_at_lines(images, &g.window, g.in_channels, pixels), run_len);
         }
         let run_len = g.in_channels / g.groups;
         left.find_taps(&g.window, g.in_channels, group * run_len, pixels);

@@ -5,7 +5,7 @@
 use std::{ops::Range, ptr, slice};
 
 use super::ConvElement;
-use super::patches::{Patches, Pixel};
+use super::pixel::Pixel;
 use crate::window::Window;
 
 /// Rows computed at a time: what is read of their images, and their sums, fit the second-level cache.
@@ -62,18 +62,46 @@ impl<T: ConvElement> Left<T> {
         &self.pointers
     }
 
-    /// As [`point`](Self::point), for the patches of `pixels` gathered into one run each. Only for types that are computed
-    /// in themselves.
-    pub(super) fn gather(
+    /// As [`point`](Self::point), where a run is a row of the filter, whose taps lie side by side: pointers into the images
+    /// but for windows that reach over a side, of which a copy is made. Only for types that are computed in themselves.
+    pub(super) fn point_at_lines(
         &mut self,
-        patches: &Patches<'_, T::Work>,
+        images: &[T::Work],
+        window: &Window,
+        channels: usize,
         pixels: Range<usize>,
-        patch: usize,
     ) -> &[*const T::Work] {
-        self.copies.resize(pixels.len() * patch, T::ZERO.widen());
-        patches.gather(pixels, &(0..patch), &mut self.copies);
+        let Window { y, x } = *window;
+        let (rows, line) = (pixels.len(), x.window * channels);
+        self.zeros.resize(line, T::ZERO.widen());
+        self.copies.resize(rows * y.window * line, T::ZERO.widen());
         self.pointers.clear();
-        self.pointers.extend(self.copies.chunks_exact(patch).map(<[_]>::as_ptr));
+        self.pointers.resize(rows * y.window, self.zeros.as_ptr());
+        let mut at = Pixel::new(window, pixels.start);
+        for row in 0..rows {
+            let taps = x.taps(at.x);
+            let image_x = x.position(at.x, taps.start).unwrap_or(0);
+            for (tap_y, place) in (row..rows * y.window).step_by(rows).enumerate() {
+                let Some(image_y) = y.position(at.y, tap_y).filter(|_| !taps.is_empty()) else { continue };
+                let start = ((at.image * y.input + image_y) * x.input + image_x) * channels;
+                let run = &images[start..start + taps.len() * channels];
+                if taps.len() == x.window {
+                    self.pointers[place] = run.as_ptr();
+                    continue;
+                }
+                let copy = &mut self.copies[place * line..(place + 1) * line];
+                copy.fill(T::ZERO.widen());
+                copy[taps.start * channels..][..run.len()].copy_from_slice(run);
+                self.pointers[place] = ptr::null();
+            }
+            at = at.next(window);
+        }
+        // All copies are made: nothing is written to them while these pointers are in use.
+        for (pointer, copy) in self.pointers.iter_mut().zip(self.copies.chunks_exact(line)) {
+            if pointer.is_null() {
+                *pointer = copy.as_ptr();
+            }
+        }
         &self.pointers
     }
 

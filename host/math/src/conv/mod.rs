@@ -1,14 +1,15 @@
 //! Two-dimensional convolution of `NHWC` images with `HWIO` filters, and its gradients, as matrix products without the
 //! matrix: a row of the left operand is the image patch under a window, and the product reads it where it lies, through a
-//! pointer for each tap. Only images of few channels are gathered into patches, some rows at a time.
+//! pointer for each tap, or for each row of taps if channels are few.
 
+mod cut;
 mod element;
 mod filter_gradient;
 mod forward;
 mod input_gradient;
 mod left;
 mod packed;
-mod patches;
+mod pixel;
 
 use crate::ShapeError;
 use crate::shape::element_count;
@@ -19,7 +20,6 @@ pub use filter_gradient::ConvBackwardFilter;
 pub use forward::{Conv2d, Conv2dInput};
 pub use input_gradient::{ConvBackwardInput, PackedGradientFilter};
 pub use packed::PackedFilter;
-use patches::Patches;
 
 /// The shapes of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,9 +120,5 @@ impl Geometry {
             depth,
             pixels,
         })
-    }
-
-    fn patches<'a, T>(&self, images: &'a [T]) -> Patches<'a, T> {
-        Patches { images, window: self.window, channels: self.in_channels }
     }
 }

@@ -4,6 +4,7 @@ use super::{ConvElement, Geometry};
 use crate::ShapeError;
 use crate::error::check_len;
 use crate::micro::{Packed, PackedSource};
+use crate::shape::element_count;
 
 /// A filter laid out for [`Conv2d`](crate::Conv2d), in the type that is computed in. It is made for one processor: its
 /// layout depends on the length of the vectors.
@@ -14,23 +15,30 @@ pub struct PackedFilter<T: ConvElement> {
 }
 
 impl<T: ConvElement> PackedFilter<T> {
+    /// Lays out a filter for convolutions in one group, whatever their images: rows, columns, input channels, output
+    /// channels, and its elements (`HWIO`). For groups there is [`Conv2d::pack_filter`](crate::Conv2d::pack_filter).
+    pub fn new(extents: [usize; 4], filter: &[T]) -> Result<Self, ShapeError> {
+        check_len("filter", element_count(&extents)?, filter.len())?;
+        Self::in_groups(element_count(&extents[..3])?, extents[3], 1, filter)
+    }
+
     pub(super) fn forward(g: &Geometry, filter: &[T]) -> Result<Self, ShapeError> {
         check_len("filter", g.filter_len, filter.len())?;
-        let cols = g.out_channels / g.groups;
+        Self::in_groups(g.depth, g.out_channels, g.groups, filter)
+    }
+
+    fn in_groups(depth: usize, out_channels: usize, groups: usize, filter: &[T]) -> Result<Self, ShapeError> {
+        let cols = out_channels / groups;
         let pack = |group: usize| {
-            if g.depth == 0 {
+            if depth == 0 {
                 return Packed::zeros(0, cols);
             }
-            let source = PackedSource {
-                data: filter,
-                runs: &[group * cols],
-                run_len: g.depth,
-                row_stride: g.out_channels,
-                col_stride: 1,
-            };
+            let runs = &[group * cols];
+            let source =
+                PackedSource { data: filter, runs, run_len: depth, row_stride: out_channels, col_stride: 1 };
             Packed::pack(&source, cols, T::widen)
         };
-        Ok(Self { groups: (0..g.groups).map(pack).collect::<Result<_, _>>()? })
+        Ok(Self { groups: (0..groups).map(pack).collect::<Result<_, _>>()? })
     }
 
     /// Whether this is a filter of the convolution's shape.

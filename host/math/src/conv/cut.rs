@@ -1,0 +1,77 @@
+//! Into which blocks a convolution is cut.
+
+/// Products worth a block of their own: some 20 µs on one core.
+const BLOCK_PRODUCTS: usize = 1 << 20;
+/// Blocks for each worker, if there is work for so many: one that is held up leaves little to wait for.
+const BLOCKS_PER_WORKER: usize = 8;
+/// What fetching an element of either operand from afar costs, in products.
+const FETCH: usize = 6;
+/// A cut may take this fraction longer than the best.
+const SLACK: usize = 20;
+/// Columns by which blocks are cut: whole panels on every processor.
+const COLS: usize = crate::micro::MOST_COLS;
+
+/// Rows and columns of a block, for `rows` × `depth` by `depth` × `cols` run by `workers` threads: the cut after which the
+/// last worker is done soonest, when a block costs its products and fetches its operands.
+pub(super) fn cut(rows: usize, depth: usize, cols: usize, workers: usize) -> (usize, usize) {
+    let whole = (rows.max(1), cols.max(1));
+    let products = rows.saturating_mul(cols).saturating_mul(depth);
+    let useful = (products / BLOCK_PRODUCTS).min(512);
+    let wanted = workers.saturating_mul(BLOCKS_PER_WORKER).min(useful);
+    if workers <= 1 || wanted <= 1 {
+        return whole;
+    }
+    let widths = cols.div_ceil(COLS).min(wanted);
+    let candidates = (1..=widths).flat_map(|across| {
+        let tile_cols = cols.div_ceil(across).next_multiple_of(COLS).min(cols);
+        (1..=wanted.div_ceil(across)).map(move |down| (rows.div_ceil(down), tile_cols))
+    });
+    let blocks = |&(tile_rows, tile_cols): &(usize, usize)| {
+        rows.div_ceil(tile_rows).saturating_mul(cols.div_ceil(tile_cols))
+    };
+    let end = |tile: &(usize, usize)| {
+        let products = tile.0.saturating_mul(tile.1).saturating_mul(depth);
+        let fetched = tile.0.saturating_add(tile.1).saturating_mul(depth);
+        let cost = products.saturating_add(fetched.saturating_mul(FETCH)).saturating_add(BLOCK_PRODUCTS / 16);
+        blocks(tile).div_ceil(workers).saturating_mul(cost)
+    };
+    let soonest = candidates.clone().map(|tile| end(&tile)).min().unwrap_or(0);
+    // Of cuts that are nearly as good the finest, which suffers least from a worker that is held up.
+    let bound = soonest.saturating_add(soonest / SLACK);
+    candidates.filter(|tile| end(tile) <= bound).max_by_key(blocks).unwrap_or(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_or_serial_convolutions_stay_whole() {
+        assert_eq!(cut(8, 8, 8, 16), (8, 8));
+        assert_eq!(cut(3136, 576, 64, 1), (3136, 64));
+        assert_eq!(cut(0, 0, 0, 4), (1, 1));
+    }
+
+    #[test]
+    fn every_worker_has_its_share() {
+        for (rows, depth, cols) in [
+            (12544, 147, 64),
+            (3136, 576, 64),
+            (784, 1152, 128),
+            (196, 2304, 256),
+            (49, 4608, 512),
+            (49, 512, 2048),
+        ] {
+            for workers in [2, 3, 4, 8] {
+                let (tile_rows, tile_cols) = cut(rows, depth, cols, workers);
+                let blocks = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
+                let longest = blocks.div_ceil(workers) * tile_rows * tile_cols * workers;
+                assert!(
+                    longest * 4 <= rows * cols * 5,
+                    "{rows} {cols} by {workers}: {tile_rows} {tile_cols}"
+                );
+                assert!(tile_cols % COLS == 0 || tile_cols == cols);
+            }
+        }
+    }
+}
