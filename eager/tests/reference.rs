@@ -155,6 +155,6 @@ macro_rules! families {
 }
 
 families! {
-    activation arithmetic cast compare concat constant gather layout matmul order random_numbers reduce shape slice
+    activation arithmetic batch_norm cast compare concat constant convolution gather layout matmul order pooling random_numbers reduce shape slice
     softmax training unary
 }

@@ -632,8 +632,97 @@ def training():
     change("ResourceApplyGradientDescent", {"var": random(np.float32, 3)}, alpha=np.array(0.1, np.float32), delta=random(np.float32, 2))
 
 
+def convolution():
+    shapes = [  # images, filter, stride, dilation, padding
+        ((2, 5, 6, 3), (3, 3, 3, 4), 1, 1, "SAME"), ((1, 5, 5, 2), (3, 2, 2, 3), 2, 1, "VALID"),
+        ((1, 6, 6, 16), (1, 1, 16, 9), 1, 1, "VALID"), ((1, 6, 5, 4), (1, 1, 4, 2), 2, 1, "SAME"),
+        ((1, 7, 7, 2), (3, 3, 2, 2), 1, 2, "SAME"), ((1, 8, 8, 2), (2, 2, 2, 2), 3, 1, "SAME"),
+        ((1, 6, 6, 4), (3, 3, 2, 6), 1, 1, "SAME"), ((0, 4, 4, 1), (2, 2, 1, 1), 1, 1, "SAME"),
+        ((1, 2, 2, 1), (3, 3, 1, 1), 1, 1, "VALID"), ((1, 1, 2, 1), (3, 3, 1, 1), 1, 1, "VALID"),
+        ((1, 4, 4, 3), (2, 2, 2, 1), 1, 1, "SAME"), ((1, 4, 4, 2), (2, 2, 2, 3), 1, 1, "FULL"),
+    ]
+    explicit = [0, 0, 1, 2, 0, 1, 0, 0]
+    for images, filters, stride, dilation, padding in shapes:
+        strides, dilations = [1, stride, stride, 1], [1, dilation, dilation, 1]
+        window = {"strides": strides, "padding": padding, "dilations": dilations}
+        for dtype in (np.float32, np.float64, np.float16):
+            x, w = random(dtype, *images, low=-1, high=1), random(dtype, *filters, low=-1, high=1)
+            case("Conv2D", input=x, filter=w, **window)
+            if dtype == np.float32 and padding != "FULL" and images[3] == filters[2] and dilation == 1 and images[1] > 2:
+                y = tf.nn.conv2d(x, w, strides, padding).numpy()
+                dy = random(dtype, *y.shape, low=-1, high=1)
+                case("Conv2DBackpropInput", input_sizes=np.array(images, np.int32), filter=w, out_backprop=dy, **window)
+                case("Conv2DBackpropFilter", input=x, filter_sizes=np.array(filters, np.int32), out_backprop=dy, **window)
+    x, w = random(np.float32, 1, 4, 5, 2), random(np.float32, 3, 3, 2, 3)
+    case("Conv2D", input=x, filter=w, strides=[1, 1, 1, 1], padding="EXPLICIT", explicit_paddings=explicit)
+    case("Conv2D", input=x, filter=w, strides=[1, 1, 1, 1], padding="EXPLICIT", explicit_paddings=[0, 0, -1, 0, 0, 0, 0, 0])
+    case("Conv2D", input=x, filter=w, strides=[1, 1, 1, 1], padding="SAME", explicit_paddings=explicit)
+    case("Conv2D", input=x, filter=w, strides=[2, 1, 1, 1], padding="SAME")
+    case("Conv2D", input=x, filter=w, strides=[1, 0, 1, 1], padding="SAME")
+    case("Conv2D", input=x[0], filter=w, strides=[1, 1, 1, 1], padding="SAME")
+    for multiplier, stride, padding in ((1, 1, "SAME"), (2, 2, "VALID"), (3, 1, "VALID")):
+        x, w = random(np.float32, 2, 5, 6, 3, low=-1, high=1), random(np.float32, 3, 2, 3, multiplier, low=-1, high=1)
+        window = {"strides": [1, stride, stride, 1], "padding": padding}
+        case("DepthwiseConv2dNative", input=x, filter=w, **window)
+        dy = random(np.float32, *tf.nn.depthwise_conv2d(x, w, window["strides"], padding).shape)
+        case("DepthwiseConv2dNativeBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, **window)
+        case("DepthwiseConv2dNativeBackpropFilter", input=x, filter_sizes=np.array(w.shape, np.int32), out_backprop=dy, **window)
+    case("DepthwiseConv2dNative", input=x, filter=w[:, :, :2], strides=[1, 1, 1, 1], padding="SAME")
+
+
+def pooling():
+    for images, window, stride, padding in (((2, 5, 6, 3), (2, 3), 2, "SAME"), ((1, 5, 5, 2), (3, 3), 1, "VALID"),
+                                            ((1, 4, 4, 1), (3, 2), 3, "SAME"), ((1, 2, 2, 1), (3, 3), 1, "VALID"),
+                                            ((0, 4, 4, 2), (2, 2), 2, "VALID"), ((1, 4, 4, 1), (2, 2), 1, "NONE")):
+        given = {"ksize": [1, *window, 1], "strides": [1, stride, stride, 1], "padding": padding}
+        for dtype in (np.float32, np.float64, np.float16, BF16):
+            x = random(dtype, *images)
+            case("MaxPool", input=x, **given)
+            case("AvgPool", value=x, **given)
+            if padding != "NONE" and dtype == np.float32 and images[1] > 2:
+                y = tf.nn.max_pool2d(x, window, stride, padding).numpy()
+                dy = random(dtype, *y.shape)
+                case("MaxPoolGrad", orig_input=x, orig_output=y, grad=dy, **given)
+                case("AvgPoolGrad", orig_input_shape=np.array(x.shape, np.int32), grad=dy, **given)
+        case("MaxPool", input=random(np.int32, *images), **given)
+    x = random(np.float32, 1, 4, 4, 2)
+    case("MaxPool", input=x, ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 0, 1, 0, 0])
+    case("MaxPool", input=x, ksize=[2, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+    case("MaxPool", input=x, ksize=[1, 0, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+    case("MaxPool", input=x[0], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+
+
+def known_statistics(op, x, scale, offset, mean, variance, **attributes):
+    """Batch normalization with known statistics: TensorFlow leaves the fourth and fifth result unset, ours repeat them."""
+    results = getattr(tf.raw_ops, op)(x=x, scale=scale, offset=offset, mean=mean, variance=variance, **attributes)
+    results = [tensor(r.numpy()) for r in results]
+    results[3:5] = [tensor(mean), tensor(variance)]
+    lines.append(f"{text(op, [x, scale, offset, mean, variance], attributes)} -> {'; '.join(results)}")
+
+
+def batch_norm():
+    for dtype in (np.float32, np.float16, BF16):
+        for images in ((2, 3, 2, 4), (1, 1, 1, 2), (3, 1, 5, 1)):
+            x, c = random(dtype, *images), images[3]
+            vectors = [random(np.float32, c), random(np.float32, c), random(np.float32, c), random(np.float32, c, low=0.5)]
+            names = dict(zip(("scale", "offset", "mean", "variance"), vectors))
+            for op in ("FusedBatchNormV2", "FusedBatchNormV3"):
+                known_statistics(op, x, *vectors, epsilon=0.001, is_training=False)
+                if images[0] * images[2] > 1:
+                    case(op, x=x, **names, epsilon=0.001, is_training=True)
+                    case(op, x=x, **names, epsilon=0.001, is_training=True, exponential_avg_factor=0.25)
+            if dtype == np.float32 and images[0] * images[2] > 1:
+                dy, mean, variance = random(dtype, *images), x.mean((0, 1, 2)), x.var((0, 1, 2))
+                case("FusedBatchNormGradV2", y_backprop=dy, x=x, scale=vectors[0], reserve_space_1=mean,
+                     reserve_space_2=variance, epsilon=0.001, is_training=True)
+                case("FusedBatchNormGradV2", y_backprop=dy, x=x, scale=vectors[0], reserve_space_1=mean,
+                     reserve_space_2=variance, epsilon=0.001, is_training=False)
+    case("FusedBatchNormV2", x=x, scale=vectors[0][:1], offset=np.zeros(3, np.float32), mean=vectors[2],
+         variance=vectors[3], is_training=False)
+
+
 FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
-            softmax, random_numbers, training]
+            softmax, random_numbers, training, convolution, pooling, batch_norm]
 
 
 def main(names):

@@ -2,10 +2,12 @@
 
 mod activation;
 mod arithmetic;
+mod batch_norm;
 mod cast;
 mod compare;
 mod concat;
 mod constant;
+mod convolution;
 mod device;
 mod elementwise;
 mod gather;
@@ -13,6 +15,7 @@ mod layout;
 mod matmul;
 mod moves;
 mod order;
+mod pooling;
 mod random;
 mod reduce;
 mod shape;
@@ -22,6 +25,7 @@ mod support;
 mod test_ops;
 mod unary;
 mod variable;
+mod window;
 
 use crate::OpRegistry;
 
@@ -29,14 +33,17 @@ use crate::OpRegistry;
 pub fn register(ops: &mut OpRegistry) {
     activation::register(ops);
     arithmetic::register(ops);
+    batch_norm::register(ops);
     cast::register(ops);
     compare::register(ops);
     concat::register(ops);
     constant::register(ops);
+    convolution::register(ops);
     gather::register(ops);
     layout::register(ops);
     matmul::register(ops);
     order::register(ops);
+    pooling::register(ops);
     random::register(ops);
     reduce::register(ops);
     shape::register(ops);

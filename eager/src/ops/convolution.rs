@@ -1,0 +1,231 @@
+//! Two-dimensional convolution, depthwise too, its fused forms, and its gradients.
+
+use tfrt_host::Diagnostic;
+use tfrt_kernels::math::run::{run, shape_error, workers};
+use tfrt_math::{
+    Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement, Extent2,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_type};
+use super::window::{check_fit, check_layout, extent, images, padding};
+use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf convolution");
+
+/// How a filter's third and fourth dimension are to be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Input channels of a group, output channels.
+    Full,
+    /// Input channels, output channels for each of them.
+    Depthwise,
+}
+
+/// The convolution of images by filters of these shapes under an op's attributes, and the shape of its result.
+fn convolution(
+    attrs: &OpAttrs,
+    (op, kind): (&str, Kind),
+    input: &TensorShape,
+    filter: &TensorShape,
+) -> Result<(Conv2dShape, TensorShape), Diagnostic> {
+    check_layout(attrs, op)?;
+    let [batch, height, width, channels] = images(input, "input")?;
+    let [rows, cols, depth, last] = images(filter, "filter")?;
+    let (groups, outputs) = match kind {
+        Kind::Full => {
+            if depth == 0 || channels % depth != 0 {
+                return Err(invalid(format!(
+                    "input depth must be evenly divisible by filter depth: {channels} vs {depth}"
+                )));
+            }
+            (channels / depth, last)
+        }
+        Kind::Depthwise => {
+            if channels != depth {
+                return Err(invalid(format!(
+                    "input and filter must have the same depth: {channels} vs {depth}"
+                )));
+            }
+            (channels, channels.checked_mul(last).ok_or_else(|| invalid("too many output channels"))?)
+        }
+    };
+    if groups > 0 && outputs % groups != 0 {
+        return Err(invalid(format!(
+            "output depth must be evenly divisible by number of groups: {outputs} vs {groups}"
+        )));
+    }
+    if rows == 0 || cols == 0 {
+        return Err(invalid(format!("filter must not have zero elements, got shape {filter}")));
+    }
+    let (input, window) = (Extent2::new(height, width), Extent2::new(rows, cols));
+    let shape = Conv2dShape {
+        groups: groups.max(1),
+        strides: extent(attrs, "strides", false)?,
+        dilations: extent(attrs, "dilations", true)?,
+        ..Conv2dShape::new((batch, input, channels), (window, outputs), padding(attrs)?)
+    };
+    let covered = |window: usize, dilation: usize| (window - 1).saturating_mul(dilation).saturating_add(1);
+    let covered = Extent2::new(covered(rows, shape.dilations.height), covered(cols, shape.dilations.width));
+    check_fit(input, covered, shape.strides, shape.padding)?;
+    let output = shape.output().map_err(shape_error)?;
+    Ok((shape, TensorShape::new(&[batch, output.height, output.width, outputs])?))
+}
+
+fn same_types(input: &TensorMetadata, filter: &TensorMetadata) -> Result<(), Diagnostic> {
+    if input.dtype == filter.dtype {
+        return Ok(());
+    }
+    Err(invalid(format!("input and filter must have the same type: {} vs {}", input.dtype, filter.dtype)))
+}
+
+fn forward_metadata(call: MetadataCall<'_>, what: (&str, Kind)) -> Described {
+    let [input, filter] = call.take()?;
+    same_types(input, filter)?;
+    let (_, output) = convolution(call.attrs, what, &input.shape, &filter.shape)?;
+    one(TensorMetadata::new(input.dtype, output))
+}
+
+/// `activation(conv(input, filter) + bias)`.
+fn forward<T: Element + ConvElement>(
+    call: &CpuCall<'_>,
+    shape: &Conv2dShape,
+    [input, filter]: [&DenseHostTensor; 2],
+    bias: Option<&DenseHostTensor>,
+    activation: Activation,
+) -> Computed {
+    let out = call.allocate(0)?;
+    let plan = Conv2d::<T>::new(shape, activation, workers(call.cx)).map_err(shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
+    let bias = bias.map(|bias| bias.read_owned::<T>(&ME)).transpose()?;
+    let operands = ((input.read_owned::<T>(&ME)?, packed, bias), out.write_owned::<T>(&ME)?);
+    let result = HostTensor::from(out.clone());
+    run(
+        call.cx,
+        Ok(plan),
+        operands,
+        |(x, filter, bias)| Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(x, filter) },
+        |out| out,
+        result,
+    )
+    .map(Into::into)
+}
+
+fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
+    let [input, filter] = call.dense()?;
+    let (shape, _) = convolution(call.attrs, what, input.shape(), filter.shape())?;
+    with_type!(
+        input.dtype(),
+        what.0,
+        |T| forward::<T>(call, &shape, [input, filter], None, Activation::None),
+        F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64, I32 i32
+    )
+}
+
+const FUSED: (&str, Kind) = ("tf._FusedConv2D", Kind::Full);
+
+/// The activation after the bias that attribute `fused_ops` names.
+fn fused_activation(attrs: &OpAttrs) -> Result<Activation, Diagnostic> {
+    let names: Vec<&str> = match attrs.get("fused_ops") {
+        Some(AttrValue::Aggregate(elements)) => elements
+            .iter()
+            .map(|element| match element {
+                AttrValue::String(name) => Ok(name),
+                _ => Err(invalid("'fused_ops' must be a list of names")),
+            })
+            .collect::<Result<_, _>>()?,
+        _ => return Err(invalid("attribute 'fused_ops' must be there and a list of names")),
+    };
+    match *names {
+        ["BiasAdd"] => Ok(Activation::None),
+        ["BiasAdd", "Relu"] => Ok(Activation::Relu),
+        _ => Err(invalid(format!("{} does not support the fusion of [{}]", FUSED.0, names.join(", ")))),
+    }
+}
+
+fn fused_metadata(call: MetadataCall<'_>) -> Described {
+    let [input, filter, bias] = call.take()?;
+    same_types(input, filter)?;
+    same_types(input, bias)?;
+    fused_activation(call.attrs)?;
+    let (shape, output) = convolution(call.attrs, FUSED, &input.shape, &filter.shape)?;
+    if bias.shape.dims() != [shape.out_channels] {
+        return Err(invalid(format!(
+            "bias must have {} elements, got shape {}",
+            shape.out_channels, bias.shape
+        )));
+    }
+    one(TensorMetadata::new(input.dtype, output))
+}
+
+fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
+    let [input, filter, bias] = call.dense()?;
+    let (shape, _) = convolution(call.attrs, FUSED, input.shape(), filter.shape())?;
+    let activation = fused_activation(call.attrs)?;
+    with_float!(input.dtype(), FUSED.0, |T| {
+        forward::<T>(call, &shape, [input, filter], Some(bias), activation)
+    })
+}
+
+/// A tensor for the result, of the shape that an argument holds.
+fn sized(
+    call: &CpuCall<'_>,
+    sizes: &DenseHostTensor,
+    like: &DenseHostTensor,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let shape = shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)?;
+    DenseHostTensor::allocate(TensorMetadata::new(like.dtype(), shape), call.cx.host().allocator())
+}
+
+fn check_gradient(gradient: &DenseHostTensor, expected: &TensorShape) -> Result<(), Diagnostic> {
+    if gradient.shape() == expected {
+        return Ok(());
+    }
+    Err(invalid(format!("out_backprop has shape {}, but the convolution gives {expected}", gradient.shape())))
+}
+
+fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
+    let [sizes, filter, gradient] = call.dense()?;
+    let out = sized(call, sizes, filter)?;
+    let (shape, output) = convolution(call.attrs, what, out.shape(), filter.shape())?;
+    check_gradient(gradient, &output)?;
+    with_float!(filter.dtype(), what.0, |T| {
+        let plan = ConvBackwardInput::<T>::new(&shape, workers(call.cx)).map_err(shape_error)?;
+        let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
+        let operands = ((gradient.read_owned::<T>(&ME)?, packed), out.write_owned::<T>(&ME)?);
+        let result = HostTensor::from(out.clone());
+        run(call.cx, Ok(plan), operands, |(dy, filter)| (dy, filter), |out| out, result).map(Into::into)
+    })
+}
+
+fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
+    let [input, sizes, gradient] = call.dense()?;
+    let out = sized(call, sizes, input)?;
+    let (shape, output) = convolution(call.attrs, what, input.shape(), out.shape())?;
+    check_gradient(gradient, &output)?;
+    with_float!(input.dtype(), what.0, |T| {
+        let plan = ConvBackwardFilter::<T>::new(&shape, workers(call.cx));
+        let reads = (input.read_owned::<T>(&ME)?, gradient.read_owned::<T>(&ME)?);
+        let result = HostTensor::from(out.clone());
+        run(call.cx, plan, (reads, out.write_owned::<T>(&ME)?), |(x, dy)| (x, dy), |out| out, result)
+            .map(Into::into)
+    })
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Conv2D")
+        .metadata(|call| forward_metadata(call, ("tf.Conv2D", Kind::Full)))
+        .cpu(|call| conv2d(&call, ("tf.Conv2D", Kind::Full)));
+    ops.add("tf.DepthwiseConv2dNative")
+        .metadata(|call| forward_metadata(call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)))
+        .cpu(|call| conv2d(&call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)));
+    ops.add(FUSED.0).metadata(fused_metadata).cpu(|call| fused_conv2d(&call));
+    ops.add("tf.Conv2DBackpropInput")
+        .cpu(|call| backprop_input(&call, ("tf.Conv2DBackpropInput", Kind::Full)));
+    ops.add("tf.Conv2DBackpropFilter")
+        .cpu(|call| backprop_filter(&call, ("tf.Conv2DBackpropFilter", Kind::Full)));
+    ops.add("tf.DepthwiseConv2dNativeBackpropInput")
+        .cpu(|call| backprop_input(&call, ("tf.DepthwiseConv2dNativeBackpropInput", Kind::Depthwise)));
+    ops.add("tf.DepthwiseConv2dNativeBackpropFilter")
+        .cpu(|call| backprop_filter(&call, ("tf.DepthwiseConv2dNativeBackpropFilter", Kind::Depthwise)));
+}

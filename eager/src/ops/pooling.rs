@@ -1,0 +1,120 @@
+//! Maximum and average pooling, and their gradients.
+
+use tfrt_host::Diagnostic;
+use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_math::{
+    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Number, Padding,
+    PoolShape, Serial,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_number};
+use super::window::{check_fit, check_layout, extent, images, padding};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf pooling");
+
+/// The pooling of images of this shape under an op's attributes, and the shape of its result.
+fn pooling(attrs: &OpAttrs, op: &str, input: &TensorShape) -> Result<(PoolShape, TensorShape), Diagnostic> {
+    check_layout(attrs, op)?;
+    let [batch, height, width, channels] = images(input, "tensor_in")?;
+    let shape = PoolShape {
+        batch,
+        input: Extent2::new(height, width),
+        channels,
+        window: extent(attrs, "ksize", false)?,
+        strides: extent(attrs, "strides", false)?,
+        padding: padding(attrs)?,
+    };
+    if let Padding::Explicit { top, bottom, left, right } = shape.padding
+        && (top.max(bottom) >= shape.window.height || left.max(right) >= shape.window.width)
+    {
+        return Err(invalid("explicit padding must be smaller than the window"));
+    }
+    check_fit(shape.input, shape.window, shape.strides, shape.padding)?;
+    let output = shape.output().map_err(shape_error)?;
+    Ok((shape, TensorShape::new(&[batch, output.height, output.width, channels])?))
+}
+
+fn forward_metadata(call: MetadataCall<'_>, op: &str) -> Described {
+    let [input] = call.take()?;
+    one(TensorMetadata::new(input.dtype, pooling(call.attrs, op, &input.shape)?.1))
+}
+
+/// Runs a plan from the one argument's elements to the result's.
+fn forward<T: Element + Number, P>(call: &CpuCall<'_>, plan: Result<P, tfrt_math::ShapeError>) -> Computed
+where
+    P: for<'a> BlockOp<Input<'a> = &'a [T], Output<'a> = &'a mut [T]> + Send + 'static,
+{
+    let ([input], out) = (call.dense()?, call.allocate(0)?);
+    let operands = (input.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+    run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(Into::into)
+}
+
+fn max_pool(call: &CpuCall<'_>) -> Computed {
+    let [input] = call.dense()?;
+    let (shape, _) = pooling(call.attrs, "tf.MaxPool", input.shape())?;
+    with_number!(input.dtype(), "tf.MaxPool", |T| forward::<T, _>(call, MaxPool::<T>::new(&shape)))
+}
+
+fn avg_pool(call: &CpuCall<'_>) -> Computed {
+    let [input] = call.dense()?;
+    let (shape, _) = pooling(call.attrs, "tf.AvgPool", input.shape())?;
+    with_float!(input.dtype(), "tf.AvgPool", |T| forward::<T, _>(call, AvgPool::<T>::new(&shape, false)))
+}
+
+fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), Diagnostic> {
+    if gradient == expected {
+        return Ok(());
+    }
+    Err(invalid(format!("the gradient has shape {gradient}, but the pooling gives {expected}")))
+}
+
+fn max_pool_grad_metadata(call: MetadataCall<'_>) -> Described {
+    let [input, output, gradient] = call.take()?;
+    let (_, expected) = pooling(call.attrs, "tf.MaxPoolGrad", &input.shape)?;
+    check_gradient(&output.shape, &expected)?;
+    check_gradient(&gradient.shape, &expected)?;
+    if input.dtype != output.dtype || input.dtype != gradient.dtype {
+        return Err(invalid(format!("types differ: {input}, {output} and {gradient}")));
+    }
+    one(input.clone())
+}
+
+fn max_pool_grad(call: &CpuCall<'_>) -> Computed {
+    let [input, _, gradient] = call.dense()?;
+    let (shape, pooled) = pooling(call.attrs, "tf.MaxPoolGrad", input.shape())?;
+    let out = call.allocate(0)?;
+    with_number!(input.dtype(), "tf.MaxPoolGrad", |T| {
+        let count = pooled.num_elements()?;
+        let (mut maxima, mut positions) = (vec![T::ZERO; count], vec![0u32; count]);
+        let winners = MaxPoolWithArgmax::<T>::new(&shape).map_err(shape_error)?;
+        let x = input.read::<T>(&ME)?;
+        winners.run(&Serial, &x, (&mut maxima[..], &mut positions[..])).map_err(shape_error)?;
+        let operands = ((gradient.read_owned::<T>(&ME)?, positions), out.write_owned::<T>(&ME)?);
+        let result = HostTensor::from(out.clone());
+        run(call.cx, MaxPoolBackward::<T>::new(&shape), operands, |(dy, at)| (dy, at), |out| out, result)
+            .map(Into::into)
+    })
+}
+
+fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
+    let [sizes, gradient] = call.dense()?;
+    let input = shape_of(&integers(&HostTensor::from(sizes.clone()), "orig_input_shape")?)?;
+    let (shape, expected) = pooling(call.attrs, "tf.AvgPoolGrad", &input)?;
+    check_gradient(gradient.shape(), &expected)?;
+    let metadata = TensorMetadata::new(gradient.dtype(), input);
+    let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+    with_float!(gradient.dtype(), "tf.AvgPoolGrad", |T| {
+        let operands = (gradient.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+        let plan = AvgPoolBackward::<T>::new(&shape, false);
+        run(call.cx, plan, operands, |dy| dy, |out| out, HostTensor::from(out.clone())).map(Into::into)
+    })
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.MaxPool").metadata(|call| forward_metadata(call, "tf.MaxPool")).cpu(|call| max_pool(&call));
+    ops.add("tf.AvgPool").metadata(|call| forward_metadata(call, "tf.AvgPool")).cpu(|call| avg_pool(&call));
+    ops.add("tf.MaxPoolGrad").metadata(max_pool_grad_metadata).cpu(|call| max_pool_grad(&call));
+    ops.add("tf.AvgPoolGrad").cpu(|call| avg_pool_grad(&call));
+}
