@@ -6,3 +6,5 @@
 pub mod digits;
 pub mod idx;
 pub mod kernels;
+mod random;
+pub mod resnet50;

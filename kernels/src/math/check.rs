@@ -69,6 +69,22 @@ pub(super) fn padding(name: &str) -> Option<Padding> {
     }
 }
 
+/// Rows above and below, columns to the left and right.
+///
+/// # Errors
+/// InvalidArgument unless there are four numbers, none of them negative.
+pub(super) fn explicit_padding(kernel: &str, values: &[i64]) -> Result<Padding, Diagnostic> {
+    let side = |at: usize| values.get(at).and_then(|&value| usize::try_from(value).ok());
+    match (values.len(), side(0), side(1), side(2), side(3)) {
+        (4, Some(top), Some(bottom), Some(left), Some(right)) => {
+            Ok(Padding::Explicit { top, bottom, left, right })
+        }
+        _ => Err(Diagnostic::invalid_argument(format!(
+            "{kernel} expects padding to have 4 elements of at least 0, got {values:?}"
+        ))),
+    }
+}
+
 /// A height and a width from an attribute called `name`.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
 use tfrt_math::{
     Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, Extent2,
-    PackedFilter,
+    PackedFilter, Padding,
 };
 use tfrt_tensor::{Accessor, DenseHostTensor};
 
@@ -22,16 +22,14 @@ static GRADIENT_INPUT: Accessor = Accessor::new("eigen.conv2d.grad.input");
 type Done = Result<AsyncValueRef<Chain>, Diagnostic>;
 
 /// The shape of the convolution of images by filters of these extents, and the extents of its result.
-fn convolution(
+pub(super) fn convolution(
     images: [usize; 4],
     filter: [usize; 4],
-    padding: &str,
+    padding: Padding,
     strides: &[i64],
 ) -> Result<(Conv2dShape, [usize; 4]), Diagnostic> {
     let ([batch, height, width, channels], [rows, cols, depth, outputs]) = (images, filter);
     check::same_extent(("input channels", channels), ("kernel depth", depth))?;
-    let padding = check::padding(padding)
-        .ok_or_else(|| Diagnostic::invalid_argument(format!("Unknown padding type {padding}")))?;
     let mut shape = Conv2dShape::new(
         (batch, Extent2::new(height, width), channels),
         (Extent2::new(rows, cols), outputs),
@@ -40,6 +38,11 @@ fn convolution(
     shape.strides = check::extent2("Conv2D", "strides", strides)?;
     let output = shape.output().map_err(run::shape_error)?;
     Ok((shape, [batch, output.height, output.width, outputs]))
+}
+
+fn named_padding(padding: &str) -> Result<Padding, Diagnostic> {
+    check::padding(padding)
+        .ok_or_else(|| Diagnostic::invalid_argument(format!("Unknown padding type {padding}")))
 }
 
 /// What lies on either side of a convolution.
@@ -52,7 +55,7 @@ struct Convolution<'t> {
 impl Convolution<'_> {
     fn shape(&self, padding: &str, strides: &[i64]) -> Result<Conv2dShape, Diagnostic> {
         let (images, filter) = (self.input.shape().fixed::<4>()?, self.filter.shape().fixed::<4>()?);
-        let (shape, expected) = convolution(images.0, filter.0, padding, strides)?;
+        let (shape, expected) = convolution(images.0, filter.0, named_padding(padding)?, strides)?;
         check::shape_is(("output tensor shape", self.output), "computed output shape", &expected)?;
         Ok(shape)
     }
@@ -191,7 +194,7 @@ fn gradient_filter(
     cx: &ExecutionContext,
 ) -> Done {
     let (images, filter) = (input.shape().fixed::<4>()?, filter_gradient.shape().fixed::<4>()?);
-    let (shape, expected) = convolution(images.0, filter.0, padding.0, strides.0)?;
+    let (shape, expected) = convolution(images.0, filter.0, named_padding(padding.0)?, strides.0)?;
     check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
     let plan = ConvBackwardFilter::<f32>::new(&shape, run::workers(cx));
     let me = &GRADIENT_FILTER;
@@ -209,7 +212,7 @@ fn gradient_input(
     cx: &ExecutionContext,
 ) -> Done {
     let (images, weights) = (input_gradient.shape().fixed::<4>()?, filter.shape().fixed::<4>()?);
-    let (shape, expected) = convolution(images.0, weights.0, padding.0, strides.0)?;
+    let (shape, expected) = convolution(images.0, weights.0, named_padding(padding.0)?, strides.0)?;
     check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
     let plan = ConvBackwardInput::<f32>::new(&shape, run::workers(cx)).map_err(run::shape_error)?;
     let me = &GRADIENT_INPUT;

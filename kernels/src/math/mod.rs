@@ -11,6 +11,7 @@ mod layout;
 mod matmul;
 mod normalize;
 mod normalize_gradient;
+mod packed_conv;
 mod pool;
 mod reduce;
 pub mod run;
@@ -26,6 +27,7 @@ pub fn register(registry: &mut KernelRegistry) {
     layout::register(registry);
     pool::register(registry);
     conv::register(registry);
+    packed_conv::register(registry);
     normalize::register(registry);
     normalize_gradient::register(registry);
     softmax::register(registry);

@@ -10,12 +10,11 @@
 
 mod glyphs;
 mod pen;
-pub(crate) mod random;
 
 use std::ops::Range;
 
+use crate::random::Random;
 use pen::Canvas;
-use random::Random;
 
 /// Rows and columns of an image.
 pub const SIDE: usize = 28;

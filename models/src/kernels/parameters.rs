@@ -5,7 +5,7 @@ use tfrt_host::{Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
 use tfrt_tensor::files::btf::BtfFile;
 use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape};
 
-use crate::digits::random::Random;
+use crate::random::Random;
 
 static TRAINED: Accessor = Accessor::new("tfrt_mnist.trained");
 

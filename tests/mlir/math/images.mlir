@@ -190,3 +190,61 @@ func @errors() {
     : (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor, !tfrt.chain) -> !tfrt.chain
   tfrt.return
 }
+
+// CHECK-LABEL: --- Running 'prepared_convolutions'
+func @prepared_convolutions() {
+  %ch0 = tfrt.new.chain
+  %x = tfrt_dht.create_uninitialized_tensor.f32.4 [1 : i64, 2 : i64, 2 : i64, 1 : i64]
+  %ch1 = tfrt_dht.set_tensor_with_constant_values.f32 %x, %ch0 [1.0 : f32, 2.0 : f32, 3.0 : f32, 4.0 : f32]
+  %filter = tfrt_dht.create_uninitialized_tensor.f32.4 [2 : i64, 2 : i64, 1 : i64, 2 : i64]
+  %ch2 = tfrt_dht.set_tensor_with_constant_values.f32 %filter, %ch1 [1.0 : f32, -1.0 : f32, 0.0 : f32, 0.0 : f32,
+    0.0 : f32, 0.0 : f32, 1.0 : f32, 1.0 : f32]
+  %bias = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  %ch3 = tfrt_dht.set_tensor_with_constant_values.f32 %bias, %ch2 [0.5 : f32, -3.5 : f32]
+  %packed = "tfrt_math.conv2d.pack.f32"(%filter, %bias, %ch3)
+    : (!t.tensor, !t.tensor, !tfrt.chain) -> !tfrt_math.conv2d_filter
+  %y = "tfrt_math.conv2d.f32"(%x, %packed, %ch3) { padding = [0 : i64, 0 : i64, 0 : i64, 0 : i64], relu = false, strides = [1 : i64, 1 : i64] }
+    : (!t.tensor, !tfrt_math.conv2d_filter, !tfrt.chain) -> !t.tensor
+  // CHECK-NEXT: shape = [1, 1, 1, 2], values = [5.500000e+00, -5.000000e-01]
+  %ch4 = tfrt_dht.print_tensor %y, %ch3
+  %z = "tfrt_math.conv2d.residual.f32"(%x, %packed, %y, %ch4)
+    { padding = [0 : i64, 0 : i64, 0 : i64, 0 : i64], relu = true, strides = [2 : i64, 2 : i64] }
+    : (!t.tensor, !tfrt_math.conv2d_filter, !t.tensor, !tfrt.chain) -> !t.tensor
+  // CHECK-NEXT: shape = [1, 1, 1, 2], values = [1.100000e+01, 0.000000e+00]
+  %ch5 = tfrt_dht.print_tensor %z, %ch4
+  %four = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  %ch6 = tfrt_dht.fill_tensor_with_constant.f32 %four, %ch5 4.0 : f32
+  %folded = "tfrt_math.conv2d.pack.batch_norm.f32"(%filter, %four, %bias, %bias, %four, %ch6) { epsilon = 0.0 : f32 }
+    : (!t.tensor, !t.tensor, !t.tensor, !t.tensor, !t.tensor, !tfrt.chain) -> !tfrt_math.conv2d_filter
+  %w = "tfrt_math.conv2d.f32"(%x, %folded, %ch6) { padding = [0 : i64, 0 : i64, 0 : i64, 0 : i64], relu = false, strides = [1 : i64, 1 : i64] }
+    : (!t.tensor, !tfrt_math.conv2d_filter, !tfrt.chain) -> !t.tensor
+  // CHECK-NEXT: shape = [1, 1, 1, 2], values = [9.500000e+00, 9.500000e+00]
+  %ch7 = tfrt_dht.print_tensor %w, %ch6
+  // expected-error @+1 {{residual shape is [2] and computed output shape is [1, 1, 1, 2]}}
+  %wrong = "tfrt_math.conv2d.residual.f32"(%x, %packed, %bias, %ch7)
+    { padding = [0 : i64, 0 : i64, 0 : i64, 0 : i64], relu = false, strides = [1 : i64, 1 : i64] }
+    : (!t.tensor, !tfrt_math.conv2d_filter, !t.tensor, !tfrt.chain) -> !t.tensor
+  tfrt.return
+}
+
+// CHECK-LABEL: --- Running 'poolings'
+func @poolings() {
+  %ch0 = tfrt.new.chain
+  %x = tfrt_dht.create_uninitialized_tensor.f32.4 [1 : i64, 2 : i64, 2 : i64, 1 : i64]
+  %ch1 = tfrt_dht.set_tensor_with_constant_values.f32 %x, %ch0 [-1.0 : f32, -2.0 : f32, -3.0 : f32, -4.0 : f32]
+  %max = "tfrt_math.max_pool_2d.f32"(%x, %ch1)
+    { padding = [1 : i64, 0 : i64, 1 : i64, 0 : i64], strides = [1 : i64, 1 : i64], window = [2 : i64, 2 : i64] }
+    : (!t.tensor, !tfrt.chain) -> !t.tensor
+  // CHECK-NEXT: shape = [1, 2, 2, 1], values = [-1.000000e+00, -1.000000e+00, -1.000000e+00, -1.000000e+00]
+  %ch2 = tfrt_dht.print_tensor %max, %ch1
+  %mean = "tfrt_math.avg_pool_2d.f32"(%x, %ch2)
+    { padding = [1 : i64, 0 : i64, 1 : i64, 0 : i64], strides = [1 : i64, 1 : i64], window = [2 : i64, 2 : i64] }
+    : (!t.tensor, !tfrt.chain) -> !t.tensor
+  // CHECK-NEXT: values = [-1.000000e+00, -1.500000e+00, -2.000000e+00, -2.500000e+00]
+  %ch3 = tfrt_dht.print_tensor %mean, %ch2
+  // expected-error @+1 {{Pool2D expects padding to have 4 elements of at least 0, got [1]}}
+  %wrong = "tfrt_math.max_pool_2d.f32"(%x, %ch3)
+    { padding = [1 : i64], strides = [1 : i64, 1 : i64], window = [2 : i64, 2 : i64] }
+    : (!t.tensor, !tfrt.chain) -> !t.tensor
+  tfrt.return
+}

@@ -1,4 +1,4 @@
-//! Random numbers whose sequence is part of the data set, and therefore our own.
+//! Random numbers whose sequence is part of data sets and weights, and therefore our own.
 
 /// The SplitMix64 generator (Steele, Lea and Flood, 2014).
 #[derive(Debug)]

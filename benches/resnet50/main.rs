@@ -1,0 +1,64 @@
+//! ResNet-50 beside ONNX Runtime: `benches/resnet50/run` builds this and has `peers.py` call it by turns with the peer.
+//!
+//! It reads lines from its standard input, each the number of images of a batch, infers with one such batch, and writes how
+//! many seconds that took; the scores of the last batch go to the file that the first argument names.
+#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+
+use std::{env, error::Error, fs, io, time::Instant};
+
+use tfrt::{Program, Runtime, host::AsyncValue, host::work_queue};
+use tfrt_models::resnet50;
+use tfrt_tensor::{Accessor, DType, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+static ME: Accessor = Accessor::new("ResNet-50 bench");
+
+const SEED: u64 = 1;
+const EXTENT: usize = 224;
+
+fn tensor(runtime: &Runtime, dims: &[usize], values: &[f32]) -> Outcome<AsyncValue> {
+    let metadata = TensorMetadata::new(DType::F32, TensorShape::new(dims)?);
+    let tensor = DenseHostTensor::allocate(metadata, runtime.host().allocator())?;
+    tensor.write::<f32>(&ME)?.copy_from_slice(values);
+    Ok(AsyncValue::new(HostTensor::from(tensor)))
+}
+
+/// The one result of a function.
+fn call(program: &Program, function: &str, arguments: Vec<AsyncValue>) -> Outcome<AsyncValue> {
+    let result = program.call(function, arguments)?.pop().ok_or("a function without a result")?;
+    match result.error() {
+        Some(error) => Err(error.message.clone().into()),
+        None => Ok(result),
+    }
+}
+
+fn main() -> Outcome {
+    let scores_path = env::args().nth(1).ok_or("the first argument must be a file for the scores")?;
+    let queue = work_queue::from_str("mstd:2").map_err(|error| error.to_string())?;
+    let runtime = Runtime::builder().work_queue(queue).build().map_err(|errors| errors.to_string())?;
+    let program = runtime
+        .load("resnet50.mlir", resnet50::program(EXTENT).into_bytes())
+        .map_err(|errors| errors.to_string())?;
+    let mut filters = Vec::new();
+    for (at, layer) in resnet50::layers().iter().enumerate() {
+        let weights = resnet50::seeded_weights(layer, at, SEED);
+        let extents = [layer.window, layer.window, layer.in_channels, layer.out_channels];
+        let filter = tensor(&runtime, &extents, &weights.filter)?;
+        let bias = tensor(&runtime, &extents[3..], &weights.bias)?;
+        filters.push(call(&program, "pack", vec![filter, bias])?);
+    }
+    for line in io::stdin().lines() {
+        let batch: usize = line?.trim().parse()?;
+        let images = resnet50::seeded_images(batch, EXTENT, SEED);
+        let images = tensor(&runtime, &[batch, EXTENT, EXTENT, 3], &images)?;
+        let arguments = [images].into_iter().chain(filters.iter().cloned()).collect();
+        let start = Instant::now();
+        let result = call(&program, "infer", arguments)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let scores = result.get::<HostTensor>().ok_or("no tensor")?.dense()?.read::<f32>(&ME)?.to_vec();
+        fs::write(&scores_path, scores.iter().flat_map(|score| score.to_le_bytes()).collect::<Vec<u8>>())?;
+        println!("{seconds}");
+    }
+    Ok(())
+}
