@@ -7,7 +7,7 @@ use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatis
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, compute, float_attr, invalid, unsupported, with_type};
-use super::window::{check_layout, images};
+use super::window::{Layout, check_layout};
 use crate::{CpuCall, CpuResult, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf.FusedBatchNorm");
@@ -15,11 +15,11 @@ static ME: Accessor = Accessor::new("tf.FusedBatchNorm");
 /// What TensorFlow adds to variances if programs do not say.
 const EPSILON: f64 = 1e-4;
 
-fn epsilon(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
+pub(super) fn epsilon(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     Ok(float_attr(attrs, "epsilon")?.unwrap_or(EPSILON))
 }
 
-fn is_training(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
+pub(super) fn is_training(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
     Ok(attrs.optional("is_training")?.unwrap_or(true))
 }
 
@@ -38,10 +38,9 @@ fn check_channels(tensor: &TensorMetadata, channels: usize, what: &str) -> Resul
 }
 
 /// The results of `tf.FusedBatchNorm` and of its successors, which have one more.
-fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Described {
+pub(super) fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Described {
     let [x, scale, offset, mean, variance] = call.take()?;
-    check_layout(call.attrs, "tf.FusedBatchNorm")?;
-    let [_, _, _, channels] = images(&x.shape, "input")?;
+    let [_, _, _, channels] = Layout::of(call.attrs)?.images(&x.shape, "input")?;
     check_channels(scale, channels, "scale")?;
     check_channels(offset, channels, "offset")?;
     // In training, empty ones mean that there is nothing to average with.
@@ -116,6 +115,7 @@ fn averaged(old: &[f32], new: &[f32], weight: f32) -> Vec<f32> {
 }
 
 fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    check_layout(call.attrs, "tf.FusedBatchNorm")?;
     let [x, scale, offset, mean, variance] = call.dense()?;
     let [scale, offset, old_mean, old_variance] = [scale, offset, mean, variance].map(|t| t.read::<f32>(&ME));
     let (scale, offset, old_mean, old_variance) = (scale?, offset?, old_mean?, old_variance?);
@@ -156,8 +156,7 @@ fn gradient_metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Describ
         [dy, x, scale, mean, variance]
     };
     let [dy, x, scale, mean, variance] = arguments;
-    check_layout(call.attrs, "tf.FusedBatchNormGrad")?;
-    let [_, _, _, channels] = images(&x.shape, "input")?;
+    let [_, _, _, channels] = Layout::of(call.attrs)?.images(&x.shape, "input")?;
     if dy != x {
         return Err(invalid(format!("x and y_backprop must have the same type and shape, got {x} and {dy}")));
     }
@@ -170,6 +169,7 @@ fn gradient_metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Describ
 
 /// The gradients with respect to operand, scale and offset. Only for images of f32.
 fn gradient(call: &CpuCall<'_>) -> Computed {
+    check_layout(call.attrs, "tf.FusedBatchNormGrad")?;
     let mut dense = Vec::new();
     for argument in call.arguments.iter().take(5) {
         dense.push(argument.dense()?);

@@ -8,14 +8,14 @@ use tfrt_math::{
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_type};
-use super::window::{check_fit, check_layout, extent, images, padding};
+use super::window::{Layout, check_fit, check_layout, extent, four, padding};
 use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf convolution");
 
 /// How a filter's third and fourth dimension are to be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Input channels of a group, output channels.
     Full,
     /// Input channels, output channels for each of them.
@@ -23,15 +23,15 @@ enum Kind {
 }
 
 /// The convolution of images by filters of these shapes under an op's attributes, and the shape of its result.
-fn convolution(
+pub(super) fn convolution(
     attrs: &OpAttrs,
-    (op, kind): (&str, Kind),
+    kind: Kind,
     input: &TensorShape,
     filter: &TensorShape,
 ) -> Result<(Conv2dShape, TensorShape), Diagnostic> {
-    check_layout(attrs, op)?;
-    let [batch, height, width, channels] = images(input, "input")?;
-    let [rows, cols, depth, last] = images(filter, "filter")?;
+    let layout = Layout::of(attrs)?;
+    let [batch, height, width, channels] = layout.images(input, "input")?;
+    let [rows, cols, depth, last] = four(filter, "filter")?;
     let (groups, outputs) = match kind {
         Kind::Full => {
             if depth == 0 || channels % depth != 0 {
@@ -61,7 +61,7 @@ fn convolution(
     let (input, window) = (Extent2::new(height, width), Extent2::new(rows, cols));
     let shape = Conv2dShape {
         groups: groups.max(1),
-        strides: extent(attrs, "strides", false)?,
+        strides: extent(attrs, "strides", true)?,
         dilations: extent(attrs, "dilations", true)?,
         ..Conv2dShape::new((batch, input, channels), (window, outputs), padding(attrs)?)
     };
@@ -69,7 +69,7 @@ fn convolution(
     let covered = Extent2::new(covered(rows, shape.dilations.height), covered(cols, shape.dilations.width));
     check_fit(input, covered, shape.strides, shape.padding)?;
     let output = shape.output().map_err(shape_error)?;
-    Ok((shape, TensorShape::new(&[batch, output.height, output.width, outputs])?))
+    Ok((shape, layout.shape([batch, output.height, output.width, outputs])?))
 }
 
 fn same_types(input: &TensorMetadata, filter: &TensorMetadata) -> Result<(), Diagnostic> {
@@ -82,7 +82,7 @@ fn same_types(input: &TensorMetadata, filter: &TensorMetadata) -> Result<(), Dia
 fn forward_metadata(call: MetadataCall<'_>, what: (&str, Kind)) -> Described {
     let [input, filter] = call.take()?;
     same_types(input, filter)?;
-    let (_, output) = convolution(call.attrs, what, &input.shape, &filter.shape)?;
+    let (_, output) = convolution(call.attrs, what.1, &input.shape, &filter.shape)?;
     one(TensorMetadata::new(input.dtype, output))
 }
 
@@ -113,7 +113,8 @@ fn forward<T: Element + ConvElement>(
 
 fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, filter] = call.dense()?;
-    let (shape, _) = convolution(call.attrs, what, input.shape(), filter.shape())?;
+    check_layout(call.attrs, what.0)?;
+    let (shape, _) = convolution(call.attrs, what.1, input.shape(), filter.shape())?;
     with_type!(
         input.dtype(),
         what.0,
@@ -148,7 +149,7 @@ fn fused_metadata(call: MetadataCall<'_>) -> Described {
     same_types(input, filter)?;
     same_types(input, bias)?;
     fused_activation(call.attrs)?;
-    let (shape, output) = convolution(call.attrs, FUSED, &input.shape, &filter.shape)?;
+    let (shape, output) = convolution(call.attrs, FUSED.1, &input.shape, &filter.shape)?;
     if bias.shape.dims() != [shape.out_channels] {
         return Err(invalid(format!(
             "bias must have {} elements, got shape {}",
@@ -160,7 +161,8 @@ fn fused_metadata(call: MetadataCall<'_>) -> Described {
 
 fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
     let [input, filter, bias] = call.dense()?;
-    let (shape, _) = convolution(call.attrs, FUSED, input.shape(), filter.shape())?;
+    check_layout(call.attrs, FUSED.0)?;
+    let (shape, _) = convolution(call.attrs, FUSED.1, input.shape(), filter.shape())?;
     let activation = fused_activation(call.attrs)?;
     with_float!(input.dtype(), FUSED.0, |T| {
         forward::<T>(call, &shape, [input, filter], Some(bias), activation)
@@ -187,7 +189,8 @@ fn check_gradient(gradient: &DenseHostTensor, expected: &TensorShape) -> Result<
 fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [sizes, filter, gradient] = call.dense()?;
     let out = sized(call, sizes, filter)?;
-    let (shape, output) = convolution(call.attrs, what, out.shape(), filter.shape())?;
+    check_layout(call.attrs, what.0)?;
+    let (shape, output) = convolution(call.attrs, what.1, out.shape(), filter.shape())?;
     check_gradient(gradient, &output)?;
     with_float!(filter.dtype(), what.0, |T| {
         let plan = ConvBackwardInput::<T>::new(&shape, workers(call.cx)).map_err(shape_error)?;
@@ -201,7 +204,8 @@ fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
 fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, sizes, gradient] = call.dense()?;
     let out = sized(call, sizes, input)?;
-    let (shape, output) = convolution(call.attrs, what, input.shape(), out.shape())?;
+    check_layout(call.attrs, what.0)?;
+    let (shape, output) = convolution(call.attrs, what.1, input.shape(), out.shape())?;
     check_gradient(gradient, &output)?;
     with_float!(input.dtype(), what.0, |T| {
         let plan = ConvBackwardFilter::<T>::new(&shape, workers(call.cx));

@@ -9,15 +9,15 @@ use tfrt_math::{
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_number};
-use super::window::{check_fit, check_layout, extent, images, padding};
+use super::window::{Layout, check_fit, check_layout, extent, padding};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf pooling");
 
 /// The pooling of images of this shape under an op's attributes, and the shape of its result.
-fn pooling(attrs: &OpAttrs, op: &str, input: &TensorShape) -> Result<(PoolShape, TensorShape), Diagnostic> {
-    check_layout(attrs, op)?;
-    let [batch, height, width, channels] = images(input, "tensor_in")?;
+pub(super) fn pooling(attrs: &OpAttrs, input: &TensorShape) -> Result<(PoolShape, TensorShape), Diagnostic> {
+    let layout = Layout::of(attrs)?;
+    let [batch, height, width, channels] = layout.images(input, "tensor_in")?;
     let shape = PoolShape {
         batch,
         input: Extent2::new(height, width),
@@ -33,12 +33,12 @@ fn pooling(attrs: &OpAttrs, op: &str, input: &TensorShape) -> Result<(PoolShape,
     }
     check_fit(shape.input, shape.window, shape.strides, shape.padding)?;
     let output = shape.output().map_err(shape_error)?;
-    Ok((shape, TensorShape::new(&[batch, output.height, output.width, channels])?))
+    Ok((shape, layout.shape([batch, output.height, output.width, channels])?))
 }
 
-fn forward_metadata(call: MetadataCall<'_>, op: &str) -> Described {
+fn forward_metadata(call: MetadataCall<'_>) -> Described {
     let [input] = call.take()?;
-    one(TensorMetadata::new(input.dtype, pooling(call.attrs, op, &input.shape)?.1))
+    one(TensorMetadata::new(input.dtype, pooling(call.attrs, &input.shape)?.1))
 }
 
 /// Runs a plan from the one argument's elements to the result's.
@@ -53,13 +53,15 @@ where
 
 fn max_pool(call: &CpuCall<'_>) -> Computed {
     let [input] = call.dense()?;
-    let (shape, _) = pooling(call.attrs, "tf.MaxPool", input.shape())?;
+    check_layout(call.attrs, "tf.MaxPool")?;
+    let (shape, _) = pooling(call.attrs, input.shape())?;
     with_number!(input.dtype(), "tf.MaxPool", |T| forward::<T, _>(call, MaxPool::<T>::new(&shape)))
 }
 
 fn avg_pool(call: &CpuCall<'_>) -> Computed {
     let [input] = call.dense()?;
-    let (shape, _) = pooling(call.attrs, "tf.AvgPool", input.shape())?;
+    check_layout(call.attrs, "tf.AvgPool")?;
+    let (shape, _) = pooling(call.attrs, input.shape())?;
     with_float!(input.dtype(), "tf.AvgPool", |T| forward::<T, _>(call, AvgPool::<T>::new(&shape, false)))
 }
 
@@ -72,7 +74,7 @@ fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), 
 
 fn max_pool_grad_metadata(call: MetadataCall<'_>) -> Described {
     let [input, output, gradient] = call.take()?;
-    let (_, expected) = pooling(call.attrs, "tf.MaxPoolGrad", &input.shape)?;
+    let (_, expected) = pooling(call.attrs, &input.shape)?;
     check_gradient(&output.shape, &expected)?;
     check_gradient(&gradient.shape, &expected)?;
     if input.dtype != output.dtype || input.dtype != gradient.dtype {
@@ -83,7 +85,8 @@ fn max_pool_grad_metadata(call: MetadataCall<'_>) -> Described {
 
 fn max_pool_grad(call: &CpuCall<'_>) -> Computed {
     let [input, _, gradient] = call.dense()?;
-    let (shape, pooled) = pooling(call.attrs, "tf.MaxPoolGrad", input.shape())?;
+    check_layout(call.attrs, "tf.MaxPoolGrad")?;
+    let (shape, pooled) = pooling(call.attrs, input.shape())?;
     let out = call.allocate(0)?;
     with_number!(input.dtype(), "tf.MaxPoolGrad", |T| {
         let count = pooled.num_elements()?;
@@ -101,7 +104,8 @@ fn max_pool_grad(call: &CpuCall<'_>) -> Computed {
 fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
     let [sizes, gradient] = call.dense()?;
     let input = shape_of(&integers(&HostTensor::from(sizes.clone()), "orig_input_shape")?)?;
-    let (shape, expected) = pooling(call.attrs, "tf.AvgPoolGrad", &input)?;
+    check_layout(call.attrs, "tf.AvgPoolGrad")?;
+    let (shape, expected) = pooling(call.attrs, &input)?;
     check_gradient(gradient.shape(), &expected)?;
     let metadata = TensorMetadata::new(gradient.dtype(), input);
     let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
@@ -113,8 +117,8 @@ fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.MaxPool").metadata(|call| forward_metadata(call, "tf.MaxPool")).cpu(|call| max_pool(&call));
-    ops.add("tf.AvgPool").metadata(|call| forward_metadata(call, "tf.AvgPool")).cpu(|call| avg_pool(&call));
+    ops.add("tf.MaxPool").metadata(forward_metadata).cpu(|call| max_pool(&call));
+    ops.add("tf.AvgPool").metadata(forward_metadata).cpu(|call| avg_pool(&call));
     ops.add("tf.MaxPoolGrad").metadata(max_pool_grad_metadata).cpu(|call| max_pool_grad(&call));
     ops.add("tf.AvgPoolGrad").cpu(|call| avg_pool_grad(&call));
 }

@@ -7,27 +7,78 @@ use tfrt_tensor::TensorShape;
 use super::support::invalid;
 use crate::OpAttrs;
 
-/// Batch, height, width and channels of a tensor of images.
+/// The order of a tensor of images' dimensions, as attribute `data_format` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Batch, height, width, channels.
+    Nhwc,
+    /// Batch, channels, height, width.
+    Nchw,
+}
+
+impl Layout {
+    /// The layout an op's attributes name: `NHWC` without one.
+    ///
+    /// # Errors
+    /// InvalidArgument for other names.
+    pub(super) fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+        match attrs.optional("data_format")? {
+            None | Some("NHWC") => Ok(Self::Nhwc),
+            Some("NCHW") => Ok(Self::Nchw),
+            Some(other) => Err(invalid(format!("'{other}' is no data_format: NHWC and NCHW are"))),
+        }
+    }
+
+    /// What is given for each dimension of this layout, in the order batch, height, width, channels.
+    fn ordered<T>(self, [first, second, third, last]: [T; 4]) -> [T; 4] {
+        match self {
+            Self::Nhwc => [first, second, third, last],
+            Self::Nchw => [first, third, last, second],
+        }
+    }
+
+    /// Batch, height, width and channels of a tensor of images.
+    ///
+    /// # Errors
+    /// InvalidArgument unless it has four dimensions.
+    pub(super) fn images(self, shape: &TensorShape, what: &str) -> Result<[usize; 4], Diagnostic> {
+        four(shape, what).map(|dims| self.ordered(dims))
+    }
+
+    /// The shape of a tensor of images.
+    ///
+    /// # Errors
+    /// InvalidArgument if it has too many elements.
+    pub(super) fn shape(
+        self,
+        [batch, height, width, channels]: [usize; 4],
+    ) -> Result<TensorShape, Diagnostic> {
+        match self {
+            Self::Nhwc => TensorShape::new(&[batch, height, width, channels]),
+            Self::Nchw => TensorShape::new(&[batch, channels, height, width]),
+        }
+    }
+}
+
+/// The four dimensions of a tensor.
 ///
 /// # Errors
-/// InvalidArgument unless it has four dimensions.
-pub(super) fn images(shape: &TensorShape, what: &str) -> Result<[usize; 4], Diagnostic> {
+/// InvalidArgument unless it has four.
+pub(super) fn four(shape: &TensorShape, what: &str) -> Result<[usize; 4], Diagnostic> {
     shape
         .dims()
         .try_into()
         .map_err(|_| invalid(format!("{what} must be 4-dimensional, got a tensor of shape {shape}")))
 }
 
-/// Whether images are `NHWC`, the only layout these ops compute in host memory.
+/// Refuses images that are not `NHWC`, the only layout these ops compute in host memory.
 ///
 /// # Errors
 /// InvalidArgument for other layouts.
 pub(super) fn check_layout(attrs: &OpAttrs, op: &str) -> Result<(), Diagnostic> {
-    match attrs.optional::<&str>("data_format")? {
-        None | Some("NHWC") => Ok(()),
-        Some(other) => {
-            Err(invalid(format!("{op} supports only data_format NHWC in host memory, got {other}")))
-        }
+    match Layout::of(attrs)? {
+        Layout::Nhwc => Ok(()),
+        Layout::Nchw => Err(invalid(format!("{op} supports only data_format NHWC in host memory, got NCHW"))),
     }
 }
 
@@ -42,9 +93,10 @@ pub(super) fn extent(attrs: &OpAttrs, name: &str, is_optional: bool) -> Result<E
         None if is_optional => return Ok(Extent2::new(1, 1)),
         None => return Err(invalid(format!("attribute '{name}' is missing"))),
     };
-    let &[batch, height, width, channels] = values else {
+    let &[first, second, third, last] = values else {
         return Err(invalid(format!("'{name}' must have 4 elements, got {}", values.len())));
     };
+    let [batch, height, width, channels] = Layout::of(attrs)?.ordered([first, second, third, last]);
     if batch != 1 || channels != 1 {
         return Err(invalid(format!("'{name}' must be 1 in the batch and depth dimensions, got {values:?}")));
     }
@@ -65,9 +117,13 @@ pub(super) fn padding(attrs: &OpAttrs) -> Result<Padding, Diagnostic> {
         "SAME" => Padding::Same,
         "VALID" => Padding::Valid,
         "EXPLICIT" => {
-            let side = |at: usize| explicit.get(at).and_then(|&n| usize::try_from(n).ok());
-            return match (explicit, side(2), side(3), side(4), side(5)) {
-                (&[0, 0, _, _, _, _, 0, 0], Some(top), Some(bottom), Some(left), Some(right)) => {
+            let pair = |at: usize| {
+                let side = |at: usize| explicit.get(at).and_then(|&n| usize::try_from(n).ok());
+                Some([side(at)?, side(at + 1)?])
+            };
+            let pairs = Layout::of(attrs)?.ordered([pair(0), pair(2), pair(4), pair(6)]);
+            return match (explicit.len(), pairs) {
+                (8, [Some([0, 0]), Some([top, bottom]), Some([left, right]), Some([0, 0])]) => {
                     Ok(Padding::Explicit { top, bottom, left, right })
                 }
                 _ => Err(invalid(format!(

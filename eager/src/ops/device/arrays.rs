@@ -29,7 +29,11 @@ fn instructions(call: &DeviceCall<'_>, attribute: &str) -> Result<HostTensor, Di
 }
 
 /// A tensor with its axes in another order.
-fn permuted(call: &DeviceCall<'_>, x: &DeviceTensor, order: &[usize]) -> DeviceOpResult<DeviceTensor> {
+pub(super) fn permuted(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    order: &[usize],
+) -> DeviceOpResult<DeviceTensor> {
     let dims: Vec<usize> = order.iter().map(|&axis| x.shape().dims()[axis]).collect();
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
     let permutation = Permutation::new(&extents(x), order)?;

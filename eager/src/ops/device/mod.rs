@@ -6,6 +6,7 @@
 mod arrays;
 mod elementwise;
 mod linear;
+mod network;
 pub(super) mod test_ops;
 
 use smallvec::SmallVec;
@@ -62,6 +63,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     arrays::register(ops);
     elementwise::register(ops);
     linear::register(ops);
+    network::register(ops);
     test_ops::register(ops);
     for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot"] {
         ops.extend(name).device(identity);

@@ -1,0 +1,257 @@
+//! Convolution through the device's DNN library, pooling and batch normalization by our CUDA kernels.
+//!
+//! All of it computes on NHWC images; those of other layouts are brought there and back.
+
+use smallvec::smallvec;
+use tfrt_cuda::{
+    front::DnnTensor,
+    hal::{Convolution, Scaling, TensorLayout},
+};
+use tfrt_host::{AsyncValue, DType, Diagnostic};
+use tfrt_kernels::device::{Activation, Affine, Padded, PoolingWindow, WindowPosition};
+use tfrt_math::{Extent2, Padding};
+use tfrt_tensor::{TensorMetadata, TensorShape};
+
+use super::{Queued, arrays::permuted, count, extents, unsupported};
+use crate::{
+    CpuResult, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry,
+    ops::{
+        batch_norm::{epsilon, is_training, metadata as batch_norm_metadata},
+        convolution::{Kind, convolution},
+        pooling::pooling,
+        support::{Described, invalid},
+        window::Layout,
+    },
+};
+
+/// The images of an argument as NHWC.
+fn to_nhwc(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    match Layout::of(call.attrs)? {
+        Layout::Nhwc => Ok(x.clone()),
+        Layout::Nchw => permuted(call, x, &[0, 2, 3, 1]),
+    }
+}
+
+/// NHWC images in the layout that the program wants.
+fn from_nhwc(call: &DeviceCall<'_>, y: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    match Layout::of(call.attrs)? {
+        Layout::Nhwc => Ok(y),
+        Layout::Nchw => permuted(call, &y, &[0, 3, 1, 2]),
+    }
+}
+
+/// Rows and columns of padding before and after: top, bottom, left, right.
+fn paddings(
+    padding: Padding,
+    input: Extent2,
+    output: Extent2,
+    covered: Extent2,
+    strides: Extent2,
+) -> [usize; 4] {
+    match padding {
+        Padding::Valid => [0; 4],
+        Padding::Explicit { top, bottom, left, right } => [top, bottom, left, right],
+        Padding::Same => {
+            let around = |input: usize, output: usize, covered: usize, stride: usize| {
+                let all = (output.saturating_sub(1) * stride + covered).saturating_sub(input);
+                [all / 2, all - all / 2]
+            };
+            let [top, bottom] = around(input.height, output.height, covered.height, strides.height);
+            let [left, right] = around(input.width, output.width, covered.width, strides.width);
+            [top, bottom, left, right]
+        }
+    }
+}
+
+/// NHWC images, described in the order N, C, H, W.
+fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> {
+    let &[n, h, w, c] = extents(tensor).as_slice() else {
+        return Err(invalid("images have four dimensions"));
+    };
+    let strides = vec![h * w * c, 1, w * c, c];
+    Ok(TensorLayout { dtype: tensor.dtype(), dims: vec![n, c, h, w], strides })
+}
+
+fn conv2d(call: &DeviceCall<'_>) -> Queued {
+    let [x, filter] = call.tensors()?;
+    let (shape, result) = convolution(call.attrs, Kind::Full, x.shape(), filter.shape())?;
+    let dtype = x.dtype();
+    let compute = match dtype {
+        DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+        DType::F64 => DType::F64,
+        other => return Err(unsupported("tf.Conv2D", other).into()),
+    };
+    let output = shape.output().map_err(|error| invalid(error.to_string()))?;
+    let nhwc = TensorShape::new(&[shape.batch, output.height, output.width, shape.out_channels])?;
+    let y = call.allocate_as(&TensorMetadata::new(dtype, nhwc))?;
+    if result.num_elements()? == 0 {
+        return Ok(from_nhwc(call, y)?.into());
+    }
+    if x.shape().num_elements()? == 0 || filter.shape().num_elements()? == 0 {
+        // A sum of nothing.
+        call.queue.kernels().fill(call.queue.stream(), dtype, y.buffer(), count(&y)?, 0.0)?;
+        return Ok(from_nhwc(call, y)?.into());
+    }
+    let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
+    let covered = Extent2::new(
+        covered(shape.filter.height, shape.dilations.height),
+        covered(shape.filter.width, shape.dilations.width),
+    );
+    let mut x = to_nhwc(call, x)?;
+    let [mut top, bottom, mut left, right] =
+        paddings(shape.padding, shape.input, output, covered, shape.strides);
+    if top != bottom || left != right {
+        // The library pads both sides alike.
+        x = bordered(call, &x, [top, bottom, left, right])?;
+        (top, left) = (0, 0);
+    }
+    // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: extents are named in the order K, C, R, S.
+    let filter = permuted(call, filter, &[3, 0, 1, 2])?;
+    let geometry = Convolution {
+        padding: vec![top as u64, left as u64],
+        strides: vec![shape.strides.height as u64, shape.strides.width as u64],
+        dilations: vec![shape.dilations.height as u64, shape.dilations.width as u64],
+        groups: shape.groups as u64,
+        cross_correlation: true,
+        compute,
+        algorithm: -1,
+    };
+    let (of_x, of_filter, of_y) = (images(&x)?, images(&filter)?, images(&y)?);
+    let operands = [
+        DnnTensor::new(&of_x, x.buffer()),
+        DnnTensor::new(&of_filter, filter.buffer()),
+        DnnTensor::new(&of_y, y.buffer()),
+    ];
+    call.queue.dnn()?.convolution_forward(&geometry, Scaling::ONE, operands, None, None, None)?;
+    Ok(from_nhwc(call, y)?.into())
+}
+
+/// NHWC images with a border of zeros: top, bottom, left, right.
+fn bordered(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    [top, bottom, left, right]: [usize; 4],
+) -> DeviceOpResult<DeviceTensor> {
+    let around = [(0, 0), (top, bottom), (left, right), (0, 0)];
+    let dims: Vec<usize> =
+        x.shape().dims().iter().zip(around).map(|(dim, (before, after))| dim + before + after).collect();
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
+    let padded = Padded::new(&extents(x), &around.map(|(before, after)| (before as u64, after as u64)))?;
+    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &padded, 0.0)?;
+    Ok(y)
+}
+
+/// Which pooling.
+#[derive(Clone, Copy)]
+enum Pool {
+    Max,
+    Average,
+}
+
+fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
+    let [x] = call.tensors()?;
+    let (shape, _) = pooling(call.attrs, x.shape())?;
+    let output = shape.output().map_err(|error| invalid(error.to_string()))?;
+    let [top, _, left, _] = paddings(shape.padding, shape.input, output, shape.window, shape.strides);
+    let number = |n: usize| u32::try_from(n).map_err(|_| invalid("an image is too large for a device"));
+    let position =
+        |e: Extent2| Ok::<_, Diagnostic>(WindowPosition { y: number(e.height)?, x: number(e.width)? });
+    let window = PoolingWindow {
+        batch: number(shape.batch)?,
+        input: position(shape.input)?,
+        channels: number(shape.channels)?,
+        output: position(output)?,
+        window: position(shape.window)?,
+        strides: position(shape.strides)?,
+        dilations: WindowPosition { y: 1, x: 1 },
+        padding: position(Extent2::new(top, left))?,
+    };
+    let nhwc = TensorShape::new(&[shape.batch, output.height, output.width, shape.channels])?;
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), nhwc))?;
+    let x = to_nhwc(call, x)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    match kind {
+        Pool::Max => kernels.max_pool(stream, x.dtype(), y.buffer(), None, x.buffer(), &window)?,
+        Pool::Average => kernels.average_pool(stream, x.dtype(), y.buffer(), x.buffer(), false, &window)?,
+    }
+    Ok(from_nhwc(call, y)?.into())
+}
+
+/// `activation((x - mean) · scale / √(variance + epsilon) + offset + side)`, with known statistics, which are results too.
+fn batch_norm(call: &DeviceCall<'_>, side: Option<&DeviceTensor>, activation: Activation) -> Queued {
+    let (x, scale, offset) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    let (mean, variance) = (call.tensor(3)?, call.tensor(4)?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let x = to_nhwc(call, x)?;
+    let side = side.map(|side| to_nhwc(call, side)).transpose()?;
+    let y = call.allocate_as(&x.metadata())?;
+    let channels = count(scale)?;
+    let (factor, addend) = (call.scratch(channels * 4)?, call.scratch(channels * 4)?);
+    let parameters = [mean.buffer(), variance.buffer(), scale.buffer(), offset.buffer()];
+    let epsilon = epsilon(call.attrs)? as f32;
+    kernels.fold_batch_norm(stream, [&factor, &addend], parameters, channels, epsilon)?;
+    let affine = Affine {
+        rows: count(&x)?.checked_div(channels).unwrap_or(0),
+        channels,
+        residual: side.as_ref().map(DeviceTensor::buffer),
+        activation,
+    };
+    let (y_buffer, x_buffer) = (y.buffer(), x.buffer());
+    kernels.scale_shift_activation(stream, x.dtype(), y_buffer, x_buffer, [&factor, &addend], affine)?;
+    let mut tensors = smallvec![AsyncValue::new(from_nhwc(call, y)?)];
+    for (index, metadata) in call.results.iter().enumerate().skip(1) {
+        // Mean and variance, twice; what is reserved beyond that is empty or not used.
+        let tensor = match index {
+            1 | 3 => mean.reshape(&metadata.shape)?,
+            2 | 4 => variance.reshape(&metadata.shape)?,
+            _ => call.allocate(index)?,
+        };
+        tensors.push(AsyncValue::new(tensor));
+    }
+    Ok(CpuResult { tensors, done: None })
+}
+
+fn fused_batch_norm(call: &DeviceCall<'_>) -> Queued {
+    if is_training(call.attrs)? {
+        return Err(invalid("tf.FusedBatchNorm on a device does not train: is_training must be false").into());
+    }
+    batch_norm(call, None, Activation::Identity)
+}
+
+/// The metadata of batch normalization with known statistics and what follows it.
+fn extended_metadata(call: MetadataCall<'_>) -> Described {
+    let (five, side) = match call.arguments {
+        [_, _, _, _, _] => (call.arguments, None),
+        [five @ .., side] if five.len() == 5 => (five, Some(side)),
+        other => return Err(invalid(format!("the op takes 5 or 6 arguments, got {}", other.len()))),
+    };
+    if let Some(side) = side.filter(|side| **side != five[0]) {
+        return Err(invalid(format!("the side input must be like the images: {side} and {}", five[0])));
+    }
+    activation(call)?;
+    batch_norm_metadata(MetadataCall { arguments: five, attrs: call.attrs }, true)
+}
+
+fn activation(call: MetadataCall<'_>) -> Result<Activation, Diagnostic> {
+    match call.attrs.optional("activation_mode")?.unwrap_or("Identity") {
+        "Identity" => Ok(Activation::Identity),
+        "Relu" => Ok(Activation::Relu),
+        other => Err(invalid(format!("'{other}' is no activation_mode: Identity and Relu are"))),
+    }
+}
+
+fn extended_batch_norm(call: &DeviceCall<'_>) -> Queued {
+    let side = (call.arguments.len() == 6).then(|| call.tensor(5)).transpose()?;
+    let activation = activation(MetadataCall { arguments: &[], attrs: call.attrs })?;
+    batch_norm(call, side, activation)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.extend("tf.Conv2D").device(conv2d);
+    ops.extend("tf.MaxPool").device(|call| pool(call, Pool::Max));
+    ops.extend("tf.AvgPool").device(|call| pool(call, Pool::Average));
+    for name in ["tf.FusedBatchNorm", "tf.FusedBatchNormV2", "tf.FusedBatchNormV3"] {
+        ops.extend(name).device(fused_batch_norm);
+    }
+    ops.add("tf._FusedBatchNormEx").metadata(extended_metadata).device(extended_batch_norm);
+}
