@@ -53,9 +53,16 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("/wo", "rk/"),
 ];
 
-/// Crates, and benches, that may contain unsafe code, where a file says so by name.
-const UNSAFE_IN: &[&str] =
-    &["host/", "cuda/", "plugin/", "examples/", "benches/math.rs", "benches/plugin.rs"];
+/// Crates, benches and tests that may contain unsafe code, where a file says so by name.
+const UNSAFE_IN: &[&str] = &[
+    "host/",
+    "cuda/",
+    "plugin/",
+    "examples/",
+    "benches/math.rs",
+    "benches/plugin.rs",
+    "eager/tests/calls.rs",
+];
 
 #[test]
 fn files_are_tidy() {
