@@ -17,8 +17,8 @@ use tfrt_host::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use crate::{
-    CoreRuntime, CpuCall, CpuResult, Device, DeviceArgument, DeviceTensor, Forms, MetadataCall, OpAttrs,
-    OpInvocation, Results, TensorHandle, on_device, op::fail, registry::Op, tensor_handle::host_tensor,
+    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceTensor, Forms, MetadataCall, OpAttrs, OpInvocation,
+    OpResult, Results, TensorHandle, on_device, op::fail, registry::Op, tensor_handle::host_tensor,
 };
 
 static CONVERT: Accessor = Accessor::new("conversion to a dense tensor");
@@ -126,7 +126,7 @@ fn run(
     cx: &ExecutionContext,
     arguments: SmallVec<[AsyncValue; 4]>,
     (attrs, metadata, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
-) -> Result<CpuResult, Diagnostic> {
+) -> Result<OpResult, Diagnostic> {
     if let Some(reason) = cx.request().cancellation() {
         return Err(reason.clone().into());
     }
@@ -285,7 +285,7 @@ pub(crate) fn keep(
     cx: &ExecutionContext,
     results: SmallVec<[IndirectPromise; 2]>,
     done: Option<Promise<Chain>>,
-    outcome: Result<CpuResult, Arc<Diagnostic>>,
+    outcome: Result<OpResult, Arc<Diagnostic>>,
 ) {
     match outcome {
         Ok(result) if result.tensors.len() == results.len() => {

@@ -32,5 +32,5 @@ pub use op_attrs::{AttrValue, FromAttr, OpAttrs};
 pub use op_handler::{
     CompositeOp, CpuOpHandler, DeviceOpHandler, LoggingOpHandler, NullOpHandler, OpHandler,
 };
-pub use registry::{CpuCall, CpuFn, CpuResult, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry};
+pub use registry::{CpuCall, CpuFn, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry, OpResult};
 pub use tensor_handle::TensorHandle;

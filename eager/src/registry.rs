@@ -95,14 +95,14 @@ pub(crate) fn wrong_count(expected: usize, got: usize) -> Diagnostic {
 
 /// What an implementation gives.
 #[derive(Debug, Default)]
-pub struct CpuResult {
+pub struct OpResult {
     /// The results, each a [`HostTensor`] that may still be computed.
     pub tensors: SmallVec<[AsyncValue; 2]>,
     /// When what the op does beyond its results is done; none for ops that do nothing.
     pub done: Option<AsyncValueRef<Chain>>,
 }
 
-impl From<AsyncValueRef<HostTensor>> for CpuResult {
+impl From<AsyncValueRef<HostTensor>> for OpResult {
     fn from(tensor: AsyncValueRef<HostTensor>) -> Self {
         Self { tensors: smallvec![tensor.into_untyped()], done: None }
     }
@@ -110,7 +110,7 @@ impl From<AsyncValueRef<HostTensor>> for CpuResult {
 
 macro_rules! single_results {
     ($($tensor:ty),+) => {$(
-        impl From<$tensor> for CpuResult {
+        impl From<$tensor> for OpResult {
             fn from(tensor: $tensor) -> Self {
                 Self { tensors: smallvec![AsyncValue::new(HostTensor::from(tensor))], done: None }
             }
@@ -120,14 +120,14 @@ macro_rules! single_results {
 
 single_results!(HostTensor, DenseHostTensor, ScalarHostTensor, CooHostTensor, StringHostTensor);
 
-impl From<Chain> for CpuResult {
+impl From<Chain> for OpResult {
     fn from(chain: Chain) -> Self {
         Self { tensors: SmallVec::new(), done: Some(chain.into()) }
     }
 }
 
 /// Computes an op's results in host memory.
-pub type CpuFn = fn(CpuCall<'_>) -> Result<CpuResult, Diagnostic>;
+pub type CpuFn = fn(CpuCall<'_>) -> Result<OpResult, Diagnostic>;
 
 /// Forms of tensors, besides dense ones, that an op's implementation takes as they are. Others are converted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

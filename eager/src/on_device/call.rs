@@ -8,13 +8,13 @@ use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext, IndirectPromise, Promi
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use super::{DeviceQueue, DeviceTensor};
-use crate::{CpuResult, OpAttrs, dispatch::keep, registry::wrong_count};
+use crate::{OpAttrs, OpResult, dispatch::keep, registry::wrong_count};
 
 static UPLOAD: Accessor = Accessor::new("copy to a device");
 
 /// Computes an op's results on a device: checks, asks for memory, queues the work and returns. It may be called a second
 /// time for the same results if it could not have its memory at once, so it changes nothing but its results.
-pub type DeviceFn = fn(&DeviceCall<'_>) -> DeviceOpResult<CpuResult>;
+pub type DeviceFn = fn(&DeviceCall<'_>) -> DeviceOpResult<OpResult>;
 
 /// Which arguments of an op stay in host memory when it runs on a device: those that say what to do, as axes and paddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,7 +208,7 @@ fn upload(
     DeviceTensor::from_host(&dense, queue, may_block)
 }
 
-impl From<DeviceTensor> for CpuResult {
+impl From<DeviceTensor> for OpResult {
     fn from(tensor: DeviceTensor) -> Self {
         Self { tensors: SmallVec::from_iter([AsyncValue::new(tensor)]), done: None }
     }
@@ -230,7 +230,7 @@ impl Launch {
         attrs: &OpAttrs,
         results: &[TensorMetadata],
         may_block: bool,
-    ) -> DeviceOpResult<CpuResult> {
+    ) -> DeviceOpResult<OpResult> {
         let _entered = origin::enter(cx);
         for (index, argument) in self.arguments.iter_mut().enumerate() {
             if self.host_arguments.stays(index) {
@@ -257,7 +257,7 @@ impl Launch {
         attrs: &OpAttrs,
         results: &[TensorMetadata],
         result_count: usize,
-    ) -> CpuResult {
+    ) -> OpResult {
         let (promises, tensors): (SmallVec<[_; 2]>, _) =
             (0..result_count).map(|_| IndirectPromise::new()).unzip();
         let (done, chain) = Promise::new();
@@ -273,7 +273,7 @@ impl Launch {
         });
         // A task that is refused is dropped, which makes its promises errors.
         drop(cx.host().work_queue().add_blocking_task(task, true));
-        CpuResult { tensors, done: Some(chain) }
+        OpResult { tensors, done: Some(chain) }
     }
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn run(
     arguments: SmallVec<[DeviceArgument; 4]>,
     (attrs, results): (&OpAttrs, &[TensorMetadata]),
     result_count: usize,
-) -> Result<CpuResult, Diagnostic> {
+) -> Result<OpResult, Diagnostic> {
     let mut launch = Launch { function, host_arguments, queue: queue.clone(), arguments };
     match launch.attempt(cx, attrs, results, false) {
         Ok(result) => Ok(result),

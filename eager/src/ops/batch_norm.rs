@@ -8,7 +8,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 
 use super::support::{Computed, Described, compute, float_attr, invalid, unsupported, with_type};
 use super::window::{Layout, check_layout};
-use crate::{CpuCall, CpuResult, MetadataCall, OpAttrs, OpRegistry};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf.FusedBatchNorm");
 
@@ -135,7 +135,7 @@ fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         (known.clone(), known)
     };
     let channels = fold([&scale, &offset, &kept[0], &kept[1]], epsilon);
-    let CpuResult { mut tensors, done } = normalize::<T>(call, x, channels)?;
+    let OpResult { mut tensors, done } = normalize::<T>(call, x, channels)?;
     for values in given.iter().chain(&kept) {
         tensors.push(vector(call, values)?);
     }
@@ -144,7 +144,7 @@ fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         third.write::<f32>(&ME)?.fill(0.0);
         tensors.push(AsyncValue::new(HostTensor::from(third)));
     }
-    Ok(CpuResult { tensors, done })
+    Ok(OpResult { tensors, done })
 }
 
 fn gradient_metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Described {
@@ -204,9 +204,9 @@ fn gradient(call: &CpuCall<'_>) -> Computed {
     let operands = (reads, out.write_owned::<f32>(&ME)?);
     let result = HostTensor::from(out.clone());
     let dx = run(call.cx, Ok(plan.input_gradient), operands, |(dy, x, c)| (dy, x, c), |out| out, result)?;
-    let CpuResult { mut tensors, done } = CpuResult::from(dx);
+    let OpResult { mut tensors, done } = OpResult::from(dx);
     tensors.extend([vector(call, &dscale)?, vector(call, &doffset)?, vector(call, &[])?, vector(call, &[])?]);
-    Ok(CpuResult { tensors, done })
+    Ok(OpResult { tensors, done })
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

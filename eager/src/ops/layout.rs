@@ -7,7 +7,7 @@ use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape, with_element};
 
 use super::moves::{Axis, Moves, no_memory_form};
 use super::support::{Computed, allocate, integers, invalid, shape_of, take, value};
-use crate::{CpuCall, CpuResult, Forms, OpRegistry};
+use crate::{CpuCall, Forms, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf layout op");
 
@@ -77,7 +77,7 @@ fn pad_with<T: Element>(
     let plan = Pad::new(dense.shape().dims(), padding, constant).map_err(shape_error)?;
     let out = allocate(call, T::DTYPE, plan.shape())?;
     let operands = (dense.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
 }
 
 /// Pads with what lies on the other side of the edge: without the edge for `REFLECT`, with it for `SYMMETRIC`.
@@ -178,7 +178,7 @@ fn transpose(call: CpuCall<'_>) -> Computed {
             let plan = Transpose::<T>::new(dense.shape().dims(), &axes).map_err(shape_error)?;
             let out = allocate(&call, T::DTYPE, plan.shape())?;
             let operands = (dense.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-            run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+            run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
         },
         else Err(no_memory_form(tensor.dtype()))
     )

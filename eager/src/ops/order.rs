@@ -10,7 +10,7 @@ use tfrt_tensor::{Accessor, Element, HostTensor};
 use super::support::{
     Computed, Described, allocate, axis_of, compute, integer, invalid, one, product, take, with_number,
 };
-use crate::{CpuCall, CpuResult, Forms, MetadataCall, OpRegistry};
+use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf op along a dimension");
 
@@ -99,7 +99,7 @@ fn top_k(call: CpuCall<'_>) -> Computed {
         }
         let tensors =
             smallvec![AsyncValue::new(HostTensor::from(out)), AsyncValue::new(HostTensor::from(places))];
-        Ok(CpuResult { tensors, done: None })
+        Ok(OpResult { tensors, done: None })
     })
 }
 

@@ -10,7 +10,7 @@ use super::elementwise::{combine_two, map};
 use super::support::{
     Computed, Described, allocate, axis_of, integers, invalid, one, take, with_float, with_number,
 };
-use crate::{CpuCall, CpuResult, MetadataCall, OpRegistry};
+use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf reduction");
 
@@ -87,7 +87,7 @@ fn reduce_over<T: Element, R: Reduction<T>>(
 ) -> Computed {
     let plan = Reduce::<T, R>::new(x.shape().dims(), axes).map_err(shape_error)?;
     let operands = (x.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out)).map(CpuResult::from)
+    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out)).map(OpResult::from)
 }
 
 /// What is added along the last dimension.

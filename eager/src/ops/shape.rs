@@ -181,7 +181,7 @@ fn identity(mut call: CpuCall<'_>) -> Computed {
 
 fn identities(call: CpuCall<'_>) -> Computed {
     let tensors = call.arguments.into_iter().map(tfrt_host::AsyncValue::new).collect();
-    Ok(crate::CpuResult { tensors, done: None })
+    Ok(crate::OpResult { tensors, done: None })
 }
 
 fn size(call: CpuCall<'_>) -> Computed {

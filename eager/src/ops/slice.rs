@@ -6,7 +6,7 @@ use tfrt_tensor::HostTensor;
 
 use super::moves::{Axis, Moves};
 use super::support::{Computed, axis_of, int_attr, integer, integers, invalid, take};
-use crate::{CpuCall, CpuResult, Forms, OpAttrs, OpRegistry};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 fn slice(call: CpuCall<'_>) -> Computed {
     let [tensor, begin, size] = take(&call)?;
@@ -151,7 +151,7 @@ fn strided_slice(call: CpuCall<'_>) -> Computed {
 /// Consecutive parts of `sizes` along `axis`; where `drops`, without that dimension.
 fn parts(call: &CpuCall<'_>, tensor: &HostTensor, axis: usize, sizes: &[usize], drops: bool) -> Computed {
     let (dims, mut start) = (tensor.shape().dims(), 0);
-    let mut results = CpuResult::default();
+    let mut results = OpResult::default();
     for &count in sizes {
         let mut axes: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
         axes[axis] = Axis::Steps { start, step: 1, count };

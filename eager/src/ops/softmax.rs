@@ -9,7 +9,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 use super::elementwise::broadcast_shape;
 use super::layout::broadcast_moves;
 use super::support::{Computed, Described, invalid, product, same, tensors_after, unsupported, with_float};
-use crate::{CpuCall, CpuResult, MetadataCall, OpRegistry};
+use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf softmax op");
 
@@ -37,9 +37,9 @@ fn softmax<T: Element + Float>(call: &CpuCall<'_>, log: bool) -> Computed {
     }
     let operands = (x.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
     if log {
-        run(call.cx, LogSoftmax::new(rows, columns), operands, |x| x, |out| out, result).map(CpuResult::from)
+        run(call.cx, LogSoftmax::new(rows, columns), operands, |x| x, |out| out, result).map(OpResult::from)
     } else {
-        run(call.cx, Softmax::new(rows, columns), operands, |x| x, |out| out, result).map(CpuResult::from)
+        run(call.cx, Softmax::new(rows, columns), operands, |x| x, |out| out, result).map(OpResult::from)
     }
 }
 
@@ -147,7 +147,7 @@ fn sparse_losses_of<T: Element + Float, L: Element + tfrt_math::Labels>(
     Ok(tensors_after(done, [out.0, out.1]))
 }
 
-fn either(call: &CpuCall<'_>, log: bool) -> Result<CpuResult, Diagnostic> {
+fn either(call: &CpuCall<'_>, log: bool) -> Result<OpResult, Diagnostic> {
     with_float!(call.result(0)?.dtype, "tf.Softmax", |T| softmax::<T>(call, log))
 }
 

@@ -10,10 +10,10 @@ use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{RunFn, Runs, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
 
-use crate::{AttrValue, CpuCall, CpuResult, MetadataCall, OpAttrs};
+use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpResult};
 
 /// What an implementation gives.
-pub(super) type Computed = Result<CpuResult, Diagnostic>;
+pub(super) type Computed = Result<OpResult, Diagnostic>;
 /// What a metadata function gives.
 pub(super) type Described = Result<SmallVec<[TensorMetadata; 2]>, Diagnostic>;
 
@@ -142,7 +142,7 @@ fn compute_later<O: Element>(
 ) -> Computed {
     let plan = Runs::new(count, unit, cost, f);
     let result = HostTensor::from(out.clone());
-    run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(CpuResult::from)
+    run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(OpResult::from)
 }
 
 /// A new tensor whose shape only the op's implementation knows.
@@ -178,7 +178,7 @@ pub(super) fn take<'c, const N: usize>(call: &'c CpuCall<'_>) -> Result<&'c [Hos
 pub(super) fn tensors_after(
     done: AsyncValueRef<Chain>,
     tensors: impl IntoIterator<Item = DenseHostTensor>,
-) -> CpuResult {
+) -> OpResult {
     let after = |tensor: DenseHostTensor| match done.get() {
         Some(Ok(_)) => AsyncValue::new(HostTensor::from(tensor)),
         Some(Err(error)) => AsyncValue::from_error(error),
@@ -191,7 +191,7 @@ pub(super) fn tensors_after(
             value.into_untyped()
         }
     };
-    CpuResult { tensors: tensors.into_iter().map(after).collect(), done: None }
+    OpResult { tensors: tensors.into_iter().map(after).collect(), done: None }
 }
 
 static VALUES: Accessor = Accessor::new("arguments that are read when an op is called");

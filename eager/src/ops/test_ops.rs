@@ -12,7 +12,7 @@ use tfrt_tensor::{
 use super::device::test_ops as on_device;
 use super::elementwise::{binary, combine, map, unary};
 use super::support::{Computed, Described, one, same, unsupported, with_number, with_type};
-use crate::{AttrValue, CpuCall, CpuResult, Forms, HostArguments, MetadataCall, OpAttrs, OpRegistry};
+use crate::{AttrValue, CpuCall, Forms, HostArguments, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tfrt_test op");
 
@@ -152,7 +152,7 @@ fn matmul(call: CpuCall<'_>) -> Computed {
             let reads = (left.read_owned::<T>(&ME)?, right.read_owned::<T>(&ME)?);
             let operands = (reads, out.write_owned::<T>(&ME)?);
             let product = HostTensor::from(out.clone());
-            run(call.cx, plan, operands, |(a, b)| MatMulInput::new(a, b), |c| c, product).map(CpuResult::from)
+            run(call.cx, plan, operands, |(a, b)| MatMulInput::new(a, b), |c| c, product).map(OpResult::from)
         },
         F32 f32,
         F64 f64,
@@ -215,7 +215,7 @@ fn broadcast(call: CpuCall<'_>) -> Computed {
         let plan = Binary::new(|x: T, (): ()| x, argument.shape().dims(), &[rows, 1]);
         let operands = ((argument.read_owned::<T>(&ME)?, vec![(); rows]), out.write_owned::<T>(&ME)?);
         let result = HostTensor::from(out.clone());
-        run(call.cx, plan, operands, |(x, rows)| (x, rows), |out| out, result).map(CpuResult::from)
+        run(call.cx, plan, operands, |(x, rows)| (x, rows), |out| out, result).map(OpResult::from)
     })
 }
 
@@ -246,7 +246,7 @@ fn argmax(call: CpuCall<'_>) -> Computed {
     with_number!(argument.dtype(), "tfrt_test.argmax", |T| {
         let plan = ArgExtreme::<T, i32>::argmax(argument.shape().dims(), axis);
         let operands = (argument.read_owned::<T>(&ME)?, out.write_owned::<i32>(&ME)?);
-        run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+        run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
     })
 }
 
@@ -262,7 +262,7 @@ fn reduce_mean(call: CpuCall<'_>) -> Computed {
     with_number!(argument.dtype(), "tfrt_test.reduce_mean", |T| {
         let plan = Reduce::<T, Mean>::new(argument.shape().dims(), &[axis]);
         let operands = (argument.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-        run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(CpuResult::from)
+        run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
     })
 }
 
@@ -311,7 +311,7 @@ fn async_noop(mut call: CpuCall<'_>) -> Computed {
 fn error_tensor(call: CpuCall<'_>) -> Computed {
     let error = call.cx.emit(Diagnostic::from("error from test.error.tensor implementation"));
     let tensor = AsyncValueRef::<HostTensor>::from_error(error).into_untyped();
-    Ok(CpuResult { tensors: smallvec![tensor], done: None })
+    Ok(OpResult { tensors: smallvec![tensor], done: None })
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

@@ -16,7 +16,7 @@ use tfrt_tensor::{
 };
 
 use super::support::{Computed, invalid, take, value, with_float, with_number};
-use crate::{CpuCall, CpuResult, Forms, OpRegistry};
+use crate::{CpuCall, Forms, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf variable op");
 
@@ -175,7 +175,7 @@ fn handle(call: CpuCall<'_>) -> Computed {
         )));
     }
     let handle = StringHostTensor::new(TensorShape::scalar(), vec![name])?;
-    Ok(CpuResult { done: Some(Chain.into()), ..handle.into() })
+    Ok(OpResult { done: Some(Chain.into()), ..handle.into() })
 }
 
 fn done() -> Computed {
@@ -186,7 +186,7 @@ fn read(call: CpuCall<'_>) -> Computed {
     let [handle] = take(&call)?;
     let (name, variable) = find(&call, handle)?;
     let tensor = variable.read(&name)?;
-    Ok(CpuResult { done: Some(Chain.into()), ..tensor.into() })
+    Ok(OpResult { done: Some(Chain.into()), ..tensor.into() })
 }
 
 fn assign(call: CpuCall<'_>) -> Computed {
@@ -218,7 +218,7 @@ fn is_initialized(call: CpuCall<'_>) -> Computed {
     let is_set =
         find(&call, handle).is_ok_and(|(_, variable)| !matches!(*variable.state.lock(), State::Unset));
     let answer = DenseHostTensor::full(TensorShape::scalar(), is_set, call.cx.host().allocator())?;
-    Ok(CpuResult { done: Some(Chain.into()), ..answer.into() })
+    Ok(OpResult { done: Some(Chain.into()), ..answer.into() })
 }
 
 fn shape(call: CpuCall<'_>) -> Computed {
@@ -227,7 +227,7 @@ fn shape(call: CpuCall<'_>) -> Computed {
     let tensor = variable.read(&name)?;
     let dims: Vec<i32> = tensor.shape().dims().iter().map(|&dim| dim as i32).collect();
     let dims = DenseHostTensor::from_slice([dims.len()], &dims, call.cx.host().allocator())?;
-    Ok(CpuResult { done: Some(Chain.into()), ..dims.into() })
+    Ok(OpResult { done: Some(Chain.into()), ..dims.into() })
 }
 
 fn destroy(call: CpuCall<'_>) -> Computed {

@@ -14,11 +14,11 @@ use tfrt_host::{AsyncValue, DType, Diagnostic};
 
 use super::support::{Computed, invalid};
 use crate::{
-    CpuCall, CpuResult, DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
+    CpuCall, DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry, OpResult,
     registry::wrong_count, tensor_handle::host_tensor,
 };
 
-type Queued = DeviceOpResult<CpuResult>;
+type Queued = DeviceOpResult<OpResult>;
 
 /// A tensor's extents, as kernels take them.
 fn extents(tensor: &DeviceTensor) -> Vec<u64> {
@@ -47,7 +47,7 @@ fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Que
         let tensor = call.upload(host_tensor(&tensor).map_err(Diagnostic::from)?)?;
         tensors.push(AsyncValue::new(tensor));
     }
-    Ok(CpuResult { tensors, done: None })
+    Ok(OpResult { tensors, done: None })
 }
 
 /// The first argument, wherever it is, as the result.

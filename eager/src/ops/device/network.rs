@@ -14,7 +14,7 @@ use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{Queued, arrays::permuted, count, extents, unsupported};
 use crate::{
-    CpuResult, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry,
+    DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry, OpResult,
     ops::{
         batch_norm::{epsilon, is_training, metadata as batch_norm_metadata},
         convolution::{Kind, convolution},
@@ -208,7 +208,7 @@ fn batch_norm(call: &DeviceCall<'_>, side: Option<&DeviceTensor>, activation: Ac
         };
         tensors.push(AsyncValue::new(tensor));
     }
-    Ok(CpuResult { tensors, done: None })
+    Ok(OpResult { tensors, done: None })
 }
 
 fn fused_batch_norm(call: &DeviceCall<'_>) -> Queued {

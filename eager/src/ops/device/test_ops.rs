@@ -11,7 +11,7 @@ use super::Queued;
 use super::elementwise::binary;
 use crate::ops::support::{Described, same, unsupported};
 use crate::ops::test_ops::fill_from_values;
-use crate::{CpuResult, DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry};
+use crate::{DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tfrt_test op");
 
@@ -30,7 +30,7 @@ fn synchronize(call: &DeviceCall<'_>) -> Queued {
         }));
         drop(work);
     })?;
-    Ok(CpuResult { tensors: smallvec![value.into_untyped()], done: None })
+    Ok(OpResult { tensors: smallvec![value.into_untyped()], done: None })
 }
 
 pub(in crate::ops) fn create_dense(call: &DeviceCall<'_>) -> Queued {
@@ -41,7 +41,7 @@ pub(in crate::ops) fn create_dense(call: &DeviceCall<'_>) -> Queued {
 
 fn to_host(call: &DeviceCall<'_>) -> Queued {
     let [tensor] = call.tensors()?;
-    Ok(CpuResult { tensors: smallvec![tensor.to_host(call.cx)?.into_untyped()], done: None })
+    Ok(OpResult { tensors: smallvec![tensor.to_host(call.cx)?.into_untyped()], done: None })
 }
 
 fn to_device(call: &DeviceCall<'_>) -> Queued {
@@ -74,7 +74,7 @@ fn two_scalars(call: MetadataCall<'_>) -> Described {
 fn two_results(call: &DeviceCall<'_>) -> Queued {
     let tensors: SmallVec<[DeviceTensor; 2]> =
         (0..2).map(|index| call.allocate(index)).collect::<DeviceOpResult<_>>()?;
-    Ok(CpuResult { tensors: tensors.into_iter().map(AsyncValue::new).collect(), done: None })
+    Ok(OpResult { tensors: tensors.into_iter().map(AsyncValue::new).collect(), done: None })
 }
 
 fn two_results_with_error(_: &DeviceCall<'_>) -> Queued {
