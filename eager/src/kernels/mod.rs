@@ -1,9 +1,10 @@
-//! The kernels that let programs use the core runtime: `corert.*` and `corert_sync.*`.
+//! The kernels that let programs use the core runtime: `corert.*` and `corert_sync.*`, and ops as kernels: `tf_sync.*`.
 
 mod attrs;
 mod control_flow;
 mod execute;
 mod handlers;
+mod synchronous;
 mod tensors;
 mod test;
 
@@ -17,6 +18,7 @@ pub fn register(registry: &mut KernelRegistry) {
     control_flow::register(registry);
     execute::register(registry);
     handlers::register(registry);
+    synchronous::register(registry);
     tensors::register(registry);
     test::register(registry);
 }

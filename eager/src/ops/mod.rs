@@ -21,7 +21,7 @@ mod reduce;
 mod shape;
 mod slice;
 mod softmax;
-mod support;
+pub(crate) mod support;
 mod test_ops;
 mod unary;
 mod variable;

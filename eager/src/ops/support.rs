@@ -71,7 +71,7 @@ pub(super) fn one(metadata: TensorMetadata) -> Described {
 
 /// An error of arguments that do not fit.
 #[cold]
-pub(super) fn invalid(message: impl Into<String>) -> Diagnostic {
+pub(crate) fn invalid(message: impl Into<String>) -> Diagnostic {
     Diagnostic::invalid_argument(message.into())
 }
 
@@ -82,7 +82,7 @@ pub(super) fn same(call: MetadataCall<'_>) -> Described {
 }
 
 /// A tensor's elements, or the one value that all of them are.
-pub(super) enum Operand<T: Element> {
+pub(crate) enum Operand<T: Element> {
     /// All of them.
     Dense(Elements<T, HostBuffer>),
     /// One for all.
@@ -91,7 +91,7 @@ pub(super) enum Operand<T: Element> {
 
 impl<T: Element> Operand<T> {
     /// The elements of a dense or scalar tensor, with the shape in which they are to be broadcast.
-    pub(super) fn new<'t>(
+    pub(crate) fn new<'t>(
         tensor: &'t HostTensor,
         me: &'static Accessor,
     ) -> Result<(Self, &'t [usize]), Diagnostic> {
@@ -197,7 +197,7 @@ pub(super) fn tensors_after(
 static VALUES: Accessor = Accessor::new("arguments that are read when an op is called");
 
 /// The elements of a tensor of 32- or 64-bit integers: an axis, a shape, sizes. `what` is its name in errors.
-pub(super) fn integers(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+pub(crate) fn integers(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
     match tensor.dtype() {
         DType::I32 => Ok(values::<i32>(tensor)?.iter().map(|&value| i64::from(value)).collect()),
         DType::I64 => Ok(values::<i64>(tensor)?.iter().copied().collect()),
@@ -231,7 +231,7 @@ pub(super) fn value<T: Element>(tensor: &HostTensor, what: &str) -> Result<T, Di
 }
 
 /// An axis counted from the front; a negative one counts from the back of `rank` dimensions.
-pub(super) fn axis_of(axis: i64, rank: usize, what: &str) -> Result<usize, Diagnostic> {
+pub(crate) fn axis_of(axis: i64, rank: usize, what: &str) -> Result<usize, Diagnostic> {
     let signed = rank as i64;
     if axis < -signed || axis >= signed {
         return Err(Diagnostic::new(

@@ -1,0 +1,244 @@
+//! `tf_sync.*`: TensorFlow's ops as kernels of synchronous functions. They compute where they are called, in f32, and write
+//! into a tensor that the caller gives.
+
+use tfrt_host::{
+    Arg, Attr, Diagnostic, ExecutionContext, KernelRegistry, Rest,
+    bef::{AggregateAttribute, DenseAttribute},
+};
+use tfrt_kernels::{math::run::shape_error, tensor::attribute::dense_from_attribute};
+use tfrt_math::{Binary, BlockOp, Layout, LogSoftmax, MatMul, MatMulInput, Serial, Softmax, Unary, ops};
+use tfrt_tensor::{Accessor, HostTensor};
+
+use crate::ops::support::{Operand, axis_of, integers, invalid};
+
+static ME: Accessor = Accessor::new("tf_sync kernel");
+
+type Done = Result<(), Diagnostic>;
+type OfOne = fn(f32) -> f32;
+type OfTwo = fn(f32, f32) -> f32;
+
+/// That the caller's tensor has the shape of what is computed.
+fn check_result(result: &HostTensor, dims: &[usize]) -> Done {
+    if result.shape().dims() == dims {
+        return Ok(());
+    }
+    Err(invalid(format!("the result has shape {dims:?}, the tensor for it {}", result.shape())))
+}
+
+fn unary(x: &HostTensor, result: &HostTensor, f: OfOne) -> Done {
+    let x = x.dense()?;
+    check_result(result, x.shape().dims())?;
+    let plan = Unary::new(f, x.num_elements()).map_err(shape_error)?;
+    // Reading first, so that a tensor that is to be computed from itself is refused.
+    let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
+    plan.run(&Serial, &x, &mut out).map_err(shape_error)
+}
+
+fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo) -> Done {
+    let ((x, x_dims), (y, y_dims)) = (Operand::<f32>::new(a, &ME)?, Operand::<f32>::new(b, &ME)?);
+    let dims = tfrt_math::broadcast_shapes(a.shape().dims(), b.shape().dims()).map_err(shape_error)?;
+    check_result(result, &dims)?;
+    let mut out = result.dense()?.write::<f32>(&ME)?;
+    let plan = Binary::new(f, x_dims, y_dims).map_err(shape_error)?;
+    if x.len().max(y.len()) == 1 && out.len() > 1 {
+        // Both are one value in every place.
+        out.fill(f(x[0], y[0]));
+        return Ok(());
+    }
+    plan.run(&Serial, (&x, &y), &mut out).map_err(shape_error)
+}
+
+fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
+    let x = x.dense()?;
+    check_result(result, x.shape().dims())?;
+    let columns = x.shape().dims().last().copied().unwrap_or(1);
+    let rows = x.num_elements().checked_div(columns).unwrap_or(0);
+    let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
+    if log {
+        LogSoftmax::new(rows, columns).and_then(|plan| plan.run(&Serial, &x, &mut out))
+    } else {
+        Softmax::new(rows, columns).and_then(|plan| plan.run(&Serial, &x, &mut out))
+    }
+    .map_err(shape_error)
+}
+
+/// The tensors one after another along an axis; the last one is the result. Scalars count as vectors of one element.
+fn concat(axis: i32, tensors: Rest<'_, HostTensor>) -> Done {
+    let tensors = tensors.iter().collect::<Result<Vec<&HostTensor>, _>>()?;
+    let Some((result, tensors @ [first, ..])) = tensors.split_last() else {
+        return Err(invalid("a concatenation takes a tensor at least, and one for the result"));
+    };
+    let extents = |tensor: &HostTensor| match tensor.shape().dims() {
+        [] => vec![1],
+        dims => dims.to_vec(),
+    };
+    let mut dims = extents(first);
+    let axis = axis_of(axis.into(), dims.len(), "axis")?;
+    dims[axis] = 0;
+    let mut runs = Vec::new();
+    for tensor in tensors {
+        let other = extents(tensor);
+        let fits = other.len() == dims.len() && (0..dims.len()).all(|i| i == axis || other[i] == dims[i]);
+        if !fits {
+            return Err(invalid(format!("{} and {} cannot be put together", first.shape(), tensor.shape())));
+        }
+        dims[axis] += other[axis];
+        runs.push(other[axis..].iter().product::<usize>());
+    }
+    check_result(result, &dims)?;
+    let sources =
+        tensors.iter().map(|tensor| tensor.dense()?.read::<f32>(&ME)).collect::<Result<Vec<_>, _>>()?;
+    let mut out = result.dense()?.write::<f32>(&ME)?;
+    let mut rest: &mut [f32] = &mut out;
+    for row in 0..dims[..axis].iter().product::<usize>() {
+        for (source, &run) in sources.iter().zip(&runs) {
+            let (place, behind) = rest.split_at_mut(run);
+            place.copy_from_slice(&source[row * run..][..run]);
+            rest = behind;
+        }
+    }
+    Ok(())
+}
+
+fn constant(result: Arg<HostTensor>, value: Attr<DenseAttribute<'_>>, cx: &ExecutionContext) -> Done {
+    let value = dense_from_attribute(&value.0, cx.host().allocator())?;
+    if value.dtype() != result.dtype() {
+        return Err(invalid(format!("a constant of {} for a tensor of {}", value.dtype(), result.dtype())));
+    }
+    check_result(&result, value.shape().dims())?;
+    result.dense()?.write_bytes(&ME)?.copy_from_slice(&value.read_bytes(&ME)?);
+    Ok(())
+}
+
+/// `a · b`, and what the attribute names after it: `BiasAdd`, then perhaps `Relu`.
+fn fused_matmul(
+    a: Arg<HostTensor>,
+    b: Arg<HostTensor>,
+    result: Arg<HostTensor>,
+    further: Rest<'_, HostTensor>,
+    fused: Attr<AggregateAttribute<'_>>,
+    transpose_a: Attr<bool>,
+    transpose_b: Attr<bool>,
+) -> Done {
+    let names: Vec<_> =
+        fused.0.iter().map(|name| name.ok()?.string()).collect::<Option<_>>().unwrap_or_default();
+    let relu = match names.as_slice() {
+        ["BiasAdd"] => false,
+        ["BiasAdd", "Relu"] => true,
+        other => return Err(invalid(format!("a product followed by {other:?} is not known"))),
+    };
+    let further = further.iter().collect::<Result<Vec<_>, _>>()?;
+    let [bias] = *further else {
+        return Err(invalid(format!("the product takes one bias, got {}", further.len())));
+    };
+    let (a, b, bias) = (a.dense()?, b.dense()?, bias.dense()?);
+    let oriented = |dims: &[usize], transposed: bool| match *dims {
+        [rows, columns] => Ok(if transposed { [columns, rows] } else { [rows, columns] }),
+        _ => Err(invalid(format!("a product takes matrices, got a tensor of shape {dims:?}"))),
+    };
+    let [m, k] = oriented(a.shape().dims(), transpose_a.0)?;
+    let [inner, n] = oriented(b.shape().dims(), transpose_b.0)?;
+    if k != inner || bias.shape().dims() != [n] {
+        let shapes = format!("{}, {} and {}", a.shape(), b.shape(), bias.shape());
+        return Err(invalid(format!("matrices and bias do not go together: {shapes}")));
+    }
+    check_result(&result, &[m, n])?;
+    let layout = |transposed, rows, columns| match transposed {
+        true => Layout::transposed(rows, columns),
+        false => Layout::row_major(rows, columns),
+    };
+    let plan = MatMul::<f32>::new(m, k, n, 1)
+        .and_then(|plan| plan.operands(layout(transpose_a.0, m, k), layout(transpose_b.0, k, n)))
+        .map_err(shape_error)?;
+    let (a, b, bias) = (a.read::<f32>(&ME)?, b.read::<f32>(&ME)?, bias.read::<f32>(&ME)?);
+    let mut out = result.dense()?.write::<f32>(&ME)?;
+    plan.run(&Serial, MatMulInput::new(&a, &b), &mut out).map_err(shape_error)?;
+    for row in out.chunks_exact_mut(n.max(1)) {
+        for (element, bias) in row.iter_mut().zip(bias.iter()) {
+            *element += bias;
+            *element = if relu { ops::relu(*element) } else { *element };
+        }
+    }
+    Ok(())
+}
+
+/// The tensor as often along each axis as the second one says.
+fn tile(x: Arg<HostTensor>, multiples: Arg<HostTensor>, result: Arg<HostTensor>) -> Done {
+    let (x, multiples) = (x.dense()?, integers(&multiples, "multiples")?);
+    let dims = x.shape().dims();
+    if multiples.len() != dims.len() || multiples.iter().any(|&multiple| multiple < 0) {
+        return Err(invalid(format!("{multiples:?} are no multiples of a tensor of shape {}", x.shape())));
+    }
+    let tiled: Option<Vec<usize>> =
+        dims.iter().zip(&multiples).map(|(dim, &multiple)| dim.checked_mul(multiple as usize)).collect();
+    check_result(&result, &tiled.ok_or_else(|| invalid("a tile of too many elements"))?)?;
+    let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
+    let result_dims = result.shape().dims();
+    for (index, element) in out.iter_mut().enumerate() {
+        // From the last axis to the first: where the element is, and where it comes from.
+        let (mut rest, mut source, mut stride) = (index, 0, 1);
+        for (&dim, &extent) in dims.iter().zip(result_dims).rev() {
+            source += rest % extent % dim * stride;
+            rest /= extent;
+            stride *= dim;
+        }
+        *element = x[source];
+    }
+    Ok(())
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    const UNARY: &[(&str, OfOne)] = &[
+        ("Log", f32::ln),
+        ("Log1p", f32::ln_1p),
+        ("Rsqrt", |x| 1.0 / x.sqrt()),
+        ("Sigmoid", |x| 1.0 / (1.0 + (-x).exp())),
+    ];
+    const BINARY: &[(&str, OfTwo)] =
+        &[("AddV2", ops::add), ("Sub", ops::sub), ("Mul", ops::mul), ("RealDiv", ops::div)];
+    for &(name, f) in UNARY {
+        registry
+            .add(format!("tf_sync.{name}.f32"), move |x: Arg<HostTensor>, result: Arg<HostTensor>| {
+                unary(&x, &result, f)
+            })
+            .side_effecting()
+            .doc("The op of this name, element by element, into the last tensor.");
+    }
+    for &(name, f) in BINARY {
+        registry
+            .add(
+                format!("tf_sync.{name}.f32"),
+                move |a: Arg<HostTensor>, b: Arg<HostTensor>, result: Arg<HostTensor>| {
+                    binary(&a, &b, &result, f)
+                },
+            )
+            .side_effecting()
+            .doc("The op of this name with broadcasting, into the last tensor.");
+    }
+    for (name, log) in [("Softmax", false), ("LogSoftmax", true)] {
+        registry
+            .add(format!("tf_sync.{name}.f32"), move |x: Arg<HostTensor>, result: Arg<HostTensor>| {
+                softmax(&x, &result, log)
+            })
+            .side_effecting()
+            .doc("The op of this name for each row, into the last tensor.");
+    }
+    registry
+        .add("tf_sync.ConcatV2.f32", concat)
+        .side_effecting()
+        .doc("Tensors one after another along an axis, into the last tensor.");
+    registry
+        .add("tf_sync.Const", constant)
+        .attributes(&["value"])
+        .side_effecting()
+        .doc("Copies a constant into a tensor.");
+    registry
+        .add("tf_sync._FusedMatMul.f32", fused_matmul)
+        .attributes(&["fused_ops", "transpose_a", "transpose_b"])
+        .side_effecting()
+        .doc("A product of matrices with bias and activation, into the third tensor.");
+    registry
+        .add("tf_sync.Tile.f32", tile)
+        .side_effecting()
+        .doc("A tensor repeated along its axes, into the last tensor.");
+}
