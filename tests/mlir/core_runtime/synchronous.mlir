@@ -29,6 +29,12 @@ func @elementwise() attributes {tfrt.sync} {
   "tf_sync.Softmax.f32"(%a, %r) : (!t.tensor, !t.tensor) -> ()
   // CHECK-NEXT: values = [2.689414e-01, 7.310586e-01, 2.689414e-01, 7.310586e-01]
   tfrt_dht_sync.print_tensor %r
+  "tf_sync.LogSoftmax.f32"(%a, %r) : (!t.tensor, !t.tensor) -> ()
+  // CHECK-NEXT: values = [-1.313262e+00, -3.132617e-01, -1.313262e+00, -3.132617e-01]
+  tfrt_dht_sync.print_tensor %r
+  "tf_sync.Sigmoid.f32"(%a, %r) : (!t.tensor, !t.tensor) -> ()
+  // CHECK-NEXT: values = [7.310586e-01, 8.807970e-01, 9.525741e-01, 9.820138e-01]
+  tfrt_dht_sync.print_tensor %r
   tfrt.return
 }
 
