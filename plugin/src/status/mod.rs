@@ -4,7 +4,7 @@
 //! slot was handed out. A plug-in that keeps it beyond its call, deletes it twice or makes one up says nothing to
 //! anybody; it cannot hurt. Slots are never given back to the host.
 //!
-//! The functions are in a small library that is loaded before the first plug-in ([`provide`]).
+//! The functions are in a small library that is loaded before the first plug-in (`provide`).
 
 #![expect(
     unsafe_code,
