@@ -10,7 +10,7 @@
 //! let (x, w) = (cpu.tensor([1, 2], &[1.0f32, -2.0])?, cpu.tensor([2, 2], &[1.0f32, 0.0, 0.5, 1.0])?);
 //! let y = cpu.matmul(&x, &w)?.relu()?;
 //! assert_eq!(y.to_vec::<f32>()?, [0.0, 0.0]);
-//! # Ok::<(), tfrt_host::Diagnostic>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::{
