@@ -24,7 +24,7 @@ mod stream;
 use std::sync::Arc;
 
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Backend, DeviceProperties, Dim3};
+use crate::hal::{Backend, DeviceProperties};
 
 use crate::observer::Observer;
 pub(crate) use access::{Access, AccessKind};
@@ -119,27 +119,13 @@ impl Backend for CpuBackend {
     }
 
     fn properties(&self, _ordinal: u32) -> Result<DeviceProperties> {
-        Ok(DeviceProperties {
-            name: format!("CPU device ({} threads)", self.shared.pool.threads()),
-            memory_bytes: self.shared.memory_bytes,
-            compute_capability: (9, 0),
-            driver: format!("tfrt-ptx {}", env!("CARGO_PKG_VERSION")),
-            multiprocessors: u32::try_from(self.shared.pool.threads()).unwrap_or(u32::MAX),
-            warp_size: 32,
-            threads_per_block_max: 1024,
-            threads_per_multiprocessor_max: 2048,
-            block_max: Dim3::new(1024, 1024, 64),
-            grid_max: Dim3::new(i32::MAX.unsigned_abs(), 65535, 65535),
-            shared_memory_per_block: 48 << 10,
-            shared_memory_per_block_max: 227 << 10,
-            registers_per_multiprocessor: 65536,
-            l2_cache_bytes: 0,
-            clock_khz: 0,
-            memory_bandwidth: 0,
-            pageable_copies: true,
-            cooperative_launch: true,
-            bus_id: String::new(),
-        })
+        let threads = self.shared.pool.threads();
+        Ok(DeviceProperties::emulated(
+            format!("CPU device ({threads} threads)"),
+            self.shared.memory_bytes,
+            format!("tfrt-ptx {}", env!("CARGO_PKG_VERSION")),
+            u32::try_from(threads).unwrap_or(u32::MAX),
+        ))
     }
 
     fn can_access_peer(&self, _from: u32, _to: u32) -> Result<bool> {

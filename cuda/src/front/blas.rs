@@ -1,41 +1,23 @@
 //! BLAS.
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use parking_lot::Mutex;
 use tfrt_host::DType;
 
 use super::buffer::DeviceBuffer;
-use super::context::{Context, Counted};
+use super::context::Context;
+use super::library::{Library, LibraryHandle};
 use super::stream::{Stream, check_stream};
-use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, Gemm, GemmOperand, Transpose};
+use crate::hal::{Gemm, GemmOperand, Transpose};
 
-/// A BLAS library's state, with the stream its calls are queued on. Cloning shares it.
-#[derive(Clone)]
-pub struct BlasHandle(Arc<Inner>);
+/// The BLAS library.
+pub struct Blas(());
 
-struct Inner {
-    hal: Erased,
-    stream: Mutex<Option<Stream>>,
-    destroyed: AtomicBool,
-    counted: Counted,
-}
-
-impl Owned for BlasHandle {
+impl Library for Blas {
     const KIND: &'static str = "BLAS handle";
-
-    fn context(&self) -> &Context {
-        self.0.counted.context()
-    }
-
-    fn is_destroyed(&self) -> bool {
-        self.0.destroyed.load(Ordering::Acquire)
-    }
 }
+
+/// The BLAS library's state, with the stream its calls are queued on. Cloning shares it.
+pub type BlasHandle = LibraryHandle<Blas>;
 
 impl Context {
     /// Starts the BLAS library.
@@ -43,13 +25,7 @@ impl Context {
     /// # Errors
     /// `BlasNotInitialized` with what was looked for.
     pub fn create_blas(&self) -> Result<BlasHandle> {
-        let inner = Inner {
-            hal: self.hal().create_blas()?,
-            stream: Mutex::default(),
-            destroyed: AtomicBool::new(false),
-            counted: Counted::new(self, |live| &live.libraries),
-        };
-        Ok(BlasHandle(Arc::new(inner)))
+        Ok(LibraryHandle::new(self, self.hal().create_blas()?, Blas(())))
     }
 }
 
@@ -143,42 +119,6 @@ fn operand(name: &str, matrix: &Matrix<'_>, rows: u64, cols: u64, batch: u64) ->
 }
 
 impl BlasHandle {
-    /// Its context.
-    pub fn context(&self) -> &Context {
-        Owned::context(self)
-    }
-
-    /// Calls are queued on this stream from now on.
-    ///
-    /// # Errors
-    /// `InvalidContext` for a stream of another context.
-    pub fn set_stream(&self, stream: &Stream) -> Result<()> {
-        check(self, stream.context())?;
-        *self.0.stream.lock() = Some(stream.clone());
-        Ok(())
-    }
-
-    /// The stream that was set. There is no default: a stream is never chosen here.
-    ///
-    /// # Errors
-    /// `IllegalState` if none was set.
-    pub fn stream(&self) -> Result<Stream> {
-        check(self, self.context())?;
-        let stream = self.0.stream.lock().clone();
-        stream.ok_or_else(|| DeviceError::new(Status::IllegalState, "no stream was set for the BLAS handle"))
-    }
-
-    /// Ends the library's use.
-    ///
-    /// # Errors
-    /// `InvalidHandle` if that was done before.
-    pub fn destroy(&self) -> Result<()> {
-        if self.0.destroyed.swap(true, Ordering::AcqRel) {
-            return Err(DeviceError::new(Status::InvalidHandle, "the BLAS handle was destroyed already"));
-        }
-        Ok(())
-    }
-
     /// `y = alpha · x + y` for `n` elements.
     ///
     /// # Errors
@@ -200,7 +140,7 @@ impl BlasHandle {
             return Ok(());
         }
         let vectors = ((x.address(), incx), (y.address(), incy));
-        self.context().hal().axpy(&self.0.hal, stream.hal(), dtype, n, alpha, vectors.0, vectors.1)
+        self.context().hal().axpy(self.hal(), stream.hal(), dtype, n, alpha, vectors.0, vectors.1)
     }
 
     /// `x = alpha · x` for `n` elements.
@@ -217,7 +157,7 @@ impl BlasHandle {
         if n == 0 {
             return Ok(());
         }
-        self.context().hal().scal(&self.0.hal, stream.hal(), dtype, n, alpha, (x.address(), incx))
+        self.context().hal().scal(self.hal(), stream.hal(), dtype, n, alpha, (x.address(), incx))
     }
 
     fn check_vector(
@@ -281,12 +221,6 @@ impl BlasHandle {
         if m == 0 || n == 0 || batch == 0 {
             return Ok(());
         }
-        self.context().hal().gemm(&self.0.hal, stream.hal(), &gemm)
-    }
-}
-
-impl fmt::Debug for BlasHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BLAS handle")
+        self.context().hal().gemm(self.hal(), stream.hal(), &gemm)
     }
 }

@@ -5,46 +5,28 @@
 //! memory of the layout's size, whose missing part reads as zeros, and what it computes for elements that do not exist is
 //! dropped.
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use parking_lot::Mutex;
-
 use super::buffer::{DeviceAllocator, DeviceBuffer, out_of_memory};
-use super::context::{Context, Counted};
+use super::context::Context;
+use super::library::{Library, LibraryHandle};
 use super::stream::Stream;
-use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{
     Activation, BatchNormMode, BatchNormOperands, Convolution, ConvolutionEpilogue, ConvolutionOperands,
-    DynContext, Erased, Pattern, Pooling, Scaling, SoftmaxMode, TensorLayout,
+    DnnOperation as Op, Pattern, Pooling, Scaling, SoftmaxMode, TensorLayout,
 };
 
-/// A DNN library's state, with the stream its calls are queued on. Cloning shares it.
-#[derive(Clone)]
-pub struct DnnHandle(Arc<Inner>);
-
-struct Inner {
-    hal: Erased,
-    stream: Mutex<Option<Stream>>,
-    destroyed: AtomicBool,
+/// The DNN library.
+pub struct Dnn {
     /// Scratch memory.
     scratch: DeviceAllocator,
-    counted: Counted,
 }
 
-impl Owned for DnnHandle {
+impl Library for Dnn {
     const KIND: &'static str = "DNN handle";
-
-    fn context(&self) -> &Context {
-        self.0.counted.context()
-    }
-
-    fn is_destroyed(&self) -> bool {
-        self.0.destroyed.load(Ordering::Acquire)
-    }
 }
+
+/// The DNN library's state, with the stream its calls are queued on. Cloning shares it.
+pub type DnnHandle = LibraryHandle<Dnn>;
 
 /// A tensor: how it lies, and where.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +58,9 @@ impl Context {
     /// # Errors
     /// `DnnNotInitialized` with what was looked for.
     pub fn create_dnn(&self) -> Result<DnnHandle> {
-        let inner = Inner {
-            hal: self.hal().create_dnn()?,
-            stream: Mutex::default(),
-            destroyed: AtomicBool::new(false),
-            scratch: self.create_allocator(crate::allocator::Options::default()),
-            counted: Counted::new(self, |live| &live.libraries),
-        };
-        Ok(DnnHandle(Arc::new(inner)))
+        let hal = self.hal().create_dnn()?;
+        let scratch = self.create_allocator(crate::allocator::Options::default());
+        Ok(LibraryHandle::new(self, hal, Dnn { scratch }))
     }
 }
 
@@ -163,52 +140,9 @@ fn pooled(pooling: &Pooling, x: &TensorLayout) -> Result<Vec<u64>> {
     Ok(dims)
 }
 
-/// What a call of the library's gets: its context, its state, and the stream.
-struct Call<'a> {
-    hal: &'a DynContext,
-    dnn: &'a Erased,
-    stream: &'a Stream,
-}
-
 impl DnnHandle {
-    /// Its context.
-    pub fn context(&self) -> &Context {
-        Owned::context(self)
-    }
-
-    /// Calls are queued on this stream from now on.
-    ///
-    /// # Errors
-    /// `InvalidContext` for a stream of another context.
-    pub fn set_stream(&self, stream: &Stream) -> Result<()> {
-        check(self, stream.context())?;
-        *self.0.stream.lock() = Some(stream.clone());
-        Ok(())
-    }
-
-    /// The stream that was set. There is no default: a stream is never chosen here.
-    ///
-    /// # Errors
-    /// `IllegalState` if none was set.
-    pub fn stream(&self) -> Result<Stream> {
-        check(self, self.context())?;
-        let stream = self.0.stream.lock().clone();
-        stream.ok_or_else(|| DeviceError::new(Status::IllegalState, "no stream was set for the DNN handle"))
-    }
-
-    /// Ends the library's use.
-    ///
-    /// # Errors
-    /// `InvalidHandle` if that was done before.
-    pub fn destroy(&self) -> Result<()> {
-        if self.0.destroyed.swap(true, Ordering::AcqRel) {
-            return Err(DeviceError::new(Status::InvalidHandle, "the DNN handle was destroyed already"));
-        }
-        Ok(())
-    }
-
-    fn call<'a>(&'a self, stream: &'a Stream) -> Call<'a> {
-        Call { hal: self.context().hal(), dnn: &self.0.hal, stream }
+    fn run(&self, stream: &Stream, operation: Op<'_>, scaling: Scaling) -> Result<()> {
+        self.context().hal().run_dnn(self.hal(), stream.hal(), operation, scaling)
     }
 
     /// That the tensors may be used and lie in their buffers.
@@ -257,7 +191,7 @@ impl DnnHandle {
         let bytes = tensor.layout.bytes();
         let size = i64::try_from(bytes).map_err(|_| bad("a tensor is too large".to_owned()))?;
         let scratch =
-            self.0.scratch.allocate(stream, size, "scratch of a DNN call").map_err(out_of_memory)?;
+            self.library().scratch.allocate(stream, size, "scratch of a DNN call").map_err(out_of_memory)?;
         stream.set(&scratch, 0, Pattern::U8(0), bytes)?;
         stream.copy((&scratch, 0), (tensor.buffer, 0), tensor.buffer.len().min(bytes), false)?;
         Ok(scratch)
@@ -305,9 +239,8 @@ impl DnnHandle {
         for (name, tensor) in [("x", x), ("y", y)] {
             self.check_usable(&stream, name, tensor)?;
         }
-        let call = self.call(&stream);
         self.widening(&stream, [x, y], |[x, y]| {
-            call.hal.pooling_forward(call.dnn, call.stream.hal(), pooling, scaling, x.hal(), y.hal())
+            self.run(&stream, Op::PoolingForward { pooling, x: x.hal(), y: y.hal() }, scaling)
         })
     }
 
@@ -331,11 +264,9 @@ impl DnnHandle {
         for (name, tensor) in named {
             self.check_usable(&stream, name, tensor)?;
         }
-        let call = self.call(&stream);
-        self.widening(&stream, [y, dy, x, dx], |[y, dy, x, dx]| {
-            let stream = call.stream.hal();
-            let (y, dy, x, dx) = (y.hal(), dy.hal(), x.hal(), dx.hal());
-            call.hal.pooling_backward(call.dnn, stream, pooling, scaling, y, dy, x, dx)
+        self.widening(&stream, [y, dy, x, dx], |tensors| {
+            let [y, dy, x, dx] = tensors.map(|tensor| tensor.hal());
+            self.run(&stream, Op::PoolingBackward { pooling, y, dy, x, dx }, scaling)
         })
     }
 
@@ -383,8 +314,7 @@ impl DnnHandle {
             activation,
         };
         let operands = ConvolutionOperands { x: x.hal(), w: w.hal(), y: y.hal() };
-        let call = self.call(&stream);
-        call.hal.convolution_forward(call.dnn, stream.hal(), convolution, scaling, operands, epilogue)
+        self.run(&stream, Op::ConvolutionForward { convolution, operands, epilogue }, scaling)
     }
 
     /// The gradient with respect to `x`: from `y` and `w` to `x`.
@@ -400,8 +330,7 @@ impl DnnHandle {
         let stream = self.stream()?;
         self.check_convolution(&stream, convolution, [x, w, y])?;
         let operands = ConvolutionOperands { x: x.hal(), w: w.hal(), y: y.hal() };
-        let call = self.call(&stream);
-        call.hal.convolution_backward_data(call.dnn, stream.hal(), convolution, scaling, operands)
+        self.run(&stream, Op::ConvolutionBackwardData { convolution, operands }, scaling)
     }
 
     /// The gradient with respect to `w`: from `x` and `y` to `w`.
@@ -417,8 +346,7 @@ impl DnnHandle {
         let stream = self.stream()?;
         self.check_convolution(&stream, convolution, [x, w, y])?;
         let operands = ConvolutionOperands { x: x.hal(), w: w.hal(), y: y.hal() };
-        let call = self.call(&stream);
-        call.hal.convolution_backward_filter(call.dnn, stream.hal(), convolution, scaling, operands)
+        self.run(&stream, Op::ConvolutionBackwardFilter { convolution, operands }, scaling)
     }
 
     /// The extents of scale, bias, mean and variance.
@@ -472,9 +400,8 @@ impl DnnHandle {
             [("the scale", scale), ("the bias", bias), ("the mean", mean), ("the variance", variance)];
         self.check_batch_norm(&stream, mode, [x, y], layout, &named, epsilon)?;
         let operands = BatchNormOperands { mode, x: x.hal(), parameters: layout, epsilon };
-        let addresses = parameters.map(DeviceBuffer::address);
-        let call = self.call(&stream);
-        call.hal.batch_norm_inference(call.dnn, stream.hal(), scaling, operands, addresses, y.hal())
+        let parameters = parameters.map(DeviceBuffer::address);
+        self.run(&stream, Op::BatchNormInference { operands, parameters, y: y.hal() }, scaling)
     }
 
     /// Batch normalization with the batch's statistics. `parameters`: scale, bias. `running`: mean and variance, which move
@@ -505,12 +432,11 @@ impl DnnHandle {
         }
         self.check_batch_norm(&stream, mode, [x, y], layout, &named, epsilon)?;
         let operands = BatchNormOperands { mode, x: x.hal(), parameters: layout, epsilon };
-        let addresses = parameters.map(DeviceBuffer::address);
+        let parameters = parameters.map(DeviceBuffer::address);
         let running = running.map(|(buffers, factor)| (buffers.map(DeviceBuffer::address), factor));
         let saved = saved.map(|buffers| buffers.map(DeviceBuffer::address));
-        let call = self.call(&stream);
         let y = y.hal();
-        call.hal.batch_norm_training(call.dnn, stream.hal(), scaling, operands, addresses, running, saved, y)
+        self.run(&stream, Op::BatchNormTraining { operands, parameters, running, saved, y }, scaling)
     }
 
     /// The gradient of training: from `dy` to `dx`, and to the gradients of scale and bias.
@@ -521,7 +447,7 @@ impl DnnHandle {
     pub fn batch_norm_backward(
         &self,
         mode: BatchNormMode,
-        scaling: [Scaling; 2],
+        [scaling, gradient_scaling]: [Scaling; 2],
         [x, dy, dx]: [DnnTensor<'_>; 3],
         layout: &TensorLayout,
         scale: &DeviceBuffer,
@@ -544,19 +470,9 @@ impl DnnHandle {
         let operands = BatchNormOperands { mode, x: x.hal(), parameters: layout, epsilon };
         let gradients = gradients.map(DeviceBuffer::address);
         let saved = saved.map(|buffers| buffers.map(DeviceBuffer::address));
-        let call = self.call(&stream);
         let (dy, dx, scale) = (dy.hal(), dx.hal(), scale.address());
-        call.hal.batch_norm_backward(
-            call.dnn,
-            stream.hal(),
-            scaling,
-            operands,
-            dy,
-            dx,
-            scale,
-            gradients,
-            saved,
-        )
+        let backward = Op::BatchNormBackward { operands, dy, dx, scale, gradients, gradient_scaling, saved };
+        self.run(&stream, backward, scaling)
     }
 
     /// That tensors have the same extents and types, and lie in their buffers.
@@ -583,8 +499,7 @@ impl DnnHandle {
     ) -> Result<()> {
         let stream = self.stream()?;
         self.check_alike(&stream, &[("x", x), ("y", y)])?;
-        let call = self.call(&stream);
-        call.hal.softmax_forward(call.dnn, stream.hal(), mode, scaling, x.hal(), y.hal())
+        self.run(&stream, Op::SoftmaxForward { mode, x: x.hal(), y: y.hal() }, scaling)
     }
 
     /// The gradient of softmax, from its result `y` and `dy` to `dx`.
@@ -599,8 +514,8 @@ impl DnnHandle {
     ) -> Result<()> {
         let stream = self.stream()?;
         self.check_alike(&stream, &[("y", y), ("dy", dy), ("dx", dx)])?;
-        let call = self.call(&stream);
-        call.hal.softmax_backward(call.dnn, stream.hal(), mode, scaling, y.hal(), dy.hal(), dx.hal())
+        let [y, dy, dx] = [y, dy, dx].map(|tensor| tensor.hal());
+        self.run(&stream, Op::SoftmaxBackward { mode, y, dy, dx }, scaling)
     }
 
     /// A function of each element.
@@ -616,8 +531,7 @@ impl DnnHandle {
     ) -> Result<()> {
         let stream = self.stream()?;
         self.check_alike(&stream, &[("x", x), ("y", y)])?;
-        let call = self.call(&stream);
-        call.hal.activation_forward(call.dnn, stream.hal(), activation, scaling, x.hal(), y.hal())
+        self.run(&stream, Op::ActivationForward { activation, x: x.hal(), y: y.hal() }, scaling)
     }
 
     /// Its gradient, from `y`, `dy` and `x` to `dx`.
@@ -632,9 +546,8 @@ impl DnnHandle {
     ) -> Result<()> {
         let stream = self.stream()?;
         self.check_alike(&stream, &[("y", y), ("dy", dy), ("x", x), ("dx", dx)])?;
-        let call = self.call(&stream);
-        let (y, dy, x, dx) = (y.hal(), dy.hal(), x.hal(), dx.hal());
-        call.hal.activation_backward(call.dnn, stream.hal(), activation, scaling, y, dy, x, dx)
+        let [y, dy, x, dx] = [y, dy, x, dx].map(|tensor| tensor.hal());
+        self.run(&stream, Op::ActivationBackward { activation, y, dy, x, dx }, scaling)
     }
 
     /// `c = alpha · a + beta · c`, where extents of 1 in `a` are repeated.
@@ -649,13 +562,6 @@ impl DnnHandle {
         }
         Self::check_types(&[("a", a), ("c", c)])?;
         self.check(&stream, &[("a", a), ("c", c)])?;
-        let call = self.call(&stream);
-        call.hal.add_tensor(call.dnn, stream.hal(), scaling, a.hal(), c.hal())
-    }
-}
-
-impl fmt::Debug for DnnHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DNN handle")
+        self.run(&stream, Op::AddTensor { a: a.hal(), c: c.hal() }, scaling)
     }
 }

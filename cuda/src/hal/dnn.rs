@@ -200,167 +200,155 @@ pub struct SoftmaxMode {
     pub fast: bool,
 }
 
-/// Neural network primitives. All work is queued on the stream given.
+/// An operation, with what it works on.
+#[derive(Clone, Copy, Debug)]
+pub enum DnnOperation<'a> {
+    /// Pools `x` to `y`.
+    PoolingForward {
+        /// The windows.
+        pooling: &'a Pooling,
+        /// Images.
+        x: Tensor<'a>,
+        /// The result.
+        y: Tensor<'a>,
+    },
+    /// The gradient of pooling `x` to `y`, from `dy` to `dx`.
+    PoolingBackward {
+        /// The windows.
+        pooling: &'a Pooling,
+        /// What pooling gave.
+        y: Tensor<'a>,
+        /// The gradient there.
+        dy: Tensor<'a>,
+        /// What was pooled.
+        x: Tensor<'a>,
+        /// The result.
+        dx: Tensor<'a>,
+    },
+    /// Convolves `x` by `w` to `y`, epilogue included, in one pass where the library can.
+    ConvolutionForward {
+        /// The geometry.
+        convolution: &'a Convolution,
+        /// The tensors.
+        operands: ConvolutionOperands<'a>,
+        /// What is done to the result on its way.
+        epilogue: ConvolutionEpilogue<'a>,
+    },
+    /// The gradient with respect to `x`, from the gradient in `y`.
+    ConvolutionBackwardData {
+        /// The geometry.
+        convolution: &'a Convolution,
+        /// The tensors.
+        operands: ConvolutionOperands<'a>,
+    },
+    /// The gradient with respect to `w`, from the gradient in `y`.
+    ConvolutionBackwardFilter {
+        /// The geometry.
+        convolution: &'a Convolution,
+        /// The tensors.
+        operands: ConvolutionOperands<'a>,
+    },
+    /// `y = scale · (x − mean) / sqrt(variance + epsilon) + bias`, with known statistics.
+    BatchNormInference {
+        /// What all normalizations have.
+        operands: BatchNormOperands<'a>,
+        /// Scale, bias, mean, variance.
+        parameters: [u64; 4],
+        /// The result.
+        y: Tensor<'a>,
+    },
+    /// As inference, with the batch's own statistics.
+    BatchNormTraining {
+        /// What all normalizations have.
+        operands: BatchNormOperands<'a>,
+        /// Scale, bias.
+        parameters: [u64; 2],
+        /// Mean and variance, which move by the factor towards the batch's (unbiased) ones.
+        running: Option<([u64; 2], f64)>,
+        /// Where mean and inverse deviation go for the gradient.
+        saved: Option<[u64; 2]>,
+        /// The result.
+        y: Tensor<'a>,
+    },
+    /// The gradient of training: from `dy` to `dx` and to the gradients of scale and bias.
+    BatchNormBackward {
+        /// What all normalizations have.
+        operands: BatchNormOperands<'a>,
+        /// The gradient of the result.
+        dy: Tensor<'a>,
+        /// The gradient of `x`.
+        dx: Tensor<'a>,
+        /// The scale.
+        scale: u64,
+        /// The gradients of scale and bias.
+        gradients: [u64; 2],
+        /// How those two are scaled.
+        gradient_scaling: Scaling,
+        /// Mean and inverse deviation as training left them; without, they are computed again.
+        saved: Option<[u64; 2]>,
+    },
+    /// Softmax of `x` to `y`.
+    SoftmaxForward {
+        /// Which.
+        mode: SoftmaxMode,
+        /// The logits.
+        x: Tensor<'a>,
+        /// The result.
+        y: Tensor<'a>,
+    },
+    /// The gradient of softmax, from its result `y` and `dy` to `dx`.
+    SoftmaxBackward {
+        /// Which.
+        mode: SoftmaxMode,
+        /// What softmax gave.
+        y: Tensor<'a>,
+        /// The gradient there.
+        dy: Tensor<'a>,
+        /// The result.
+        dx: Tensor<'a>,
+    },
+    /// A function of each element of `x`.
+    ActivationForward {
+        /// Which.
+        activation: Activation,
+        /// Its arguments.
+        x: Tensor<'a>,
+        /// The result.
+        y: Tensor<'a>,
+    },
+    /// Its gradient, from `y`, `dy` and `x` to `dx`.
+    ActivationBackward {
+        /// Which.
+        activation: Activation,
+        /// What it gave.
+        y: Tensor<'a>,
+        /// The gradient there.
+        dy: Tensor<'a>,
+        /// Its arguments.
+        x: Tensor<'a>,
+        /// The result.
+        dx: Tensor<'a>,
+    },
+    /// `c = alpha · a + beta · c`, where extents of 1 in `a` are repeated: adding a bias.
+    AddTensor {
+        /// The addend.
+        a: Tensor<'a>,
+        /// The result.
+        c: Tensor<'a>,
+    },
+}
+
+/// Neural network primitives.
 pub trait Dnn: Resources {
     /// The library's state.
     fn create_dnn(&self) -> Result<Self::DnnHandle>;
 
-    /// Pools `x` to `y`.
-    fn pooling_forward(
+    /// Queues an operation on the stream.
+    fn run_dnn(
         &self,
         dnn: &Self::DnnHandle,
         stream: &Self::Stream,
-        pooling: &Pooling,
+        operation: DnnOperation<'_>,
         scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// The gradient of pooling `x` to `y`, from `dy` to `dx`.
-    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
-    fn pooling_backward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        pooling: &Pooling,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        x: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// Convolves `x` by `w` to `y`, epilogue included, in one pass where the library can.
-    fn convolution_forward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-        epilogue: ConvolutionEpilogue<'_>,
-    ) -> Result<()>;
-
-    /// The gradient with respect to `x`, from the gradient in `y`.
-    fn convolution_backward_data(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-    ) -> Result<()>;
-
-    /// The gradient with respect to `w`, from the gradient in `y`.
-    fn convolution_backward_filter(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-    ) -> Result<()>;
-
-    /// `y = scale · (x − mean) / sqrt(variance + epsilon) + bias`, with known statistics
-    /// (`parameters`: scale, bias, mean, variance).
-    fn batch_norm_inference(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        scaling: Scaling,
-        operands: BatchNormOperands<'_>,
-        parameters: [u64; 4],
-        y: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// As inference, with the batch's own statistics. `parameters`: scale, bias. `running`: mean and variance, which
-    /// move by `factor` towards the batch's (unbiased) ones. `saved`: where mean and inverse deviation go for the
-    /// gradient.
-    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
-    fn batch_norm_training(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        scaling: Scaling,
-        operands: BatchNormOperands<'_>,
-        parameters: [u64; 2],
-        running: Option<([u64; 2], f64)>,
-        saved: Option<[u64; 2]>,
-        y: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// The gradient of training: from `dy` to `dx` and to the gradients of scale and bias. `saved` as training left it;
-    /// without, it is computed again.
-    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
-    fn batch_norm_backward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        scaling: [Scaling; 2],
-        operands: BatchNormOperands<'_>,
-        dy: Tensor<'_>,
-        dx: Tensor<'_>,
-        scale: u64,
-        gradients: [u64; 2],
-        saved: Option<[u64; 2]>,
-    ) -> Result<()>;
-
-    /// Softmax of `x` to `y`.
-    fn softmax_forward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        mode: SoftmaxMode,
-        scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// The gradient of softmax, from its result `y` and `dy` to `dx`.
-    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
-    fn softmax_backward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        mode: SoftmaxMode,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// A function of each element of `x`.
-    fn activation_forward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        activation: Activation,
-        scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// Its gradient, from `y`, `dy` and `x` to `dx`.
-    #[expect(clippy::too_many_arguments, reason = "the operation's tensors")]
-    fn activation_backward(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        activation: Activation,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        x: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()>;
-
-    /// `c = alpha · a + beta · c`, where extents of 1 in `a` are repeated: adding a bias.
-    fn add_tensor(
-        &self,
-        dnn: &Self::DnnHandle,
-        stream: &Self::Stream,
-        scaling: Scaling,
-        a: Tensor<'_>,
-        c: Tensor<'_>,
     ) -> Result<()>;
 }

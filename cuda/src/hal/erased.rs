@@ -13,11 +13,10 @@ use std::time::Duration;
 use tfrt_host::DType;
 
 use super::{
-    Activation, Backend, BatchNormOperands, Blas, CollectiveCall, Collectives, Context, Convolution,
-    ConvolutionEpilogue, ConvolutionOperands, Copy2d, DeviceProperties, Dnn, EventOptions, Events,
-    FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules,
-    PackedParameters, Paging, Pattern, Pooling, Resources, Scaling, SoftmaxMode, StreamOptions, Streams,
-    Tensor, Transfers, UniqueId,
+    Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
+    EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo,
+    Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions, Streams, Transfers,
+    UniqueId,
 };
 use crate::error::{DeviceError, Result, Status};
 
@@ -347,164 +346,13 @@ impl<C: Context> Dnn for ErasedContext<C> {
     fn create_dnn(&self) -> Result<Erased> {
         self.0.create_dnn().map(boxed)
     }
-    fn pooling_forward(
+    fn run_dnn(
         &self,
         dnn: &Erased,
         stream: &Erased,
-        pooling: &Pooling,
+        operation: DnnOperation<'_>,
         scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
     ) -> Result<()> {
-        self.0.pooling_forward(own(dnn)?, own(stream)?, pooling, scaling, x, y)
-    }
-    fn pooling_backward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        pooling: &Pooling,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        x: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.pooling_backward(own(dnn)?, own(stream)?, pooling, scaling, y, dy, x, dx)
-    }
-    fn convolution_forward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-        epilogue: ConvolutionEpilogue<'_>,
-    ) -> Result<()> {
-        self.0.convolution_forward(own(dnn)?, own(stream)?, convolution, scaling, operands, epilogue)
-    }
-    fn convolution_backward_data(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-    ) -> Result<()> {
-        self.0.convolution_backward_data(own(dnn)?, own(stream)?, convolution, scaling, operands)
-    }
-    fn convolution_backward_filter(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-    ) -> Result<()> {
-        self.0.convolution_backward_filter(own(dnn)?, own(stream)?, convolution, scaling, operands)
-    }
-    fn batch_norm_inference(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        scaling: Scaling,
-        operands: BatchNormOperands<'_>,
-        parameters: [u64; 4],
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.batch_norm_inference(own(dnn)?, own(stream)?, scaling, operands, parameters, y)
-    }
-    fn batch_norm_training(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        scaling: Scaling,
-        operands: BatchNormOperands<'_>,
-        parameters: [u64; 2],
-        running: Option<([u64; 2], f64)>,
-        saved: Option<[u64; 2]>,
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.batch_norm_training(own(dnn)?, own(stream)?, scaling, operands, parameters, running, saved, y)
-    }
-    fn batch_norm_backward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        scaling: [Scaling; 2],
-        operands: BatchNormOperands<'_>,
-        dy: Tensor<'_>,
-        dx: Tensor<'_>,
-        scale: u64,
-        gradients: [u64; 2],
-        saved: Option<[u64; 2]>,
-    ) -> Result<()> {
-        self.0.batch_norm_backward(
-            own(dnn)?,
-            own(stream)?,
-            scaling,
-            operands,
-            dy,
-            dx,
-            scale,
-            gradients,
-            saved,
-        )
-    }
-    fn softmax_forward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        mode: SoftmaxMode,
-        scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.softmax_forward(own(dnn)?, own(stream)?, mode, scaling, x, y)
-    }
-    fn softmax_backward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        mode: SoftmaxMode,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.softmax_backward(own(dnn)?, own(stream)?, mode, scaling, y, dy, dx)
-    }
-    fn activation_forward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        activation: Activation,
-        scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.activation_forward(own(dnn)?, own(stream)?, activation, scaling, x, y)
-    }
-    fn activation_backward(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        activation: Activation,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        x: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.activation_backward(own(dnn)?, own(stream)?, activation, scaling, y, dy, x, dx)
-    }
-    fn add_tensor(
-        &self,
-        dnn: &Erased,
-        stream: &Erased,
-        scaling: Scaling,
-        a: Tensor<'_>,
-        c: Tensor<'_>,
-    ) -> Result<()> {
-        self.0.add_tensor(own(dnn)?, own(stream)?, scaling, a, c)
+        self.0.run_dnn(own(dnn)?, own(stream)?, operation, scaling)
     }
 }

@@ -13,9 +13,8 @@ use std::time::Duration;
 use tfrt_host::DType;
 
 use super::{
-    Activation, BatchNormOperands, Blas, CollectiveCall, Collectives, Convolution, ConvolutionEpilogue,
-    ConvolutionOperands, Dnn, FunctionAttributes, Gemm, Graphs, LaunchConfig, Modules, PackedParameters,
-    Paging, Pooling, Resources, Result, Scaling, SoftmaxMode, Streams, Tensor, UniqueId,
+    Blas, CollectiveCall, Collectives, Dnn, DnnOperation, FunctionAttributes, Gemm, Graphs, LaunchConfig,
+    Modules, PackedParameters, Paging, Resources, Result, Scaling, Streams, UniqueId,
 };
 use crate::error::{DeviceError, Status};
 
@@ -140,55 +139,6 @@ impl<C: MemoryOnly> Dnn for C {
         refuse(self, "has no DNN library")
     }
     uncallable! {
-        pooling_forward(pooling: &Pooling, scaling: Scaling, x: Tensor<'_>, y: Tensor<'_>);
-        pooling_backward(
-            pooling: &Pooling, scaling: Scaling, y: Tensor<'_>, dy: Tensor<'_>, x: Tensor<'_>, dx: Tensor<'_>
-        );
-        convolution_forward(
-            convolution: &Convolution,
-            scaling: Scaling,
-            operands: ConvolutionOperands<'_>,
-            epilogue: ConvolutionEpilogue<'_>
-        );
-        convolution_backward_data(
-            convolution: &Convolution, scaling: Scaling, operands: ConvolutionOperands<'_>
-        );
-        convolution_backward_filter(
-            convolution: &Convolution, scaling: Scaling, operands: ConvolutionOperands<'_>
-        );
-        batch_norm_inference(
-            scaling: Scaling, operands: BatchNormOperands<'_>, parameters: [u64; 4], y: Tensor<'_>
-        );
-        batch_norm_training(
-            scaling: Scaling,
-            operands: BatchNormOperands<'_>,
-            parameters: [u64; 2],
-            running: Option<([u64; 2], f64)>,
-            saved: Option<[u64; 2]>,
-            y: Tensor<'_>
-        );
-        batch_norm_backward(
-            scaling: [Scaling; 2],
-            operands: BatchNormOperands<'_>,
-            dy: Tensor<'_>,
-            dx: Tensor<'_>,
-            scale: u64,
-            gradients: [u64; 2],
-            saved: Option<[u64; 2]>
-        );
-        softmax_forward(mode: SoftmaxMode, scaling: Scaling, x: Tensor<'_>, y: Tensor<'_>);
-        softmax_backward(
-            mode: SoftmaxMode, scaling: Scaling, y: Tensor<'_>, dy: Tensor<'_>, dx: Tensor<'_>
-        );
-        activation_forward(activation: Activation, scaling: Scaling, x: Tensor<'_>, y: Tensor<'_>);
-        activation_backward(
-            activation: Activation,
-            scaling: Scaling,
-            y: Tensor<'_>,
-            dy: Tensor<'_>,
-            x: Tensor<'_>,
-            dx: Tensor<'_>
-        );
-        add_tensor(scaling: Scaling, a: Tensor<'_>, c: Tensor<'_>);
+        run_dnn(operation: DnnOperation<'_>, scaling: Scaling);
     }
 }

@@ -25,8 +25,8 @@ pub use blas::{Blas, Gemm, GemmOperand, Transpose};
 pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
 pub use dnn::{
     Activation, ActivationMode, BatchNormMode, BatchNormOperands, Convolution, ConvolutionEpilogue,
-    ConvolutionOperands, Dnn, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode, Tensor,
-    TensorLayout,
+    ConvolutionOperands, Dnn, DnnOperation, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode,
+    Tensor, TensorLayout,
 };
 pub use erased::{DynBackend, DynContext, Erased, erase};
 pub use event::{EventOptions, Events};
@@ -131,4 +131,31 @@ pub struct DeviceProperties {
     pub cooperative_launch: bool,
     /// Where it sits on the bus; empty if nowhere.
     pub bus_id: String,
+}
+
+impl DeviceProperties {
+    /// Those of a device that has no limits of its own: what compute capability 9.0 promises programs.
+    pub(crate) fn emulated(name: String, memory_bytes: u64, driver: String, multiprocessors: u32) -> Self {
+        Self {
+            name,
+            memory_bytes,
+            compute_capability: (9, 0),
+            driver,
+            multiprocessors,
+            warp_size: 32,
+            threads_per_block_max: 1024,
+            threads_per_multiprocessor_max: 2048,
+            block_max: Dim3::new(1024, 1024, 64),
+            grid_max: Dim3::new(i32::MAX.unsigned_abs(), 65535, 65535),
+            shared_memory_per_block: 48 << 10,
+            shared_memory_per_block_max: 227 << 10,
+            registers_per_multiprocessor: 65536,
+            l2_cache_bytes: 0,
+            clock_khz: 0,
+            memory_bandwidth: 0,
+            pageable_copies: true,
+            cooperative_launch: true,
+            bus_id: String::new(),
+        }
+    }
 }

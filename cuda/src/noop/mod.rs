@@ -20,11 +20,9 @@ use tfrt_host::DType;
 use crate::error::{DeviceError, Result, Status};
 use crate::front::{DeviceOptions, NoopFault};
 use crate::hal::{
-    Activation, Backend, BatchNormOperands, Blas, CollectiveCall, Collectives, Context, Convolution,
-    ConvolutionEpilogue, ConvolutionOperands, Copy2d, DeviceProperties, Dim3, Dnn, EventOptions, Events,
-    FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo, Modules,
-    PackedParameters, Pattern, Pooling, Resources, Scaling, SoftmaxMode, StreamOptions, Streams, Tensor,
-    Transfers, UniqueId,
+    Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
+    EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo,
+    Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions, Streams, Transfers, UniqueId,
 };
 
 /// Devices that do nothing.
@@ -85,27 +83,8 @@ impl Backend for NoopBackend {
     }
 
     fn properties(&self, _ordinal: u32) -> Result<DeviceProperties> {
-        Ok(DeviceProperties {
-            name: "noop device".to_owned(),
-            memory_bytes: self.memory_bytes,
-            compute_capability: (9, 0),
-            driver: "none".to_owned(),
-            multiprocessors: 1,
-            warp_size: 32,
-            threads_per_block_max: 1024,
-            threads_per_multiprocessor_max: 2048,
-            block_max: Dim3::new(1024, 1024, 64),
-            grid_max: Dim3::new(i32::MAX.unsigned_abs(), 65535, 65535),
-            shared_memory_per_block: 48 << 10,
-            shared_memory_per_block_max: 227 << 10,
-            registers_per_multiprocessor: 65536,
-            l2_cache_bytes: 0,
-            clock_khz: 0,
-            memory_bandwidth: 0,
-            pageable_copies: true,
-            cooperative_launch: true,
-            bus_id: String::new(),
-        })
+        let name = "noop device".to_owned();
+        Ok(DeviceProperties::emulated(name, self.memory_bytes, "none".to_owned(), 1))
     }
 
     fn can_access_peer(&self, _from: u32, _to: u32) -> Result<bool> {
@@ -477,165 +456,12 @@ impl Dnn for NoopContext {
         self.call()
     }
 
-    fn pooling_forward(
+    fn run_dnn(
         &self,
         _dnn: &(),
         stream: &Stream,
-        _pooling: &Pooling,
+        _operation: DnnOperation<'_>,
         _scaling: Scaling,
-        _x: Tensor<'_>,
-        _y: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn pooling_backward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _pooling: &Pooling,
-        _scaling: Scaling,
-        _y: Tensor<'_>,
-        _dy: Tensor<'_>,
-        _x: Tensor<'_>,
-        _dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn convolution_forward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _convolution: &Convolution,
-        _scaling: Scaling,
-        _operands: ConvolutionOperands<'_>,
-        _epilogue: ConvolutionEpilogue<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn convolution_backward_data(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _convolution: &Convolution,
-        _scaling: Scaling,
-        _operands: ConvolutionOperands<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn convolution_backward_filter(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _convolution: &Convolution,
-        _scaling: Scaling,
-        _operands: ConvolutionOperands<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn batch_norm_inference(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _scaling: Scaling,
-        _operands: BatchNormOperands<'_>,
-        _parameters: [u64; 4],
-        _y: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn batch_norm_training(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _scaling: Scaling,
-        _operands: BatchNormOperands<'_>,
-        _parameters: [u64; 2],
-        _running: Option<([u64; 2], f64)>,
-        _saved: Option<[u64; 2]>,
-        _y: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn batch_norm_backward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _scaling: [Scaling; 2],
-        _operands: BatchNormOperands<'_>,
-        _dy: Tensor<'_>,
-        _dx: Tensor<'_>,
-        _scale: u64,
-        _gradients: [u64; 2],
-        _saved: Option<[u64; 2]>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn softmax_forward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _mode: SoftmaxMode,
-        _scaling: Scaling,
-        _x: Tensor<'_>,
-        _y: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn softmax_backward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _mode: SoftmaxMode,
-        _scaling: Scaling,
-        _y: Tensor<'_>,
-        _dy: Tensor<'_>,
-        _dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn activation_forward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _activation: Activation,
-        _scaling: Scaling,
-        _x: Tensor<'_>,
-        _y: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn activation_backward(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _activation: Activation,
-        _scaling: Scaling,
-        _y: Tensor<'_>,
-        _dy: Tensor<'_>,
-        _x: Tensor<'_>,
-        _dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.operation(stream)
-    }
-
-    fn add_tensor(
-        &self,
-        _dnn: &(),
-        stream: &Stream,
-        _scaling: Scaling,
-        _a: Tensor<'_>,
-        _c: Tensor<'_>,
     ) -> Result<()> {
         self.operation(stream)
     }

@@ -25,10 +25,7 @@ use super::context::{GpuContext, Shared};
 use super::libraries::{LibrarySpec, library};
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{
-    Activation, BatchNormOperands, Convolution, ConvolutionEpilogue, ConvolutionOperands, Dnn, Pooling,
-    Scaling, SoftmaxMode, Tensor,
-};
+use crate::hal::{Dnn, DnnOperation, Scaling};
 
 const SPEC: LibrarySpec = LibrarySpec {
     name: "cuDNN",
@@ -198,179 +195,50 @@ impl Dnn for GpuContext {
         Ok(DnnHandle { shared: Arc::clone(&self.shared), library, handle: Mutex::new(Handle(handle)), plans })
     }
 
-    fn pooling_forward(
+    fn run_dnn(
         &self,
         dnn: &DnnHandle,
         stream: &Stream,
-        pooling: &Pooling,
+        operation: DnnOperation<'_>,
         scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
     ) -> Result<()> {
+        use DnnOperation as Op;
         self.bound()?;
-        dnn.pooling_forward(stream, pooling, scaling, x, y)
-    }
-
-    fn pooling_backward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        pooling: &Pooling,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        x: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.pooling_backward(stream, pooling, scaling, [y, dy, x, dx])
-    }
-
-    fn convolution_forward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-        epilogue: ConvolutionEpilogue<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.convolve_with_epilogue(stream, convolution, scaling, operands, epilogue)
-    }
-
-    fn convolution_backward_data(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.convolve(stream, Kind::BackwardData, convolution, scaling, operands)
-    }
-
-    fn convolution_backward_filter(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        convolution: &Convolution,
-        scaling: Scaling,
-        operands: ConvolutionOperands<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.convolve(stream, Kind::BackwardFilter, convolution, scaling, operands)
-    }
-
-    fn batch_norm_inference(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        scaling: Scaling,
-        operands: BatchNormOperands<'_>,
-        parameters: [u64; 4],
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.batch_norm_inference(stream, scaling, operands, parameters, y)
-    }
-
-    fn batch_norm_training(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        scaling: Scaling,
-        operands: BatchNormOperands<'_>,
-        parameters: [u64; 2],
-        running: Option<([u64; 2], f64)>,
-        saved: Option<[u64; 2]>,
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.batch_norm_training(stream, scaling, operands, parameters, running, saved, y)
-    }
-
-    fn batch_norm_backward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        scaling: [Scaling; 2],
-        operands: BatchNormOperands<'_>,
-        dy: Tensor<'_>,
-        dx: Tensor<'_>,
-        scale: u64,
-        gradients: [u64; 2],
-        saved: Option<[u64; 2]>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.batch_norm_backward(stream, scaling, operands, [dy, dx], scale, gradients, saved)
-    }
-
-    fn softmax_forward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        mode: SoftmaxMode,
-        scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.softmax_forward(stream, mode, scaling, x, y)
-    }
-
-    fn softmax_backward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        mode: SoftmaxMode,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.softmax_backward(stream, mode, scaling, [y, dy, dx])
-    }
-
-    fn activation_forward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        activation: Activation,
-        scaling: Scaling,
-        x: Tensor<'_>,
-        y: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.activation_forward(stream, activation, scaling, x, y)
-    }
-
-    fn activation_backward(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        activation: Activation,
-        scaling: Scaling,
-        y: Tensor<'_>,
-        dy: Tensor<'_>,
-        x: Tensor<'_>,
-        dx: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.activation_backward(stream, activation, scaling, [y, dy, x, dx])
-    }
-
-    fn add_tensor(
-        &self,
-        dnn: &DnnHandle,
-        stream: &Stream,
-        scaling: Scaling,
-        a: Tensor<'_>,
-        c: Tensor<'_>,
-    ) -> Result<()> {
-        self.bound()?;
-        dnn.add_tensor(stream, scaling, a, c)
+        match operation {
+            Op::PoolingForward { pooling, x, y } => dnn.pooling_forward(stream, pooling, scaling, x, y),
+            Op::PoolingBackward { pooling, y, dy, x, dx } => {
+                dnn.pooling_backward(stream, pooling, scaling, [y, dy, x, dx])
+            }
+            Op::ConvolutionForward { convolution, operands, epilogue } => {
+                dnn.convolve_with_epilogue(stream, convolution, scaling, operands, epilogue)
+            }
+            Op::ConvolutionBackwardData { convolution, operands } => {
+                dnn.convolve(stream, Kind::BackwardData, convolution, scaling, operands)
+            }
+            Op::ConvolutionBackwardFilter { convolution, operands } => {
+                dnn.convolve(stream, Kind::BackwardFilter, convolution, scaling, operands)
+            }
+            Op::BatchNormInference { operands, parameters, y } => {
+                dnn.batch_norm_inference(stream, scaling, operands, parameters, y)
+            }
+            Op::BatchNormTraining { operands, parameters, running, saved, y } => {
+                dnn.batch_norm_training(stream, scaling, operands, parameters, running, saved, y)
+            }
+            Op::BatchNormBackward { operands, dy, dx, scale, gradients, gradient_scaling, saved } => {
+                let scaling = [scaling, gradient_scaling];
+                dnn.batch_norm_backward(stream, scaling, operands, [dy, dx], scale, gradients, saved)
+            }
+            Op::SoftmaxForward { mode, x, y } => dnn.softmax_forward(stream, mode, scaling, x, y),
+            Op::SoftmaxBackward { mode, y, dy, dx } => {
+                dnn.softmax_backward(stream, mode, scaling, [y, dy, dx])
+            }
+            Op::ActivationForward { activation, x, y } => {
+                dnn.activation_forward(stream, activation, scaling, x, y)
+            }
+            Op::ActivationBackward { activation, y, dy, x, dx } => {
+                dnn.activation_backward(stream, activation, scaling, [y, dy, x, dx])
+            }
+            Op::AddTensor { a, c } => dnn.add_tensor(stream, scaling, a, c),
+        }
     }
 }
