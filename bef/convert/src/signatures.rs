@@ -46,6 +46,9 @@ fn definition(kernel: &Kernel) -> Result<Option<OpDefinition>, String> {
     }
     for attribute in &signature.attributes {
         definition = definition.attr(attribute.name, attribute_kind(attribute.spec));
+        if let Some(alias) = attribute.alias {
+            definition = definition.or_named(alias);
+        }
     }
     for (index, result) in signature.results.iter().enumerate() {
         definition = definition.named_result(format!("result{index}"), constraint(*result)?);

@@ -165,6 +165,8 @@ impl AttrKind {
 pub struct AttrSpec {
     /// Its name.
     pub name: Name,
+    /// Another name for it.
+    pub alias: Option<Name>,
     /// Which values it may have.
     pub kind: AttrKind,
     /// Whether it may be absent.
@@ -287,14 +289,23 @@ impl OpDefinition {
     /// With one more attribute, required.
     #[must_use]
     pub fn attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
-        self.attributes.push(AttrSpec { name: name.into(), kind, optional: false });
+        self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: false });
+        self
+    }
+
+    /// The attribute added last may be called by another name too.
+    #[must_use]
+    pub fn or_named(mut self, alias: impl Into<Name>) -> OpDefinition {
+        if let Some(attribute) = self.attributes.last_mut() {
+            attribute.alias = Some(alias.into());
+        }
         self
     }
 
     /// With one more attribute that may be absent.
     #[must_use]
     pub fn optional_attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
-        self.attributes.push(AttrSpec { name: name.into(), kind, optional: true });
+        self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: true });
         self
     }
 

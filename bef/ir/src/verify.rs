@@ -235,7 +235,8 @@ impl<'m> Verifier<'m> {
         self.check_values(op, "operand", &definition.operands, &data.operands);
         self.check_values(op, "result", &definition.results, &data.results);
         for spec in &definition.attributes {
-            match data.attr(&spec.name) {
+            let alias = || spec.alias.as_ref().and_then(|alias| data.attr(alias));
+            match data.attr(&spec.name).or_else(alias) {
                 None if spec.optional => {}
                 None => self.error(op, format!("requires attribute '{}'", spec.name)),
                 Some(value) if spec.kind.admits(value) => {}

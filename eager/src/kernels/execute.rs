@@ -36,7 +36,7 @@ impl Form {
     fn signature(self) -> KernelSignature {
         let chain = self.chained.then_some(TypeSpec::Named(Chain::TYPE_NAME));
         let first = if self.by_name { HandlerRef::TYPE_NAME } else { CoreRuntimeOp::TYPE_NAME };
-        let attribute = |name, spec| AttributeParameter { name, spec };
+        let attribute = |name, spec| AttributeParameter { name, alias: None, spec };
         let mut attributes = vec![attribute("op_attrs", AttributeSpec::Aggregate)];
         if self.functions {
             attributes.push(attribute("op_func_attrs", AttributeSpec::Aggregate));

@@ -9,7 +9,11 @@ use tfrt_kernels::{math::run::shape_error, tensor::attribute::dense_from_attribu
 use tfrt_math::{Binary, BlockOp, Layout, LogSoftmax, MatMul, MatMulInput, Serial, Softmax, Unary, ops};
 use tfrt_tensor::{Accessor, HostTensor};
 
-use crate::ops::support::{Operand, axis_of, integers, invalid};
+use crate::ops::{
+    concat::concat_into,
+    layout::tiled,
+    support::{Operand, check_shape, integers, invalid},
+};
 
 static ME: Accessor = Accessor::new("tf_sync kernel");
 
@@ -17,17 +21,9 @@ type Done = Result<(), Diagnostic>;
 type OfOne = fn(f32) -> f32;
 type OfTwo = fn(f32, f32) -> f32;
 
-/// That the caller's tensor has the shape of what is computed.
-fn check_result(result: &HostTensor, dims: &[usize]) -> Done {
-    if result.shape().dims() == dims {
-        return Ok(());
-    }
-    Err(invalid(format!("the result has shape {dims:?}, the tensor for it {}", result.shape())))
-}
-
 fn unary(x: &HostTensor, result: &HostTensor, f: OfOne) -> Done {
     let x = x.dense()?;
-    check_result(result, x.shape().dims())?;
+    check_shape(result, x.shape().dims())?;
     let plan = Unary::new(f, x.num_elements()).map_err(shape_error)?;
     // Reading first, so that a tensor that is to be computed from itself is refused.
     let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
@@ -37,7 +33,7 @@ fn unary(x: &HostTensor, result: &HostTensor, f: OfOne) -> Done {
 fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo) -> Done {
     let ((x, x_dims), (y, y_dims)) = (Operand::<f32>::new(a, &ME)?, Operand::<f32>::new(b, &ME)?);
     let dims = tfrt_math::broadcast_shapes(a.shape().dims(), b.shape().dims()).map_err(shape_error)?;
-    check_result(result, &dims)?;
+    check_shape(result, &dims)?;
     let mut out = result.dense()?.write::<f32>(&ME)?;
     let plan = Binary::new(f, x_dims, y_dims).map_err(shape_error)?;
     if x.len().max(y.len()) == 1 && out.len() > 1 {
@@ -50,7 +46,7 @@ fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo) -> Done
 
 fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
     let x = x.dense()?;
-    check_result(result, x.shape().dims())?;
+    check_shape(result, x.shape().dims())?;
     let columns = x.shape().dims().last().copied().unwrap_or(1);
     let rows = x.num_elements().checked_div(columns).unwrap_or(0);
     let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
@@ -62,42 +58,14 @@ fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
     .map_err(shape_error)
 }
 
-/// The tensors one after another along an axis; the last one is the result. Scalars count as vectors of one element.
+/// The tensors one after another along an axis; the last one is the result.
 fn concat(axis: i32, tensors: Rest<'_, HostTensor>) -> Done {
-    let tensors = tensors.iter().collect::<Result<Vec<&HostTensor>, _>>()?;
-    let Some((result, tensors @ [first, ..])) = tensors.split_last() else {
+    let tensors =
+        tensors.iter().map(|tensor| Ok(tensor?.clone())).collect::<Result<Vec<HostTensor>, Diagnostic>>()?;
+    let Some((result, tensors)) = tensors.split_last() else {
         return Err(invalid("a concatenation takes a tensor at least, and one for the result"));
     };
-    let extents = |tensor: &HostTensor| match tensor.shape().dims() {
-        [] => vec![1],
-        dims => dims.to_vec(),
-    };
-    let mut dims = extents(first);
-    let axis = axis_of(axis.into(), dims.len(), "axis")?;
-    dims[axis] = 0;
-    let mut runs = Vec::new();
-    for tensor in tensors {
-        let other = extents(tensor);
-        let fits = other.len() == dims.len() && (0..dims.len()).all(|i| i == axis || other[i] == dims[i]);
-        if !fits {
-            return Err(invalid(format!("{} and {} cannot be put together", first.shape(), tensor.shape())));
-        }
-        dims[axis] += other[axis];
-        runs.push(other[axis..].iter().product::<usize>());
-    }
-    check_result(result, &dims)?;
-    let sources =
-        tensors.iter().map(|tensor| tensor.dense()?.read::<f32>(&ME)).collect::<Result<Vec<_>, _>>()?;
-    let mut out = result.dense()?.write::<f32>(&ME)?;
-    let mut rest: &mut [f32] = &mut out;
-    for row in 0..dims[..axis].iter().product::<usize>() {
-        for (source, &run) in sources.iter().zip(&runs) {
-            let (place, behind) = rest.split_at_mut(run);
-            place.copy_from_slice(&source[row * run..][..run]);
-            rest = behind;
-        }
-    }
-    Ok(())
+    concat_into::<f32>(tensors, axis.into(), result)
 }
 
 fn constant(result: Arg<HostTensor>, value: Attr<DenseAttribute<'_>>, cx: &ExecutionContext) -> Done {
@@ -105,7 +73,7 @@ fn constant(result: Arg<HostTensor>, value: Attr<DenseAttribute<'_>>, cx: &Execu
     if value.dtype() != result.dtype() {
         return Err(invalid(format!("a constant of {} for a tensor of {}", value.dtype(), result.dtype())));
     }
-    check_result(&result, value.shape().dims())?;
+    check_shape(&result, value.shape().dims())?;
     result.dense()?.write_bytes(&ME)?.copy_from_slice(&value.read_bytes(&ME)?);
     Ok(())
 }
@@ -142,7 +110,7 @@ fn fused_matmul(
         let shapes = format!("{}, {} and {}", a.shape(), b.shape(), bias.shape());
         return Err(invalid(format!("matrices and bias do not go together: {shapes}")));
     }
-    check_result(&result, &[m, n])?;
+    check_shape(&result, &[m, n])?;
     let layout = |transposed, rows, columns| match transposed {
         true => Layout::transposed(rows, columns),
         false => Layout::row_major(rows, columns),
@@ -164,27 +132,28 @@ fn fused_matmul(
 
 /// The tensor as often along each axis as the second one says.
 fn tile(x: Arg<HostTensor>, multiples: Arg<HostTensor>, result: Arg<HostTensor>) -> Done {
-    let (x, multiples) = (x.dense()?, integers(&multiples, "multiples")?);
-    let dims = x.shape().dims();
-    if multiples.len() != dims.len() || multiples.iter().any(|&multiple| multiple < 0) {
-        return Err(invalid(format!("{multiples:?} are no multiples of a tensor of shape {}", x.shape())));
-    }
-    let tiled: Option<Vec<usize>> =
-        dims.iter().zip(&multiples).map(|(dim, &multiple)| dim.checked_mul(multiple as usize)).collect();
-    check_result(&result, &tiled.ok_or_else(|| invalid("a tile of too many elements"))?)?;
+    let x = x.dense()?;
+    let moves = tiled(x.shape().dims(), &integers(&multiples, "multiples")?)?;
+    check_shape(&result, moves.dims())?;
     let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
-    let result_dims = result.shape().dims();
-    for (index, element) in out.iter_mut().enumerate() {
-        // From the last axis to the first: where the element is, and where it comes from.
-        let (mut rest, mut source, mut stride) = (index, 0, 1);
-        for (&dim, &extent) in dims.iter().zip(result_dims).rev() {
-            source += rest % extent % dim * stride;
-            rest /= extent;
-            stride *= dim;
-        }
-        *element = x[source];
-    }
+    moves.copy_all(&x, &mut out);
     Ok(())
+}
+
+/// The strings as often along each axis as the result's shape says.
+fn tile_strings(x: Arg<HostTensor>, result: Arg<HostTensor>) -> Done {
+    let (x, result) = (x.string()?, result.string()?);
+    let (from, to) = (x.shape().dims(), result.shape().dims());
+    let multiple = |(&extent, &dim): (&usize, &usize)| match extent.checked_div(dim) {
+        Some(times) if times * dim == extent => Some(times as i64),
+        None if extent == 0 => Some(1),
+        _ => None,
+    };
+    let multiples: Option<Vec<_>> = to.iter().zip(from).map(multiple).collect();
+    let multiples = multiples.filter(|multiples| multiples.len() == from.len() && to.len() == from.len());
+    let multiples = multiples
+        .ok_or_else(|| invalid(format!("strings of shape {} do not tile {}", x.shape(), result.shape())))?;
+    result.fill(tiled(from, &multiples)?.strings_of(x)?)
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {
@@ -241,4 +210,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tf_sync.Tile.f32", tile)
         .side_effecting()
         .doc("A tensor repeated along its axes, into the last tensor.");
+    registry
+        .add("tf_sync.Tile.string", tile_strings)
+        .side_effecting()
+        .doc("Strings repeated along their axes until they fill the last tensor, which has none yet.");
 }

@@ -1,10 +1,14 @@
 //! Tensors put together: `tf.ConcatV2`, `tf.Concat`, `tf.Pack`.
 
+use std::ops::{Deref, Range};
+
 use tfrt_host::Diagnostic;
 use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 
 use super::moves::no_memory_form;
-use super::support::{Computed, allocate, axis_of, compute, int_attr, integer, invalid, product, room_for};
+use super::support::{
+    Computed, allocate, axis_of, check_shape, compute, int_attr, integer, invalid, product, room_for,
+};
 use crate::{CpuCall, Forms, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf concatenation");
@@ -82,11 +86,20 @@ impl<'t> Joined<'t> {
         Ok(Self { tensors, dims, runs: vec![run; tensors.len()] })
     }
 
+    /// Elements of a row of the result.
+    fn row(&self) -> usize {
+        self.runs.iter().fold(0, |sum: usize, &run| sum.saturating_add(run))
+    }
+
+    /// Rows of a result of `count` elements.
+    fn rows(&self, count: usize) -> usize {
+        count.checked_div(self.row()).unwrap_or(0)
+    }
+
     fn compute(&self, call: &CpuCall<'_>) -> Computed {
         let shape = TensorShape::new(&self.dims)?;
-        let row = self.runs.iter().fold(0, |sum: usize, &run| sum.saturating_add(run));
         let count = shape.num_elements()?;
-        let rows = count.checked_div(row).unwrap_or(0);
+        let (row, rows) = (self.row(), self.rows(count));
         let dtype = self.tensors[0].dtype();
         if let HostTensor::String(_) = self.tensors[0] {
             let mut strings = room_for(count)?;
@@ -106,16 +119,42 @@ impl<'t> Joined<'t> {
         let parts = parts.map(|(tensor, &run)| Ok((tensor.dense()?.read_owned::<T>(&ME)?, run)));
         let parts: Vec<_> = parts.collect::<Result<_, Diagnostic>>()?;
         compute(call, &ME, out, (rows, row, row), move |rows, out: &mut [T]| {
-            for (i, mut out) in rows.zip(out.chunks_exact_mut(row.max(1))) {
-                for (part, run) in &parts {
-                    let (here, rest) = out.split_at_mut(*run);
-                    here.copy_from_slice(&part[i * run..][..*run]);
-                    out = rest;
-                }
-            }
+            join_rows(&parts, rows, row, out);
             Ok(())
         })
     }
+}
+
+/// Writes these rows of `row` elements: of each part its next run.
+fn join_rows<T: Copy>(
+    parts: &[(impl Deref<Target = [T]>, usize)],
+    rows: Range<usize>,
+    row: usize,
+    out: &mut [T],
+) {
+    for (i, mut out) in rows.zip(out.chunks_exact_mut(row.max(1))) {
+        for (part, run) in parts {
+            let (here, rest) = out.split_at_mut(*run);
+            here.copy_from_slice(&part[i * run..][..*run]);
+            out = rest;
+        }
+    }
+}
+
+/// Tensors of `T` one after another along an existing dimension, in a tensor that is given, at once.
+pub(crate) fn concat_into<T: Element>(
+    tensors: &[HostTensor],
+    axis: i64,
+    result: &HostTensor,
+) -> Result<(), Diagnostic> {
+    let joined = Joined::along(tensors, axis)?;
+    check_shape(result, &joined.dims)?;
+    let parts =
+        tensors.iter().zip(&joined.runs).map(|(tensor, &run)| Ok((tensor.dense()?.read::<T>(&ME)?, run)));
+    let parts: Vec<_> = parts.collect::<Result<_, Diagnostic>>()?;
+    let mut out = result.dense()?.write::<T>(&ME)?;
+    join_rows(&parts, 0..joined.rows(out.len()), joined.row(), &mut out);
+    Ok(())
 }
 
 fn concat_v2(call: CpuCall<'_>) -> Computed {

@@ -105,19 +105,23 @@ fn mirror_pad(call: CpuCall<'_>) -> Computed {
     moves.apply(&call, tensor, &dims)
 }
 
-fn tile(call: CpuCall<'_>) -> Computed {
-    let [tensor, multiples] = take(&call)?;
-    let (dims, multiples) = (tensor.shape().dims(), integers(multiples, "multiples")?);
+/// A tensor of shape `dims`, as often along each dimension as `multiples` says.
+pub(crate) fn tiled(dims: &[usize], multiples: &[i64]) -> Result<Moves, Diagnostic> {
     if multiples.len() != dims.len() {
         return Err(invalid("Tile multiples must have the same size as input rank"));
     }
-    let axes = dims.iter().zip(&multiples).enumerate().map(|(i, (&dim, &multiple))| {
+    let axes = dims.iter().zip(multiples).enumerate().map(|(i, (&dim, &multiple))| {
         let count = usize::try_from(multiple)
             .map_err(|_| invalid(format!("Expected multiples[{i}] >= 0, but got {multiple}")))?;
         let count = dim.checked_mul(count).ok_or_else(|| invalid("a tile of too many elements"))?;
         Ok(if count == dim { Axis::whole(dim) } else { Axis::Repeated { extent: dim, count } })
     });
-    let moves = Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?);
+    Ok(Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?))
+}
+
+fn tile(call: CpuCall<'_>) -> Computed {
+    let [tensor, multiples] = take(&call)?;
+    let moves = tiled(tensor.shape().dims(), &integers(multiples, "multiples")?)?;
     let dims = moves.dims().to_vec();
     moves.apply(&call, tensor, &dims)
 }

@@ -179,8 +179,8 @@ enum Step<T: Element> {
     Bias(Elements<T, tfrt_host::host_buffer::HostBuffer>),
     AddOne,
     Activation(Activation),
-    /// Scale and shift for each column.
-    Normalize(Vec<(f64, f64)>),
+    /// Scale and centre for each column: `(x − centre) · scale + centre`.
+    Normalize(Vec<(T, T)>),
 }
 
 impl<T: Element + Float> Step<T> {
@@ -190,8 +190,8 @@ impl<T: Element + Float> Step<T> {
                 Self::Bias(bias) => tfrt_math::zip_in_place(row, bias, ops::add),
                 Self::AddOne => tfrt_math::map_in_place(row, |x| ops::add(x, <T as tfrt_math::Number>::ONE)),
                 Self::Activation(activation) => tfrt_math::map_in_place(row, |x| activation.apply(x)),
-                Self::Normalize(columns) => tfrt_math::zip_in_place(row, columns, |x, (scale, shift)| {
-                    T::from_f64(x.to_f64() * scale + shift)
+                Self::Normalize(columns) => tfrt_math::zip_in_place(row, columns, |x, (scale, centre)| {
+                    x.minus(centre).times(scale).plus(centre)
                 }),
             }
         }
@@ -252,11 +252,11 @@ fn steps<T: Element + Float>(
                 for what in ["Offset", "Mean", "Variance"] {
                     vector(what)?;
                 }
-                // Existing programs expect what the original computes, which takes all four from the first.
+                // Existing programs expect what the original computes, which takes all four from the first, and rounds
+                // each step.
                 let column = |&v: &T| {
-                    let v = v.to_f64();
-                    let scale = v / (v + epsilon).sqrt();
-                    (scale, v - v * scale)
+                    let deviation = v.plus(T::from_f64(epsilon)).sqrt();
+                    (v.times(T::from_f64(1.0 / deviation.to_f64())), v)
                 };
                 Step::Normalize(scale.iter().map(column).collect())
             }

@@ -52,7 +52,7 @@ impl Axis {
 
 /// A choice along each dimension of the result.
 #[derive(Clone, Debug)]
-pub(super) struct Moves {
+pub(crate) struct Moves {
     /// What is chosen, and how far apart neighbours are in the argument.
     axes: Vec<(Axis, usize)>,
     dims: Vec<usize>,
@@ -66,7 +66,7 @@ impl Moves {
     }
 
     /// The shape of the result.
-    pub(super) fn dims(&self) -> &[usize] {
+    pub(crate) fn dims(&self) -> &[usize] {
         &self.dims
     }
 
@@ -74,13 +74,7 @@ impl Moves {
     pub(super) fn apply(self, call: &CpuCall<'_>, tensor: &HostTensor, dims: &[usize]) -> Computed {
         match tensor {
             HostTensor::String(strings) => {
-                let places: Vec<usize> = (0..strings.strings().len()).collect();
-                let shape = TensorShape::new(dims)?;
-                let mut chosen = room_for(shape.num_elements()?)?;
-                chosen.resize(shape.num_elements()?, 0);
-                self.copy(&places, 0..self.rows(), &mut chosen);
-                let chosen = chosen.into_iter().map(|place| strings.strings()[place].clone()).collect();
-                Ok(StringHostTensor::new(shape, chosen)?.into())
+                Ok(StringHostTensor::new(TensorShape::new(dims)?, self.strings_of(strings)?)?.into())
             }
             tensor => with_element!(
                 tensor.dtype(),
@@ -97,6 +91,21 @@ impl Moves {
             self.copy(&x, rows, out);
             Ok(())
         })
+    }
+
+    /// The strings of the result.
+    pub(crate) fn strings_of(&self, tensor: &StringHostTensor) -> Result<Vec<String>, Diagnostic> {
+        let places: Vec<usize> = (0..tensor.strings().len()).collect();
+        let count = TensorShape::new(self.dims())?.num_elements()?;
+        let mut chosen = room_for(count)?;
+        chosen.resize(count, 0);
+        self.copy_all(&places, &mut chosen);
+        Ok(chosen.into_iter().map(|place| tensor.strings()[place].clone()).collect())
+    }
+
+    /// Writes all of the result.
+    pub(crate) fn copy_all<T: Copy>(&self, x: &[T], out: &mut [T]) {
+        self.copy(x, 0..self.rows(), out);
     }
 
     /// As [`Moves::apply`], at once.

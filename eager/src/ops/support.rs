@@ -159,6 +159,14 @@ pub(super) fn product(dims: &[usize]) -> usize {
     dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim))
 }
 
+/// That a tensor given for a result has the result's shape.
+pub(crate) fn check_shape(result: &HostTensor, dims: &[usize]) -> Result<(), Diagnostic> {
+    if result.shape().dims() == dims {
+        return Ok(());
+    }
+    Err(invalid(format!("the result has shape {dims:?}, the tensor for it {}", result.shape())))
+}
+
 /// An empty list with room for `count` items.
 pub(super) fn room_for<T>(count: usize) -> Result<Vec<T>, Diagnostic> {
     let mut list = Vec::new();

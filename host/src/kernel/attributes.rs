@@ -178,7 +178,7 @@ impl<T: AttributeType + ?Sized> KernelParameter for Attr<'_, T> {
 
     fn describe(signature: &mut KernelSignature) {
         let name = ATTRIBUTE_NAMES.get(signature.attributes.len()).copied().unwrap_or("value");
-        signature.attributes.push(AttributeParameter { name, spec: T::SPEC });
+        signature.attributes.push(AttributeParameter { name, alias: None, spec: T::SPEC });
     }
 
     #[inline]

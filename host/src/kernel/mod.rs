@@ -144,6 +144,17 @@ impl KernelBuilder<'_> {
         self
     }
 
+    /// Lets programs call attribute `name` by another name, which stands in the same place among the sorted names.
+    pub fn attribute_alias(self, name: &str, alias: &'static str) -> Self {
+        let mut attributes = self.0.signature.attributes.iter_mut();
+        let attribute = attributes.find(|attribute| attribute.name == name);
+        debug_assert!(attribute.is_some(), "{} has no attribute '{name}'", self.0.name);
+        if let Some(attribute) = attribute {
+            attribute.alias = Some(alias);
+        }
+        self
+    }
+
     /// It does something beyond its results.
     pub fn side_effecting(self) -> Self {
         self.0.side_effecting = true;

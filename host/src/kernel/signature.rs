@@ -50,6 +50,8 @@ pub enum AttributeSpec {
 pub struct AttributeParameter {
     /// Name in MLIR text. Attributes reach a kernel in the order of their names.
     pub name: &'static str,
+    /// Another name that programs may use.
+    pub alias: Option<&'static str>,
     /// What it holds.
     pub spec: AttributeSpec,
 }

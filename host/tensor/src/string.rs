@@ -1,17 +1,26 @@
 //! [`StringHostTensor`]: a tensor of strings.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tfrt_host::{DType, Diagnostic};
 
 use crate::metadata::TensorMetadata;
 use crate::shape::TensorShape;
 
-/// A tensor of strings. It never changes; cloning shares the strings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A tensor of strings; cloning shares them. One that was made of empty strings is filled at most once; otherwise, it never
+/// changes.
+#[derive(Clone, Debug)]
 pub struct StringHostTensor {
     metadata: TensorMetadata,
-    strings: Arc<[String]>,
+    strings: Arc<Strings>,
+}
+
+#[derive(Debug)]
+struct Strings {
+    /// What it was made of.
+    first: Box<[String]>,
+    /// What it was filled with.
+    filled: OnceLock<Box<[String]>>,
 }
 
 impl StringHostTensor {
@@ -29,7 +38,7 @@ impl StringHostTensor {
                 metadata.shape
             )));
         }
-        Ok(Self { metadata, strings: strings.into() })
+        Ok(Self::of(metadata, strings, true))
     }
 
     /// A tensor of empty strings.
@@ -44,7 +53,35 @@ impl StringHostTensor {
             Diagnostic::new(tfrt_host::ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"))
         })?;
         strings.resize(count, String::new());
-        Ok(Self { metadata, strings: strings.into() })
+        Ok(Self::of(metadata, strings, false))
+    }
+
+    fn of(metadata: TensorMetadata, strings: Vec<String>, is_full: bool) -> Self {
+        let strings = strings.into_boxed_slice();
+        let strings = if is_full {
+            Strings { first: Box::default(), filled: OnceLock::from(strings) }
+        } else {
+            Strings { first: strings, filled: OnceLock::new() }
+        };
+        Self { metadata, strings: Arc::new(strings) }
+    }
+
+    /// Fills a tensor of empty strings, for all who share it.
+    ///
+    /// # Errors
+    /// InvalidArgument for another number of strings, FailedPrecondition if it has its strings already.
+    pub fn fill(&self, strings: Vec<String>) -> Result<(), Diagnostic> {
+        if strings.len() != self.strings().len() {
+            return Err(Diagnostic::invalid_argument(format!(
+                "{} strings do not fill a tensor of shape {}",
+                strings.len(),
+                self.shape()
+            )));
+        }
+        self.strings.filled.set(strings.into_boxed_slice()).map_err(|_| {
+            let text = "a tensor of strings is filled once, and this one has its strings already";
+            Diagnostic::new(tfrt_host::ErrorCode::FailedPrecondition, text)
+        })
     }
 
     /// Data type and shape.
@@ -59,9 +96,17 @@ impl StringHostTensor {
 
     /// The strings, row-major.
     pub fn strings(&self) -> &[String] {
-        &self.strings
+        self.strings.filled.get().unwrap_or(&self.strings.first)
     }
 }
+
+impl PartialEq for StringHostTensor {
+    fn eq(&self, other: &Self) -> bool {
+        self.metadata == other.metadata && self.strings() == other.strings()
+    }
+}
+
+impl Eq for StringHostTensor {}
 
 #[cfg(test)]
 mod tests {
@@ -74,5 +119,17 @@ mod tests {
         assert!(StringHostTensor::new([3], vec![]).is_err());
         assert_eq!(StringHostTensor::empty_strings([2, 2]).unwrap().strings(), [""; 4]);
         assert!(StringHostTensor::empty_strings([1 << 60]).is_err());
+    }
+
+    #[test]
+    fn empty_strings_are_filled_once_for_all_who_share_them() {
+        let tensor = StringHostTensor::empty_strings([2]).unwrap();
+        let shared = tensor.clone();
+        assert!(tensor.fill(vec!["a".into()]).is_err());
+        tensor.fill(vec!["a".into(), "b".into()]).unwrap();
+        assert_eq!(shared.strings(), ["a", "b"]);
+        assert!(shared.fill(vec!["c".into(), "d".into()]).is_err());
+        assert!(StringHostTensor::new([1], vec!["a".into()]).unwrap().fill(vec!["b".into()]).is_err());
+        assert_eq!(shared.strings(), ["a", "b"]);
     }
 }

@@ -59,6 +59,7 @@ macro_rules! with_values {
         $registry
             .add(concat!("tfrt_dht_sync.create_dense_tensor.", $suffix), create_dense::<$type>)
             .attributes(&["shape", "values"])
+            .attribute_alias("values", "value")
             .doc("A tensor of these values, or of one value everywhere.");
         $registry
             .add(concat!("tfrt_dht_sync.create_from_scalar.", $suffix), create_from_scalar::<$type>)

@@ -27,6 +27,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         registry
             .add(format!("{dialect}.create_tensor"), create)
             .attributes(&["shape", "values"])
+            .attribute_alias("values", "value")
             .doc("A tensor of these strings, row-major; there must be one for each place.");
         registry
             .add(format!("{dialect}.create_uninitialized_tensor"), create_empty)

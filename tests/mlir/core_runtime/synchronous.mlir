@@ -70,6 +70,27 @@ func @product() attributes {tfrt.sync} {
   tfrt.return
 }
 
+// CHECK-LABEL: --- Running 'strings'
+func @strings() attributes {tfrt.sync} {
+  %s = "tfrt_sht_sync.create_tensor"() { shape = [1, 2], value = ["a", "b"] } : () -> !t.tensor
+  %r = "tfrt_sht_sync.create_uninitialized_tensor"() { shape = [2, 4] } : () -> !t.tensor
+  "tf_sync.Tile.string"(%s, %r) : (!t.tensor, !t.tensor) -> ()
+  // CHECK-NEXT: StringHostTensor shape = [2, 4], values = ["a", "b", "a", "b", "a", "b", "a", "b"]
+  tfrt_dht_sync.print_tensor %r
+  %odd = "tfrt_sht_sync.create_uninitialized_tensor"() { shape = [2, 3] } : () -> !t.tensor
+  // expected-error @+1 {{strings of shape [1, 2] do not tile [2, 3]}}
+  "tf_sync.Tile.string"(%s, %odd) : (!t.tensor, !t.tensor) -> ()
+  tfrt.return
+}
+
+// CHECK-LABEL: --- Running 'strings_twice'
+func @strings_twice() attributes {tfrt.sync} {
+  %s = "tfrt_sht_sync.create_tensor"() { shape = [1], values = ["a"] } : () -> !t.tensor
+  // expected-error @+1 {{a tensor of strings is filled once, and this one has its strings already}}
+  "tf_sync.Tile.string"(%s, %s) : (!t.tensor, !t.tensor) -> ()
+  tfrt.return
+}
+
 // CHECK-LABEL: --- Running 'wrong_result'
 func @wrong_result() attributes {tfrt.sync} {
   %a = "tfrt_dht_sync.create_dense_tensor.f32"() { shape = [2], values = [1.0 : f32, 2.0 : f32] } : () -> !t.tensor
