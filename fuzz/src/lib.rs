@@ -1,4 +1,6 @@
-//! What the fuzz targets share: everything this build knows of kernels, and bytes as buffers.
+//! What the fuzz targets of the runtime share: everything this build knows of kernels, and bytes as buffers.
+
+#![cfg(feature = "runtime")]
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,13 +1,7 @@
-//! Writes the files fuzzing starts from, made from the repository's own: `seeds REPOSITORY CORPUS`.
-//!
-//! Each target has a folder in the corpus. Programs are the golden tests and what stands between `r#"` and `"#` in
-//! tests of the parser and the kernels; what of that does not parse is a seed too.
+//! Seeds of the targets of the runtime. Programs are the golden tests and what stands between `r#"` and `"#` in tests of the
+//! parser and the kernels; what of that does not parse is a seed too.
 
-use std::{
-    error::Error,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{error::Error, fs, path::Path};
 
 use tfrt_convert::{ConvertOptions, mlir_to_bef};
 use tfrt_fuzz::{OPS, READER, allocator};
@@ -17,42 +11,16 @@ use tfrt_tensor::{
     files::{btf, npy, safetensors},
 };
 
+use super::{PROGRAM_BYTES_MAX, Seeds, files};
+
 /// Where programs are, and in what.
 const PROGRAMS: &[(&str, &str)] =
     &[("tests", "mlir"), ("bef/ir/tests", "rs"), ("bef/convert/tests", "rs"), ("kernels/tests", "rs")];
 
-/// Larger programs make each attempt slow.
-const PROGRAM_BYTES_MAX: usize = 8 << 10;
-
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let (Some(repository), Some(corpus)) = (arguments.next(), arguments.next()) else {
-        return Err("seeds REPOSITORY CORPUS".into());
-    };
-    let mut seeds = Seeds { corpus, count: 0 };
-    programs(&repository, &mut seeds)?;
-    tensors(&repository, &mut seeds)?;
-    ptx(&repository, &mut seeds)?;
-    println!("{} seeds", seeds.count);
-    Ok(())
-}
-
-struct Seeds {
-    corpus: PathBuf,
-    count: usize,
-}
-
-impl Seeds {
-    fn add(&mut self, target: &str, bytes: &[u8]) -> std::io::Result<()> {
-        let folder = self.corpus.join(target);
-        fs::create_dir_all(&folder)?;
-        self.count += 1;
-        fs::write(folder.join(format!("seed-{}", self.count)), bytes)
-    }
-
-    fn add_ptx(&mut self, text: &str) -> std::io::Result<()> {
-        if text.len() > PROGRAM_BYTES_MAX { Ok(()) } else { self.add("ptx", text.as_bytes()) }
-    }
+/// Adds programs and tensors.
+pub(crate) fn add(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    programs(repository, seeds)?;
+    tensors(repository, seeds)
 }
 
 fn programs(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
@@ -70,25 +38,6 @@ fn programs(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> 
                 seeds.add("mlir", program.as_bytes())?;
                 convert(&program, seeds)?;
             }
-        }
-    }
-    Ok(())
-}
-
-/// Kernels of the PTX tests, each with its module's head and the module's variables.
-fn ptx(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
-    let mut paths = Vec::new();
-    files(&repository.join("cuda/ptx/tests"), "ptx", &mut paths)?;
-    for path in paths {
-        let text = fs::read_to_string(&path)?;
-        let is_code = |line: &&str| !line.trim_start().starts_with("//") && !line.trim().is_empty();
-        let text: String = text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect();
-        let mut parts = text.split_inclusive("\n}\n");
-        let Some(first) = parts.next() else { continue };
-        let head = first.split("\n.visible .entry").next().unwrap_or_default();
-        seeds.add_ptx(first)?;
-        for kernel in parts {
-            seeds.add_ptx(&format!("{head}\n{kernel}"))?;
         }
     }
     Ok(())
@@ -136,18 +85,5 @@ fn tensors(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     let named = [("a", &numbers), ("b.weight", &bytes), ("c", &empty)];
     seeds.add("safetensors", &safetensors::encode(&named, &READER)?)?;
     seeds.add("safetensors", &safetensors::encode(&named[1..], &READER)?)?;
-    Ok(())
-}
-
-/// The files in a folder and those in it, by their extension.
-fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            files(&path, extension, found)?;
-        } else if path.extension().is_some_and(|its| its == extension) {
-            found.push(path);
-        }
-    }
     Ok(())
 }
