@@ -166,7 +166,14 @@ fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
     let Some(space) = space_of(w) else { return Err("the space is missing".into()) };
     w.finish()?;
     let [dst, a] = operands(i)?;
-    let (dst, a) = (e.target(dst, Type::Pred)?, e.source(a, Type::B64)?);
+    let narrow = matches!(a, Operand::Register(register) if e.register_type(*register).bits() == 32);
+    let a = if narrow {
+        let a = e.source(a, Type::B32)?;
+        e.widen(a, false)
+    } else {
+        e.source(a, Type::B64)?
+    };
+    let dst = e.target(dst, Type::Pred)?;
     if space == AccessSpace::Const {
         // Constants have global addresses here, and no program can tell.
         e.emit(Handlers::same(predicate_constant), Fields { dst, imm: 0, ..Fields::default() });
