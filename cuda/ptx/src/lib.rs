@@ -5,16 +5,16 @@
 //! 9.0, targets sm_30 to sm_90). What it does not know is an error when the module is loaded, never a wrong result.
 //!
 //! - [`syntax`] reads text: names are resolved, declarations checked, all errors of a module reported at once.
-//! - [`arith`] is what each instruction computes, as functions on scalars.
+//! - `arith` is what each instruction computes, as functions on scalars.
 //! - `code` translates a function to a compact form, once, and checks every instruction's types and modifiers.
-//! - [`exec`] runs that form, a warp at a time, and checks every access to memory.
+//! - `exec` runs that form, a warp at a time, and checks every access to memory.
 //!
 //! The crate knows no runtime and no device. It never prints, and never panics on input.
 
-pub mod arith;
+mod arith;
 mod code;
 mod error;
-pub mod exec;
+mod exec;
 mod module;
 pub mod syntax;
 

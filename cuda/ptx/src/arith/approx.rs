@@ -17,7 +17,7 @@ fn power_of_two(exponent: i32) -> f32 {
 /// `ex2.approx.f32`: 2 to the power of `a`, within 0.501 units of the last place where 2 are allowed: the device's functions
 /// that are built on it expect more than the manual promises.
 #[inline(always)]
-pub fn ex2(a: f32, ftz: bool) -> f32 {
+pub(crate) fn ex2(a: f32, ftz: bool) -> f32 {
     // Outside of this range the result is zero or infinite anyway.
     let x = if a > -160.0 { a } else { -160.0 };
     let x = if x < 130.0 { x } else { 130.0 };
@@ -40,7 +40,7 @@ pub fn ex2(a: f32, ftz: bool) -> f32 {
 
 /// `lg2.approx.f32`: within 2^-22, absolute between 0.5 and 2, relative elsewhere.
 #[inline(always)]
-pub fn lg2(a: f32, ftz: bool) -> f32 {
+pub(crate) fn lg2(a: f32, ftz: bool) -> f32 {
     let a = flush(a, ftz);
     // A subnormal is scaled into the normal range.
     let subnormal = a < f32::MIN_POSITIVE;
@@ -103,7 +103,7 @@ fn cosine(r: f32) -> f32 {
 
 /// `sin.approx.f32`: absolute error below 2^-20.5 in `[-2π, 2π]`; the reduction costs nothing up to 100π.
 #[inline(always)]
-pub fn sin(a: f32, ftz: bool) -> f32 {
+pub(crate) fn sin(a: f32, ftz: bool) -> f32 {
     let a = flush(a, ftz);
     let (quarter, rest) = quarter_turns(a);
     let magnitude = if quarter & 1 == 0 { sine(rest) } else { cosine(rest) };
@@ -115,7 +115,7 @@ pub fn sin(a: f32, ftz: bool) -> f32 {
 
 /// `cos.approx.f32`: errors as of [`sin`].
 #[inline(always)]
-pub fn cos(a: f32, ftz: bool) -> f32 {
+pub(crate) fn cos(a: f32, ftz: bool) -> f32 {
     let a = flush(a, ftz);
     let (quarter, rest) = quarter_turns(a);
     let magnitude = if quarter & 1 == 0 { cosine(rest) } else { sine(rest) };
@@ -125,7 +125,7 @@ pub fn cos(a: f32, ftz: bool) -> f32 {
 
 /// `tanh.approx.f32`: relative error below 2^-21, where 2^-11 is allowed. Subnormals pass through.
 #[inline(always)]
-pub fn tanh(a: f32) -> f32 {
+pub(crate) fn tanh(a: f32) -> f32 {
     let x = a.abs();
     let u = x * x;
     let mut p = -5.704_987e-3;
@@ -142,33 +142,33 @@ pub fn tanh(a: f32) -> f32 {
 
 /// `rcp.approx.f32`: correctly rounded.
 #[inline(always)]
-pub fn rcp(a: f32, ftz: bool) -> f32 {
+pub(crate) fn rcp(a: f32, ftz: bool) -> f32 {
     canonical(flush(1.0 / flush(a, ftz), ftz))
 }
 
 /// `sqrt.approx.f32`: correctly rounded.
 #[inline(always)]
-pub fn sqrt(a: f32, ftz: bool) -> f32 {
+pub(crate) fn sqrt(a: f32, ftz: bool) -> f32 {
     canonical(flush(a, ftz).sqrt())
 }
 
 /// `rsqrt.approx.f32`: relative error below 2^-23, where 2^-22.9 is allowed.
 #[inline(always)]
-pub fn rsqrt(a: f32, ftz: bool) -> f32 {
+pub(crate) fn rsqrt(a: f32, ftz: bool) -> f32 {
     // The root of a negative zero is one, and its reciprocal negative infinity, as documented.
     canonical(1.0 / flush(a, ftz).sqrt())
 }
 
 /// `rsqrt.approx.f64`.
 #[inline(always)]
-pub fn rsqrt_f64(a: f64) -> f64 {
+pub(crate) fn rsqrt_f64(a: f64) -> f64 {
     super::double::rcp(super::double::sqrt(a, super::Rounding::NearestEven), super::Rounding::NearestEven)
 }
 
 /// `div.approx.f32`: correctly rounded while `|b|` is at most 2^126. Above, the reciprocal is flushed to zero, as
 /// documented: the quotient is a zero, or NaN where `a` is infinite.
 #[inline(always)]
-pub fn div(a: f32, b: f32, ftz: bool) -> f32 {
+pub(crate) fn div(a: f32, b: f32, ftz: bool) -> f32 {
     const LIMIT: f32 = f32::from_bits(253 << 23);
     let (a, b) = (flush(a, ftz), flush(b, ftz));
     let by_zero = a * 0.0f32.copysign(b);
@@ -178,7 +178,7 @@ pub fn div(a: f32, b: f32, ftz: bool) -> f32 {
 
 /// `div.full.f32`: correctly rounded, where 2 units of the last place are allowed.
 #[inline(always)]
-pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
+pub(crate) fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
     super::single::div(a, b, super::Rounding::NearestEven, ftz)
 }
 
@@ -199,12 +199,12 @@ fn cut_to_upper_half(x: f64) -> f64 {
 
 /// `rcp.approx.ftz.f64`: of the upper halves of operand and result.
 #[inline(always)]
-pub fn rcp_gross_f64(a: f64) -> f64 {
+pub(crate) fn rcp_gross_f64(a: f64) -> f64 {
     cut_to_upper_half(if a.is_nan() { a } else { 1.0 / upper_half(a) })
 }
 
 /// `rsqrt.approx.ftz.f64`: of the upper halves of operand and result.
 #[inline(always)]
-pub fn rsqrt_gross_f64(a: f64) -> f64 {
+pub(crate) fn rsqrt_gross_f64(a: f64) -> f64 {
     cut_to_upper_half(if a.is_nan() { a } else { 1.0 / upper_half(a).sqrt() })
 }

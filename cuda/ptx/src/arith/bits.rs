@@ -1,7 +1,7 @@
 //! Bit fields, counts, permutations, funnel shifts, small dot products.
 
 /// A register of bits that the bit-field instructions work on.
-pub trait Bits: Copy {
+pub(crate) trait Bits: Copy {
     /// `bfe.u`: `length` bits from `position` on, zero-extended. Both are taken modulo 256.
     fn extract(self, position: u32, length: u32) -> Self;
     /// `bfe.s`: the same, extended with the field's sign; past the top, with the register's.
@@ -16,8 +16,6 @@ pub trait Bits: Copy {
     fn find_shift(self) -> u32;
     /// `bfind.shiftamt.s`.
     fn find_shift_signed(self) -> u32;
-    /// `cnot`: one for zero, zero for all else.
-    fn logical_not(self) -> Self;
 }
 
 macro_rules! bits {
@@ -62,10 +60,6 @@ macro_rules! bits {
             fn find_shift_signed(self) -> u32 {
                 (self ^ ((self as $signed) >> ($type::BITS - 1)) as $type).find_shift()
             }
-            #[inline(always)]
-            fn logical_not(self) -> Self {
-                $type::from(self == 0)
-            }
         }
 
         impl LowMask for $type {
@@ -90,7 +84,7 @@ bits!(u64, i64);
 /// `fns`: the position of the `offset`-th set bit of `mask`, counted from bit `base` upward (or downward, if `offset` is
 /// negative), or all ones. A `base` above 31 is undefined in PTX; here it finds nothing.
 #[inline]
-pub fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+pub(crate) fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     if base > 31 {
         return u32::MAX;
     }
@@ -113,7 +107,7 @@ pub fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
 
 /// How `prmt` reads its selector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Permutation {
+pub(crate) enum Permutation {
     /// Four nibbles, each a byte's number; bit 3 replicates the byte's sign instead.
     Index,
     /// `.f4e`: four bytes forward from the selected one.
@@ -132,7 +126,7 @@ pub enum Permutation {
 
 /// `prmt`: four bytes out of the eight in `b` (high) and `a` (low).
 #[inline(always)]
-pub fn permute(a: u32, b: u32, selector: u32, permutation: Permutation) -> u32 {
+pub(crate) fn permute(a: u32, b: u32, selector: u32, permutation: Permutation) -> u32 {
     let source = u64::from(b) << 32 | u64::from(a);
     let mut result = 0;
     for i in 0..4u32 {
@@ -155,7 +149,7 @@ pub fn permute(a: u32, b: u32, selector: u32, permutation: Permutation) -> u32 {
 
 /// `lop3`: the function of three bits that `table` lists, on every bit. `0xF0`, `0xCC` and `0xAA` are the operands.
 #[inline(always)]
-pub fn logic3(a: u32, b: u32, c: u32, table: u8) -> u32 {
+pub(crate) fn logic3(a: u32, b: u32, c: u32, table: u8) -> u32 {
     // Two selections by `c` for each of the four cases of `a` and `b`; a constant table folds to what it computes.
     let row = |low: u32| {
         let when_clear = 0u32.wrapping_sub(u32::from(table) >> (2 * low) & 1);
@@ -168,35 +162,35 @@ pub fn logic3(a: u32, b: u32, c: u32, table: u8) -> u32 {
 
 /// `shf.l`: the upper half of `b:a` shifted left. The amount is taken modulo 32, or clamped to 32.
 #[inline(always)]
-pub fn funnel_left(a: u32, b: u32, amount: u32, clamp: bool) -> u32 {
+pub(crate) fn funnel_left(a: u32, b: u32, amount: u32, clamp: bool) -> u32 {
     let amount = if clamp { amount.min(32) } else { amount & 31 };
     (((u64::from(b) << 32 | u64::from(a)) << amount) >> 32) as u32
 }
 
 /// `shf.r`: the lower half of `b:a` shifted right. The amount is taken modulo 32, or clamped to 32.
 #[inline(always)]
-pub fn funnel_right(a: u32, b: u32, amount: u32, clamp: bool) -> u32 {
+pub(crate) fn funnel_right(a: u32, b: u32, amount: u32, clamp: bool) -> u32 {
     let amount = if clamp { amount.min(32) } else { amount & 31 };
     ((u64::from(b) << 32 | u64::from(a)) >> amount) as u32
 }
 
 /// `szext.u32`: the low `width` bits. A width of 32 or more is clamped, or taken modulo 32.
 #[inline(always)]
-pub fn zero_extend(a: u32, width: u32, clamp: bool) -> u32 {
+pub(crate) fn zero_extend(a: u32, width: u32, clamp: bool) -> u32 {
     let width = if clamp { width.min(32) } else { width & 31 };
     a & u32::low_mask(width)
 }
 
 /// `szext.s32`: the low `width` bits as a signed number; a width of zero gives zero.
 #[inline(always)]
-pub fn sign_extend(a: u32, width: u32, clamp: bool) -> u32 {
+pub(crate) fn sign_extend(a: u32, width: u32, clamp: bool) -> u32 {
     let width = if clamp { width.min(32) } else { width & 31 };
     a.extract_signed(0, width)
 }
 
 /// `bmsk`: ones from bit `start` on, `width` of them, as far as the register goes.
 #[inline(always)]
-pub fn bit_mask(start: u32, width: u32, clamp: bool) -> u32 {
+pub(crate) fn bit_mask(start: u32, width: u32, clamp: bool) -> u32 {
     let (start, width) = if clamp { (start.min(32), width.min(32)) } else { (start & 31, width & 31) };
     (u64::from(u32::low_mask(width)) << start) as u32
 }
@@ -210,7 +204,7 @@ fn byte(register: u32, index: u32, signed: bool) -> i32 {
 
 /// `dp4a`: the dot product of four bytes with four bytes, added to `c`; wraps.
 #[inline(always)]
-pub fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
+pub(crate) fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
     let mut sum = c as i32;
     for i in 0..4 {
         sum = sum.wrapping_add(byte(a, i, a_signed) * byte(b, i, b_signed));
@@ -220,7 +214,7 @@ pub fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
 
 /// `dp2a`: the dot product of two halves with the two lower (or, `high`, upper) bytes of `b`, added to `c`; wraps.
 #[inline(always)]
-pub fn dot2(a: u32, b: u32, c: u32, high: bool, a_signed: bool, b_signed: bool) -> u32 {
+pub(crate) fn dot2(a: u32, b: u32, c: u32, high: bool, a_signed: bool, b_signed: bool) -> u32 {
     let mut sum = c as i32;
     for i in 0..2 {
         let half = (a >> (16 * i)) as u16;

@@ -2,7 +2,7 @@
 
 /// A relation that `set` and `setp` test. `lo`, `ls`, `hi`, `hs` are the first ones on unsigned types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Comparison {
+pub(crate) enum Comparison {
     /// `eq`: false for NaN.
     Equal,
     /// `ne`: false for NaN.
@@ -36,7 +36,7 @@ pub enum Comparison {
 /// Whether a relation holds. For integers the unordered relations are the ordered ones.
 #[inline(always)]
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not less may be unordered: that is the point")]
-pub fn compare<T: PartialOrd + Copy>(a: T, b: T, comparison: Comparison) -> bool {
+pub(crate) fn compare<T: PartialOrd + Copy>(a: T, b: T, comparison: Comparison) -> bool {
     match comparison {
         Comparison::Equal => a == b,
         Comparison::NotEqual => (a < b) | (a > b),
@@ -55,29 +55,8 @@ pub fn compare<T: PartialOrd + Copy>(a: T, b: T, comparison: Comparison) -> bool
     }
 }
 
-/// How `set` and `setp` combine their result with a predicate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Combination {
-    /// `.and`.
-    And,
-    /// `.or`.
-    Or,
-    /// `.xor`.
-    Xor,
-}
-
-/// Two predicates combined.
-#[inline(always)]
-pub fn combine(a: bool, b: bool, combination: Combination) -> bool {
-    match combination {
-        Combination::And => a & b,
-        Combination::Or => a | b,
-        Combination::Xor => a ^ b,
-    }
-}
-
 /// The condition of `slct.f32`: `-0.0` counts as zero, a NaN selects the second operand.
 #[inline(always)]
-pub fn selects_first(c: f32, ftz: bool) -> bool {
+pub(crate) fn selects_first(c: f32, ftz: bool) -> bool {
     super::single::flush(c, ftz) >= 0.0
 }

@@ -6,7 +6,7 @@ use super::{Rounding, single};
 
 /// `cvt.rni.f32.f32` and kin: to an integral value that keeps its sign, also of zero.
 #[inline(always)]
-pub fn integral_f32(x: f32, rounding: Rounding) -> f32 {
+pub(crate) fn integral_f32(x: f32, rounding: Rounding) -> f32 {
     /// From here on all numbers are integral; below, adding it leaves no bits for a fraction.
     const LIMIT: f32 = 8_388_608.0;
     let magnitude = x.abs();
@@ -26,7 +26,7 @@ pub fn integral_f32(x: f32, rounding: Rounding) -> f32 {
 
 /// `cvt.rni.f64.f64` and kin.
 #[inline(always)]
-pub fn integral_f64(x: f64, rounding: Rounding) -> f64 {
+pub(crate) fn integral_f64(x: f64, rounding: Rounding) -> f64 {
     const LIMIT: f64 = 4_503_599_627_370_496.0;
     let magnitude = x.abs();
     let nearest = (magnitude + LIMIT) - LIMIT;
@@ -44,7 +44,7 @@ pub fn integral_f64(x: f64, rounding: Rounding) -> f64 {
 }
 
 /// An integer type that `cvt` converts to and from floating point.
-pub trait Convert: Copy {
+pub(crate) trait Convert: Copy {
     /// From `f16`, `bf16` or `f32`: clamped to the type's range. A NaN gives zero, in 64 bits the highest bit alone.
     fn from_f32(x: f32, rounding: Rounding) -> Self;
     /// From `f64`: clamped to the type's range. A NaN gives the highest bit alone.
@@ -222,13 +222,13 @@ fn sticky_double(negative: bool, magnitude: u64) -> f64 {
 
 /// `cvt.f32.f64`. A NaN becomes the canonical one.
 #[inline(always)]
-pub fn f64_to_f32(x: f64, rounding: Rounding) -> f32 {
+pub(crate) fn f64_to_f32(x: f64, rounding: Rounding) -> f32 {
     single::canonical(single::from_double(x, rounding))
 }
 
 /// `cvt.f64.f32`: exact. A NaN keeps its sign and payload, and becomes quiet.
 #[inline(always)]
-pub fn f32_to_f64(x: f32) -> f64 {
+pub(crate) fn f32_to_f64(x: f32) -> f64 {
     let bits = x.to_bits();
     let payload = u64::from(bits & 0x007f_ffff) << 29;
     let nan = u64::from(bits >> 31) << 63 | 0x7ff8_0000_0000_0000 | payload;
@@ -237,20 +237,20 @@ pub fn f32_to_f64(x: f32) -> f64 {
 
 /// `cvt` of an `f64` to a half format, rounded once.
 #[inline(always)]
-pub fn f64_to_half<H: Half>(x: f64, rounding: Rounding) -> u16 {
+pub(crate) fn f64_to_half<H: Half>(x: f64, rounding: Rounding) -> u16 {
     half::round::<H>(single::odd_from_double(x), rounding)
 }
 
 /// `.sat` of a conversion to `f64`: into `[0.0, 1.0]`; a NaN becomes `+0.0`.
 #[inline(always)]
-pub fn saturate_f64(x: f64) -> f64 {
+pub(crate) fn saturate_f64(x: f64) -> f64 {
     let positive = if x > 0.0 { x } else { 0.0 };
     if positive < 1.0 { positive } else { 1.0 }
 }
 
 /// `cvt.pack.sat`: `a` and `b` clamped to `bits` bits each, `a` above `b`, and `c`'s low bits above both.
 #[inline(always)]
-pub fn pack_saturated(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
+pub(crate) fn pack_saturated(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     let (least, most) = if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
     let mask = (1u32 << bits) - 1;
     let pair = (a.clamp(least, most) as u32 & mask) << bits | (b.clamp(least, most) as u32 & mask);

@@ -5,7 +5,7 @@ use super::exact::{DOUBLE, Exact};
 use super::single::Property;
 
 /// What an operation on numbers gives that has no number for a result.
-pub const DEFAULT_NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
+pub(crate) const DEFAULT_NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 
 const QUIET: u64 = 0x0008_0000_0000_0000;
 const SIGN: u64 = 1 << 63;
@@ -32,7 +32,7 @@ fn directed(nearest: f64, operands: [f64; 3], rounding: Rounding, exact: impl Fn
 
 /// `add.f64`.
 #[inline(always)]
-pub fn add(a: f64, b: f64, rounding: Rounding) -> f64 {
+pub(crate) fn add(a: f64, b: f64, rounding: Rounding) -> f64 {
     let nearest = a + b;
     let sum = match rounding {
         Rounding::NearestEven => nearest,
@@ -45,7 +45,7 @@ pub fn add(a: f64, b: f64, rounding: Rounding) -> f64 {
 
 /// `sub.f64`.
 #[inline(always)]
-pub fn sub(a: f64, b: f64, rounding: Rounding) -> f64 {
+pub(crate) fn sub(a: f64, b: f64, rounding: Rounding) -> f64 {
     // A NaN keeps its sign, which negation would change.
     let negated = if b.is_nan() { b } else { -b };
     add(a, negated, rounding)
@@ -53,7 +53,7 @@ pub fn sub(a: f64, b: f64, rounding: Rounding) -> f64 {
 
 /// `mul.f64`.
 #[inline(always)]
-pub fn mul(a: f64, b: f64, rounding: Rounding) -> f64 {
+pub(crate) fn mul(a: f64, b: f64, rounding: Rounding) -> f64 {
     let nearest = a * b;
     let product = match rounding {
         Rounding::NearestEven => nearest,
@@ -64,7 +64,7 @@ pub fn mul(a: f64, b: f64, rounding: Rounding) -> f64 {
 
 /// `fma.f64`, `mad.f64`.
 #[inline(always)]
-pub fn fma(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
+pub(crate) fn fma(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
     let nearest = a.mul_add(b, c);
     let result = match rounding {
         Rounding::NearestEven => nearest,
@@ -77,7 +77,7 @@ pub fn fma(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
 
 /// `div.f64`.
 #[inline(always)]
-pub fn div(a: f64, b: f64, rounding: Rounding) -> f64 {
+pub(crate) fn div(a: f64, b: f64, rounding: Rounding) -> f64 {
     let nearest = a / b;
     let quotient = match rounding {
         Rounding::NearestEven => nearest,
@@ -89,13 +89,13 @@ pub fn div(a: f64, b: f64, rounding: Rounding) -> f64 {
 
 /// `rcp.f64`.
 #[inline(always)]
-pub fn rcp(a: f64, rounding: Rounding) -> f64 {
+pub(crate) fn rcp(a: f64, rounding: Rounding) -> f64 {
     div(1.0, a, rounding)
 }
 
 /// `sqrt.f64`.
 #[inline(always)]
-pub fn sqrt(a: f64, rounding: Rounding) -> f64 {
+pub(crate) fn sqrt(a: f64, rounding: Rounding) -> f64 {
     let nearest = a.sqrt();
     let root = match rounding {
         Rounding::NearestEven => nearest,
@@ -107,25 +107,25 @@ pub fn sqrt(a: f64, rounding: Rounding) -> f64 {
 
 /// `neg.f64`: the sign changes, also a NaN's.
 #[inline(always)]
-pub fn neg(a: f64) -> f64 {
+pub(crate) fn neg(a: f64) -> f64 {
     f64::from_bits(a.to_bits() ^ SIGN)
 }
 
 /// `abs.f64`: the sign is cleared; a NaN passes unchanged.
 #[inline(always)]
-pub fn abs(a: f64) -> f64 {
+pub(crate) fn abs(a: f64) -> f64 {
     if a.is_nan() { a } else { f64::from_bits(a.to_bits() & !SIGN) }
 }
 
 /// `copysign.f64`: the sign of `a` on the value of `b`.
 #[inline(always)]
-pub fn copysign(a: f64, b: f64) -> f64 {
+pub(crate) fn copysign(a: f64, b: f64) -> f64 {
     f64::from_bits((a.to_bits() & SIGN) | (b.to_bits() & !SIGN))
 }
 
 /// `min.f64`: `-0.0` is below `+0.0`; of a number and a NaN, the number.
 #[inline(always)]
-pub fn min(a: f64, b: f64) -> f64 {
+pub(crate) fn min(a: f64, b: f64) -> f64 {
     let equal = f64::from_bits(a.to_bits() | b.to_bits());
     let ordered = if a < b { a } else { b };
     let ordered = if a == b { equal } else { ordered };
@@ -135,7 +135,7 @@ pub fn min(a: f64, b: f64) -> f64 {
 
 /// `max.f64`: `+0.0` is above `-0.0`; of a number and a NaN, the number.
 #[inline(always)]
-pub fn max(a: f64, b: f64) -> f64 {
+pub(crate) fn max(a: f64, b: f64) -> f64 {
     let equal = f64::from_bits(a.to_bits() & b.to_bits());
     let ordered = if a > b { a } else { b };
     let ordered = if a == b { equal } else { ordered };
@@ -145,7 +145,7 @@ pub fn max(a: f64, b: f64) -> f64 {
 
 /// `testp.f64`.
 #[inline(always)]
-pub fn test(a: f64, property: Property) -> bool {
+pub(crate) fn test(a: f64, property: Property) -> bool {
     let magnitude = a.abs();
     match property {
         Property::Finite => magnitude < f64::INFINITY,

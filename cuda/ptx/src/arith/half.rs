@@ -7,7 +7,7 @@ use super::single::{self, Extremum};
 use super::{Modes, Rounding, approx};
 
 /// A 16-bit floating-point format.
-pub trait Half {
+pub(crate) trait Half {
     /// The least positive normal number.
     const MIN_NORMAL: u16;
     /// Positive infinity.
@@ -22,17 +22,17 @@ pub trait Half {
 }
 
 /// What an operation that makes a NaN gives, in both formats.
-pub const CANONICAL_NAN: u16 = 0x7fff;
+pub(crate) const CANONICAL_NAN: u16 = 0x7fff;
 
 const SIGN: u16 = 0x8000;
 
 /// `f16`: IEEE binary16.
 #[derive(Clone, Copy, Debug)]
-pub struct F16;
+pub(crate) struct F16;
 
 /// `bf16`: the upper half of an `f32`.
 #[derive(Clone, Copy, Debug)]
-pub struct Bf16;
+pub(crate) struct Bf16;
 
 impl Half for F16 {
     const MIN_NORMAL: u16 = 0x0400;
@@ -115,7 +115,7 @@ fn odd_sum(a: f32, b: f32) -> f32 {
 
 /// An `f32` rounded to a half in any direction.
 #[inline(always)]
-pub fn round<H: Half>(x: f32, rounding: Rounding) -> u16 {
+pub(crate) fn round<H: Half>(x: f32, rounding: Rounding) -> u16 {
     let bits = H::from_f32(x);
     let back = H::to_f32(bits);
     let toward_zero = bits.wrapping_sub(1);
@@ -144,25 +144,25 @@ pub fn round<H: Half>(x: f32, rounding: Rounding) -> u16 {
 
 /// `.ftz`: a subnormal becomes a zero of its sign.
 #[inline(always)]
-pub fn flush<H: Half>(bits: u16, ftz: bool) -> u16 {
+pub(crate) fn flush<H: Half>(bits: u16, ftz: bool) -> u16 {
     if ftz & (bits & !SIGN < H::MIN_NORMAL) { bits & SIGN } else { bits }
 }
 
 /// Whether a bit pattern is a NaN.
 #[inline(always)]
-pub fn is_nan<H: Half>(bits: u16) -> bool {
+pub(crate) fn is_nan<H: Half>(bits: u16) -> bool {
     bits & !SIGN > H::INFINITY
 }
 
 /// `.sat`: into `[0.0, 1.0]`; a NaN becomes `+0.0`.
 #[inline(always)]
-pub fn saturate<H: Half>(bits: u16) -> u16 {
+pub(crate) fn saturate<H: Half>(bits: u16) -> u16 {
     H::from_f32(single::saturate(H::to_f32(bits)))
 }
 
 /// `.relu`: a negative number becomes `+0.0`, a NaN the canonical one.
 #[inline(always)]
-pub fn relu<H: Half>(bits: u16) -> u16 {
+pub(crate) fn relu<H: Half>(bits: u16) -> u16 {
     let positive = if bits & SIGN != 0 { 0 } else { bits };
     if is_nan::<H>(bits) { CANONICAL_NAN } else { positive }
 }
@@ -175,52 +175,52 @@ fn finish<H: Half>(bits: u16, modes: Modes) -> u16 {
 
 /// `add.f16`, `add.bf16`: to nearest, whatever the modes' rounding.
 #[inline(always)]
-pub fn add<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
+pub(crate) fn add<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
     let (a, b) = (flush::<H>(a, modes.ftz), flush::<H>(b, modes.ftz));
     finish::<H>(H::from_f32(H::to_f32(a) + H::to_f32(b)), modes)
 }
 
 /// `sub.f16`, `sub.bf16`.
 #[inline(always)]
-pub fn sub<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
+pub(crate) fn sub<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
     add::<H>(a, b ^ SIGN, modes)
 }
 
 /// `mul.f16`, `mul.bf16`.
 #[inline(always)]
-pub fn mul<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
+pub(crate) fn mul<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
     let (a, b) = (flush::<H>(a, modes.ftz), flush::<H>(b, modes.ftz));
     finish::<H>(H::from_f32(H::to_f32(a) * H::to_f32(b)), modes)
 }
 
 /// `fma.f16`, `fma.bf16`; `.relu` is [`relu`] of the result.
 #[inline(always)]
-pub fn fma<H: Half>(a: u16, b: u16, c: u16, modes: Modes) -> u16 {
+pub(crate) fn fma<H: Half>(a: u16, b: u16, c: u16, modes: Modes) -> u16 {
     let (a, b, c) = (flush::<H>(a, modes.ftz), flush::<H>(b, modes.ftz), flush::<H>(c, modes.ftz));
     finish::<H>(H::fused(H::to_f32(a), H::to_f32(b), H::to_f32(c)), modes)
 }
 
 /// `neg.f16`, `neg.bf16`: the sign changes, also a NaN's.
 #[inline(always)]
-pub fn neg<H: Half>(a: u16, ftz: bool) -> u16 {
+pub(crate) fn neg<H: Half>(a: u16, ftz: bool) -> u16 {
     flush::<H>(a, ftz) ^ SIGN
 }
 
 /// `abs.f16`, `abs.bf16`: the sign is cleared, also a NaN's.
 #[inline(always)]
-pub fn abs<H: Half>(a: u16, ftz: bool) -> u16 {
+pub(crate) fn abs<H: Half>(a: u16, ftz: bool) -> u16 {
     flush::<H>(a, ftz) & !SIGN
 }
 
 /// `min.f16`, `min.bf16`.
 #[inline(always)]
-pub fn min<H: Half>(a: u16, b: u16, modes: Extremum) -> u16 {
+pub(crate) fn min<H: Half>(a: u16, b: u16, modes: Extremum) -> u16 {
     extremum::<H>(a, b, modes, single::min)
 }
 
 /// `max.f16`, `max.bf16`.
 #[inline(always)]
-pub fn max<H: Half>(a: u16, b: u16, modes: Extremum) -> u16 {
+pub(crate) fn max<H: Half>(a: u16, b: u16, modes: Extremum) -> u16 {
     extremum::<H>(a, b, modes, single::max)
 }
 
@@ -234,12 +234,12 @@ fn extremum<H: Half>(a: u16, b: u16, modes: Extremum, pick: impl Fn(f32, f32, Ex
 
 /// `ex2.approx.f16`, `ex2.approx.ftz.bf16`.
 #[inline(always)]
-pub fn ex2<H: Half>(a: u16, ftz: bool) -> u16 {
+pub(crate) fn ex2<H: Half>(a: u16, ftz: bool) -> u16 {
     flush::<H>(H::from_f32(approx::ex2(H::to_f32(flush::<H>(a, ftz)), false)), ftz)
 }
 
 /// `tanh.approx.f16`, `tanh.approx.bf16`.
 #[inline(always)]
-pub fn tanh<H: Half>(a: u16) -> u16 {
+pub(crate) fn tanh<H: Half>(a: u16) -> u16 {
     H::from_f32(approx::tanh(H::to_f32(a)))
 }

@@ -1,10 +1,7 @@
 //! Integer arithmetic: products, saturation, carries, division, shifts.
 
 /// An integer type that PTX computes in. All arithmetic wraps unless a method says otherwise.
-pub trait Integer: Copy {
-    /// The width.
-    const BITS: u32;
-
+pub(crate) trait Integer: Copy {
     /// `add.sat`: clamped to the type's range.
     fn add_sat(self, b: Self) -> Self;
     /// `sub.sat`: clamped to the type's range.
@@ -36,8 +33,6 @@ pub trait Integer: Copy {
 macro_rules! integer {
     ($type:ident, $unsigned:ident, $wide:ident) => {
         impl Integer for $type {
-            const BITS: u32 = $type::BITS;
-
             #[inline(always)]
             fn add_sat(self, b: Self) -> Self {
                 self.saturating_add(b)
@@ -126,43 +121,43 @@ fn product_s24(a: i32, b: i32) -> i64 {
 
 /// `mul24.lo.u32`.
 #[inline(always)]
-pub fn mul24_lo_u32(a: u32, b: u32) -> u32 {
+pub(crate) fn mul24_lo_u32(a: u32, b: u32) -> u32 {
     product_u24(a, b) as u32
 }
 
 /// `mul24.hi.u32`: bits 47 to 16 of the product.
 #[inline(always)]
-pub fn mul24_hi_u32(a: u32, b: u32) -> u32 {
+pub(crate) fn mul24_hi_u32(a: u32, b: u32) -> u32 {
     (product_u24(a, b) >> 16) as u32
 }
 
 /// `mul24.lo.s32`.
 #[inline(always)]
-pub fn mul24_lo_s32(a: i32, b: i32) -> i32 {
+pub(crate) fn mul24_lo_s32(a: i32, b: i32) -> i32 {
     product_s24(a, b) as i32
 }
 
 /// `mul24.hi.s32`: bits 47 to 16 of the product.
 #[inline(always)]
-pub fn mul24_hi_s32(a: i32, b: i32) -> i32 {
+pub(crate) fn mul24_hi_s32(a: i32, b: i32) -> i32 {
     (product_s24(a, b) >> 16) as i32
 }
 
 /// `atom.inc`: one more, and zero after `limit`.
 #[inline(always)]
-pub fn increment(a: u32, limit: u32) -> u32 {
+pub(crate) fn increment(a: u32, limit: u32) -> u32 {
     if a >= limit { 0 } else { a + 1 }
 }
 
 /// `atom.dec`: one less, and `limit` after zero or from above `limit`.
 #[inline(always)]
-pub fn decrement(a: u32, limit: u32) -> u32 {
+pub(crate) fn decrement(a: u32, limit: u32) -> u32 {
     if (a == 0) | (a > limit) { limit } else { a - 1 }
 }
 
 /// An operation on each half of some registers: `.u16x2`, `.f16x2` and kin.
 #[inline(always)]
-pub fn pairwise<const N: usize>(registers: [u32; N], operation: impl Fn([u16; N]) -> u16) -> u32 {
+pub(crate) fn pairwise<const N: usize>(registers: [u32; N], operation: impl Fn([u16; N]) -> u16) -> u32 {
     let mut result = 0;
     // One place that calls the operation, so that it is inlined.
     for shift in [0, 16] {

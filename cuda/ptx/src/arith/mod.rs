@@ -15,25 +15,25 @@
 //! The functions that an interpreter calls for each lane are `#[inline(always)]` and take their modifiers as arguments:
 //! with constant modifiers, a loop over lanes becomes straight vector code. Nothing here fails or panics.
 
-pub mod approx;
-pub mod bits;
-pub mod compare;
-pub mod convert;
-pub mod double;
+pub(crate) mod approx;
+pub(crate) mod bits;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod double;
 mod exact;
-pub mod half;
-pub mod int;
-pub mod matrix;
-pub mod single;
-pub mod small;
-pub mod video;
+pub(crate) mod half;
+pub(crate) mod int;
+pub(crate) mod matrix;
+pub(crate) mod single;
+pub(crate) mod small;
+pub(crate) mod video;
 
 #[cfg(test)]
 mod tests;
 
 /// How a result that the destination cannot hold is rounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Rounding {
+pub(crate) enum Rounding {
     /// `.rn`, `.rni`: to the nearest value, ties to the even one.
     #[default]
     NearestEven,
@@ -47,18 +47,18 @@ pub enum Rounding {
 
 /// The modifiers that `add`, `sub`, `mul` and `fma` share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub struct Modes {
+pub(crate) struct Modes {
     /// How the result is rounded.
-    pub rounding: Rounding,
+    pub(crate) rounding: Rounding,
     /// `.ftz`: subnormal operands and results become zeros of the same sign.
-    pub ftz: bool,
+    pub(crate) ftz: bool,
     /// `.sat`: the result is clamped to `[0.0, 1.0]`, and a NaN becomes `+0.0`.
-    pub saturate: bool,
+    pub(crate) saturate: bool,
 }
 
 impl Modes {
     /// `.rn` alone.
-    pub const RN: Self = Self { rounding: Rounding::NearestEven, ftz: false, saturate: false };
+    pub(crate) const RN: Self = Self { rounding: Rounding::NearestEven, ftz: false, saturate: false };
     /// `.rn.ftz`.
-    pub const RN_FTZ: Self = Self { rounding: Rounding::NearestEven, ftz: true, saturate: false };
+    pub(crate) const RN_FTZ: Self = Self { rounding: Rounding::NearestEven, ftz: true, saturate: false };
 }

@@ -7,13 +7,13 @@
 use super::{Modes, Rounding};
 
 /// What an operation that makes a NaN gives.
-pub const CANONICAL_NAN: f32 = f32::from_bits(0x7fff_ffff);
+pub(crate) const CANONICAL_NAN: f32 = f32::from_bits(0x7fff_ffff);
 
 const SIGN: u32 = 0x8000_0000;
 
 /// A NaN becomes the canonical one.
 #[inline(always)]
-pub fn canonical(x: f32) -> f32 {
+pub(crate) fn canonical(x: f32) -> f32 {
     // On bits: to the compiler one NaN of a floating-point operation is as good as another, and it drops the choice
     // between two.
     let bits = x.to_bits();
@@ -23,14 +23,14 @@ pub fn canonical(x: f32) -> f32 {
 
 /// `.ftz`: a subnormal becomes a zero of its sign.
 #[inline(always)]
-pub fn flush(x: f32, ftz: bool) -> f32 {
+pub(crate) fn flush(x: f32, ftz: bool) -> f32 {
     let zero = f32::from_bits(x.to_bits() & SIGN);
     if ftz & (x.abs() < f32::MIN_POSITIVE) { zero } else { x }
 }
 
 /// `.sat`: into `[0.0, 1.0]`; a NaN and both zeros become `+0.0`.
 #[inline(always)]
-pub fn saturate(x: f32) -> f32 {
+pub(crate) fn saturate(x: f32) -> f32 {
     let positive = if x > 0.0 { x } else { 0.0 };
     if positive < 1.0 { positive } else { 1.0 }
 }
@@ -44,7 +44,7 @@ fn finish(x: f32, modes: Modes) -> f32 {
 
 /// A value that is exact in `f64`, or was rounded to odd there, rounded to `f32`.
 #[inline(always)]
-pub fn from_double(x: f64, rounding: Rounding) -> f32 {
+pub(crate) fn from_double(x: f64, rounding: Rounding) -> f32 {
     let nearest = x as f32;
     let back = f64::from(nearest);
     let bits = nearest.to_bits();
@@ -114,7 +114,7 @@ fn rounded_sum(a: f64, b: f64, rounding: Rounding) -> f32 {
 
 /// `add.f32`.
 #[inline(always)]
-pub fn add(a: f32, b: f32, modes: Modes) -> f32 {
+pub(crate) fn add(a: f32, b: f32, modes: Modes) -> f32 {
     let (a, b) = (flush(a, modes.ftz), flush(b, modes.ftz));
     let sum = match modes.rounding {
         Rounding::NearestEven => a + b,
@@ -125,13 +125,13 @@ pub fn add(a: f32, b: f32, modes: Modes) -> f32 {
 
 /// `sub.f32`.
 #[inline(always)]
-pub fn sub(a: f32, b: f32, modes: Modes) -> f32 {
+pub(crate) fn sub(a: f32, b: f32, modes: Modes) -> f32 {
     add(a, -b, modes)
 }
 
 /// `mul.f32`.
 #[inline(always)]
-pub fn mul(a: f32, b: f32, modes: Modes) -> f32 {
+pub(crate) fn mul(a: f32, b: f32, modes: Modes) -> f32 {
     let (a, b) = (flush(a, modes.ftz), flush(b, modes.ftz));
     let product = match modes.rounding {
         Rounding::NearestEven => a * b,
@@ -143,7 +143,7 @@ pub fn mul(a: f32, b: f32, modes: Modes) -> f32 {
 /// `fma.f32`, `mad.f32`. `HARDWARE` says that the caller's code is compiled for a processor with a fused multiply-add;
 /// the result is the same without, only slower.
 #[inline(always)]
-pub fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) -> f32 {
+pub(crate) fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) -> f32 {
     let (a, b, c) = (flush(a, modes.ftz), flush(b, modes.ftz), flush(c, modes.ftz));
     let result = match modes.rounding {
         Rounding::NearestEven if HARDWARE => a.mul_add(b, c),
@@ -156,7 +156,7 @@ pub fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) -> f32 {
 
 /// `div.rn`, `div.rz`, `div.rm`, `div.rp`; there is no `.sat`.
 #[inline(always)]
-pub fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {
+pub(crate) fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {
     let (a, b) = (flush(a, ftz), flush(b, ftz));
     let quotient = match rounding {
         Rounding::NearestEven => a / b,
@@ -169,13 +169,13 @@ pub fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {
 
 /// `rcp.rn` and kin.
 #[inline(always)]
-pub fn rcp(a: f32, rounding: Rounding, ftz: bool) -> f32 {
+pub(crate) fn rcp(a: f32, rounding: Rounding, ftz: bool) -> f32 {
     div(1.0, a, rounding, ftz)
 }
 
 /// `sqrt.rn` and kin.
 #[inline(always)]
-pub fn sqrt(a: f32, rounding: Rounding, ftz: bool) -> f32 {
+pub(crate) fn sqrt(a: f32, rounding: Rounding, ftz: bool) -> f32 {
     let a = flush(a, ftz);
     let root = match rounding {
         Rounding::NearestEven => a.sqrt(),
@@ -187,31 +187,31 @@ pub fn sqrt(a: f32, rounding: Rounding, ftz: bool) -> f32 {
 
 /// `neg.f32`: the sign changes, also a NaN's.
 #[inline(always)]
-pub fn neg(a: f32, ftz: bool) -> f32 {
+pub(crate) fn neg(a: f32, ftz: bool) -> f32 {
     f32::from_bits(flush(a, ftz).to_bits() ^ SIGN)
 }
 
 /// `abs.f32`: the sign is cleared, also a NaN's.
 #[inline(always)]
-pub fn abs(a: f32, ftz: bool) -> f32 {
+pub(crate) fn abs(a: f32, ftz: bool) -> f32 {
     f32::from_bits(flush(a, ftz).to_bits() & !SIGN)
 }
 
 /// `copysign.f32`: the sign of `a` on the value of `b`.
 #[inline(always)]
-pub fn copysign(a: f32, b: f32) -> f32 {
+pub(crate) fn copysign(a: f32, b: f32) -> f32 {
     f32::from_bits((a.to_bits() & SIGN) | (b.to_bits() & !SIGN))
 }
 
 /// The modifiers of `min` and `max`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub struct Extremum {
+pub(crate) struct Extremum {
     /// `.ftz`: subnormal operands become zeros.
-    pub ftz: bool,
+    pub(crate) ftz: bool,
     /// `.NaN`: a NaN operand makes the result the canonical NaN; otherwise the other operand is the result.
-    pub nan: bool,
+    pub(crate) nan: bool,
     /// `.xorsign.abs`: magnitudes are compared, and the result takes the product of the signs.
-    pub xorsign_abs: bool,
+    pub(crate) xorsign_abs: bool,
 }
 
 /// The larger of two numbers: `+0.0` is above `-0.0`, and a NaN is below all.
@@ -245,19 +245,19 @@ fn extremum(a: f32, b: f32, modes: Extremum, pick: impl Fn(f32, f32) -> f32) -> 
 
 /// `min.f32`.
 #[inline(always)]
-pub fn min(a: f32, b: f32, modes: Extremum) -> f32 {
+pub(crate) fn min(a: f32, b: f32, modes: Extremum) -> f32 {
     extremum(a, b, modes, smaller)
 }
 
 /// `max.f32`.
 #[inline(always)]
-pub fn max(a: f32, b: f32, modes: Extremum) -> f32 {
+pub(crate) fn max(a: f32, b: f32, modes: Extremum) -> f32 {
     extremum(a, b, modes, larger)
 }
 
 /// What `testp` asks of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Property {
+pub(crate) enum Property {
     /// Neither infinite nor NaN.
     Finite,
     /// An infinity.
@@ -274,7 +274,7 @@ pub enum Property {
 
 /// `testp.f32`.
 #[inline(always)]
-pub fn test(a: f32, property: Property) -> bool {
+pub(crate) fn test(a: f32, property: Property) -> bool {
     let magnitude = a.abs();
     match property {
         Property::Finite => magnitude < f32::INFINITY,

@@ -5,7 +5,7 @@ use super::single::{self, CANONICAL_NAN};
 
 /// How a number is rounded to `tf32`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Tf32Rounding {
+pub(crate) enum Tf32Rounding {
     /// `.rna`: to nearest, ties away from zero.
     NearestAway,
     /// `.rn`: to nearest, ties to even.
@@ -20,7 +20,7 @@ const TF32_MAX: u32 = 0x7f7f_e000;
 
 /// `cvt.tf32.f32`, as the bits of an `f32`.
 #[inline(always)]
-pub fn tf32(x: f32, rounding: Tf32Rounding, satfinite: bool, relu: bool) -> u32 {
+pub(crate) fn tf32(x: f32, rounding: Tf32Rounding, satfinite: bool, relu: bool) -> u32 {
     let sign = x.to_bits() & 0x8000_0000;
     let magnitude = x.to_bits() ^ sign;
     let increment = match rounding {
@@ -37,13 +37,13 @@ pub fn tf32(x: f32, rounding: Tf32Rounding, satfinite: bool, relu: bool) -> u32 
 
 /// The number that tensor cores read from a register that holds a `tf32`: the low bits are ignored.
 #[inline(always)]
-pub fn tf32_operand(bits: u32) -> f32 {
+pub(crate) fn tf32_operand(bits: u32) -> f32 {
     f32::from_bits(bits & !((1 << TF32_CUT) - 1))
 }
 
 /// An 8-bit floating-point format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Float8 {
+pub(crate) enum Float8 {
     /// Four bits of exponent, three of fraction; no infinity, one NaN of each sign; up to 448.
     E4m3,
     /// Five bits of exponent, two of fraction; the upper half of an `f16`; up to 57344.
@@ -64,7 +64,7 @@ impl Float8 {
 
     /// `cvt.rn.satfinite`: to nearest, ties to even; what is larger than the largest number becomes it.
     #[inline(always)]
-    pub fn from_f32(self, x: f32, relu: bool) -> u8 {
+    pub(crate) fn from_f32(self, x: f32, relu: bool) -> u8 {
         let (fraction, bias, largest) = self.layout();
         let negative = x.is_sign_negative();
         let magnitude = x.to_bits() & 0x7fff_ffff;
@@ -82,7 +82,7 @@ impl Float8 {
 
     /// The number that a byte stands for.
     #[inline(always)]
-    pub fn to_f32(self, byte: u8) -> f32 {
+    pub(crate) fn to_f32(self, byte: u8) -> f32 {
         match self {
             Self::E5m2 => F16::to_f32(u16::from(byte) << 8),
             Self::E4m3 => {
@@ -98,7 +98,7 @@ impl Float8 {
 
     /// `cvt.rn.f16x2`: exact, as every number of both formats is an `f16`.
     #[inline(always)]
-    pub fn to_f16(self, byte: u8, relu: bool) -> u16 {
+    pub(crate) fn to_f16(self, byte: u8, relu: bool) -> u16 {
         let half = F16::from_f32(self.to_f32(byte));
         if relu { half::relu::<F16>(half) } else { half }
     }
@@ -106,20 +106,20 @@ impl Float8 {
 
 /// `cvt.rn.satfinite.e4m3x2.f32` and kin: `a` in the upper byte, `b` in the lower.
 #[inline(always)]
-pub fn pack8(format: Float8, a: f32, b: f32, relu: bool) -> u16 {
+pub(crate) fn pack8(format: Float8, a: f32, b: f32, relu: bool) -> u16 {
     u16::from(format.from_f32(a, relu)) << 8 | u16::from(format.from_f32(b, relu))
 }
 
 /// `.satfinite` of a conversion to a half: infinities become the largest number.
 #[inline(always)]
-pub fn finite_half<H: Half>(bits: u16) -> u16 {
+pub(crate) fn finite_half<H: Half>(bits: u16) -> u16 {
     let infinite = bits & 0x7fff == H::INFINITY;
     if infinite { bits - 1 } else { bits }
 }
 
 /// A conversion of an `f32` to a half with `.relu` and `.satfinite`.
 #[inline(always)]
-pub fn half_from_f32<H: Half>(x: f32, rounding: super::Rounding, relu: bool, satfinite: bool) -> u16 {
+pub(crate) fn half_from_f32<H: Half>(x: f32, rounding: super::Rounding, relu: bool, satfinite: bool) -> u16 {
     let bits = half::round::<H>(single::canonical(x), rounding);
     let bits = if satfinite { finite_half::<H>(bits) } else { bits };
     if relu { half::relu::<H>(bits) } else { bits }

@@ -4,7 +4,7 @@ use super::compare::{Comparison, compare};
 
 /// The part of a register that a scalar video instruction reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Part {
+pub(crate) enum Part {
     /// All of it.
     #[default]
     Word,
@@ -42,7 +42,7 @@ fn extend(bits: u32, width: u32, signed: bool) -> i64 {
 
 /// What a video instruction computes from two numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Video {
+pub(crate) enum Video {
     /// `vadd`.
     Add,
     /// `vsub`.
@@ -93,7 +93,7 @@ fn clamp(x: i64, width: u32, signed: bool) -> i64 {
 
 /// The second operation of a scalar video instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Second {
+pub(crate) enum Second {
     /// None: the result is the first operation's.
     #[default]
     None,
@@ -109,25 +109,25 @@ pub enum Second {
 
 /// A scalar video instruction but for its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Scalar {
+pub(crate) struct Scalar {
     /// The first operation.
-    pub operation: Video,
+    pub(crate) operation: Video,
     /// Whether the destination is `.s32`.
-    pub signed: bool,
+    pub(crate) signed: bool,
     /// Part and signedness of the first operand.
-    pub a: (Part, bool),
+    pub(crate) a: (Part, bool),
     /// Part and signedness of the second operand.
-    pub b: (Part, bool),
+    pub(crate) b: (Part, bool),
     /// `.sat`: the first result is clamped to the destination's part.
-    pub saturate: bool,
+    pub(crate) saturate: bool,
     /// What is done with `c`.
-    pub second: Second,
+    pub(crate) second: Second,
 }
 
 impl Scalar {
     /// The result.
     #[inline(always)]
-    pub fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
+    pub(crate) fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
         let first = compute(self.operation, self.a.0.read(a, self.a.1), self.b.0.read(b, self.b.1));
         let (shift, width) = if let Second::Merge(part) = self.second { part.place() } else { (0, 32) };
         let first = if self.saturate { clamp(first, width, self.signed) } else { first };
@@ -147,29 +147,29 @@ impl Scalar {
 
 /// A `vadd2`, `vadd4` or kin but for its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Simd {
+pub(crate) struct Simd {
     /// The operation on each pair.
-    pub operation: Video,
+    pub(crate) operation: Video,
     /// Two halves or four bytes.
-    pub lanes: u32,
+    pub(crate) lanes: u32,
     /// Whether the destination is signed.
-    pub signed: bool,
+    pub(crate) signed: bool,
     /// For each lane, the part of `b:a` that it reads first; and the operand's signedness.
-    pub a: ([u8; 4], bool),
+    pub(crate) a: ([u8; 4], bool),
     /// For each lane, the part of `b:a` that it reads second; and the operand's signedness.
-    pub b: ([u8; 4], bool),
+    pub(crate) b: ([u8; 4], bool),
     /// `.sat`.
-    pub saturate: bool,
+    pub(crate) saturate: bool,
     /// The lanes of the destination that are written or added, one bit each.
-    pub mask: u32,
+    pub(crate) mask: u32,
     /// `.add`: the results are added to `c`, instead of merged with it.
-    pub accumulate: bool,
+    pub(crate) accumulate: bool,
 }
 
 impl Simd {
     /// The result.
     #[inline(always)]
-    pub fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
+    pub(crate) fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
         let width = 32 / self.lanes;
         let source = u64::from(b) << 32 | u64::from(a);
         let read = |selected: u8, signed| {
@@ -196,27 +196,27 @@ impl Simd {
 
 /// `vmad`: `±(a · b) ± c`, or one more, scaled and clamped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct MultiplyAdd {
+pub(crate) struct MultiplyAdd {
     /// Part and signedness of the first operand.
-    pub a: (Part, bool),
+    pub(crate) a: (Part, bool),
     /// Part and signedness of the second operand.
-    pub b: (Part, bool),
+    pub(crate) b: (Part, bool),
     /// Exactly one of `a` and `b` is negated.
-    pub negate_product: bool,
+    pub(crate) negate_product: bool,
     /// `c` is negated.
-    pub negate_c: bool,
+    pub(crate) negate_c: bool,
     /// `.po`: one is added.
-    pub plus_one: bool,
+    pub(crate) plus_one: bool,
     /// Bits of the right shift: 0, 7 or 15.
-    pub shift: u32,
+    pub(crate) shift: u32,
     /// `.sat`.
-    pub saturate: bool,
+    pub(crate) saturate: bool,
 }
 
 impl MultiplyAdd {
     /// The result.
     #[inline(always)]
-    pub fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
+    pub(crate) fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
         let product = i128::from(self.a.0.read(a, self.a.1)) * i128::from(self.b.0.read(b, self.b.1));
         let signed_product = self.a.1 || self.b.1 || self.negate_product;
         let signed = signed_product || self.negate_c;

@@ -4,7 +4,7 @@ use super::{Accumulator, Element, Family, LANES, Shape};
 
 /// The matrix that a fragment is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// The first factor.
     A,
     /// The second factor.
@@ -15,7 +15,7 @@ pub enum Operand {
 
 /// The part of a matrix that each lane holds, as a number of elements, packed into registers from the low bits up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     family: Family,
     operand: Operand,
     rows: usize,
@@ -27,7 +27,7 @@ pub struct Fragment {
 
 impl Fragment {
     /// A fragment of A or B.
-    pub fn factor(family: Family, operand: Operand, shape: Shape, element: Element) -> Self {
+    pub(crate) fn factor(family: Family, operand: Operand, shape: Shape, element: Element) -> Self {
         let Shape { m, n, k } = shape.of_warp(family);
         let (rows, columns) = if operand == Operand::A { (m, k) } else { (k, n) };
         let share = rows * columns / LANES;
@@ -37,40 +37,41 @@ impl Fragment {
     }
 
     /// A fragment of C or D.
-    pub fn accumulator(family: Family, shape: Shape, element: Accumulator) -> Self {
+    pub(crate) fn accumulator(family: Family, shape: Shape, element: Accumulator) -> Self {
         let rows = shape.of_warp(family).m;
         let elements = rows * shape.n / LANES;
         Self { family, operand: Operand::C, rows, columns: shape.n, bits: element.bits(), elements }
     }
 
     /// How many elements each lane holds.
-    pub fn elements(&self) -> usize {
+    pub(crate) fn elements(&self) -> usize {
         self.elements
     }
 
     /// The width of an element.
-    pub fn bits(&self) -> usize {
+    pub(crate) fn bits(&self) -> usize {
         self.bits
     }
 
     /// How many registers a lane's elements take: of 64 bits for `f64`, of 32 otherwise.
-    pub fn registers(&self) -> usize {
+    pub(crate) fn registers(&self) -> usize {
         (self.elements * self.bits).div_ceil(self.bits.max(32))
     }
 
     /// Rows and columns of the whole matrix.
-    pub fn size(&self) -> (usize, usize) {
+    #[cfg(test)]
+    pub(crate) fn size(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
 
     /// What `wmma` takes for the distance of two rows (or columns), in elements, where the instruction names none.
-    pub fn default_stride(&self, row_major: bool) -> usize {
+    pub(crate) fn default_stride(&self, row_major: bool) -> usize {
         if row_major { self.columns } else { self.rows }
     }
 
     /// Where in the matrix, as row and column, a lane's element is.
     #[inline]
-    pub fn position(&self, lane: usize, element: usize) -> (usize, usize) {
+    pub(crate) fn position(&self, lane: usize, element: usize) -> (usize, usize) {
         match self.family {
             Family::Mma => self.position_mma(lane, element),
             Family::Quads { a_rows, b_rows } => self.position_quads(lane, element, (a_rows, b_rows)),

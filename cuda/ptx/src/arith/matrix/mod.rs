@@ -11,19 +11,19 @@ mod fragment;
 mod multiply;
 mod tile;
 
-pub use fragment::{Fragment, Operand};
-pub use multiply::{BitOperation, Multiply};
-pub use tile::{load_tile, store_tile, transpose_tile};
+pub(crate) use fragment::{Fragment, Operand};
+pub(crate) use multiply::{BitOperation, Multiply};
+pub(crate) use tile::{load_tile, store_tile, transpose_tile};
 
 /// One 32-bit register of all lanes.
-pub type Register = [u32; LANES];
+pub(crate) type Register = [u32; LANES];
 
 /// Lanes of a warp.
 const LANES: usize = 32;
 
 /// The instruction that a fragment belongs to; it decides which lane holds which element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Family {
+pub(crate) enum Family {
     /// `mma`, whose fragments the manual lays out.
     Mma,
     /// `mma.m8n8k4` on `f16`: four products, each of eight lanes. Their matrices count as one, those of A and C one below
@@ -40,13 +40,13 @@ pub enum Family {
 
 /// `.mMnNkK`: A is M×K, B is K×N, C and D are M×N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Rows of A and of the result.
-    pub m: usize,
+    pub(crate) m: usize,
     /// Columns of B and of the result.
-    pub n: usize,
+    pub(crate) n: usize,
     /// Columns of A, rows of B.
-    pub k: usize,
+    pub(crate) k: usize,
 }
 
 impl Shape {
@@ -61,7 +61,7 @@ impl Shape {
 
 /// The type of the elements of A and B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Element {
+pub(crate) enum Element {
     /// `.f16`.
     F16,
     /// `.bf16`.
@@ -88,7 +88,7 @@ pub enum Element {
 
 impl Element {
     /// The width of one element.
-    pub const fn bits(self) -> usize {
+    pub(crate) const fn bits(self) -> usize {
         match self {
             Self::F64 => 64,
             Self::Tf32 => 32,
@@ -102,7 +102,7 @@ impl Element {
 
 /// The type of the elements of C or D.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Accumulator {
+pub(crate) enum Accumulator {
     /// `.f16`.
     F16,
     /// `.f32`.
@@ -115,7 +115,7 @@ pub enum Accumulator {
 
 impl Accumulator {
     /// The width of one element.
-    pub const fn bits(self) -> usize {
+    pub(crate) const fn bits(self) -> usize {
         match self {
             Self::F16 => 16,
             Self::F32 | Self::S32 => 32,

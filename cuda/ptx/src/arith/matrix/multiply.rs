@@ -8,7 +8,7 @@ use crate::arith::{Rounding, double, single};
 
 /// What takes the place of multiplication on single bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum BitOperation {
+pub(crate) enum BitOperation {
     /// `.xor.popc`.
     #[default]
     Xor,
@@ -18,25 +18,25 @@ pub enum BitOperation {
 
 /// One form of the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Multiply {
+pub(crate) struct Multiply {
     /// `mma` or `wmma`.
-    pub family: Family,
+    pub(crate) family: Family,
     /// The sizes of the matrices.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Elements of A.
-    pub a: Element,
+    pub(crate) a: Element,
     /// Elements of B.
-    pub b: Element,
+    pub(crate) b: Element,
     /// Elements of C.
-    pub c: Accumulator,
+    pub(crate) c: Accumulator,
     /// Elements of D.
-    pub d: Accumulator,
+    pub(crate) d: Accumulator,
     /// `.satfinite`, on integers: the result is clamped instead of wrapped.
-    pub saturate: bool,
+    pub(crate) saturate: bool,
     /// For single bits.
-    pub bit_operation: BitOperation,
+    pub(crate) bit_operation: BitOperation,
     /// For `f64`: how each multiply-add is rounded.
-    pub rounding: Rounding,
+    pub(crate) rounding: Rounding,
 }
 
 /// Enough for the largest factor, in elements: 16×64 of four bits.
@@ -46,7 +46,7 @@ const RESULT_MAX: usize = 256;
 
 impl Multiply {
     /// Whether the manual has this form and this module knows it. Only such a form may be executed.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         use Element::*;
         let shape = (self.shape.m, self.shape.n, self.shape.k);
         let same = self.a == self.b;
@@ -87,27 +87,27 @@ impl Multiply {
     }
 
     /// The fragment of A.
-    pub fn fragment_a(&self) -> Fragment {
+    pub(crate) fn fragment_a(&self) -> Fragment {
         Fragment::factor(self.family, Operand::A, self.shape, self.a)
     }
 
     /// The fragment of B.
-    pub fn fragment_b(&self) -> Fragment {
+    pub(crate) fn fragment_b(&self) -> Fragment {
         Fragment::factor(self.family, Operand::B, self.shape, self.b)
     }
 
     /// The fragment of C.
-    pub fn fragment_c(&self) -> Fragment {
+    pub(crate) fn fragment_c(&self) -> Fragment {
         Fragment::accumulator(self.family, self.shape, self.c)
     }
 
     /// The fragment of D.
-    pub fn fragment_d(&self) -> Fragment {
+    pub(crate) fn fragment_d(&self) -> Fragment {
         Fragment::accumulator(self.family, self.shape, self.d)
     }
 
     /// Executes a form of 32-bit registers; the slices are as long as the fragments say.
-    pub fn execute(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
+    pub(crate) fn execute(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         match self.a {
             Element::B1 => self.execute_bits(a, b, c, d),
             Element::U8 | Element::S8 | Element::U4 | Element::S4 => self.execute_integers(a, b, c, d),
@@ -218,7 +218,7 @@ impl Multiply {
     }
 
     /// Executes a form on `f64`, of 64-bit registers: a chain of fused multiply-adds along K, from C on.
-    pub fn execute_f64(
+    pub(crate) fn execute_f64(
         &self,
         a: &[[f64; LANES]],
         b: &[[f64; LANES]],

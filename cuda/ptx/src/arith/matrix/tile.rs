@@ -5,7 +5,7 @@ use super::Register;
 /// What one register of each lane holds after `ldmatrix`: two neighbours of a row, four lanes to a row; of a column, if
 /// `transposed`.
 #[inline]
-pub fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
+pub(crate) fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
     let element =
         |row: usize, column: usize| u32::from(if transposed { rows[column][row] } else { rows[row][column] });
     std::array::from_fn(|lane| {
@@ -16,7 +16,7 @@ pub fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
 
 /// The rows that `stmatrix` writes: the inverse of [`load_tile`].
 #[inline]
-pub fn store_tile(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
+pub(crate) fn store_tile(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
     let mut rows = [[0; 8]; 8];
     for (lane, &word) in register.iter().enumerate() {
         for half in 0..2 {
@@ -34,6 +34,6 @@ pub fn store_tile(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
 
 /// `movmatrix.trans`.
 #[inline]
-pub fn transpose_tile(register: &Register) -> Register {
+pub(crate) fn transpose_tile(register: &Register) -> Register {
     load_tile(&store_tile(register, false), true)
 }
