@@ -327,3 +327,39 @@ fn loads_that_follow_another_stay_inside() {
     assert_eq!(fault.kind, FaultKind::OutOfBounds, "{fault}");
     assert!(fault.to_string().contains("thread (31, 0, 0)"), "{fault}");
 }
+
+/// What the crate lacks is an error with the instruction and its place when the module is loaded.
+#[test]
+fn what_is_missing_is_refused() {
+    for (instruction, reason) in [
+        (
+            "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;",
+            "types .sp.",
+        ),
+        ("wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f0}, %rd1, %rd2, 1, 1, 1, 0, 0;", "this form"),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0}, %rd1, %rd2, 1, 1, 2, 0, 0;",
+            "a scale is 1 or -1",
+        ),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0}, %rd1, %rd2, 1, 1, 1, 0, 0;",
+            "1 registers where 4",
+        ),
+        (
+            "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0}, {%r0}, {%r1}, {%f1}, %r2, 0;",
+            "types .sp.",
+        ),
+        ("cp.async.bulk.commit_group;", "the instruction is not supported"),
+        ("tcgen05.fence::before_thread_sync;", "the instruction is not supported"),
+        ("multimem.red.relaxed.gpu.global.add.u32 [%rd0], %r1;", "the instruction is not supported"),
+        ("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];", "modifier .async"),
+    ] {
+        let text = format!(
+            ".version 8.4\n.target sm_90a\n.address_size 64\n.entry k() {{\n\
+             .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .f32 %f<4>;\n{instruction}\nret;\n}}\n"
+        );
+        let errors = Module::parse(&text).unwrap_err().to_string();
+        let name = instruction.split([' ', ';']).next().unwrap();
+        assert!(errors.starts_with(&format!("6:1: {name}: {reason}")), "{errors}");
+    }
+}

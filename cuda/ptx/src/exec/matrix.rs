@@ -9,6 +9,7 @@ use super::lanes::{FULL, LANES, Line};
 use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::raw::Word;
+use super::warpgroup::GroupProduct;
 use crate::arith::matrix::{Fragment, Multiply, Register, load_tile, store_tile, transpose_tile};
 use crate::code::Inst;
 
@@ -39,6 +40,7 @@ pub(crate) struct Transfer {
 pub(crate) struct Matrices {
     pub(crate) products: Vec<Product>,
     pub(crate) transfers: Vec<Transfer>,
+    pub(crate) groups: Vec<GroupProduct>,
 }
 
 /// `mma`, `wmma.mma`: `imm` is the [`Product`].

@@ -9,7 +9,7 @@
 //! | `machine` | what an instruction sees: registers, mask, memory |
 //! | `ops` | instructions that compute lane by lane |
 //! | `access`, `survey`, `atomic`, `wide`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
-//! | `collective`, `matrix` | instructions in which lanes see each other's values |
+//! | `collective`, `matrix`, `warpgroup` | instructions in which lanes see each other's values |
 //! | `memory`, `address` | allocations, and the address space |
 //! | `level` | copies of handlers for each set of vector instructions |
 //! | `special`, `printf` | special registers, output |
@@ -45,6 +45,7 @@ pub(crate) mod system;
 pub(crate) mod transfer;
 pub(crate) mod video;
 pub(crate) mod warp;
+pub(crate) mod warpgroup;
 pub(crate) mod wide;
 
 pub use dim::Dim3;

@@ -107,3 +107,103 @@ def attention(q, k, v, out, length, scale, ROWS: tl.constexpr, STEP: tl.constexp
         largest = higher
     result = result / total[:, None]
     tl.store(out + head + rows[:, None] * WIDTH + width[None, :], result.to(tl.float16), mask=rows[:, None] < length)
+
+
+@triton.jit
+def attention_causal(q, k, v, out, length, scale, ROWS: tl.constexpr, STEP: tl.constexpr, WIDTH: tl.constexpr):
+    """As attention, where a row sees no later keys. Tiles are large enough that sm_90 gets wgmma, once from registers."""
+    head = tl.program_id(1) * length * WIDTH
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    width = tl.arange(0, WIDTH)
+    queries = tl.load(q + head + rows[:, None] * WIDTH + width[None, :], mask=rows[:, None] < length, other=0.0)
+    largest = tl.full((ROWS,), -1.0e30, dtype=tl.float32)
+    total = tl.zeros((ROWS,), dtype=tl.float32)
+    result = tl.zeros((ROWS, WIDTH), dtype=tl.float32)
+    for first in range(0, (tl.program_id(0) + 1) * ROWS, STEP):
+        at = first + tl.arange(0, STEP)
+        keys = tl.load(k + head + at[None, :] * WIDTH + width[:, None], mask=at[None, :] < length, other=0.0)
+        scores = tl.dot(queries, keys) * scale
+        scores = tl.where((at[None, :] <= rows[:, None]) & (at[None, :] < length), scores, -1.0e30)
+        higher = tl.maximum(largest, tl.max(scores, axis=1))
+        shrink = tl.exp(largest - higher)
+        powers = tl.exp(scores - higher[:, None])
+        total = total * shrink + tl.sum(powers, axis=1)
+        values = tl.load(v + head + at[:, None] * WIDTH + width[None, :], mask=at[:, None] < length, other=0.0)
+        result = tl.dot(powers.to(tl.float16), values, result * shrink[:, None])
+        largest = higher
+    result = result / total[:, None]
+    tl.store(out + head + rows[:, None] * WIDTH + width[None, :], result.to(tl.float16), mask=rows[:, None] < length)
+
+
+@triton.jit
+def product(a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, COLUMNS: tl.constexpr, SUM: tl.constexpr):
+    """c = a b, of one tile and any number of steps along K. COLUMNS: a lies by columns, and b by rows, else the reverse."""
+    rows, columns = tl.arange(0, M), tl.arange(0, N)
+    total = tl.zeros((M, N), SUM)
+    for first in range(0, k, K):
+        at = first + tl.arange(0, K)
+        if COLUMNS:
+            left, right = tl.load(a + at[None, :] * M + rows[:, None]), tl.load(b + at[:, None] * N + columns[None, :])
+        else:
+            left, right = tl.load(a + rows[:, None] * k + at[None, :]), tl.load(b + columns[None, :] * k + at[:, None])
+        total = tl.dot(left, right, total, out_dtype=SUM)
+    tl.store(c + rows[:, None] * N + columns[None, :], total)
+
+
+@triton.jit
+def dropout(x, y, n, p, seed, BLOCK: tl.constexpr):
+    """Zero with probability p, by Philox; the others grow by 1 / (1 - p)."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    kept = tl.rand(seed, at) > p
+    values = tl.load(x + at, mask=at < n)
+    tl.store(y + at, tl.where(kept, values / (1 - p), 0.0), mask=at < n)
+
+
+@triton.jit
+def then(a, b, c, d):
+    return a * c, b * c + d
+
+
+@triton.jit
+def recurrence(a, b, y, R: tl.constexpr, BLOCK: tl.constexpr):
+    """y[t] = a[t] y[t - 1] + b[t] along rows, as a scan of pairs."""
+    at = tl.arange(0, R)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    _, sums = tl.associative_scan((tl.load(a + at), tl.load(b + at)), 1, then)
+    tl.store(y + at, sums)
+
+
+@triton.jit
+def order(x, sorted, where, R: tl.constexpr, BLOCK: tl.constexpr):
+    """Rows in order, and the place of the largest element of each."""
+    rows = tl.arange(0, R)
+    at = rows[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    values = tl.load(x + at)
+    tl.store(sorted + at, tl.sort(values, dim=1))
+    tl.store(where + rows, tl.argmax(values, axis=1))
+
+
+@triton.jit
+def histogram(x, bins, lock, largest, n, BLOCK: tl.constexpr, BINS: tl.constexpr):
+    """Counts by value, and the largest value under a lock."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + at, mask=at < n, other=0)
+    tl.atomic_add(bins + tl.arange(0, BINS), tl.histogram(values, BINS, mask=at < n))
+    most = tl.max(values, axis=0)
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    tl.store(largest, tl.maximum(tl.load(largest), most))
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
+
+
+@triton.jit
+def formats(x, e4m3, e5m2, bytes, y, BLOCK: tl.constexpr):
+    """To floats of eight bits and to integers, and from a stored pattern back."""
+    at = tl.arange(0, BLOCK)
+    values = tl.load(x + at)
+    tl.store(e4m3 + at, values.to(tl.float8e4nv))
+    tl.store(e5m2 + at, values.to(tl.float8e5))
+    pattern = tl.load(bytes + at)
+    tl.store(y + at, pattern.to(tl.float8e4nv, bitcast=True).to(tl.float32))
+    tl.store(y + BLOCK + at, pattern.to(tl.float8e5, bitcast=True).to(tl.float32))
+    tl.store(y + 2 * BLOCK + at, pattern.to(tl.float8e4nv, bitcast=True).to(tl.bfloat16).to(tl.float32))

@@ -40,13 +40,13 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-fn shape_of(word: &str) -> Option<Shape> {
+pub(super) fn shape_of(word: &str) -> Option<Shape> {
     let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some(Shape { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
 }
 
-fn element_of(word: &str) -> Option<Element> {
+pub(super) fn element_of(word: &str) -> Option<Element> {
     Some(match word {
         "f16" => Element::F16,
         "bf16" => Element::Bf16,
@@ -63,7 +63,7 @@ fn element_of(word: &str) -> Option<Element> {
     })
 }
 
-fn accumulator_of(word: &str) -> Option<Accumulator> {
+pub(super) fn accumulator_of(word: &str) -> Option<Accumulator> {
     Some(match word {
         "f16" => Accumulator::F16,
         "f32" => Accumulator::F32,
@@ -141,7 +141,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
 }
 
 /// The type of the registers of an accumulator.
-fn register_type(accumulator: Accumulator) -> Type {
+pub(super) fn register_type(accumulator: Accumulator) -> Type {
     match accumulator {
         Accumulator::F16 => Type::B32,
         Accumulator::F32 => Type::F32,
@@ -162,11 +162,21 @@ fn parts(operand: &Operand, count: usize) -> Checked<&[Operand]> {
     }
 }
 
-fn registers(e: &mut Emitter<'_, '_>, operand: &Operand, ty: Type, count: usize) -> Checked<Vec<SlotOffset>> {
+pub(super) fn registers(
+    e: &mut Emitter<'_, '_>,
+    operand: &Operand,
+    ty: Type,
+    count: usize,
+) -> Checked<Vec<SlotOffset>> {
     parts(operand, count)?.iter().map(|part| e.source(part, ty)).collect()
 }
 
-fn targets(e: &mut Emitter<'_, '_>, operand: &Operand, ty: Type, count: usize) -> Checked<Vec<SlotOffset>> {
+pub(super) fn targets(
+    e: &mut Emitter<'_, '_>,
+    operand: &Operand,
+    ty: Type,
+    count: usize,
+) -> Checked<Vec<SlotOffset>> {
     parts(operand, count)?.iter().map(|part| e.target(part, ty)).collect()
 }
 

@@ -17,6 +17,7 @@ mod moves;
 mod stack;
 mod transfer;
 mod video;
+mod warpgroup;
 
 use super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::flow::Control;
@@ -161,6 +162,7 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         "cp" => transfer::copy(e, i, w),
         "mbarrier" => transfer::barrier(e, i, w),
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::select(e, i, w),
+        "wgmma" => warpgroup::select(e, i, w),
         opcode if video::is_video(opcode) => video::select(e, i, w),
         _ => Err("the instruction is not supported".into()),
     }
