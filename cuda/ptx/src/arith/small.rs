@@ -64,7 +64,7 @@ impl Float8 {
 
     /// `cvt.rn.satfinite`: to nearest, ties to even; what is larger than the largest number becomes it.
     #[inline(always)]
-    pub(crate) fn from_f32(self, x: f32, relu: bool) -> u8 {
+    pub(crate) fn encode(self, x: f32, relu: bool) -> u8 {
         let (fraction, bias, largest) = self.layout();
         let negative = x.is_sign_negative();
         let magnitude = x.to_bits() & 0x7fff_ffff;
@@ -107,7 +107,7 @@ impl Float8 {
 /// `cvt.rn.satfinite.e4m3x2.f32` and kin: `a` in the upper byte, `b` in the lower.
 #[inline(always)]
 pub(crate) fn pack8(format: Float8, a: f32, b: f32, relu: bool) -> u16 {
-    u16::from(format.from_f32(a, relu)) << 8 | u16::from(format.from_f32(b, relu))
+    u16::from(format.encode(a, relu)) << 8 | u16::from(format.encode(b, relu))
 }
 
 /// `.satfinite` of a conversion to a half: infinities become the largest number.

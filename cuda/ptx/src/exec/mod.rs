@@ -10,6 +10,7 @@
 //! | `ops` | instructions that compute lane by lane |
 //! | `access`, `survey`, `atomic`, `wide`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
 //! | `collective`, `matrix`, `warpgroup` | instructions in which lanes see each other's values |
+//! | `transfer`, `bulk` | copies on the side, and the barriers that wait for them |
 //! | `memory`, `address` | allocations, and the address space |
 //! | `level` | copies of handlers for each set of vector instructions |
 //! | `special`, `printf` | special registers, output |
@@ -23,6 +24,7 @@ pub(crate) mod address;
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 mod block;
+pub(crate) mod bulk;
 pub(crate) mod collective;
 mod dim;
 mod fault;

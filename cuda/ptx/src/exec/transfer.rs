@@ -180,11 +180,10 @@ impl Word64 {
 }
 
 /// `mbarrier`: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the
-/// [`Step`], in its second byte 1 if `dst` takes the state of before, 2 if it is a predicate; `site` is the
-/// space.
+/// [`Step`], in its second byte 1 if `dst` takes the state of before, 2 if it is a predicate, in its third the space.
 pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let step = Step::from_number(i.d & 0xff);
-    let space = AccessSpace::from_number(i.site as u8);
+    let space = AccessSpace::from_number((i.d >> 16) as u8);
     let base = if space == AccessSpace::Shared { 0 } else { AccessSpace::Shared.window() };
     // SAFETY: `reach` checks addresses; registers are as the translation checked.
     unsafe {
@@ -194,8 +193,9 @@ pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
         let mut holds = 0u32;
         for lane in lanes(m.mask) {
             let address = addresses.0[lane].wrapping_add(i.imm);
-            let kind = AccessKind::Atomic;
-            let request = Request { address, bytes: 8, space, kind, lane, site: 0 };
+            // A barrier begins with its first count: nobody needs to have written it before.
+            let kind = if step == Step::Init { AccessKind::Write } else { AccessKind::Atomic };
+            let request = Request { address, bytes: 8, space, kind, lane, site: i.site };
             let view = Site { base, ..m.shared };
             let pointer = match m.reach(view, &request) {
                 Ok(pointer) => pointer,

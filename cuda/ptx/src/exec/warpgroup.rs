@@ -100,7 +100,7 @@ impl Layout {
 
     /// Exchanges the pieces of a row, differently in each of eight rows.
     fn swizzle(&self, address: u64) -> u64 {
-        address ^ address >> 3 & (self.pieces - 1) * PIECE
+        address ^ ((address >> 3) & ((self.pieces - 1) * PIECE))
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
     /// Where the manual's pictures have the first bytes of some rows.
     #[test]
     fn patterns() {
-        let descriptor = |mode: u64| mode << 62 | (1024 / 16) << 32 | (256 / 16) << 16 | 4096 / 16;
+        let descriptor = |mode: u64| mode << 62 | 64 << 32 | 16 << 16 | 256;
         let plain = Layout::decode(descriptor(0)).unwrap();
         assert_eq!((plain.along(1, 0), plain.along(9, 20)), (4096 + 16, 4096 + 1024 + 16 + 256 + 4));
         assert_eq!(plain.across(18, 9), 4096 + 1024 + 2 + 16 + 256);
@@ -229,7 +229,7 @@ mod tests {
         // Row 3 begins in the fourth piece.
         assert_eq!((widest.along(0, 18), widest.along(3, 2)), (4096 + 18, 4096 + 3 * 128 + 3 * 16 + 2));
         assert_eq!(widest.along(11, 16), 4096 + 1024 + 3 * 128 + 2 * 16);
-        assert_eq!(widest.across(128, 1), 4096 + 256 + 128 + 16 * (((256 + 128) / 128) % 8));
+        assert_eq!(widest.across(128, 1), 4096 + 256 + 128 + 16 * 3);
         let narrowest = Layout::decode(descriptor(3)).unwrap();
         // Rows of 32 bytes: the pieces change places every four rows.
         assert_eq!((narrowest.along(3, 0), narrowest.along(4, 0)), (4096 + 96, 4096 + 128 + 16));
@@ -241,7 +241,7 @@ mod tests {
         for mode in 0..4u64 {
             let (leading, stride) =
                 if mode == 0 { (128, 256) } else { (4096, [0, 1024, 512, 256][mode as usize]) };
-            let layout = Layout::decode(mode << 62 | stride / 16 << 32 | leading / 16 << 16).unwrap();
+            let layout = Layout::decode(mode << 62 | (stride / 16) << 32 | (leading / 16) << 16).unwrap();
             let bytes = if mode == 0 { 32 } else { PIECE * layout.pieces };
             let mut taken: Vec<u64> =
                 (0..64).flat_map(|row| (0..bytes).map(move |along| layout.along(row, along))).collect();

@@ -227,7 +227,7 @@ fn eight_bit_formats() {
         for (code, &number) in numbers.iter().enumerate() {
             assert_eq!(f64::from(format.to_f32(code as u8)), number, "{format:?} {code:02x}");
             assert_eq!(f64::from(format.to_f32(code as u8 | 0x80)), -number);
-            assert_eq!(format.from_f32(number as f32, false), code as u8);
+            assert_eq!(format.encode(number as f32, false), code as u8);
             assert_eq!(f64::from(F16::to_f32(format.to_f16(code as u8, false))), number);
         }
         let mut random = fastrand::Rng::with_seed(7);
@@ -244,20 +244,20 @@ fn eight_bit_formats() {
                 // Of two neighbours, the even one has an even code.
                 if wide < middle || (wide == middle && above % 2 == 1) { above - 1 } else { above }
             };
-            assert_eq!(usize::from(format.from_f32(x, false)), expected, "{format:?} {x:e}");
-            assert_eq!(format.from_f32(-x, true), 0);
+            assert_eq!(usize::from(format.encode(x, false)), expected, "{format:?} {x:e}");
+            assert_eq!(format.encode(-x, true), 0);
         }
         let largest = numbers.len() as u8 - 1;
         assert_eq!(
-            [f32::INFINITY, f32::NEG_INFINITY, f32::MAX].map(|x| format.from_f32(x, false)),
+            [f32::INFINITY, f32::NEG_INFINITY, f32::MAX].map(|x| format.encode(x, false)),
             [largest, largest | 0x80, largest]
         );
-        assert_eq!(format.from_f32(-f32::NAN, false), 0x7f);
+        assert_eq!(format.encode(-f32::NAN, false), 0x7f);
         assert!(format.to_f32(0x7f).is_nan() && format.to_f32(0xff).is_nan());
         assert_eq!(format.to_f16(0x7f, false), 0x7fff);
         assert_eq!(format.to_f16(0x81, true), 0);
-        assert_eq!(format.from_f32(-0.0, false), 0x80);
-        assert_eq!(format.from_f32(1e-30, false), 0);
+        assert_eq!(format.encode(-0.0, false), 0x80);
+        assert_eq!(format.encode(1e-30, false), 0);
     }
     assert!(Float8::E5m2.to_f32(0x7c).is_infinite());
     assert_eq!(small::pack8(Float8::E4m3, 1.0, 448.0, false), 0x387e);

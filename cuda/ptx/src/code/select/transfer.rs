@@ -1,10 +1,11 @@
 //! `cp.async`, `mbarrier`.
 
-use super::super::emit::{Checked, Emitter, Fields};
+use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
 use super::{Words, operands};
 use crate::exec::address::AccessSpace;
+use crate::exec::bulk;
 use crate::exec::level::Handlers;
 use crate::exec::ops::{selection, unary};
 use crate::exec::transfer::{self, Step};
@@ -13,8 +14,11 @@ use crate::syntax::types::Type;
 
 /// `cp`.
 pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
-    if !w.flag("async") || i.has("bulk") || i.has("reduce") {
+    if !w.flag("async") || i.has("tensor") || i.has("reduce") || i.has("multicast::cluster") {
         return Err("the instruction is not supported".into());
+    }
+    if w.flag("bulk") {
+        return copy_bulk(e, i, w);
     }
     if w.flag("commit_group") || w.flag("wait_all") {
         w.finish()?;
@@ -59,6 +63,76 @@ pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     Ok(())
 }
 
+/// `cp.async.bulk`, in one dimension.
+fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    if w.flag("commit_group") {
+        w.finish()?;
+        let [] = operands(i)?;
+        return Ok(());
+    }
+    if w.flag("wait_group") {
+        w.flag("read");
+        w.finish()?;
+        let [Operand::Immediate(Immediate::Integer { .. })] = operands(i)? else {
+            return Err("a number of groups is needed".into());
+        };
+        return Ok(());
+    }
+    let policy = cache_hints(w);
+    // The spaces stand in the order of the operands.
+    let (counted, grouped) = (w.flag("mbarrier::complete_tx::bytes"), w.flag("bulk_group"));
+    let (target, source) = (space(w), space(w));
+    w.finish()?;
+    let (to_shared, from_shared) = (target == AccessSpace::Shared, source == AccessSpace::Shared);
+    let known = to_shared && counted && !grouped && (from_shared || source == AccessSpace::Global)
+        || target == AccessSpace::Global && from_shared && grouped && !counted;
+    let expected = 3 + usize::from(counted) + usize::from(policy);
+    if !known || i.operands.len() != expected {
+        return Err("this form is not supported".into());
+    }
+    if policy {
+        e.source(&i.operands[expected - 1], Type::B64)?;
+    }
+    let to = e.wide_address(&i.operands[0], target)?;
+    let from = e.wide_address(&i.operands[1], source)?;
+    let bytes = e.source(&i.operands[2], Type::U32)?;
+    let (Ok(to_offset), Ok(from_offset)) = (i32::try_from(to.offset), i32::try_from(from.offset)) else {
+        return Err("the offset of an address is too large".into());
+    };
+    let imm = u64::from(to_offset as u32) | u64::from(from_offset as u32) << 32;
+    let (d, site) = (target as u32 | (source as u32) << 8, e.site());
+    e.emit(
+        Handlers::same(bulk::copy),
+        Fields { a: to.slot, b: from.slot, c: bytes, d, site, imm, ..Fields::default() },
+    );
+    if counted { complete_bytes(e, &i.operands[3], bytes) } else { Ok(()) }
+}
+
+/// Tells a barrier of bytes that have arrived: their number is in a register.
+fn complete_bytes(e: &mut Emitter<'_, '_>, barrier: &Operand, bytes: SlotOffset) -> Checked<()> {
+    let address = barrier_address(e, barrier, AccessSpace::Shared)?;
+    emit_step(e, address, Step::CompleteTx, StepOperands { number: Some(bytes), ..StepOperands::default() });
+    Ok(())
+}
+
+/// `st.async`, `red.async`: the instruction without that, and a barrier that is told of its bytes.
+pub(super) fn counted_store(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
+    let [address, value, barrier] = operands(i)?;
+    let (counted, place) = (i.has("mbarrier::complete_tx::bytes"), i.has("shared::cluster"));
+    if !counted || !place {
+        return Err(".shared::cluster and .mbarrier::complete_tx::bytes are needed".into());
+    }
+    let left = |word: &&str| !matches!(*word, "async" | "mbarrier::complete_tx::bytes" | "weak");
+    let mut plain = i.clone();
+    plain.modifiers = i.modifiers.iter().copied().filter(left).collect();
+    plain.operands = [address.clone(), value.clone()].into();
+    let ty = Words::new(&plain).ty()?;
+    super::unguarded(e, &plain)?;
+    let count = if let Operand::Vector(parts) = value { parts.len() as u32 } else { 1 };
+    let bytes = e.constant32(ty.bytes() * count);
+    complete_bytes(e, barrier, bytes)
+}
+
 /// How many bytes are copied: all, as many as a register says, or none if a predicate is true.
 fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) -> Checked<u32> {
     let Some(operand) = operand else { return Ok(e.constant32(bytes)) };
@@ -84,7 +158,7 @@ fn copy_arrive(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) 
     w.finish()?;
     let [address] = operands(i)?;
     let address = barrier_address(e, address, space)?;
-    emit_step(e, address, step, Fields::default());
+    emit_step(e, address, step, StepOperands::default());
     Ok(())
 }
 
@@ -102,18 +176,28 @@ fn barrier_address(
     e.wide_address(operand, space).or_else(|_| e.wide_address(operand, AccessSpace::Shared))
 }
 
-fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, fields: Fields) {
+/// What a step at a barrier takes and gives, besides the address.
+#[derive(Clone, Copy, Default)]
+struct StepOperands {
+    /// A count, a number of bytes or a parity, of 32 bits.
+    number: Option<SlotOffset>,
+    /// The state of an earlier arrival.
+    state: Option<SlotOffset>,
+    /// The destination and which of [`STATE`] and [`PREDICATE`] it takes.
+    result: Option<(SlotOffset, u32)>,
+}
+
+fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, operands: StepOperands) {
     let zero = e.constant64(0);
-    let b = if fields.b == 0 { zero } else { fields.b };
-    let c = if fields.c == 0 { zero } else { fields.c };
+    let (dst, wanted) = operands.result.unwrap_or_default();
     let fields = Fields {
+        dst,
         a: address.slot,
-        b,
-        c,
-        d: step as u32 | fields.d,
-        site: address.space as u32,
+        b: operands.number.unwrap_or(zero),
+        c: operands.state.unwrap_or(zero),
+        d: step as u32 | wanted | (address.space as u32) << 16,
+        site: e.site(),
         imm: address.offset as u64,
-        ..fields
     };
     e.emit(Handlers::same(transfer::barrier_step), fields);
 }
@@ -168,8 +252,8 @@ pub(super) fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Word
                 return Err("a wrong number of operands".into());
             }
             let address = barrier_address(e, &i.operands[0], space)?;
-            let b = if count { e.source(&i.operands[1], Type::U32)? } else { 0 };
-            emit_step(e, address, step, Fields { b, ..Fields::default() });
+            let number = if count { Some(e.source(&i.operands[1], Type::U32)?) } else { None };
+            emit_step(e, address, step, StepOperands { number, ..StepOperands::default() });
             Ok(())
         }
     }
@@ -191,7 +275,7 @@ fn arrive(
         _ => return Err("a wrong number of operands".into()),
     };
     let address = barrier_address(e, address, space)?;
-    let b = match number {
+    let number = match number {
         Some(number) => e.source(number, Type::U32)?,
         None => e.constant32(1),
     };
@@ -201,13 +285,11 @@ fn arrive(
         (true, false) => Step::ArriveDrop,
         (true, true) => Step::ArriveDropExpectTx,
     };
-    let fields = match i.operands.first() {
-        Some(state) if has_state => {
-            Fields { dst: e.target(state, Type::B64)?, b, d: STATE, ..Fields::default() }
-        }
-        _ => Fields { b, ..Fields::default() },
+    let result = match i.operands.first() {
+        Some(state) if has_state => Some((e.target(state, Type::B64)?, STATE)),
+        _ => None,
     };
-    emit_step(e, address, step, fields);
+    emit_step(e, address, step, StepOperands { number: Some(number), result, ..StepOperands::default() });
     Ok(())
 }
 
@@ -224,10 +306,10 @@ fn wait(
         return Err("a wrong number of operands".into());
     }
     let address = barrier_address(e, &i.operands[1], space)?;
-    let (b, c) = if parity {
-        (e.source(&i.operands[2], Type::U32)?, 0)
+    let (number, state) = if parity {
+        (Some(e.source(&i.operands[2], Type::U32)?), None)
     } else {
-        (0, e.source(&i.operands[2], Type::B64)?)
+        (None, Some(e.source(&i.operands[2], Type::B64)?))
     };
     let step = match (tries, parity) {
         (false, false) => Step::Test,
@@ -235,7 +317,7 @@ fn wait(
         (true, false) => Step::Try,
         (true, true) => Step::TryParity,
     };
-    let dst = e.target(&i.operands[0], Type::Pred)?;
-    emit_step(e, address, step, Fields { dst, b, c, d: PREDICATE, ..Fields::default() });
+    let result = Some((e.target(&i.operands[0], Type::Pred)?, PREDICATE));
+    emit_step(e, address, step, StepOperands { number, state, result });
     Ok(())
 }

@@ -1,0 +1,64 @@
+//! Copies of ranges: `cp.async.bulk`.
+//!
+//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of copies are always
+//! complete. What a barrier is told of it is an instruction of its own.
+
+#![expect(unsafe_code, reason = "reads and writes checked addresses")]
+
+use super::address::AccessSpace;
+use super::fault::{FaultKind, Trap};
+use super::instrument::AccessKind;
+use super::lanes::lanes;
+use super::locate::Request;
+use super::machine::{Flow, Machine};
+use super::raw;
+use crate::code::Inst;
+
+/// Bytes that are copied at a time; sizes and addresses are multiples of it.
+const PIECE: u64 = 16;
+
+/// `cp.async.bulk`: `a` is the address of the target and `b` that of the source, `c` the number of bytes; `d` has the
+/// spaces, the source's in its second byte; `imm` has the two offsets in 32 bits each.
+pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers are as the translation checked.
+    let (to, from, counts) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.b), m.read::<u32>(i.c)) };
+    let offset = |bits: u64| i64::from(bits as u32 as i32);
+    for lane in lanes(m.mask) {
+        let bytes = u64::from(counts.0[lane]);
+        let to = to.0[lane].wrapping_add_signed(offset(i.imm));
+        let from = from.0[lane].wrapping_add_signed(offset(i.imm >> 32));
+        if !bytes.is_multiple_of(PIECE) {
+            let detail = format!("cp.async.bulk of {bytes} bytes, which are no multiple of {PIECE}");
+            return m.fail(Trap::new(FaultKind::InvalidOperand, lane, detail).at(from));
+        }
+        for at in (0..bytes).step_by(PIECE as usize) {
+            let mut buffer = [0; PIECE as usize];
+            let source = piece(m, i, lane, (i.d >> 8) as u8, from.wrapping_add(at), AccessKind::Read);
+            let target = source.and_then(|source| {
+                // SAFETY: `piece` checked the address.
+                unsafe { raw::copy_out(source, &mut buffer) };
+                piece(m, i, lane, i.d as u8, to.wrapping_add(at), AccessKind::Write)
+            });
+            match target {
+                // SAFETY: `piece` checked the address.
+                Ok(target) => unsafe { raw::copy_in(target, &buffer) },
+                Err(trap) => return m.fail(trap),
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// The bytes of a piece.
+fn piece(
+    m: &mut Machine<'_>,
+    i: &Inst,
+    lane: usize,
+    space: u8,
+    address: u64,
+    kind: AccessKind,
+) -> Result<*mut u8, Trap> {
+    let space = AccessSpace::from_number(space);
+    let view = if space == AccessSpace::Shared { m.shared } else { m.sites[i.site as usize] };
+    m.reach(view, &Request { address, bytes: PIECE, space, kind, lane, site: i.site })
+}
