@@ -30,10 +30,13 @@ fn corpus() -> Vec<(String, String)> {
     files
 }
 
-/// Under Miri, a part of what is tried otherwise.
-fn some<T>(all: Vec<T>) -> Vec<T> {
-    let count = if cfg!(miri) { 1 } else { all.len() };
-    all.into_iter().take(count).collect()
+/// Under Miri, the shortest of the files.
+fn some(mut all: Vec<(String, String)>) -> Vec<(String, String)> {
+    if cfg!(miri) {
+        all.sort_by_key(|(_, text)| text.len());
+        all.truncate(1);
+    }
+    all
 }
 
 /// Errors have places within the text, in its order.
