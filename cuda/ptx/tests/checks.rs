@@ -150,6 +150,28 @@ fn a_counter_with_fences_orders_blocks() {
 }
 
 #[test]
+fn a_counter_that_releases_and_acquires_orders_blocks() {
+    let body = last_block("").replace("atom.global", "atom.acq_rel.gpu.global");
+    assert!(races("", &body, 4, 1).is_none());
+}
+
+#[test]
+fn a_barrier_in_memory_orders_threads() {
+    const ALIGNED: &str = ".shared .align 8 .b8 s[4096];";
+    let body = |between: &str| {
+        format!(
+            "mov.u32 %r9, s; add.u32 %r9, %r9, 2048; setp.eq.u32 %o3, %t, 0;\n\
+             @%o3 mbarrier.init.shared.b64 [%r9], 64; bar.sync 0; {}",
+            exchange(between)
+        )
+    };
+    let arrive = "mbarrier.arrive.shared.b64 %d5, [%r9];";
+    let wait = "WAIT: mbarrier.test_wait.shared.b64 %o4, [%r9], %d5; @!%o4 bra WAIT;";
+    assert!(races(ALIGNED, &body(&format!("{arrive} {wait}")), 1, 64).is_none());
+    assert!(races(ALIGNED, &body(arrive), 1, 64).is_some());
+}
+
+#[test]
 fn a_flag_orders_warps() {
     let body = |fence: &str| {
         format!(

@@ -8,7 +8,7 @@ use crate::arith::half::{self, Bf16, F16};
 use crate::arith::int::{decrement, increment, pairwise};
 use crate::arith::single::{self, Extremum};
 use crate::arith::{Modes, Rounding, double};
-use crate::exec::access::{Anywhere, Shared64};
+use crate::exec::access::{self, Anywhere, Shared64};
 use crate::exec::address::AccessSpace;
 use crate::exec::atomic::{IN_SHARED, Update, atomic};
 use crate::exec::level::Handlers;
@@ -86,7 +86,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         None => 1,
         Some(word) => word[1..].parse().unwrap_or(1),
     };
-    w.one_of(&["relaxed", "acquire", "release", "acq_rel"]);
+    let order = w.one_of(&["relaxed", "acquire", "release", "acq_rel"]);
     scope(w);
     let space = space(w);
     w.flag("noftz");
@@ -101,6 +101,10 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let mut address = e.wide_address(&i.operands[at], space)?;
     if matches!(address.space, AccessSpace::Const | AccessSpace::Param | AccessSpace::Local) {
         return Err("atomic operations are on global and shared memory".into());
+    }
+    if matches!(order, Some("release" | "acq_rel")) {
+        // What came before is to be seen by whoever sees the operation.
+        e.emit(Handlers::same(access::fence), Fields::default());
     }
     if ty == Type::B128 {
         return wide(e, i, operation, address, count);

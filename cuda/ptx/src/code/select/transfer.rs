@@ -4,6 +4,7 @@ use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
 use super::{Words, operands};
+use crate::exec::access;
 use crate::exec::address::AccessSpace;
 use crate::exec::bulk;
 use crate::exec::level::Handlers;
@@ -188,6 +189,10 @@ struct StepOperands {
 }
 
 fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, operands: StepOperands) {
+    if !matches!(step, Step::Test | Step::TestParity | Step::Try | Step::TryParity) {
+        // What came before is to be seen by those who wait.
+        e.emit(Handlers::same(access::fence), Fields::default());
+    }
     let zero = e.constant64(0);
     let (dst, wanted) = operands.result.unwrap_or_default();
     let fields = Fields {

@@ -28,15 +28,20 @@ impl Class {
                 | "elect"
                 | "mma"
                 | "wmma"
+                | "wgmma"
                 | "ldmatrix"
                 | "stmatrix"
                 | "movmatrix"
         );
         let orders = has("acq_rel") || has("release") || has("acquire");
-        let at_barrier = opcode == "mbarrier";
+        // `mbarrier`, `cp.async.mbarrier.arrive`, and copies whose bytes a barrier counts.
+        let at_barrier = opcode == "mbarrier" || has("mbarrier");
+        let counted = has("mbarrier::complete_tx::bytes");
+        // Lanes that wait for a barrier know of each other too.
+        let waits = at_barrier && (has("test_wait") || has("try_wait"));
         Class {
-            warp_barrier: collective || (matches!(opcode, "bar" | "barrier") && has("warp")),
-            fence: matches!(opcode, "membar" | "fence") || orders || at_barrier,
+            warp_barrier: collective || waits || (matches!(opcode, "bar" | "barrier") && has("warp")),
+            fence: matches!(opcode, "membar" | "fence") || orders || at_barrier || counted,
             strong: orders || at_barrier || has("volatile") || has("relaxed") || has("mmio"),
             names_local: has("local"),
         }
@@ -58,5 +63,10 @@ mod tests {
         assert!(Class::of("ld.volatile.shared.u32").strong);
         assert!(!Class::of("ld.shared.u32").strong);
         assert!(Class::of("ld.local.v2.f32").names_local);
+        assert!(Class::of("mbarrier.try_wait.parity.shared.b64").warp_barrier);
+        let arrive = Class::of("cp.async.mbarrier.arrive.noinc.shared.b64");
+        assert!(arrive.fence && arrive.strong && !arrive.warp_barrier);
+        let copy = Class::of("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
+        assert!(copy.fence && !copy.strong);
     }
 }
