@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "a launch's parameters are checked here, as far as anybody can")]
 
+use smallvec::SmallVec;
+
 use super::buffer::DeviceBuffer;
 use super::check;
 use super::graph::record;
@@ -65,49 +67,18 @@ impl Argument<'_> {
 /// Parameters of a launch, laid out. Launches of usual size need no allocation.
 #[derive(Default)]
 struct Packed {
-    bytes: InlineVec<u8, 256>,
-    offsets: InlineVec<u32, 32>,
-    buffers: InlineVec<BufferParameter, 32>,
-}
-
-/// A vector in place, up to a size.
-struct InlineVec<T, const N: usize> {
-    place: [T; N],
-    len: usize,
-    spilled: Vec<T>,
-}
-
-impl<T: Copy + Default, const N: usize> Default for InlineVec<T, N> {
-    fn default() -> Self {
-        Self { place: [T::default(); N], len: 0, spilled: Vec::new() }
-    }
-}
-
-impl<T: Copy, const N: usize> InlineVec<T, N> {
-    fn push(&mut self, value: T) {
-        if self.spilled.is_empty() && self.len < N {
-            self.place[self.len] = value;
-            self.len += 1;
-            return;
-        }
-        if self.spilled.is_empty() {
-            self.spilled.extend_from_slice(&self.place[..self.len]);
-        }
-        self.spilled.push(value);
-    }
-
-    fn as_slice(&self) -> &[T] {
-        if self.spilled.is_empty() { &self.place[..self.len] } else { &self.spilled }
-    }
+    bytes: SmallVec<[u8; 256]>,
+    offsets: SmallVec<[u32; 32]>,
+    buffers: SmallVec<[BufferParameter; 32]>,
 }
 
 impl Packed {
     fn add(&mut self, offset: u32, argument: &Argument<'_>) {
-        while (self.bytes.as_slice().len() as u64) < u64::from(offset) {
-            self.bytes.push(0);
-        }
         let (bytes, size) = argument.bytes();
-        bytes[..size as usize].iter().for_each(|&byte| self.bytes.push(byte));
+        if (offset as usize) > self.bytes.len() {
+            self.bytes.resize(offset as usize, 0);
+        }
+        self.bytes.extend_from_slice(&bytes[..size as usize]);
         self.offsets.push(offset);
         if let Argument::Buffer(buffer, intent) = argument {
             let (address, bytes, intent) = (buffer.address(), buffer.len(), *intent);
@@ -117,7 +88,7 @@ impl Packed {
 
     /// Where a parameter goes whose function does not tell: aligned to its size.
     fn next_offset(&self, argument: &Argument<'_>) -> u32 {
-        (self.bytes.as_slice().len() as u32).next_multiple_of(argument.bytes().1.max(1))
+        (self.bytes.len() as u32).next_multiple_of(argument.bytes().1.max(1))
     }
 }
 
@@ -223,11 +194,8 @@ impl Stream {
             packed.add(offset, argument);
         }
         record(self, |recorded| recorded.modules.push(function.module().clone()));
-        let parameters = PackedParameters {
-            bytes: packed.bytes.as_slice(),
-            offsets: packed.offsets.as_slice(),
-            buffers: packed.buffers.as_slice(),
-        };
+        let parameters =
+            PackedParameters { bytes: &packed.bytes, offsets: &packed.offsets, buffers: &packed.buffers };
         // SAFETY: number and sizes are those declared, where the driver tells; buffers are alive and of this context.
         // What a function does with an address is its own affair: on a GPU it may fault, which fails the context.
         unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }

@@ -1,6 +1,7 @@
 //! Launches.
 
 use half::{bf16, f16};
+use smallvec::SmallVec;
 use tfrt_host::{Arg, AsyncValue, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Rest};
 
 use super::{from, module};
@@ -35,16 +36,11 @@ fn run(
     config: LaunchConfig,
     values: &Rest<AsyncValue>,
 ) -> Result<Chain, Diagnostic> {
-    if values.len() > INLINE_ARGUMENTS {
-        let list = values.iter().enumerate().map(|(index, value)| argument(index, value?));
-        stream.launch(function, &config, &list.collect::<Result<Vec<_>, _>>()?)?;
-        return Ok(Chain);
+    let mut arguments = SmallVec::<[Argument<'_>; INLINE_ARGUMENTS]>::with_capacity(values.len());
+    for (index, value) in values.iter().enumerate() {
+        arguments.push(argument(index, value?)?);
     }
-    let mut arguments = [Argument::Scalar([0; 8], 0, ""); INLINE_ARGUMENTS];
-    for (index, (slot, value)) in arguments.iter_mut().zip(values.iter()).enumerate() {
-        *slot = argument(index, value?)?;
-    }
-    stream.launch(function, &config, &arguments[..values.len()])?;
+    stream.launch(function, &config, &arguments)?;
     Ok(Chain)
 }
 
@@ -65,7 +61,8 @@ fn launch(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     context.check_stream(&stream)?;
-    let functions = module::functions_of(cx, context.device().ordinal())?;
+    let table = module::table(cx)?;
+    let functions = table.functions_of(context.device().ordinal())?;
     let function = usize::try_from(handle.0).ok().and_then(|handle| functions.get(handle));
     let function = function.ok_or_else(|| {
         Diagnostic::invalid_argument(format!(

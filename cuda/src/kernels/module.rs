@@ -2,9 +2,8 @@
 //!
 //! `module.load_static` keeps the functions of a request's modules in a table, where `launch` finds them by number.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use parking_lot::RwLock;
 use tfrt_host::bef::AggregateAttribute;
 use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 
@@ -14,21 +13,54 @@ use crate::front::{Context, DeviceBuffer, Function, Module};
 /// The resource that holds the table.
 const TABLE: &str = "cuda_module_table_resource";
 
-/// For each device, the functions of its modules.
+/// For each device, the functions of its modules: a list that only grows, so that launches read it without a lock.
 #[derive(Default)]
-pub(super) struct ModuleTable(RwLock<Vec<(u32, Arc<[Function]>)>>);
+pub(super) struct ModuleTable(OnceLock<Box<Loaded>>);
 
-/// The functions loaded for a device.
-pub(super) fn functions_of(cx: &ExecutionContext, device: u32) -> Result<Arc<[Function]>, Diagnostic> {
-    let table = cx.resources().get::<ModuleTable>(TABLE).map_err(|_| {
+/// A device's functions, and the next device's.
+struct Loaded {
+    device: u32,
+    functions: Vec<Function>,
+    next: ModuleTable,
+}
+
+impl ModuleTable {
+    /// The functions loaded for a device.
+    pub(super) fn functions_of(&self, device: u32) -> Result<&[Function], Diagnostic> {
+        let found = self.find(device);
+        found.map(|loaded| &*loaded.functions).ok_or_else(|| {
+            Diagnostic::invalid_argument(format!(
+                "CUDA module table has not been initialized for device {device}"
+            ))
+        })
+    }
+
+    fn find(&self, device: u32) -> Option<&Loaded> {
+        let first = || self.0.get().map(|loaded| &**loaded);
+        std::iter::successors(first(), |loaded| loaded.next.0.get().map(|next| &**next))
+            .find(|loaded| loaded.device == device)
+    }
+
+    /// Adds a device's, if it has none; whether it had none.
+    fn add(&self, device: u32, functions: Vec<Function>) -> bool {
+        let mut place = self;
+        let mut new = Box::new(Loaded { device, functions, next: Self::default() });
+        while let Err(again) = place.0.set(new) {
+            new = again;
+            // What is in the way is there to stay.
+            match place.0.get() {
+                Some(loaded) if loaded.device != device => place = &loaded.next,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// The table of the program's request.
+pub(super) fn table(cx: &ExecutionContext) -> Result<Arc<ModuleTable>, Diagnostic> {
+    cx.resources().get::<ModuleTable>(TABLE).map_err(|_| {
         Diagnostic::invalid_argument("CUDA module table has not been initialized for any device")
-    })?;
-    let tables = table.0.read();
-    let found = tables.iter().find(|(ordinal, _)| *ordinal == device);
-    found.map(|(_, functions)| functions.clone()).ok_or_else(|| {
-        Diagnostic::invalid_argument(format!(
-            "CUDA module table has not been initialized for device {device}"
-        ))
     })
 }
 
@@ -90,12 +122,7 @@ pub fn keep_functions(
 ) -> Result<(), Diagnostic> {
     let device = context.device().ordinal();
     let table = cx.resources().get_or_create(TABLE, ModuleTable::default)?;
-    let mut tables = table.0.write();
-    if tables.iter().any(|(ordinal, _)| *ordinal == device) {
-        return Err(duplicate(device));
-    }
-    tables.push((device, functions.into()));
-    Ok(())
+    if table.add(device, functions) { Ok(()) } else { Err(duplicate(device)) }
 }
 
 fn duplicate(device: u32) -> Diagnostic {
@@ -113,7 +140,7 @@ fn load_static(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     let device = context.device().ordinal();
-    if functions_of(cx, device).is_ok() {
+    if table(cx).is_ok_and(|table| table.find(device).is_some()) {
         return Err(duplicate(device));
     }
     let mut loaded = Vec::new();
