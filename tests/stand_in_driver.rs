@@ -1,48 +1,22 @@
 //! Programs on the `gpu` backend, over a CUDA driver that stands in for a GPU's (`cuda/tests/stand_in`): the tools find it
 //! as they find a driver, and the MNIST programs compute on it what they compute on the CPU device.
 
+#[path = "../cuda/tests/stand_in/build.rs"]
+mod build;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A folder with the stand-in under the names of the libraries that it is.
 fn libraries() -> TempDir {
-    let target = Path::new(env!("CARGO_BIN_EXE_tfrt")).parent().expect("a target folder");
-    let profile = match target.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
-    };
-    let built = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--quiet",
-            "--locked",
-            "-p",
-            "tfrt-cuda",
-            "--example",
-            "stand_in_cuda",
-            "--profile",
-            profile,
-        ])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .expect("cargo runs");
-    assert!(built.success(), "the stand-in builds");
-    let library = target.join("examples/libstand_in_cuda.so");
-    let folder = tempfile::tempdir().expect("a folder");
-    for name in ["libcuda.so", "libcublas.so.13", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"] {
-        std::os::unix::fs::symlink(&library, folder.path().join(name)).expect("a link");
-    }
-    folder
+    build::libraries().expect("Cargo is here")
 }
 
 fn tfrt(libraries: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tfrt"))
+    build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), libraries)
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("LD_LIBRARY_PATH", libraries)
-        .env("TFRT_CUDA_LIBRARY_PATH", libraries)
         .output()
         .expect("tfrt runs")
 }

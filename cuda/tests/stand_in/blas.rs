@@ -47,6 +47,7 @@ pub(crate) fn put_numbers(dtype: c_int, address: u64, values: &[f64]) -> Answer 
 
 /// A factor of the host's.
 fn factor(dtype: c_int, place: *const c_void) -> Answer<f64> {
+    // SAFETY: an entry point's `alpha` or `beta`, which points to a number of the type that the same call says.
     unsafe {
         Ok(match dtype {
             0 => f64::from(place.cast::<f32>().read()),
@@ -134,6 +135,9 @@ impl Product {
             (strides(self.transposed[0], a), strides(self.transposed[1], b));
         let [alpha, beta] = self.factors;
         let (m, n, k) = (m as usize, n as usize, k as usize);
+        // SAFETY: each vector was read as `span` says, up to the last element of its matrix at this leading dimension; the
+        // strides are those of the matrix or of its transpose, whose elements are the same. The result overlaps neither
+        // operand, and no two of its elements lie at one place, as `span` refuses a leading dimension below the rows.
         unsafe {
             matrixmultiply::dgemm(
                 m,
@@ -246,6 +250,7 @@ struct Described(Mutex<Vec<(c_int, i64)>>);
 
 impl Described {
     fn set(&self, attribute: c_int, value: *const c_void, bytes: usize) -> Answer {
+        // SAFETY: an entry point's value, which has as many bytes as the same call says.
         let number = unsafe {
             match bytes {
                 4 => i64::from(value.cast::<i32>().read()),
@@ -406,7 +411,9 @@ entry_points! {
         algorithm: *const [u64; 8], workspace: u64, bytes: usize, stream: *mut c_void,
     ) {
         drop(own::<(Lt, u8)>(handle, "cublasLtMatmul"));
-        if unsafe { *algorithm } != [ALGORITHM; 8] || bytes < WORKSPACE_BYTES || (c, c_layout) != (d, d_layout) {
+        // SAFETY: the caller's algorithm, a structure of eight words.
+        let algorithm = unsafe { *algorithm };
+        if algorithm != [ALGORITHM; 8] || bytes < WORKSPACE_BYTES || (c, c_layout) != (d, d_layout) {
             return Err(INVALID_VALUE);
         }
         check_range(workspace, bytes as u64).map_err(|_| INVALID_VALUE)?;

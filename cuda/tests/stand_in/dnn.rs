@@ -107,8 +107,15 @@ impl Tensor {
 
 /// Factors are f32, but for tensors of f64.
 fn factors(tensor: &Tensor, alpha: *const c_void, beta: *const c_void) -> (f64, f64) {
-    let read = |place: *const c_void| unsafe {
-        if tensor.layout.dtype == 1 { place.cast::<f64>().read() } else { place.cast::<f32>().read().into() }
+    let read = |place: *const c_void| {
+        // SAFETY: an entry point's `alpha` or `beta`, whose type goes with the tensor's as is said above.
+        unsafe {
+            if tensor.layout.dtype == 1 {
+                place.cast::<f64>().read()
+            } else {
+                place.cast::<f32>().read().into()
+            }
+        }
     };
     (read(alpha), read(beta))
 }
@@ -151,7 +158,9 @@ fn softmax(tensor: &Tensor, algorithm: c_int, mode: c_int, values: &mut [f64]) -
 }
 
 fn ints(place: *const c_int, count: c_int) -> Vec<usize> {
-    unsafe { std::slice::from_raw_parts(place, count as usize) }.iter().map(|&value| value as usize).collect()
+    // SAFETY: an entry point's array of as many numbers as the same call says, at least four.
+    let numbers = unsafe { std::slice::from_raw_parts(place, count as usize) };
+    numbers.iter().map(|&value| value as usize).collect()
 }
 
 /// A descriptor belongs to no context; it is kept with the current one, in which it is used and destroyed.
@@ -165,6 +174,7 @@ fn descriptor<T: std::any::Any + Send + Sync + Default>(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cudnnGetLastErrorString(message: *mut c_char, bytes: usize) {
     let text = b"the stand-in does not do this\0";
+    // SAFETY: the caller's buffer has so many bytes, of which no more are written than the text has.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), message.cast(), text.len().min(bytes)) };
 }
 

@@ -13,14 +13,15 @@ use tfrt_ptx::{FaultKind, Launch, OwnThreads, Params};
 
 use super::graph::{Capture, Instance, Node};
 use super::state::{
-    Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, PINNED, add_variable, all, allocate,
-    block_of, check_pinned, check_range, find, forget, forget_variables, free, free_bytes, keep, own, read,
-    violation, write,
+    Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, OUT_OF_MEMORY, PINNED, add_variable, all,
+    allocate, block_of, check_pinned, check_range, find, forget, forget_variables, free, free_bytes, keep,
+    own, read, violation, write,
 };
 use super::stream::{Event, Stream, status};
 
 const NOT_READY: c_int = 600;
 const NOT_FOUND: c_int = 500;
+const NO_DEVICE: c_int = 100;
 
 /// Declares entry points, whose bodies give an [`Answer`].
 macro_rules! entry_points {
@@ -39,12 +40,14 @@ pub(crate) fn put<T>(place: *mut T, value: T) -> Answer {
     if place.is_null() {
         violation("a result has no place");
     }
+    // SAFETY: an entry point's place for a result of this type, which its caller keeps for the call, and not null.
     unsafe { place.write(value) };
     Ok(())
 }
 
 fn text(place: *mut c_char, bytes: c_int, text: &str) -> Answer {
     let length = text.len().min(bytes as usize - 1);
+    // SAFETY: an entry point's buffer of so many bytes, of which the text and a zero are no more.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast(), length);
         place.add(length).write(0);
@@ -64,6 +67,9 @@ entry_points! {
     fn cuInit(flags: c_uint) {
         if flags != 0 {
             return Err(INVALID_VALUE);
+        }
+        if std::env::var_os("TFRT_STAND_IN_WITHOUT_DEVICE").is_some() {
+            return Err(NO_DEVICE);
         }
         STARTED.store(1, Ordering::SeqCst);
         Ok(())
@@ -105,6 +111,7 @@ entry_points! {
             (A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0),
             (A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1),
             (A::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1),
+            (A::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
             (A::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1),
         ];
         // As of a driver that has dropped an attribute: what is only told to people may be missing.
@@ -144,6 +151,7 @@ entry_points! {
 fn copy_in(stream: &Stream, dst: u64, src: usize, bytes: usize) -> Answer {
     stream.submit("copy from the host", move || {
         let src = std::ptr::with_exposed_provenance::<u8>(src);
+        // SAFETY: the caller of the copy keeps so many bytes readable, and nobody writes them, until the stream has passed.
         write(dst, unsafe { std::slice::from_raw_parts(src, bytes) })
     })
 }
@@ -152,6 +160,7 @@ fn copy_in(stream: &Stream, dst: u64, src: usize, bytes: usize) -> Answer {
 fn copy_out(stream: &Stream, dst: usize, src: u64, bytes: usize) -> Answer {
     stream.submit("copy to the host", move || {
         let (from, to) = (read(src, bytes)?, std::ptr::with_exposed_provenance_mut::<u8>(dst));
+        // SAFETY: as many bytes were read, and the caller of the copy keeps as many writable until the stream has passed.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, bytes) };
         Ok(())
     })
@@ -181,12 +190,14 @@ fn copy_row((to_device, to): (bool, u64), (from_device, from): (bool, u64), widt
         read(from, width)?
     } else {
         let from = std::ptr::with_exposed_provenance::<u8>(from as usize);
+        // SAFETY: a row of the host's, which the caller of the copy keeps readable until the stream has passed.
         unsafe { std::slice::from_raw_parts(from, width) }.to_vec()
     };
     if to_device {
         return write(to, &row);
     }
     let to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
+    // SAFETY: a row has so many bytes, and the caller of the copy keeps as many writable until the stream has passed.
     unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), to, width) };
     Ok(())
 }
@@ -213,17 +224,23 @@ entry_points! {
     }
     fn cuMemHostAlloc(memory: *mut *mut c_void, bytes: usize, _flags: c_uint) {
         Context::working("cuMemHostAlloc")?;
-        let Ok(layout) = std::alloc::Layout::from_size_align(bytes, 4096) else { return Err(2) };
+        let Ok(layout) = std::alloc::Layout::from_size_align(bytes.max(1), 4096) else { return Err(2) };
+        // SAFETY: the size is not zero.
         let block = unsafe { std::alloc::alloc(layout) };
+        if block.is_null() {
+            return Err(OUT_OF_MEMORY);
+        }
         PINNED.lock().insert(block.expose_provenance(), (bytes, false));
         put(memory, block.cast())
     }
     fn cuMemFreeHost(memory: *mut c_void) {
-        Context::current("cuMemFreeHost");
+        // As cuMemFree.
+        all::<Stream>(Context::current("cuMemFreeHost")).iter().for_each(|stream| stream.synchronize());
         let Some((bytes, false)) = PINNED.lock().remove(&memory.addr()) else {
             violation("cuMemFreeHost of what cuMemHostAlloc did not give");
         };
-        if let Ok(layout) = std::alloc::Layout::from_size_align(bytes, 4096) {
+        if let Ok(layout) = std::alloc::Layout::from_size_align(bytes.max(1), 4096) {
+            // SAFETY: allocated with this layout by `cuMemHostAlloc`, and no longer listed, so that it is freed once.
             unsafe { std::alloc::dealloc(memory.cast(), layout) };
         }
         Ok(())
@@ -258,7 +275,9 @@ entry_points! {
         stream.submit("copy on the device", move || write(dst, &read(src, bytes)?))
     }
     fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: *mut c_void) {
-        let (stream, copy) = (own::<Stream>(stream, "cuMemcpy2DAsync"), unsafe { *copy });
+        let stream = own::<Stream>(stream, "cuMemcpy2DAsync");
+        // SAFETY: the caller's description of the copy.
+        let copy = unsafe { *copy };
         let (width, height) = (copy.WidthInBytes, copy.Height);
         let (src_host, dst_host) = (copy.srcHost.expose_provenance(), copy.dstHost.expose_provenance());
         if copy.srcPitch < width || copy.dstPitch < width {
@@ -460,6 +479,7 @@ struct Function {
 fn log(count: c_uint, options: *const c_int, values: *const *mut c_void) -> Option<(*mut u8, usize)> {
     let (mut buffer, mut bytes) = (None, 0);
     for index in 0..count as usize {
+        // SAFETY: the entry point's two arrays have `count` elements each.
         let (option, value) = unsafe { (*options.add(index), *values.add(index)) };
         match option {
             5 => buffer = Some(value.cast::<u8>()),
@@ -488,6 +508,7 @@ entry_points! {
         values: *const *mut c_void,
     ) {
         let context = Context::working("cuModuleLoadDataEx")?;
+        // SAFETY: the caller's image: a text ends with a zero, and a binary has some in its header.
         let text = unsafe { CStr::from_ptr(image) }.to_str().map_err(|_| 200)?;
         if text.starts_with('\x7f') {
             return Err(209);
@@ -501,6 +522,7 @@ entry_points! {
                 if let Some((buffer, bytes)) = log(count, options, values) {
                     let message = errors.to_string();
                     let length = message.len().min(bytes - 1);
+                    // SAFETY: the caller's buffer has so many bytes, of which the text and a zero are no more.
                     unsafe {
                         std::ptr::copy_nonoverlapping(message.as_ptr(), buffer, length);
                         buffer.add(length).write(0);
@@ -524,6 +546,7 @@ entry_points! {
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
         let context = Context::working("cuModuleGetFunction")?;
         let module = own::<Module>(module, "cuModuleGetFunction");
+        // SAFETY: the caller's name ends with a zero.
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| NOT_FOUND)?;
         let ptx = module.ptx.function(name).map_err(|_| NOT_FOUND)?;
         let dynamic_bytes = AtomicU32::new((48 << 10) - ptx.shared_bytes().min(48 << 10));
@@ -533,6 +556,7 @@ entry_points! {
     }
     fn cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: *mut c_void, name: *const c_char) {
         Context::working("cuModuleGetGlobal")?;
+        // SAFETY: the caller's name ends with a zero.
         let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| NOT_FOUND)?;
         let ptx = &own::<Module>(module, "cuModuleGetGlobal").ptx;
         let global = ptx.global(name).ok_or(NOT_FOUND)?;
@@ -584,7 +608,9 @@ entry_points! {
         extra: *const c_void,
     ) {
         Context::working("cuLaunchKernelEx")?;
-        let (config, function) = (unsafe { &*config }, own::<Function>(function, "cuLaunchKernelEx"));
+        let function = own::<Function>(function, "cuLaunchKernelEx");
+        // SAFETY: the caller's configuration, for the call.
+        let config = unsafe { &*config };
         let stream = own::<Stream>(config.hStream.cast(), "cuLaunchKernelEx");
         let (grid, block) = (
             [config.gridDimX, config.gridDimY, config.gridDimZ],
@@ -602,6 +628,7 @@ entry_points! {
         }
         let mut params = Params::new();
         for (index, parameter) in function.ptx.parameters().iter().enumerate() {
+            // SAFETY: the caller's array has a pointer for each parameter of the function, to as many bytes as it declares.
             let bytes = unsafe {
                 let source = (*parameters.add(index)).cast::<u8>();
                 std::slice::from_raw_parts(source, parameter.bytes as usize)

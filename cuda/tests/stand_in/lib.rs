@@ -7,17 +7,18 @@
 //! and says so ([`state::violation`]). It knows nothing of speed.
 //!
 //! Streams are threads. What the driver leaves undefined is avoided, not imitated.
+//!
+//! Whoever calls an entry point promises what the library's header says of its pointers: that they may be read or written for
+//! the call, or, for what a stream does later, until the stream has passed it. Functions in here take a raw pointer only from
+//! the entry point that got it and within that call. Device addresses and handles are numbers that are looked up.
 
 #![expect(unsafe_code, reason = "a C interface, made of raw pointers")]
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "pointers are those that the caller's contract is about"
-)]
 
 mod blas;
 mod dnn;
 mod driver;
 mod graph;
 mod nccl;
+mod paging;
 mod state;
 mod stream;

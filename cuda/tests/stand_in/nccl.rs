@@ -231,6 +231,7 @@ entry_points! {
         communicator: *mut *mut c_void, count: c_int, id: UniqueId, rank: c_int, config: *mut Config,
     ) {
         let context = Context::working("ncclCommInitRankConfig")?;
+        // SAFETY: the caller's configuration, for the call.
         let config = unsafe { &*config };
         if (config.magic, config.blocking) != (0xcafe_beef, 0) || config.size < 64 || config.version < 22_800 {
             violation("a configuration of NCCL that is none, or that blocks");

@@ -9,6 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
+use super::paging;
+
 pub(crate) const SUCCESS: c_int = 0;
 pub(crate) const INVALID_VALUE: c_int = 1;
 pub(crate) const OUT_OF_MEMORY: c_int = 2;
@@ -101,9 +103,9 @@ impl Context {
                 let left: Vec<_> =
                     HANDLES.lock().values().filter(|h| h.device == self.device).map(|h| h.kind).collect();
                 let blocks = BLOCKS.lock().values().filter(|block| block.device == self.device).count();
-                if !left.is_empty() || blocks > 0 {
+                if !left.is_empty() || blocks > 0 || !paging::is_clean(self.device) {
                     violation(format_args!(
-                        "a context is released with {left:?} and {blocks} blocks of memory left"
+                        "a context is released with {left:?}, {blocks} blocks of memory, or pages left"
                     ));
                 }
                 // The next one who retains it starts anew.
@@ -205,7 +207,7 @@ pub(crate) fn free_bytes(context: &Context) -> usize {
     let blocks = BLOCKS.lock();
     let used: u64 =
         blocks.values().filter(|block| block.device == context.device).map(|block| block.bytes).sum();
-    DEVICE_BYTES.saturating_sub(used as usize)
+    DEVICE_BYTES.saturating_sub((used + paging::used_bytes(context.device)) as usize)
 }
 
 pub(crate) fn free(address: u64) -> Answer {
@@ -221,8 +223,8 @@ pub(crate) fn free(address: u64) -> Answer {
 /// The block that an address lies in.
 pub(crate) fn block_of(address: u64) -> Option<(u64, u64)> {
     let blocks = BLOCKS.lock();
-    let (&start, block) = blocks.range(..=address).next_back()?;
-    (address < start + block.bytes).then_some((start, block.bytes))
+    let found = blocks.range(..=address).next_back().map(|(&start, block)| (start, block.bytes));
+    found.filter(|(start, bytes)| address < start + bytes).or_else(|| paging::run_of(address))
 }
 
 /// A variable of a module, which lies in memory of the module's own.

@@ -134,7 +134,10 @@ fn work(context: &'static Context, receiver: &Receiver<Work>, progress: &Progres
             Work::Run(_) => {}
             Work::Record(event, number) => event.reach(number),
             Work::Wait(event, number) => event.wait(number),
-            Work::Host(function, data) => unsafe { function(std::ptr::with_exposed_provenance_mut(data)) },
+            Work::Host(function, data) => {
+                // SAFETY: the caller of `cuLaunchHostFunc` keeps its function callable, once, with this argument.
+                unsafe { function(std::ptr::with_exposed_provenance_mut(data)) }
+            }
         }
         progress.counts.lock()[1] += 1;
         progress.changed.notify_all();
