@@ -322,6 +322,86 @@ fn what_is_left_at_the_end_has_leaked() {
     assert_eq!(kinds(&p), []);
 }
 
+/// A mistake, and what is said of it.
+type Case<'a> = (&'a dyn Fn(&mut Program), &'a str);
+
+/// All that a report says, one line each.
+fn said(report: &Report) -> String {
+    let other = report.other.iter().map(|(what, origin)| format!("{what} by {origin}"));
+    let lines = [report.at.to_string(), report.message.clone()].into_iter().chain(other);
+    lines.chain(report.advice.clone()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_report_says_where_and_which_event_would_have_helped() {
+    let race = |p: &mut Program| {
+        p.run(S, 10, &[write()]);
+        p.run(T, 11, &[read()]);
+    };
+    let early_use = |p: &mut Program| {
+        p.run(S, 10, &[write()]);
+        p.checker.buffer_granted(8192, 512, S, at(11));
+        p.run(T, 12, &[Access::write(8192, 512)]);
+    };
+    let late_use = |p: &mut Program| {
+        p.run(S, 10, &[write()]);
+        p.checker.buffer_released(4096, 1024, at(11));
+        p.run(S, 12, &[read()]);
+    };
+    let early_read = |p: &mut Program| p.run(S, 10, &[read()]);
+    let wait = |p: &mut Program| p.checker.stream_waits(T, E, false, at(10)).unwrap();
+    let cases: [Case<'_>; 5] = [
+        (
+            &race,
+            "'k' at p.mlir:11:1\n\
+             an operation on stream 1 reads bytes that an operation on stream 0 writes, and nothing orders the two \
+             (a buffer of 1024 bytes allocated by 'k' at p.mlir:5:1)\n\
+             written by 'k' at p.mlir:10:1\n\
+             record an event on stream 0 after 'k' at p.mlir:10:1, and let stream 1 wait for it before \
+             'k' at p.mlir:11:1",
+        ),
+        (
+            &early_use,
+            "'k' at p.mlir:12:1\n\
+             an operation on stream 1 uses a buffer that was allocated for stream 0, and is not ordered behind its \
+             allocation\n\
+             allocated by 'k' at p.mlir:11:1\n\
+             record an event on stream 0 after 'k' at p.mlir:11:1, and let stream 1 wait for it before \
+             'k' at p.mlir:12:1",
+        ),
+        (
+            &late_use,
+            "'k' at p.mlir:12:1\n\
+             an operation uses a buffer that was given back\n\
+             given back by 'k' at p.mlir:11:1",
+        ),
+        (
+            &early_read,
+            "'k' at p.mlir:10:1\n\
+             an operation reads device memory that nobody wrote, from byte 0 of a buffer of 1024 bytes\n\
+             allocated by 'k' at p.mlir:5:1",
+        ),
+        (
+            &wait,
+            "'k' at p.mlir:10:1\n\
+             stream 1 waits for an event that was never recorded, so it does not wait\n\
+             created by 'k' at p.mlir:3:1\n\
+             record the event before a stream waits for it",
+        ),
+    ];
+    for (mistake, expected) in cases {
+        let mut p = Program::new();
+        mistake(&mut p);
+        assert_eq!(p.checker.reports().iter().map(said).collect::<Vec<_>>(), [expected]);
+    }
+    let leaks: Vec<_> = Program::new().checker.finish().iter().map(said).collect();
+    let left = |line: u32, what: &str| {
+        format!("'k' at p.mlir:{line}:1\n{what} is still there at the end of the program")
+    };
+    let expected = [(1, "stream 0"), (2, "stream 1"), (3, "an event"), (5, "a buffer of 1024 bytes")];
+    assert_eq!(leaks, expected.map(|(line, what)| left(line, what)));
+}
+
 /// A piece of a random program.
 #[derive(Debug, Clone, Copy)]
 enum Piece {
