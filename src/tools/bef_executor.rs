@@ -257,6 +257,9 @@ fn run_function(
         // Each function ends before the next begins, so that one that orders its effects badly disturbs no other.
         host.quiesce().map_err(|error| error.to_string())?;
     }
+    // What the function let go of with work in flight belongs to it, too.
+    #[cfg(feature = "full")]
+    tfrt_cuda::kernels::Devices::of(host).finish_teardown();
     host.flush();
     let mut fine = true;
     for panic in host.work_queue().take_panics() {

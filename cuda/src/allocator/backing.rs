@@ -4,6 +4,7 @@
 
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use tfrt_host::Diagnostic;
 
@@ -25,7 +26,8 @@ pub trait Backing: Send + Sync + 'static {
     /// The device's.
     fn allocate(&self, bytes: u64) -> Result<u64, Diagnostic>;
 
-    /// Gives back what [`Backing::allocate`] gave. No queued work uses it any more.
+    /// Gives back what [`Backing::allocate`] gave. No queued work uses it any more. It does not wait; see
+    /// [`Backing::is_giving_back`].
     ///
     /// # Errors
     /// The device's. The memory then still belongs to the allocator.
@@ -42,6 +44,11 @@ pub trait Backing: Send + Sync + 'static {
     /// # Errors
     /// The device's.
     fn record(&self, stream: &Self::Stream) -> Result<Self::Fence, Diagnostic>;
+
+    /// True if everything that was queued on `stream` is known to be done, which costs less to ask than a fence.
+    fn is_idle(&self, _stream: &Self::Stream) -> bool {
+        false
+    }
 
     /// True once the fence is reached, and ever after.
     ///
@@ -64,6 +71,23 @@ pub trait Backing: Send + Sync + 'static {
     /// Calls `then` once, when the fence is reached or the device has failed; at once if that is so already. The
     /// calling thread does not wait.
     fn when_reached(&self, fence: &Self::Fence, then: Box<dyn FnOnce() + Send>);
+
+    /// Calls `job`, which gives memory back and may wait for the device, when all fences are reached or the device has
+    /// failed. The calling thread does not wait.
+    fn afterwards(&self, fences: Vec<Arc<Self::Fence>>, job: Box<dyn FnOnce() + Send>);
+
+    /// Whether memory that was given back, here or by others, is still on its way to the device.
+    fn is_giving_back(&self) -> bool {
+        false
+    }
+
+    /// Calls `then` once, when more of that has come to the device; at once if nothing is on its way.
+    fn when_given_back(&self, then: Box<dyn FnOnce() + Send>) {
+        then();
+    }
+
+    /// Blocks the calling thread until the device has what was given back.
+    fn finish_giving_back(&self) {}
 
     /// Memory by the page, if the device has that. If [`by_page`](super::Options::by_page) is wanted, all memory is taken
     /// that way.

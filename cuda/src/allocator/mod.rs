@@ -59,7 +59,7 @@ pub use statistics::Statistics;
 pub use timeline::{EventKind, MemoryEvent, MemoryLog};
 
 use pool::Pool;
-use search::Outcome;
+use search::{Outcome, Until};
 use timeline::Recorder;
 
 /// Sizes of blocks are multiples of this.
@@ -143,7 +143,7 @@ struct Shared<B: Backing> {
 struct Later<'a, B: Backing> {
     shared: MutexGuard<'a, Shared<B>>,
     request: Request<'a, B::Stream>,
-    fences: Vec<Arc<B::Fence>>,
+    until: Until<B::Fence>,
 }
 
 /// See the module. Shared by all threads.
@@ -213,24 +213,25 @@ impl<B: Backing> CachingAllocator<B> {
         request: Request<'a, B::Stream>,
     ) -> Result<Result<Allocation, Diagnostic>, Later<'a, B>> {
         if !shared.waiting.is_empty() {
-            return Err(Later { shared, request, fences: Vec::new() });
+            let until = Until { fences: Vec::new(), given_back: false };
+            return Err(Later { shared, request, until });
         }
         let slot = shared.pool.streams.find_or_add(request.stream);
         match shared.pool.allocate(slot, request.bytes, request.origin) {
             Outcome::Granted(allocation) => Ok(Ok(allocation)),
             Outcome::Failed(error) => Ok(Err(error)),
-            Outcome::Wait(fences, origin) => {
-                Err(Later { shared, request: Request { origin, ..request }, fences })
+            Outcome::Wait(until, origin) => {
+                Err(Later { shared, request: Request { origin, ..request }, until })
             }
         }
     }
 
     #[cold]
     fn wait_in_line(&self, later: Later<'_, B>, then: Then) {
-        let Later { mut shared, request: Request { stream, bytes, origin }, fences } = later;
+        let Later { mut shared, request: Request { stream, bytes, origin }, until } = later;
         shared.waiting.push_back(Waiting { stream: stream.clone(), bytes, origin, then });
         drop(shared);
-        self.watch(fences);
+        self.watch(until);
     }
 
     #[cold]
@@ -288,7 +289,9 @@ impl<B: Backing> CachingAllocator<B> {
         for fence in fences {
             self.backing.synchronize(&fence)?;
         }
-        self.shared.lock().pool.release_unused()
+        let released = self.shared.lock().pool.release_unused();
+        self.backing.finish_giving_back();
+        released
     }
 
     /// The counts of this moment.
@@ -306,17 +309,22 @@ impl<B: Backing> CachingAllocator<B> {
         self.shared.lock().pool.recorder.as_mut().map(Recorder::take).unwrap_or_default()
     }
 
-    /// Has the backing tell when the fences are reached.
+    /// Has the backing tell when the waiting requests should be tried again.
     #[cold]
-    fn watch(&self, fences: Vec<Arc<B::Fence>>) {
-        for fence in fences {
+    fn watch(&self, until: Until<B::Fence>) {
+        let again = || {
             let me = self.me.clone();
-            let then = move || {
+            Box::new(move || {
                 if let Some(me) = me.upgrade() {
                     me.progress();
                 }
-            };
-            self.backing.when_reached(&fence, Box::new(then));
+            })
+        };
+        for fence in until.fences {
+            self.backing.when_reached(&fence, again());
+        }
+        if until.given_back {
+            self.backing.when_given_back(again());
         }
     }
 
@@ -324,7 +332,7 @@ impl<B: Backing> CachingAllocator<B> {
     #[cold]
     fn progress(&self) {
         let mut shared = self.shared.lock();
-        let fences = shared.settle_waiting();
+        let until = shared.settle_waiting();
         // Whoever tells already will tell these too, in order.
         if !mem::replace(&mut shared.telling, true) {
             while let Some((then, outcome)) = shared.outcomes.pop_front() {
@@ -335,7 +343,9 @@ impl<B: Backing> CachingAllocator<B> {
             shared.telling = false;
         }
         drop(shared);
-        self.watch(fences);
+        if let Some(until) = until {
+            self.watch(until);
+        }
     }
 }
 
@@ -350,8 +360,8 @@ impl<B: Backing> Shared<B> {
         self.pool.allocate_cached(slot, request.bytes, &mut request.origin)
     }
 
-    /// Grants, in order, what can be granted now. Returns what to wait for next.
-    fn settle_waiting(&mut self) -> Vec<Arc<B::Fence>> {
+    /// Grants, in order, what can be granted now. Returns what to wait for next, if somebody still waits.
+    fn settle_waiting(&mut self) -> Option<Until<B::Fence>> {
         while let Some(Waiting { stream, bytes, origin, then }) = self.waiting.pop_front() {
             let outcome = match self.pool.streams.find(&stream) {
                 Some(slot) => self.pool.allocate(slot, bytes, origin),
@@ -362,13 +372,13 @@ impl<B: Backing> Shared<B> {
             match outcome {
                 Outcome::Granted(allocation) => self.outcomes.push_back((then, Ok(allocation))),
                 Outcome::Failed(error) => self.outcomes.push_back((then, Err(error))),
-                Outcome::Wait(fences, origin) => {
+                Outcome::Wait(until, origin) => {
                     self.waiting.push_front(Waiting { stream, bytes, origin, then });
-                    return fences;
+                    return Some(until);
                 }
             }
         }
-        Vec::new()
+        None
     }
 }
 
@@ -377,13 +387,20 @@ fn abandoned() -> Diagnostic {
 }
 
 impl<B: Backing> Drop for CachingAllocator<B> {
-    /// Waits for all streams and gives everything back.
+    /// Gives everything back: now if all streams are done, else when they are, on a thread that may wait.
     fn drop(&mut self) {
         let shared = self.shared.get_mut();
         for Waiting { then, .. } in shared.waiting.drain(..) {
             then(Err(abandoned()));
         }
+        let options = shared.pool.options;
+        let mut pool = mem::replace(&mut shared.pool, Pool::new(self.backing.clone(), options, 0));
+        let ends = pool.ends();
         // Nobody is left to tell; a device that fails here fails everywhere.
-        let _ = shared.pool.tear_down();
+        if ends.is_empty() {
+            drop(pool.tear_down());
+        } else {
+            self.backing.afterwards(ends, Box::new(move || drop(pool.tear_down())));
+        }
     }
 }

@@ -44,17 +44,25 @@ const GROWTH_BYTES_MAX: u64 = 256 << 20;
 pub(super) enum Outcome<F> {
     /// Here it is.
     Granted(Allocation),
-    /// Not now: once any of these fences is reached, try again. Others may have been asked for before. The origin comes
-    /// back for the next try.
-    Wait(Vec<Arc<F>>, Origin),
+    /// Not now: then try again. The origin comes back for the next try.
+    Wait(Until<F>, Origin),
     /// Never.
     Failed(Diagnostic),
+}
+
+/// What a request waits for.
+#[derive(Debug)]
+pub(super) struct Until<F> {
+    /// Any of these is reached. Others may have been asked for before.
+    pub(super) fences: Vec<Arc<F>>,
+    /// Memory on its way back has come to the device.
+    pub(super) given_back: bool,
 }
 
 /// What the search came to.
 enum Found<F> {
     Block(u32),
-    Wait(Vec<Arc<F>>),
+    Wait(Until<F>),
     /// The device has no more memory; this is what it said, if it was asked.
     Nothing(Option<Diagnostic>),
 }
@@ -103,7 +111,7 @@ impl<B: Backing> Pool<B> {
             Ok((Found::Block(id), bytes)) => {
                 Outcome::Granted(self.hand_out(id, slot, bytes, requested, origin))
             }
-            Ok((Found::Wait(fences), _)) => Outcome::Wait(fences, origin),
+            Ok((Found::Wait(until), _)) => Outcome::Wait(until, origin),
             Ok((Found::Nothing(device), _)) => {
                 let statistics = self.statistics();
                 let live = self.live_blocks();
@@ -194,7 +202,7 @@ impl<B: Backing> Pool<B> {
         }
         if self.page_bytes.is_some() {
             // Every page that anybody is known to give up could have been had.
-            return Ok(Found::Nothing(refusal));
+            return Ok(self.nothing(refusal));
         }
         self.cover_free_blocks()?;
         self.poll()?;
@@ -206,9 +214,17 @@ impl<B: Backing> Pool<B> {
             }
         }
         Ok(match self.watch_cached_segments()? {
-            Some(fences) => Found::Wait(fences),
-            None => Found::Nothing(refusal),
+            Some(fences) => Found::Wait(Until { fences, given_back: self.backing.is_giving_back() }),
+            None => self.nothing(refusal),
         })
+    }
+
+    /// The device refuses, and there is nothing to be tried; but it may be given memory just now.
+    fn nothing(&self, refusal: Option<Diagnostic>) -> Found<B::Fence> {
+        if refusal.is_some() && self.backing.is_giving_back() {
+            return Found::Wait(Until { fences: Vec::new(), given_back: true });
+        }
+        Found::Nothing(refusal)
     }
 
     /// Sees to it that the streams' fences will tell when their free blocks are done with.
@@ -466,12 +482,18 @@ impl<B: Backing> Pool<B> {
         self.release_down_to(0)
     }
 
-    /// Gives everything back, live or not, after all streams are done.
+    /// Fences behind everything queued so far that is not done, as far as the device still takes any.
+    pub(super) fn ends(&mut self) -> Vec<Arc<B::Fence>> {
+        let (streams, backing) = (&mut self.streams, &*self.backing);
+        let slots = streams.slots();
+        slots
+            .filter_map(|slot| streams.end(backing, slot).unwrap_or_else(|_| streams.last_fence(slot)))
+            .collect()
+    }
+
+    /// Gives everything back, live or not. All streams are done.
     pub(super) fn tear_down(&mut self) -> Result<(), Diagnostic> {
         let mut result = Ok(());
-        for slot in self.streams.slots() {
-            result = result.and(self.streams.synchronize(&self.backing, slot));
-        }
         let segments = mem::take(&mut self.segments);
         if self.page_bytes.is_some() {
             return result.and(self.tear_down_pages(&segments));

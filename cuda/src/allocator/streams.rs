@@ -169,7 +169,8 @@ impl<B: Backing> Streams<B> {
         let Some(slot) = self.find(stream) else { return Ok(()) };
         // Blocks that are live may still be in use by it: the last fence covers a point for them.
         self.slot_mut(slot).point += 1;
-        let recorded = self.record(backing, slot).map(drop);
+        let recorded =
+            if self.is_done(backing, slot) { Ok(()) } else { self.record(backing, slot).map(drop) };
         self.by_stream.remove(stream);
         self.slot_mut(slot).stream = None;
         recorded
@@ -283,20 +284,27 @@ impl<B: Backing> Streams<B> {
         Ok(Some(fence))
     }
 
-    /// Blocks until everything queued on the stream so far is done.
-    pub(super) fn synchronize(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
+    /// Whether everything queued on the stream so far is done; then all points are reached.
+    fn is_done(&mut self, backing: &B, slot: u32) -> bool {
+        let slot = self.slot_mut(slot);
+        if slot.stream.as_ref().is_some_and(|stream| backing.is_idle(stream)) {
+            slot.reached = slot.point;
+            slot.fences.clear();
+        }
+        slot.reached == slot.point
+    }
+
+    /// The fence behind everything queued on the stream so far, unless that is done.
+    pub(super) fn end(&mut self, backing: &B, slot: u32) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
         if self.slot(slot).stream.is_some() {
             self.slot_mut(slot).point += 1;
         }
-        let mark = Mark { stream: slot, point: self.slot(slot).point };
-        if self.is_reached(mark) {
-            return Ok(());
+        if self.is_done(backing, slot) {
+            return Ok(None);
         }
+        let mark = Mark { stream: slot, point: self.slot(slot).point };
         let fence = self.fence(backing, mark)?.fence.clone();
-        backing.synchronize(&fence)?;
-        let slot = self.slot_mut(slot);
-        slot.reached = slot.point;
-        slot.fences.clear();
-        Ok(())
+        self.poll(backing, slot)?;
+        Ok((!self.is_reached(mark)).then_some(fence))
     }
 }

@@ -24,7 +24,7 @@ mod stream;
 use std::sync::Arc;
 
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Backend, DeviceProperties};
+use crate::hal::{Backend, DeviceProperties, Teardown};
 
 use crate::observer::Observer;
 pub(crate) use access::{Access, AccessKind};
@@ -64,6 +64,7 @@ impl std::fmt::Debug for CpuOptions {
 /// CPU devices.
 pub(crate) struct CpuBackend {
     shared: Arc<Shared>,
+    teardown: Teardown,
 }
 
 /// What all CPU devices have in common.
@@ -95,7 +96,9 @@ impl CpuBackend {
         let observer = options.observer.clone();
         let space = AddressSpace::default();
         let communicators = collectives::Communicators::default();
-        Ok(Self { shared: Arc::new(Shared { pool, space, observer, communicators, memory_bytes, devices }) })
+        let shared = Shared { pool, space, observer, communicators, memory_bytes, devices };
+        // What is queued keeps what it uses, so that nothing that goes is waited for.
+        Ok(Self { shared: Arc::new(shared), teardown: Teardown::prompt() })
     }
 }
 
@@ -134,5 +137,9 @@ impl Backend for CpuBackend {
 
     fn create_context(&self, ordinal: u32) -> Result<CpuContext> {
         Ok(CpuContext::new(self.shared.clone(), ordinal))
+    }
+
+    fn teardown(&self) -> &Teardown {
+        &self.teardown
     }
 }

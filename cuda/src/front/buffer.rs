@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
 
+use super::completion::SharedContext;
 use super::context::{Context, Counted};
 use super::module::Module;
 use super::stream::{Stream, StreamRef, check_stream};
@@ -15,12 +16,13 @@ use crate::allocator::{
     Allocation, Backing, CachingAllocator, MemoryLog, Options, Pages, Request, Statistics,
 };
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{DynContext, Erased, EventOptions};
+use crate::hal::{Erased, EventOptions, Teardown};
 use crate::origin::Origin;
 
 /// A context's memory and streams, as the caching allocator wants them.
 pub(super) struct HalBacking {
-    hal: Arc<Box<DynContext>>,
+    hal: SharedContext,
+    teardown: Teardown,
     completions: std::sync::Weak<super::completion::Completions>,
     /// If memory is taken by the page: bytes of one.
     page_bytes: Option<u64>,
@@ -51,6 +53,11 @@ impl Backing for HalBacking {
         Ok(Arc::new(Fence(event)))
     }
 
+    fn is_idle(&self, stream: &StreamRef) -> bool {
+        // A stream that is captured must not be asked.
+        !stream.is_capturing() && self.hal.query_stream(stream.hal()).unwrap_or(false)
+    }
+
     fn is_reached(&self, fence: &Arc<Fence>) -> Result<bool, Diagnostic> {
         Ok(self.hal.query_event(&fence.0)?)
     }
@@ -79,6 +86,40 @@ impl Backing for HalBacking {
                 then();
             }
         }
+    }
+
+    fn afterwards(&self, fences: Vec<Arc<Arc<Fence>>>, job: Box<dyn FnOnce() + Send>) {
+        /// Hands the job over when the last of those who wait for a fence is gone.
+        struct Last(Mutex<Option<Box<dyn FnOnce() + Send>>>, Teardown);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                if let Some(job) = self.0.get_mut().take() {
+                    self.1.hand_over(job);
+                }
+            }
+        }
+        let promised = self.teardown.promise();
+        let job = Box::new(move || {
+            job();
+            drop(promised);
+        });
+        let last = Arc::new(Last(Mutex::new(Some(job)), self.teardown.clone()));
+        for fence in fences {
+            let last = last.clone();
+            self.when_reached(&fence, Box::new(move || drop(last)));
+        }
+    }
+
+    fn is_giving_back(&self) -> bool {
+        self.teardown.is_busy()
+    }
+
+    fn when_given_back(&self, then: Box<dyn FnOnce() + Send>) {
+        self.teardown.when_progressed(then);
+    }
+
+    fn finish_giving_back(&self) {
+        self.teardown.finish_handed_over();
     }
 
     fn pages(&self) -> Option<&dyn Pages> {
@@ -157,7 +198,8 @@ impl DeviceAllocator {
         let hal = context.hal_shared().clone();
         // A device that cannot even say so will say that again when it is asked for memory.
         let page_bytes = if options.by_page { hal.page_bytes().unwrap_or(None) } else { None };
-        let backing = HalBacking { hal, completions: context.completions(), page_bytes };
+        let (teardown, completions) = (context.teardown().clone(), context.completions());
+        let backing = HalBacking { hal, teardown, completions, page_bytes };
         let caching = CachingAllocator::new(Arc::new(backing), options);
         context.add_allocator(&caching);
         if let Some(timeline) = context.device().timeline() {
@@ -185,7 +227,7 @@ impl DeviceAllocator {
             Ok(request) => request,
             Err(error) => return then(Err(error.into())),
         };
-        let (me, granted_for, origin) = (self.clone(), stream.clone(), self.origin());
+        let (me, granted_for, origin) = (self.clone(), stream.granted_for(), self.origin());
         self.0.caching.allocate_with(request, move |granted| {
             then(granted.map(|allocation| DeviceBuffer::new(me, granted_for, allocation, origin)));
         });
@@ -203,7 +245,7 @@ impl DeviceAllocator {
     ) -> Result<DeviceBuffer, Diagnostic> {
         let request = self.request(stream, bytes, label)?;
         let allocation = self.0.caching.allocate(request)?;
-        Ok(DeviceBuffer::new(self.clone(), stream.clone(), allocation, self.origin()))
+        Ok(DeviceBuffer::new(self.clone(), stream.granted_for(), allocation, self.origin()))
     }
 
     fn origin(&self) -> Option<Origin> {
@@ -277,10 +319,17 @@ pub struct DeviceBuffer {
     moved: Arc<AtomicBool>,
 }
 
+/// A stream that memory is granted for, by number: here, and as an observer knows it.
+#[derive(Clone, Copy)]
+pub(super) struct GrantedFor {
+    pub(super) id: u64,
+    pub(super) observed: u64,
+}
+
 /// Whose memory it is.
 enum Owner {
-    /// An allocator's, granted for a stream.
-    Allocator(DeviceAllocator, Stream),
+    /// An allocator's, granted for the stream of this number, which may be gone.
+    Allocator(DeviceAllocator, u64),
     /// A module's: one of its variables, and the streams it was used on.
     Module(Module, Mutex<Vec<StreamRef>>),
 }
@@ -310,19 +359,18 @@ impl Owned for DeviceBuffer {
 impl DeviceBuffer {
     fn new(
         allocator: DeviceAllocator,
-        stream: Stream,
+        granted_for: GrantedFor,
         allocation: Allocation,
         origin: Option<Origin>,
     ) -> Self {
         if let Some(observer) = allocator.context().observer() {
             let origin = origin.clone().unwrap_or_default();
-            let stream = stream.context().hal().stream_id(stream.hal());
-            observer.buffer_granted(allocation.address(), allocation.bytes(), stream, origin);
+            observer.buffer_granted(allocation.address(), allocation.bytes(), granted_for.observed, origin);
         }
         let counted = Counted::new(allocator.context(), |live| &live.buffers);
         let (address, bytes) = (allocation.address(), allocation.bytes());
         let memory = Memory {
-            owner: Owner::Allocator(allocator, stream),
+            owner: Owner::Allocator(allocator, granted_for.id),
             allocation: Mutex::new(Some(allocation)),
             address,
             bytes,
@@ -417,7 +465,7 @@ impl DeviceBuffer {
     fn note_use(&self, stream: &Stream) {
         let memory = &self.memory;
         let (allocator, granted_for) = match &memory.owner {
-            Owner::Allocator(allocator, stream) => (allocator, stream),
+            Owner::Allocator(allocator, granted_for) => (allocator, *granted_for),
             Owner::Module(_, streams) => {
                 let mut streams = streams.lock();
                 if !streams.contains(stream.as_ref()) {
@@ -426,7 +474,7 @@ impl DeviceBuffer {
                 return;
             }
         };
-        if stream.id() == granted_for.id()
+        if stream.id() == granted_for
             || memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id()
         {
             return;

@@ -18,7 +18,7 @@ use super::context::{Context, Counted};
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{self, Collective, Erased, UniqueId};
+use crate::hal::{self, Collective, Erased, LetGo, UniqueId};
 
 /// The most ranks of a communicator.
 const RANKS_MAX: u32 = 1 << 16;
@@ -44,7 +44,7 @@ impl CommunicatorId {
 pub struct Communicator(Arc<Inner>);
 
 struct Inner {
-    hal: Erased,
+    hal: LetGo<Erased>,
     ranks: u32,
     rank: u32,
     timeout: Duration,
@@ -94,7 +94,7 @@ impl Context {
             return Err(DeviceError::invalid_value(format!("there is no rank {rank} of {ranks}")));
         }
         Ok(Communicator(Arc::new(Inner {
-            hal: self.hal().create_communicator(&id.0, ranks, rank, timeout)?,
+            hal: self.owned(self.hal().create_communicator(&id.0, ranks, rank, timeout)?),
             ranks,
             rank,
             timeout,
@@ -248,7 +248,7 @@ fn run(calls: &[Call]) -> Result<()> {
     let hal_calls: Vec<_> = calls
         .iter()
         .map(|call| hal::CollectiveCall {
-            communicator: &call.communicator.0.hal,
+            communicator: &*call.communicator.0.hal,
             stream: call.stream.hal(),
             operation: call.operation,
             dtype: call.dtype,

@@ -9,7 +9,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -17,8 +16,9 @@ use parking_lot::{Condvar, Mutex};
 use super::buffer::Fence;
 use super::context::next_id;
 use super::event::Event;
+use super::stream::StreamRef;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{DynContext, Erased, EventOptions};
+use crate::hal::{DynContext, Erased, EventOptions, LetGo, Promised, Teardown};
 
 /// Called when the point is reached, to let go of what the work used.
 pub(super) type Release = Box<dyn FnOnce() + Send>;
@@ -57,15 +57,22 @@ struct State {
     streams: HashMap<u64, VecDeque<Pending>>,
     /// Events to be used again.
     spare: Vec<Erased>,
-    thread: Option<JoinHandle<()>>,
-    stop: bool,
+    has_thread: bool,
+    /// The context's last handle is gone: the thread ends when nothing is outstanding, as was promised.
+    end: Option<Promised>,
 }
+
+/// A context of the hal, let go of when the last of those who need it is gone.
+pub(super) type SharedContext = Arc<LetGo<Box<DynContext>>>;
 
 /// The outstanding completions of one context.
 pub(super) struct Completions {
-    hal: Arc<Box<DynContext>>,
-    state: Arc<Mutex<State>>,
-    work: Arc<Condvar>,
+    hal: SharedContext,
+    teardown: Teardown,
+    state: Mutex<State>,
+    work: Condvar,
+    /// Held by who releases what is due.
+    releasing: Mutex<()>,
     kin: Arc<Mutex<Vec<Weak<Completions>>>>,
     me: Weak<Completions>,
 }
@@ -76,23 +83,38 @@ const SLEEP_MAX: Duration = Duration::from_micros(100);
 const SPARE_MAX: usize = 64;
 
 impl Completions {
-    pub(super) fn new(hal: Arc<Box<DynContext>>, kin: Arc<Mutex<Vec<Weak<Self>>>>) -> Arc<Self> {
-        Arc::new_cyclic(|me| Self { hal, state: Arc::default(), work: Arc::default(), kin, me: me.clone() })
+    pub(super) fn new(hal: SharedContext, teardown: Teardown, kin: Arc<Mutex<Vec<Weak<Self>>>>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            hal,
+            teardown,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            releasing: Mutex::default(),
+            kin,
+            me: me.clone(),
+        })
+    }
+
+    /// Who gives back what may have to wait for the device.
+    pub(super) fn teardown(&self) -> &Teardown {
+        &self.teardown
     }
 
     /// Calls `release` and then `tell` when the stream has come to where it ends now.
     pub(super) fn after(
         &self,
-        stream: u64,
-        hal_stream: &Erased,
+        stream: &StreamRef,
         release: Option<Release>,
         tell: Option<Tell>,
     ) -> Result<()> {
-        let queued = self.queue(stream, hal_stream, release, tell);
+        let queued = self.queue(stream.id(), stream.hal(), release, tell);
         if let Err((error, release)) = queued {
             // The work may go on; what it uses is let go of when it is done.
-            drop(self.hal.synchronize_stream(hal_stream));
-            drop(release);
+            let (hal, stream) = (self.hal.clone(), stream.clone());
+            self.teardown.hand_over(move || {
+                drop(hal.synchronize_stream(stream.hal()));
+                drop(release);
+            });
             return Err(error);
         }
         Ok(())
@@ -142,52 +164,76 @@ impl Completions {
     }
 
     fn start(&self, state: &mut State) -> Result<()> {
-        if state.thread.is_none() {
-            let me = self.me.clone();
-            let (shared, work) = (self.state.clone(), self.work.clone());
-            let thread = std::thread::Builder::new()
+        if !state.has_thread {
+            let me = self.me.upgrade().ok_or(Status::NotInitialized)?;
+            std::thread::Builder::new()
                 .name("tfrt-completion".to_owned())
-                .spawn(move || watch(&me, &shared, &work))
+                .spawn(move || {
+                    Teardown::serve_on_this_thread();
+                    let end = me.watch();
+                    // First this: who waits for the end waits for the context to be let go of, too.
+                    drop(me);
+                    drop(end);
+                })
                 .map_err(|error| {
                     DeviceError::new(Status::OutOfMemory, format!("no thread for completions: {error}"))
                 })?;
-            state.thread = Some(thread);
+            state.has_thread = true;
         }
         Ok(())
     }
 
+    /// The context's last handle is gone. What is outstanding is released and told when it is reached.
+    pub(super) fn end(&self) {
+        let mut state = self.state.lock();
+        if state.has_thread {
+            state.end = Some(self.teardown.promise());
+            self.work.notify_all();
+        }
+    }
+
     /// Releases what is due; what is to be told, with how it ended.
     fn collect(&self, told: &mut Vec<(Tell, Result<()>)>) {
-        let mut state = self.state.lock();
-        let State { streams, spare, .. } = &mut *state;
-        streams.retain(|_, pending| {
+        // One thread at a time: whoever comes here finds released what was due. The list's own lock is not held meanwhile,
+        // as what is let go of may have to be waited for itself.
+        let _alone = self.releasing.lock();
+        for (done, mut outcome) in self.take_due() {
+            // A failed device may still be busy with what it was given; but its events are reached in the end, and
+            // releasing waits for that.
+            // And a program that is told that its work is done knows as much as if it had waited.
+            let tells = done.tell.is_some() && matches!(done.event, Mark::Own(_));
+            if outcome.is_err() || tells {
+                outcome = outcome.and(self.hal.synchronize_event(done.event.hal()));
+            }
+            if let Some(release) = done.release {
+                release();
+            }
+            if let Some(tell) = done.tell {
+                told.push((tell, outcome));
+            }
+            if let Mark::Own(event) = done.event {
+                let mut state = self.state.lock();
+                if state.spare.len() < SPARE_MAX {
+                    state.spare.push(event);
+                }
+            }
+        }
+    }
+
+    /// Takes off the list what was reached, in the order of each stream, and what a failed device does not tell of.
+    fn take_due(&self) -> Vec<(Pending, Result<()>)> {
+        let mut due = Vec::new();
+        self.state.lock().streams.retain(|_, pending| {
             while let Some(oldest) = pending.front() {
-                let mut outcome = match self.hal.query_event(oldest.event.hal()) {
+                let outcome = match self.hal.query_event(oldest.event.hal()) {
                     Ok(false) => break,
-                    Ok(true) => Ok(()),
-                    Err(error) => Err(error),
+                    outcome => outcome.map(drop),
                 };
-                // A failed device may still be busy with what it was given; but its events are reached in the end, and
-                // releasing waits for that.
-                // And a program that is told that its work is done knows as much as if it had waited.
-                let tells = oldest.tell.is_some() && matches!(oldest.event, Mark::Own(_));
-                if outcome.is_err() || tells {
-                    outcome = outcome.and(self.hal.synchronize_event(oldest.event.hal()));
-                }
-                let Some(done) = pending.pop_front() else { break };
-                if let Some(release) = done.release {
-                    release();
-                }
-                if let Some(tell) = done.tell {
-                    told.push((tell, outcome));
-                }
-                match done.event {
-                    Mark::Own(event) if spare.len() < SPARE_MAX => spare.push(event),
-                    _ => {}
-                }
+                due.extend(pending.pop_front().map(|done| (done, outcome)));
             }
             !pending.is_empty()
         });
+        due
     }
 
     /// Releases what is due on all devices, then tells. Whether anything was due here.
@@ -220,54 +266,26 @@ impl Completions {
             tell(outcome);
         }
     }
-}
 
-impl Drop for Completions {
-    fn drop(&mut self) {
-        let thread = {
-            let mut state = self.state.lock();
-            state.stop = true;
-            state.thread.take()
-        };
-        self.work.notify_all();
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // It catches nothing and has nothing to say.
-            drop(thread.join());
-        }
-        // Nobody is left to look: wait here, so that nothing is released too early, and everybody is told.
-        let streams = std::mem::take(&mut self.state.lock().streams);
-        for pending in streams.into_values().flatten() {
-            let outcome = self.hal.synchronize_event(pending.event.hal());
-            if let Some(release) = pending.release {
-                release();
+    /// What the thread does until the context has ended. Gives what ends with the thread.
+    fn watch(&self) -> Promised {
+        let mut idle = 0u32;
+        loop {
+            {
+                let mut state = self.state.lock();
+                while state.streams.is_empty() {
+                    if let Some(end) = state.end.take() {
+                        return end;
+                    }
+                    self.work.wait(&mut state);
+                }
             }
-            if let Some(tell) = pending.tell {
-                tell(outcome);
+            idle = if self.round() { 0 } else { idle.saturating_add(1) };
+            if idle > SPINS {
+                std::thread::sleep(SLEEP_MAX.min(Duration::from_micros(u64::from(idle - SPINS))));
+            } else if idle > 0 {
+                std::thread::yield_now();
             }
-        }
-    }
-}
-
-/// The thread.
-fn watch(completions: &Weak<Completions>, state: &Mutex<State>, work: &Condvar) {
-    let mut idle = 0u32;
-    loop {
-        {
-            let mut state = state.lock();
-            while state.streams.is_empty() && !state.stop {
-                work.wait(&mut state);
-            }
-            if state.stop {
-                return;
-            }
-        }
-        let Some(completions) = completions.upgrade() else { return };
-        idle = if completions.round() { 0 } else { idle.saturating_add(1) };
-        drop(completions);
-        if idle > SPINS {
-            std::thread::sleep(SLEEP_MAX.min(Duration::from_micros(u64::from(idle - SPINS))));
-        } else if idle > 0 {
-            std::thread::yield_now();
         }
     }
 }

@@ -9,11 +9,11 @@ use parking_lot::{Mutex, RwLock};
 use tfrt_host::host_buffer::HostBuffer;
 
 use super::buffer::{DeviceAllocator, HalBacking};
-use super::completion::Completions;
+use super::completion::{Completions, SharedContext};
 use super::platform::Device;
 use crate::allocator::CachingAllocator;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{DynContext, MemoryInfo};
+use crate::hal::{DynContext, Erased, LetGo, MemoryInfo, Teardown};
 use crate::observer::Observer;
 
 /// A context. Cloning shares it.
@@ -23,7 +23,7 @@ pub struct Context(Arc<Inner>);
 struct Inner {
     id: u64,
     device: Device,
-    hal: Arc<Box<DynContext>>,
+    hal: SharedContext,
     completions: Arc<Completions>,
     observer: Option<Arc<dyn Observer>>,
     live: Live,
@@ -83,6 +83,12 @@ impl Drop for Counted {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.completions.end();
+    }
+}
+
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// A number never given before, for whatever needs one.
@@ -97,8 +103,9 @@ impl Context {
         observer: Option<Arc<dyn Observer>>,
         kin: Arc<Mutex<Vec<Weak<Completions>>>>,
     ) -> Self {
-        let hal = Arc::new(hal);
-        let completions = Completions::new(hal.clone(), kin);
+        let teardown = device.teardown().clone();
+        let hal = Arc::new(LetGo::new(hal, &teardown));
+        let completions = Completions::new(hal.clone(), teardown, kin);
         Self(Arc::new(Inner {
             id: next_id(),
             device,
@@ -128,11 +135,21 @@ impl Context {
     }
 
     pub(super) fn hal(&self) -> &DynContext {
-        &**self.0.hal
+        &***self.0.hal
     }
 
-    pub(super) fn hal_shared(&self) -> &Arc<Box<DynContext>> {
+    pub(super) fn hal_shared(&self) -> &SharedContext {
         &self.0.hal
+    }
+
+    /// Who gives back what may have to wait for the device.
+    pub(super) fn teardown(&self) -> &Teardown {
+        self.0.completions.teardown()
+    }
+
+    /// A resource of the hal's other than an event, which is let go of when it is dropped.
+    pub(super) fn owned(&self, resource: Erased) -> LetGo<Erased> {
+        LetGo::new(resource, self.teardown())
     }
 
     pub(super) fn completions(&self) -> Weak<Completions> {

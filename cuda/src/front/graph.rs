@@ -14,7 +14,7 @@ use super::module::Module;
 use super::stream::{Stream, StreamRef};
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::Erased;
+use crate::hal::{Erased, LetGo};
 
 /// What recorded work uses: kept alive as long as the graph, and held for as long as a launch of it runs.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(super) struct Recorded {
 pub struct Graph(Arc<Inner>);
 
 struct Inner {
-    hal: Erased,
+    hal: LetGo<Erased>,
     nodes: usize,
     /// Of the latest capture. Locked while the graph is launched or updated.
     recorded: Mutex<Recorded>,
@@ -67,6 +67,7 @@ impl Stream {
     /// joined back.
     pub fn end_capture(&self) -> Result<Graph> {
         let (hal, recorded) = self.end_recording(|| self.context().hal().end_capture(self.hal()))?;
+        let hal = self.context().owned(hal);
         let nodes = self.context().hal().graph_nodes(&hal)?;
         let counted = Counted::new(self.context(), |live| &live.graphs);
         Ok(Graph(Arc::new(Inner { hal, nodes, recorded: Mutex::new(recorded), counted })))

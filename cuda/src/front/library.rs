@@ -10,7 +10,7 @@ use super::context::{Context, Counted};
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::Erased;
+use crate::hal::{Erased, LetGo};
 
 /// A library, and what its calls need beyond its own state.
 pub trait Library: Send + Sync + 'static {
@@ -22,7 +22,7 @@ pub trait Library: Send + Sync + 'static {
 pub struct LibraryHandle<L>(Arc<Inner<L>>);
 
 struct Inner<L> {
-    hal: Erased,
+    hal: LetGo<Erased>,
     stream: Mutex<Option<Stream>>,
     destroyed: AtomicBool,
     library: L,
@@ -50,7 +50,7 @@ impl<L: Library> Owned for LibraryHandle<L> {
 impl<L: Library> LibraryHandle<L> {
     pub(super) fn new(context: &Context, hal: Erased, library: L) -> Self {
         Self(Arc::new(Inner {
-            hal,
+            hal: context.owned(hal),
             stream: Mutex::default(),
             destroyed: AtomicBool::new(false),
             library,

@@ -7,14 +7,14 @@ use super::Owned;
 use super::buffer::DeviceBuffer;
 use super::context::{Context, Counted};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, FunctionAttributes};
+use crate::hal::{Erased, FunctionAttributes, LetGo};
 
 /// A loaded module. Cloning shares it.
 #[derive(Clone)]
 pub struct Module(Arc<Inner>);
 
 struct Inner {
-    hal: Erased,
+    hal: LetGo<Erased>,
     counted: Counted,
 }
 
@@ -67,7 +67,7 @@ impl Context {
     /// `InvalidImage`, `InvalidPtx` with the compiler's log, `NoBinaryForGpu`, or the device's.
     pub fn load_module(&self, image: &[u8]) -> Result<Module> {
         check_image(image)?;
-        let hal = self.hal().load_module(image)?;
+        let hal = self.owned(self.hal().load_module(image)?);
         Ok(Module(Arc::new(Inner { hal, counted: Counted::new(self, |live| &live.modules) })))
     }
 

@@ -12,7 +12,7 @@ use super::memory_timeline::MemoryTimeline;
 use crate::checker::Checker;
 use crate::cpu::{CpuBackend, CpuOptions};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{self, DeviceProperties, DynBackend};
+use crate::hal::{self, DeviceProperties, DynBackend, Teardown};
 use crate::noop::NoopBackend;
 use crate::observer::Observer;
 
@@ -37,10 +37,11 @@ impl std::str::FromStr for Choice {
         match text {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda(None)),
+            "cuda" | "gpu" => Ok(Self::Cuda(None)),
             "noop" => Ok(Self::Noop),
             _ => text
                 .strip_prefix("cuda:")
+                .or_else(|| text.strip_prefix("gpu:"))
                 .and_then(|number| number.parse().ok())
                 .map(|number| Self::Cuda(Some(number)))
                 .ok_or_else(|| format!("'{text}' is none of auto, cpu, cuda, cuda:N, noop")),
@@ -147,7 +148,8 @@ impl fmt::Debug for DeviceOptions {
 /// Why there are no CUDA devices.
 pub type Absence = DeviceError;
 
-/// The devices of a process, or of a test.
+/// The devices of a process, or of a test. Dropping them waits until everything that was dropped before has been given back
+/// ([`Device::finish_teardown`]), so that a process may end then; contexts that somebody still has go on.
 pub struct Platform {
     shared: Arc<Shared>,
     absence: Option<Absence>,
@@ -223,6 +225,11 @@ impl Platform {
         self.shared.count
     }
 
+    /// As [`Device::finish_teardown`].
+    pub fn finish_teardown(&self) {
+        self.shared.backend.teardown().finish();
+    }
+
     /// A device.
     ///
     /// # Errors
@@ -256,6 +263,7 @@ impl Drop for Platform {
         // Contexts know the platform; this ends the circle.
         let contexts = std::mem::take(&mut *self.shared.primary.lock());
         drop(contexts);
+        self.finish_teardown();
     }
 }
 
@@ -346,8 +354,21 @@ impl Device {
         let hal = platform.backend.create_context(platform.first + self.0.ordinal)?;
         let context =
             Context::new(self.clone(), hal, platform.observer.clone(), platform.completions.clone());
-        platform.completions.lock().push(context.completions());
+        let mut completions = platform.completions.lock();
+        completions.retain(|known| known.strong_count() > 0);
+        completions.push(context.completions());
         Ok(context)
+    }
+
+    pub(super) fn teardown(&self) -> &Teardown {
+        self.0.platform.backend.teardown()
+    }
+
+    /// Waits until everything of this backend that was dropped has been given back. What is dropped with work in flight
+    /// (memory, modules, contexts) goes when the work is done, and whoever drops it goes on. Blocks the calling thread, so
+    /// never call it on one that computes.
+    pub fn finish_teardown(&self) {
+        self.teardown().finish();
     }
 
     /// Whether copies from this device to another go without the host.

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
+use super::buffer::GrantedFor;
 use super::completion::{Release, Tell};
 use super::context::{Context, Counted, next_id};
 use super::event::Event;
 use super::graph::Recorded;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, Pattern, StreamOptions};
+use crate::hal::{Erased, LetGo, Pattern, StreamOptions};
 
 /// A stream. Cloning shares it; when the last handle goes, queued work goes on.
 #[derive(Clone)]
@@ -30,7 +31,7 @@ pub(crate) struct StreamRef(Arc<Inner>);
 
 struct Inner {
     id: u64,
-    hal: Erased,
+    hal: LetGo<Erased>,
     counted: Counted,
     /// What is recorded in the capture that goes on, if one does.
     recording: Mutex<Option<Arc<Mutex<Recorded>>>>,
@@ -53,7 +54,7 @@ impl Context {
     pub fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
         let inner = Inner {
             id: next_id(),
-            hal: self.hal().create_stream(options)?,
+            hal: self.owned(self.hal().create_stream(options)?),
             counted: Counted::new(self, |live| &live.streams),
             recording: Mutex::default(),
             is_capturing: AtomicBool::new(false),
@@ -87,6 +88,13 @@ impl Stream {
 
     pub(super) fn hal(&self) -> &Erased {
         &self.inner().hal
+    }
+
+    /// The stream in what is granted for it.
+    pub(super) fn granted_for(&self) -> GrantedFor {
+        let context = self.context();
+        let observed = if context.is_observed() { context.hal().stream_id(self.hal()) } else { 0 };
+        GrantedFor { id: self.id(), observed }
     }
 
     pub(super) fn as_ref(&self) -> &StreamRef {
@@ -172,7 +180,7 @@ impl Stream {
 
     /// Whether the stream takes part in a capture.
     pub fn is_capturing(&self) -> bool {
-        self.inner().is_capturing.load(Ordering::Acquire)
+        self.as_ref().is_capturing()
     }
 
     pub(super) fn refuse_while_capturing(&self, why: &str) -> Result<()> {
@@ -202,13 +210,21 @@ impl Stream {
 }
 
 impl StreamRef {
+    pub(super) fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    pub(super) fn is_capturing(&self) -> bool {
+        self.0.is_capturing.load(Ordering::Acquire)
+    }
+
     pub(super) fn hal(&self) -> &Erased {
         &self.0.hal
     }
 
     /// Calls `release`, then `tell`, when all work queued so far is done.
     pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
-        self.0.counted.context().completed().after(self.0.id, self.hal(), release, tell)
+        self.0.counted.context().completed().after(self, release, tell)
     }
 
     /// Ends its part in a capture.
@@ -241,7 +257,7 @@ impl fmt::Debug for StreamRef {
 impl Drop for Handle {
     fn drop(&mut self) {
         let context = self.0.0.counted.context();
-        if self.0.0.is_capturing.load(Ordering::Acquire) {
+        if self.0.is_capturing() {
             // What is recorded keeps the streams that take part, and they keep it: a capture that nobody can end any more
             // is over here.
             drop(context.hal().end_capture(&self.0.0.hal));

@@ -417,7 +417,8 @@ impl Context {
         Ok(unsafe { HostBuffer::from_raw(memory, bytes, true, owner) })
     }
 
-    /// Pins the memory of a host buffer until [`Context::unregister_host`]; a clone of it keeps it alive.
+    /// Pins the memory of a host buffer until [`Context::unregister_host`]; a clone of it keeps it alive. Both may block
+    /// the calling thread, so never call them on one that computes.
     ///
     /// # Errors
     /// `HostMemoryAlreadyRegistered`, or the device's.

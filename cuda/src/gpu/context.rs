@@ -17,7 +17,7 @@ use super::module::{Function, Module};
 use super::stream::Stream;
 use super::workspace::Workspaces;
 use crate::error::{DeviceError, Result};
-use crate::hal::{Context, Resources};
+use crate::hal::{Context, Resources, Teardown};
 
 /// A context of the hal.
 pub(crate) struct GpuContext {
@@ -33,6 +33,8 @@ pub(super) struct Shared {
     pub(super) allocations: Arc<Allocations>,
     pub(super) host_pool: HostPool,
     pub(super) workspaces: Workspaces,
+    /// Who frees memory: the driver finishes queued work first.
+    teardown: Teardown,
 }
 
 // SAFETY: `raw` is a handle that the driver lets every thread use; the rest is `Send` and `Sync` itself.
@@ -42,7 +44,7 @@ unsafe impl Sync for Shared {}
 
 impl Shared {
     /// Retains the primary context of a device, so that libraries which use the CUDA runtime share it.
-    pub(super) fn new(device: CUdevice, allocations: Arc<Allocations>) -> Result<Self> {
+    pub(super) fn new(device: CUdevice, allocations: Arc<Allocations>, teardown: Teardown) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the driver is initialized, the device is one of its, and the pointer is valid for the call.
         check(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) }, "cuDevicePrimaryCtxRetain")?;
@@ -53,6 +55,7 @@ impl Shared {
             allocations,
             host_pool: HostPool::default(),
             workspaces: Workspaces::default(),
+            teardown,
         })
     }
 
@@ -97,6 +100,16 @@ impl Shared {
         self.failure.lock().get_or_insert_with(|| why.clone());
     }
 
+    /// Does something that may wait for queued work, with the context current, on a thread that may. Nobody could be told
+    /// of a failure, but one that ends the context's life is remembered.
+    pub(super) fn hand_over(self: &Arc<Self>, job: impl FnOnce() -> Result<()> + Send + 'static) {
+        let shared = Arc::clone(self);
+        self.teardown.hand_over(move || {
+            let done = shared.make_current().and_then(|()| job());
+            drop(done.map_err(|error| shared.remember(error)));
+        });
+    }
+
     /// Lets this context's device reach the memory of another's, where the hardware can.
     pub(super) fn reach(&self, other: &Self) -> Result<()> {
         let mut can = 0;
@@ -129,7 +142,7 @@ impl Drop for Shared {
 
 impl GpuContext {
     /// The shared part, current on this thread.
-    pub(super) fn bound(&self) -> Result<&Shared> {
+    pub(super) fn bound(&self) -> Result<&Arc<Shared>> {
         self.shared.bind()?;
         Ok(&self.shared)
     }

@@ -12,7 +12,7 @@ use super::context::{GpuContext, Shared};
 use super::driver::{self, check, version_text};
 use super::memory::Allocations;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Backend, DeviceProperties, Dim3};
+use crate::hal::{Backend, DeviceProperties, Dim3, Teardown};
 
 /// The driver, known to be there, and its devices.
 pub(crate) struct GpuBackend {
@@ -22,6 +22,7 @@ pub(crate) struct GpuBackend {
     allocations: Arc<Allocations>,
     /// The contexts that were made, so that each may reach the others' memory.
     contexts: Mutex<Vec<Weak<Shared>>>,
+    teardown: Teardown,
 }
 
 impl GpuBackend {
@@ -39,7 +40,8 @@ impl GpuBackend {
         if devices.is_empty() {
             return Err(DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device"));
         }
-        Ok(Self { devices, driver_version, allocations: Arc::default(), contexts: Mutex::default() })
+        let (allocations, contexts) = (Arc::default(), Mutex::default());
+        Ok(Self { devices, driver_version, allocations, contexts, teardown: Teardown::waiting() })
     }
 
     fn device(&self, ordinal: u32) -> Result<CUdevice> {
@@ -153,7 +155,8 @@ impl Backend for GpuBackend {
     }
 
     fn create_context(&self, ordinal: u32) -> Result<GpuContext> {
-        let shared = Arc::new(Shared::new(self.device(ordinal)?, Arc::clone(&self.allocations))?);
+        let (allocations, teardown) = (Arc::clone(&self.allocations), self.teardown.clone());
+        let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown)?);
         let mut contexts = self.contexts.lock();
         contexts.retain(|other| other.strong_count() > 0);
         for other in contexts.iter().filter_map(Weak::upgrade) {
@@ -162,5 +165,9 @@ impl Backend for GpuBackend {
         }
         contexts.push(Arc::downgrade(&shared));
         Ok(GpuContext { shared })
+    }
+
+    fn teardown(&self) -> &Teardown {
+        &self.teardown
     }
 }

@@ -37,26 +37,21 @@ unsafe impl Sync for Graph {}
 
 /// What was captured, not yet instantiated. The context outlives it.
 struct Captured<'a> {
-    shared: &'a Shared,
+    shared: &'a Arc<Shared>,
     raw: CUgraph,
     capture: Option<u64>,
 }
 
-/// Frees the workspaces of a capture that no graph uses.
-fn free_workspaces(shared: &Shared, capture: Option<u64>) {
-    if let Some(capture) = capture {
-        shared.workspaces.free_capture(capture);
-    }
-}
-
 impl Captured<'_> {
     /// Ends the capture of a stream.
-    fn end<'a>(shared: &'a Shared, stream: &Stream) -> Result<Captured<'a>> {
+    fn end<'a>(shared: &'a Arc<Shared>, stream: &Stream) -> Result<Captured<'a>> {
         let capture = stream.capture().ok().flatten();
         let mut raw = std::ptr::null_mut();
         // SAFETY: the stream is alive, and the pointer is valid for the call.
         let result = unsafe { sys::cuStreamEndCapture(stream.raw(), &raw mut raw) };
-        shared.check(result, "cuStreamEndCapture").inspect_err(|_| free_workspaces(shared, capture))?;
+        shared
+            .check(result, "cuStreamEndCapture")
+            .inspect_err(|_| shared.free_capture_workspaces(capture))?;
         Ok(Captured { shared, raw, capture })
     }
 
@@ -122,7 +117,7 @@ impl Drop for Graph {
             let instance = self.instance.get_mut();
             // SAFETY: the instance is alive and this is its only owner; a launch under way still finishes.
             let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
-            free_workspaces(&self.shared, instance.capture);
+            self.shared.free_capture_workspaces(instance.capture);
         }
     }
 }
@@ -146,7 +141,8 @@ impl Graphs for GpuContext {
     fn end_capture(&self, stream: &Stream) -> Result<Graph> {
         let shared = self.bound()?;
         let captured = Captured::end(shared, stream)?;
-        let instance = self.instance(&captured).inspect_err(|_| free_workspaces(shared, captured.capture))?;
+        let failed = |_: &_| shared.free_capture_workspaces(captured.capture);
+        let instance = self.instance(&captured).inspect_err(failed)?;
         Ok(Graph { shared: Arc::clone(&self.shared), instance: Mutex::new(instance) })
     }
 
@@ -154,9 +150,9 @@ impl Graphs for GpuContext {
         let shared = self.bound()?;
         let captured = Captured::end(shared, stream)?;
         let mut instance = graph.instance.lock();
-        captured.update(instance.raw).inspect_err(|_| free_workspaces(shared, captured.capture))?;
+        captured.update(instance.raw).inspect_err(|_| shared.free_capture_workspaces(captured.capture))?;
         // Launches under way may use the old workspaces: freeing them waits for those.
-        free_workspaces(shared, std::mem::replace(&mut instance.capture, captured.capture));
+        shared.free_capture_workspaces(std::mem::replace(&mut instance.capture, captured.capture));
         Ok(())
     }
 

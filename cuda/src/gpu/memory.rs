@@ -69,8 +69,8 @@ impl HostPool {
         Ok(std::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// Takes a block back. The context is current.
-    fn free(&self, memory: *mut u8) -> Result<()> {
+    /// Takes a block back; what is to be unpinned, if no more is kept.
+    fn free(&self, memory: *mut u8) -> Result<Option<usize>> {
         let address = memory.expose_provenance();
         let mut blocks = self.0.lock();
         let bytes = blocks
@@ -78,11 +78,11 @@ impl HostPool {
             .remove(&address)
             .ok_or_else(|| DeviceError::invalid_value("not pinned memory of this context"))?;
         if blocks.cached_bytes + bytes > HOST_CACHE_BYTES_MAX {
-            return unpin(address);
+            return Ok(Some(address));
         }
         blocks.cached_bytes += bytes;
         blocks.cached.entry(bytes).or_default().push(address);
-        Ok(())
+        Ok(None)
     }
 
     /// Gives all cached memory back. The context is current.
@@ -147,9 +147,9 @@ impl Memory for GpuContext {
     }
 
     fn free(&self, address: u64) -> Result<()> {
-        self.shared.make_current()?;
         self.shared.allocations.remove(address);
-        free_device(address).map_err(|error| self.shared.remember(error))
+        self.shared.hand_over(move || free_device(address));
+        Ok(())
     }
 
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
@@ -157,8 +157,10 @@ impl Memory for GpuContext {
     }
 
     unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
-        self.shared.make_current()?;
-        self.shared.host_pool.free(memory)
+        if let Some(address) = self.shared.host_pool.free(memory)? {
+            self.shared.hand_over(move || unpin(address));
+        }
+        Ok(())
     }
 
     unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()> {

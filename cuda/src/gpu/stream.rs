@@ -68,7 +68,7 @@ impl Drop for Stream {
         if self.shared.make_current().is_ok() {
             // SAFETY: the stream is alive and this is its only owner; work that is queued on it still finishes.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
-            self.shared.workspaces.free_stream(self.id);
+            self.shared.free_stream_workspaces(self.id);
         }
     }
 }

@@ -2,9 +2,11 @@
 //! and one for each capture, because a graph uses its own whenever and wherever it is launched.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::context::Shared;
 use super::memory::{allocate_device, free_device};
 use super::stream::Stream;
 use crate::error::Result;
@@ -43,22 +45,12 @@ impl Workspaces {
         Ok(address)
     }
 
-    /// Frees what a stream used outside of captures. The context is current.
-    pub(super) fn free_stream(&self, stream: u64) {
-        self.free_where(|user| user.stream == stream && user.capture.is_none());
-    }
-
-    /// Frees what a graph used. The context is current.
-    pub(super) fn free_capture(&self, capture: u64) {
-        self.free_where(|user| user.capture == Some(capture));
-    }
-
     /// Frees everything. The context is current.
     pub(super) fn free_all(&self) {
-        self.free_where(|_| true);
+        free(self.take_where(|_| true));
     }
 
-    fn free_where(&self, goes: impl Fn(&User) -> bool) {
+    fn take_where(&self, goes: impl Fn(&User) -> bool) -> Vec<Block> {
         let mut gone = Vec::new();
         self.0.lock().retain(|user, blocks| {
             let stays = !goes(user);
@@ -67,9 +59,37 @@ impl Workspaces {
             }
             stays
         });
-        for block in gone {
-            // It waits for work that uses the block. Called in drop: nobody could be told of a failure.
-            let _ = free_device(block.address);
+        gone
+    }
+}
+
+fn free(blocks: Vec<Block>) {
+    for block in blocks {
+        // It waits for work that uses the block. Nobody could be told of a failure.
+        let _ = free_device(block.address);
+    }
+}
+
+impl Shared {
+    /// Frees what a stream used outside of captures, when its work is done.
+    pub(super) fn free_stream_workspaces(self: &Arc<Self>, stream: u64) {
+        self.free_workspaces(|user| user.stream == stream && user.capture.is_none());
+    }
+
+    /// Frees what a capture used, if there was one, when launches under way are done.
+    pub(super) fn free_capture_workspaces(self: &Arc<Self>, capture: Option<u64>) {
+        if capture.is_some() {
+            self.free_workspaces(|user| user.capture == capture);
+        }
+    }
+
+    fn free_workspaces(self: &Arc<Self>, goes: impl Fn(&User) -> bool) {
+        let gone = self.workspaces.take_where(goes);
+        if !gone.is_empty() {
+            self.hand_over(move || {
+                free(gone);
+                Ok(())
+            });
         }
     }
 }

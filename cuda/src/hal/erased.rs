@@ -15,8 +15,8 @@ use tfrt_host::DType;
 use super::{
     Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
     EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo,
-    Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions, Streams, Transfers,
-    UniqueId,
+    Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions, Streams, Teardown,
+    Transfers, UniqueId,
 };
 use crate::error::{DeviceError, Result, Status};
 
@@ -47,6 +47,8 @@ pub trait DynBackend: Send + Sync {
     fn can_access_peer(&self, from: u32, to: u32) -> Result<bool>;
     /// See [`Backend::create_context`].
     fn create_context(&self, ordinal: u32) -> Result<Box<DynContext>>;
+    /// See [`Backend::teardown`].
+    fn teardown(&self) -> &Teardown;
 }
 
 /// The backend behind one type for all.
@@ -73,6 +75,9 @@ impl<B: Backend> DynBackend for ErasedBackend<B> {
     }
     fn create_context(&self, ordinal: u32) -> Result<Box<DynContext>> {
         Ok(Box::new(ErasedContext(self.0.create_context(ordinal)?)))
+    }
+    fn teardown(&self) -> &Teardown {
+        self.0.teardown()
     }
 }
 

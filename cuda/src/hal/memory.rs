@@ -34,7 +34,8 @@ pub trait Memory: Resources {
     /// [`Status::OutOfMemory`](crate::error::Status::OutOfMemory).
     fn allocate(&self, bytes: u64) -> Result<u64>;
 
-    /// Gives back what `allocate` gave. No queued work uses it any more.
+    /// Gives back what `allocate` gave. No queued work uses it any more. It does not wait: the device may have the memory
+    /// later, when the backend's [`Teardown`](super::Teardown) has done what it was given.
     fn free(&self, address: u64) -> Result<()>;
 
     /// `bytes` (not zero) of pinned host memory, page-aligned.

@@ -2,7 +2,8 @@
 //!
 //! A backend checks nothing: the [front](crate::front) did. It is told everything by arguments, keeps no current stream
 //! and no current device, and never waits except where a method's name says so. Streams, events, modules and the like are
-//! destroyed by dropping them; dropping a stream lets the work queued on it finish.
+//! destroyed by dropping them; dropping a stream lets the work queued on it finish. Where dropping something but an event may
+//! wait for the device, the backend's [`Teardown`] says so, and the front drops it there.
 //!
 //! The same traits serve inside, with each backend's own types, and at the edge, where [`Erased`] stands for all of them
 //! ([`erase`]). Backends have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`, `blas`, `dnn`,
@@ -20,6 +21,7 @@ mod memory;
 mod memory_only;
 mod module;
 mod stream;
+mod teardown;
 
 pub use blas::{Blas, Gemm, GemmOperand, Transpose};
 pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
@@ -37,6 +39,8 @@ pub use module::{
     BufferParameter, Dim3, FunctionAttributes, Intent, LaunchConfig, Modules, PackedParameters, ParameterInfo,
 };
 pub use stream::{StreamOptions, Streams};
+pub(crate) use teardown::LetGo;
+pub use teardown::{Promised, Teardown};
 
 use crate::error::{DeviceError, Result};
 
@@ -59,6 +63,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// A context on device `ordinal` (below the count).
     fn create_context(&self, ordinal: u32) -> Result<Self::Context>;
+
+    /// Who gives the backend's resources back, always the same one.
+    fn teardown(&self) -> &Teardown;
 }
 
 /// The types of a context's resources.

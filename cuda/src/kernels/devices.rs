@@ -39,6 +39,15 @@ impl Devices {
         *platform = Some(found.clone());
         Ok(found)
     }
+
+    /// Waits until what programs dropped has been given back to the devices: before somebody looks for leaks. Blocks the
+    /// calling thread, so never call it on one that computes.
+    pub fn finish_teardown(&self) {
+        let platform = self.platform.lock().clone();
+        if let Some(platform) = platform {
+            platform.finish_teardown();
+        }
+    }
 }
 
 /// The devices a kernel sees.

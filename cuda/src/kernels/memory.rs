@@ -406,10 +406,12 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.mem.register", register_host)
         .side_effecting()
+        .blocking()
         .doc("Pins a host buffer's memory.");
     registry
         .add("tfrt_cuda.mem.unregister", unregister_host)
         .side_effecting()
+        .blocking()
         .doc("Ends the pinning of a host buffer.");
     registry
         .add("tfrt_cuda_test.copy_tensor_host_to_device", copy_tensor_host_to_device)

@@ -22,7 +22,8 @@ use crate::front::{DeviceOptions, NoopFault};
 use crate::hal::{
     Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
     EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo,
-    Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions, Streams, Transfers, UniqueId,
+    Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions, Streams, Teardown, Transfers,
+    UniqueId,
 };
 
 /// Devices that do nothing.
@@ -30,6 +31,7 @@ pub(crate) struct NoopBackend {
     devices: u32,
     memory_bytes: u64,
     faults: Arc<Faults>,
+    teardown: Teardown,
 }
 
 /// What goes wrong, over all devices.
@@ -67,7 +69,8 @@ impl NoopBackend {
     pub(crate) fn new(options: &DeviceOptions) -> Self {
         let faults = Faults { fault: options.fault, calls: AtomicU64::new(0), lost: AtomicBool::new(false) };
         let memory_bytes = if options.memory_bytes == 0 { 16 << 30 } else { options.memory_bytes };
-        Self { devices: options.devices.max(1), memory_bytes, faults: Arc::new(faults) }
+        let (devices, teardown) = (options.devices.max(1), Teardown::prompt());
+        Self { devices, memory_bytes, faults: Arc::new(faults), teardown }
     }
 }
 
@@ -99,6 +102,10 @@ impl Backend for NoopBackend {
             allocations: Mutex::default(),
             used: AtomicU64::new(0),
         })
+    }
+
+    fn teardown(&self) -> &Teardown {
+        &self.teardown
     }
 }
 

@@ -1,5 +1,6 @@
 //! Graphs.
 
+use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{Context, DeviceBuffer};
 use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
@@ -152,9 +153,15 @@ fn a_capture_that_nobody_ends(context: &Context) {
     let stream = || context.create_stream(StreamOptions::default()).unwrap();
     let (first, second) = (stream(), stream());
     let event = context.create_event(EventOptions::default()).unwrap();
+    let allocator = context.create_allocator(Options::default());
+    // Memory of the very stream that is captured: what is recorded keeps it.
+    let buffer = allocator.allocate(&first, 64, "test").unwrap();
     first.begin_capture().unwrap();
+    first.set(&buffer, 0, Pattern::U8(1), 64).unwrap();
     event.record(&first).unwrap();
     second.wait(&event).unwrap();
-    drop((first, second, event));
+    second.set(&buffer, 0, Pattern::U8(2), 64).unwrap();
+    drop((first, second, event, allocator, buffer));
+    context.device().finish_teardown();
     assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
 }

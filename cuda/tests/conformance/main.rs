@@ -43,6 +43,8 @@ fn skips(backend: &str) -> Skips {
             ("memory/contents_stay_by_the_page", NO_BYTES),
             ("memory/host_kernels", NO_BYTES),
             ("memory/host_access_in_flight_is_an_error", NO_TIME),
+            ("memory/drops_in_flight_do_not_wait", NO_TIME),
+            ("memory/requests_wait_for_what_is_given_back", NO_TIME),
             ("events/order_streams", NO_BYTES),
             ("events/not_reached_before_work", NO_TIME),
             ("events/completion_does_not_block", NO_TIME),

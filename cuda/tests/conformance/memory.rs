@@ -1,10 +1,14 @@
 //! Memory and copies.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
 use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Context, DeviceBuffer};
+use tfrt_cuda::front::{Context, DeviceBuffer, LiveCounts};
 use tfrt_cuda::hal::{EventOptions, Intent, Pattern, StreamOptions};
 use tfrt_host::ErrorCode;
+use tfrt_host::work_queue::{ConcurrentWorkQueue, MultiThreadedWorkQueue, Task};
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, elements, fails, function, host, wait, zeros};
@@ -29,6 +33,8 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
     ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
     ("memory/nothing_leaks", nothing_leaks),
+    ("memory/drops_in_flight_do_not_wait", drops_in_flight_do_not_wait),
+    ("memory/requests_wait_for_what_is_given_back", requests_wait_for_what_is_given_back),
     ("memory/holes_make_a_block_by_the_page", holes_make_a_block_by_the_page),
     ("memory/contents_stay_by_the_page", contents_stay_by_the_page),
 ];
@@ -311,7 +317,7 @@ fn out_of_memory_is_an_error(context: &Context) {
 }
 
 fn nothing_leaks(context: &Context) {
-    assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+    assert_eq!(context.live(), LiveCounts::default());
     {
         let bench = Bench::new(context);
         let buffer = bench.buffer(64);
@@ -322,7 +328,83 @@ fn nothing_leaks(context: &Context) {
         bench.stream.synchronize().unwrap();
         drop(buffer);
     }
-    assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+    assert_eq!(context.live(), LiveCounts::default());
+}
+
+/// Does something on the one thread that computes for a host, and waits for its end.
+fn on_a_compute_thread(body: impl FnOnce() + Send + 'static) {
+    let queue = MultiThreadedWorkQueue::new(1, 1).unwrap();
+    let (done, ended) = mpsc::channel::<()>();
+    queue.add_task(Task::new(move || {
+        body();
+        drop(done);
+    }));
+    assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected));
+    assert!(queue.take_panics().is_empty());
+}
+
+/// Whoever drops the last handle of what work in flight uses goes on at once, be it the only thread that can let the work
+/// finish. When the work is done, everything is given back and everybody told.
+fn drops_in_flight_do_not_wait(context: &Context) {
+    let device = context.device().clone();
+    let (own, on_context) = (device.create_context().unwrap(), context.clone());
+    device.finish_teardown();
+    let free_bytes = |context: &Context| context.memory_info().map(|info| info.free).ok();
+    let free_before = free_bytes(context);
+    let (tell, told) = mpsc::channel();
+    on_a_compute_thread(move || {
+        let gates: Vec<_> = [on_context, own]
+            .into_iter()
+            .map(|context| {
+                let bench = Bench::new(&context);
+                let second = context.create_stream(StreamOptions::default()).unwrap();
+                let (a, b) = (bench.upload(&[7u8; 4096]), bench.upload(&[0u8; 4096]));
+                let result = zeros(4096);
+                let (open, closed) = mpsc::channel::<()>();
+                bench.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+                bench.stream.copy((&b, 0), (&a, 0), 4096, false).unwrap();
+                let event = context.create_event(EventOptions::default()).unwrap();
+                event.record(&bench.stream).unwrap();
+                second.wait(&event).unwrap();
+                let copy = second.copy_to_host(&result, 0, &b, 0, 4096).unwrap();
+                let tell = tell.clone();
+                copy.when_done(Box::new(move |done| {
+                    tell.send((done, elements::<u8>(&result))).unwrap();
+                }))
+                .unwrap();
+                open
+            })
+            .collect();
+        drop(gates);
+    });
+    for _ in 0..2 {
+        let (done, bytes) = told.recv_timeout(Duration::from_secs(60)).unwrap();
+        done.unwrap();
+        assert_eq!(bytes, [7; 4096]);
+    }
+    device.finish_teardown();
+    assert_eq!(context.live(), LiveCounts::default());
+    assert_eq!(free_bytes(context), free_before);
+}
+
+/// Memory of an allocator that is gone comes back late; a request that needs it waits instead of failing.
+fn requests_wait_for_what_is_given_back(context: &Context) {
+    let Ok(total) = context.memory_info().map(|info| info.total) else { return };
+    let most = total as i64 / 5 * 3;
+    let bench = Bench::new(context);
+    let large = bench.allocator.allocate(&bench.stream, most, "first").unwrap();
+    let (open, closed) = mpsc::channel::<()>();
+    bench.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+    drop((large, bench));
+    let second = Bench::new(context);
+    let (tell, told) = mpsc::channel();
+    second
+        .allocator
+        .allocate_with(&second.stream, most, "second", move |granted| tell.send(granted).unwrap());
+    assert!(told.try_recv().is_err(), "the first is in flight");
+    drop(open);
+    let granted = told.recv_timeout(Duration::from_secs(60)).unwrap().unwrap();
+    assert_eq!(granted.len() as i64, most);
 }
 
 /// Bytes of a block of [`eight_blocks`]: two of the usual pages.

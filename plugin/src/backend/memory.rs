@@ -256,7 +256,13 @@ impl Memory for PluginContext {
     fn free(&self, address: u64) -> Result<()> {
         let allocation = self.device.allocations.write().remove(&address);
         let allocation = allocation.ok_or_else(|| DeviceError::invalid_value("not memory of this device"))?;
-        self.device.deallocate(&allocation);
+        if self.is_cached() {
+            // Such an allocator is made to be called often.
+            self.device.deallocate(&allocation);
+        } else {
+            let device = self.device.clone();
+            self.teardown.hand_over(move || device.deallocate(&allocation));
+        }
         Ok(())
     }
 

@@ -20,7 +20,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{Backend, Context, DeviceProperties, Dim3, MemoryOnly, Resources};
+use tfrt_cuda::hal::{Backend, Context, DeviceProperties, Dim3, MemoryOnly, Resources, Teardown};
 
 use crate::load::{Devices, Source};
 use device::Device;
@@ -29,13 +29,15 @@ use device::Device;
 pub(crate) struct PluginBackend {
     made: Arc<Devices>,
     devices: Vec<Arc<Device>>,
+    teardown: Teardown,
 }
 
 impl PluginBackend {
     pub(crate) fn new(made: Arc<Devices>) -> Self {
         let devices =
             (0..made.handles.len()).map(|index| Arc::new(Device::new(made.clone(), index))).collect();
-        Self { made, devices }
+        // What a plug-in's functions wait for is not known.
+        Self { made, devices, teardown: Teardown::waiting() }
     }
 
     fn device(&self, ordinal: u32) -> Result<&Arc<Device>> {
@@ -93,13 +95,18 @@ impl Backend for PluginBackend {
     }
 
     fn create_context(&self, ordinal: u32) -> Result<PluginContext> {
-        Ok(PluginContext { device: self.device(ordinal)?.clone() })
+        Ok(PluginContext { device: self.device(ordinal)?.clone(), teardown: self.teardown.clone() })
+    }
+
+    fn teardown(&self) -> &Teardown {
+        &self.teardown
     }
 }
 
 /// A context: the device, which all its contexts share.
 pub(crate) struct PluginContext {
     device: Arc<Device>,
+    teardown: Teardown,
 }
 
 impl Resources for PluginContext {

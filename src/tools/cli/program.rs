@@ -14,6 +14,7 @@ use tfrt_cuda::{
     allocator::write_timeline,
     checker::Checker,
     front::{Choice, DeviceOptions, MemoryTimeline},
+    kernels::Devices,
 };
 use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, FunctionRef, RequestContext, ResourceContext, work_queue,
@@ -222,6 +223,10 @@ impl Session {
     pub(super) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
         let mut errors = std::mem::take(&mut *self.errors.lock());
         errors.extend(results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone()));
+        if self.checker.is_some() {
+            // What is still on its way back has not leaked.
+            Devices::of(self.runtime.host()).finish_teardown();
+        }
         let found = self.checker.iter().flat_map(|checker| checker.finish());
         errors.extend(found.map(|report| report.to_diagnostic()));
         let panics = self.runtime.host().work_queue().take_panics();

@@ -1,6 +1,7 @@
 //! A device whose streams run when told to, one piece of work at a time, and which notices when memory is used by two.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
@@ -279,6 +280,13 @@ impl Backing for Simulated {
             assert!(self.step_all() || self.state.lock().fences[*fence], "streams wait for each other");
         }
         Ok(())
+    }
+
+    fn afterwards(&self, fences: Vec<Arc<usize>>, job: Callback) {
+        for fence in fences {
+            drop(self.synchronize(&fence));
+        }
+        job();
     }
 
     fn when_reached(&self, fence: &usize, then: Callback) {

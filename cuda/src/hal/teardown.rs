@@ -1,0 +1,294 @@
+//! Giving back what may have to wait for the device, on a thread that may wait.
+//!
+//! Freeing memory, unloading a module, closing a library or a context: a driver may finish queued work first, and work may
+//! need the very thread that lets go before it can finish. So whoever drops the last handle of something hands it over
+//! here and goes on. One thread for each backend takes what was handed over, in that order; it ends when there is nothing,
+//! and begins again.
+//!
+//! Nothing is handed over here that waits for anything but the device: one job waits for another's memory at most.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+/// Something to be done on the thread.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// How long the thread waits for more before it ends.
+const LINGER: Duration = Duration::from_millis(50);
+
+thread_local! {
+    /// Whether this thread is one of those that others wait for here.
+    static SERVES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Who gives a backend's resources back. Cloning shares it.
+#[derive(Clone)]
+pub struct Teardown {
+    shared: Arc<Shared>,
+    /// Whether dropping a resource of the backend's may wait.
+    drops_wait: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    has_thread: bool,
+    /// Jobs that are not done, and promises of jobs.
+    outstanding: usize,
+    /// Whoever wants to know that something was given back.
+    watchers: Vec<Job>,
+}
+
+/// A job that is still to be handed over: whoever waits for all of them waits for it. Ends when dropped.
+pub struct Promised(Teardown);
+
+impl Teardown {
+    /// For a backend of which dropping a resource may wait for queued work.
+    pub fn waiting() -> Self {
+        Self { shared: Arc::default(), drops_wait: true }
+    }
+
+    /// For a backend whose resources are gone as soon as they are dropped.
+    pub fn prompt() -> Self {
+        Self { drops_wait: false, ..Self::waiting() }
+    }
+
+    /// Does `job` on the thread, after all that was handed over before. If the system gives no thread, here and now.
+    pub fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
+        let mut state = self.shared.state.lock();
+        state.outstanding += 1;
+        state.jobs.push_back(Box::new(job));
+        if state.has_thread {
+            self.shared.changed.notify_all();
+            return;
+        }
+        state.has_thread = true;
+        drop(state);
+        let shared = self.shared.clone();
+        let spawned = std::thread::Builder::new().name("tfrt-teardown".to_owned()).spawn(move || {
+            Self::serve_on_this_thread();
+            shared.work(LINGER);
+        });
+        if spawned.is_err() {
+            self.shared.work(Duration::ZERO);
+        }
+    }
+
+    /// Drops a resource of the backend's: here if that never waits, else on the thread.
+    pub fn let_go<T: Send + 'static>(&self, resource: T) {
+        if self.drops_wait {
+            self.hand_over(move || drop(resource));
+        }
+    }
+
+    /// Says that a job will be handed over later.
+    pub fn promise(&self) -> Promised {
+        self.shared.state.lock().outstanding += 1;
+        Promised(self.clone())
+    }
+
+    /// Whether something is still to be given back.
+    pub fn is_busy(&self) -> bool {
+        self.shared.state.lock().outstanding > 0
+    }
+
+    /// Calls `then` when something more was given back; at once if there is nothing to wait for.
+    pub fn when_progressed(&self, then: impl FnOnce() + Send + 'static) {
+        let mut state = self.shared.state.lock();
+        if state.outstanding > 0 {
+            state.watchers.push(Box::new(then));
+            return;
+        }
+        drop(state);
+        then();
+    }
+
+    /// Waits until everything that was handed over or promised is done. Blocks the calling thread, so never call it on
+    /// one that computes; on a thread that gives things back itself, it does nothing.
+    pub fn finish(&self) {
+        if SERVES.get() {
+            return;
+        }
+        let mut state = self.shared.state.lock();
+        while state.outstanding > 0 {
+            self.shared.changed.wait(&mut state);
+        }
+    }
+
+    /// As [`Teardown::finish`] for what was handed over, without what is promised.
+    pub(crate) fn finish_handed_over(&self) {
+        if SERVES.get() || !self.is_busy() {
+            return;
+        }
+        let (done, wait) = mpsc::channel::<()>();
+        self.hand_over(move || drop(done));
+        // Nothing is sent: the sender goes when its turn comes.
+        let _ = wait.recv();
+    }
+
+    /// Makes the calling thread one of those that others may wait for in [`Teardown::finish`], and that never wait there.
+    pub(crate) fn serve_on_this_thread() {
+        SERVES.set(true);
+    }
+}
+
+impl Shared {
+    /// Does what is handed over, until for so long there is nothing.
+    fn work(&self, linger: Duration) {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                // A job that panics is done as well, and has nobody to tell.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+                self.end_one();
+                state = self.state.lock();
+            } else if (linger.is_zero() || self.changed.wait_for(&mut state, linger).timed_out())
+                && state.jobs.is_empty()
+            {
+                state.has_thread = false;
+                return;
+            }
+        }
+    }
+
+    /// One job less; tells those who wait for something to be given back.
+    fn end_one(&self) {
+        let watchers = {
+            let mut state = self.state.lock();
+            state.outstanding -= 1;
+            std::mem::take(&mut state.watchers)
+        };
+        self.changed.notify_all();
+        for watcher in watchers {
+            watcher();
+        }
+    }
+}
+
+impl Drop for Promised {
+    fn drop(&mut self) {
+        self.0.shared.end_one();
+    }
+}
+
+impl fmt::Debug for Teardown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outstanding = self.shared.state.lock().outstanding;
+        f.debug_struct("Teardown").field("outstanding", &outstanding).finish_non_exhaustive()
+    }
+}
+
+/// A resource that is [let go of](Teardown::let_go) when this is dropped.
+pub(crate) struct LetGo<T: Send + 'static> {
+    resource: Option<T>,
+    teardown: Teardown,
+}
+
+impl<T: Send + 'static> LetGo<T> {
+    pub(crate) fn new(resource: T, teardown: &Teardown) -> Self {
+        Self { resource: Some(resource), teardown: teardown.clone() }
+    }
+}
+
+impl<T: Send + 'static> Deref for LetGo<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.resource {
+            Some(resource) => resource,
+            None => unreachable!("it is taken when this is dropped, and not before"),
+        }
+    }
+}
+
+impl<T: Send + 'static> Drop for LetGo<T> {
+    fn drop(&mut self) {
+        if let Some(resource) = self.resource.take() {
+            self.teardown.let_go(resource);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn jobs_are_done_elsewhere_and_in_order() {
+        let teardown = Teardown::waiting();
+        let (open, closed) = channel::<()>();
+        let (log, done) = channel();
+        // The first cannot end before this thread goes on.
+        teardown.hand_over(move || assert!(closed.recv().is_err()));
+        for number in 0..10 {
+            let log = log.clone();
+            teardown.hand_over(move || log.send((number, std::thread::current().id())).unwrap());
+        }
+        assert!(teardown.is_busy());
+        drop(open);
+        teardown.finish();
+        let done: Vec<_> = done.try_iter().collect();
+        assert_eq!(done.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        assert!(done.iter().all(|(_, thread)| *thread != std::thread::current().id()));
+    }
+
+    #[test]
+    fn the_end_waits_for_promises_and_watchers_hear_of_progress() {
+        let teardown = Teardown::waiting();
+        let (told, heard) = channel();
+        let at_once = told.clone();
+        teardown.when_progressed(move || at_once.send("nothing to wait for").unwrap());
+        assert_eq!(heard.try_recv(), Ok("nothing to wait for"));
+        let promised = teardown.promise();
+        teardown.when_progressed(move || told.send("given back").unwrap());
+        assert!(heard.try_recv().is_err());
+        let waiter = std::thread::spawn({
+            let teardown = teardown.clone();
+            move || teardown.finish()
+        });
+        teardown.clone().hand_over(move || drop(promised));
+        waiter.join().unwrap();
+        assert_eq!(heard.recv(), Ok("given back"));
+        // What is handed over by a job is waited for too, and a job may ask for the end without waiting for itself.
+        let inner = teardown.clone();
+        teardown.hand_over(move || {
+            inner.finish();
+            inner.hand_over(|| ());
+        });
+        teardown.finish();
+        assert!(!teardown.is_busy());
+    }
+
+    #[test]
+    fn resources_go_here_only_if_that_never_waits() {
+        struct Tells(std::sync::mpsc::Sender<std::thread::ThreadId>);
+        impl Drop for Tells {
+            fn drop(&mut self) {
+                self.0.send(std::thread::current().id()).unwrap();
+            }
+        }
+        let here = std::thread::current().id();
+        for (teardown, is_here) in [(Teardown::prompt(), true), (Teardown::waiting(), false)] {
+            let (sender, receiver) = channel();
+            drop(LetGo::new(Tells(sender), &teardown));
+            teardown.finish();
+            assert_eq!(receiver.recv().unwrap() == here, is_here);
+        }
+    }
+}
