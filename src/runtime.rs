@@ -11,7 +11,7 @@ use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_host::{
     AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry, MappedFile,
     RequestContext, ResourceContext,
-    allocator::{HostAllocator, SystemAllocator},
+    allocator::{HostAllocator, RecyclingAllocator, SystemAllocator},
     library::load_kernel_library,
     work_queue::{self, ConcurrentWorkQueue},
 };
@@ -41,7 +41,7 @@ impl Default for RuntimeBuilder {
     fn default() -> Self {
         Self {
             work_queue: None,
-            allocator: Arc::new(SystemAllocator),
+            allocator: Arc::new(RecyclingAllocator::new(SystemAllocator)),
             output: Box::new(std::io::stdout()),
             handler: None,
             registrations: vec![Box::new(register_kernels)],
@@ -59,7 +59,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Takes memory for tensors and buffers from this allocator.
+    /// Takes memory for tensors and buffers from this allocator: [`RecyclingAllocator`] if nothing else is said.
     pub fn allocator(mut self, allocator: Arc<dyn HostAllocator>) -> Self {
         self.allocator = allocator;
         self

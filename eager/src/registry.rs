@@ -68,12 +68,20 @@ impl CpuCall<'_> {
         self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
     }
 
-    /// A tensor for a result, its elements not set.
+    /// A tensor for a result, its elements zero.
     ///
     /// # Errors
     /// OutOfMemory.
     pub fn allocate(&self, index: usize) -> Result<DenseHostTensor, Diagnostic> {
         DenseHostTensor::allocate(self.result(index)?.clone(), self.cx.host().allocator())
+    }
+
+    /// A tensor for a result, whose elements may be anything: for ops that set all of them.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn allocate_unset(&self, index: usize) -> Result<DenseHostTensor, Diagnostic> {
+        DenseHostTensor::allocate_unset(self.result(index)?.clone(), self.cx.host().allocator())
     }
 
     /// An argument's memory for a result, if nobody else can see it and it has the right size: the op may then read the

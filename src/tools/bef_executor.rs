@@ -36,7 +36,8 @@ FILE is the BEF file; '-' or nothing reads it from standard input.
   --functions=NAME,...          run these functions, in this order, instead of all
   --test_init_function=NAME     run this function first, if there is one of this name
   --work_queue_type=TYPE        s (default), mstd, mstd:THREADS
-  --host_allocator_type=TYPE    leak_check_allocator (default), malloc, profiled_allocator, test_fixed_size_1k
+  --host_allocator_type=TYPE    leak_check_allocator (default), malloc, profiled_allocator, recycling_allocator,
+                                test_fixed_size_1k
   --device=DEVICE               auto (default), cpu, cuda, cuda:NUMBER, noop
   --cpu_devices=NUMBER          how many CPU devices there are (default 1)
   --shared_libs=PATH,...        load kernels from shared libraries
@@ -197,6 +198,7 @@ fn read(file: &str, console: &mut Console) -> Result<MappedFile, String> {
 fn allocator_title(kind: HostAllocatorKind) -> &'static str {
     match kind {
         HostAllocatorKind::Malloc => "malloc",
+        HostAllocatorKind::Recycling => "recycling allocator based on malloc",
         HostAllocatorKind::TestFixedSize1k => "fixed size malloc",
         HostAllocatorKind::Profiled => "profiled allocator based on malloc",
         HostAllocatorKind::LeakCheck => "memory leak check allocator",

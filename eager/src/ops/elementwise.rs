@@ -46,7 +46,7 @@ pub(super) fn unary<A: Element, B: Element>(
 ) -> Computed {
     let [x] = call.dense()?;
     let (count, x) = (x.num_elements(), x.read_owned::<A>(me)?);
-    compute(call, me, call.allocate(0)?, (count, 1, COST), move |range, out| {
+    compute(call, me, call.allocate_unset(0)?, (count, 1, COST), move |range, out| {
         map_into(out, &x[range], &f);
         Ok(())
     })
@@ -88,7 +88,7 @@ pub(super) fn combine_two<A: Element, B: Element, O: Element>(
         let value = f(left.value()?, right.value()?);
         return Ok(ScalarHostTensor::new(call.result(0)?.shape.clone(), value).into());
     }
-    let out = call.allocate(0)?;
+    let out = call.allocate_unset(0)?;
     let count = out.num_elements();
     // The shape of a scalar tensor may be all that the result has of some dimension.
     let spread = |tensor: &HostTensor, other: &HostTensor| match tensor {

@@ -41,6 +41,10 @@ unsafe impl<A: HostAllocator> HostAllocator for FailingAllocator<A> {
         if self.refuses() { None } else { self.inner.allocate_zeroed(layout) }
     }
 
+    fn allocate_unset(&self, layout: Layout) -> Option<NonNull<u8>> {
+        if self.refuses() { None } else { self.inner.allocate_unset(layout) }
+    }
+
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         // SAFETY: the caller's promise; the block came from `inner`.
         unsafe { self.inner.deallocate(block, layout) };

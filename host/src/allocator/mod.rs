@@ -1,12 +1,13 @@
 //! Host memory: the [`HostAllocator`] trait and the allocators that come with the runtime.
 //!
-//! An allocator hands out raw blocks and takes them back; it never aborts when memory is short, never initializes
-//! what it hands out unless asked to, and never prints: reports and messages go to whoever asks for them.
+//! An allocator hands out raw blocks and takes them back; it never aborts when memory is short, and never prints: reports
+//! and messages go to whoever asks for them.
 #![expect(unsafe_code, reason = "raw blocks of memory are what this module deals in")]
 
 mod failing;
 mod fixed_size;
 mod profiled;
+mod recycling;
 mod report;
 
 use std::alloc::{self, Layout};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 pub use failing::FailingAllocator;
 pub use fixed_size::FixedSizeAllocator;
 pub use profiled::{LeakCheckAllocator, ProfiledAllocator};
+pub use recycling::RecyclingAllocator;
 pub use report::{AllocatorReport, SizeClass};
 
 /// Takes the messages of an allocator that has something to say, one line each, without a line end.
@@ -28,7 +30,8 @@ pub type MessageSink = Arc<dyn Fn(&str) + Send + Sync>;
 /// # Safety
 /// A block that an implementation hands out has at least `layout.size()` bytes, is aligned to `layout.align()`, is
 /// readable and writable, and is nobody else's until it is given back; [`HostAllocator::allocate_zeroed`] hands it out
-/// filled with zeros. Safe code ([`crate::host_buffer::HostBuffer`]) relies on it.
+/// filled with zeros, and [`HostAllocator::allocate_unset`] with all bytes initialized. Safe code
+/// ([`crate::host_buffer::HostBuffer`]) relies on it.
 pub unsafe trait HostAllocator: Send + Sync {
     /// A block for `layout`, with arbitrary contents. `None` when there is no memory for it. A layout of size zero
     /// is fine: the block then has no bytes.
@@ -40,6 +43,12 @@ pub unsafe trait HostAllocator: Send + Sync {
         // SAFETY: `allocate` returned a block of `layout.size()` writable bytes that nobody else knows yet.
         unsafe { block.write_bytes(0, layout.size()) };
         Some(block)
+    }
+
+    /// As [`HostAllocator::allocate`], with every byte initialized, to whatever costs least: for whoever overwrites all of
+    /// them.
+    fn allocate_unset(&self, layout: Layout) -> Option<NonNull<u8>> {
+        self.allocate_zeroed(layout)
     }
 
     /// Takes a block back.
@@ -97,6 +106,8 @@ unsafe impl HostAllocator for SystemAllocator {
 pub enum HostAllocatorKind {
     /// [`SystemAllocator`].
     Malloc,
+    /// [`RecyclingAllocator`] over the system's.
+    Recycling,
     /// [`FixedSizeAllocator`] of 1,024 bytes.
     TestFixedSize1k,
     /// [`ProfiledAllocator`] over the system's.
@@ -107,12 +118,14 @@ pub enum HostAllocatorKind {
 
 impl HostAllocatorKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Malloc, Self::TestFixedSize1k, Self::Profiled, Self::LeakCheck];
+    pub const ALL: [Self; 5] =
+        [Self::Malloc, Self::Recycling, Self::TestFixedSize1k, Self::Profiled, Self::LeakCheck];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Malloc => "malloc",
+            Self::Recycling => "recycling_allocator",
             Self::TestFixedSize1k => "test_fixed_size_1k",
             Self::Profiled => "profiled_allocator",
             Self::LeakCheck => "leak_check_allocator",
@@ -123,6 +136,7 @@ impl HostAllocatorKind {
     pub fn create(self, sink: MessageSink) -> Arc<dyn HostAllocator> {
         match self {
             Self::Malloc => Arc::new(SystemAllocator),
+            Self::Recycling => Arc::new(RecyclingAllocator::new(SystemAllocator)),
             Self::TestFixedSize1k => Arc::new(FixedSizeAllocator::new(1024, sink, SystemAllocator)),
             Self::Profiled => Arc::new(ProfiledAllocator::new(SystemAllocator)),
             Self::LeakCheck => Arc::new(LeakCheckAllocator::new(SystemAllocator)),
@@ -204,8 +218,8 @@ mod tests {
         let error = "jemalloc".parse::<HostAllocatorKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "unknown host allocator `jemalloc`; there are malloc, test_fixed_size_1k, profiled_allocator, \
-             leak_check_allocator"
+            "unknown host allocator `jemalloc`; there are malloc, recycling_allocator, test_fixed_size_1k, \
+             profiled_allocator, leak_check_allocator"
         );
     }
 

@@ -80,6 +80,10 @@ unsafe impl<A: HostAllocator> HostAllocator for ProfiledAllocator<A> {
         self.count(layout, self.inner.allocate_zeroed(layout))
     }
 
+    fn allocate_unset(&self, layout: Layout) -> Option<NonNull<u8>> {
+        self.count(layout, self.inner.allocate_unset(layout))
+    }
+
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         self.allocations_current.fetch_sub(1, Ordering::Relaxed);
         self.bytes_current.fetch_sub(layout.size() as u64, Ordering::Relaxed);
@@ -133,6 +137,10 @@ unsafe impl<A: HostAllocator> HostAllocator for LeakCheckAllocator<A> {
 
     fn allocate_zeroed(&self, layout: Layout) -> Option<NonNull<u8>> {
         self.follow(layout, self.counted.allocate_zeroed(layout))
+    }
+
+    fn allocate_unset(&self, layout: Layout) -> Option<NonNull<u8>> {
+        self.follow(layout, self.counted.allocate_unset(layout))
     }
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {

@@ -104,7 +104,23 @@ impl HostBuffer {
         Some(unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) })
     }
 
-    /// As [`HostBuffer::allocate`], but without the cost of the zeros: the bytes are arbitrary.
+    /// As [`HostBuffer::allocate`], but without the cost of the zeros where the allocator has memory that was used before:
+    /// the bytes may be anything. For whoever overwrites all of them; builds with debug assertions put there what does not
+    /// go unnoticed (NaN in floating-point numbers).
+    pub fn allocate_unset(size: usize, align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
+        let (layout, offset) = block_layout(size, align)?;
+        let block = allocator.allocate_unset(layout)?;
+        // SAFETY: the block is ours, fits the layout, and all its bytes are initialized.
+        let mut buffer = unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) };
+        if cfg!(debug_assertions)
+            && let Some(bytes) = buffer.get_mut()
+        {
+            bytes.fill(0xff);
+        }
+        Some(buffer)
+    }
+
+    /// As [`HostBuffer::allocate`], but the bytes are not initialized.
     ///
     /// # Safety
     /// Every byte is written through [`HostBuffer::as_ptr`] before anything reads it or takes a guard.

@@ -41,6 +41,21 @@ impl DenseHostTensor {
         Ok(Self { metadata, buffer })
     }
 
+    /// As [`DenseHostTensor::allocate`], but the elements may be anything: for results, all of which are written. (Booleans
+    /// are false, as not every byte is one.)
+    ///
+    /// # Errors
+    /// As [`DenseHostTensor::allocate`].
+    pub fn allocate_unset(metadata: TensorMetadata, allocator: &SharedAllocator) -> Result<Self, Diagnostic> {
+        if metadata.dtype == DType::I1 {
+            return Self::allocate(metadata, allocator);
+        }
+        let size = metadata.size_bytes()?;
+        let buffer = HostBuffer::allocate_unset(size, element_align(metadata.dtype), allocator)
+            .ok_or_else(|| out_of_memory(&metadata))?;
+        Ok(Self { metadata, buffer })
+    }
+
     /// A tensor over the bytes of `buffer`, shared with whoever else holds it.
     ///
     /// # Errors
@@ -324,6 +339,15 @@ mod tests {
         alias.write::<i32>(&WRITER).unwrap()[4] = 9;
         assert_eq!(*tensor.read::<i32>(&READER).unwrap(), [0, 0, 0, 0, 9, 0]);
         assert_eq!((tensor.num_elements(), tensor.size_bytes()), (6, 24));
+    }
+
+    #[test]
+    fn unset_elements_are_elements_and_show_in_tests() {
+        let unset =
+            |dtype| DenseHostTensor::allocate_unset(TensorMetadata::new(dtype, [3]), &system()).unwrap();
+        assert_eq!(*unset(DType::I1).read::<bool>(&READER).unwrap(), [false; 3]);
+        let floats = unset(DType::F32);
+        assert!(!cfg!(debug_assertions) || floats.read::<f32>(&READER).unwrap().iter().all(|x| x.is_nan()));
     }
 
     #[test]

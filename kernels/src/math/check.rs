@@ -50,12 +50,13 @@ pub(super) fn same_extent(
     )))
 }
 
-/// A dense tensor for a result.
+/// A dense tensor for a result, all of whose elements a plan writes.
 pub(super) fn allocate<T: Element>(
     dims: &[usize],
     cx: &ExecutionContext,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    DenseHostTensor::allocate(TensorMetadata::new(T::DTYPE, TensorShape::new(dims)?), cx.host().allocator())
+    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(dims)?);
+    DenseHostTensor::allocate_unset(metadata, cx.host().allocator())
 }
 
 /// `same` or `valid`, in any case of letters.
