@@ -62,6 +62,14 @@ pub trait ConcurrentWorkQueue: Send + Sync {
     /// from within a task.
     fn quiesce(&self);
 
+    /// A loop over tasks begins that keeps the queue's threads busy. While there is one, queues with threads of their own
+    /// leave the tasks to these, so that threads that wait do not compete with them for the cores, and let them look longer
+    /// for more to do before they sleep: loops tend to follow one another.
+    fn begin_loop(&self) {}
+
+    /// A loop that [`ConcurrentWorkQueue::begin_loop`] announced has ended.
+    fn end_loop(&self) {}
+
     /// How many compute tasks run at once: into how many pieces it pays to split work.
     fn parallelism(&self) -> usize;
 

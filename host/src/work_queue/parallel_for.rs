@@ -18,9 +18,9 @@ use parking_lot::Mutex;
 
 use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
 
-/// Blocks a thread gets, so that a thread that is late or slow leaves its share to others without the blocks becoming
-/// too small to pay.
-const BLOCKS_PER_THREAD: usize = 4;
+/// Blocks a thread gets at least, so that a thread that is late or slow leaves its share to others without the blocks
+/// becoming too small to pay.
+const BLOCKS_PER_THREAD: usize = 16;
 
 /// Looks at the last blocks of a scoped loop before its thread sleeps until they are done: a few microseconds, about
 /// what sleeping and waking would cost.
@@ -33,7 +33,7 @@ fn blocks(queue: &dyn ConcurrentWorkQueue, total: usize, block_min: usize) -> (u
     if threads == 1 {
         return (total, usize::from(total != 0));
     }
-    let size = total.div_ceil(threads * BLOCKS_PER_THREAD).max(block_min).max(1);
+    let size = (total / (threads * BLOCKS_PER_THREAD)).max(block_min).max(1);
     (size, total.div_ceil(size))
 }
 
@@ -57,6 +57,7 @@ pub fn parallel_for(
         total,
         block_size,
         done: Mutex::new((None, Some(Box::new(done)))),
+        _under_way: (blocks > 1).then(|| UnderWay::new(queue)),
     });
     if blocks != 0 {
         Blocks { shared, range: 0..blocks }.run();
@@ -71,6 +72,24 @@ struct Loop {
     block_size: usize,
     /// The first panic, and whom to tell.
     done: Mutex<(Option<TaskPanic>, Option<Done>)>,
+    /// Dropped after `done` was called, as what follows may well be a loop too.
+    _under_way: Option<UnderWay>,
+}
+
+/// A loop of which the queue knows.
+struct UnderWay(Arc<dyn ConcurrentWorkQueue>);
+
+impl UnderWay {
+    fn new(queue: &Arc<dyn ConcurrentWorkQueue>) -> Self {
+        queue.begin_loop();
+        Self(queue.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.end_loop();
+    }
 }
 
 impl Drop for Loop {

@@ -5,9 +5,11 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
+use crossbeam_utils::CachePadded;
 
 use super::super::panics::Panics;
 use super::super::{Latch, Task};
@@ -26,6 +28,10 @@ const FAIRNESS_INTERVAL: u32 = 61;
 /// time, then giving the core to whoever else wants it.
 const SPIN_ROUNDS: u32 = 6;
 const YIELD_ROUNDS: u32 = 2;
+
+/// How often a worker goes through these rounds while a loop is under way: in all some 200 µs. Waking it would take a good
+/// part of what the next loop's first tasks do.
+const ROUNDS_IN_LOOPS: u32 = 64;
 
 thread_local_cell! {
     /// As which participant of which queue this thread runs right now.
@@ -48,6 +54,8 @@ pub(super) struct Core {
     quiet: Quiet,
     panics: Panics,
     shutdown: std::sync::atomic::AtomicBool,
+    /// Loops under way.
+    loops: CachePadded<AtomicUsize>,
     /// The places for waiting threads that nobody takes at the moment. Their deques are empty.
     guests: parking_lot::Mutex<Vec<Local>>,
 }
@@ -119,6 +127,7 @@ impl Core {
             quiet: Quiet::new(workers + GUESTS),
             panics: Panics::default(),
             shutdown: std::sync::atomic::AtomicBool::new(false),
+            loops: CachePadded::default(),
             guests: parking_lot::Mutex::new(guests),
         };
         (core, locals)
@@ -165,6 +174,25 @@ impl Core {
         self.sleep.notify();
     }
 
+    pub(super) fn begin_loop(&self) {
+        self.loops.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn end_loop(&self) {
+        self.loops.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether a loop is under way. Nothing but speed depends on when it is seen.
+    fn has_loops(&self) -> bool {
+        self.loops.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether the participant is a waiting thread that should leave the cores to the workers.
+    #[inline]
+    fn leaves_work(&self, local: &Local) -> bool {
+        local.number >= self.workers && self.has_loops()
+    }
+
     pub(super) fn shut_down(&self) {
         self.shutdown.store(true, std::sync::atomic::Ordering::Release);
         self.sleep.unpark_all();
@@ -187,7 +215,11 @@ impl Core {
     pub(super) fn participate(&self, local: &Local, until: Until<'_>) {
         let _entered = Entered::new(self, local);
         loop {
-            while let Some(task) = self.next(local) {
+            loop {
+                if self.leaves_work(local) {
+                    return self.rest(local, until);
+                }
+                let Some(task) = self.next(local) else { break };
                 self.run(local, task);
                 if self.is_met_early(until) {
                     return self.announce(local);
@@ -206,11 +238,17 @@ impl Core {
 
     /// Looks for a task everywhere and sleeps while there is none. `None` when the condition is met.
     fn search(&self, local: &Local, until: Until<'_>) -> Option<Task> {
+        let mut rounds = 0;
         loop {
             for round in 0..SPIN_ROUNDS + YIELD_ROUNDS {
                 if self.is_met(until) {
                     self.announce(local);
                     self.sleep.leave(|| self.is_work_visible());
+                    return None;
+                }
+                if self.leaves_work(local) {
+                    self.sleep.leave(|| self.is_work_visible());
+                    self.rest(local, until);
                     return None;
                 }
                 if let Some(task) = self.steal(local) {
@@ -224,7 +262,20 @@ impl Core {
                 }
             }
             self.announce(local);
+            rounds += 1;
+            if rounds < ROUNDS_IN_LOOPS && self.has_loops() {
+                continue;
+            }
             self.sleep.sleep(local.number, &local.parker, || self.is_work_visible(), || self.is_met(until));
+        }
+    }
+
+    /// Waits until the condition is met, and leaves to the workers what tasks the participant has. It is not counted as
+    /// searching, so that whoever adds tasks wakes a worker if none is awake.
+    fn rest(&self, local: &Local, until: Until<'_>) {
+        self.announce(local);
+        while !self.is_met(until) {
+            local.parker.park();
         }
     }
 

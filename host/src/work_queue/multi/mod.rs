@@ -110,6 +110,14 @@ impl ConcurrentWorkQueue for MultiThreadedWorkQueue {
         self.core.quiesce();
     }
 
+    fn begin_loop(&self) {
+        self.core.begin_loop();
+    }
+
+    fn end_loop(&self) {
+        self.core.end_loop();
+    }
+
     fn parallelism(&self) -> usize {
         self.core.workers()
     }

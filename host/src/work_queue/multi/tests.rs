@@ -74,6 +74,43 @@ fn a_chain_that_sleeps_between_its_links_is_never_lost() {
 }
 
 #[test]
+fn threads_that_wait_leave_loops_to_the_workers() {
+    let queue = queue(2);
+    queue.begin_loop();
+    for _ in 0..times(50) {
+        let latch = Arc::new(Latch::new(8));
+        for _ in 0..8 {
+            let latch = latch.clone();
+            queue.add_task(Task::new(move || {
+                assert!(thread::current().name().is_some_and(|name| name.starts_with("tfrt-worker")));
+                latch.count_down();
+            }));
+        }
+        queue.await_latch(&latch);
+    }
+    queue.end_loop();
+    queue.quiesce();
+    assert_eq!(queue.take_panics(), []);
+}
+
+#[test]
+fn tasks_of_a_thread_that_waits_are_not_lost_in_loops() {
+    let queue = queue(1);
+    for _ in 0..times(200) {
+        let latch = Arc::new(Latch::new(4));
+        let mut body = || {
+            queue.begin_loop();
+            for _ in 0..4 {
+                let latch = latch.clone();
+                queue.add_task(Task::new(move || latch.count_down()));
+            }
+        };
+        queue.run_and_await(&mut body, &latch);
+        queue.end_loop();
+    }
+}
+
+#[test]
 fn workers_alone_do_the_work_when_nobody_waits() {
     let queue = queue(1);
     let (sender, receiver) = mpsc::channel();
