@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use super::cut::cut;
 use super::left::{CHUNK_ROWS, Left, in_work};
-use super::{Conv2dShape, ConvElement, Geometry, PackedFilter};
+use super::packed::Layout;
+use super::{Conv2dShape, ConvElement, Geometry, PackedFilter, depthwise};
 use crate::error::check_len;
 use crate::micro::{Epilogue, Packed, RowProduct};
 use crate::tile::{Grid, TileBounds};
@@ -57,6 +58,7 @@ impl<'a, T: ConvElement> Conv2dInput<'a, T> {
 /// What is the same for all chunks of a block.
 struct Block<'a, T: ConvElement> {
     input: Conv2dInput<'a, T>,
+    filters: &'a [Packed<T::Work>],
     at: TileBounds,
     bias: Option<Vec<T::Work>>,
 }
@@ -79,6 +81,11 @@ impl<T: ConvElement> Conv2d<T> {
         PackedFilter::forward(&self.geometry, filter)
     }
 
+    /// Whether a filter was laid out for convolutions of this filter shape and groups.
+    pub fn takes(&self, filter: &PackedFilter<T>) -> bool {
+        filter.check(&self.geometry).is_ok()
+    }
+
     fn check(&self, input: &Conv2dInput<'_, T>) -> Result<(), ShapeError> {
         check_len("images", self.geometry.input_len, input.x.len())?;
         input.filter.check(&self.geometry)?;
@@ -91,7 +98,7 @@ impl<T: ConvElement> Conv2d<T> {
         Ok(())
     }
 
-    /// Computes some rows of a tile, which begin at the tile's row `first`.
+    /// Computes some rows of a tile, which begin at the tile's row `first`, by a filter laid out in groups.
     fn chunk(&self, block: &Block<'_, T>, first: usize, tile: &mut TileMut<'_, T>, left: &mut Left<T>) {
         let stride = tile.row_stride();
         let start = (block.at.row + first) * self.geometry.out_channels + block.at.col;
@@ -121,7 +128,7 @@ impl<T: ConvElement> Conv2d<T> {
     ) {
         let g = &self.geometry;
         let pixels = block.at.row + first..block.at.row + first + offsets.len();
-        for (group, packed) in block.input.filter.groups.iter().enumerate() {
+        for (group, packed) in block.filters.iter().enumerate() {
             let (pointers, run_len) = self.left(block.input.x, group, pixels.clone(), left);
             let skip = group * packed.cols();
             let (panels, bias) = if g.groups == 1 {
@@ -203,8 +210,15 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
             self.without_products(&input, &at, &mut piece);
             return Ok(());
         }
+        let filters = match &input.filter.0 {
+            Layout::Groups(filters) => filters,
+            Layout::Depthwise { weights, .. } => {
+                depthwise::pixels(&self.geometry, (&input, weights), self.activation, &at, &mut piece);
+                return Ok(());
+            }
+        };
         let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
-        let block = Block { input, at, bias };
+        let block = Block { input, filters, at, bias };
         let mut left = Left::new();
         for first in (0..at.rows).step_by(CHUNK_ROWS) {
             let mut tile = piece.rows_mut(first, CHUNK_ROWS.min(at.rows - first))?;

@@ -3,6 +3,7 @@
 //! pointer for each tap, or for each row of taps if channels are few.
 
 mod cut;
+mod depthwise;
 mod element;
 mod filter_gradient;
 mod forward;

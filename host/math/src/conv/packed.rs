@@ -9,9 +9,14 @@ use crate::shape::element_count;
 /// A filter laid out for [`Conv2d`](crate::Conv2d), in the type that is computed in. It is made for one processor: its
 /// layout depends on the length of the vectors.
 #[derive(Debug, Clone)]
-pub struct PackedFilter<T: ConvElement> {
+pub struct PackedFilter<T: ConvElement>(pub(super) Layout<T::Work>);
+
+#[derive(Debug, Clone)]
+pub(super) enum Layout<E> {
     /// For each group a matrix: a row for each tap and input channel, a column for each output channel.
-    pub(super) groups: Vec<Packed<T::Work>>,
+    Groups(Vec<Packed<E>>),
+    /// Where each group has one input channel: a row for each tap, a column for each output channel.
+    Depthwise { groups: usize, taps: usize, weights: Vec<E> },
 }
 
 impl<T: ConvElement> PackedFilter<T> {
@@ -19,15 +24,25 @@ impl<T: ConvElement> PackedFilter<T> {
     /// channels, and its elements (`HWIO`). For groups there is [`Conv2d::pack_filter`](crate::Conv2d::pack_filter).
     pub fn new(extents: [usize; 4], filter: &[T]) -> Result<Self, ShapeError> {
         check_len("filter", element_count(&extents)?, filter.len())?;
-        Self::in_groups(element_count(&extents[..3])?, extents[3], 1, filter)
+        Self::in_groups(element_count(&extents[..3])?, (extents[2], extents[3]), 1, filter)
     }
 
     pub(super) fn forward(g: &Geometry, filter: &[T]) -> Result<Self, ShapeError> {
         check_len("filter", g.filter_len, filter.len())?;
-        Self::in_groups(g.depth, g.out_channels, g.groups, filter)
+        Self::in_groups(g.depth, (g.in_channels, g.out_channels), g.groups, filter)
     }
 
-    fn in_groups(depth: usize, out_channels: usize, groups: usize, filter: &[T]) -> Result<Self, ShapeError> {
+    fn in_groups(
+        depth: usize,
+        (in_channels, out_channels): (usize, usize),
+        groups: usize,
+        filter: &[T],
+    ) -> Result<Self, ShapeError> {
+        // Without groups a single channel is as well a matrix of taps.
+        if groups > 1 && in_channels == groups {
+            let weights = filter.iter().map(|&weight| weight.widen()).collect();
+            return Ok(Self(Layout::Depthwise { groups, taps: depth, weights }));
+        }
         let cols = out_channels / groups;
         let pack = |group: usize| {
             if depth == 0 {
@@ -38,16 +53,27 @@ impl<T: ConvElement> PackedFilter<T> {
                 PackedSource { data: filter, runs, run_len: depth, row_stride: out_channels, col_stride: 1 };
             Packed::pack(&source, cols, T::widen)
         };
-        Ok(Self { groups: (0..groups).map(pack).collect::<Result<_, _>>()? })
+        Ok(Self(Layout::Groups((0..groups).map(pack).collect::<Result<_, _>>()?)))
     }
 
     /// Whether this is a filter of the convolution's shape.
     pub(super) fn check(&self, g: &Geometry) -> Result<(), ShapeError> {
-        check_len("groups of the packed filter", g.groups, self.groups.len())?;
-        for group in &self.groups {
-            check_len("rows of the packed filter", g.depth, group.depth())?;
-            check_len("columns of the packed filter", g.out_channels / g.groups, group.cols())?;
+        const GROUPS: &str = "groups of the packed filter";
+        match &self.0 {
+            Layout::Groups(groups) => {
+                check_len(GROUPS, g.groups, groups.len())?;
+                for group in groups {
+                    check_len("rows of the packed filter", g.depth, group.depth())?;
+                    check_len("columns of the packed filter", g.out_channels / g.groups, group.cols())?;
+                }
+                Ok(())
+            }
+            Layout::Depthwise { groups, taps, weights } => {
+                check_len(GROUPS, g.groups, *groups)?;
+                check_len("input channels of the packed filter", g.in_channels, *groups)?;
+                check_len("rows of the packed filter", g.depth, *taps)?;
+                check_len("weights of the packed filter", g.filter_len, weights.len())
+            }
         }
-        Ok(())
     }
 }

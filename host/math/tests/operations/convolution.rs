@@ -295,7 +295,8 @@ fn mistakes_are_errors() {
 /// The convolution of small whole numbers, which every type computes exactly.
 fn whole_numbers<T: ConvElement + From<i8> + std::fmt::Debug>() {
     let square = |n| Extent2::new(n, n);
-    for (channels, outputs, filter, groups) in [(3, 20, 7, 1), (32, 19, 3, 1), (32, 8, 1, 1), (12, 18, 3, 2)]
+    for (channels, outputs, filter, groups) in
+        [(3, 20, 7, 1), (32, 19, 3, 1), (32, 8, 1, 1), (12, 18, 3, 2), (70, 70, 3, 70), (5, 10, 2, 5)]
     {
         let strides = square(2);
         let image = (2, square(9), channels);
