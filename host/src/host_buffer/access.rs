@@ -141,6 +141,10 @@ impl<B: Borrow<HostBuffer>> ReadGuard<B> {
         buffer.borrow().access().begin_read(accessor)?;
         Ok(Self { buffer })
     }
+
+    pub(super) fn buffer(&self) -> &HostBuffer {
+        self.buffer.borrow()
+    }
 }
 
 impl<B: Borrow<HostBuffer>> Deref for ReadGuard<B> {
@@ -174,6 +178,7 @@ impl<B: Borrow<HostBuffer>> WriteGuard<B> {
             return Err(AccessError::ReadOnly);
         }
         buffer.borrow().access().begin_write(accessor)?;
+        buffer.borrow().root().header().derived.clear();
         Ok(Self { buffer })
     }
 }

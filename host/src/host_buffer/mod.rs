@@ -13,6 +13,7 @@
 #![expect(unsafe_code, reason = "shared mutable bytes and a hand-counted reference are built here")]
 
 mod access;
+mod derived;
 
 use std::alloc::Layout;
 use std::any::Any;
@@ -27,6 +28,7 @@ use bytemuck::Pod;
 use crate::allocator::HostAllocator;
 pub use access::{Access, AccessError, ReadGuard, WriteGuard};
 use access::{AccessState, bytes_mut};
+use derived::Stamp;
 
 /// Bytes before the data in a buffer's block (more if the data's alignment is larger).
 pub const HEADER_SIZE: usize = 64;
@@ -68,6 +70,8 @@ struct Header {
     memory: Memory,
     align_log2: u8,
     writable: bool,
+    /// What was computed from the bytes since they last changed.
+    derived: Stamp,
 }
 
 /// Also the alignment of the data of a buffer that asks for none: what `malloc` gives anyway.
@@ -211,6 +215,7 @@ impl HostBuffer {
                 memory: Memory::Inline(allocator),
                 align_log2: align.trailing_zeros() as u8,
                 writable: true,
+                derived: Stamp::default(),
             });
         }
         LIVE.fetch_add(1, Ordering::Relaxed);
@@ -226,6 +231,7 @@ impl HostBuffer {
             memory,
             align_log2: 0,
             writable,
+            derived: Stamp::default(),
         });
         LIVE.fetch_add(1, Ordering::Relaxed);
         Self { header: NonNull::from(Box::leak(header)) }
@@ -293,6 +299,7 @@ impl HostBuffer {
         if !self.is_writable() || !self.is_exclusive() || !self.access().is_free() {
             return None;
         }
+        self.root().header().derived.clear();
         // SAFETY: the only handle is borrowed mutably and no guard is alive, so nobody else can reach the bytes.
         Some(unsafe { bytes_mut(self.as_ptr(), self.len()) })
     }
@@ -341,6 +348,7 @@ impl HostBuffer {
     #[cold]
     fn destroy(&mut self) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
+        self.header().derived.clear();
         let header = self.header.as_ptr();
         // SAFETY: no handle but this one is left and it is being dropped.
         let inline = unsafe { matches!((*header).memory, Memory::Inline(_)) };

@@ -1,13 +1,15 @@
 //! [`Elements`] and [`ElementsMut`]: a buffer's bytes as a slice of one Rust type, held for one kernel.
 //!
 //! They are made only by tensors, which check the buffer's length and alignment; this module checks the bit patterns
-//! once and turns bytes into elements. It never allocates.
+//! once and turns bytes into elements.
 #![expect(unsafe_code, reason = "checked bytes become a slice of elements here")]
 
+use std::any::Any;
 use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use tfrt_host::Diagnostic;
 use tfrt_host::host_buffer::{Access, HostBuffer, ReadGuard, WriteGuard};
@@ -61,6 +63,20 @@ impl<T: Element, B: Borrow<HostBuffer>> ElementsMut<T, B> {
             return Err(not_elements::<T>());
         }
         Ok(Self { guard, marker: PhantomData })
+    }
+}
+
+impl<T: Element, B: Borrow<HostBuffer>> Elements<T, B> {
+    /// What `make` computes from all elements, kept with them until they change: see [`ReadGuard::derived`].
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn derived<D: Any + Send + Sync, E>(
+        &self,
+        fits: impl FnOnce(&D) -> bool,
+        make: impl FnOnce(&[T]) -> Result<D, E>,
+    ) -> Result<Arc<D>, E> {
+        self.guard.derived(fits, || make(self))
     }
 }
 
