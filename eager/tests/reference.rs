@@ -12,7 +12,9 @@ use std::{fmt::Write as _, fs};
 use support::{Case, Runner};
 use tfrt_eager::{OpAttrs, Results, TensorHandle};
 use tfrt_host::{AsyncValueRef, Chain};
-use tfrt_tensor::{Accessor, DType, HostTensor, bf16, f16, with_element};
+use tfrt_tensor::{
+    Accessor, DType, DenseHostTensor, HostTensor, TensorMetadata, TensorShape, bf16, f16, with_element,
+};
 
 static ME: Accessor = Accessor::new("reference test");
 
@@ -155,6 +157,60 @@ macro_rules! families {
 }
 
 families! {
-    activation arithmetic batch_norm cast compare concat constant convolution gather layout matmul order pooling random_numbers reduce shape slice
+    activation arithmetic batch_norm cast compare concat constant convolution gather layout matmul nchw order pooling random_numbers reduce shape slice
     softmax training unary
+}
+
+/// The convolution of an image by a filter, which is kept laid out from one call to the next.
+fn convolve(runner: &Runner, image: &TensorHandle, filter: TensorHandle) -> Vec<f64> {
+    let mut attrs = OpAttrs::new();
+    attrs.set_array("strides", &[1i64, 1, 1, 1]).unwrap();
+    attrs.set_string("padding", "SAME").unwrap();
+    let results = runner.call("tf.Conv2D", [image.clone(), filter], &attrs, 1);
+    runner.host.await_values(&[results[0].tensor().clone()]).unwrap();
+    numbers(results[0].host_tensor().unwrap().unwrap())
+}
+
+#[test]
+fn a_filter_that_changes_in_place_is_laid_out_again() {
+    let runner = Runner::new("mstd:2");
+    let none = OpAttrs::new();
+    let tensor = |dims: &[usize], values: &dyn Fn(usize) -> f32| {
+        let metadata = TensorMetadata::new(DType::F32, TensorShape::new(dims).unwrap());
+        let tensor = DenseHostTensor::allocate(metadata, &support::allocator()).unwrap();
+        tensor.write::<f32>(&ME).unwrap().iter_mut().enumerate().for_each(|(i, x)| *x = values(i));
+        tensor
+    };
+    let extents = [3, 3, 4, 5];
+    let image = runner.handle(tensor(&[1, 6, 6, 4], &|i| (i % 7) as f32 - 3.0));
+    let (filter, step) = (|i: usize| (i % 5) as f32 - 2.0, |i: usize| (i % 3) as f32);
+    let expected =
+        |filter: &dyn Fn(usize) -> f32| convolve(&runner, &image, runner.handle(tensor(&extents, filter)));
+    let (before, after) = (expected(&filter), expected(&|i| filter(i) - step(i)));
+    assert_ne!(before, after);
+
+    // A variable that an op of training changes.
+    let mut attrs = OpAttrs::new();
+    attrs.set_type("dtype", DType::F32).unwrap();
+    let variable = runner.call("tf.VarHandleOp", [], &attrs, 1).remove(0);
+    let mut chain = AsyncValueRef::available(Chain);
+    let value = runner.handle(tensor(&extents, &filter));
+    runner.call_in_order("tf.AssignVariableOp", [variable.clone(), value], &none, &mut chain);
+    let read = || runner.call("tf.ReadVariableOp", [variable.clone()], &attrs, 1).remove(0);
+    assert_eq!(
+        [convolve(&runner, &image, read()), convolve(&runner, &image, read())],
+        [before.clone(), before.clone()]
+    );
+    let change = runner.handle(tensor(&extents, &step));
+    runner.call_in_order("tf.AssignSubVariableOp", [variable.clone(), change], &none, &mut chain);
+    assert_eq!(
+        [convolve(&runner, &image, read()), convolve(&runner, &image, read())],
+        [after.clone(), after.clone()]
+    );
+
+    // A tensor that a kernel writes.
+    let shared = tensor(&extents, &filter);
+    assert_eq!(convolve(&runner, &image, runner.handle(shared.clone())), before);
+    shared.write::<f32>(&ME).unwrap().iter_mut().enumerate().for_each(|(i, x)| *x = filter(i) - step(i));
+    assert_eq!(convolve(&runner, &image, runner.handle(shared)), after);
 }

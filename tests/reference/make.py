@@ -721,8 +721,75 @@ def batch_norm():
          variance=vectors[3], is_training=False)
 
 
+def channels_first(op, images, **given):
+    """Records a call on images in NCHW, which TensorFlow refuses on CPUs, so that it computes them in NHWC. `images` names the
+    arguments that are images, or their shape; so are results of four dimensions unless they are a filter's gradient."""
+    first = [0, 3, 1, 2]
+    results = getattr(tf.raw_ops, op)(**{name: tf.constant(v) if is_argument(v) else v for name, v in given.items()})
+    results = [r.numpy() for r in (results if isinstance(results, (tuple, list)) else [results])]
+    if "is_training" in given and not given["is_training"] and "mean" in given:
+        results[3:5] = [given["mean"], given["variance"]]  # as for known_statistics
+    arguments = {name: v for name, v in given.items() if is_argument(v)}
+    arguments = [v if name not in images else v.transpose(first) if v.ndim == 4 else v[first] for name, v in arguments.items()]
+    attributes = {name: v for name, v in given.items() if not is_argument(v)}
+    for name, values in attributes.items():
+        if isinstance(values, list):
+            step = len(values) // 4
+            attributes[name] = [v for axis in first for v in values[axis * step:(axis + 1) * step]]
+    if not op.endswith("BackpropFilter"):
+        results = [r.transpose(first) if r.ndim == 4 else r for r in results]
+    lines.append(f"{text(op, arguments, {**attributes, 'data_format': 'NCHW'})} -> {'; '.join(map(tensor, results))}")
+
+
+def nchw():
+    for images, filters, stride, dilation, padding in (
+            ((2, 5, 6, 3), (3, 3, 3, 4), 1, 1, "SAME"), ((1, 7, 6, 4), (3, 2, 4, 5), 2, 1, "VALID"),
+            ((1, 7, 7, 2), (3, 3, 2, 2), 1, 2, "SAME"), ((1, 5, 5, 4), (3, 3, 2, 6), 1, 1, "SAME"),
+            ((0, 4, 4, 1), (2, 2, 1, 1), 1, 1, "SAME"), ((2, 4, 5, 17), (1, 1, 17, 9), 1, 1, "VALID"),
+            ((1, 5, 6, 2), (3, 3, 2, 3), 2, 1, "EXPLICIT")):
+        window = {"strides": [1, stride, stride, 1], "padding": padding, "dilations": [1, dilation, dilation, 1]}
+        if padding == "EXPLICIT":
+            window["explicit_paddings"] = [0, 0, 1, 2, 2, 0, 0, 0]
+        for dtype in (np.float32, np.float64, np.float16, BF16):
+            x, w = random(dtype, *images, low=-1, high=1), random(dtype, *filters, low=-1, high=1)
+            channels_first("Conv2D", ["input"], input=x, filter=w, **window)
+            if dtype == np.float32 and images[3] == filters[2] and dilation == 1 and images[0]:
+                y = tf.raw_ops.Conv2D(input=x, filter=w, **window).numpy()
+                dy = random(dtype, *y.shape, low=-1, high=1)
+                channels_first("Conv2DBackpropInput", ["input_sizes", "out_backprop"], input_sizes=np.array(images, np.int32),
+                               filter=w, out_backprop=dy, **window)
+                channels_first("Conv2DBackpropFilter", ["input", "out_backprop"], input=x,
+                               filter_sizes=np.array(filters, np.int32), out_backprop=dy, **window)
+    for dtype in (np.float32, np.float64, np.float16, BF16):
+        x, w = random(dtype, 2, 5, 6, 3, low=-1, high=1), random(dtype, 3, 2, 3, 2, low=-1, high=1)
+        channels_first("DepthwiseConv2dNative", ["input"], input=x, filter=w, strides=[1, 2, 2, 1], padding="SAME")
+    for images, window, stride, padding in (((2, 5, 6, 3), (2, 3), 2, "SAME"), ((1, 5, 5, 2), (3, 3), 1, "VALID")):
+        given = {"ksize": [1, *window, 1], "strides": [1, stride, stride, 1], "padding": padding}
+        for dtype in (np.float32, np.float16):
+            x = random(dtype, *images)
+            channels_first("MaxPool", ["input"], input=x, **given)
+            channels_first("AvgPool", ["value"], value=x, **given)
+        x = random(np.float32, *images)
+        y = tf.nn.max_pool2d(x, window, stride, padding).numpy()
+        dy = random(np.float32, *y.shape)
+        channels_first("MaxPoolGrad", ["orig_input", "orig_output", "grad"], orig_input=x, orig_output=y, grad=dy, **given)
+        channels_first("AvgPoolGrad", ["orig_input_shape", "grad"], orig_input_shape=np.array(x.shape, np.int32), grad=dy, **given)
+    channels_first("MaxPool", ["input"], input=random(np.float32, 1, 4, 4, 2), ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1],
+                   padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 0, 1, 0, 0])
+    for dtype in (np.float32, np.float16, BF16):
+        x = random(dtype, 2, 3, 2, 4)
+        names = dict(zip(("scale", "offset", "mean", "variance"), [random(np.float32, 4) for _ in range(3)]))
+        names["variance"] = random(np.float32, 4, low=0.5)
+        for training in (True, False):
+            channels_first("FusedBatchNormV3", ["x"], x=x, **names, epsilon=0.001, is_training=training)
+        if dtype == np.float32:
+            channels_first("FusedBatchNormGradV2", ["y_backprop", "x"], y_backprop=random(dtype, 2, 3, 2, 4), x=x,
+                           scale=names["scale"], reserve_space_1=x.mean((0, 1, 2)), reserve_space_2=x.var((0, 1, 2)),
+                           epsilon=0.001, is_training=True)
+
+
 FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
-            softmax, random_numbers, training, convolution, pooling, batch_norm]
+            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw]
 
 
 def main(names):

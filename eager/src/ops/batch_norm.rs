@@ -2,12 +2,13 @@
 
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::math::run::{run, shape_error};
-use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatistics, Float, Serial};
+use tfrt_kernels::math::run::{OnQueue, shape_error};
+use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatistics, Float};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
+use super::images::{compute_images, to_nhwc};
 use super::support::{Computed, Described, compute, float_attr, invalid, unsupported, with_type};
-use super::window::{Layout, check_layout};
+use super::window::Layout;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf.FusedBatchNorm");
@@ -58,35 +59,52 @@ pub(super) fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Descr
     Ok(results)
 }
 
-/// What each channel is normalized with: mean, factor, addend.
-type Channels = Vec<[f32; 3]>;
+/// What each channel is normalized with: means, factors, addends.
+type Channels = [Vec<f32>; 3];
 
 fn fold([scale, offset, mean, variance]: [&[f32]; 4], epsilon: f64) -> Channels {
-    let channels = scale.iter().zip(offset).zip(mean.iter().zip(variance));
-    let factor =
-        |scale: f32, variance: f32| (f64::from(scale) / (f64::from(variance) + epsilon).sqrt()) as f32;
-    channels.map(|((&s, &offset), (&mean, &v))| [mean, factor(s, v), offset]).collect()
+    let factor = |(&scale, &variance): (&f32, &f32)| {
+        (f64::from(scale) / (f64::from(variance) + epsilon).sqrt()) as f32
+    };
+    [mean.to_vec(), scale.iter().zip(variance).map(factor).collect(), offset.to_vec()]
 }
 
 /// `y = (x - mean) · factor + addend` for each channel.
 fn normalize<T: Element + Float>(call: &CpuCall<'_>, x: &DenseHostTensor, channels: Channels) -> Computed {
-    let (count, depth) = (x.num_elements(), channels.len());
-    let out = call.allocate(0)?;
-    let x = x.read_owned::<T>(&ME)?;
-    let rows = count / depth.max(1);
-    compute(call, &ME, out, (rows, depth, depth), move |rows, out: &mut [T]| {
-        let x = x[rows.start * depth..rows.end * depth].chunks_exact(depth.max(1));
-        for (out, x) in out.chunks_exact_mut(depth.max(1)).zip(x) {
-            for ((out, x), [mean, factor, addend]) in out.iter_mut().zip(x).zip(&channels) {
-                *out = T::from_f64(f64::from((x.to_f64() as f32 - mean) * factor + addend));
+    fn element<T: Float>(x: T, mean: f32, factor: f32, addend: f32) -> T {
+        T::from_f64(f64::from((x.to_f64() as f32 - mean) * factor + addend))
+    }
+    let (out, layout) = (call.allocate_unset(0)?, Layout::of(call.attrs)?);
+    let [_, height, width, depth] = layout.images(x.shape(), "input")?;
+    // What lies together: the channels of a pixel, or the pixels of a channel.
+    let unit = if layout == Layout::Nhwc { depth } else { height * width };
+    let (count, x) = (x.num_elements() / unit.max(1), x.read_owned::<T>(&ME)?);
+    compute(call, &ME, out, (count, unit, unit), move |units, out: &mut [T]| {
+        let [means, factors, addends] = &channels;
+        let x = x[units.start * unit..units.end * unit].chunks_exact(unit.max(1));
+        for ((out, x), number) in out.chunks_exact_mut(unit.max(1)).zip(x).zip(units) {
+            if layout == Layout::Nhwc {
+                let channels = means.iter().zip(factors).zip(addends);
+                for ((out, &x), ((&mean, &factor), &addend)) in out.iter_mut().zip(x).zip(channels) {
+                    *out = element(x, mean, factor, addend);
+                }
+            } else {
+                let channel = number % depth;
+                let (mean, factor, addend) = (means[channel], factors[channel], addends[channel]);
+                out.iter_mut().zip(x).for_each(|(out, &x)| *out = element(x, mean, factor, addend));
             }
         }
         Ok(())
     })
 }
 
-/// Mean and biased variance of each channel.
-fn statistics<T: Element + Float>(x: &DenseHostTensor, depth: usize) -> Result<[Vec<f32>; 2], Diagnostic> {
+/// Mean and biased variance of each channel of images in `NHWC`.
+fn statistics<T: Element + Float>(
+    call: &CpuCall<'_>,
+    x: &DenseHostTensor,
+    depth: usize,
+) -> Result<[Vec<f32>; 2], Diagnostic> {
+    let x = to_nhwc::<T>(call, Layout::of(call.attrs)?, x)?;
     let x: Vec<f32> = x.read::<T>(&ME)?.iter().map(|x| x.to_f64() as f32).collect();
     let (mut mean, mut variance) = (vec![0.0; depth], vec![0.0; depth]);
     if x.is_empty() {
@@ -94,7 +112,7 @@ fn statistics<T: Element + Float>(x: &DenseHostTensor, depth: usize) -> Result<[
     }
     let plan = ColumnStatistics::<f32>::new(x.len() / depth, depth).map_err(shape_error)?;
     let mut partials = vec![0.0; plan.partials_len()];
-    plan.run(&Serial, &x, &mut partials).map_err(shape_error)?;
+    plan.run(&OnQueue(call.cx), &x, &mut partials).map_err(shape_error)?;
     plan.finish(&x, &partials, &mut mean, &mut variance).map_err(shape_error)?;
     Ok([mean, variance])
 }
@@ -115,7 +133,6 @@ fn averaged(old: &[f32], new: &[f32], weight: f32) -> Vec<f32> {
 }
 
 fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
-    check_layout(call.attrs, "tf.FusedBatchNorm")?;
     let [x, scale, offset, mean, variance] = call.dense()?;
     let [scale, offset, old_mean, old_variance] = [scale, offset, mean, variance].map(|t| t.read::<f32>(&ME));
     let (scale, offset, old_mean, old_variance) = (scale?, offset?, old_mean?, old_variance?);
@@ -123,7 +140,7 @@ fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let depth = scale.len();
     // What the op gives of the statistics, and what it keeps for the gradient.
     let (given, kept) = if is_training(call.attrs)? {
-        let [mean, variance] = statistics::<T>(x, depth)?;
+        let [mean, variance] = statistics::<T>(call, x, depth)?;
         let rows = x.num_elements() / depth.max(1);
         let unbiased = if rows > 1 { rows as f32 / (rows - 1) as f32 } else { 1.0 };
         let corrected: Vec<f32> = variance.iter().map(|v| v * unbiased).collect();
@@ -140,7 +157,7 @@ fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         tensors.push(vector(call, values)?);
     }
     if call.results.len() > 5 {
-        let third = call.allocate(5)?;
+        let third = call.allocate_unset(5)?;
         third.write::<f32>(&ME)?.fill(0.0);
         tensors.push(AsyncValue::new(HostTensor::from(third)));
     }
@@ -169,7 +186,6 @@ fn gradient_metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Describ
 
 /// The gradients with respect to operand, scale and offset. Only for images of f32.
 fn gradient(call: &CpuCall<'_>) -> Computed {
-    check_layout(call.attrs, "tf.FusedBatchNormGrad")?;
     let mut dense = Vec::new();
     for argument in call.arguments.iter().take(5) {
         dense.push(argument.dense()?);
@@ -180,18 +196,19 @@ fn gradient(call: &CpuCall<'_>) -> Computed {
     if x.dtype() != DType::F32 {
         return Err(unsupported("tf.FusedBatchNormGrad", x.dtype()));
     }
+    let layout = Layout::of(call.attrs)?;
+    let [x, dy] = [x, dy].map(|images| to_nhwc::<f32>(call, layout, images)?.read_owned::<f32>(&ME));
+    let (x, dy) = (x?, dy?);
     let [scale, mean, variance] = [scale, mean, variance].map(|t| t.read::<f32>(&ME));
     let (scale, mean, variance) = (scale?, mean?, variance?);
     let (depth, epsilon) = (scale.len(), epsilon(call.attrs)?);
-    let plan = BatchNormBackward::<f32>::new(x.num_elements() / depth.max(1), depth, epsilon)
-        .map_err(shape_error)?;
+    let plan = BatchNormBackward::<f32>::new(x.len() / depth.max(1), depth, epsilon).map_err(shape_error)?;
     let (mut dscale, mut doffset) = (vec![0.0; depth], vec![0.0; depth]);
     let mut coefficients = {
-        let (x, dy) = (x.read::<f32>(&ME)?, dy.read::<f32>(&ME)?);
         let input =
             BatchNormBackwardInput { x: &x, dy: &dy, scale: &scale, mean: &mean, variance: &variance };
         let mut partials = vec![0.0; plan.partials_len()];
-        BlockOp::run(&plan, &Serial, input, &mut partials).map_err(shape_error)?;
+        BlockOp::run(&plan, &OnQueue(call.cx), input, &mut partials).map_err(shape_error)?;
         plan.finish(input, &partials, &mut dscale, &mut doffset).map_err(shape_error)?
     };
     if !is_training(call.attrs)? {
@@ -199,12 +216,10 @@ fn gradient(call: &CpuCall<'_>) -> Computed {
         coefficients[1].fill(0.0);
         coefficients[2].fill(0.0);
     }
-    let out = call.allocate(0)?;
-    let reads = (dy.read_owned::<f32>(&ME)?, x.read_owned::<f32>(&ME)?, coefficients);
-    let operands = (reads, out.write_owned::<f32>(&ME)?);
-    let result = HostTensor::from(out.clone());
-    let dx = run(call.cx, Ok(plan.input_gradient), operands, |(dy, x, c)| (dy, x, c), |out| out, result)?;
-    let OpResult { mut tensors, done } = OpResult::from(dx);
+    let operands = ((dy, x, coefficients), call.allocate_unset(0)?);
+    let dx =
+        compute_images::<f32, _, _>(call, layout, plan.input_gradient, operands, |(dy, x, c)| (dy, x, c))?;
+    let OpResult { mut tensors, done } = dx;
     tensors.extend([vector(call, &dscale)?, vector(call, &doffset)?, vector(call, &[])?, vector(call, &[])?]);
     Ok(OpResult { tensors, done })
 }

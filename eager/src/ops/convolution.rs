@@ -7,8 +7,9 @@ use tfrt_math::{
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
+use super::images::{compute_images, to_nhwc};
 use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_type};
-use super::window::{Layout, check_fit, check_layout, extent, four, padding};
+use super::window::{Layout, check_fit, extent, four, padding};
 use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf convolution");
@@ -94,26 +95,22 @@ fn forward<T: Element + ConvElement>(
     bias: Option<&DenseHostTensor>,
     activation: Activation,
 ) -> Computed {
-    let out = call.allocate(0)?;
+    let (layout, out) = (Layout::of(call.attrs)?, call.allocate_unset(0)?);
     let plan = Conv2d::<T>::new(shape, activation, workers(call.cx)).map_err(shape_error)?;
-    let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
+    // Kept with the filter, which in inference is the same from call to call.
+    let filter = filter.read::<T>(&ME)?;
+    let packed = filter.derived(|packed| plan.takes(packed), |filter| plan.pack_filter(filter));
+    let packed = packed.map_err(shape_error)?;
     let bias = bias.map(|bias| bias.read_owned::<T>(&ME)).transpose()?;
-    let operands = ((input.read_owned::<T>(&ME)?, packed, bias), out.write_owned::<T>(&ME)?);
-    let result = HostTensor::from(out.clone());
-    run(
-        call.cx,
-        Ok(plan),
-        operands,
-        |(x, filter, bias)| Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(x, filter) },
-        |out| out,
-        result,
-    )
-    .map(Into::into)
+    let x = to_nhwc::<T>(call, layout, input)?.read_owned::<T>(&ME)?;
+    compute_images::<T, _, _>(call, layout, plan, ((x, packed, bias), out), |(x, filter, bias)| Conv2dInput {
+        bias: bias.as_deref(),
+        ..Conv2dInput::new(x, filter)
+    })
 }
 
 fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, filter] = call.dense()?;
-    check_layout(call.attrs, what.0)?;
     let (shape, _) = convolution(call.attrs, what.1, input.shape(), filter.shape())?;
     with_type!(
         input.dtype(),
@@ -161,7 +158,6 @@ fn fused_metadata(call: MetadataCall<'_>) -> Described {
 
 fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
     let [input, filter, bias] = call.dense()?;
-    check_layout(call.attrs, FUSED.0)?;
     let (shape, _) = convolution(call.attrs, FUSED.1, input.shape(), filter.shape())?;
     let activation = fused_activation(call.attrs)?;
     with_float!(input.dtype(), FUSED.0, |T| {
@@ -176,7 +172,7 @@ fn sized(
     like: &DenseHostTensor,
 ) -> Result<DenseHostTensor, Diagnostic> {
     let shape = shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)?;
-    DenseHostTensor::allocate(TensorMetadata::new(like.dtype(), shape), call.cx.host().allocator())
+    DenseHostTensor::allocate_unset(TensorMetadata::new(like.dtype(), shape), call.cx.host().allocator())
 }
 
 fn check_gradient(gradient: &DenseHostTensor, expected: &TensorShape) -> Result<(), Diagnostic> {
@@ -188,28 +184,26 @@ fn check_gradient(gradient: &DenseHostTensor, expected: &TensorShape) -> Result<
 
 fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [sizes, filter, gradient] = call.dense()?;
-    let out = sized(call, sizes, filter)?;
-    check_layout(call.attrs, what.0)?;
+    let (layout, out) = (Layout::of(call.attrs)?, sized(call, sizes, filter)?);
     let (shape, output) = convolution(call.attrs, what.1, out.shape(), filter.shape())?;
     check_gradient(gradient, &output)?;
     with_float!(filter.dtype(), what.0, |T| {
         let plan = ConvBackwardInput::<T>::new(&shape, workers(call.cx)).map_err(shape_error)?;
         let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
-        let operands = ((gradient.read_owned::<T>(&ME)?, packed), out.write_owned::<T>(&ME)?);
-        let result = HostTensor::from(out.clone());
-        run(call.cx, Ok(plan), operands, |(dy, filter)| (dy, filter), |out| out, result).map(Into::into)
+        let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
+        compute_images::<T, _, _>(call, layout, plan, ((dy, packed), out), |(dy, filter)| (dy, filter))
     })
 }
 
 fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, sizes, gradient] = call.dense()?;
-    let out = sized(call, sizes, input)?;
-    check_layout(call.attrs, what.0)?;
+    let (layout, out) = (Layout::of(call.attrs)?, sized(call, sizes, input)?);
     let (shape, output) = convolution(call.attrs, what.1, input.shape(), out.shape())?;
     check_gradient(gradient, &output)?;
     with_float!(input.dtype(), what.0, |T| {
         let plan = ConvBackwardFilter::<T>::new(&shape, workers(call.cx));
-        let reads = (input.read_owned::<T>(&ME)?, gradient.read_owned::<T>(&ME)?);
+        let [x, dy] = [input, gradient].map(|images| to_nhwc::<T>(call, layout, images));
+        let reads = (x?.read_owned::<T>(&ME)?, dy?.read_owned::<T>(&ME)?);
         let result = HostTensor::from(out.clone());
         run(call.cx, plan, (reads, out.write_owned::<T>(&ME)?), |(x, dy)| (x, dy), |out| out, result)
             .map(Into::into)

@@ -11,6 +11,7 @@ mod convolution;
 mod device;
 mod elementwise;
 mod gather;
+mod images;
 pub(crate) mod layout;
 mod matmul;
 mod moves;

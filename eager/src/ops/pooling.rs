@@ -1,15 +1,16 @@
 //! Maximum and average pooling, and their gradients.
 
 use tfrt_host::Diagnostic;
-use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_kernels::math::run::{OnQueue, shape_error};
 use tfrt_math::{
     AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Number, Padding,
-    PoolShape, Serial,
+    PoolShape,
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
+use super::images::{compute_images, to_nhwc};
 use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_number};
-use super::window::{Layout, check_fit, check_layout, extent, padding};
+use super::window::{Layout, check_fit, extent, padding};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf pooling");
@@ -46,21 +47,19 @@ fn forward<T: Element + Number, P>(call: &CpuCall<'_>, plan: Result<P, tfrt_math
 where
     P: for<'a> BlockOp<Input<'a> = &'a [T], Output<'a> = &'a mut [T]> + Send + 'static,
 {
-    let ([input], out) = (call.dense()?, call.allocate(0)?);
-    let operands = (input.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-    run(call.cx, plan, operands, |x| x, |out| out, HostTensor::from(out.clone())).map(Into::into)
+    let (layout, [input], out) = (Layout::of(call.attrs)?, call.dense()?, call.allocate_unset(0)?);
+    let x = to_nhwc::<T>(call, layout, input)?.read_owned::<T>(&ME)?;
+    compute_images::<T, _, _>(call, layout, plan.map_err(shape_error)?, (x, out), |x| x)
 }
 
 fn max_pool(call: &CpuCall<'_>) -> Computed {
     let [input] = call.dense()?;
-    check_layout(call.attrs, "tf.MaxPool")?;
     let (shape, _) = pooling(call.attrs, input.shape())?;
     with_number!(input.dtype(), "tf.MaxPool", |T| forward::<T, _>(call, MaxPool::<T>::new(&shape)))
 }
 
 fn avg_pool(call: &CpuCall<'_>) -> Computed {
     let [input] = call.dense()?;
-    check_layout(call.attrs, "tf.AvgPool")?;
     let (shape, _) = pooling(call.attrs, input.shape())?;
     with_float!(input.dtype(), "tf.AvgPool", |T| forward::<T, _>(call, AvgPool::<T>::new(&shape, false)))
 }
@@ -85,34 +84,33 @@ fn max_pool_grad_metadata(call: MetadataCall<'_>) -> Described {
 
 fn max_pool_grad(call: &CpuCall<'_>) -> Computed {
     let [input, _, gradient] = call.dense()?;
-    check_layout(call.attrs, "tf.MaxPoolGrad")?;
     let (shape, pooled) = pooling(call.attrs, input.shape())?;
-    let out = call.allocate(0)?;
+    let (layout, out) = (Layout::of(call.attrs)?, call.allocate_unset(0)?);
     with_number!(input.dtype(), "tf.MaxPoolGrad", |T| {
         let count = pooled.num_elements()?;
         let (mut maxima, mut positions) = (vec![T::ZERO; count], vec![0u32; count]);
         let winners = MaxPoolWithArgmax::<T>::new(&shape).map_err(shape_error)?;
-        let x = input.read::<T>(&ME)?;
-        winners.run(&Serial, &x, (&mut maxima[..], &mut positions[..])).map_err(shape_error)?;
-        let operands = ((gradient.read_owned::<T>(&ME)?, positions), out.write_owned::<T>(&ME)?);
-        let result = HostTensor::from(out.clone());
-        run(call.cx, MaxPoolBackward::<T>::new(&shape), operands, |(dy, at)| (dy, at), |out| out, result)
-            .map(Into::into)
+        let x = to_nhwc::<T>(call, layout, input)?;
+        let outputs = (&mut maxima[..], &mut positions[..]);
+        winners.run(&OnQueue(call.cx), &x.read::<T>(&ME)?, outputs).map_err(shape_error)?;
+        let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
+        let plan = MaxPoolBackward::<T>::new(&shape).map_err(shape_error)?;
+        compute_images::<T, _, _>(call, layout, plan, ((dy, positions), out), |(dy, at)| (dy, at))
     })
 }
 
 fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
     let [sizes, gradient] = call.dense()?;
     let input = shape_of(&integers(&HostTensor::from(sizes.clone()), "orig_input_shape")?)?;
-    check_layout(call.attrs, "tf.AvgPoolGrad")?;
     let (shape, expected) = pooling(call.attrs, &input)?;
     check_gradient(gradient.shape(), &expected)?;
     let metadata = TensorMetadata::new(gradient.dtype(), input);
-    let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+    let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let layout = Layout::of(call.attrs)?;
     with_float!(gradient.dtype(), "tf.AvgPoolGrad", |T| {
-        let operands = (gradient.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-        let plan = AvgPoolBackward::<T>::new(&shape, false);
-        run(call.cx, plan, operands, |dy| dy, |out| out, HostTensor::from(out.clone())).map(Into::into)
+        let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
+        let plan = AvgPoolBackward::<T>::new(&shape, false).map_err(shape_error)?;
+        compute_images::<T, _, _>(call, layout, plan, (dy, out), |dy| dy)
     })
 }
 

@@ -71,17 +71,6 @@ pub(super) fn four(shape: &TensorShape, what: &str) -> Result<[usize; 4], Diagno
         .map_err(|_| invalid(format!("{what} must be 4-dimensional, got a tensor of shape {shape}")))
 }
 
-/// Refuses images that are not `NHWC`, the only layout these ops compute in host memory.
-///
-/// # Errors
-/// InvalidArgument for other layouts.
-pub(super) fn check_layout(attrs: &OpAttrs, op: &str) -> Result<(), Diagnostic> {
-    match Layout::of(attrs)? {
-        Layout::Nhwc => Ok(()),
-        Layout::Nchw => Err(invalid(format!("{op} supports only data_format NHWC in host memory, got NCHW"))),
-    }
-}
-
 /// Height and width of an attribute that has a number for each dimension, of which those of batch and channels must be 1.
 /// Without the attribute both are 1 if `is_optional`.
 ///

@@ -3,15 +3,18 @@
 //! A plan of one block is computed at once. One of several is handed to the work queue block by block, together with
 //! the guards of its tensors; the last block to end gives the guards back and then resolves the kernel's result. A
 //! request that is cancelled meanwhile skips the blocks that have not begun.
+//!
+//! A kernel that goes on with a plan's output runs it [`OnQueue`] instead: its thread computes too, until all is done.
 
 use std::{any::Any, ops::Range, sync::Arc};
 
 use parking_lot::{Mutex, RwLock};
 use self_cell::{MutBorrow, self_cell};
 use tfrt_host::{
-    AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value, work_queue::parallel_for,
+    AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value,
+    work_queue::{parallel_for, parallel_for_scoped},
 };
-use tfrt_math::{BlockOp, Serial, ShapeError};
+use tfrt_math::{BlockOp, ParallelFor, Serial, ShapeError};
 
 /// Computes the blocks of a range.
 type Body<'a> = Box<dyn Fn(Range<usize>) + Send + Sync + 'a>;
@@ -52,6 +55,20 @@ pub fn shape_error(error: ShapeError) -> Diagnostic {
 /// About how many threads compute at a time: what plans are cut for.
 pub fn workers(cx: &ExecutionContext) -> usize {
     cx.host().work_queue().parallelism()
+}
+
+/// Runs plans on the work queue of this context's host, for a stage of a kernel that its other stages need. The calling
+/// thread does its share, and waits at most for blocks that other threads have begun.
+pub struct OnQueue<'a>(pub &'a ExecutionContext);
+
+impl ParallelFor for OnQueue<'_> {
+    fn parallel_for(&self, total: usize, min_block: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
+        parallel_for_scoped(&**self.0.host().work_queue(), total, min_block, body);
+    }
+
+    fn parallelism(&self) -> usize {
+        workers(self.0)
+    }
 }
 
 /// Computes `plan` on the operands and then gives `value`. The operands, and with them the guards they hold, are gone

@@ -1,0 +1,74 @@
+//! Images in host memory: mathematics computes them in `NHWC`, so that those in `NCHW` are brought there, and results back.
+
+use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
+use tfrt_kernels::math::run::{OnQueue, run, run_then, shape_error};
+use tfrt_math::{BlockOp, Transpose};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use super::support::{Computed, tensors_after};
+use super::window::Layout;
+use crate::CpuCall;
+
+static ME: Accessor = Accessor::new("tf op on images");
+
+/// From `NCHW` to `NHWC`, and back.
+const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
+const FROM_NHWC: [usize; 4] = [0, 3, 1, 2];
+
+/// A tensor of images in `NHWC`: this one, or a copy if it is in another layout.
+pub(super) fn to_nhwc<T: Element + tfrt_math::Element>(
+    call: &CpuCall<'_>,
+    layout: Layout,
+    images: &DenseHostTensor,
+) -> Result<DenseHostTensor, Diagnostic> {
+    if layout == Layout::Nhwc {
+        return Ok(images.clone());
+    }
+    let plan = Transpose::<T>::new(images.shape().dims(), &TO_NHWC).map_err(shape_error)?;
+    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(plan.shape())?);
+    let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let (from, mut to) = (images.read::<T>(&ME)?, out.write::<T>(&ME)?);
+    plan.run(&OnQueue(call.cx), &from, &mut to).map_err(shape_error)?;
+    drop(to);
+    Ok(out)
+}
+
+/// Computes `out`, images in `layout`, by a plan whose output are images in `NHWC`.
+pub(super) fn compute_images<T, P, R>(
+    call: &CpuCall<'_>,
+    layout: Layout,
+    plan: P,
+    (reads, out): (R, DenseHostTensor),
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+) -> Computed
+where
+    T: Element + tfrt_math::Element,
+    P: for<'a> BlockOp<Output<'a> = &'a mut [T]> + Send + 'static,
+    R: Send + Sync + 'static,
+{
+    if layout == Layout::Nhwc {
+        let operands = (reads, out.write_owned::<T>(&ME)?);
+        return run(call.cx, Ok(plan), operands, input, |out| out, HostTensor::from(out)).map(Into::into);
+    }
+    let dims = layout.images(out.shape(), "the result")?;
+    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(&dims)?);
+    let inner = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let back = Transpose::<T>::new(&dims, &FROM_NHWC).map_err(shape_error)?;
+    let writes = (inner.write_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
+    let (promise, done): (Promise<Chain>, AsyncValueRef<Chain>) = Promise::new();
+    let cx = call.cx.clone();
+    run_then(
+        call.cx,
+        plan,
+        (reads, writes),
+        input,
+        |(inner, _)| inner,
+        move |outcome| {
+            let outcome = outcome.and_then(|(_, (inner, mut out))| {
+                back.run(&OnQueue(&cx), &inner, &mut out).map_err(shape_error)
+            });
+            cx.settle(promise, outcome.map(|()| Chain));
+        },
+    );
+    Ok(tensors_after(done, [out]))
+}
