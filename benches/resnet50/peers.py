@@ -1,4 +1,4 @@
-"""Runs our ResNet-50 and ONNX Runtime's by turns, on the same images and weights, with two threads each; see `run`."""
+"""Runs our ResNet-50, ONNX Runtime's and tract's by turns, on the same images and weights, with two threads each; see `run`."""
 import os
 import statistics
 import subprocess
@@ -12,42 +12,82 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import resnet50  # noqa: E402
 
 ROUNDS = {1: 30, 8: 8}
+SEED, EXTENT, THREADS = 1, 224, 2
 # ONNX Runtime's threads spin for a while after a run, which would take the processors from whoever is next.
 PAUSE_SECONDS = 0.1
 
 
-def main(program):
-    peer = resnet50.session(1, 2)
+class Program:
+    """A program that reads numbers of images, writes seconds, and leaves scores in a file."""
+
+    def __init__(self, path, scores, *files):
+        self.scores = scores
+        self.process = subprocess.Popen([path, scores, *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def infer(self, images):
+        self.process.stdin.write(f"{len(images)}\n")
+        self.process.stdin.flush()
+        seconds = float(self.process.stdout.readline())
+        return seconds, np.fromfile(self.scores, np.float32).reshape(len(images), -1)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class OnnxRuntime:
+    """ONNX Runtime in this process."""
+
+    def __init__(self):
+        self.session = resnet50.session(SEED, THREADS)
+
+    def infer(self, images):
+        start = time.perf_counter()
+        scores = self.session.run(None, {"images": images})[0]
+        return time.perf_counter() - start, scores
+
+    def end(self):
+        pass
+
+
+def compare(batch, rounds, images, runners):
+    """Runs all of them by turns, and prints times, and how ours compares with each of the others."""
+    times, scores = {name: [] for name in runners}, {}
+    for turn in range(rounds + 2):
+        for name, runner in runners.items():
+            seconds, scores[name] = runner.infer(images)
+            time.sleep(PAUSE_SECONDS)
+            if turn >= 2:  # the first ones warm up
+                times[name].append(seconds)
+    best = {name: min(seconds) for name, seconds in times.items()}
+    median = {name: statistics.median(seconds) for name, seconds in times.items()}
+    for name in runners:
+        print(f"batch {batch}, {name}: best {best[name] * 1e3:.1f} ms, {batch / best[name]:.1f} images/s; "
+              f"median {median[name] * 1e3:.1f} ms")
+    for name in list(runners)[1:]:
+        off = np.abs(scores["ours"] - scores[name]).max() / np.abs(scores[name]).max()
+        print(f"batch {batch}: throughput of ours / {name}: best {best[name] / best['ours']:.2f}, "
+              f"median {median[name] / median['ours']:.2f}; scores differ by {off:.1e} of the largest")
+    print(f"load {os.getloadavg()[0]:.1f}", flush=True)
+
+
+def main(ours, tract):
+    images = np.ascontiguousarray(resnet50.images(max(ROUNDS), EXTENT, SEED))
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "scores")
-        ours = subprocess.Popen([program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        images.tofile(os.path.join(folder, "images"))
+        model = os.path.join(folder, "model.onnx")
+        with open(model, "wb") as file:
+            file.write(resnet50.model(SEED).SerializeToString())
+        runners = {
+            "ours": Program(ours, os.path.join(folder, "ours")),
+            "ONNX Runtime": OnnxRuntime(),
+            "tract": Program(tract, os.path.join(folder, "tract"), model, os.path.join(folder, "images")),
+        }
         for batch, rounds in ROUNDS.items():
-            images = np.ascontiguousarray(resnet50.images(batch, 224, 1))
-            times = {"ours": [], "ONNX Runtime": []}
-            for turn in range(rounds + 2):
-                ours.stdin.write(f"{batch}\n")
-                ours.stdin.flush()
-                mine = float(ours.stdout.readline())
-                time.sleep(PAUSE_SECONDS)
-                start = time.perf_counter()
-                scores = peer.run(None, {"images": images})[0]
-                theirs = time.perf_counter() - start
-                time.sleep(PAUSE_SECONDS)
-                if turn >= 2:  # the first ones warm up
-                    times["ours"].append(mine)
-                    times["ONNX Runtime"].append(theirs)
-            found = np.fromfile(path, np.float32).reshape(scores.shape)
-            off = np.abs(found - scores).max() / np.abs(scores).max()
-            for name, seconds in times.items():
-                best, median = min(seconds), statistics.median(seconds)
-                print(f"batch {batch}, {name}: best {best * 1e3:.1f} ms, {batch / best:.1f} images/s; median {median * 1e3:.1f} ms")
-            ratios = [min(times["ONNX Runtime"]) / min(times["ours"])]
-            ratios.append(statistics.median(times["ONNX Runtime"]) / statistics.median(times["ours"]))
-            print(f"batch {batch}: throughput of ours / ONNX Runtime: best {ratios[0]:.2f}, median {ratios[1]:.2f}; "
-                  f"scores differ by {off:.1e} of the largest; load {os.getloadavg()[0]:.1f}")
-        ours.stdin.close()
-        ours.wait()
+            compare(batch, rounds, images[:batch], runners)
+        for runner in runners.values():
+            runner.end()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
