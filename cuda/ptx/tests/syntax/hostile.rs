@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -13,30 +13,26 @@ use tfrt_ptx::{
 
 use super::{errors, kernel, text};
 
-/// All PTX files of the tests.
+/// All PTX files of the tests; under Miri, the shortest.
 fn corpus() -> Vec<(String, String)> {
-    let mut files = Vec::new();
+    let mut paths = Vec::new();
     for folder in ["tests/corpus/ptx", "tests/triton/ptx"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.expect("the folder can be read").path();
             if path.extension().is_some_and(|extension| extension == "ptx") {
-                files.push((path.display().to_string(), fs::read_to_string(&path).expect("it is text")));
+                paths.push(path);
             }
         }
     }
-    files.sort();
-    assert!(files.len() >= 40, "the corpus is missing");
-    files
-}
-
-/// Under Miri, the shortest of the files.
-fn some(mut all: Vec<(String, String)>) -> Vec<(String, String)> {
+    paths.sort();
+    assert!(paths.len() >= 40, "the corpus is missing");
     if cfg!(miri) {
-        all.sort_by_key(|(_, text)| text.len());
-        all.truncate(1);
+        paths.sort_by_key(|path| fs::metadata(path).map_or(u64::MAX, |metadata| metadata.len()));
+        paths.truncate(1);
     }
-    all
+    let read = |path: &PathBuf| fs::read_to_string(path).expect("it is text");
+    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }
 
 /// Errors have places within the text, in its order.
@@ -53,7 +49,7 @@ fn check(text: &str) {
 
 #[test]
 fn the_corpus_is_sound() {
-    for (path, text) in some(corpus()) {
+    for (path, text) in corpus() {
         if let Err(errors) = parse(&text) {
             panic!("{path}:\n{errors}");
         }
@@ -64,7 +60,7 @@ fn the_corpus_is_sound() {
 #[test]
 fn truncated_files() {
     const CUTS: usize = if cfg!(miri) { 1 } else { 20 };
-    for (number, (path, text)) in some(corpus()).iter().enumerate() {
+    for (number, (path, text)) in corpus().iter().enumerate() {
         for cut in 0..CUTS {
             let end = (text.len() * cut / CUTS + 7 * number + 1).min(text.len() - 1);
             let cut = &text[..text.floor_char_boundary(end)];
@@ -79,7 +75,7 @@ fn truncated_files() {
 #[test]
 fn lines_left_out_and_doubled() {
     const LINES: usize = if cfg!(miri) { 1 } else { 12 };
-    for (number, (_, text)) in some(corpus()).iter().enumerate() {
+    for (number, (_, text)) in corpus().iter().enumerate() {
         let lines: Vec<&str> = text.lines().collect();
         for sample in 0..LINES {
             let line = (lines.len() * sample / LINES + number) % lines.len();
@@ -99,7 +95,7 @@ fn bytes_changed() {
     const ROUNDS: usize = if cfg!(miri) { 1 } else { 15 };
     let mut random = fastrand::Rng::with_seed(7);
     let signs = b";:,{}()[]<>@!%.$_|\"/*+- \n0xfU\xe9";
-    for (_, text) in some(corpus()) {
+    for (_, text) in corpus() {
         for _ in 0..ROUNDS {
             let mut bytes = text.clone().into_bytes();
             for _ in 0..random.usize(1..8) {
