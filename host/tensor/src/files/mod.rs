@@ -1,13 +1,14 @@
-//! Tensors in files: BTF, safetensors and `.npy`.
+//! Tensors in files: BTF, safetensors, `.npy` and `.npz`.
 //!
-//! Files are mapped into memory and read in place: the tensors that a file hands out point into the map, are
-//! read-only, and keep it alive. Whoever wants to write to one takes a
+//! Files are mapped into memory and read in place (but for `.npz`, which is packed): the tensors that a file hands out point
+//! into the map, are read-only, and keep it alive. Whoever wants to write to one takes a
 //! [`deep_copy`](crate::DenseHostTensor::deep_copy). Every number in a file is checked before it is used, and a bad
 //! one is an error that names the file and the place.
 
 pub mod btf;
 mod map;
 pub mod npy;
+pub mod npz;
 pub mod safetensors;
 
 use std::path::Path;

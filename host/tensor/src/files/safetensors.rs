@@ -1,6 +1,6 @@
 //! The safetensors format of model weights: named dense tensors behind a JSON header.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,12 +44,14 @@ struct Entry {
     size: usize,
 }
 
-/// A safetensors file, open for reading.
-#[derive(Debug)]
+/// A safetensors file, open for reading. Cloning shares it.
+#[derive(Clone, Debug)]
 pub struct SafeTensorsFile {
     name: Arc<str>,
     bytes: HostBuffer,
-    entries: BTreeMap<String, Entry>,
+    entries: Arc<BTreeMap<String, Entry>>,
+    /// What the file says of itself.
+    texts: Arc<HashMap<String, String>>,
 }
 
 impl SafeTensorsFile {
@@ -77,8 +79,20 @@ impl SafeTensorsFile {
                 (tensor.to_owned(), Entry { dtype: view.dtype(), shape, start, size: view.data().len() })
             })
             .collect();
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| malformed(name, 0, error))?;
+        let texts = metadata.metadata().clone().unwrap_or_default();
         drop(bytes);
-        Ok(Self { name: name.into(), bytes: buffer, entries })
+        Ok(Self { name: name.into(), bytes: buffer, entries: Arc::new(entries), texts: Arc::new(texts) })
+    }
+
+    /// What the file is called in errors.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the file says of itself under this key.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.texts.get(key).map(String::as_str)
     }
 
     /// The tensors' names, in alphabetical order.
@@ -121,6 +135,18 @@ impl SafeTensorsFile {
 /// # Errors
 /// InvalidArgument for a data type or a name that the format cannot hold; DataRace while somebody writes to a tensor.
 pub fn encode(tensors: &[(&str, &DenseHostTensor)], accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
+    encode_with(tensors, &[], accessor)
+}
+
+/// As [`encode`], for a file that says this of itself: keys and texts.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_with(
+    tensors: &[(&str, &DenseHostTensor)],
+    texts: &[(&str, &str)],
+    accessor: &Accessor,
+) -> Result<Vec<u8>, Diagnostic> {
     let guards =
         tensors.iter().map(|(_, tensor)| tensor.read_bytes(accessor)).collect::<Result<Vec<_>, _>>()?;
     let mut views = BTreeMap::new();
@@ -134,7 +160,9 @@ pub fn encode(tensors: &[(&str, &DenseHostTensor)], accessor: &Accessor) -> Resu
             return Err(Diagnostic::invalid_argument(format!("two tensors are called '{name}'")));
         }
     }
-    ::safetensors::serialize(views, None).map_err(|error| Diagnostic::invalid_argument(error.to_string()))
+    let texts = texts.iter().map(|&(key, text)| (key.to_owned(), text.to_owned()));
+    let texts = Some(texts.collect::<HashMap<_, _>>()).filter(|texts| !texts.is_empty());
+    ::safetensors::serialize(views, texts).map_err(|error| Diagnostic::invalid_argument(error.to_string()))
 }
 
 /// Writes a safetensors file.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tfrt_host::allocator::SystemAllocator;
 use tfrt_host::host_buffer::HostBuffer;
-use tfrt_host::{DType, ErrorCode};
+use tfrt_host::{DType, Diagnostic, ErrorCode};
 
 use super::btf::{self, BtfFile, Layout};
-use super::npy;
 use super::safetensors::{self, SafeTensorsFile};
+use super::{npy, npz};
 use crate::{
     Accessor, CooHostTensor, DenseHostTensor, HostTensor, ScalarHostTensor, SharedAllocator,
     StringHostTensor, TensorMetadata, TensorShape,
@@ -245,6 +245,16 @@ fn safetensors_round_trip() {
 }
 
 #[test]
+fn safetensors_say_what_they_are() {
+    let x = f32s([1], &[1.0]);
+    let bytes = safetensors::encode_with(&[("x", &x)], &[("model", "small"), ("by", "us")], &ME).unwrap();
+    let file = SafeTensorsFile::from_buffer("f", in_memory(&bytes)).unwrap();
+    assert_eq!((file.name(), file.text("model"), file.text("by")), ("f", Some("small"), Some("us")));
+    let plain = safetensors::encode(&[("x", &x)], &ME).unwrap();
+    assert_eq!(SafeTensorsFile::from_buffer("f", in_memory(&plain)).unwrap().text("model"), None);
+}
+
+#[test]
 fn safetensors_out_of_alignment_are_copied() {
     let header = r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
     for padding in 0..8 {
@@ -337,6 +347,81 @@ fn npy_damage_is_an_error() {
     for end in 0..good.len() {
         assert!(read_npy(&good[..end]).is_err());
     }
+}
+
+/// An archive of these arrays, deflated or not.
+fn npz_file(arrays: &[(&str, &DenseHostTensor)], method: zip::CompressionMethod) -> Vec<u8> {
+    use std::io::Write;
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    for (name, tensor) in arrays {
+        archive.start_file(format!("{name}.npy"), options).unwrap();
+        archive.write_all(&npy::encode(tensor, &ME).unwrap()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn npz_sample(method: zip::CompressionMethod) -> Vec<u8> {
+    let (kernel, bias) = (f32s([2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), f32s([3], &[0.0; 3]));
+    npz_file(&[("conv/kernel", &kernel), ("conv/bias", &bias)], method)
+}
+
+fn read_npz(bytes: &[u8]) -> Result<Vec<(String, DenseHostTensor)>, Diagnostic> {
+    npz::read_buffer("a.npz", &in_memory(bytes), &system())
+}
+
+#[test]
+fn npz_arrays_are_read() {
+    for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npz");
+        std::fs::write(&path, npz_sample(method)).unwrap();
+        let arrays = npz::read(&path, &system()).unwrap();
+        let names: Vec<_> = arrays.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["conv/kernel", "conv/bias"]);
+        assert_eq!(*arrays[0].1.read::<f32>(&ME).unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(arrays[1].1.shape().dims(), [3]);
+    }
+}
+
+#[test]
+fn npz_damage_is_an_error() {
+    for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
+        let good = npz_sample(method);
+        for end in 0..good.len() {
+            assert!(read_npz(&good[..end]).is_err(), "{end}");
+        }
+        for at in 0..good.len() {
+            for byte in [0, 1, 0x7f, 0xff] {
+                let mut bytes = good.clone();
+                bytes[at] = byte;
+                for (_, tensor) in read_npz(&bytes).unwrap_or_default() {
+                    printed(&tensor.into());
+                }
+            }
+        }
+    }
+    let message = |bytes: &[u8]| read_npz(bytes).unwrap_err().message;
+    assert!(
+        message(b"nothing").starts_with("a.npz: at byte 0: not an .npz file: "),
+        "{}",
+        message(b"nothing")
+    );
+    // An element of the first array is another: the sum says so.
+    let mut bytes = npz_sample(zip::CompressionMethod::Stored);
+    let at = bytes.windows(4).position(|window| window == 5f32.to_le_bytes()).unwrap();
+    bytes[at] ^= 1;
+    assert!(message(&bytes).starts_with("a.npz: conv/kernel.npy: "), "{}", message(&bytes));
+}
+
+#[test]
+fn npz_files_that_would_fill_the_memory_are_refused() {
+    let mut bytes = npz_sample(zip::CompressionMethod::Deflated);
+    // The size in the directory, 24 bytes after its mark.
+    let entry = bytes.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
+    bytes[entry + 24..entry + 28].copy_from_slice(&0xffff_fff0u32.to_le_bytes());
+    let error = read_npz(&bytes).unwrap_err();
+    assert_ne!(error.code, ErrorCode::OutOfMemory);
 }
 
 proptest! {
