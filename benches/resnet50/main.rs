@@ -7,7 +7,7 @@
 use std::{env, error::Error, fs, io, time::Instant};
 
 use tfrt::{Program, Runtime, host::AsyncValue, host::work_queue};
-use tfrt_models::resnet50;
+use tfrt_models::resnet50::{self, Form, ProgramOptions};
 use tfrt_tensor::{Accessor, DType, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -24,12 +24,12 @@ fn tensor(runtime: &Runtime, dims: &[usize], values: &[f32]) -> Outcome<AsyncVal
     Ok(AsyncValue::new(HostTensor::from(tensor)))
 }
 
-/// The one result of a function.
-fn call(program: &Program, function: &str, arguments: Vec<AsyncValue>) -> Outcome<AsyncValue> {
-    let result = program.call(function, arguments)?.pop().ok_or("a function without a result")?;
-    match result.error() {
+/// The results of a function.
+fn call(program: &Program, function: &str, arguments: Vec<AsyncValue>) -> Outcome<Vec<AsyncValue>> {
+    let results = program.call(function, arguments)?;
+    match results.iter().find_map(AsyncValue::error) {
         Some(error) => Err(error.message.clone().into()),
-        None => Ok(result),
+        None => Ok(results),
     }
 }
 
@@ -37,25 +37,18 @@ fn main() -> Outcome {
     let scores_path = env::args().nth(1).ok_or("the first argument must be a file for the scores")?;
     let queue = work_queue::from_str("mstd:2").map_err(|error| error.to_string())?;
     let runtime = Runtime::builder().work_queue(queue).build().map_err(|errors| errors.to_string())?;
-    let program = runtime
-        .load("resnet50.mlir", resnet50::program(EXTENT).into_bytes())
-        .map_err(|errors| errors.to_string())?;
-    let mut filters = Vec::new();
-    for (at, layer) in resnet50::layers().iter().enumerate() {
-        let weights = resnet50::seeded_weights(layer, at, SEED);
-        let extents = [layer.window, layer.window, layer.in_channels, layer.out_channels];
-        let filter = tensor(&runtime, &extents, &weights.filter)?;
-        let bias = tensor(&runtime, &extents[3..], &weights.bias)?;
-        filters.push(call(&program, "pack", vec![filter, bias])?);
-    }
+    let text = resnet50::program(&ProgramOptions::new(Form::Host).with_extent(EXTENT))?;
+    let program = runtime.load("resnet50.mlir", text.into_bytes()).map_err(|errors| errors.to_string())?;
+    let prepared = call(&program, "setup", Vec::new())?;
     for line in io::stdin().lines() {
         let batch: usize = line?.trim().parse()?;
         let images = resnet50::seeded_images(batch, EXTENT, SEED);
         let images = tensor(&runtime, &[batch, EXTENT, EXTENT, 3], &images)?;
-        let arguments = [images].into_iter().chain(filters.iter().cloned()).collect();
+        let arguments = prepared.iter().cloned().chain([images]).collect();
         let start = Instant::now();
-        let result = call(&program, "infer", arguments)?;
+        let results = call(&program, "infer", arguments)?;
         let seconds = start.elapsed().as_secs_f64();
+        let result = results.first().ok_or("a function without a result")?;
         let scores = result.get::<HostTensor>().ok_or("no tensor")?.dense()?.read::<f32>(&ME)?.to_vec();
         fs::write(&scores_path, scores.iter().flat_map(|score| score.to_le_bytes()).collect::<Vec<u8>>())?;
         println!("{seconds}");

@@ -5,7 +5,7 @@ for two images of 64 x 64 pixels, with which `tests/resnet50.rs` compares ours.
     env/bin/pip install onnx==1.23.2 onnxruntime==1.31.1
     env/bin/python tests/reference/resnet50.py
 
-The layers and the random numbers are those of `models/src/resnet50.rs`.
+The layers and the random numbers are those of `models/src/resnet50`.
 """
 import os
 

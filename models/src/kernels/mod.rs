@@ -1,12 +1,14 @@
-//! Kernels `tfrt_mnist.*` of the MNIST programs: the data set, batches of it, first parameters, trained parameters,
-//! progress and reports.
+//! Kernels `tfrt_mnist.*` of the MNIST programs (the data set, batches of it, first parameters, trained parameters, progress
+//! and reports), `tfrt_image.*` for images, and `tfrt_resnet50.*` of the ResNet-50 programs.
 //!
 //! They compute nothing that a network computes: that is for the kernels of tensor mathematics.
 
 mod batch;
 mod data;
+mod images;
 mod parameters;
 mod report;
+mod resnet50;
 
 use std::fmt;
 
@@ -14,6 +16,10 @@ use tfrt_host::KernelRegistry;
 
 /// Name of the resource that tells kernels where data files are: a [`PathBuf`](std::path::PathBuf).
 pub const DATA_DIR: &str = "data_dir";
+/// Name of the resource with the weights of a network: a [`SafeTensorsFile`](tfrt_tensor::files::safetensors::SafeTensorsFile).
+pub const WEIGHTS: &str = "weights";
+/// Name of the resource with what classes are called, one after the other: a `Vec<String>`.
+pub const LABELS: &str = "labels";
 /// Name of the resource that shows progress: a [`Progress`]. Without it nothing is shown.
 pub const PROGRESS: &str = "progress";
 
@@ -38,6 +44,8 @@ impl fmt::Debug for Progress {
 /// Adds every kernel of the model programs.
 pub fn register(registry: &mut KernelRegistry) {
     data::register(registry);
+    images::register(registry);
+    resnet50::register(registry);
     batch::register(registry);
     parameters::register(registry);
     report::register(registry);

@@ -42,6 +42,22 @@ fn speed(images: i32, seconds: f64, cx: &ExecutionContext) -> String {
     format!("{} images/s, on cpu ({threads})", grouped(rate))
 }
 
+/// Shows how much of how much is done, if the request has somebody to show it.
+pub(super) fn show_progress(
+    (done, total): (u64, u64),
+    label: &str,
+    cx: &ExecutionContext,
+) -> Result<(), Diagnostic> {
+    match cx.resources().get::<Progress>(PROGRESS) {
+        Ok(progress) => {
+            (progress.0)(done, total, label);
+            Ok(())
+        }
+        Err(error) if error.code == ErrorCode::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 fn progress(
     done: i32,
     total: i32,
@@ -49,15 +65,9 @@ fn progress(
     label: Attr<str>,
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
-    match cx.resources().get::<Progress>(PROGRESS) {
-        Ok(progress) => {
-            let count = |number: i32| u64::from(number.max(0).unsigned_abs());
-            (progress.0)(count(done), count(total), label.0);
-            Ok(Chain)
-        }
-        Err(error) if error.code == ErrorCode::NotFound => Ok(Chain),
-        Err(error) => Err(error),
-    }
+    let count = |number: i32| u64::from(number.max(0).unsigned_abs());
+    show_progress((count(done), count(total)), label.0, cx)?;
+    Ok(Chain)
 }
 
 fn report_training(images: i32, start_ns: i64, _chain: Chain, cx: &ExecutionContext) -> Chain {

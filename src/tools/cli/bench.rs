@@ -39,7 +39,8 @@ const CALLS_MAX: u32 = 10_000_000;
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let start = Instant::now();
-    let session = Session::new(&args.program, SharedWriter::new(std::io::sink()))?;
+    let mut session = Session::new(&args.program, SharedWriter::new(std::io::sink()), console.terminal)?;
+    session.progress = false;
     let load = start.elapsed();
     let first = timed(&session, console)?;
     for _ in 0..args.warm_up {

@@ -10,6 +10,7 @@ mod inspect;
 mod kernels;
 mod program;
 mod report;
+mod resnet50;
 mod run;
 mod values;
 
@@ -44,6 +45,8 @@ enum Command {
     /// Translate MLIR text to BEF or back (tfrt_translate)
     #[command(disable_help_flag = true)]
     Translate(Rest),
+    /// Write ResNet-50 programs, and convert weights for them
+    Resnet50(resnet50::Args),
     /// Print the reference of all kernels
     Kernels(kernels::Args),
     /// Print completions for a shell
@@ -95,6 +98,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         Command::Inspect(args) => inspect::run(&args, &mut console),
         Command::Opt(rest) => return opt::run(rest.with_name("tfrt opt"), console),
         Command::Translate(rest) => return translate::run(rest.with_name("tfrt translate"), console),
+        Command::Resnet50(args) => resnet50::run(&args, &mut console),
         Command::Kernels(args) => kernels::run(&args, &mut console),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,7 +1,7 @@
 //! What `run` and `bench` have in common: a program, one of its functions, arguments and a request.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter},
     path::PathBuf,
     sync::Arc,
@@ -19,14 +19,15 @@ use tfrt_cuda::{
 use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, FunctionRef, RequestContext, ResourceContext, work_queue,
 };
-use tfrt_models::kernels::{DATA_DIR, PROGRESS, Progress};
+use tfrt_models::kernels::{DATA_DIR, LABELS, PROGRESS, Progress, WEIGHTS};
 use tfrt_plugin::PluginRegistry;
+use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
     Failure,
     values::{self, CHAIN},
 };
-use crate::{Program, Runtime, SharedWriter};
+use crate::{Errors, Program, Runtime, SharedWriter};
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
@@ -36,12 +37,21 @@ pub(super) struct ProgramArgs {
     #[arg(short, long, value_name = "NAME")]
     pub(super) function: Option<String>,
     /// An argument, in order or as N=VALUE: a number, text, 2x2xf32=[1,2,3,4], f32=0, @file.npy, @file.btf#INDEX,
-    /// @file.safetensors#NAME. Chains are filled in
+    /// @file.safetensors#NAME, or an image's pixels, @file.jpg or @file.png. Chains are filled in
     #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     pub(super) inputs: Vec<String>,
+    /// Call this function first, once: its results are the first arguments
+    #[arg(long, value_name = "NAME")]
+    pub(super) setup: Option<String>,
     /// Where the program's data files are
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
+    /// The safetensors file with the weights of the program's network
+    #[arg(long, value_name = "FILE")]
+    pub(super) weights: Option<PathBuf>,
+    /// A text file with the name of a class in each line
+    #[arg(long, value_name = "FILE")]
+    pub(super) labels: Option<PathBuf>,
     /// Who runs the work: s (one thread), mstd (a thread per core), mstd:THREADS
     #[arg(long, value_name = "TYPE", default_value = "mstd")]
     pub(super) work_queue: String,
@@ -127,6 +137,40 @@ impl DeviceArgs {
     }
 }
 
+/// What a program may find under the names of its request's resources.
+struct Files {
+    data: Option<PathBuf>,
+    weights: Option<SafeTensorsFile>,
+    labels: Option<Vec<String>>,
+}
+
+impl Files {
+    /// Opens what the arguments name.
+    fn open(args: &ProgramArgs) -> Result<Self, Failure> {
+        let weights = args.weights.as_ref().map(SafeTensorsFile::open).transpose()?;
+        let read = |file: &PathBuf| {
+            let text = fs::read_to_string(file).map_err(|error| {
+                Diagnostic::new(ErrorCode::Io, format!("cannot read '{}': {error}", file.display()))
+            })?;
+            Ok::<_, Diagnostic>(text.lines().map(|line| line.trim().to_owned()).collect())
+        };
+        let labels = args.labels.as_ref().map(read).transpose()?;
+        Ok(Self { data: args.data.clone(), weights, labels })
+    }
+
+    fn offer(&self, resources: &ResourceContext) {
+        if let Some(data) = &self.data {
+            resources.insert(DATA_DIR, data.clone());
+        }
+        if let Some(weights) = &self.weights {
+            resources.insert(WEIGHTS, weights.clone());
+        }
+        if let Some(labels) = &self.labels {
+            resources.insert(LABELS, labels.clone());
+        }
+    }
+}
+
 /// A program ready to be called.
 pub(super) struct Session {
     pub(super) runtime: Runtime,
@@ -135,7 +179,7 @@ pub(super) struct Session {
     pub(super) arguments: Vec<AsyncValue>,
     /// Errors that arose so far, whether they reach a result or not.
     errors: Arc<Mutex<Vec<Diagnostic>>>,
-    data: Option<PathBuf>,
+    files: Files,
     deadline: Option<Duration>,
     /// Whether a person wants to see how far the program is.
     pub(super) progress: bool,
@@ -145,8 +189,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Loads the program; what its kernels print goes to `output`.
-    pub(super) fn new(args: &ProgramArgs, output: SharedWriter) -> Result<Self, Failure> {
+    /// Loads the program and calls its setup function if there is to be one; what its kernels print goes to `output`.
+    pub(super) fn new(args: &ProgramArgs, output: SharedWriter, progress: bool) -> Result<Self, Failure> {
         let queue =
             work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
         let errors = Arc::new(Mutex::new(Vec::new()));
@@ -163,31 +207,39 @@ impl Session {
         }
         let runtime = builder.build()?;
         let program = runtime.load_file(&args.program)?;
-        let function = choose(&program, args.function.as_deref())?;
-        let arguments = arguments(&function, &args.inputs, &runtime)?;
-        let function = function.name().to_owned();
-        let (data, deadline) = (args.data.clone(), args.deadline);
-        let progress = false;
-        Ok(Self {
+        let function = choose(&program, args.function.as_deref())?.name().to_owned();
+        let mut session = Self {
             runtime,
             program,
             function,
-            arguments,
+            arguments: Vec::new(),
             errors,
-            data,
-            deadline,
+            files: Files::open(args)?,
+            deadline: args.deadline,
             progress,
             checker,
             timeline,
-        })
+        };
+        let prepared = args.setup.as_ref().map_or(Ok(Vec::new()), |name| session.set_up(name))?;
+        let function = choose(&session.program, Some(&session.function))?;
+        session.arguments = arguments(&function, prepared, &args.inputs, &session.runtime)?;
+        Ok(session)
+    }
+
+    /// The results of a function that takes nothing but chains.
+    fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
+        let function = choose(&self.program, Some(name))?;
+        let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
+        let results = self.program.call_in(&self.request()?, name, chains)?;
+        self.runtime.host().quiesce()?;
+        let errors = self.take_errors(&results);
+        if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
 
     /// A request with the resources and the deadline asked for.
     pub(super) fn request(&self) -> Result<Arc<RequestContext>, Diagnostic> {
         let resources = ResourceContext::new();
-        if let Some(data) = &self.data {
-            resources.insert(DATA_DIR, data.clone());
-        }
+        self.files.offer(&resources);
         if self.progress {
             resources.insert(PROGRESS, progress());
         }
@@ -284,14 +336,21 @@ fn names(program: &Program) -> String {
     named.join(", ")
 }
 
-/// Puts the given values in their places and chains in theirs.
+/// Puts the prepared values first, the given ones in their places, and chains in theirs.
 fn arguments(
     function: &FunctionRef<'_>,
+    prepared: Vec<AsyncValue>,
     inputs: &[String],
     runtime: &Runtime,
 ) -> Result<Vec<AsyncValue>, Failure> {
     let types: Vec<_> = function.argument_types().collect();
-    let mut places: Vec<Option<AsyncValue>> = vec![None; types.len()];
+    if prepared.len() > types.len() {
+        let (name, many, few) = (function.name(), prepared.len(), types.len());
+        let message = format!("'{name}' takes {few} arguments, the setup function gives {many}");
+        return Err(Failure::Usage(message));
+    }
+    let mut places: Vec<Option<AsyncValue>> = prepared.into_iter().map(Some).collect();
+    places.resize(types.len(), None);
     for input in inputs {
         let (place, text) = place_of(input, &places, &types)?;
         let value = values::parse(text, types[place], runtime.host().allocator()).map_err(|mut error| {

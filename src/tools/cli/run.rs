@@ -43,8 +43,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let mut session = Session::new(&args.program, printed)?;
-    session.progress = console.terminal;
+    let session = Session::new(&args.program, printed, console.terminal)?;
     if args.trace.is_some() {
         tracing::enable();
     }

@@ -1,9 +1,17 @@
 //! Values on the command line: how they are read, printed, written to files and compared.
 
-use std::{fmt, path::Path, str::FromStr, sync::Arc};
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    str::FromStr,
+    sync::Arc,
+};
 
 use serde_json::{Value as Json, json};
-use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
+use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, ErrorCode, Value, allocator::HostAllocator};
+use tfrt_models::image::{CHANNELS, Image};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16,
     files::{btf::BtfFile, npy, safetensors::SafeTensorsFile},
@@ -108,7 +116,7 @@ fn elements_of<T: Element + FromStr>(
     DenseHostTensor::from_slice(shape, &elements, allocator)
 }
 
-/// `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`.
+/// `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`, or an image as `ui8` of height × width × 3.
 fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
     let (file, part) = match text.rsplit_once('#') {
         Some((file, part)) => (file, Some(part)),
@@ -125,8 +133,26 @@ fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnost
             };
             Ok(opened.tensor(&name, allocator)?.into())
         }
-        _ => Err(wrong(format!("'{file}' is neither .npy nor .btf nor .safetensors"))),
+        "jpg" | "jpeg" | "png" => image_file(file),
+        _ => Err(wrong(format!("'{file}' is neither .npy, .btf, .safetensors, .jpg nor .png"))),
     }
+}
+
+/// Bytes of an image file at most.
+const IMAGE_BYTES_MAX: u64 = 1 << 28;
+
+fn image_file(file: &str) -> Result<HostTensor, Diagnostic> {
+    let unreadable =
+        |error: io::Error| Diagnostic::new(ErrorCode::Io, format!("cannot read '{file}': {error}"));
+    let mut bytes = Vec::new();
+    let opened = File::open(file).map_err(unreadable)?;
+    opened.take(IMAGE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > IMAGE_BYTES_MAX {
+        return Err(wrong(format!("'{file}' has more than {IMAGE_BYTES_MAX} bytes")));
+    }
+    let image = Image::decode(&bytes).map_err(|error| wrong(format!("'{file}': {error}")))?;
+    let shape = [image.height(), image.width(), CHANNELS];
+    Ok(DenseHostTensor::from_vec(shape, image.into_pixels())?.into())
 }
 
 fn only_name(file: &SafeTensorsFile) -> Result<String, Diagnostic> {

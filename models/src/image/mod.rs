@@ -1,0 +1,157 @@
+//! Images: JPEG and PNG files as pixels, and pixels as what networks take.
+//!
+//! Files are decoded by libraries; what they may ask of memory has bounds. This module knows no runtime.
+
+mod resize;
+
+use std::error::Error;
+use std::fmt;
+use std::io::Cursor;
+
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
+
+pub use resize::Preparation;
+
+/// Pixels in a row or column at most.
+pub const SIDE_MAX: usize = 1 << 14;
+/// Pixels in an image at most.
+pub const PIXELS_MAX: usize = 1 << 26;
+/// Channels of a pixel: red, green, blue.
+pub const CHANNELS: usize = 3;
+
+/// An image of red, green and blue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    height: usize,
+    width: usize,
+    pixels: Vec<u8>,
+}
+
+/// What is wrong with an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageError(String);
+
+impl ImageError {
+    fn new(message: impl fmt::Display) -> Self {
+        Self(message.to_string())
+    }
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for ImageError {}
+
+impl Image {
+    /// An image of these pixels: rows from above, three bytes a pixel.
+    ///
+    /// # Errors
+    /// If it has no pixels or too many, or not as many bytes as it should.
+    pub fn new(height: usize, width: usize, pixels: Vec<u8>) -> Result<Self, ImageError> {
+        check_size(height, width)?;
+        if pixels.len() != height * width * CHANNELS {
+            return Err(ImageError::new(format_args!(
+                "{} bytes are not {height} rows of {width} pixels of {CHANNELS}",
+                pixels.len()
+            )));
+        }
+        Ok(Self { height, width, pixels })
+    }
+
+    /// The image in a JPEG or PNG file, whichever the bytes are. Grey becomes colour, 16 bits become 8; transparency and
+    /// the direction in which a camera was held are passed over.
+    ///
+    /// # Errors
+    /// If it is neither, is damaged, or is larger than [`SIDE_MAX`] or [`PIXELS_MAX`] allow.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ImageError> {
+        match bytes {
+            [0xff, 0xd8, ..] => decode_jpeg(bytes),
+            [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
+            _ => Err(ImageError::new("it is neither a JPEG nor a PNG image")),
+        }
+    }
+
+    /// Rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows from above, three bytes a pixel.
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    /// The same, without the image.
+    pub fn into_pixels(self) -> Vec<u8> {
+        self.pixels
+    }
+}
+
+fn check_size(height: usize, width: usize) -> Result<(), ImageError> {
+    if height == 0 || width == 0 {
+        return Err(ImageError::new("the image has no pixels"));
+    }
+    if height > SIDE_MAX || width > SIDE_MAX || height * width > PIXELS_MAX {
+        return Err(ImageError::new(format_args!(
+            "an image of {width} x {height} pixels is too large: {SIDE_MAX} each way and {PIXELS_MAX} in all are read"
+        )));
+    }
+    Ok(())
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Result<Image, ImageError> {
+    let broken =
+        |error: &dyn fmt::Display| ImageError::new(format_args!("the JPEG image is broken: {error}"));
+    let options = DecoderOptions::default()
+        .set_max_width(SIDE_MAX)
+        .set_max_height(SIDE_MAX)
+        .set_strict_mode(true)
+        .jpeg_set_out_colorspace(ColorSpace::RGB);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(|error| broken(&error))?;
+    let info = decoder.info().ok_or_else(|| broken(&"it has no header"))?;
+    let (height, width) = (usize::from(info.height), usize::from(info.width));
+    check_size(height, width)?;
+    let pixels = decoder.decode().map_err(|error| broken(&error))?;
+    Image::new(height, width, pixels)
+}
+
+fn decode_png(bytes: &[u8]) -> Result<Image, ImageError> {
+    let broken = |error: &dyn fmt::Display| ImageError::new(format_args!("the PNG image is broken: {error}"));
+    // Four channels of 16 bits, and what the decoder needs beside them.
+    let limits = png::Limits { bytes: PIXELS_MAX * 8 + (1 << 20) };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let (width, height) = decoder.read_header_info().map_err(|error| broken(&error))?.size();
+    let (height, width) = (height as usize, width as usize);
+    check_size(height, width)?;
+    let mut reader = decoder.read_info().map_err(|error| broken(&error))?;
+    let size = reader.output_buffer_size().ok_or_else(|| broken(&"it has no size"))?;
+    let mut decoded = vec![0; size];
+    let frame = reader.next_frame(&mut decoded).map_err(|error| broken(&error))?;
+    decoded.truncate(frame.buffer_size());
+    let pixels = match frame.color_type {
+        png::ColorType::Rgb => decoded,
+        png::ColorType::Rgba => {
+            decoded.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+        }
+        png::ColorType::Grayscale => decoded.iter().flat_map(|&grey| [grey; CHANNELS]).collect(),
+        png::ColorType::GrayscaleAlpha => {
+            decoded.chunks_exact(2).flat_map(|pixel| [pixel[0]; CHANNELS]).collect()
+        }
+        png::ColorType::Indexed => return Err(broken(&"its palette was not applied")),
+    };
+    Image::new(height, width, pixels)
+}
+
+#[cfg(test)]
+mod tests;

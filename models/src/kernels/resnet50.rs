@@ -1,0 +1,204 @@
+//! Weights for the ResNet-50 programs, and what they say of an image.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tfrt_host::{Arg, Attr, Chain, DType, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
+use tfrt_tensor::files::safetensors::SafeTensorsFile;
+use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape};
+
+use super::{LABELS, WEIGHTS, report::show_progress};
+use crate::resnet50::{Layer, MODEL, VARIANT, Variant, Weights, filter_to_ohwi, layers, seeded_weights};
+
+static WEIGHTS_OF: Accessor = Accessor::new("tfrt_resnet50.weights.f32");
+static REPORT: Accessor = Accessor::new("tfrt_resnet50.report");
+
+fn invalid(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::invalid_argument(message)
+}
+
+/// The file that the request names, if it names one.
+fn weights_file(cx: &ExecutionContext) -> Result<Option<Arc<SafeTensorsFile>>, Diagnostic> {
+    match cx.resources().get::<SafeTensorsFile>(WEIGHTS) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A layer's tensors from a file that was written for this network.
+fn read(
+    file: &SafeTensorsFile,
+    layer: &Layer,
+    variant: Variant,
+    cx: &ExecutionContext,
+) -> Result<[DenseHostTensor; 2], Diagnostic> {
+    let name = file.name();
+    if file.text(MODEL.0) != Some(MODEL.1) {
+        return Err(invalid(format!(
+            "{name} was not written by 'tfrt resnet50 convert': it does not say that it has the weights of ResNet-50"
+        )));
+    }
+    match file.text(VARIANT) {
+        Some(theirs) if theirs == variant.name() => {}
+        theirs => {
+            return Err(invalid(format!(
+                "{name} has the weights of {}'s ResNet-50, the program is for {variant}'s: \
+                 'tfrt resnet50 program' writes one for it",
+                theirs.unwrap_or("nobody")
+            )));
+        }
+    }
+    let extents = layer.filter_extents();
+    let tensor = |part: &str, extents: &[usize]| {
+        let key = format!("{}.{part}", layer.name);
+        let tensor = file.tensor(&key, cx.host().allocator())?;
+        if tensor.dtype() != DType::F32 || tensor.shape().dims() != extents {
+            let found = tensor.metadata();
+            return Err(invalid(format!(
+                "{name}: tensor '{key}' is {found}, where {extents:?} of f32 is due"
+            )));
+        }
+        Ok(tensor)
+    };
+    Ok([tensor("filter", &extents)?, tensor("bias", &extents[3..])?])
+}
+
+/// A filter in the order that a program wants.
+fn arranged(layer: &Layer, filter: DenseHostTensor, layout: &str) -> Result<DenseHostTensor, Diagnostic> {
+    let [rows, columns, inputs, outputs] = layer.filter_extents();
+    match layout {
+        "HWIO" => Ok(filter),
+        "OHWI" => {
+            let turned = filter_to_ohwi(layer, &filter.read::<f32>(&WEIGHTS_OF)?);
+            DenseHostTensor::from_vec([outputs, rows, columns, inputs], turned)
+        }
+        "IO" if (rows, columns) == (1, 1) => filter.reshape([inputs, outputs]),
+        "IO" => Err(invalid(format!("the filter of '{}' is no matrix", layer.name))),
+        other => Err(invalid(format!("a filter's layout is HWIO, OHWI or IO, not '{other}'"))),
+    }
+}
+
+fn weights(
+    name: Attr<str>,
+    layout: Attr<str>,
+    seed: Attr<i64>,
+    variant: Attr<str>,
+    cx: &ExecutionContext,
+) -> Result<(DenseHostTensor, DenseHostTensor), Diagnostic> {
+    let variant: Variant = variant.0.parse().map_err(invalid)?;
+    let layers = layers(variant);
+    let found = layers.iter().enumerate().find(|(_, layer)| layer.name == name.0);
+    let (at, layer) = found.ok_or_else(|| invalid(format!("ResNet-50 has no layer '{}'", name.0)))?;
+    let [filter, bias] = match weights_file(cx)? {
+        Some(file) => read(&file, layer, variant, cx)?,
+        None => {
+            let Weights { filter, bias } = seeded_weights(layer, at, seed.0.cast_unsigned());
+            let extents = layer.filter_extents();
+            [DenseHostTensor::from_vec(extents, filter)?, DenseHostTensor::from_vec([extents[3]], bias)?]
+        }
+    };
+    let filter = arranged(layer, filter, layout.0)?;
+    show_loaded(layers.len() as u64, cx)?;
+    Ok((filter, bias))
+}
+
+/// Shows that one more of so many layers is there. They come in any order.
+fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
+    let loaded = cx.resources().get_or_create("tfrt_resnet50.loaded", AtomicU64::default)?;
+    let before = loaded.fetch_add(1, Ordering::Relaxed) % total;
+    show_progress((before + 1, total), "loading weights", cx)
+}
+
+/// A tensor that is as large as a program was written for.
+fn check_images(images: Arg<DenseHostTensor>, shape: Attr<[i64]>) -> Result<DenseHostTensor, Diagnostic> {
+    let shape = TensorShape::from_signed(shape.0)?;
+    if images.dtype() != DType::F32 || *images.shape() != shape {
+        let found = images.metadata();
+        return Err(invalid(format!("the program takes images of F32 {shape}, not {found}")));
+    }
+    Ok(DenseHostTensor::clone(&images))
+}
+
+/// The likeliest `count` classes of a row of scores and their probabilities, by the softmax.
+fn likeliest(scores: &[f32], count: usize) -> Result<Vec<(usize, f64)>, Diagnostic> {
+    if let Some(class) = scores.iter().position(|score| !score.is_finite()) {
+        return Err(invalid(format!("the score of class {class} is {}", scores[class])));
+    }
+    let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let power = |score: f32| f64::from(score - greatest).exp();
+    let all: f64 = scores.iter().copied().map(power).sum();
+    let mut classes: Vec<usize> = (0..scores.len()).collect();
+    // Of equals the first.
+    classes.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    Ok(classes.into_iter().take(count).map(|class| (class, power(scores[class]) / all)).collect())
+}
+
+fn report(
+    scores: Arg<DenseHostTensor>,
+    _chain: Chain,
+    count: Attr<i64>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    let classes = *scores.shape().dims().last().ok_or_else(|| invalid("a number is no list of scores"))?;
+    let count = usize::try_from(count.0).ok().filter(|&count| count > 0);
+    let count = count.ok_or_else(|| invalid("'count' must be at least 1"))?;
+    let labels = match cx.resources().get::<Vec<String>>(LABELS) {
+        Ok(labels) if labels.len() == classes => Some(labels),
+        Ok(labels) => {
+            return Err(invalid(format!("there are {} labels for {classes} classes", labels.len())));
+        }
+        Err(error) if error.code == ErrorCode::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let scores = scores.read::<f32>(&REPORT)?;
+    let images = scores.len() / classes.max(1);
+    let mut text = String::new();
+    for (number, row) in scores.chunks_exact(classes.max(1)).enumerate() {
+        if images > 1 {
+            text += &format!("image {}\n", number + 1);
+        }
+        for (class, probability) in likeliest(row, count)? {
+            let label = labels.as_ref().map(|labels| format!("  {}", labels[class])).unwrap_or_default();
+            text += &format!("{:6.2} %  class {class:3}{label}\n", 100.0 * probability);
+        }
+    }
+    if weights_file(cx)?.is_none() {
+        text += "The weights are random numbers; --weights names a file of others.\n";
+    }
+    cx.host().print(format_args!("{text}"));
+    Ok(Chain)
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add("tfrt_resnet50.weights.f32", weights)
+        .attributes(&["layer", "layout", "seed", "variant"])
+        .parallel()
+        .doc(
+            "The filter and the bias of a layer of ResNet-50 (its name in torchvision): from the file that the request names \
+             as its weights, or else random ones. The filter is HWIO, OHWI, or for the last layer IO.",
+        );
+    registry
+        .add("tfrt_resnet50.check_images", check_images)
+        .attributes(&["shape"])
+        .doc("The images, if they are f32 and have this shape; else an error.");
+    registry.add("tfrt_resnet50.report", report).attributes(&["count"]).side_effecting().doc(
+        "Prints the likeliest classes of each row of scores, with their labels if the request has some.",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_likeliest_come_first() {
+        let found = likeliest(&[0.0, 2f32.ln(), 2f32.ln(), 0.0], 3).unwrap();
+        assert_eq!(found.iter().map(|(class, _)| *class).collect::<Vec<_>>(), [1, 2, 0]);
+        assert!((found[0].1 - 1.0 / 3.0).abs() < 1e-7 && (found[2].1 - 1.0 / 6.0).abs() < 1e-7, "{found:?}");
+        assert_eq!(likeliest(&[1000.0, -1000.0], 9).unwrap(), [(0, 1.0), (1, 0.0)]);
+        assert!(likeliest(&[0.0, f32::NAN], 1).unwrap_err().message.contains("class 1 is NaN"));
+        assert!(likeliest(&[], 1).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,297 @@
+//! Other people's weights as ours: their names and orders become ours, and batch normalization with known statistics becomes
+//! part of filters and biases.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_tensor::files::safetensors;
+use tfrt_tensor::{Accessor, DenseHostTensor, bf16, f16};
+
+use super::{Layer, Then, Variant, Weights, layers};
+
+static CONVERT: Accessor = Accessor::new("ResNet-50 weights");
+
+/// What our weights files say of themselves.
+pub const MODEL: (&str, &str) = ("model", "resnet50");
+/// The key under which they say whose network it is.
+pub const VARIANT: &str = "variant";
+
+/// Tensors by their names, as a file has them.
+pub type NamedTensors = BTreeMap<String, DenseHostTensor>;
+
+/// Weights that programs read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Converted {
+    /// Whose network it is.
+    pub variant: Variant,
+    /// The numbers of each of [`layers`].
+    pub layers: Vec<Weights>,
+}
+
+/// What batch normalization adds to variances.
+fn epsilon(variant: Variant) -> f64 {
+    match variant {
+        Variant::Torchvision => 1e-5,
+        Variant::Keras => 1.001e-5,
+    }
+}
+
+/// The names of a layer's tensors.
+struct Names {
+    filter: String,
+    bias: Option<String>,
+    /// Scale, offset, mean, variance.
+    normalization: Option<[String; 4]>,
+}
+
+impl Names {
+    fn of(layer: &Layer, variant: Variant) -> Self {
+        match variant {
+            Variant::Torchvision => Self::torchvision(layer),
+            Variant::Keras => Self::keras(layer),
+        }
+    }
+
+    fn torchvision(layer: &Layer) -> Self {
+        let name = &layer.name;
+        let filter = format!("{name}.weight");
+        if layer.then == Then::Scores {
+            return Self { filter, bias: Some(format!("{name}.bias")), normalization: None };
+        }
+        let normalization = match name.strip_suffix("downsample.0") {
+            Some(block) => format!("{block}downsample.1"),
+            None => name.replace("conv", "bn"),
+        };
+        let part = |part: &str| format!("{normalization}.{part}");
+        let normalization = ["weight", "bias", "running_mean", "running_var"].map(part);
+        Self { filter, bias: None, normalization: Some(normalization) }
+    }
+
+    fn keras(layer: &Layer) -> Self {
+        let part = |kind: &str, part: &str| format!("{}_{kind}/{part}", keras_name(layer));
+        if layer.then == Then::Scores {
+            let [filter, bias] = ["kernel", "bias"].map(|part| format!("predictions/{part}"));
+            return Self { filter, bias: Some(bias), normalization: None };
+        }
+        let normalization = ["gamma", "beta", "moving_mean", "moving_variance"].map(|name| part("bn", name));
+        let [filter, bias] = ["kernel", "bias"].map(|name| part("conv", name));
+        Self { filter, bias: Some(bias), normalization: Some(normalization) }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.filter).chain(&self.bias).chain(self.normalization.iter().flatten())
+    }
+}
+
+/// What the names of a layer's tensors begin with: `conv1`, `conv2_block1_0` for the shortcut, `conv2_block1_1` …
+fn keras_name(layer: &Layer) -> String {
+    // `layerS.B.convC` or `layerS.B.downsample.0`, stages counted from 1, blocks from 0.
+    let mut parts = layer.name.strip_prefix("layer").unwrap_or_default().split('.');
+    let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
+    let (Some(stage), Some(block)) = (number(), number()) else { return layer.name.clone() };
+    let convolution = parts.next().and_then(|part| part.strip_prefix("conv")).unwrap_or("0");
+    format!("conv{}_block{}_{convolution}", stage + 1, block + 1)
+}
+
+/// The extents that a filter has in a variant's files.
+fn filter_extents(layer: &Layer, variant: Variant) -> Vec<usize> {
+    let [rows, columns, inputs, outputs] = layer.filter_extents();
+    match (variant, layer.then) {
+        (Variant::Torchvision, Then::Scores) => vec![outputs, inputs],
+        (Variant::Torchvision, _) => vec![outputs, inputs, rows, columns],
+        (Variant::Keras, Then::Scores) => vec![inputs, outputs],
+        (Variant::Keras, _) => vec![rows, columns, inputs, outputs],
+    }
+}
+
+/// A filter of those extents as `HWIO`.
+fn to_hwio(layer: &Layer, variant: Variant, values: Vec<f32>) -> Vec<f32> {
+    if variant == Variant::Keras {
+        return values;
+    }
+    let [rows, columns, inputs, outputs] = layer.filter_extents();
+    let taps = rows * columns;
+    let mut filter = Vec::with_capacity(values.len());
+    for tap in 0..taps {
+        for input in 0..inputs {
+            filter.extend((0..outputs).map(|output| values[(output * inputs + input) * taps + tap]));
+        }
+    }
+    filter
+}
+
+/// The name of a tensor without what some writers put before or behind it.
+fn plain(name: &str) -> &str {
+    let name = name.strip_prefix("module.").unwrap_or(name);
+    name.strip_suffix(":0").unwrap_or(name)
+}
+
+/// Our weights from torchvision's or Keras's, whichever the names are.
+///
+/// # Errors
+/// All tensors that are missing, left over, of another shape or not of floats, and all variances that are none.
+pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
+    let found: BTreeMap<&str, &DenseHostTensor> =
+        tensors.iter().map(|(name, tensor)| (plain(name), tensor)).collect();
+    let known = |variant: &Variant| {
+        let count = |layer: &Layer| {
+            Names::of(layer, *variant).all().filter(|n| found.contains_key(n.as_str())).count()
+        };
+        layers(*variant).iter().map(count).sum::<usize>()
+    };
+    let variant = Variant::ALL.into_iter().max_by_key(known).filter(|variant| known(variant) > 0);
+    let Some(variant) = variant else {
+        return Err(vec!["none of its tensors has a name of torchvision's or Keras's ResNet-50".to_owned()]);
+    };
+    let mut reader = Reader { found, problems: Vec::new(), used: BTreeSet::new() };
+    let converted = layers(variant).iter().map(|layer| reader.layer(layer, variant)).collect();
+    reader.look_for_others();
+    if reader.problems.is_empty() {
+        Ok(Converted { variant, layers: converted })
+    } else {
+        Err(reader.problems)
+    }
+}
+
+/// Takes tensors, and notes what is wrong with them.
+struct Reader<'a> {
+    found: BTreeMap<&'a str, &'a DenseHostTensor>,
+    problems: Vec<String>,
+    used: BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    /// A tensor's elements, or nothing if something is wrong with it.
+    fn take(&mut self, name: &str, extents: &[usize]) -> Option<Vec<f32>> {
+        self.used.insert(name.to_owned());
+        let values = match self.found.get(name) {
+            None => Err(format!("'{name}' is missing")),
+            Some(tensor) if tensor.shape().dims() != extents => {
+                Err(format!("'{name}' has the shape {}, not {extents:?}", tensor.shape()))
+            }
+            Some(tensor) => floats(tensor).map_err(|error| format!("'{name}': {}", error.message)),
+        };
+        values.map_err(|problem| self.problems.push(problem)).ok()
+    }
+
+    fn layer(&mut self, layer: &Layer, variant: Variant) -> Weights {
+        let names = Names::of(layer, variant);
+        let outputs = layer.out_channels;
+        let filter = self.take(&names.filter, &filter_extents(layer, variant));
+        let bias = names.bias.as_ref().map_or(Some(vec![0.0; outputs]), |name| self.take(name, &[outputs]));
+        let normalization = names.normalization.map(|names| {
+            let vectors = names.each_ref().map(|name| self.take(name, &[outputs]));
+            if let Some(at) = vectors[3].iter().flatten().position(|v| v.is_nan() || *v < 0.0) {
+                self.problems.push(format!("'{}' has something that is no variance at {at}", names[3]));
+            }
+            vectors
+        });
+        let (Some(filter), Some(bias)) = (filter, bias) else {
+            return Weights { filter: Vec::new(), bias: Vec::new() };
+        };
+        let weights = Weights { filter: to_hwio(layer, variant, filter), bias };
+        match normalization {
+            Some([Some(scale), Some(offset), Some(mean), Some(variance)]) => {
+                fold(weights, [&scale, &offset, &mean, &variance], epsilon(variant))
+            }
+            _ => weights,
+        }
+    }
+
+    fn look_for_others(&mut self) {
+        for name in self.found.keys() {
+            // How often torchvision has averaged, which says nothing of the averages.
+            if !self.used.contains(*name) && !name.ends_with(".num_batches_tracked") {
+                self.problems.push(format!("'{name}' is no part of the network"));
+            }
+        }
+    }
+}
+
+/// `((x · filter + bias) - mean) · scale / √(variance + epsilon) + offset` as a filter and a bias.
+fn fold(weights: Weights, [scale, offset, mean, variance]: [&[f32]; 4], epsilon: f64) -> Weights {
+    let Weights { mut filter, mut bias } = weights;
+    let factors: Vec<f64> =
+        scale.iter().zip(variance).map(|(&s, &v)| f64::from(s) / (f64::from(v) + epsilon).sqrt()).collect();
+    for row in filter.chunks_exact_mut(factors.len()) {
+        row.iter_mut()
+            .zip(&factors)
+            .for_each(|(weight, factor)| *weight = (f64::from(*weight) * factor) as f32);
+    }
+    for (at, bias) in bias.iter_mut().enumerate() {
+        *bias = ((f64::from(*bias) - f64::from(mean[at])) * factors[at] + f64::from(offset[at])) as f32;
+    }
+    Weights { filter, bias }
+}
+
+/// The elements of a tensor of floats.
+fn floats(tensor: &DenseHostTensor) -> Result<Vec<f32>, Diagnostic> {
+    Ok(match tensor.dtype() {
+        DType::F32 => tensor.read::<f32>(&CONVERT)?.to_vec(),
+        DType::F16 => tensor.read::<f16>(&CONVERT)?.iter().map(|x| x.to_f32()).collect(),
+        DType::BF16 => tensor.read::<bf16>(&CONVERT)?.iter().map(|x| x.to_f32()).collect(),
+        DType::F64 => tensor.read::<f64>(&CONVERT)?.iter().map(|&x| x as f32).collect(),
+        other => return Err(Diagnostic::invalid_argument(format!("its elements are {other}, no floats"))),
+    })
+}
+
+impl Converted {
+    /// How many numbers there are.
+    pub fn parameters(&self) -> usize {
+        self.layers.iter().map(|weights| weights.filter.len() + weights.bias.len()).sum()
+    }
+
+    /// The bytes of a safetensors file for the programs: for each layer `NAME.filter` (`HWIO`) and `NAME.bias`.
+    ///
+    /// # Errors
+    /// InvalidArgument if the numbers are not those of the network's layers.
+    pub fn encode(&self) -> Result<Vec<u8>, Diagnostic> {
+        let mut tensors = Vec::new();
+        for (layer, weights) in layers(self.variant).iter().zip(&self.layers) {
+            let filter = DenseHostTensor::from_vec(layer.filter_extents(), weights.filter.clone())?;
+            let bias = DenseHostTensor::from_vec([layer.out_channels], weights.bias.clone())?;
+            tensors.push((format!("{}.filter", layer.name), filter));
+            tensors.push((format!("{}.bias", layer.name), bias));
+        }
+        let tensors: Vec<_> = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
+        safetensors::encode_with(&tensors, &[MODEL, (VARIANT, self.variant.name())], &CONVERT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_have_the_names_of_others() {
+        let names = |at: usize, variant| {
+            let layer = &layers(variant)[at];
+            Names::of(layer, variant).all().cloned().collect::<Vec<_>>()
+        };
+        let torchvision = |at| names(at, Variant::Torchvision);
+        let first = ["conv1.weight", "bn1.weight", "bn1.bias", "bn1.running_mean", "bn1.running_var"];
+        assert_eq!(torchvision(0), first);
+        assert_eq!(torchvision(1)[..2], ["layer1.0.downsample.0.weight", "layer1.0.downsample.1.weight"]);
+        assert_eq!(torchvision(52)[..2], ["layer4.2.conv3.weight", "layer4.2.bn3.weight"]);
+        assert_eq!(torchvision(53), ["fc.weight", "fc.bias"]);
+        let keras = |at| names(at, Variant::Keras);
+        assert_eq!(keras(0)[..3], ["conv1_conv/kernel", "conv1_conv/bias", "conv1_bn/gamma"]);
+        assert_eq!(keras(1)[0], "conv2_block1_0_conv/kernel");
+        assert_eq!(keras(52)[5], "conv5_block3_3_bn/moving_variance");
+        assert_eq!(keras(53), ["predictions/kernel", "predictions/bias"]);
+    }
+
+    #[test]
+    fn filters_turn_round() {
+        let layer = Layer {
+            name: "x".into(),
+            window: 2,
+            in_channels: 1,
+            out_channels: 2,
+            stride: 1,
+            then: Then::Relu,
+        };
+        let values: Vec<f32> = (0u8..8).map(f32::from).collect();
+        assert_eq!(to_hwio(&layer, Variant::Torchvision, values), [0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]);
+    }
+}

@@ -1,0 +1,368 @@
+//! The network on a device: convolutions, poolings and the matrix product through the device's libraries, the last bias by one
+//! of our own CUDA kernels.
+//!
+//! All of it is queued on one stream. Weights, descriptors and library handles are made once; the results of layers are
+//! allocated when they are due and freed with their last use, so that the allocator hands the same memory out again.
+
+use std::collections::BTreeMap;
+
+use super::program::{Parts, Prepared, ProgramOptions, weights_line};
+use super::{CLASSES, Layer, REDUCTION, Step, Then, Value};
+
+const BUFFER: &str = "!tfrt_cuda.buffer";
+const TENSOR_DESCRIPTOR: &str = "!tfrt_cuda.dnn_tensor_descriptor";
+/// The chain that says that all work of setting up is queued.
+const READY: &str = "%ready";
+/// Bytes of an element.
+const ELEMENT: usize = 4;
+/// Threads of a block of the kernel that adds the last bias.
+const THREADS: usize = 256;
+
+/// What every program of this form opens first, and hands on.
+const OPENED: [(&str, &str); 8] = [
+    ("%context", "!tfrt_cuda.context"),
+    ("%allocator", "!tfrt_cuda.allocator"),
+    ("%stream", "!tfrt_cuda.stream"),
+    ("%blas", "!tfrt_cuda.blas_handle"),
+    ("%dnn", "!tfrt_cuda.dnn_handle"),
+    ("%relu", "!tfrt_cuda.dnn_activation_descriptor"),
+    ("%identity", "!tfrt_cuda.dnn_activation_descriptor"),
+    ("%add_bias", "!tfrt_cuda.function"),
+];
+
+/// The lines that open them.
+const OPEN: &str = "  %start = tfrt.new.chain
+  %o1 = tfrt_cuda.init %start
+  %first = tfrt.constant.i32 0
+  %device, %o2 = tfrt_cuda.device.get %first, %o1
+  %context, %o3 = tfrt_cuda.context.primary %device, %o2
+  %allocator, %o4 = tfrt_cuda.allocator.create %context, %o3
+  %stream, %o5 = tfrt_cuda.stream.create %context, %o4
+  %blas = tfrt_cuda.blas.create %context
+  %o6 = tfrt_cuda.blas.set_stream %blas, %stream, %o5
+  %dnn, %o7 = tfrt_cuda.dnn.create %context, %o6
+  %o8 = tfrt_cuda.dnn.set_stream %dnn, %stream, %o7
+  %relu_mode = tfrt.constant.ui32 1
+  %identity_mode = tfrt.constant.ui32 5
+  %keep_nan = tfrt.constant.ui32 1
+  %unused = tfrt.constant.f64 0.0
+  %relu, %o9 = tfrt_cuda.dnn.create_activation_descriptor %context, %relu_mode, %keep_nan, %unused, %o8
+  %identity, %o10 = tfrt_cuda.dnn.create_activation_descriptor %context, %identity_mode, %keep_nan, %unused, %o9
+  %add_bias, %c0 = tfrt_cuda.function.builtin %context, %o10 \"bias_activation_f32\"
+  %float = tfrt.constant.ui32 0
+  %one_group = tfrt.constant.i32 1
+  %correlation = tfrt.constant.ui32 1
+  %any = tfrt.constant.i32 -1
+  %max = tfrt.constant.ui32 0
+  %average = tfrt.constant.ui32 1
+";
+
+/// Images, rows, columns and channels of a value.
+type Extents = [usize; 4];
+
+/// A function's text, and the number of the chain that comes next.
+struct Body {
+    text: String,
+    chain: usize,
+}
+
+impl Body {
+    fn line(&mut self, line: impl AsRef<str>) {
+        self.text += "  ";
+        self.text += line.as_ref();
+        self.text.push('\n');
+    }
+
+    /// A line `RESULTS, %cN = CALL, %cM` that takes the last chain and gives a new one.
+    fn chained(&mut self, results: &str, call: impl AsRef<str>) {
+        let (before, after) = (self.chain, self.chain + 1);
+        let comma = if results.is_empty() { "" } else { ", " };
+        self.line(format!("{results}{comma}%c{after} = {}, %c{before}", call.as_ref()));
+        self.chain = after;
+    }
+
+    /// A one-dimensional host tensor of these numbers.
+    fn numbers(&mut self, name: &str, numbers: &[usize]) {
+        let (before, after) = (self.chain, self.chain + 1);
+        self.line(format!("{name} = tfrt_dht.create_uninitialized_tensor.i32.1 [{} : i64]", numbers.len()));
+        let list: Vec<String> = numbers.iter().map(|number| format!("{number} : i32")).collect();
+        self.line(format!(
+            "%c{after} = tfrt_dht.set_tensor_with_constant_values.i32 {name}, %c{before} [{}]",
+            list.join(", ")
+        ));
+        self.chain = after;
+    }
+
+    /// A new buffer of so many bytes.
+    fn allocate(&mut self, buffer: &str, bytes: usize) {
+        self.line(format!("{buffer}_bytes = tfrt.constant.i64 {bytes}"));
+        self.chained(buffer, format!("tfrt_cuda.mem.allocate %allocator, %stream, {buffer}_bytes"));
+    }
+}
+
+/// What describes images, or a filter (which lies as its outputs' images would), to the libraries: the order of extents is
+/// images, channels, rows, columns, and channels lie side by side.
+fn tensor_descriptor([n, h, w, c]: Extents) -> String {
+    format!("%t{n}x{h}x{w}x{c}")
+}
+
+fn convolution_descriptor(layer: &Layer) -> String {
+    format!("%conv{}s{}", layer.window, layer.stride)
+}
+
+/// The extents of a layer's filter: outputs, rows, columns, inputs.
+fn filter_extents(layer: &Layer) -> Extents {
+    let [rows, columns, inputs, outputs] = layer.filter_extents();
+    [outputs, rows, columns, inputs]
+}
+
+/// The programs' parts.
+struct Builder<'a> {
+    layers: &'a [Layer],
+    extents: BTreeMap<String, Extents>,
+    setup: Body,
+    infer: Body,
+    prepared: Vec<Prepared>,
+}
+
+pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
+    let prepared = OPENED.iter().map(|(name, ty)| ((*name).to_owned(), *ty)).collect();
+    let body = |text: &str| Body { text: text.to_owned(), chain: 0 };
+    let mut builder =
+        Builder { layers, extents: BTreeMap::new(), setup: body(OPEN), infer: body(""), prepared };
+    builder.images(options);
+    let mut scores = String::new();
+    for step in steps {
+        scores = builder.step(*step, options);
+    }
+    builder.weights(options);
+    builder.download(&scores, options.batch * CLASSES);
+    let Builder { prepared, setup, infer, .. } = builder;
+    let done = format!("%c{}", infer.chain);
+    Parts { prepared, setup: setup.text, infer: infer.text, scores: "%scores".into(), done }
+}
+
+impl Builder<'_> {
+    /// Copies the images to the device.
+    fn images(&mut self, options: &ProgramOptions) {
+        let extents = [options.batch, options.extent, options.extent, 3];
+        self.extents.insert("%x".into(), extents);
+        let [n, h, w, c] = extents;
+        let infer = &mut self.infer;
+        // The weights are there as soon as they have memory: the work that fills it must be queued first.
+        infer.line(format!("%c0 = tfrt.merge.chains {READY}"));
+        for (name, constant) in [("%one", "f32 1.0"), ("%zero", "f32 0.0"), ("%plain", "i32 0")] {
+            infer.line(format!("{name} = tfrt.constant.{constant}"));
+        }
+        infer.line(format!(
+            "%checked = \"tfrt_resnet50.check_images\"(%images) {{ shape = [{n} : i64, {h} : i64, {w} : i64, {c} : i64] }} \
+             : (!t.tensor) -> !t.tensor"
+        ));
+        infer.allocate("%x", n * h * w * c * ELEMENT);
+        upload(infer, "%x", "%checked");
+        self.tensor(extents);
+    }
+
+    /// A name for a value's buffer.
+    fn buffer(value: Value) -> String {
+        if value == Value::Images { "%x".to_owned() } else { value.to_string() }
+    }
+
+    /// The descriptor of a tensor, made once.
+    fn tensor(&mut self, extents: Extents) -> String {
+        let name = tensor_descriptor(extents);
+        let setup = &mut self.setup;
+        if self.prepared.iter().all(|(known, _)| *known != name) {
+            let [n, h, w, c] = extents;
+            setup.numbers(&format!("{name}_dims"), &[n, c, h, w]);
+            setup.numbers(&format!("{name}_strides"), &[h * w * c, 1, w * c, c]);
+            setup.chained(
+                &name,
+                format!(
+                    "tfrt_cuda.dnn.create_tensor_descriptor %context, %float, {name}_dims, {name}_strides"
+                ),
+            );
+            self.prepared.push((name.clone(), TENSOR_DESCRIPTOR));
+        }
+        name
+    }
+
+    /// The descriptor of a layer's convolution, made once.
+    fn convolution(&mut self, layer: &Layer) -> String {
+        let name = convolution_descriptor(layer);
+        if self.prepared.iter().all(|(known, _)| *known != name) {
+            let setup = &mut self.setup;
+            for (what, number) in [("padding", layer.padding()), ("strides", layer.stride), ("dilations", 1)]
+            {
+                setup.numbers(&format!("{name}_{what}"), &[number; 2]);
+            }
+            setup.chained(
+                &name,
+                format!(
+                    "tfrt_cuda.dnn.create_convolution_descriptor %context, {name}_padding, {name}_strides, \
+                     {name}_dilations, %one_group, %correlation, %float, %any"
+                ),
+            );
+            self.prepared.push((name.clone(), "!tfrt_cuda.dnn_convolution_descriptor"));
+        }
+        name
+    }
+
+    /// The lines of a step; what its result is called.
+    fn step(&mut self, step: Step, options: &ProgramOptions) -> String {
+        match step {
+            Step::Convolution { at, input, residual } => self.convolve(at, input, residual),
+            Step::MaxPool { input } => self.pool(input, Value::Pooled, ("max", 3, 1, 2)),
+            Step::Mean { input } => {
+                self.pool(input, Value::Mean, ("average", options.extent / REDUCTION, 0, 1))
+            }
+            Step::Scores { at, input } => self.multiply(at, input),
+        }
+    }
+
+    fn convolve(&mut self, at: usize, input: Value, residual: Option<Value>) -> String {
+        let layer = &self.layers[at].clone();
+        let (x, y) = (Self::buffer(input), Value::Layer(at).to_string());
+        let [n, h, w, _] = self.extents[&x];
+        let extents = [n, h.div_ceil(layer.stride), w.div_ceil(layer.stride), layer.out_channels];
+        self.extents.insert(y.clone(), extents);
+        let (x_desc, y_desc) = (self.tensor(self.extents[&x]), self.tensor(extents));
+        let w_desc = self.tensor(filter_extents(layer));
+        let bias_desc = self.tensor([1, 1, 1, layer.out_channels]);
+        let convolution = self.convolution(layer);
+        let activation = if layer.has_relu() { "%relu" } else { "%identity" };
+        let (factor, z) = match residual {
+            Some(residual) => ("%one", Self::buffer(residual)),
+            None => ("%zero", y.clone()),
+        };
+        let infer = &mut self.infer;
+        infer.line(format!("// {}", layer.name));
+        infer.allocate(&y, extents.iter().product::<usize>() * ELEMENT);
+        infer.chained(
+            "",
+            format!(
+                "tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, {convolution}, %one, {x_desc}, {x}, \
+                 {w_desc}, %w{at}, {factor}, {y_desc}, {z}, {bias_desc}, %bias{at}, {activation}, {y_desc}, {y}"
+            ),
+        );
+        y
+    }
+
+    fn pool(
+        &mut self,
+        input: Value,
+        output: Value,
+        (kind, window, padding, stride): (&str, usize, usize, usize),
+    ) -> String {
+        let (x, y) = (Self::buffer(input), output.to_string());
+        let [n, h, w, c] = self.extents[&x];
+        let pooled = |extent: usize| (extent + 2 * padding - window) / stride + 1;
+        let extents = [n, pooled(h), pooled(w), c];
+        self.extents.insert(y.clone(), extents);
+        let (x_desc, y_desc) = (self.tensor([n, h, w, c]), self.tensor(extents));
+        let (setup, name) = (&mut self.setup, format!("%{kind}_pool"));
+        for (what, number) in [("window", window), ("padding", padding), ("strides", stride)] {
+            setup.numbers(&format!("{name}_{what}"), &[number; 2]);
+        }
+        setup.chained(
+            &name,
+            format!(
+                "tfrt_cuda.dnn.create_pooling_descriptor %context, %{kind}, %keep_nan, {name}_window, {name}_padding, \
+                 {name}_strides"
+            ),
+        );
+        self.prepared.push((name.clone(), "!tfrt_cuda.dnn_pooling_descriptor"));
+        self.infer.allocate(&y, extents.iter().product::<usize>() * ELEMENT);
+        self.infer.chained(
+            "",
+            format!("tfrt_cuda.dnn.pooling_forward %context, %dnn, {name}, %one, {x_desc}, {x}, %zero, {y_desc}, {y}"),
+        );
+        y
+    }
+
+    fn multiply(&mut self, at: usize, input: Value) -> String {
+        let (x, y, layer) = (Self::buffer(input), Value::Layer(at).to_string(), &self.layers[at]);
+        let [n, ..] = self.extents[&x];
+        let infer = &mut self.infer;
+        infer.line(format!(
+            "// {}: rows of ours are columns of BLAS, so that it computes the transpose.",
+            layer.name
+        ));
+        for (name, number) in [("%inputs", layer.in_channels), ("%outputs", CLASSES), ("%rows", n)] {
+            infer.line(format!("{name} = tfrt.constant.i32 {number}"));
+        }
+        infer.allocate(&y, n * CLASSES * ELEMENT);
+        infer.chained(
+            "",
+            format!(
+                "tfrt_cuda.blas.gemm.f32 %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w{at}, %outputs, \
+                 {x}, %inputs, %zero, {y}, %outputs"
+            ),
+        );
+        let blocks = (n * CLASSES).div_ceil(THREADS);
+        let numbers = [
+            ("%blocks", format!("ui32 {blocks}")),
+            ("%threads", format!("ui32 {THREADS}")),
+            ("%single", "ui32 1".to_owned()),
+            ("%nothing", "ui32 0".to_owned()),
+            ("%no_residual", "i64 0".to_owned()),
+            ("%row_count", format!("i64 {n}")),
+            ("%column_count", format!("i64 {CLASSES}")),
+        ];
+        for (name, number) in numbers {
+            infer.line(format!("{name} = tfrt.constant.{number}"));
+        }
+        let (before, after) = (infer.chain, infer.chain + 1);
+        infer.line(format!(
+            "%c{after} = tfrt_cuda.function.launch %add_bias %blocks %single %single %threads %single %single %nothing \
+             %stream %c{before}\n    {{ cooperative = false }} ({y}, {y}, %bias{at}, %no_residual, %row_count, %column_count, \
+             %nothing)\n    : ({BUFFER}, {BUFFER}, {BUFFER}, i64, i64, i64, ui32)"
+        ));
+        infer.chain = after;
+        y
+    }
+
+    /// Copies the weights to the device.
+    fn weights(&mut self, options: &ProgramOptions) {
+        for (at, layer) in self.layers.iter().enumerate() {
+            let layout = if layer.then == Then::Scores { "IO" } else { "OHWI" };
+            self.setup.text += &weights_line(options, (at, layer), layout);
+            let count: usize = layer.filter_extents().iter().product();
+            let tensors = [("w", "f", count), ("bias", "b", layer.out_channels)];
+            for (buffer, tensor, count) in tensors {
+                let buffer = format!("%{buffer}{at}");
+                self.setup.allocate(&buffer, count * ELEMENT);
+                upload(&mut self.setup, &buffer, &format!("%{tensor}{at}"));
+                self.prepared.push((buffer, BUFFER));
+            }
+        }
+        let setup = &mut self.setup;
+        setup.line(format!("{READY} = tfrt.merge.chains %c{}", setup.chain));
+        self.prepared.push((READY.into(), "!tfrt.chain"));
+    }
+
+    /// Copies so many scores back.
+    fn download(&mut self, y: &str, count: usize) {
+        let infer = &mut self.infer;
+        let rows = count / CLASSES;
+        infer.line(format!(
+            "%scores = tfrt_dht.create_uninitialized_tensor.f32.2 [{rows} : i64, {CLASSES} : i64]"
+        ));
+        infer.chained("%scores_buffer", "tfrt_dht.get_buffer %scores");
+        let copy =
+            format!("tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, {y}, {y}_bytes, %stream");
+        infer.chained("", copy);
+    }
+}
+
+/// Copies a host tensor to a buffer of its size.
+fn upload(body: &mut Body, buffer: &str, tensor: &str) {
+    let name = &buffer[1..];
+    body.chained(&format!("%{name}_host"), format!("tfrt_dht.get_buffer {tensor}"));
+    body.chained(
+        "",
+        format!(
+            "tfrt_cuda.mem.copy_host_to_device %context, {buffer}, %{name}_host, {buffer}_bytes, %stream"
+        ),
+    );
+}

@@ -1,0 +1,64 @@
+//! The network by kernels of tensor mathematics.
+
+use std::fmt::Write as _;
+
+use super::program::{Parts, ProgramOptions, weights_line};
+use super::{Layer, REDUCTION, Step, Value};
+
+const FILTER: &str = "!tfrt_math.conv2d_filter";
+
+pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
+    let mut setup = "  %ch = tfrt.new.chain\n".to_owned();
+    for (at, layer) in layers.iter().enumerate() {
+        setup += &weights_line(options, (at, layer), "HWIO");
+        let _ = writeln!(
+            setup,
+            "  %w{at} = \"tfrt_math.conv2d.pack.f32\"(%f{at}, %b{at}, %ch) : (!t.tensor, !t.tensor, !tfrt.chain) -> {FILTER}"
+        );
+    }
+    let mut infer = "  %ch = tfrt.new.chain\n".to_owned();
+    let mut scores = Value::Images;
+    for step in steps {
+        match *step {
+            Step::Convolution { at, input, residual } => {
+                convolution(&mut infer, (at, &layers[at]), (input, residual))
+            }
+            Step::MaxPool { input } => pool(&mut infer, ("max", Value::Pooled, input), (1, 2, 3)),
+            Step::Mean { input } => {
+                pool(&mut infer, ("avg", Value::Mean, input), (0, 1, options.extent / REDUCTION))
+            }
+            Step::Scores { at, input } => {
+                convolution(&mut infer, (at, &layers[at]), (input, None));
+                scores = Value::Layer(at);
+            }
+        }
+    }
+    let prepared = (0..layers.len()).map(|at| (format!("%w{at}"), FILTER)).collect();
+    Parts { prepared, setup, infer, scores: scores.to_string(), done: "%ch".into() }
+}
+
+fn convolution(text: &mut String, (at, layer): (usize, &Layer), (x, residual): (Value, Option<Value>)) {
+    let (pad, stride) = (layer.padding(), layer.stride);
+    let (name, added, types) = match residual {
+        Some(residual) => ("conv2d.residual", format!(", {residual}"), ", !t.tensor"),
+        None => ("conv2d", String::new(), ""),
+    };
+    let _ = write!(
+        text,
+        "  // {}\n  {} = \"tfrt_math.{name}.f32\"({x}, %w{at}{added}, %ch)\n    \
+         {{ padding = [{pad} : i64, {pad} : i64, {pad} : i64, {pad} : i64], relu = {}, strides = [{stride} : i64, \
+         {stride} : i64] }}\n    : (!t.tensor, {FILTER}{types}, !tfrt.chain) -> !t.tensor\n",
+        layer.name,
+        Value::Layer(at),
+        layer.has_relu()
+    );
+}
+
+fn pool(text: &mut String, (kind, y, x): (&str, Value, Value), (pad, stride, window): (usize, usize, usize)) {
+    let _ = write!(
+        text,
+        "  {y} = \"tfrt_math.{kind}_pool_2d.f32\"({x}, %ch)\n    \
+         {{ padding = [{pad} : i64, {pad} : i64, {pad} : i64, {pad} : i64], strides = [{stride} : i64, {stride} : i64], \
+         window = [{window} : i64, {window} : i64] }}\n    : (!t.tensor, !tfrt.chain) -> !t.tensor\n"
+    );
+}

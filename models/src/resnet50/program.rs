@@ -1,0 +1,241 @@
+//! Programs that infer with ResNet-50, and what all forms of them have in common.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use super::{REDUCTION, Variant, device, eager, host, layers, steps};
+
+/// What computes the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Kernels of tensor mathematics on host tensors.
+    Host,
+    /// Ops through the core runtime, in host memory.
+    Eager,
+    /// A device's libraries and our CUDA kernels: on a GPU, or on the CPU that stands in for one.
+    Device,
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Host, Self::Eager, Self::Device];
+
+    /// What it is called on command lines and in file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Eager => "eager",
+            Self::Device => "device",
+        }
+    }
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|form| form.name() == name);
+        found.ok_or_else(|| format!("'{name}' is none of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+/// Which program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgramOptions {
+    /// What computes the network.
+    pub form: Form,
+    /// Whose network it is.
+    pub variant: Variant,
+    /// Rows and columns of the images.
+    pub extent: usize,
+    /// How many images a device program takes; programs of other forms take any number.
+    pub batch: usize,
+}
+
+impl ProgramOptions {
+    /// torchvision's network for one image of 224 × 224 pixels.
+    pub fn new(form: Form) -> Self {
+        Self { form, variant: Variant::Torchvision, extent: EXTENT, batch: 1 }
+    }
+
+    /// The same, for images of `extent` × `extent` pixels.
+    #[must_use]
+    pub fn with_extent(self, extent: usize) -> Self {
+        Self { extent, ..self }
+    }
+
+    /// The same, for `batch` images.
+    #[must_use]
+    pub fn with_batch(self, batch: usize) -> Self {
+        Self { batch, ..self }
+    }
+}
+
+/// The extent of images that the network was made for.
+const EXTENT: usize = 224;
+/// Rows and columns of images at most.
+const EXTENT_MAX: usize = 4096;
+/// Numbers in the images of a device program at most: the first layer makes some five times as many, which 32 bits count.
+const NUMBERS_MAX: usize = 1 << 28;
+
+/// A value that setting up makes and inferring takes: its name and its type.
+pub(super) type Prepared = (String, &'static str);
+
+/// The parts of a program that differ from form to form.
+pub(super) struct Parts {
+    /// What setting up makes.
+    pub(super) prepared: Vec<Prepared>,
+    /// The lines that make it.
+    pub(super) setup: String,
+    /// The lines that compute the scores of `%images` from it.
+    pub(super) infer: String,
+    /// The name of the scores.
+    pub(super) scores: String,
+    /// The name of the chain that says when they are there.
+    pub(super) done: String,
+}
+
+/// A program of three functions:
+///
+/// - `@setup` gets the weights ready (those of the file that the request names, else random ones) and whatever else is made
+///   once;
+/// - `@infer` takes what that gave and then images, `N × extent × extent × 3`, and gives the scores of the classes, with a
+///   chain that says when they are there;
+/// - `@main` takes one image of any size (`height × width × 3` bytes), infers, and prints the likeliest classes.
+///
+/// # Errors
+/// If the extent is no multiple of 32 from 32 to 4096, or a device program is to take no images or too many.
+pub fn program(options: &ProgramOptions) -> Result<String, String> {
+    let extent = options.extent;
+    if extent == 0 || extent > EXTENT_MAX || !extent.is_multiple_of(REDUCTION) {
+        return Err(format!(
+            "images must have a multiple of {REDUCTION} pixels each way, {EXTENT_MAX} at most, not {extent}"
+        ));
+    }
+    let numbers = options.batch.saturating_mul(extent * extent * 3);
+    if options.form == Form::Device && (numbers == 0 || numbers > NUMBERS_MAX) {
+        return Err(format!(
+            "a device program cannot take {} images of {extent} x {extent} pixels",
+            options.batch
+        ));
+    }
+    let layers = layers(options.variant);
+    let steps = steps(&layers);
+    let parts = match options.form {
+        Form::Host => host::parts(options, &layers, &steps),
+        Form::Eager => eager::parts(options, &layers, &steps),
+        Form::Device => device::parts(options, &layers, &steps),
+    };
+    let names = list(&parts.prepared, |(name, _)| name.clone());
+    let types = list(&parts.prepared, |(_, ty)| (*ty).to_owned());
+    let parameters = list(&parts.prepared, |(name, ty)| format!("{name}: {ty}"));
+    let Parts { setup, infer, scores, done, .. } = &parts;
+    let mut text = format!(
+        "// ResNet-50 ({}'s) for images of {extent} x {extent} pixels, {}.\n\
+         // Written by `tfrt resnet50 program`.\n\n",
+        options.variant,
+        match options.form {
+            Form::Host => "by kernels of tensor mathematics",
+            Form::Eager => "by ops through the core runtime",
+            Form::Device => "on a device",
+        }
+    );
+    let _ = write!(
+        text,
+        "// Prints the likeliest classes of an image.\n\
+         func @main(%image: !t.tensor) -> !tfrt.chain {{\n{}  \
+         {names} = tfrt.call @setup() : () -> ({types})\n  \
+         %scores, %ch0 = tfrt.call @infer({names}, %images) : ({types}, !t.tensor) -> (!t.tensor, !tfrt.chain)\n  \
+         %ch1 = \"tfrt_resnet50.report\"(%scores, %ch0) {{ count = 5 : i64 }} : (!t.tensor, !tfrt.chain) -> !tfrt.chain\n  \
+         tfrt.return %ch1 : !tfrt.chain\n}}\n\n",
+        prepare(options)
+    );
+    let _ = write!(
+        text,
+        "// Weights, and what else is made once.\n\
+         func @setup() -> ({types}) {{\n{setup}  tfrt.return {names} : {types}\n}}\n\n\
+         // The scores of images.\n\
+         func @infer({parameters}, %images: !t.tensor) -> (!t.tensor, !tfrt.chain) {{\n{infer}  \
+         tfrt.return {scores}, {done} : !t.tensor, !tfrt.chain\n}}\n"
+    );
+    Ok(text)
+}
+
+fn list<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    items.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// The line that brings an image to the size and the range of numbers that the network learnt with.
+fn prepare(options: &ProgramOptions) -> String {
+    let numbers = |numbers: [f64; 3]| list(&numbers, |number| format!("{:?} : f32", *number as f32));
+    // Of an image whose shorter side has eight sevenths as many pixels, the network sees the middle.
+    let side = options.extent / 7 * 8 + options.extent % 7;
+    let (is_bgr, mean, deviation) = match options.variant {
+        // Of images from 0 to 1, as torchvision's documentation gives them.
+        Variant::Torchvision => {
+            (false, [0.485, 0.456, 0.406].map(|m| m * 255.0), [0.229, 0.224, 0.225].map(|d| d * 255.0))
+        }
+        // Of `keras.applications.resnet50.preprocess_input`.
+        Variant::Keras => (true, [103.939, 116.779, 123.68], [1.0; 3]),
+    };
+    format!(
+        "  %images = \"tfrt_image.prepare.f32\"(%image) {{ bgr = {is_bgr}, crop = {} : i64, deviation = [{}], mean = [{}], \
+         side = {side} : i64 }} : (!t.tensor) -> !t.tensor\n",
+        options.extent,
+        numbers(deviation),
+        numbers(mean)
+    )
+}
+
+/// The line that gets the weights of a layer, as `%fN` and `%bN`.
+pub(super) fn weights_line(
+    options: &ProgramOptions,
+    (at, layer): (usize, &super::Layer),
+    layout: &str,
+) -> String {
+    format!(
+        "  %f{at}, %b{at} = \"tfrt_resnet50.weights.f32\"() {{ layer = \"{}\", layout = \"{layout}\", seed = 1 : i64, \
+         variant = \"{}\" }} : () -> (!t.tensor, !t.tensor)\n",
+        layer.name, options.variant
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layer_is_in_a_program_once() {
+        for form in Form::ALL {
+            let text = program(&ProgramOptions::new(form)).unwrap();
+            for layer in layers(Variant::Torchvision) {
+                assert_eq!(
+                    text.matches(&format!("\"{}\"", layer.name)).count(),
+                    1,
+                    "{form:?} {}",
+                    layer.name
+                );
+            }
+            assert_eq!(form.name().parse(), Ok(form));
+        }
+        assert!("other".parse::<Form>().is_err());
+    }
+
+    #[test]
+    fn extents_have_bounds() {
+        for (extent, good) in [(0, false), (31, false), (32, true), (100, false), (4096, true), (4128, false)]
+        {
+            let options = ProgramOptions::new(Form::Host).with_extent(extent);
+            assert_eq!(program(&options).is_ok(), good, "{extent}");
+        }
+    }
+
+    #[test]
+    fn images_are_prepared_as_the_variants_networks_learnt() {
+        let text = program(&ProgramOptions::new(Form::Host)).unwrap();
+        assert!(text.contains("crop = 224 : i64") && text.contains("side = 256 : i64"), "{text}");
+        assert!(text.contains("mean = [123.675 : f32, 116.28 : f32, 103.53 : f32]"), "{text}");
+        let keras = ProgramOptions { variant: Variant::Keras, ..ProgramOptions::new(Form::Host) };
+        assert!(program(&keras).unwrap().contains("bgr = true"));
+    }
+}

@@ -1,0 +1,99 @@
+//! `tfrt resnet50`: programs that infer with ResNet-50, and weights for them. It runs nothing.
+
+use std::path::{Path, PathBuf};
+
+use tfrt_host::{Diagnostic, ErrorCode};
+use tfrt_models::resnet50::{Form, NamedTensors, ProgramOptions, Variant, convert, program};
+use tfrt_tensor::{
+    SharedAllocator,
+    files::{npz, safetensors::SafeTensorsFile},
+};
+
+use super::{Failure, print};
+use crate::{Console, Errors};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Write a program
+    Program(ProgramArgs),
+    /// Turn torchvision's or Keras's weights into a file for --weights
+    Convert(ConvertArgs),
+}
+
+#[derive(clap::Args)]
+struct ProgramArgs {
+    /// What computes: host (kernels of tensor mathematics), eager (TensorFlow's ops), device (a GPU, or the CPU in its place)
+    #[arg(long, value_name = "FORM", default_value = "host")]
+    form: Form,
+    /// Whose network it is: torchvision (version 1.5) or keras (version 1)
+    #[arg(long, value_name = "NAME", default_value = "torchvision")]
+    variant: Variant,
+    /// Rows and columns of the images, a multiple of 32
+    #[arg(long, value_name = "NUMBER", default_value_t = 224)]
+    extent: usize,
+    /// How many images a device program infers at a time; others take any number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    batch: usize,
+    /// Write it here instead of to standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: String,
+}
+
+#[derive(clap::Args)]
+struct ConvertArgs {
+    /// A .safetensors or .npz file with torchvision's names (layer1.0.conv1.weight) or Keras's (conv2_block1_1_conv/kernel)
+    input: PathBuf,
+    /// The safetensors file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    match &args.command {
+        Command::Program(args) => write_program(args, console),
+        Command::Convert(args) => write_weights(args, console),
+    }
+}
+
+fn write_program(args: &ProgramArgs, console: &mut Console) -> Result<(), Failure> {
+    let ProgramArgs { form, variant, extent, batch, ref output } = *args;
+    let text = program(&ProgramOptions { form, variant, extent, batch }).map_err(Failure::Usage)?;
+    let written = console.write(output, text.as_bytes());
+    Ok(written.map_err(|error| Diagnostic::new(ErrorCode::Io, error))?)
+}
+
+/// All tensors of a file.
+fn read(file: &Path) -> Result<NamedTensors, Failure> {
+    let allocator: SharedAllocator = std::sync::Arc::new(tfrt_host::allocator::SystemAllocator);
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("npz") => Ok(npz::read(file, &allocator)?.into_iter().collect()),
+        Some("safetensors") => {
+            let file = SafeTensorsFile::open(file)?;
+            let tensor = |name: &str| Ok((name.to_owned(), file.tensor(name, &allocator)?));
+            Ok(file.names().map(tensor).collect::<Result<_, Diagnostic>>()?)
+        }
+        _ => Err(Failure::Usage(format!("'{}' is neither .safetensors nor .npz", file.display()))),
+    }
+}
+
+fn write_weights(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure> {
+    let converted = convert(&read(&args.input)?).map_err(|problems| {
+        let name = args.input.display();
+        let problems =
+            problems.into_iter().map(|problem| Diagnostic::invalid_argument(format!("{name}: {problem}")));
+        Failure::Errors(Errors(problems.collect()))
+    })?;
+    let output = &args.output;
+    std::fs::write(output, converted.encode()?).map_err(|error| {
+        Diagnostic::new(ErrorCode::Io, format!("cannot write '{}': {error}", output.display()))
+    })?;
+    let (variant, layers, parameters) = (converted.variant, converted.layers.len(), converted.parameters());
+    print(console, format!("{variant}'s ResNet-50: {layers} layers, {parameters} numbers\n").as_bytes())
+}

@@ -1,0 +1,138 @@
+//! ResNet-50 as programs: against ONNX Runtime, for which `tests/reference/resnet50.py` builds the same network with the same
+//! seeded weights and writes down the scores it gives; with weights from files; and as somebody runs it.
+#![cfg(feature = "full")]
+
+mod weights;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use tfrt::host::{AsyncValue, Diagnostic, RequestContext, ResourceContext};
+use tfrt::tools::{self, Outcome};
+use tfrt::{Console, Program, Runtime, SharedWriter};
+use tfrt_models::kernels::WEIGHTS;
+use tfrt_models::resnet50::{self, CLASSES, Form, ProgramOptions};
+use tfrt_tensor::files::safetensors::SafeTensorsFile;
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor};
+
+static ME: Accessor = Accessor::new("ResNet-50 test");
+
+/// The seed of the weights that programs use unless they are given others.
+const SEED: u64 = 1;
+/// Images of this extent take a twelfth of the time of the usual ones.
+const EXTENT: usize = 64;
+const BATCH: usize = 2;
+
+/// The results of a function, or the first error among them.
+fn call(
+    program: &Program,
+    request: &Arc<RequestContext>,
+    function: &str,
+    arguments: Vec<AsyncValue>,
+) -> Result<Vec<AsyncValue>, Diagnostic> {
+    let results = program.call_in(request, function, arguments)?;
+    match results.iter().find_map(AsyncValue::error) {
+        Some(error) => Err((*error).clone()),
+        None => Ok(results),
+    }
+}
+
+/// The scores of seeded images, with the weights of a file or with seeded ones.
+fn scores_with(
+    options: &ProgramOptions,
+    queue: &str,
+    weights: Option<&Path>,
+) -> Result<Vec<f32>, Diagnostic> {
+    let queue = tfrt::host::work_queue::from_str(queue).expect("a queue");
+    let runtime = Runtime::builder().work_queue(queue).build().expect("a runtime");
+    let text = resnet50::program(options).expect("a program");
+    let program = runtime.load("resnet50.mlir", text.into_bytes()).expect("a program that loads");
+    let resources = ResourceContext::new();
+    if let Some(file) = weights {
+        resources.insert(WEIGHTS, SafeTensorsFile::open(file)?);
+    }
+    let request = RequestContext::new(runtime.host().clone(), Arc::new(resources));
+    let images = resnet50::seeded_images(BATCH, options.extent, SEED);
+    let images = DenseHostTensor::from_vec([BATCH, options.extent, options.extent, 3], images)?;
+    let mut arguments = call(&program, &request, "setup", Vec::new())?;
+    arguments.push(AsyncValue::new(HostTensor::from(images)));
+    let results = call(&program, &request, "infer", arguments)?;
+    let scores = results[0].get::<HostTensor>().expect("a tensor").dense()?;
+    let dims = scores.shape().dims();
+    assert_eq!((dims[0], dims[dims.len() - 1], scores.num_elements()), (BATCH, CLASSES, BATCH * CLASSES));
+    Ok(scores.read::<f32>(&ME)?.to_vec())
+}
+
+/// The numbers of a file of reference.
+fn expected(text: &str) -> Vec<f32> {
+    text.split_whitespace().map(|number| number.parse().expect("a number")).collect()
+}
+
+/// What our tool said.
+struct Tool {
+    outcome: Outcome,
+    output: String,
+    error: String,
+}
+
+impl Tool {
+    /// Runs it with these arguments.
+    fn run(arguments: impl IntoIterator<Item = OsString>) -> Self {
+        let ((output, printed), (error, complaints)) = (SharedWriter::buffer(), SharedWriter::buffer());
+        let console = Console { input: Box::new(std::io::empty()), output, error, terminal: false };
+        let arguments = std::iter::once(OsString::from("tfrt")).chain(arguments);
+        let outcome = tools::cli::run(arguments, console);
+        let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+        let (output, error) = (text(&printed.lock()), text(&complaints.lock()));
+        Self { outcome, output, error }
+    }
+}
+
+/// How far numbers are off, relative to the largest of those expected.
+fn difference(found: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(0f32, |most, score| most.max(score.abs()));
+    let off = found.iter().zip(expected).map(|(x, y)| (x - y).abs());
+    // A number that is none is greater than all others.
+    off.fold(0.0, |most, off| if off > most || off.is_nan() { off } else { most }) / largest
+}
+
+fn agrees_with_onnx_runtime(form: Form) {
+    let expected = expected(include_str!("../reference/resnet50.txt"));
+    let options = ProgramOptions::new(form).with_extent(EXTENT).with_batch(BATCH);
+    let scores = |queue: &str| scores_with(&options, queue, None).expect("scores");
+    let found = scores("mstd:2");
+    let off = difference(&found, &expected);
+    assert!(off <= 1e-4, "{form:?}: off by {off} of the largest score");
+    // Neither the number of threads nor which of them did what makes a difference. A device has threads of its own.
+    assert!(form == Form::Device || scores("s") == found, "{form:?}");
+}
+
+#[test]
+fn the_host_program_agrees_with_onnx_runtime() {
+    agrees_with_onnx_runtime(Form::Host);
+}
+
+#[test]
+fn the_eager_program_agrees_with_onnx_runtime() {
+    agrees_with_onnx_runtime(Form::Eager);
+}
+
+#[test]
+fn the_device_program_agrees_with_onnx_runtime() {
+    agrees_with_onnx_runtime(Form::Device);
+}
+
+/// Writes the programs again if the environment says `TFRT_BLESS=1`.
+#[test]
+fn the_programs_that_come_with_the_runtime_are_those_the_tool_writes() {
+    for form in Form::ALL {
+        let path = format!("{}/models/resnet50/{}.mlir", env!("CARGO_MANIFEST_DIR"), form.name());
+        let tool = Tool::run(["resnet50", "program", "--form", form.name()].map(OsString::from));
+        if std::env::var_os("TFRT_BLESS").is_some() {
+            std::fs::write(&path, &tool.output).expect("a file");
+        }
+        assert!(std::fs::read_to_string(&path).expect("a program") == tool.output, "{path} is out of date");
+    }
+}
