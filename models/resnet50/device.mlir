@@ -1,4 +1,4 @@
-// ResNet-50 (torchvision's) for images of 224 x 224 pixels, on a device.
+// ResNet-50 (torchvision's) for images of 224 x 224 pixels in f32, on a device.
 // Written by `tfrt resnet50 program`.
 
 // Prints the likeliest classes of an image.
@@ -31,6 +31,7 @@ func @setup() -> (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !
   %identity, %o10 = tfrt_cuda.dnn.create_activation_descriptor %context, %identity_mode, %keep_nan, %unused, %o9
   %add_bias, %c0 = tfrt_cuda.function.builtin %context, %o10 "bias_activation_f32"
   %float = tfrt.constant.ui32 0
+  %half = tfrt.constant.ui32 2
   %one_group = tfrt.constant.i32 1
   %correlation = tfrt.constant.ui32 1
   %any = tfrt.constant.i32 -1
@@ -776,6 +777,9 @@ func @infer(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %str
   %one = tfrt.constant.f32 1.0
   %zero = tfrt.constant.f32 0.0
   %plain = tfrt.constant.i32 0
+  %single = tfrt.constant.ui32 1
+  %nothing = tfrt.constant.ui32 0
+  %threads = tfrt.constant.ui32 256
   %checked = "tfrt_resnet50.check_images"(%images) { shape = [1 : i64, 224 : i64, 224 : i64, 3 : i64] } : (!t.tensor) -> !t.tensor
   %x_bytes = tfrt.constant.i64 602112
   %x, %c1 = tfrt_cuda.mem.allocate %allocator, %stream, %x_bytes, %c0
@@ -1005,17 +1009,16 @@ func @infer(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %str
   %rows = tfrt.constant.i32 1
   %y53_bytes = tfrt.constant.i64 4000
   %y53, %c114 = tfrt_cuda.mem.allocate %allocator, %stream, %y53_bytes, %c113
-  %c115 = tfrt_cuda.blas.gemm.f32 %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w53, %outputs, %mean, %inputs, %zero, %y53, %outputs, %c114
-  %blocks = tfrt.constant.ui32 4
-  %threads = tfrt.constant.ui32 256
-  %single = tfrt.constant.ui32 1
-  %nothing = tfrt.constant.ui32 0
+  %element = tfrt.constant.i32 0
+  %float = tfrt.constant.i32 0
+  %any = tfrt.constant.i32 -1
+  %c115 = tfrt_cuda.blas.gemm.ex %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w53, %element, %outputs, %mean, %element, %inputs, %zero, %y53, %float, %outputs, %float, %any, %c114
   %no_residual = tfrt.constant.i64 0
   %row_count = tfrt.constant.i64 1
   %column_count = tfrt.constant.i64 1000
-  %c116 = tfrt_cuda.function.launch %add_bias %blocks %single %single %threads %single %single %nothing %stream %c115
-    { cooperative = false } (%y53, %y53, %bias53, %no_residual, %row_count, %column_count, %nothing)
-    : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, i64, i64, i64, ui32)
+  %add_bias_blocks = tfrt.constant.ui32 4
+  %c116 = tfrt_cuda.function.launch %add_bias %add_bias_blocks %single %single %threads %single %single %nothing %stream %c115
+    { cooperative = false } (%y53, %y53, %bias53, %no_residual, %row_count, %column_count, %nothing) : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, i64, i64, i64, ui32)
   %scores = tfrt_dht.create_uninitialized_tensor.f32.2 [1 : i64, 1000 : i64]
   %scores_buffer, %c117 = tfrt_dht.get_buffer %scores, %c116
   %c118 = tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, %y53, %y53_bytes, %stream, %c117

@@ -1,4 +1,4 @@
-// ResNet-50 (torchvision's) for images of 224 x 224 pixels, by kernels of tensor mathematics.
+// ResNet-50 (torchvision's) for images of 224 x 224 pixels in f32, by kernels of tensor mathematics.
 // Written by `tfrt resnet50 program`.
 
 // Prints the likeliest classes of an image.

@@ -12,7 +12,7 @@ use tfrt::host::{AsyncValue, Diagnostic, RequestContext, ResourceContext};
 use tfrt::tools::{self, Outcome};
 use tfrt::{Console, Program, Runtime, SharedWriter};
 use tfrt_models::kernels::WEIGHTS;
-use tfrt_models::resnet50::{self, CLASSES, Form, ProgramOptions};
+use tfrt_models::resnet50::{self, CLASSES, Form, Precision, ProgramOptions};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor};
 
@@ -122,6 +122,18 @@ fn the_eager_program_agrees_with_onnx_runtime() {
 #[test]
 fn the_device_program_agrees_with_onnx_runtime() {
     agrees_with_onnx_runtime(Form::Device);
+}
+
+/// Half precision has eleven bits; over fifty layers three of them go.
+#[test]
+fn programs_in_half_precision_come_near() {
+    let expected = expected(include_str!("../reference/resnet50.txt"));
+    for form in [Form::Eager, Form::Device] {
+        let options = ProgramOptions { precision: Precision::F16, ..ProgramOptions::new(form) };
+        let options = options.with_extent(EXTENT).with_batch(BATCH);
+        let off = difference(&scores_with(&options, "mstd:2", None).expect("scores"), &expected);
+        assert!(off <= 4e-3 && off > 1e-5, "{form:?}: off by {off} of the largest score");
+    }
 }
 
 /// Writes the programs again if the environment says `TFRT_BLESS=1`.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_host::{Arg, Attr, Chain, DType, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
-use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape, f16};
 
 use super::{LABELS, WEIGHTS, report::show_progress};
 use crate::resnet50::{Layer, MODEL, VARIANT, Variant, Weights, filter_to_ohwi, layers, seeded_weights};
@@ -79,26 +79,32 @@ fn arranged(layer: &Layer, filter: DenseHostTensor, layout: &str) -> Result<Dens
     }
 }
 
+/// A tensor of f32 as one of f16, each number rounded to the nearest.
+fn halved(tensor: &DenseHostTensor) -> Result<DenseHostTensor, Diagnostic> {
+    let halves = tensor.read::<f32>(&WEIGHTS_OF)?.iter().map(|&number| f16::from_f32(number)).collect();
+    DenseHostTensor::from_vec(tensor.shape().clone(), halves)
+}
+
 fn weights(
-    name: Attr<str>,
-    layout: Attr<str>,
-    seed: Attr<i64>,
-    variant: Attr<str>,
+    name: &str,
+    layout: &str,
+    seed: i64,
+    variant: &str,
     cx: &ExecutionContext,
 ) -> Result<(DenseHostTensor, DenseHostTensor), Diagnostic> {
-    let variant: Variant = variant.0.parse().map_err(invalid)?;
+    let variant: Variant = variant.parse().map_err(invalid)?;
     let layers = layers(variant);
-    let found = layers.iter().enumerate().find(|(_, layer)| layer.name == name.0);
-    let (at, layer) = found.ok_or_else(|| invalid(format!("ResNet-50 has no layer '{}'", name.0)))?;
+    let found = layers.iter().enumerate().find(|(_, layer)| layer.name == name);
+    let (at, layer) = found.ok_or_else(|| invalid(format!("ResNet-50 has no layer '{name}'")))?;
     let [filter, bias] = match weights_file(cx)? {
         Some(file) => read(&file, layer, variant, cx)?,
         None => {
-            let Weights { filter, bias } = seeded_weights(layer, at, seed.0.cast_unsigned());
+            let Weights { filter, bias } = seeded_weights(layer, at, seed.cast_unsigned());
             let extents = layer.filter_extents();
             [DenseHostTensor::from_vec(extents, filter)?, DenseHostTensor::from_vec([extents[3]], bias)?]
         }
     };
-    let filter = arranged(layer, filter, layout.0)?;
+    let filter = arranged(layer, filter, layout)?;
     show_loaded(layers.len() as u64, cx)?;
     Ok((filter, bias))
 }
@@ -172,7 +178,27 @@ fn report(
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
-        .add("tfrt_resnet50.weights.f32", weights)
+        .add(
+            "tfrt_resnet50.weights.f16",
+            |layer: Attr<str>,
+             layout: Attr<str>,
+             seed: Attr<i64>,
+             variant: Attr<str>,
+             cx: &ExecutionContext| {
+                let (filter, bias) = weights(layer.0, layout.0, seed.0, variant.0, cx)?;
+                Ok::<_, Diagnostic>((halved(&filter)?, halved(&bias)?))
+            },
+        )
+        .attributes(&["layer", "layout", "seed", "variant"])
+        .parallel()
+        .doc("As `tfrt_resnet50.weights.f32`, in half precision.");
+    registry
+        .add(
+            "tfrt_resnet50.weights.f32",
+            |layer: Attr<str>, layout: Attr<str>, seed: Attr<i64>, variant: Attr<str>, cx: &ExecutionContext| {
+                weights(layer.0, layout.0, seed.0, variant.0, cx)
+            },
+        )
         .attributes(&["layer", "layout", "seed", "variant"])
         .parallel()
         .doc(

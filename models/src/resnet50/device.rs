@@ -1,22 +1,23 @@
-//! The network on a device: convolutions, poolings and the matrix product through the device's libraries, the last bias by one
-//! of our own CUDA kernels.
+//! The network on a device: convolutions, poolings and the matrix product through the device's libraries, the last bias, and
+//! images in half precision, by our own CUDA kernels.
 //!
 //! All of it is queued on one stream. Weights, descriptors and library handles are made once; the results of layers are
 //! allocated when they are due and freed with their last use, so that the allocator hands the same memory out again.
 
 use std::collections::BTreeMap;
 
-use super::program::{Parts, Prepared, ProgramOptions, weights_line};
+use super::program::{Parts, Precision, Prepared, ProgramOptions, weights_line};
 use super::{CLASSES, Layer, REDUCTION, Step, Then, Value};
 
 const BUFFER: &str = "!tfrt_cuda.buffer";
 const TENSOR_DESCRIPTOR: &str = "!tfrt_cuda.dnn_tensor_descriptor";
 /// The chain that says that all work of setting up is queued.
 const READY: &str = "%ready";
-/// Bytes of an element.
-const ELEMENT: usize = 4;
-/// Threads of a block of the kernel that adds the last bias.
+/// Bytes of an f32.
+const SINGLE: usize = 4;
+/// Threads of a block of our own kernels, and blocks at most: they take elements until there are none.
 const THREADS: usize = 256;
+const BLOCKS_MAX: usize = 1024;
 
 /// What every program of this form opens first, and hands on.
 const OPENED: [(&str, &str); 8] = [
@@ -50,6 +51,7 @@ const OPEN: &str = "  %start = tfrt.new.chain
   %identity, %o10 = tfrt_cuda.dnn.create_activation_descriptor %context, %identity_mode, %keep_nan, %unused, %o9
   %add_bias, %c0 = tfrt_cuda.function.builtin %context, %o10 \"bias_activation_f32\"
   %float = tfrt.constant.ui32 0
+  %half = tfrt.constant.ui32 2
   %one_group = tfrt.constant.i32 1
   %correlation = tfrt.constant.ui32 1
   %any = tfrt.constant.i32 -1
@@ -93,6 +95,18 @@ impl Body {
         self.chain = after;
     }
 
+    /// Launches one of our own kernels on so many elements.
+    fn launch(&mut self, function: &str, elements: usize, (arguments, types): (&str, &str)) {
+        let (before, after) = (self.chain, self.chain + 1);
+        let blocks = elements.div_ceil(THREADS).min(BLOCKS_MAX);
+        self.line(format!("{function}_blocks = tfrt.constant.ui32 {blocks}"));
+        self.line(format!(
+            "%c{after} = tfrt_cuda.function.launch {function} {function}_blocks %single %single %threads %single %single \
+             %nothing %stream %c{before}\n    {{ cooperative = false }} ({arguments}) : ({types})"
+        ));
+        self.chain = after;
+    }
+
     /// A new buffer of so many bytes.
     fn allocate(&mut self, buffer: &str, bytes: usize) {
         self.line(format!("{buffer}_bytes = tfrt.constant.i64 {bytes}"));
@@ -118,6 +132,7 @@ fn filter_extents(layer: &Layer) -> Extents {
 
 /// The programs' parts.
 struct Builder<'a> {
+    options: &'a ProgramOptions,
     layers: &'a [Layer],
     extents: BTreeMap<String, Extents>,
     setup: Body,
@@ -128,14 +143,14 @@ struct Builder<'a> {
 pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
     let prepared = OPENED.iter().map(|(name, ty)| ((*name).to_owned(), *ty)).collect();
     let body = |text: &str| Body { text: text.to_owned(), chain: 0 };
-    let mut builder =
-        Builder { layers, extents: BTreeMap::new(), setup: body(OPEN), infer: body(""), prepared };
-    builder.images(options);
+    let (setup, infer) = (body(OPEN), body(""));
+    let mut builder = Builder { options, layers, extents: BTreeMap::new(), setup, infer, prepared };
+    builder.images();
     let mut scores = String::new();
     for step in steps {
-        scores = builder.step(*step, options);
+        scores = builder.step(*step);
     }
-    builder.weights(options);
+    builder.weights();
     builder.download(&scores, options.batch * CLASSES);
     let Builder { prepared, setup, infer, .. } = builder;
     let done = format!("%c{}", infer.chain);
@@ -144,23 +159,57 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
 
 impl Builder<'_> {
     /// Copies the images to the device.
-    fn images(&mut self, options: &ProgramOptions) {
+    fn images(&mut self) {
+        let options = self.options;
         let extents = [options.batch, options.extent, options.extent, 3];
         self.extents.insert("%x".into(), extents);
         let [n, h, w, c] = extents;
         let infer = &mut self.infer;
         // The weights are there as soon as they have memory: the work that fills it must be queued first.
         infer.line(format!("%c0 = tfrt.merge.chains {READY}"));
-        for (name, constant) in [("%one", "f32 1.0"), ("%zero", "f32 0.0"), ("%plain", "i32 0")] {
+        let threads = format!("ui32 {THREADS}");
+        let constants = [
+            ("%one", "f32 1.0"),
+            ("%zero", "f32 0.0"),
+            ("%plain", "i32 0"),
+            ("%single", "ui32 1"),
+            ("%nothing", "ui32 0"),
+            ("%threads", &threads),
+        ];
+        for (name, constant) in constants {
             infer.line(format!("{name} = tfrt.constant.{constant}"));
         }
         infer.line(format!(
             "%checked = \"tfrt_resnet50.check_images\"(%images) {{ shape = [{n} : i64, {h} : i64, {w} : i64, {c} : i64] }} \
              : (!t.tensor) -> !t.tensor"
         ));
-        infer.allocate("%x", n * h * w * c * ELEMENT);
-        upload(infer, "%x", "%checked");
+        let count = n * h * w * c;
+        match options.precision {
+            Precision::F32 => {
+                infer.allocate("%x", count * SINGLE);
+                upload(infer, "%x", "%checked");
+            }
+            Precision::F16 => {
+                infer.allocate("%wide", count * SINGLE);
+                upload(infer, "%wide", "%checked");
+                infer.allocate("%x", count * options.precision.size());
+                infer.line(format!("%numbers = tfrt.constant.i64 {count}"));
+                let types = format!("{BUFFER}, {BUFFER}, i64");
+                infer.launch("%narrow", count, ("%x, %wide, %numbers", &types));
+                let (before, after) = (self.setup.chain, self.setup.chain + 1);
+                self.setup.line(format!(
+                    "%narrow, %c{after} = tfrt_cuda.function.builtin %context, %c{before} \"cast_f32_f16\""
+                ));
+                self.setup.chain = after;
+                self.prepared.push(("%narrow".into(), "!tfrt_cuda.function"));
+            }
+        }
         self.tensor(extents);
+    }
+
+    /// Bytes of the numbers of a tensor of the program's precision.
+    fn bytes(&self, extents: Extents) -> usize {
+        extents.iter().product::<usize>() * self.options.precision.size()
     }
 
     /// A name for a value's buffer.
@@ -172,6 +221,7 @@ impl Builder<'_> {
     fn tensor(&mut self, extents: Extents) -> String {
         let name = tensor_descriptor(extents);
         let setup = &mut self.setup;
+        let element = if self.options.precision == Precision::F16 { "%half" } else { "%float" };
         if self.prepared.iter().all(|(known, _)| *known != name) {
             let [n, h, w, c] = extents;
             setup.numbers(&format!("{name}_dims"), &[n, c, h, w]);
@@ -179,7 +229,7 @@ impl Builder<'_> {
             setup.chained(
                 &name,
                 format!(
-                    "tfrt_cuda.dnn.create_tensor_descriptor %context, %float, {name}_dims, {name}_strides"
+                    "tfrt_cuda.dnn.create_tensor_descriptor %context, {element}, {name}_dims, {name}_strides"
                 ),
             );
             self.prepared.push((name.clone(), TENSOR_DESCRIPTOR));
@@ -209,12 +259,12 @@ impl Builder<'_> {
     }
 
     /// The lines of a step; what its result is called.
-    fn step(&mut self, step: Step, options: &ProgramOptions) -> String {
+    fn step(&mut self, step: Step) -> String {
         match step {
             Step::Convolution { at, input, residual } => self.convolve(at, input, residual),
             Step::MaxPool { input } => self.pool(input, Value::Pooled, ("max", 3, 1, 2)),
             Step::Mean { input } => {
-                self.pool(input, Value::Mean, ("average", options.extent / REDUCTION, 0, 1))
+                self.pool(input, Value::Mean, ("average", self.options.extent / REDUCTION, 0, 1))
             }
             Step::Scores { at, input } => self.multiply(at, input),
         }
@@ -235,9 +285,10 @@ impl Builder<'_> {
             Some(residual) => ("%one", Self::buffer(residual)),
             None => ("%zero", y.clone()),
         };
+        let bytes = self.bytes(extents);
         let infer = &mut self.infer;
         infer.line(format!("// {}", layer.name));
-        infer.allocate(&y, extents.iter().product::<usize>() * ELEMENT);
+        infer.allocate(&y, bytes);
         infer.chained(
             "",
             format!(
@@ -272,7 +323,7 @@ impl Builder<'_> {
             ),
         );
         self.prepared.push((name.clone(), "!tfrt_cuda.dnn_pooling_descriptor"));
-        self.infer.allocate(&y, extents.iter().product::<usize>() * ELEMENT);
+        self.infer.allocate(&y, self.bytes(extents));
         self.infer.chained(
             "",
             format!("tfrt_cuda.dnn.pooling_forward %context, %dnn, {name}, %one, {x_desc}, {x}, %zero, {y_desc}, {y}"),
@@ -291,48 +342,53 @@ impl Builder<'_> {
         for (name, number) in [("%inputs", layer.in_channels), ("%outputs", CLASSES), ("%rows", n)] {
             infer.line(format!("{name} = tfrt.constant.i32 {number}"));
         }
-        infer.allocate(&y, n * CLASSES * ELEMENT);
+        infer.allocate(&y, n * CLASSES * SINGLE);
+        // cuBLAS's numbers of types: 0 f32, 2 f16; the sums and the scores are f32.
+        let element = if self.options.precision == Precision::F16 { 2 } else { 0 };
+        for (name, number) in [("%element", element), ("%float", 0), ("%any", -1)] {
+            infer.line(format!("{name} = tfrt.constant.i32 {number}"));
+        }
         infer.chained(
             "",
             format!(
-                "tfrt_cuda.blas.gemm.f32 %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w{at}, %outputs, \
-                 {x}, %inputs, %zero, {y}, %outputs"
+                "tfrt_cuda.blas.gemm.ex %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w{at}, %element, \
+                 %outputs, {x}, %element, %inputs, %zero, {y}, %float, %outputs, %float, %any"
             ),
         );
-        let blocks = (n * CLASSES).div_ceil(THREADS);
-        let numbers = [
-            ("%blocks", format!("ui32 {blocks}")),
-            ("%threads", format!("ui32 {THREADS}")),
-            ("%single", "ui32 1".to_owned()),
-            ("%nothing", "ui32 0".to_owned()),
-            ("%no_residual", "i64 0".to_owned()),
-            ("%row_count", format!("i64 {n}")),
-            ("%column_count", format!("i64 {CLASSES}")),
-        ];
-        for (name, number) in numbers {
-            infer.line(format!("{name} = tfrt.constant.{number}"));
+        for (name, number) in [("%no_residual", 0), ("%row_count", n), ("%column_count", CLASSES)] {
+            infer.line(format!("{name} = tfrt.constant.i64 {number}"));
         }
-        let (before, after) = (infer.chain, infer.chain + 1);
-        infer.line(format!(
-            "%c{after} = tfrt_cuda.function.launch %add_bias %blocks %single %single %threads %single %single %nothing \
-             %stream %c{before}\n    {{ cooperative = false }} ({y}, {y}, %bias{at}, %no_residual, %row_count, %column_count, \
-             %nothing)\n    : ({BUFFER}, {BUFFER}, {BUFFER}, i64, i64, i64, ui32)"
-        ));
-        infer.chain = after;
+        let arguments = format!("{y}, {y}, %bias{at}, %no_residual, %row_count, %column_count, %nothing");
+        let types = format!("{BUFFER}, {BUFFER}, {BUFFER}, i64, i64, i64, ui32");
+        infer.launch("%add_bias", n * CLASSES, (&arguments, &types));
         y
     }
 
     /// Copies the weights to the device.
-    fn weights(&mut self, options: &ProgramOptions) {
+    fn weights(&mut self) {
+        let (options, size) = (self.options, self.options.precision.size());
         for (at, layer) in self.layers.iter().enumerate() {
-            let layout = if layer.then == Then::Scores { "IO" } else { "OHWI" };
-            self.setup.text += &weights_line(options, (at, layer), layout);
+            let (filter, bias) = (format!("%f{at}"), format!("%b{at}"));
+            let is_last = layer.then == Then::Scores;
+            let layout = if is_last { "IO" } else { "OHWI" };
+            let text = &mut self.setup.text;
+            *text += &weights_line(options, (&filter, &bias), layer, layout, options.precision);
+            let mut bias_size = size;
+            if is_last && options.precision != Precision::F32 {
+                // The kernel that adds it wants it in f32.
+                let names = (&*format!("%wide_f{at}"), &*format!("%wide_b{at}"));
+                *text += &weights_line(options, names, layer, layout, Precision::F32);
+                bias_size = SINGLE;
+            }
+            let bias = if bias_size == size { bias } else { format!("%wide_b{at}") };
             let count: usize = layer.filter_extents().iter().product();
-            let tensors = [("w", "f", count), ("bias", "b", layer.out_channels)];
-            for (buffer, tensor, count) in tensors {
-                let buffer = format!("%{buffer}{at}");
-                self.setup.allocate(&buffer, count * ELEMENT);
-                upload(&mut self.setup, &buffer, &format!("%{tensor}{at}"));
+            let tensors = [
+                (format!("%w{at}"), filter, count * size),
+                (format!("%bias{at}"), bias, layer.out_channels * bias_size),
+            ];
+            for (buffer, tensor, bytes) in tensors {
+                self.setup.allocate(&buffer, bytes);
+                upload(&mut self.setup, &buffer, &tensor);
                 self.prepared.push((buffer, BUFFER));
             }
         }

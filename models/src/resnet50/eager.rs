@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::program::{Parts, Prepared, ProgramOptions, weights_line};
+use super::program::{Parts, Precision, Prepared, ProgramOptions, weights_line};
 use super::{Layer, Step, Then, Value};
 
 const HANDLE: &str = "!corert.tensorhandle";
@@ -16,14 +16,21 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
         .to_owned();
     let mut prepared: Vec<Prepared> = vec![("%cpu".into(), "!corert.ophandler")];
     for (at, layer) in layers.iter().enumerate() {
-        setup += &weights_line(options, (at, layer), if layer.then == Then::Scores { "IO" } else { "HWIO" });
+        let names = (&*format!("%f{at}"), &*format!("%b{at}"));
+        let layout = if layer.then == Then::Scores { "IO" } else { "HWIO" };
+        setup += &weights_line(options, names, layer, layout, options.precision);
         for (handle, tensor) in [(format!("%filter{at}"), 'f'), (format!("%bias{at}"), 'b')] {
             setup += &to_handle(&handle, &format!("%{tensor}{at}"));
             prepared.push((handle, HANDLE));
         }
     }
     let mut infer = "  %ch = tfrt.new.chain\n".to_owned();
-    infer += &to_handle("%x", "%images");
+    if options.precision == Precision::F32 {
+        infer += &to_handle("%x", "%images");
+    } else {
+        infer += &to_handle("%single", "%images");
+        op(&mut infer, "%x", "tf.Cast", "%single", "{ DstT = f16 }");
+    }
     let mut last = Value::Images;
     for step in steps {
         match *step {
@@ -52,6 +59,11 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
                 last = Value::Layer(at);
             }
         }
+    }
+    let mut last = last.to_string();
+    if options.precision != Precision::F32 {
+        op(&mut infer, "%widened", "tf.Cast", &last, "{ DstT = f32 }");
+        last = "%widened".into();
     }
     let _ = writeln!(infer, "  %scores = \"corert.tensorhandle_to_ht\"({last}) : ({HANDLE}) -> !t.tensor");
     Parts { prepared, setup, infer, scores: "%scores".into(), done: "%ch".into() }

@@ -10,7 +10,8 @@ const FILTER: &str = "!tfrt_math.conv2d_filter";
 pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
     let mut setup = "  %ch = tfrt.new.chain\n".to_owned();
     for (at, layer) in layers.iter().enumerate() {
-        setup += &weights_line(options, (at, layer), "HWIO");
+        let names = (&*format!("%f{at}"), &*format!("%b{at}"));
+        setup += &weights_line(options, names, layer, "HWIO", options.precision);
         let _ = writeln!(
             setup,
             "  %w{at} = \"tfrt_math.conv2d.pack.f32\"(%f{at}, %b{at}, %ch) : (!t.tensor, !t.tensor, !tfrt.chain) -> {FILTER}"

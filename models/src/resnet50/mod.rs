@@ -11,7 +11,7 @@ mod program;
 mod weights;
 
 pub use convert::{Converted, MODEL, NamedTensors, VARIANT, convert};
-pub use program::{Form, ProgramOptions, program};
+pub use program::{Form, Precision, ProgramOptions, program};
 pub use weights::{Weights, filter_to_ohwi, seeded_images, seeded_weights};
 
 use std::fmt;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use super::{REDUCTION, Variant, device, eager, host, layers, steps};
+use super::{Layer, REDUCTION, Variant, device, eager, host, layers, steps};
 
 /// What computes the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,46 @@ impl FromStr for Form {
     }
 }
 
+/// The type of weights and of what layers give. Images and scores are f32 whatever it is, and so are sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Half precision.
+    F16,
+}
+
+impl Precision {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::F32, Self::F16];
+
+    /// What it is called in programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+        }
+    }
+
+    /// Bytes of an element.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 => 2,
+        }
+    }
+}
+
+impl FromStr for Precision {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|precision| precision.name() == name);
+        found.ok_or_else(|| format!("'{name}' is neither f32 nor f16"))
+    }
+}
+
 /// Which program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramOptions {
@@ -46,6 +86,8 @@ pub struct ProgramOptions {
     pub form: Form,
     /// Whose network it is.
     pub variant: Variant,
+    /// The type it computes with; f32 for a host program.
+    pub precision: Precision,
     /// Rows and columns of the images.
     pub extent: usize,
     /// How many images a device program takes; programs of other forms take any number.
@@ -53,9 +95,9 @@ pub struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// torchvision's network for one image of 224 × 224 pixels.
+    /// torchvision's network in f32 for one image of 224 × 224 pixels.
     pub fn new(form: Form) -> Self {
-        Self { form, variant: Variant::Torchvision, extent: EXTENT, batch: 1 }
+        Self { form, variant: Variant::Torchvision, precision: Precision::F32, extent: EXTENT, batch: 1 }
     }
 
     /// The same, for images of `extent` × `extent` pixels.
@@ -104,7 +146,8 @@ pub(super) struct Parts {
 /// - `@main` takes one image of any size (`height × width × 3` bytes), infers, and prints the likeliest classes.
 ///
 /// # Errors
-/// If the extent is no multiple of 32 from 32 to 4096, or a device program is to take no images or too many.
+/// If the extent is no multiple of 32 from 32 to 4096, a device program is to take no images or too many, or a host program to
+/// compute in another type than f32.
 pub fn program(options: &ProgramOptions) -> Result<String, String> {
     let extent = options.extent;
     if extent == 0 || extent > EXTENT_MAX || !extent.is_multiple_of(REDUCTION) {
@@ -119,6 +162,9 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
             options.batch
         ));
     }
+    if options.form == Form::Host && options.precision != Precision::F32 {
+        return Err("a host program computes in f32 alone".to_owned());
+    }
     let layers = layers(options.variant);
     let steps = steps(&layers);
     let parts = match options.form {
@@ -131,9 +177,10 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
     let parameters = list(&parts.prepared, |(name, ty)| format!("{name}: {ty}"));
     let Parts { setup, infer, scores, done, .. } = &parts;
     let mut text = format!(
-        "// ResNet-50 ({}'s) for images of {extent} x {extent} pixels, {}.\n\
+        "// ResNet-50 ({}'s) for images of {extent} x {extent} pixels in {}, {}.\n\
          // Written by `tfrt resnet50 program`.\n\n",
         options.variant,
+        options.precision.name(),
         match options.form {
             Form::Host => "by kernels of tensor mathematics",
             Form::Eager => "by ops through the core runtime",
@@ -187,16 +234,20 @@ fn prepare(options: &ProgramOptions) -> String {
     )
 }
 
-/// The line that gets the weights of a layer, as `%fN` and `%bN`.
+/// The line that gets the weights of a layer in this precision, under these names.
 pub(super) fn weights_line(
     options: &ProgramOptions,
-    (at, layer): (usize, &super::Layer),
+    (filter, bias): (&str, &str),
+    layer: &Layer,
     layout: &str,
+    precision: Precision,
 ) -> String {
     format!(
-        "  %f{at}, %b{at} = \"tfrt_resnet50.weights.f32\"() {{ layer = \"{}\", layout = \"{layout}\", seed = 1 : i64, \
+        "  {filter}, {bias} = \"tfrt_resnet50.weights.{}\"() {{ layer = \"{}\", layout = \"{layout}\", seed = 1 : i64, \
          variant = \"{}\" }} : () -> (!t.tensor, !t.tensor)\n",
-        layer.name, options.variant
+        precision.name(),
+        layer.name,
+        options.variant
     )
 }
 
@@ -219,6 +270,18 @@ mod tests {
             assert_eq!(form.name().parse(), Ok(form));
         }
         assert!("other".parse::<Form>().is_err());
+    }
+
+    #[test]
+    fn precisions_are_those_there_are_kernels_for() {
+        for precision in Precision::ALL {
+            assert_eq!(precision.name().parse(), Ok(precision));
+            for form in Form::ALL {
+                let options = ProgramOptions { precision, ..ProgramOptions::new(form) };
+                assert_eq!(program(&options).is_ok(), form != Form::Host || precision == Precision::F32);
+            }
+        }
+        assert!("f8".parse::<Precision>().is_err());
     }
 
     #[test]

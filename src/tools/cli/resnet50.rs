@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tfrt_host::{Diagnostic, ErrorCode};
-use tfrt_models::resnet50::{Form, NamedTensors, ProgramOptions, Variant, convert, program};
+use tfrt_models::resnet50::{Form, NamedTensors, Precision, ProgramOptions, Variant, convert, program};
 use tfrt_tensor::{
     SharedAllocator,
     files::{npz, safetensors::SafeTensorsFile},
@@ -34,6 +34,9 @@ struct ProgramArgs {
     /// Whose network it is: torchvision (version 1.5) or keras (version 1)
     #[arg(long, value_name = "NAME", default_value = "torchvision")]
     variant: Variant,
+    /// What weights and layers' results are: f32, or but for host programs f16
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
+    precision: Precision,
     /// Rows and columns of the images, a multiple of 32
     #[arg(long, value_name = "NUMBER", default_value_t = 224)]
     extent: usize,
@@ -63,8 +66,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
 }
 
 fn write_program(args: &ProgramArgs, console: &mut Console) -> Result<(), Failure> {
-    let ProgramArgs { form, variant, extent, batch, ref output } = *args;
-    let text = program(&ProgramOptions { form, variant, extent, batch }).map_err(Failure::Usage)?;
+    let ProgramArgs { form, variant, precision, extent, batch, ref output } = *args;
+    let text =
+        program(&ProgramOptions { form, variant, precision, extent, batch }).map_err(Failure::Usage)?;
     let written = console.write(output, text.as_bytes());
     Ok(written.map_err(|error| Diagnostic::new(ErrorCode::Io, error))?)
 }

@@ -18,6 +18,8 @@
 // RUN: not tfrt run %s --function add --setup unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not tfrt resnet50 program --extent 100 2>&1 | FileCheck %s --check-prefix=EXTENT
 // RUN: not tfrt resnet50 program --form device --batch 0 2>&1 | FileCheck %s --check-prefix=BATCH
+// RUN: not tfrt resnet50 program --precision f16 2>&1 | FileCheck %s --check-prefix=PRECISION
+// RUN: tfrt run %s --function half | FileCheck %s --check-prefix=HALF
 // RUN: not tfrt resnet50 convert %s -o %t 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // PREPARE: shape = [1, 1, 1, 3]
@@ -49,6 +51,12 @@ func @report(%scores: !t.tensor, %ch: !tfrt.chain) -> !tfrt.chain {
 // NO_WEIGHTS: error: tests/images/shapes.png: at byte 0:
 func @bias() -> !t.tensor {
   %filter, %bias = "tfrt_resnet50.weights.f32"() { layer = "conv1", layout = "OHWI", seed = 1 : i64, variant = "keras" } : () -> (!t.tensor, !t.tensor)
+  tfrt.return %bias : !t.tensor
+}
+
+// HALF: dtype = F16, shape = [64]
+func @half() -> !t.tensor {
+  %filter, %bias = "tfrt_resnet50.weights.f16"() { layer = "conv1", layout = "OHWI", seed = 1 : i64, variant = "keras" } : () -> (!t.tensor, !t.tensor)
   tfrt.return %bias : !t.tensor
 }
 
@@ -88,4 +96,5 @@ func @add(%a: i32, %b: i32, %c: i32) -> i32 {
 
 // EXTENT: error: images must have a multiple of 32 pixels each way, 4096 at most, not 100
 // BATCH: error: a device program cannot take 0 images of 224 x 224 pixels
+// PRECISION: error: a host program computes in f32 alone
 // FORMAT: is neither .safetensors nor .npz
