@@ -227,8 +227,10 @@ impl DeviceAllocator {
             Ok(request) => request,
             Err(error) => return then(Err(error.into())),
         };
-        let (me, granted_for, origin) = (self.clone(), stream.granted_for(), self.origin());
+        // The stream stays as long as memory for it is waited for.
+        let (me, stream, origin) = (self.clone(), stream.clone(), self.origin());
         self.0.caching.allocate_with(request, move |granted| {
+            let granted_for = stream.granted_for();
             then(granted.map(|allocation| DeviceBuffer::new(me, granted_for, allocation, origin)));
         });
     }
