@@ -33,11 +33,12 @@ fn succeeded(output: &Output) -> String {
     text
 }
 
-/// How many of the images a program read right.
+/// How many of the images a program read right, and that it says where.
 #[track_caller]
-fn correct(output: &Output) -> i64 {
+fn correct(output: &Output, device: &str) -> i64 {
     let text = succeeded(output);
     let line = text.lines().find(|line| line.starts_with("accuracy:"));
+    assert!(line.is_some_and(|line| line.contains(&format!("images/s, on {device}"))), "{text}");
     let number = line.and_then(|line| line.split_once('(')?.1.split(' ').next()?.parse().ok());
     number.expect("an accuracy")
 }
@@ -61,17 +62,75 @@ fn mnist_computes_what_it_computes_on_the_cpu_device() {
     let libraries = libraries();
     // One stream; two, and events between them.
     for name in ["device_train.mlir", "device_train_prefetch.mlir"] {
-        let run = |device: &str| {
+        let run = |device: &str, name: &str| {
             let file = program(name);
             let arguments =
                 ["run", &file, "--device", device, "--function", "train", "-i", "20", "-i", "2560"];
-            correct(&tfrt(libraries.path(), &arguments))
+            correct(&tfrt(libraries.path(), &arguments), name)
         };
-        let (gpu, cpu) = (run("cuda"), run("cpu"));
+        let (gpu, cpu) = (run("cuda", "Stand-in GPU 0"), run("cpu", "CPU device ("));
         // The same arithmetic, rounded elsewhere: a few images are near the border.
         assert!(
             (gpu - cpu).abs() <= 20 && gpu > 5000,
             "{name}: {gpu} of 10000 on the stand-in, {cpu} on the CPU"
         );
+    }
+}
+
+/// Says how wide a warp of the first device is.
+const PROGRAM: &str = r#"
+func @main() -> (i64, !tfrt.chain) {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %first = tfrt.constant.i32 0
+  %device, %ch2 = tfrt_cuda.device.get %first, %ch1
+  %warp, %ch3 = tfrt_cuda.device.attribute %device, %ch2 "warp_size"
+  tfrt.return %warp, %ch3 : i64, !tfrt.chain
+}
+"#;
+
+/// Without a driver, and with one that finds no device, every command works, and whoever wants a GPU hears what was found.
+#[test]
+fn without_a_device_commands_work_and_say_what_was_found() {
+    let (with_driver, without) = (libraries(), tempfile::tempdir().expect("a folder"));
+    let work = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| work.path().join(name).to_string_lossy().into_owned();
+    let (text, file) = (path("warp.mlir"), path("warp.bef"));
+    std::fs::write(&text, PROGRAM).expect("a file");
+    for (folder, found) in [
+        (with_driver.path(), "there is a CUDA driver, but it finds no device"),
+        (without.path(), "there is no CUDA driver: libcuda.so.1 is not where the system looks"),
+    ] {
+        let call = |program: &str, arguments: &[&str]| {
+            build::found_in(&mut Command::new(program), folder)
+                .args(arguments)
+                .env("TFRT_STAND_IN_WITHOUT_DEVICE", "1")
+                .output()
+                .expect("it runs")
+        };
+        let (tfrt, executor) = (env!("CARGO_BIN_EXE_tfrt"), env!("CARGO_BIN_EXE_bef_executor"));
+        let devices = succeeded(&call(tfrt, &["devices"]));
+        assert!(devices.contains("cpu:0  CPU device") && devices.contains(found), "{devices}");
+        succeeded(&call(tfrt, &["translate", "--mlir-to-bef", &text, "-o", &file]));
+        for arguments in [&[][..], &["--device", "auto"], &["--device", "cpu"]] {
+            let run = succeeded(&call(tfrt, &[&["run", &text], arguments].concat()));
+            assert!(run.contains("32"), "{run}");
+            let bench = ["bench", &file, "--calls", "2", "--warm-up", "0"];
+            succeeded(&call(tfrt, &[&bench, arguments].concat()));
+        }
+        succeeded(&call(executor, &[&file]));
+        succeeded(&call(executor, &["--device=auto", &file]));
+        for device in ["cuda", "gpu", "cuda:1"] {
+            let calls = [
+                call(tfrt, &["run", &text, "--device", device]),
+                call(tfrt, &["bench", &text, "--device", device, "--calls", "2"]),
+                call(executor, &[&format!("--device={device}"), &file]),
+            ];
+            for output in calls {
+                let said = [output.stdout, output.stderr].concat();
+                let said = String::from_utf8_lossy(&said);
+                assert!(!output.status.success() && said.contains(found), "{}: {said}", output.status);
+            }
+        }
     }
 }

@@ -72,8 +72,9 @@ func @main() -> !tfrt.chain {
       !tfrt_cuda.buffer, !t.tensor, !tfrt.chain
   }
   %total = tfrt.mul.i32 %times, %count
-  %told = "tfrt_mnist.report_accuracy"(%last#0, %count, %total, %start, %last#15)
-    : (i32, i32, i32, i64, !tfrt.chain) -> !tfrt.chain
+  %place, %placed = tfrt_cuda.context.device_name %context, %last#15
+  %told = "tfrt_mnist.report_accuracy"(%last#0, %count, %total, %start, %placed, %place)
+    : (i32, i32, i32, i64, !tfrt.chain, !tfrt.string) -> !tfrt.chain
   tfrt.return %told : !tfrt.chain
 }
 

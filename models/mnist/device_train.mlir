@@ -118,7 +118,9 @@ func @train(%steps : i32, %train_count : i32) -> (i32, !tfrt.chain) {
   }
   %finished = tfrt_cuda.stream.synchronize %stream, %last#30
   %seen = tfrt.mul.i32 %steps, %batch
-  %trained = "tfrt_mnist.report_training"(%seen, %start, %finished) : (i32, i64, !tfrt.chain) -> !tfrt.chain
+  %place, %placed = tfrt_cuda.context.device_name %context, %finished
+  %trained = "tfrt_mnist.report_training"(%seen, %start, %placed, %place)
+    : (i32, i64, !tfrt.chain, !tfrt.string) -> !tfrt.chain
   %test_x_bytes = tfrt.constant.i64 31360000
   %test_x, %uploaded = tfrt.call @upload(%context, %allocator, %stream, %test_images, %test_x_bytes, %trained)
       : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !t.tensor, i64, !tfrt.chain)
@@ -131,8 +133,8 @@ func @train(%steps : i32, %train_count : i32) -> (i32, !tfrt.chain) {
          !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !t.tensor,
          !tfrt.chain)
       -> (i32, !tfrt.chain)
-  %told = "tfrt_mnist.report_accuracy"(%correct, %test_count, %test_count, %again, %tried)
-    : (i32, i32, i32, i64, !tfrt.chain) -> !tfrt.chain
+  %told = "tfrt_mnist.report_accuracy"(%correct, %test_count, %test_count, %again, %tried, %place)
+    : (i32, i32, i32, i64, !tfrt.chain, !tfrt.string) -> !tfrt.chain
   tfrt.return %correct, %told : i32, !tfrt.chain
 }
 

@@ -49,6 +49,10 @@ fn create(device: Arg<Device>, _chain: Chain) -> Result<(Context, Chain), Diagno
     Ok((device.create_context()?, Chain))
 }
 
+fn device_name(context: Arg<Context>, _chain: Chain) -> (String, Chain) {
+    (context.device().properties().name.clone(), Chain)
+}
+
 fn memory_info(context: Arg<Context>, _chain: Chain) -> Result<(i64, i64, Chain), Diagnostic> {
     let info = context.memory_info()?;
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -75,6 +79,10 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.context.create", create)
         .side_effecting()
         .doc("A context of its own on a device.");
+    registry
+        .add("tfrt_cuda.context.device_name", device_name)
+        .side_effecting()
+        .doc("What the device of a context is called.");
     registry
         .add("tfrt_cuda.context.memory_info", memory_info)
         .side_effecting()

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use tfrt_host::{Attr, Chain, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
+use tfrt_host::{AsyncValue, Attr, Chain, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, Rest};
 
 use super::{PROGRESS, Progress};
 
@@ -33,13 +33,24 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// `53,486 images/s, on cpu (2 threads)`.
-fn speed(images: i32, seconds: f64, cx: &ExecutionContext) -> String {
+/// Where the program computed: on the device that it names, else on the host's own threads.
+fn place(named: &Rest<AsyncValue>, cx: &ExecutionContext) -> Result<String, Diagnostic> {
+    if let Some(name) = named.iter().next() {
+        let name = name?;
+        let text = name.get::<String>().cloned();
+        return text.ok_or_else(|| {
+            Diagnostic::invalid_argument(format!("a {} is not the name of a device", name.type_name()))
+        });
+    }
     let queue = cx.host().work_queue();
     let threads = if queue.is_single_threaded() { 1 } else { queue.parallelism() };
-    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    Ok(if threads == 1 { "cpu (1 thread)".to_owned() } else { format!("cpu ({threads} threads)") })
+}
+
+/// `53,486 images/s, on cpu (2 threads)`.
+fn speed(images: i32, seconds: f64, place: &str) -> String {
     let rate = (f64::from(images) / seconds).round() as u64;
-    format!("{} images/s, on cpu ({threads})", grouped(rate))
+    format!("{} images/s, on {place}", grouped(rate))
 }
 
 /// Shows how much of how much is done, if the request has somebody to show it.
@@ -70,11 +81,18 @@ fn progress(
     Ok(Chain)
 }
 
-fn report_training(images: i32, start_ns: i64, _chain: Chain, cx: &ExecutionContext) -> Chain {
+fn report_training(
+    images: i32,
+    start_ns: i64,
+    _chain: Chain,
+    named: Rest<AsyncValue>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
     let seconds = seconds_since(start_ns);
-    let (count, speed) = (grouped(images.max(0).unsigned_abs().into()), speed(images, seconds, cx));
+    let speed = speed(images, seconds, &place(&named, cx)?);
+    let count = grouped(images.max(0).unsigned_abs().into());
     cx.host().print(format_args!("trained on {count} images in {seconds:.1} s: {speed}\n"));
-    Chain
+    Ok(Chain)
 }
 
 fn report_accuracy(
@@ -83,13 +101,14 @@ fn report_accuracy(
     images: i32,
     start_ns: i64,
     _chain: Chain,
+    named: Rest<AsyncValue>,
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     if count <= 0 {
         return Err(Diagnostic::invalid_argument("no image was looked at"));
     }
     let percent = 100.0 * f64::from(correct) / f64::from(count);
-    let speed = speed(images, seconds_since(start_ns), cx);
+    let speed = speed(images, seconds_since(start_ns), &place(&named, cx)?);
     cx.host().print(format_args!("accuracy: {percent:.2} % ({correct} of {count}), {speed}\n"));
     Ok(Chain)
 }
@@ -107,11 +126,14 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_mnist.report_training", report_training)
         .side_effecting()
-        .doc("Prints how many images were learnt from, how fast since the start, and where.");
+        .doc("Prints how many images were learnt from, how fast since the start, and where: on a device if its name is given.");
     registry
         .add("tfrt_mnist.report_accuracy", report_accuracy)
         .side_effecting()
-        .doc("Prints how many of how many are right, how many images were looked at in a second, and where.");
+        .doc(
+            "Prints how many of how many are right, how many images were looked at in a second, and where: on a device if \
+             its name is given.",
+        );
 }
 
 #[cfg(test)]

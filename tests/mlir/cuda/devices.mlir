@@ -31,6 +31,9 @@ func @contexts() -> !tfrt.chain {
   %primary, %ch3 = tfrt_cuda_test.context.get %device, %ch2
   %other, %ch4 = tfrt_cuda.context.create %device, %ch3
   %free, %total, %ch5 = tfrt_cuda.context.memory_info %other, %ch4
+  %name, %named = tfrt_cuda.context.device_name %other, %ch4
+  // CHECK-NEXT: string = CPU device (
+  %printed = "tfrt_test.print_string"(%name, %named) : (!tfrt.string, !tfrt.chain) -> !tfrt.chain
   %stream, %ch6 = tfrt_cuda.stream.create %primary, %ch5
   %event, %ch7 = tfrt_cuda.event.create %other, %ch6
   // expected-error @+1 {{CUDA_ERROR_INVALID_CONTEXT: the event belongs to device 0}}
