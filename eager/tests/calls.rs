@@ -182,3 +182,12 @@ fn tensors_are_futures() {
     };
     assert_eq!(*tensor.dense().expect("dense").read::<f32>(&ME).expect("no writer"), [9.0, 16.0]);
 }
+
+#[test]
+fn each_op_of_tensorflow_is_described() {
+    let runner = Runner::new("s");
+    runner.core.ops().check().expect("ops that are there, each once");
+    for op in runner.core.ops().ops().filter(|op| op.name().starts_with("tf.")) {
+        assert!(!op.types().is_empty(), "{} has no description", op.name());
+    }
+}

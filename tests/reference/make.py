@@ -668,6 +668,79 @@ def convolution():
         case("DepthwiseConv2dNativeBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, **window)
         case("DepthwiseConv2dNativeBackpropFilter", input=x, filter_sizes=np.array(w.shape, np.int32), out_backprop=dy, **window)
     case("DepthwiseConv2dNative", input=x, filter=w[:, :, :2], strides=[1, 1, 1, 1], padding="SAME")
+    convolution_gradients()
+    fused_convolution()
+
+
+def convolution_gradients():
+    """Of every type, and with explicit paddings."""
+    window = {"strides": [1, 2, 1, 1], "padding": "SAME"}
+    for dtype in FLOATS:
+        x, w = random(dtype, 2, 5, 4, 2, low=-1, high=1), random(dtype, 3, 2, 2, 3, low=-1, high=1)
+        dy = random(dtype, 2, 3, 4, 3, low=-1, high=1)
+        rounded("Conv2DBackpropInput", dtype, input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, **window)
+        rounded("Conv2DBackpropFilter", dtype, input=x, filter_sizes=np.array(w.shape, np.int32), out_backprop=dy, **window)
+    for dtype in (np.float64, np.float16, BF16):
+        x, w = random(dtype, 1, 4, 4, 2, low=-1, high=1), random(dtype, 2, 2, 2, 2, low=-1, high=1)
+        window = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+        case("DepthwiseConv2dNative", input=x, filter=w, **window)
+        dy = random(dtype, 1, 3, 3, 4, low=-1, high=1)
+        case("DepthwiseConv2dNativeBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, **window)
+        case("DepthwiseConv2dNativeBackpropFilter", input=x, filter_sizes=np.array(w.shape, np.int32), out_backprop=dy, **window)
+    x, w = random(np.float32, 1, 4, 5, 2, low=-1, high=1), random(np.float32, 3, 3, 2, 3, low=-1, high=1)
+    window = {"strides": [1, 1, 1, 1], "padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 2, 0, 1, 0, 0]}
+    dy = random(np.float32, 1, 5, 4, 3, low=-1, high=1)
+    case("Conv2DBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, **window)
+    case("Conv2DBackpropFilter", input=x, filter_sizes=np.array(w.shape, np.int32), out_backprop=dy, **window)
+    case("Conv2D", input=random(np.int32, 1, 4, 4, 2), filter=random(np.int32, 2, 2, 2, 3), strides=[1, 1, 1, 1], padding="SAME")
+    dy = random(np.float32, 1, 4, 4, 3)
+    case("Conv2DBackpropFilter", input=x, filter_sizes=np.array(w.shape, np.int32), out_backprop=dy, **window)
+    x, w, dy = random(np.float32, 1, 4, 4, 4, low=-1), random(np.float32, 3, 3, 2, 6, low=-1), random(np.float32, 1, 4, 4, 6, low=-1)
+    window = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    grouped_gradients(x, w, dy, 2, window)
+
+
+def rounded(op, dtype, **given):
+    """Records a call whose sums TensorFlow adds up in the half types, as it is in f32 and rounded once."""
+    if dtype not in (np.float16, BF16):
+        return case(op, **given)
+    wide = {n: v.astype(np.float32) if is_argument(v) and v.dtype == dtype else v for n, v in given.items()}
+    result = getattr(tf.raw_ops, op)(**wide).numpy().astype(dtype)
+    arguments = [v for v in given.values() if is_argument(v)]
+    attributes = {n: v for n, v in given.items() if not is_argument(v)}
+    lines.append(f"{text(op, arguments, attributes)} -> {tensor(result)}")
+
+
+def grouped_gradients(x, w, dy, groups, window):
+    """Of a convolution in groups, which TensorFlow's gradients leave to other devices: those of each group on its own."""
+    sizes = [np.array(a.shape, np.int32) for a in (x, w)]
+    parts = list(zip(np.split(x, groups, 3), np.split(w, groups, 3), np.split(dy, groups, 3)))
+    dx = [tf.raw_ops.Conv2DBackpropInput(input_sizes=p[0].shape, filter=p[1], out_backprop=p[2], **window).numpy() for p in parts]
+    dw = [tf.raw_ops.Conv2DBackpropFilter(input=p[0], filter_sizes=p[1].shape, out_backprop=p[2], **window).numpy() for p in parts]
+    lines.append(f"{text('Conv2DBackpropInput', [sizes[0], w, dy], window)} -> {tensor(np.concatenate(dx, 3))}")
+    lines.append(f"{text('Conv2DBackpropFilter', [x, sizes[1], dy], window)} -> {tensor(np.concatenate(dw, 3))}")
+
+
+def fused_convolution():
+    """By the ops that it consists of."""
+    follow = {"Relu": tf.nn.relu, "Relu6": tf.nn.relu6, "Elu": tf.nn.elu, "LeakyRelu": tf.nn.leaky_relu, None: tf.identity}
+    f, c = np.float32, 3
+    for activation, function in follow.items():
+        x, w = random(f, 1, 4, 4, 2, low=-1, high=1), random(f, 3, 3, 2, c, low=-1, high=1)
+        sums, further = tf.nn.conv2d(x, w, 1, "SAME"), [activation] if activation else []
+        window = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+        bias = random(f, c)
+        given = {**window, "fused_ops": ["BiasAdd", *further]}
+        lines.append(f"{text('_FusedConv2D', [x, w, bias], given)} -> {tensor(function(tf.nn.bias_add(sums, bias)).numpy())}")
+        vectors = [random(f, c), random(f, c), random(f, c), random(f, c, low=0.5)]
+        given = {**window, "fused_ops": ["FusedBatchNorm", *further], "epsilon": 0.001}
+        normal = tf.raw_ops.FusedBatchNormV3(x=sums, scale=vectors[0], offset=vectors[1], mean=vectors[2], variance=vectors[3],
+                                             epsilon=0.001, is_training=False)[0]
+        lines.append(f"{text('_FusedConv2D', [x, w, *vectors], given)} -> {tensor(function(normal).numpy())}")
+    given = {**window, "fused_ops": ["BiasAdd", "Add"]}
+    lines.append(f"{text('_FusedConv2D', [x, w, bias], given)} -> error")
+    given = {**window, "fused_ops": ["FusedBatchNorm"]}
+    lines.append(f"{text('_FusedConv2D', [x, w, bias], given)} -> error")
 
 
 def pooling():
@@ -690,6 +763,12 @@ def pooling():
     case("MaxPool", input=x, ksize=[2, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
     case("MaxPool", input=x, ksize=[1, 0, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
     case("MaxPool", input=x[0], ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+    given = {"ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "padding": "SAME"}
+    for dtype in (np.float64, np.float16, BF16):
+        x = random(dtype, 1, 5, 4, 2)
+        y = tf.nn.max_pool2d(tf.constant(x), (2, 3), (2, 1), "SAME").numpy()
+        case("MaxPoolGrad", orig_input=x, orig_output=y, grad=random(dtype, *y.shape), **given)
+        case("AvgPoolGrad", orig_input_shape=np.array(x.shape, np.int32), grad=random(dtype, *y.shape), **given)
 
 
 def known_statistics(op, x, scale, offset, mean, variance, **attributes):
@@ -788,8 +867,34 @@ def nchw():
                            epsilon=0.001, is_training=True)
 
 
+def image():
+    options = ({}, {"align_corners": True}, {"half_pixel_centers": True})
+    for dtype in NUMBERS:
+        x = random(dtype, 2, 3, 4, 2)
+        for option in options if dtype == np.float32 else options[2:]:
+            for size in ([5, 7], [2, 2], [3, 4], [1, 1]):
+                case("ResizeBilinear", images=x, size=np.array(size, np.int32), **option)
+                case("ResizeNearestNeighbor", images=x, size=np.array(size, np.int32), **option)
+    f = np.float32
+    for op in ("ResizeBilinear", "ResizeNearestNeighbor"):
+        case(op, images=random(f, 1, 2, 2, 1), size=np.array([3, 3], np.int32), align_corners=True, half_pixel_centers=True)
+        for shape, size in (((1, 2, 2, 1), [0, 3]), ((1, 0, 2, 1), [2, 2]), ((1, 2, 2, 1), [2]), ((2, 2, 1), [2, 2]), ((0, 2, 2, 1), [3, 3]),
+                            ((1, 1, 1, 3), [2, 3]), ((1, 2, 2, 1), [2, -1])):
+            case(op, images=random(f, *shape), size=np.array(size, np.int32))
+    for dtype in (np.float32, np.float16):
+        x = random(dtype, 2, 1, 2, 7)
+        case("LRN", input=x)
+        case("LRN", input=x, depth_radius=1, bias=2.0, alpha=0.5, beta=0.75)
+        y = tf.raw_ops.LRN(input=x, depth_radius=2, alpha=0.25, beta=0.75).numpy()
+        case("LRNGrad", input_grads=random(dtype, *x.shape), input_image=x, output_image=y, depth_radius=2, alpha=0.25, beta=0.75)
+    case("LRN", input=np.zeros((0, 2, 2, 3), f))
+    case("LRN", input=random(f, 1, 2, 2, 3), depth_radius=0)
+    case("LRN", input=random(f, 2, 2, 3))
+    case("LRNGrad", input_grads=random(f, 1, 1, 1, 2), input_image=random(f, 1, 1, 1, 3), output_image=random(f, 1, 1, 1, 3))
+
+
 FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
-            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw]
+            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image]
 
 
 def main(names):

@@ -3,14 +3,18 @@
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error, workers};
 use tfrt_math::{
-    Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement, Extent2,
+    Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement,
+    Extent2, Float,
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
+use super::activation::Activation as Elementwise;
+use super::batch_norm::epsilon;
+use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
 use super::images::{compute_images, to_nhwc};
 use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_type};
 use super::window::{Layout, check_fit, extent, four, padding};
-use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf convolution");
 
@@ -122,47 +126,118 @@ fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
 
 const FUSED: (&str, Kind) = ("tf._FusedConv2D", Kind::Full);
 
-/// The activation after the bias that attribute `fused_ops` names.
-fn fused_activation(attrs: &OpAttrs) -> Result<Activation, Diagnostic> {
-    let names: Vec<&str> = match attrs.get("fused_ops") {
-        Some(AttrValue::Aggregate(elements)) => elements
-            .iter()
-            .map(|element| match element {
-                AttrValue::String(name) => Ok(name),
-                _ => Err(invalid("'fused_ops' must be a list of names")),
-            })
-            .collect::<Result<_, _>>()?,
-        _ => return Err(invalid("attribute 'fused_ops' must be there and a list of names")),
+/// What a fused convolution adds to its sums.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Addition {
+    /// A number for each output channel.
+    Bias,
+    /// Normalization with scale, offset, mean and variance for each output channel.
+    Normalization,
+}
+
+/// What attribute `fused_ops` says that a convolution ends with.
+fn fusion(attrs: &OpAttrs) -> Result<(Addition, Option<Elementwise>), Diagnostic> {
+    let names = names(attrs, "fused_ops")?;
+    let unknown = || invalid(format!("{} does not support the fusion of [{}]", FUSED.0, names.join(", ")));
+    let (addition, rest) = match &names[..] {
+        ["BiasAdd", rest @ ..] => (Addition::Bias, rest),
+        ["FusedBatchNorm", rest @ ..] => (Addition::Normalization, rest),
+        _ => return Err(unknown()),
     };
-    match *names {
-        ["BiasAdd"] => Ok(Activation::None),
-        ["BiasAdd", "Relu"] => Ok(Activation::Relu),
-        _ => Err(invalid(format!("{} does not support the fusion of [{}]", FUSED.0, names.join(", ")))),
+    match *rest {
+        [] => Ok((addition, None)),
+        [name] => match Elementwise::named(name, fused_leak(attrs)?) {
+            Some(activation) => Ok((addition, Some(activation))),
+            None => Err(unknown()),
+        },
+        _ => Err(unknown()),
     }
 }
 
 fn fused_metadata(call: MetadataCall<'_>) -> Described {
-    let [input, filter, bias] = call.take()?;
-    same_types(input, filter)?;
-    same_types(input, bias)?;
-    fused_activation(call.attrs)?;
-    let (shape, output) = convolution(call.attrs, FUSED.1, &input.shape, &filter.shape)?;
-    if bias.shape.dims() != [shape.out_channels] {
+    let (addition, _) = fusion(call.attrs)?;
+    let [input, filter, vectors @ ..] = call.arguments else {
         return Err(invalid(format!(
-            "bias must have {} elements, got shape {}",
-            shape.out_channels, bias.shape
+            "the op takes an input and a filter, got {} arguments",
+            call.arguments.len()
         )));
+    };
+    let expected = if addition == Addition::Bias { 1 } else { 4 };
+    if vectors.len() != expected {
+        return Err(invalid(format!(
+            "the fusion takes {expected} arguments besides input and filter, got {}",
+            vectors.len()
+        )));
+    }
+    same_types(input, filter)?;
+    let (shape, output) = convolution(call.attrs, FUSED.1, &input.shape, &filter.shape)?;
+    for vector in vectors {
+        same_types(input, vector)?;
+        if vector.shape.dims() != [shape.out_channels] {
+            return Err(invalid(format!(
+                "bias must have {} elements, got shape {}",
+                shape.out_channels, vector.shape
+            )));
+        }
     }
     one(TensorMetadata::new(input.dtype, output))
 }
 
 fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
-    let [input, filter, bias] = call.dense()?;
+    let [input, filter, vectors @ ..] = call.arguments.as_slice() else {
+        return Err(invalid("the op takes an input and a filter"));
+    };
+    let (input, filter) = (input.dense()?, filter.dense()?);
     let (shape, _) = convolution(call.attrs, FUSED.1, input.shape(), filter.shape())?;
-    let activation = fused_activation(call.attrs)?;
-    with_float!(input.dtype(), FUSED.0, |T| {
-        forward::<T>(call, &shape, [input, filter], Some(bias), activation)
+    let (addition, activation) = fusion(call.attrs)?;
+    // What the convolution itself can do as it stores its results.
+    let stored = match (addition, activation) {
+        (Addition::Bias, None) => Some(Activation::None),
+        (Addition::Bias, Some(Elementwise::Relu)) => Some(Activation::Relu),
+        _ => None,
+    };
+    with_float!(input.dtype(), FUSED.0, |T| match (stored, vectors) {
+        (Some(stored), [bias]) => forward::<T>(call, &shape, [input, filter], Some(bias.dense()?), stored),
+        _ => forward_with_steps::<T>(call, &shape, [input, filter], vectors, (addition, activation)),
     })
+}
+
+/// A convolution, and then what follows it, element by element.
+fn forward_with_steps<T: Element + ConvElement + Float>(
+    call: &CpuCall<'_>,
+    shape: &Conv2dShape,
+    [input, filter]: [&DenseHostTensor; 2],
+    vectors: &[HostTensor],
+    (addition, activation): (Addition, Option<Elementwise>),
+) -> Computed {
+    let columns = shape.out_channels;
+    let mut vectors = vectors.iter();
+    let mut vector = |what| channel_vector::<T>(vectors.next(), what, columns, &ME);
+    let mut steps = vec![match addition {
+        Addition::Bias => Step::Bias(vector("Bias")?),
+        Addition::Normalization => {
+            let (scale, offset) = (vector("Scale")?, vector("Offset")?);
+            let (mean, variance) = (vector("Mean")?, vector("Variance")?);
+            let epsilon = epsilon(call.attrs)?;
+            let column = |i: usize| {
+                let factor = scale[i].to_f64() / (variance[i].to_f64() + epsilon).sqrt();
+                [mean[i], T::from_f64(factor), offset[i]]
+            };
+            Step::Normalize((0..columns).map(column).collect())
+        }
+    }];
+    steps.extend(activation.map(Step::Activation));
+    if Layout::of(call.attrs)? != Layout::Nhwc {
+        return Err(invalid(format!(
+            "{} in host memory supports NCHW with the fusions [BiasAdd] and [BiasAdd, Relu] alone",
+            FUSED.0
+        )));
+    }
+    let plan = Conv2d::<T>::new(shape, Activation::None, workers(call.cx)).map_err(shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
+    let reads = (input.read_owned::<T>(&ME)?, packed);
+    let operands = (reads, call.allocate_unset(0)?);
+    run_with_steps(call, plan, operands, |(x, filter)| Conv2dInput::new(x, filter), (steps, columns))
 }
 
 /// A tensor for the result, of the shape that an argument holds.

@@ -1,17 +1,15 @@
 //! Matrix products: `tf.MatMul`, `tf.BatchMatMulV2`, and products with what follows them.
 
-use smallvec::SmallVec;
-use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
-use tfrt_kernels::math::run::{run, run_then, shape_error, workers};
-use tfrt_math::{Float, Layout, MatMul, MatMulElement, MatMulInput, ops};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
+use tfrt_host::Diagnostic;
+use tfrt_kernels::math::run::{run, shape_error, workers};
+use tfrt_math::{Float, Layout, MatMul, MatMulElement, MatMulInput};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::activation::Activation;
+use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
 use super::layout::broadcast_moves;
-use super::support::{
-    Computed, Described, float_attr, invalid, one, product, tensors_after, with_float, with_type,
-};
-use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use super::support::{Computed, Described, float_attr, invalid, one, product, with_float, with_type};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf matrix product");
 
@@ -174,46 +172,6 @@ fn spread(
     moves.copy_dense(call, tensor, &dims)
 }
 
-/// What follows a fused product, step by step.
-enum Step<T: Element> {
-    Bias(Elements<T, tfrt_host::host_buffer::HostBuffer>),
-    AddOne,
-    Activation(Activation),
-    /// Scale and centre for each column: `(x − centre) · scale + centre`.
-    Normalize(Vec<(T, T)>),
-}
-
-impl<T: Element + Float> Step<T> {
-    fn apply(&self, out: &mut [T], columns: usize) {
-        for row in out.chunks_exact_mut(columns.max(1)) {
-            match self {
-                Self::Bias(bias) => tfrt_math::zip_in_place(row, bias, ops::add),
-                Self::AddOne => tfrt_math::map_in_place(row, |x| ops::add(x, <T as tfrt_math::Number>::ONE)),
-                Self::Activation(activation) => tfrt_math::map_in_place(row, |x| activation.apply(x)),
-                Self::Normalize(columns) => tfrt_math::zip_in_place(row, columns, |x, (scale, centre)| {
-                    x.minus(centre).times(scale).plus(centre)
-                }),
-            }
-        }
-    }
-}
-
-/// The names of attribute `name`.
-fn names<'a>(attrs: &'a OpAttrs, name: &str) -> Result<SmallVec<[&'a str; 4]>, Diagnostic> {
-    let expected = || invalid(format!("attribute '{name}' must be a list of strings"));
-    match attrs.get(name) {
-        Some(AttrValue::Aggregate(elements)) => elements
-            .iter()
-            .map(|element| match element {
-                AttrValue::String(text) => Ok(text),
-                _ => Err(expected()),
-            })
-            .collect(),
-        Some(AttrValue::Array(_, [])) => Ok(SmallVec::new()),
-        _ => Err(expected()),
-    }
-}
-
 /// The steps of a fused product and the arguments they take.
 fn steps<T: Element + Float>(
     attrs: &OpAttrs,
@@ -222,24 +180,8 @@ fn steps<T: Element + Float>(
     columns: usize,
 ) -> Result<Vec<Step<T>>, Diagnostic> {
     let mut rest = arguments.iter();
-    let mut vector = |what: &str| {
-        let tensor =
-            rest.next().ok_or_else(|| invalid(format!("{what} of a fused product is missing")))?.dense()?;
-        if tensor.shape().rank() != 1 {
-            return Err(invalid(format!("{what} tensor must a vector")));
-        }
-        if tensor.num_elements() != columns {
-            return Err(invalid(format!(
-                "The number of bias elements {} doesn't match output inner dimension {columns}",
-                tensor.num_elements()
-            )));
-        }
-        tensor.read_owned::<T>(&ME)
-    };
-    let leak = match float_attr(attrs, "leakyrelu_alpha")? {
-        Some(alpha) => alpha,
-        None => super::activation::leak(attrs)?,
-    };
+    let mut vector = |what: &str| channel_vector::<T>(rest.next(), what, columns, &ME);
+    let leak = fused_leak(attrs)?;
     let mut steps = Vec::with_capacity(names.len());
     for &name in names {
         steps.push(match name {
@@ -256,7 +198,7 @@ fn steps<T: Element + Float>(
                 // each step.
                 let column = |&v: &T| {
                     let deviation = v.plus(T::from_f64(epsilon)).sqrt();
-                    (v.times(T::from_f64(1.0 / deviation.to_f64())), v)
+                    [v, v.times(T::from_f64(1.0 / deviation.to_f64())), v]
                 };
                 Step::Normalize(scale.iter().map(column).collect())
             }
@@ -288,25 +230,7 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
         let columns = oriented(out.shape(), false)[1];
         let steps = steps::<T>(call.attrs, &names, rest, columns)?;
         let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
-        let operands = (reads, out.write_owned::<T>(&ME)?);
-        let (promise, done): (Promise<Chain>, AsyncValueRef<Chain>) = Promise::new();
-        let cx = call.cx.clone();
-        run_then(
-            call.cx,
-            plan,
-            operands,
-            |(a, b)| MatMulInput::new(a, b),
-            |c| c,
-            move |outcome| {
-                let outcome = outcome.map(|(_, mut out)| {
-                    steps.iter().for_each(|step| step.apply(&mut out, columns));
-                    Chain
-                });
-                drop(steps);
-                cx.settle(promise, outcome);
-            },
-        );
-        Ok(tensors_after(done, [out]))
+        run_with_steps(&call, plan, (reads, out), |(a, b)| MatMulInput::new(a, b), (steps, columns))
     })
 }
 

@@ -8,9 +8,12 @@ mod compare;
 pub(crate) mod concat;
 mod constant;
 mod convolution;
+mod descriptions;
 mod device;
 mod elementwise;
+mod fused;
 mod gather;
+mod image;
 mod images;
 pub(crate) mod layout;
 mod matmul;
@@ -41,6 +44,7 @@ pub fn register(ops: &mut OpRegistry) {
     constant::register(ops);
     convolution::register(ops);
     gather::register(ops);
+    image::register(ops);
     layout::register(ops);
     matmul::register(ops);
     order::register(ops);
@@ -54,6 +58,7 @@ pub fn register(ops: &mut OpRegistry) {
     unary::register(ops);
     variable::register(ops);
     device::register(ops);
+    descriptions::register(ops);
 }
 
 #[cfg(test)]

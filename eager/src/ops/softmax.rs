@@ -1,10 +1,10 @@
 //! Softmax, and the cross-entropy of logits with its gradient.
 
 use smallvec::smallvec;
-use tfrt_host::{Chain, DType, Diagnostic};
+use tfrt_host::{Chain, DType, Diagnostic, host_buffer::HostBuffer};
 use tfrt_kernels::math::run::{run, shape_error};
-use tfrt_math::{CrossEntropy, CrossEntropyInput, Float, LogSoftmax, Softmax, SparseCrossEntropy};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
+use tfrt_math::{BlockOp, CrossEntropy, CrossEntropyInput, Float, LogSoftmax, Softmax, SparseCrossEntropy};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata};
 
 use super::elementwise::broadcast_shape;
 use super::layout::broadcast_moves;
@@ -78,6 +78,30 @@ fn sparse_losses_metadata(call: MetadataCall<'_>) -> Described {
     Ok(smallvec![TensorMetadata::new(logits.dtype, labels.shape.clone()), logits.clone()])
 }
 
+/// Computes losses and gradients from logits and labels.
+fn finish<P, T: Element + Float, L: Element>(
+    call: &CpuCall<'_>,
+    plan: P,
+    reads: (Elements<T, HostBuffer>, Elements<L, HostBuffer>),
+    (losses, gradients): (DenseHostTensor, DenseHostTensor),
+) -> Computed
+where
+    P: for<'a> BlockOp<Input<'a> = CrossEntropyInput<'a, T, L>, Output<'a> = (&'a mut [T], &'a mut [T])>
+        + Send
+        + 'static,
+{
+    let writes = (losses.write_owned::<T>(&ME)?, gradients.write_owned::<T>(&ME)?);
+    let done = run(
+        call.cx,
+        Ok(plan),
+        (reads, writes),
+        |(logits, labels)| CrossEntropyInput { logits, labels },
+        |(losses, gradients)| (losses, gradients),
+        Chain,
+    )?;
+    Ok(tensors_after(done, [losses, gradients]))
+}
+
 fn losses(call: CpuCall<'_>) -> Computed {
     let ([logits, labels], out) = (call.dense()?, (call.allocate(0)?, call.allocate(1)?));
     let ((rows, columns), dims) = (rows(&out.1), out.1.shape().dims());
@@ -96,17 +120,7 @@ fn losses(call: CpuCall<'_>) -> Computed {
     let (logits, labels) = (whole(logits)?, whole(labels)?);
     with_float!(logits.dtype(), "tf.SoftmaxCrossEntropyWithLogits", |T| {
         let plan = CrossEntropy::<T>::new(rows, columns).map_err(shape_error)?.unit_mass();
-        let reads = (logits.read_owned::<T>(&ME)?, labels.read_owned::<T>(&ME)?);
-        let writes = (out.0.write_owned::<T>(&ME)?, out.1.write_owned::<T>(&ME)?);
-        let done = run(
-            call.cx,
-            Ok(plan),
-            (reads, writes),
-            |(logits, labels)| CrossEntropyInput { logits, labels },
-            |(losses, gradients)| (losses, gradients),
-            Chain,
-        )?;
-        Ok(tensors_after(done, [out.0, out.1]))
+        finish(&call, plan, (logits.read_owned::<T>(&ME)?, labels.read_owned::<T>(&ME)?), out)
     })
 }
 
@@ -134,17 +148,7 @@ fn sparse_losses_of<T: Element + Float, L: Element + tfrt_math::Labels>(
         )));
     }
     let plan = SparseCrossEntropy::<T, L>::new(rows, columns).map_err(shape_error)?;
-    let reads = (logits.read_owned::<T>(&ME)?, classes);
-    let writes = (out.0.write_owned::<T>(&ME)?, out.1.write_owned::<T>(&ME)?);
-    let done = run(
-        call.cx,
-        Ok(plan),
-        (reads, writes),
-        |(logits, labels)| CrossEntropyInput { logits, labels },
-        |(losses, gradients)| (losses, gradients),
-        Chain,
-    )?;
-    Ok(tensors_after(done, [out.0, out.1]))
+    finish(call, plan, (logits.read_owned::<T>(&ME)?, classes), out)
 }
 
 fn either(call: &CpuCall<'_>, log: bool) -> Result<OpResult, Diagnostic> {

@@ -186,6 +186,12 @@ fn read(call: CpuCall<'_>) -> Computed {
     let [handle] = take(&call)?;
     let (name, variable) = find(&call, handle)?;
     let tensor = variable.read(&name)?;
+    if let Some(expected) = call.attrs.optional::<DType>("dtype")?.filter(|&dtype| dtype != tensor.dtype()) {
+        return Err(invalid(format!(
+            "Trying to read variable with wrong dtype. Expected {expected} got {}",
+            tensor.dtype()
+        )));
+    }
     Ok(OpResult { done: Some(Chain.into()), ..tensor.into() })
 }
 
@@ -225,8 +231,20 @@ fn shape(call: CpuCall<'_>) -> Computed {
     let [handle] = take(&call)?;
     let (name, variable) = find(&call, handle)?;
     let tensor = variable.read(&name)?;
-    let dims: Vec<i32> = tensor.shape().dims().iter().map(|&dim| dim as i32).collect();
-    let dims = DenseHostTensor::from_slice([dims.len()], &dims, call.cx.host().allocator())?;
+    let (dims, allocator) = (tensor.shape().dims(), call.cx.host().allocator());
+    let dims = match call.attrs.optional("out_type")?.unwrap_or(DType::I32) {
+        DType::I64 => {
+            let dims: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+            DenseHostTensor::from_slice([dims.len()], &dims, allocator)?
+        }
+        DType::I32 => {
+            let too_large = |_| invalid(format!("{} does not fit integers of type i32", tensor.shape()));
+            let dims = dims.iter().map(|&dim| i32::try_from(dim)).collect::<Result<Vec<i32>, _>>();
+            let dims = dims.map_err(too_large)?;
+            DenseHostTensor::from_slice([dims.len()], &dims, allocator)?
+        }
+        other => return Err(invalid(format!("out_type must be i32 or i64, got {other}"))),
+    };
     Ok(OpResult { done: Some(Chain.into()), ..dims.into() })
 }
 

@@ -1,0 +1,164 @@
+//! What users are told of each op: the types of tensors it computes with in host memory, and its attributes.
+
+use tfrt_host::DType::{
+    self, BF16, Complex64, Complex128, F16, F32, F64, I1, I8, I16, I32, I64, String, UI8, UI16, UI32, UI64,
+};
+
+use crate::OpRegistry;
+
+type Types = &'static [DType];
+
+const BOOL: Types = &[I1];
+const FLOATS: Types = &[F16, BF16, F32, F64];
+const SINGLE: Types = &[F32];
+const NARROW_FLOATS: Types = &[F16, BF16, F32];
+const INTEGERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64];
+const INDICES: Types = &[I32, I64];
+const NUMBERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
+const FIELDS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
+const FACTORS: Types = &[I8, I32, I64, UI8, F16, BF16, F32, F64];
+const CONVOLVED: Types = &[I32, F16, BF16, F32, F64];
+const CASTABLE: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
+const ELEMENTS: Types =
+    &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
+const ANY: Types =
+    &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128, String];
+const COUNTED: Types = &[I32, I64, F16, BF16, F32, F64];
+
+const WINDOW: &str = "strides: [int], padding: string, explicit_paddings: [int] = [], data_format: string = NHWC, \
+                      dilations: [int] = 1";
+const FUSED_WINDOW: &str = "fused_ops: [string], strides: [int], padding: string, explicit_paddings: [int] = [], \
+                            data_format: string = NHWC, dilations: [int] = 1, epsilon: float = 0.0001, \
+                            leakyrelu_alpha: float = 0.2";
+const POOLING: &str = "ksize: [int], strides: [int], padding: string, explicit_paddings: [int] = [], \
+                       data_format: string = NHWC";
+const NORMALIZATION: &str = "epsilon: float = 0.0001, is_training: bool = true, exponential_avg_factor: float = 1, \
+                             data_format: string = NHWC";
+const NORMALIZATION_GRADIENT: &str =
+    "epsilon: float = 0.0001, is_training: bool = true, data_format: string = NHWC";
+const SEEDED: &str = "seed: int = 0, seed2: int = 0, dtype: type = f32";
+const RESIZED: &str = "align_corners: bool = false, half_pixel_centers: bool = false";
+const RESPONSE: &str = "depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5";
+const MATRICES: &str = "transpose_a: bool = false, transpose_b: bool = false";
+const SLICED: &str = "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, \
+                      shrink_axis_mask: int = 0";
+const SCANNED: &str = "exclusive: bool = false, reverse: bool = false";
+
+/// Ops that have types and attributes in common: their names without `tf.`, the types, the attributes.
+const GROUPS: &[(&str, Types, &str)] = &[
+    ("Abs Neg Sign Square Relu Relu6 ReluGrad", NUMBERS, ""),
+    (
+        "Acos Acosh Asin Asinh Atan Atanh Cos Cosh Erf Erfc Exp Expm1 Inv Lgamma Log Log1p Reciprocal Rint Rsqrt Sigmoid \
+         Sin Sinh Sqrt Tan Tanh IsFinite IsInf IsNan InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad Elu \
+         Selu Softplus Softsign Relu6Grad EluGrad SeluGrad SoftplusGrad SoftsignGrad DivNoNan MulNoNan Atan2 Softmax \
+         LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits L2Loss LinSpace \
+         ResourceApplyGradientDescent",
+        FLOATS,
+        "",
+    ),
+    ("Ceil Floor Round FloorDiv FloorMod Mod TruncateMod Pow", NUMBERS, ""),
+    ("Maximum Minimum SquaredDifference Less LessEqual Greater GreaterEqual", NUMBERS, ""),
+    ("Add AddV2 Sub Mul RealDiv Div TruncateDiv", FIELDS, ""),
+    ("Invert BitwiseAnd BitwiseOr BitwiseXor", INTEGERS, ""),
+    ("LogicalAnd LogicalOr LogicalNot", BOOL, ""),
+    ("LeakyRelu LeakyReluGrad", FLOATS, "alpha: float = 0.2"),
+    ("Gelu", FLOATS, "approximate: bool = false"),
+    ("Equal NotEqual", ANY, "incompatible_shape_error: bool = true"),
+    ("Select SelectV2", ANY, ""),
+    ("Where Pad PadV2", ELEMENTS, ""),
+    ("Cast", CASTABLE, "DstT: type, Truncate: bool = false"),
+    ("Bitcast", ELEMENTS, "type: type"),
+    ("Concat ConcatV2 Gather GatherNd Tile BroadcastTo Transpose Slice ReverseV2", ANY, ""),
+    ("Pack", ANY, "axis: int = 0"),
+    ("Unpack", ANY, "axis: int = 0, num: int"),
+    ("Split", ANY, "num_split: int"),
+    ("SplitV", ANY, "num_split: int"),
+    ("StridedSlice", ANY, SLICED),
+    ("GatherV2", ANY, "batch_dims: int = 0"),
+    ("MirrorPad", ANY, "mode: string"),
+    ("Const", ELEMENTS, "value: dense, dtype: type"),
+    ("ZerosLike OnesLike", ANY, "T: type"),
+    ("Fill", ANY, ""),
+    ("Range", COUNTED, ""),
+    ("OneHot", ELEMENTS, "axis: int = -1"),
+    ("Identity IdentityN StopGradient PreventGradient Snapshot Reshape ExpandDims Rank", ANY, ""),
+    ("Shape Size", ANY, "out_type: type = i32"),
+    ("Squeeze", ANY, "squeeze_dims: [int] = [], axis: [int] = []"),
+    (
+        "Conv2D DepthwiseConv2dNative Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput",
+        CONVOLVED,
+        WINDOW,
+    ),
+    (
+        "Conv2DBackpropInput Conv2DBackpropFilter DepthwiseConv2dNativeBackpropInput \
+         DepthwiseConv2dNativeBackpropFilter",
+        FLOATS,
+        WINDOW,
+    ),
+    ("_FusedConv2D", FLOATS, FUSED_WINDOW),
+    ("MaxPool MaxPoolGrad", NUMBERS, POOLING),
+    ("AvgPool AvgPoolGrad", FLOATS, POOLING),
+    ("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3", NARROW_FLOATS, NORMALIZATION),
+    ("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3", SINGLE, NORMALIZATION_GRADIENT),
+    (
+        "_FusedBatchNormEx",
+        NARROW_FLOATS,
+        "epsilon: float = 0.0001, activation_mode: string = Identity, data_format: string = NHWC",
+    ),
+    ("LRN LRNGrad", NARROW_FLOATS, RESPONSE),
+    ("ResizeBilinear", NUMBERS, RESIZED),
+    ("ResizeNearestNeighbor", ELEMENTS, RESIZED),
+    ("MatMul", FACTORS, MATRICES),
+    ("BatchMatMul BatchMatMulV2 BatchMatMulV3", FACTORS, "adj_x: bool = false, adj_y: bool = false"),
+    (
+        "_FusedMatMul",
+        FLOATS,
+        "fused_ops: [string], transpose_a: bool = false, transpose_b: bool = false, epsilon: float, leakyrelu_alpha: float = 0.2",
+    ),
+    (
+        "_JitFusedMatMul",
+        FLOATS,
+        "fusion: [string], transpose_a: bool = false, transpose_b: bool = false, epsilon: float, leakyrelu_alpha: float = 0.2",
+    ),
+    ("Sum Mean Max Min Prod", NUMBERS, "keep_dims: bool = false"),
+    ("All Any", BOOL, "keep_dims: bool = false"),
+    ("BiasAdd BiasAddGrad", NUMBERS, "data_format: string = NHWC"),
+    ("AddN", NUMBERS, ""),
+    ("ArgMax ArgMin", NUMBERS, "output_type: type = i64"),
+    ("TopKV2", NUMBERS, "sorted: bool = true"),
+    ("Cumsum Cumprod", NUMBERS, SCANNED),
+    ("RandomUniform RandomStandardNormal TruncatedNormal", FLOATS, SEEDED),
+    ("RandomUniformInt", INDICES, "seed: int = 0, seed2: int = 0"),
+    ("StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal", FLOATS, "dtype: type = f32"),
+    (
+        "StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2",
+        FLOATS,
+        "dtype: type = f32",
+    ),
+    ("StatelessRandomUniformInt StatelessRandomUniformIntV2", INDICES, ""),
+    ("VarHandleOp", ANY, "container: string, shared_name: string, dtype: type, shape: shape"),
+    ("ReadVariableOp", ANY, "dtype: type"),
+    ("VariableShape", ANY, "out_type: type = i32"),
+    ("AssignVariableOp VarIsInitializedOp DestroyResourceOp", ANY, ""),
+    ("AssignAddVariableOp AssignSubVariableOp", NUMBERS, ""),
+    ("ResourceApplyMomentum ResourceApplyAdam", FLOATS, "use_nesterov: bool = false"),
+];
+
+/// Ops of folded constants, which only devices have: whole names.
+const FOLDED: &[(&str, &str)] = &[
+    ("_tf.Mean", "reduction_indices: dense, keep_dims: bool = false"),
+    ("_tf.Pad", "paddings: dense"),
+    ("_tf.Transpose", "perm: dense"),
+];
+
+/// Describes the ops that are already defined.
+pub(super) fn register(ops: &mut OpRegistry) {
+    for &(names, types, attributes) in GROUPS {
+        for name in names.split_whitespace() {
+            ops.describe(&format!("tf.{name}"), types, attributes);
+        }
+    }
+    for &(name, attributes) in FOLDED {
+        ops.describe(name, &[], attributes);
+    }
+}

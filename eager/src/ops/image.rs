@@ -1,0 +1,296 @@
+//! Images in other sizes, and local response normalization.
+
+use std::ops::Range;
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::{CastTo, Float};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
+};
+
+use super::support::{
+    Computed, Described, compute, float_attr, int_attr, integers, invalid, one, room_for, same, take,
+    unsupported, with_number, with_type,
+};
+use super::window::four;
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf image op");
+
+/// Where the pixels of a resized image lie in the original, along one axis.
+#[derive(Clone, Copy)]
+struct Scale {
+    factor: f32,
+    /// Pixels are squares, whose middle counts, and not points.
+    half_pixels: bool,
+    /// The outermost pixels of both images lie on each other.
+    aligned: bool,
+}
+
+impl Scale {
+    fn new(attrs: &OpAttrs, from: usize, to: usize) -> Result<Self, Diagnostic> {
+        let flag = |name| Ok::<bool, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
+        let (aligned, half_pixels) = (flag("align_corners")?, flag("half_pixel_centers")?);
+        if aligned && half_pixels {
+            return Err(invalid("If half_pixel_centers is True, align_corners must be False."));
+        }
+        let factor = match aligned && to > 1 {
+            true => (from - 1) as f32 / (to - 1) as f32,
+            false => from as f32 / to as f32,
+        };
+        Ok(Self { factor, half_pixels, aligned })
+    }
+
+    /// The two pixels between which pixel `at` lies among `extent`, and how near it is to the second.
+    fn between(self, at: usize, extent: usize) -> (usize, usize, f32) {
+        let place = match self.half_pixels {
+            true => (at as f32 + 0.5) * self.factor - 0.5,
+            false => at as f32 * self.factor,
+        };
+        let below = place.floor();
+        // What lies beyond the border is the border.
+        let first = (below.max(0.0) as usize).min(extent - 1);
+        (first, (place.ceil().max(0.0) as usize).min(extent - 1), place - below)
+    }
+
+    /// The pixel among `extent` that is nearest to pixel `at`.
+    fn nearest(self, at: usize, extent: usize) -> usize {
+        let place = match self.half_pixels {
+            true => (at as f32 + 0.5) * self.factor,
+            false => at as f32 * self.factor,
+        };
+        let place = if self.aligned { place.round() } else { place.floor() };
+        (place as usize).min(extent - 1)
+    }
+}
+
+/// An image in another size.
+struct Resized {
+    out: DenseHostTensor,
+    input: [usize; 4],
+    output: [usize; 2],
+    scales: [Scale; 2],
+}
+
+impl Resized {
+    /// A result of this type, in the size that the second argument names.
+    fn new(call: &CpuCall<'_>, dtype: DType) -> Result<Self, Diagnostic> {
+        let [images, size] = take(call)?;
+        let input @ [batch, height, width, channels] = four(images.shape(), "images")?;
+        let size = match *integers(size, "size")? {
+            [height, width] => [height, width].map(|extent| usize::try_from(extent).unwrap_or(0)),
+            _ => return Err(invalid(format!("size must have two elements, got {}", size.shape()))),
+        };
+        if size.contains(&0) {
+            return Err(invalid("output dimensions must be positive"));
+        }
+        if height == 0 || width == 0 {
+            return Err(invalid("input image must be of non-zero size"));
+        }
+        let scales = [Scale::new(call.attrs, height, size[0])?, Scale::new(call.attrs, width, size[1])?];
+        let shape = TensorShape::new(&[batch, size[0], size[1], channels])?;
+        let metadata = TensorMetadata::new(dtype, shape);
+        let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+        Ok(Self { out, input, output: size, scales })
+    }
+
+    /// Rows of the result, elements of one, and what an element costs.
+    fn units(&self, cost: usize) -> (usize, usize, usize) {
+        let unit = self.output[1].saturating_mul(self.input[3]);
+        (self.out.num_elements().checked_div(unit).unwrap_or(0), unit, unit.saturating_mul(cost))
+    }
+}
+
+/// Where each column of a result of so many rows comes from; nothing for an empty one, however wide.
+fn resized_columns<C>(rows: usize, width: usize, f: impl Fn(usize) -> C) -> Result<Vec<C>, Diagnostic> {
+    let width = if rows == 0 { 0 } else { width };
+    let mut columns = room_for(width)?;
+    columns.extend((0..width).map(f));
+    Ok(columns)
+}
+
+/// Weighted means of the four pixels around each place, f32.
+fn resize_bilinear<T: Element + CastTo<f32>>(call: &CpuCall<'_>) -> Computed {
+    let resized = Resized::new(call, DType::F32)?;
+    let (units, [_, height, width, channels]) = (resized.units(4), resized.input);
+    let Resized { out, output, scales: [vertical, horizontal], .. } = resized;
+    let columns = resized_columns(units.0, output[1], |x| horizontal.between(x, width))?;
+    let image = call.arguments[0].dense()?.read_owned::<T>(&ME)?;
+    compute(call, &ME, out, units, move |rows: Range<usize>, out: &mut [f32]| {
+        for (row, out) in rows.zip(out.chunks_exact_mut(units.1.max(1))) {
+            let (top, bottom, down) = vertical.between(row % output[0], height);
+            let line = |y| &image[(row / output[0] * height + y) * width * channels..][..width * channels];
+            let (top, bottom) = (line(top), line(bottom));
+            for (out, &(left, right, along)) in out.chunks_exact_mut(channels).zip(&columns) {
+                let mix = |line: &[T], c: usize| {
+                    let (left, right): (f32, f32) =
+                        (line[left * channels + c].cast_to(), line[right * channels + c].cast_to());
+                    left + (right - left) * along
+                };
+                for (c, out) in out.iter_mut().enumerate() {
+                    let (top, bottom) = (mix(top, c), mix(bottom, c));
+                    *out = top + (bottom - top) * down;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The nearest pixel for each place.
+fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
+    let resized = Resized::new(call, T::DTYPE)?;
+    let (units, [_, height, width, channels]) = (resized.units(1), resized.input);
+    let Resized { out, output, scales: [vertical, horizontal], .. } = resized;
+    let columns = resized_columns(units.0, output[1], |x| horizontal.nearest(x, width))?;
+    let image = call.arguments[0].dense()?.read_owned::<T>(&ME)?;
+    compute(call, &ME, out, units, move |rows: Range<usize>, out: &mut [T]| {
+        for (row, out) in rows.zip(out.chunks_exact_mut(units.1.max(1))) {
+            let y = vertical.nearest(row % output[0], height);
+            let line = &image[(row / output[0] * height + y) * width * channels..][..width * channels];
+            for (out, &x) in out.chunks_exact_mut(channels).zip(&columns) {
+                out.copy_from_slice(&line[x * channels..][..channels]);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Normalization of each element by those of neighbouring channels: `x · (bias + alpha · Σ x²)^-beta`.
+#[derive(Clone, Copy)]
+struct Response {
+    radius: usize,
+    bias: f32,
+    alpha: f32,
+    beta: f32,
+}
+
+impl Response {
+    fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+        let number =
+            |name, otherwise| Ok::<_, Diagnostic>(float_attr(attrs, name)?.unwrap_or(otherwise) as f32);
+        let radius = int_attr(attrs, "depth_radius")?.unwrap_or(5);
+        let radius = usize::try_from(radius)
+            .map_err(|_| invalid(format!("depth_radius must not be negative, got {radius}")))?;
+        Ok(Self {
+            radius,
+            bias: number("bias", 1.0)?,
+            alpha: number("alpha", 1.0)?,
+            beta: number("beta", 0.5)?,
+        })
+    }
+
+    /// The channels near one.
+    fn near(self, channel: usize, depth: usize) -> Range<usize> {
+        channel.saturating_sub(self.radius)..channel.saturating_add(self.radius).saturating_add(1).min(depth)
+    }
+
+    /// What each element of a pixel is divided by, before it is raised to a power.
+    fn norms(self, pixel: &[f32], norms: &mut [f32]) {
+        for (channel, norm) in norms.iter_mut().enumerate() {
+            let sum: f32 = pixel[self.near(channel, pixel.len())].iter().map(|x| x * x).sum();
+            *norm = self.bias + self.alpha * sum;
+        }
+    }
+
+    fn cost(self, depth: usize) -> usize {
+        // A power, and the neighbours.
+        depth.saturating_mul(self.radius.min(depth).saturating_mul(2).saturating_add(20))
+    }
+}
+
+fn response<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    let ([x], out, response) = (call.dense()?, call.allocate(0)?, Response::of(call.attrs)?);
+    let [_, _, _, depth] = four(x.shape(), "in")?;
+    let (x, pixels) = (x.read_owned::<T>(&ME)?, out.num_elements().checked_div(depth).unwrap_or(0));
+    compute(call, &ME, out, (pixels, depth, response.cost(depth)), move |pixels, out: &mut [T]| {
+        let (mut pixel, mut norms) = (vec![0.0; depth], vec![0.0; depth]);
+        for (i, out) in pixels.zip(out.chunks_exact_mut(depth.max(1))) {
+            widen(&x[i * depth..][..depth], &mut pixel);
+            response.norms(&pixel, &mut norms);
+            for ((out, x), norm) in out.iter_mut().zip(&pixel).zip(&norms) {
+                *out = T::from_f64(f64::from(x * norm.powf(-response.beta)));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn widen<T: Float>(from: &[T], to: &mut [f32]) {
+    from.iter().zip(to).for_each(|(from, to)| *to = from.to_f64() as f32);
+}
+
+fn response_gradient_metadata(call: MetadataCall<'_>) -> Described {
+    let [gradient, x, y] = call.take()?;
+    if gradient != x || x != y {
+        return Err(invalid(format!(
+            "input_grads, input_image, and output_image should have the same shape: {gradient}, {x} and {y}"
+        )));
+    }
+    four(&x.shape, "input_grads")?;
+    one(x.clone())
+}
+
+/// `dx_k = dy_k · norm_k^-beta - 2 · alpha · beta · x_k · Σ dy_j · y_j / norm_j`, where `j` runs over the channels near `k`.
+fn response_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    let ([dy, x, y], out, response) = (call.dense()?, call.allocate(0)?, Response::of(call.attrs)?);
+    let [_, _, _, depth] = four(x.shape(), "input_image")?;
+    let operands = [dy.read_owned::<T>(&ME)?, x.read_owned::<T>(&ME)?, y.read_owned::<T>(&ME)?];
+    let pixels = out.num_elements().checked_div(depth).unwrap_or(0);
+    compute(call, &ME, out, (pixels, depth, response.cost(depth)), move |pixels, out: &mut [T]| {
+        let [mut dy, mut x, mut y] = [(); 3].map(|()| vec![0.0; depth]);
+        let mut norms = vec![0.0; depth];
+        for (i, out) in pixels.zip(out.chunks_exact_mut(depth.max(1))) {
+            for (from, to) in operands.iter().zip([&mut dy, &mut x, &mut y]) {
+                widen(&from[i * depth..][..depth], to);
+            }
+            response.norms(&x, &mut norms);
+            // In place of the results: what each of them adds to its neighbours.
+            for ((y, dy), norm) in y.iter_mut().zip(&dy).zip(&norms) {
+                *y *= dy / norm;
+            }
+            for (k, out) in out.iter_mut().enumerate() {
+                let sum: f32 = y[response.near(k, depth)].iter().sum();
+                let own = dy[k] * norms[k].powf(-response.beta);
+                *out = T::from_f64(f64::from(own - 2.0 * response.alpha * response.beta * x[k] * sum));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn response_metadata(call: MetadataCall<'_>) -> Described {
+    let [x] = call.take()?;
+    four(&x.shape, "in")?;
+    same(call)
+}
+
+/// The images' data type.
+fn images_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
+    call.arguments.first().map(HostTensor::dtype).ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.ResizeBilinear")
+        .cpu(|call| with_number!(images_type(&call)?, "tf.ResizeBilinear", |T| resize_bilinear::<T>(&call)));
+    ops.add("tf.ResizeNearestNeighbor").cpu(|call| {
+        let dtype = images_type(&call)?;
+        with_element!(
+            dtype,
+            |T| resize_nearest::<T>(&call),
+            else Err(unsupported("tf.ResizeNearestNeighbor", dtype))
+        )
+    });
+    macro_rules! floats {
+        ($($name:literal, $metadata:path => $f:ident;)*) => {$(
+            ops.add($name).metadata($metadata).cpu(|call| {
+                with_type!(call.result(0)?.dtype, $name, |T| $f::<T>(&call),
+                    F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
+            });
+        )*};
+    }
+    floats! {
+        "tf.LRN", response_metadata => response;
+        "tf.LRNGrad", response_gradient_metadata => response_gradient;
+    }
+}
