@@ -1,42 +1,17 @@
 //! `tfrt kernels`: the reference of all kernels, made of what they say of themselves.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::fmt::Write as _;
 
 use tfrt_host::{AttributeSpec, Kernel, KernelRegistry, Placement, TypeSpec};
 
-use super::{Failure, print};
-use crate::{Console, Errors, register_kernels};
-
-#[derive(clap::Args)]
-pub(super) struct Args {
-    /// Write the reference to this file instead of printing it
-    #[arg(long, value_name = "FILE")]
-    write: Option<PathBuf>,
-    /// Fail if this file is not the reference
-    #[arg(long, value_name = "FILE", conflicts_with = "write")]
-    check: Option<PathBuf>,
-}
+use super::{Failure, reference::Args};
+use crate::{Console, register_kernels};
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let mut registry = KernelRegistry::new();
     register_kernels(&mut registry);
-    let reference = reference(&registry);
-    let io = |error| Failure::Errors(Errors::from(tfrt_host::Diagnostic::from(error)));
-    if let Some(file) = &args.check {
-        if std::fs::read_to_string(file).map_err(io)? == reference {
-            return Ok(());
-        }
-        let file = file.display();
-        console.complain(format_args!(
-            "error: {file} is not up to date; write it with tfrt kernels --write {file}"
-        ));
-        return Err(Failure::Told);
-    }
-    match &args.write {
-        Some(file) => std::fs::write(file, reference).map_err(io),
-        None => print(console, reference.as_bytes()),
-    }
+    args.deliver("kernels", &reference(&registry), console)
 }
 
 /// One section for each part of the names before the first dot.

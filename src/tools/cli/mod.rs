@@ -8,7 +8,9 @@ mod devices;
 mod graph;
 mod inspect;
 mod kernels;
+mod ops;
 mod program;
+mod reference;
 mod report;
 mod resnet50;
 mod run;
@@ -48,7 +50,9 @@ enum Command {
     /// Write ResNet-50 programs, and convert weights for them
     Resnet50(resnet50::Args),
     /// Print the reference of all kernels
-    Kernels(kernels::Args),
+    Kernels(reference::Args),
+    /// Print the reference of all ops
+    Ops(reference::Args),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -100,6 +104,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         Command::Translate(rest) => return translate::run(rest.with_name("tfrt translate"), console),
         Command::Resnet50(args) => resnet50::run(&args, &mut console),
         Command::Kernels(args) => kernels::run(&args, &mut console),
+        Command::Ops(args) => ops::run(&args, &mut console),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "tfrt", &mut script);

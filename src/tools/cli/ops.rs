@@ -1,0 +1,67 @@
+//! `tfrt ops`: the reference of all ops, made of what they are registered with.
+
+use std::fmt::Write as _;
+
+use tfrt_eager::{Op, OpRegistry};
+use tfrt_host::DType;
+
+use super::{Failure, reference::Args};
+use crate::Console;
+
+/// Runs the command.
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    let mut registry = OpRegistry::new();
+    tfrt_eager::ops::register(&mut registry);
+    args.deliver("ops", &reference(&registry), console)
+}
+
+/// All ops but those of tests, by name.
+fn reference(registry: &OpRegistry) -> String {
+    let mut ops: Vec<&Op> = registry.ops().filter(|op| !op.name().starts_with("tfrt_test.")).collect();
+    ops.sort_unstable_by_key(|op| op.name());
+    let mut text = String::from(
+        "# Ops\n\nMade from the registered ops by `tfrt ops --write docs/ops.md`. Each has TensorFlow's arguments, results and \
+         attributes. The types are those of tensors in host memory; devices have kernels for fewer of them, and what they \
+         lack is an error of the call.\n\n| op | attributes | types | runs on |\n|---|---|---|---|\n",
+    );
+    for op in ops {
+        let types: Vec<_> = op.types().iter().map(|&dtype| type_name(dtype)).collect();
+        let attributes = match op.attributes() {
+            "" => String::new(),
+            attributes => format!("`{attributes}`"),
+        };
+        let places = match (op.runs_on_host(), op.runs_on_devices()) {
+            (true, true) => "host, devices",
+            (true, false) => "host",
+            (false, _) => "devices",
+        };
+        let remark = if op.is_side_effecting() { " *(in the order of chains)*" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| `{}` | {attributes} | {} | {places}{remark} |", op.name(), types.join(" "));
+    }
+    text
+}
+
+fn type_name(dtype: DType) -> &'static str {
+    match dtype {
+        // As a tensor's element it is no value of a program.
+        DType::String => "string",
+        dtype => dtype.mlir_name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_says_where_an_op_runs() {
+        let mut registry = OpRegistry::new();
+        tfrt_eager::ops::register(&mut registry);
+        let text = reference(&registry);
+        let row = "| `tf.LogicalAnd` |  | i1 | host |";
+        assert!(text.contains(row), "{text}");
+        assert!(text.contains("| `tf.MatMul` | `transpose_a: bool = false, transpose_b: bool = false` |"));
+        assert!(!text.contains("tfrt_test"));
+    }
+}
