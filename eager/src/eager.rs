@@ -25,8 +25,8 @@ use std::{
 use parking_lot::RwLock;
 use smallvec::SmallVec;
 use tfrt_host::{
-    BefFile, DType, Diagnostic, ExecutionContext, HostContext, KernelRegistry, RequestContext,
-    ResourceContext,
+    AsyncValueRef, BefFile, Chain, DType, Diagnostic, ExecutionContext, HostContext, KernelRegistry,
+    RequestContext, ResourceContext,
     bef::{BefBuilder, OptionalSections, VerifiedBef},
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
@@ -101,10 +101,41 @@ impl Eager {
         attrs: &OpAttrs,
         result_count: usize,
     ) -> Result<SmallVec<[Tensor; 2]>, Diagnostic> {
+        self.invoke(op, arguments, attrs, result_count, None)
+    }
+
+    /// Calls an op that does something beyond its results, as those on variables: it begins when `chain` is there, and
+    /// leaves one behind that is there when it is done, or its error.
+    ///
+    /// # Errors
+    /// See [`call`](Self::call).
+    pub fn call_in_order(
+        &self,
+        op: &str,
+        arguments: &[&Tensor],
+        attrs: &OpAttrs,
+        result_count: usize,
+        chain: &mut AsyncValueRef<Chain>,
+    ) -> Result<SmallVec<[Tensor; 2]>, Diagnostic> {
+        let results = self.invoke(op, arguments, attrs, result_count, Some(&mut *chain))?;
+        match chain.as_untyped().error() {
+            Some(error) => Err(error.into()),
+            None => Ok(results),
+        }
+    }
+
+    fn invoke(
+        &self,
+        op: &str,
+        arguments: &[&Tensor],
+        attrs: &OpAttrs,
+        result_count: usize,
+        chain: Option<&mut AsyncValueRef<Chain>>,
+    ) -> Result<SmallVec<[Tensor; 2]>, Diagnostic> {
         let op = self.op(op)?;
         let arguments = arguments.iter().map(|tensor| tensor.handle.clone()).collect();
         let cx = &self.0.cx;
-        let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain: None });
+        let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain });
         match results.iter().find_map(TensorHandle::error) {
             Some(error) => Err(error.into()),
             None => Ok(results.into_iter().map(|handle| self.wrap(handle)).collect()),
