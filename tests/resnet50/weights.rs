@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tfrt::tools::Outcome;
 use tfrt_models::resnet50::{
-    self, Form, Layer, NamedTensors, ProgramOptions, Then, Variant, Weights, convert, layers,
+    self, Form, Layer, NamedTensors, ProgramOptions, Then, Variant, Weights, convert, layers_of,
 };
 use tfrt_tensor::files::{npy, safetensors};
 use tfrt_tensor::{DenseHostTensor, TensorShape};
@@ -42,7 +42,7 @@ fn to_oihw([rows, columns, inputs, outputs]: [usize; 4], filter: &[f32]) -> Vec<
 /// Seeded weights with Keras's names.
 fn keras() -> NamedTensors {
     let mut tensors = NamedTensors::new();
-    for (at, layer) in layers(Variant::Keras).iter().enumerate() {
+    for (at, layer) in layers_of(Variant::Keras).iter().enumerate() {
         let Weights { filter, bias } = resnet50::seeded_weights(layer, at, SEED);
         let outputs = layer.out_channels;
         if layer.then == Then::Scores {
@@ -72,7 +72,7 @@ fn keras() -> NamedTensors {
 /// The same weights with torchvision's names. Its convolutions have no bias, so that the mean takes it.
 fn torchvision() -> NamedTensors {
     let mut tensors = NamedTensors::new();
-    for (at, layer) in layers(Variant::Torchvision).iter().enumerate() {
+    for (at, layer) in layers_of(Variant::Torchvision).iter().enumerate() {
         let Weights { filter, bias } = resnet50::seeded_weights(layer, at, SEED);
         let (outputs, name) = (layer.out_channels, &layer.name);
         let [rows, columns, inputs, _] = layer.filter_extents();

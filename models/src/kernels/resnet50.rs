@@ -8,7 +8,7 @@ use tfrt_tensor::files::safetensors::SafeTensorsFile;
 use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape, f16};
 
 use super::{LABELS, WEIGHTS, report::show_progress};
-use crate::resnet50::{Layer, MODEL, VARIANT, Variant, Weights, filter_to_ohwi, layers, seeded_weights};
+use crate::resnet50::{Layer, MODEL, VARIANT, Variant, Weights, filter_to_ohwi, layers_of, seeded_weights};
 
 static WEIGHTS_OF: Accessor = Accessor::new("tfrt_resnet50.weights.f32");
 static REPORT: Accessor = Accessor::new("tfrt_resnet50.report");
@@ -93,7 +93,7 @@ fn weights(
     cx: &ExecutionContext,
 ) -> Result<(DenseHostTensor, DenseHostTensor), Diagnostic> {
     let variant: Variant = variant.parse().map_err(invalid)?;
-    let layers = layers(variant);
+    let layers = layers_of(variant);
     let found = layers.iter().enumerate().find(|(_, layer)| layer.name == name);
     let (at, layer) = found.ok_or_else(|| invalid(format!("ResNet-50 has no layer '{name}'")))?;
     let [filter, bias] = match weights_file(cx)? {

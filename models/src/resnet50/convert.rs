@@ -7,7 +7,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::files::safetensors;
 use tfrt_tensor::{Accessor, DenseHostTensor, bf16, f16};
 
-use super::{Layer, Then, Variant, Weights, layers};
+use super::{Layer, Then, Variant, Weights, layers_of};
 
 static CONVERT: Accessor = Accessor::new("ResNet-50 weights");
 
@@ -24,7 +24,7 @@ pub type NamedTensors = BTreeMap<String, DenseHostTensor>;
 pub struct Converted {
     /// Whose network it is.
     pub variant: Variant,
-    /// The numbers of each of [`layers`].
+    /// The numbers of each layer, in the order of [`layers_of`].
     pub layers: Vec<Weights>,
 }
 
@@ -137,14 +137,14 @@ pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
         let count = |layer: &Layer| {
             Names::of(layer, *variant).all().filter(|n| found.contains_key(n.as_str())).count()
         };
-        layers(*variant).iter().map(count).sum::<usize>()
+        layers_of(*variant).iter().map(count).sum::<usize>()
     };
     let variant = Variant::ALL.into_iter().max_by_key(known).filter(|variant| known(variant) > 0);
     let Some(variant) = variant else {
         return Err(vec!["none of its tensors has a name of torchvision's or Keras's ResNet-50".to_owned()]);
     };
     let mut reader = Reader { found, problems: Vec::new(), used: BTreeSet::new() };
-    let converted = layers(variant).iter().map(|layer| reader.layer(layer, variant)).collect();
+    let converted = layers_of(variant).iter().map(|layer| reader.layer(layer, variant)).collect();
     reader.look_for_others();
     if reader.problems.is_empty() {
         Ok(Converted { variant, layers: converted })
@@ -247,7 +247,7 @@ impl Converted {
     /// InvalidArgument if the numbers are not those of the network's layers.
     pub fn encode(&self) -> Result<Vec<u8>, Diagnostic> {
         let mut tensors = Vec::new();
-        for (layer, weights) in layers(self.variant).iter().zip(&self.layers) {
+        for (layer, weights) in layers_of(self.variant).iter().zip(&self.layers) {
             let filter = DenseHostTensor::from_vec(layer.filter_extents(), weights.filter.clone())?;
             let bias = DenseHostTensor::from_vec([layer.out_channels], weights.bias.clone())?;
             tensors.push((format!("{}.filter", layer.name), filter));
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn layers_have_the_names_of_others() {
         let names = |at: usize, variant| {
-            let layer = &layers(variant)[at];
+            let layer = &layers_of(variant)[at];
             Names::of(layer, variant).all().cloned().collect::<Vec<_>>()
         };
         let torchvision = |at| names(at, Variant::Torchvision);

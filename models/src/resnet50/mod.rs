@@ -116,8 +116,13 @@ const EXPANSION: usize = 4;
 /// How many pixels of an image, in each direction, become one on the way to the last pooling.
 pub const REDUCTION: usize = 32;
 
-/// The layers with weights, in the order in which they are computed: a block's shortcut comes first.
-pub fn layers(variant: Variant) -> Vec<Layer> {
+/// The layers with weights of torchvision's network; see [`layers_of`].
+pub fn layers() -> Vec<Layer> {
+    layers_of(Variant::Torchvision)
+}
+
+/// The layers with weights of a network, in the order in which they are computed: a block's shortcut comes first.
+pub fn layers_of(variant: Variant) -> Vec<Layer> {
     let layer = |name: String, window, in_channels, out_channels, stride, then| Layer {
         name,
         window,
@@ -206,7 +211,8 @@ pub enum Step {
     },
 }
 
-/// The steps of [`layers`], each after those whose results it takes. The last one gives the scores.
+/// The steps of a network of these layers (see [`layers_of`]), each after those whose results it takes. The last one gives the
+/// scores.
 pub fn steps(layers: &[Layer]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut x = Value::Images;
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn it_has_the_layers_of_the_paper() {
         for variant in Variant::ALL {
-            let layers = layers(variant);
+            let layers = layers_of(variant);
             assert_eq!(layers.len(), 54);
             let parameters: usize = layers.iter().map(|l| l.filter_extents().iter().product::<usize>()).sum();
             // 25.6 million with the biases and normalizations.
@@ -278,7 +284,7 @@ mod tests {
 
     #[test]
     fn steps_fit_together() {
-        let layers = layers(Variant::Torchvision);
+        let layers = layers();
         let steps = steps(&layers);
         assert_eq!(steps.len(), 56);
         let mut residuals = 0;

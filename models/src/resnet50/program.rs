@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use super::{Layer, REDUCTION, Variant, device, eager, host, layers, steps};
+use super::{Layer, REDUCTION, Variant, device, eager, host, layers_of, steps};
 
 /// What computes the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +165,7 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
     if options.form == Form::Host && options.precision != Precision::F32 {
         return Err("a host program computes in f32 alone".to_owned());
     }
-    let layers = layers(options.variant);
+    let layers = layers_of(options.variant);
     let steps = steps(&layers);
     let parts = match options.form {
         Form::Host => host::parts(options, &layers, &steps),
@@ -259,7 +259,7 @@ mod tests {
     fn every_layer_is_in_a_program_once() {
         for form in Form::ALL {
             let text = program(&ProgramOptions::new(form)).unwrap();
-            for layer in layers(Variant::Torchvision) {
+            for layer in layers_of(Variant::Torchvision) {
                 assert_eq!(
                     text.matches(&format!("\"{}\"", layer.name)).count(),
                     1,
