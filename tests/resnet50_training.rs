@@ -8,7 +8,7 @@
 use tfrt::Runtime;
 use tfrt::host::{AsyncValueRef, Chain, DType, Diagnostic};
 use tfrt_eager::{Eager, OpAttrs, Tensor};
-use tfrt_models::resnet50::{self, Layer, Then, Variant};
+use tfrt_models::resnet50::{self, Layer, Then};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -285,7 +285,7 @@ fn losses(steps: usize) -> Vec<(f32, f32)> {
     let images = resnet50::seeded_images(BATCH, EXTENT, SEED);
     let images = eager.tensor([BATCH, EXTENT, EXTENT, 3], &images).expect("memory");
     let labels = eager.tensor([BATCH], &LABELS).expect("memory");
-    let mut network = Network::new(eager, resnet50::layers(Variant::Torchvision)).expect("variables");
+    let mut network = Network::new(eager, resnet50::layers()).expect("variables");
     let found = (0..steps).map(|_| network.step(&images, &labels).expect("a step"));
     found.zip(expected).collect()
 }
