@@ -71,7 +71,7 @@ def compare(batch, rounds, images, runners):
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)
 
 
-def main(ours, tract):
+def main(ours, tract=None):
     images = np.ascontiguousarray(resnet50.images(max(ROUNDS), EXTENT, SEED))
     with tempfile.TemporaryDirectory() as folder:
         images.tofile(os.path.join(folder, "images"))
@@ -81,8 +81,9 @@ def main(ours, tract):
         runners = {
             "ours": Program(ours, os.path.join(folder, "ours")),
             "ONNX Runtime": OnnxRuntime(),
-            "tract": Program(tract, os.path.join(folder, "tract"), model, os.path.join(folder, "images")),
         }
+        if tract:
+            runners["tract"] = Program(tract, os.path.join(folder, "tract"), model, os.path.join(folder, "images"))
         for batch, rounds in ROUNDS.items():
             compare(batch, rounds, images[:batch], runners)
         for runner in runners.values():
