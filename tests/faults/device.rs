@@ -78,6 +78,8 @@ fn run(queue: &str, fault: NoopFault) -> bool {
     drop((results, errors));
     if failed && !matches!(fault, NoopFault::Lose(_)) {
         let platform = Devices::of(runtime.host()).platform().expect("noop devices");
+        // What the program let go of may be on its way back.
+        platform.finish_teardown();
         let context = platform.device(0).and_then(|device| device.primary_context()).expect("a context");
         assert_eq!(context.live(), LiveCounts::default(), "{fault:?}");
         drop(context);
