@@ -62,11 +62,11 @@ fn mnist_computes_what_it_computes_on_the_cpu_device() {
     let libraries = libraries();
     // One stream; two, and events between them.
     for name in ["device_train.mlir", "device_train_prefetch.mlir"] {
-        let run = |device: &str, name: &str| {
+        let run = |device: &str, called: &str| {
             let file = program(name);
             let arguments =
                 ["run", &file, "--device", device, "--function", "train", "-i", "20", "-i", "2560"];
-            correct(&tfrt(libraries.path(), &arguments), name)
+            correct(&tfrt(libraries.path(), &arguments), called)
         };
         let (gpu, cpu) = (run("cuda", "Stand-in GPU 0"), run("cpu", "CPU device ("));
         // The same arithmetic, rounded elsewhere: a few images are near the border.
