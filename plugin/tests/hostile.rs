@@ -472,6 +472,7 @@ fn statuses_kept_or_deleted_do_no_harm() {
 fn allocators_take_the_place_of_the_executors() {
     let bench = Bench::new("allocator", 0);
     bench.works();
+    bench.platform.finish_teardown();
     assert_eq!(bench.hostile.allocations(), 0, "the caching allocator is gone");
     let allocator = bench.context.create_allocator(Options::default());
     drop(allocator.allocate(&bench.stream, 100, "test").unwrap());
@@ -490,6 +491,7 @@ fn allocators_take_the_place_of_the_executors() {
     drop(buffers);
     bench.stream.synchronize().unwrap();
     let last = allocator.allocate(&bench.stream, 2000, "test").unwrap();
+    bench.platform.finish_teardown();
     assert_eq!(bench.hostile.allocations(), 1, "what nobody uses is given back");
     drop(last);
     let info = bench.context.memory_info().unwrap();
