@@ -142,6 +142,8 @@ impl Bench {
     #[track_caller]
     fn works(&self) {
         assert_eq!(self.round_trip().unwrap(), (0..=255).collect::<Vec<u8>>());
+        // What it let go of is back.
+        self.platform.finish_teardown();
     }
 
     /// Everything goes; what the plug-in logged.
@@ -472,7 +474,6 @@ fn statuses_kept_or_deleted_do_no_harm() {
 fn allocators_take_the_place_of_the_executors() {
     let bench = Bench::new("allocator", 0);
     bench.works();
-    bench.platform.finish_teardown();
     assert_eq!(bench.hostile.allocations(), 0, "the caching allocator is gone");
     let allocator = bench.context.create_allocator(Options::default());
     drop(allocator.allocate(&bench.stream, 100, "test").unwrap());
