@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench device -- --device auto --json device.json --markdown device.md`. With `--short` everything is
 //! small: a rehearsal, whose figures mean nothing. It is no criterion bench, because device time is taken from events and
-//! a GPU machine has no Rust: the binary runs alone (see `ci/gpu`).
+//! a GPU machine has no Rust: the binary runs alone. What such a machine is sent has it within the golden programs' runner
+//! (see `ci/gpu`).
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "the binary runs alone and reports")]
 
@@ -37,7 +38,7 @@ struct Bench {
     short: bool,
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,

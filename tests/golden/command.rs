@@ -73,15 +73,25 @@ fn run_tool(name: &str, arguments: Vec<String>, input: Vec<u8>, joined: bool) ->
     }
     let console = Console { input: Box::new(Cursor::new(input)), output, error, terminal: false };
     let arguments = std::iter::once(name.to_owned()).chain(arguments).map(OsString::from);
-    let outcome = match name {
+    let outcome = run_by_name(name, arguments, console);
+    let outcome = outcome.ok_or_else(|| format!("'{name}' is none of our tools"))?;
+    let (output, error) = (printed.lock().clone(), complaints.lock().clone());
+    Ok(Finished { succeeded: outcome == Outcome::Fine, output, error })
+}
+
+/// Runs the tool of this name, if there is one; the first argument is how it was called.
+pub(crate) fn run_by_name(
+    name: &str,
+    arguments: impl Iterator<Item = OsString>,
+    console: Console,
+) -> Option<Outcome> {
+    Some(match name {
         "bef_executor" => tools::bef_executor::run(arguments, console),
         "tfrt_translate" => tools::translate::run(arguments, console),
         "tfrt" => tools::cli::run(arguments, console),
         "tfrt_opt" => tools::opt::run(arguments, console),
-        _ => return Err(format!("'{name}' is none of our tools")),
-    };
-    let (output, error) = (printed.lock().clone(), complaints.lock().clone());
-    Ok(Finished { succeeded: outcome == Outcome::Fine, output, error })
+        _ => return None,
+    })
 }
 
 fn file_check(arguments: &[String], input: &[u8]) -> Result<Finished, String> {

@@ -5,19 +5,26 @@
 //! `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the tools print now.
 //!
 //! Every kernel of the runtime must be in one of these programs or of the models': `every_kernel_has_a_golden_case`.
+//!
+//! Called by the name of one of the tools, or of the device bench, this program is that tool: a GPU machine is sent the
+//! runtime once (see `ci/gpu/bundle`).
 
 mod case;
 mod command;
 mod coverage;
+#[path = "../../benches/device/main.rs"]
+mod device_bench;
 mod filecheck;
 
 use std::{
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use libtest_mimic::{Arguments, Trial};
+use tfrt::Console;
 
 const FOLDER: &str = "tests/mlir";
 /// Programs to learn from.
@@ -26,6 +33,18 @@ const EXAMPLES: &str = "examples";
 const MODELS: &str = "models";
 
 fn main() -> ExitCode {
+    let called = std::env::args_os().next().unwrap_or_default();
+    let name = Path::new(&called).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    if name == "device_bench" {
+        return device_bench::main();
+    }
+    match command::run_by_name(name, std::env::args_os(), Console::process()) {
+        Some(outcome) => outcome.into(),
+        None => run_tests(),
+    }
+}
+
+fn run_tests() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // The executor's leak check counts the values of the process, so that cases run one after the other.
     arguments.test_threads = Some(1);

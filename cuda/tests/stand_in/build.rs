@@ -12,7 +12,7 @@ const NAMES: [&str; 5] =
 /// A folder with the stand-in under the names of the libraries that it is, built as this program was built.
 ///
 /// # Errors
-/// If this program was taken to where there is no Cargo.
+/// If this program was taken to where there is no Cargo, or from where Cargo made it.
 pub(crate) fn libraries() -> Result<TempDir, String> {
     let library = build()?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -33,7 +33,8 @@ fn build() -> Result<PathBuf, String> {
         return Err("there is no Cargo here to build it".to_owned());
     }
     let exe = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = exe.parent().and_then(Path::parent).ok_or("this program lies nowhere")?;
+    let folder = exe.parent().filter(|folder| folder.ends_with("deps"));
+    let target = folder.and_then(Path::parent).ok_or("this program is not where Cargo made it")?;
     let profile = match target.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
         Some(name) => name,
