@@ -1,8 +1,11 @@
 //! Elementwise computation, with and without broadcasting, in memory that nobody else sees where there is some.
 
+use std::ops::Range;
+
+use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::math::run::shape_error;
-use tfrt_math::{Broadcast, map_in_place, map_into, zip_in_place, zip_into};
+use tfrt_math::{BinaryLoop, Broadcast, UnaryLoop};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, Operand, compute, invalid, one};
@@ -44,12 +47,7 @@ pub(super) fn unary<A: Element, B: Element>(
     me: &'static Accessor,
     f: impl Fn(A) -> B + Send + Sync + 'static,
 ) -> Computed {
-    let [x] = call.dense()?;
-    let (count, x) = (x.num_elements(), x.read_owned::<A>(me)?);
-    compute(call, me, call.allocate_unset(0)?, (count, 1, COST), move |range, out| {
-        map_into(out, &x[range], &f);
-        Ok(())
-    })
+    unary_loop(call, me, Box::new(f))
 }
 
 /// As [`unary`], where argument and result have one type, so that the result may take the argument's memory.
@@ -58,12 +56,7 @@ pub(super) fn map<T: Element>(
     me: &'static Accessor,
     f: impl Fn(T) -> T + Send + Sync + 'static,
 ) -> Computed {
-    let Some(out) = call.reuse(0, 0) else { return unary(call, me, f) };
-    let count = out.num_elements();
-    compute(call, me, out, (count, 1, COST), move |_, out| {
-        map_in_place(out, &f);
-        Ok(())
-    })
+    map_loop(call, me, Box::new(f))
 }
 
 /// `f` of each pair of elements under broadcasting; of two scalar tensors a scalar tensor.
@@ -81,12 +74,54 @@ pub(super) fn combine_two<A: Element, B: Element, O: Element>(
     me: &'static Accessor,
     f: impl Fn(A, B) -> O + Send + Sync + 'static,
 ) -> Computed {
+    combine_loop::<A, B, O>(call, me, Box::new(f))
+}
+
+/// As [`combine`], where all have one type: the result may take an argument's memory.
+pub(super) fn binary<T: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: impl Fn(T, T) -> T + Send + Sync + 'static,
+) -> Computed {
+    binary_loop(call, me, Box::new(f))
+}
+
+// What follows takes a function's loops as an object: there are hundreds of functions, and as much for each of them would
+// be most of a program.
+
+type Map<A, B> = Box<dyn UnaryLoop<A, B> + Send + Sync>;
+type Zip<A, B, O> = Box<dyn BinaryLoop<A, B, O> + Send + Sync>;
+
+fn unary_loop<A: Element, B: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Map<A, B>) -> Computed {
+    let [x] = call.dense()?;
+    let (count, x) = (x.num_elements(), x.read_owned::<A>(me)?);
+    compute(call, me, call.allocate_unset(0)?, (count, 1, COST), move |range, out| {
+        f.map(out, &x[range]);
+        Ok(())
+    })
+}
+
+fn map_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Map<T, T>) -> Computed {
+    let Some(out) = call.reuse(0, 0) else { return unary_loop(call, me, f) };
+    let count = out.num_elements();
+    compute(call, me, out, (count, 1, COST), move |_, out| {
+        in_pieces(out, |_, out, old| f.map(out, old));
+        Ok(())
+    })
+}
+
+fn combine_loop<A: Element, B: Element, O: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    f: Zip<A, B, O>,
+) -> Computed {
     let [left, right] = call.arguments.as_slice() else {
         return Err(invalid(format!("the op takes 2 arguments, got {}", call.arguments.len())));
     };
     if let (HostTensor::Scalar(left), HostTensor::Scalar(right)) = (left, right) {
-        let value = f(left.value()?, right.value()?);
-        return Ok(ScalarHostTensor::new(call.result(0)?.shape.clone(), value).into());
+        let mut value = [O::default()];
+        f.zip(&mut value, &[left.value()?], &[right.value()?]);
+        return Ok(ScalarHostTensor::new(call.result(0)?.shape.clone(), value[0]).into());
     }
     let out = call.allocate_unset(0)?;
     let count = out.num_elements();
@@ -101,48 +136,56 @@ pub(super) fn combine_two<A: Element, B: Element, O: Element>(
     let ((a, a_dims), (b, b_dims)) = (Operand::<A>::new(&left, me)?, Operand::<B>::new(&right, me)?);
     if a.len() == count && b.len() == count {
         return compute(call, me, out, (count, 1, COST), move |range, out| {
-            zip_into(out, &a[range.clone()], &b[range], &f);
+            f.zip(out, &a[range.clone()], &b[range]);
             Ok(())
         });
     }
     let plan = Broadcast::new(a_dims, b_dims).map_err(shape_error)?;
-    compute(call, me, out, (count, 1, COST), move |range, out| plan.combine(&f, range, (&a, &b), out))
+    compute(call, me, out, (count, 1, COST), move |range, out| plan.combine(&*f, range, (&a, &b), out))
 }
 
-/// As [`combine`], where all have one type: the result may take an argument's memory.
-pub(super) fn binary<T: Element>(
-    call: &CpuCall<'_>,
-    me: &'static Accessor,
-    f: impl Fn(T, T) -> T + Send + Sync + 'static,
-) -> Computed {
-    let [left, right] = call.arguments.as_slice() else { return combine(call, me, f) };
+fn binary_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Zip<T, T, T>) -> Computed {
+    let [left, right] = call.arguments.as_slice() else { return combine_loop(call, me, f) };
     // One value for all, or one for each.
     let fits = |other: &HostTensor, count| {
         matches!(other, HostTensor::Scalar(_))
             || other.dense().is_ok_and(|other| [1, count].contains(&other.num_elements()))
     };
     let reused = |index, other| call.reuse(index, 0).filter(|out| fits(other, out.num_elements()));
-    if let Some(out) = reused(0, right) {
-        let (count, (operand, _)) = (out.num_elements(), Operand::<T>::new(right, me)?);
-        return compute(call, me, out, (count, 1, COST), move |range, out| {
-            match &*operand {
-                &[value] => map_in_place(out, |old| f(old, value)),
-                operand => zip_in_place(out, &operand[range], &f),
-            }
-            Ok(())
+    let (out, other, is_left) = match (reused(0, right), left) {
+        (Some(out), _) => (out, right, true),
+        (None, left) => match reused(1, left) {
+            Some(out) => (out, left, false),
+            None => return combine_loop(call, me, f),
+        },
+    };
+    let (count, (operand, _)) = (out.num_elements(), Operand::<T>::new(other, me)?);
+    compute(call, me, out, (count, 1, COST), move |range, out| {
+        let operand = match &*operand {
+            one @ [_] => one,
+            all => &all[range],
+        };
+        in_pieces(out, |at, out, old| match (operand, is_left) {
+            (&[value], true) => f.with_right(out, old, value),
+            (&[value], false) => f.with_left(out, value, old),
+            (operand, true) => f.zip(out, old, &operand[at]),
+            (operand, false) => f.zip(out, &operand[at], old),
         });
+        Ok(())
+    })
+}
+
+/// Elements that are copied at a time where a result takes an argument's memory: they stay in the first-level cache.
+const PIECE: usize = 512;
+
+/// Calls `f` for all of `out` piece by piece, with where the piece is and a copy of what it holds.
+fn in_pieces<T: Element>(out: &mut [T], f: impl Fn(Range<usize>, &mut [T], &[T])) {
+    let mut old = SmallVec::<[T; PIECE]>::new();
+    for (piece, out) in out.chunks_mut(PIECE).enumerate() {
+        old.clear();
+        old.extend_from_slice(out);
+        f(piece * PIECE..piece * PIECE + out.len(), out, &old);
     }
-    if let Some(out) = reused(1, left) {
-        let (count, (operand, _)) = (out.num_elements(), Operand::<T>::new(left, me)?);
-        return compute(call, me, out, (count, 1, COST), move |range, out| {
-            match &*operand {
-                &[value] => map_in_place(out, |old| f(value, old)),
-                operand => zip_in_place(out, &operand[range], |old, x| f(x, old)),
-            }
-            Ok(())
-        });
-    }
-    combine(call, me, f)
 }
 
 /// Metadata of a function of one tensor that gives another data type.

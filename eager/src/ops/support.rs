@@ -127,10 +127,21 @@ pub(super) fn compute<O: Element>(
     f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
 ) -> Computed {
     if Runs::<O>::is_one(count, cost) {
-        f(0..count, &mut out.write::<O>(me)?).map_err(shape_error)?;
-        return Ok(out.into());
+        return compute_now(me, out, count, &f);
     }
     compute_later(call, me, out, (count, unit, cost), Box::new(f))
+}
+
+// Each takes the function as an object, so that its loops exist once: there are thousands of them.
+
+fn compute_now<O: Element>(
+    me: &'static Accessor,
+    out: DenseHostTensor,
+    count: usize,
+    f: &dyn RunFn<O>,
+) -> Computed {
+    f.compute(0..count, &mut out.write::<O>(me)?).map_err(shape_error)?;
+    Ok(out.into())
 }
 
 fn compute_later<O: Element>(
@@ -138,7 +149,7 @@ fn compute_later<O: Element>(
     me: &'static Accessor,
     out: DenseHostTensor,
     (count, unit, cost): (usize, usize, usize),
-    f: Box<RunFn<O>>,
+    f: Box<dyn RunFn<O>>,
 ) -> Computed {
     let plan = Runs::new(count, unit, cost, f);
     let result = HostTensor::from(out.clone());

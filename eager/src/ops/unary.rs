@@ -2,6 +2,8 @@
 //!
 //! Half types, and functions that vectors of a processor do not have, are computed in wider numbers and rounded once.
 
+use std::convert::identity;
+
 use tfrt_host::DType;
 use tfrt_math::{Float, ops};
 use tfrt_tensor::Accessor;
@@ -54,7 +56,7 @@ macro_rules! of_fractions {
             DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
                 with_float!(call.result(0)?.dtype, $name, |T| map::<T>(&call, &ME, $f))
             }
-            dtype => with_integer!(dtype, $name, |T| map::<T>(&call, &ME, |x| x)),
+            dtype => with_integer!(dtype, $name, |T| map::<T>(&call, &ME, identity)),
         });
     )*};
 }

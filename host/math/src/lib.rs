@@ -49,8 +49,8 @@ pub use conv::{
 pub use cross_entropy::{CrossEntropy, CrossEntropyInput, Labels, SparseCrossEntropy};
 pub use element::{Element, Float, Number};
 pub use elementwise::{
-    BiasAdd, Binary, Broadcast, RunFn, Runs, Unary, Update, axpy, broadcast_shapes, map_in_place, map_into,
-    ops, zip_in_place, zip_into,
+    BiasAdd, Binary, BinaryLoop, Broadcast, RunFn, Runs, Unary, UnaryLoop, Update, axpy, broadcast_shapes,
+    map_in_place, ops, zip_in_place,
 };
 pub use error::ShapeError;
 pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput};

@@ -2,11 +2,10 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use super::Broadcast;
+use super::{BinaryLoop, Broadcast};
 use crate::error::check_len;
 use crate::parallel::Chunks;
 use crate::shape::{StridedWalk, element_count};
-use crate::simd::vectorize;
 use crate::{BlockOp, Element, ShapeError};
 
 /// `out[i] = f(a[i], b[i])` under broadcasting.
@@ -55,7 +54,7 @@ impl Broadcast {
     /// `out[i] = f(a, b)` for the elements `range` of the output, where `out` is those elements.
     pub fn combine<A: Copy, B: Copy, O>(
         &self,
-        f: &impl Fn(A, B) -> O,
+        f: &dyn BinaryLoop<A, B, O>,
         range: Range<usize>,
         (a, b): (&[A], &[B]),
         out: &mut [O],
@@ -64,40 +63,59 @@ impl Broadcast {
         check_len("left operand", a_len, a.len())?;
         check_len("right operand", b_len, b.len())?;
         check_len("output block", range.len(), out.len())?;
-        if out.is_empty() {
-            return Ok(());
-        }
-        // The first and the last run of a range may be partial.
-        let mut piece = out;
-        let mut walk = StridedWalk::new(&self.outer, range.start / self.inner);
-        let mut from = range.start % self.inner;
-        while !piece.is_empty() {
-            let (run, rest) = piece.split_at_mut(piece.len().min(self.inner - from));
-            let offsets = walk.offsets();
-            let [i, j] = [0, 1].map(|k| offsets[k] + if self.moves[k] { from } else { 0 });
-            let n = run.len();
+        for (run, [i, j]) in self.runs(range) {
+            let out = &mut out[run];
+            let n = out.len();
             match self.moves {
-                [true, true] => both(f, &a[i..i + n], &b[j..j + n], run),
-                [true, false] => left(f, &a[i..i + n], b[j], run),
-                [false, true] => right(f, a[i], &b[j..j + n], run),
-                [false, false] => run.fill_with(|| f(a[i], b[j])),
+                [true, true] => f.zip(out, &a[i..i + n], &b[j..j + n]),
+                [false, true] => f.with_left(out, a[i], &b[j..j + n]),
+                // A run along which neither moves is one element.
+                [_, false] => f.with_right(out, &a[i..i + n], b[j]),
             }
-            piece = rest;
-            from = 0;
-            walk.advance();
         }
         Ok(())
     }
+
+    /// The runs along the innermost axis that a range of the output consists of.
+    fn runs(&self, range: Range<usize>) -> BroadcastRuns<'_> {
+        // Without elements an axis may be of any extent, also of none.
+        let inner = self.inner.max(1);
+        BroadcastRuns {
+            broadcast: self,
+            walk: StridedWalk::new(&self.outer, range.start / inner),
+            from: range.start % inner,
+            inner,
+            done: 0,
+            len: range.len(),
+        }
+    }
 }
 
-fn both<A: Copy, B: Copy, O>(f: &impl Fn(A, B) -> O, a: &[A], b: &[B], out: &mut [O]) {
-    vectorize(|| out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = f(a, b)));
+/// Where each run lies: in the output, counted from the start of the range, and in the operands.
+struct BroadcastRuns<'a> {
+    broadcast: &'a Broadcast,
+    walk: StridedWalk<'a, 2>,
+    /// Elements of the first run that are before the range.
+    from: usize,
+    inner: usize,
+    done: usize,
+    len: usize,
 }
 
-fn left<A: Copy, B: Copy, O>(f: &impl Fn(A, B) -> O, a: &[A], b: B, out: &mut [O]) {
-    vectorize(|| out.iter_mut().zip(a).for_each(|(o, &a)| *o = f(a, b)));
-}
+impl Iterator for BroadcastRuns<'_> {
+    type Item = (Range<usize>, [usize; 2]);
 
-fn right<A: Copy, B: Copy, O>(f: &impl Fn(A, B) -> O, a: A, b: &[B], out: &mut [O]) {
-    vectorize(|| out.iter_mut().zip(b).for_each(|(o, &b)| *o = f(a, b)));
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done == self.len {
+            return None;
+        }
+        let start = self.done;
+        // The first and the last run of a range may be partial.
+        let from = std::mem::take(&mut self.from);
+        self.done += (self.len - start).min(self.inner - from);
+        let offsets = self.walk.offsets();
+        let at = [0, 1].map(|k| offsets[k] + if self.broadcast.moves[k] { from } else { 0 });
+        self.walk.advance();
+        Some((start..self.done, at))
+    }
 }

@@ -13,5 +13,5 @@ mod unary;
 pub use bias::BiasAdd;
 pub use binary::Binary;
 pub use broadcast::{Broadcast, broadcast_shapes};
-pub use runs::{RunFn, Runs, map_in_place, map_into, zip_in_place, zip_into};
+pub use runs::{BinaryLoop, RunFn, Runs, UnaryLoop, map_in_place, zip_in_place};
 pub use unary::{Unary, Update, axpy};

@@ -7,20 +7,31 @@ use crate::parallel::Chunks;
 use crate::simd::vectorize;
 use crate::{BlockOp, Element, ShapeError};
 
-/// Computes the units of a range into the elements that they have.
-pub type RunFn<O> = dyn Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync;
+/// What computes the units of a range into the elements that they have: every function that does.
+///
+/// A trait of its own because the table of a `dyn Fn` has three copies of the function, and there are thousands of these.
+pub trait RunFn<O>: Send + Sync {
+    /// Computes `units` into `out`.
+    fn compute(&self, units: Range<usize>, out: &mut [O]) -> Result<(), ShapeError>;
+}
+
+impl<O, F: Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync> RunFn<O> for F {
+    fn compute(&self, units: Range<usize>, out: &mut [O]) -> Result<(), ShapeError> {
+        self(units, out)
+    }
+}
 
 /// An output cut into runs of whole units (elements, rows, matrices), each computed by a function that brings its operands
 /// along.
 pub struct Runs<O> {
     chunks: Chunks,
-    f: Box<RunFn<O>>,
+    f: Box<dyn RunFn<O>>,
 }
 
 impl<O: Element> Runs<O> {
     /// Plans `count` units of `unit` elements, each of which costs as much as `cost` elements of streaming. Elements that
     /// the function does not set keep what the output held.
-    pub fn new(count: usize, unit: usize, cost: usize, f: Box<RunFn<O>>) -> Result<Self, ShapeError> {
+    pub fn new(count: usize, unit: usize, cost: usize, f: Box<dyn RunFn<O>>) -> Result<Self, ShapeError> {
         Ok(Self { chunks: Chunks::new(count, unit, cost)?, f })
     }
 
@@ -44,7 +55,7 @@ impl<O: Element> BlockOp for Runs<O> {
     }
 
     fn run_block(&self, block: usize, (): (), piece: &mut [O]) -> Result<(), ShapeError> {
-        (self.f)(self.chunks.units_of(block, piece.len())?, piece)
+        self.f.compute(self.chunks.units_of(block, piece.len())?, piece)
     }
 }
 
@@ -54,19 +65,46 @@ impl<O> fmt::Debug for Runs<O> {
     }
 }
 
-/// `out[i] = f(x[i])`, as far as both slices go.
-pub fn map_into<A: Copy, O>(out: &mut [O], x: &[A], f: impl Fn(A) -> O) {
-    vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = f(x)));
+/// The loop of a function of one element: every function has one. As an object it lets the code around it be shared by
+/// all functions of its types.
+pub trait UnaryLoop<A, O> {
+    /// `out[i] = f(x[i])`, as far as both slices go.
+    fn map(&self, out: &mut [O], x: &[A]);
+}
+
+impl<A: Copy, O, F: Fn(A) -> O> UnaryLoop<A, O> for F {
+    fn map(&self, out: &mut [O], x: &[A]) {
+        vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = self(x)));
+    }
+}
+
+/// The loops of a function of two elements: every function has them.
+pub trait BinaryLoop<A, B, O> {
+    /// `out[i] = f(a[i], b[i])`, as far as all slices go.
+    fn zip(&self, out: &mut [O], a: &[A], b: &[B]);
+    /// `out[i] = f(a, b[i])`, as far as both slices go.
+    fn with_left(&self, out: &mut [O], a: A, b: &[B]);
+    /// `out[i] = f(a[i], b)`, as far as both slices go.
+    fn with_right(&self, out: &mut [O], a: &[A], b: B);
+}
+
+impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> BinaryLoop<A, B, O> for F {
+    fn zip(&self, out: &mut [O], a: &[A], b: &[B]) {
+        vectorize(|| out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = self(a, b)));
+    }
+
+    fn with_left(&self, out: &mut [O], a: A, b: &[B]) {
+        vectorize(|| out.iter_mut().zip(b).for_each(|(o, &b)| *o = self(a, b)));
+    }
+
+    fn with_right(&self, out: &mut [O], a: &[A], b: B) {
+        vectorize(|| out.iter_mut().zip(a).for_each(|(o, &a)| *o = self(a, b)));
+    }
 }
 
 /// `out[i] = f(out[i])`.
 pub fn map_in_place<O: Copy>(out: &mut [O], f: impl Fn(O) -> O) {
     vectorize(|| out.iter_mut().for_each(|o| *o = f(*o)));
-}
-
-/// `out[i] = f(a[i], b[i])`, as far as all slices go.
-pub fn zip_into<A: Copy, B: Copy, O>(out: &mut [O], a: &[A], b: &[B], f: impl Fn(A, B) -> O) {
-    vectorize(|| out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = f(a, b)));
 }
 
 /// `out[i] = f(out[i], x[i])`, as far as both slices go.

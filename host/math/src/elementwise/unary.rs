@@ -2,10 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::ops;
+use super::{UnaryLoop, ops, zip_in_place};
 use crate::error::check_len;
 use crate::parallel::Chunks;
-use crate::simd::vectorize;
 use crate::{BlockOp, Element, Number, ShapeError};
 
 /// `out[i] = f(x[i])`.
@@ -39,8 +38,7 @@ impl<A: Element, O: Element, F: Fn(A) -> O + Sync> BlockOp for Unary<A, O, F> {
     fn run_block(&self, block: usize, x: &[A], piece: &mut [O]) -> Result<(), ShapeError> {
         let range = self.chunks.elements_of(block, piece.len())?;
         check_len("operand", self.chunks.len(), x.len())?;
-        let x = &x[range];
-        vectorize(|| piece.iter_mut().zip(x).for_each(|(o, &x)| *o = (self.f)(x)));
+        self.f.map(piece, &x[range]);
         Ok(())
     }
 }
@@ -76,8 +74,7 @@ impl<A: Element, O: Element, F: Fn(O, A) -> O + Sync> BlockOp for Update<A, O, F
     fn run_block(&self, block: usize, x: &[A], piece: &mut [O]) -> Result<(), ShapeError> {
         let range = self.chunks.elements_of(block, piece.len())?;
         check_len("operand", self.chunks.len(), x.len())?;
-        let x = &x[range];
-        vectorize(|| piece.iter_mut().zip(x).for_each(|(o, &x)| *o = (self.f)(*o, x)));
+        zip_in_place(piece, &x[range], &self.f);
         Ok(())
     }
 }
