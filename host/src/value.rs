@@ -18,6 +18,7 @@ use std::{
 use half::{bf16, f16};
 
 use crate::async_value::LiveCells;
+use crate::host_buffer::DerivedValues;
 
 /// Number of a payload type in the process-wide table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,20 +86,22 @@ impl TypeInfo {
 /// Most payload types a process may register.
 pub const TYPES_MAX: usize = 4096;
 
-/// What there must be one of per process: the append-only table of types, and the count of live cells. Shared
-/// libraries loaded as kernel libraries have a copy of this static of their own and are made to use the process's
-/// instead, see [`adopt_process_tables`].
+/// What there must be one of per process: the append-only table of types, the count of live cells, and what was derived
+/// from buffers. Shared libraries loaded as kernel libraries have a copy of this static of their own and are made to use
+/// the process's instead, see [`adopt_process_tables`].
 #[derive(Debug)]
 pub struct ProcessTables {
     entries: [AtomicPtr<TypeInfo>; TYPES_MAX],
     next: Mutex<u32>,
     pub(crate) live_cells: LiveCells,
+    pub(crate) derived: DerivedValues,
 }
 
 static TABLES: ProcessTables = ProcessTables {
     entries: [const { AtomicPtr::new(std::ptr::null_mut()) }; TYPES_MAX],
     next: Mutex::new(FIRST_DYNAMIC),
     live_cells: LiveCells::new(),
+    derived: DerivedValues::new(),
 };
 static ADOPTED: AtomicPtr<ProcessTables> = AtomicPtr::new(std::ptr::null_mut());
 

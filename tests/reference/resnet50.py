@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """ResNet-50 with seeded weights in ONNX, and what ONNX Runtime makes of it: `tests/reference/resnet50.txt` holds its scores
-for two images of 64 x 64 pixels, with which `tests/resnet50.rs` compares ours.
+for two images of 64 x 64 pixels, with which `tests/resnet50` compares ours.
 
     env/bin/pip install onnx==1.23.2 onnxruntime==1.31.1
     env/bin/python tests/reference/resnet50.py

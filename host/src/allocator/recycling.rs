@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_was_in_use_and_all_goes_back_in_the_end() {
+    fn no_more_is_kept_than_twice_what_was_in_use_and_all_goes_back_in_the_end() {
         let allocator = checked();
         let small = layout(100);
         // SAFETY: (all blocks of this test) given back once, with the layout they were allocated with.

@@ -3,39 +3,59 @@
 //!
 //! A buffer that has such a value bears its number, its *stamp*, which goes when somebody takes the bytes for writing and
 //! with the buffer; whoever has a guard for reading therefore finds only what belongs to the bytes under it. The values lie
-//! in one table of the process, and leave it together with the stamp.
+//! in one table of the process, which kernel libraries share, and leave it together with the stamp.
 //!
 //! A slice of writable memory keeps nothing: it does not learn what is written through its neighbours.
 
 use std::any::Any;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use parking_lot::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{HostBuffer, Memory, ReadGuard};
-
-/// Values kept at most. Buffers that another copy of this code drops (that of a kernel library) leave theirs behind.
-const KEPT_MAX: usize = 4096;
+use crate::value::process_tables;
 
 /// The number of a buffer's value in the table; zero if it has none.
 #[derive(Debug, Default)]
 pub(super) struct Stamp(AtomicU32);
 
-struct Entry {
-    /// The buffer's address: another copy of this code numbers its values on its own.
-    buffer: usize,
-    value: Arc<dyn Any + Send + Sync>,
-}
+type Kept = Arc<dyn Any + Send + Sync>;
 
-struct Table {
-    entries: BTreeMap<u32, Entry>,
+/// The values of all buffers by their numbers. Its lock is the standard library's, which copies of this code in kernel
+/// libraries can share.
+#[derive(Debug)]
+pub(crate) struct Values(Mutex<Numbered>);
+
+#[derive(Debug)]
+struct Numbered {
+    values: BTreeMap<u32, Kept>,
     last: u32,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { entries: BTreeMap::new(), last: 0 });
+impl Values {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Numbered { values: BTreeMap::new(), last: 0 }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Numbered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Numbered {
+    /// Keeps a value under a number that nobody has.
+    fn insert(&mut self, value: Kept) -> u32 {
+        loop {
+            self.last = self.last.wrapping_add(1);
+            if self.last != 0 && !self.values.contains_key(&self.last) {
+                break;
+            }
+        }
+        self.values.insert(self.last, value);
+        self.last
+    }
+}
 
 impl Stamp {
     /// Forgets the value. To be called by whoever alone can reach the bytes.
@@ -50,7 +70,7 @@ impl Stamp {
     fn forget(&self) {
         let stamp = self.0.swap(0, Ordering::Relaxed);
         // Dropped after the lock: it may be large.
-        let _entry = TABLE.lock().entries.remove(&stamp);
+        let _value = process_tables().derived.lock().values.remove(&stamp);
     }
 }
 
@@ -82,31 +102,22 @@ impl HostBuffer {
         if stamp == 0 {
             return None;
         }
-        let table = TABLE.lock();
-        let entry = table.entries.get(&stamp).filter(|entry| entry.buffer == self.address())?;
-        entry.value.clone().downcast().ok()
+        let value = process_tables().derived.lock().values.get(&stamp)?.clone();
+        value.downcast().ok()
     }
 
     /// Keeps a value that was computed under a guard for reading, which is still held.
-    fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
+    fn keep(&self, value: Kept) {
         if matches!(self.header().memory, Memory::Slice(_)) && self.is_writable() {
             return;
         }
-        let mut table = TABLE.lock();
-        table.last = table.last.checked_add(1).unwrap_or(1);
-        let stamp = table.last;
-        let mut replaced = vec![table.entries.insert(stamp, Entry { buffer: self.address(), value })];
+        let mut values = process_tables().derived.lock();
+        let stamp = values.insert(value);
+        // Another reader may have kept one meanwhile.
         let before = self.header().derived.0.swap(stamp, Ordering::Relaxed);
-        replaced.push(table.entries.remove(&before));
-        if table.entries.len() > KEPT_MAX {
-            replaced.push(table.entries.pop_first().map(|(_, entry)| entry));
-        }
-        drop(table);
+        let replaced = values.values.remove(&before);
+        drop(values);
         drop(replaced);
-    }
-
-    fn address(&self) -> usize {
-        self.header.as_ptr().addr()
     }
 }
 
@@ -163,6 +174,15 @@ mod tests {
         assert_eq!(Arc::strong_count(&value), 2);
         drop(buffer);
         assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    #[test]
+    fn a_number_in_use_is_not_given_again() {
+        let mut numbered = Numbered { values: BTreeMap::new(), last: u32::MAX - 1 };
+        let numbers: Vec<_> = (0..3).map(|_| numbered.insert(Arc::new(()))).collect();
+        assert_eq!(numbers, [u32::MAX, 1, 2]);
+        numbered.last = u32::MAX - 1;
+        assert_eq!(numbered.insert(Arc::new(())), 3);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::allocator::HostAllocator;
 pub use access::{Access, AccessError, ReadGuard, WriteGuard};
 use access::{AccessState, bytes_mut};
 use derived::Stamp;
+pub(crate) use derived::Values as DerivedValues;
 
 /// Bytes before the data in a buffer's block (more if the data's alignment is larger).
 pub const HEADER_SIZE: usize = 64;

@@ -112,8 +112,9 @@ fn weights(
 /// Shows that one more of so many layers is there. They come in any order.
 fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
     let loaded = cx.resources().get_or_create("tfrt_resnet50.loaded", AtomicU64::default)?;
-    let before = loaded.fetch_add(1, Ordering::Relaxed) % total;
-    show_progress((before + 1, total), "loading weights", cx)
+    // A program may want a layer in two forms.
+    let count = loaded.fetch_add(1, Ordering::Relaxed) + 1;
+    show_progress((count.min(total), total), "loading weights", cx)
 }
 
 /// A tensor that is as large as a program was written for.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
+use tfrt_host::Diagnostic;
 
 use super::{
     Failure, print, print_json,
@@ -41,15 +42,16 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let start = Instant::now();
     let mut session = Session::new(&args.program, SharedWriter::new(std::io::sink()), console.terminal)?;
     session.progress = false;
-    let load = start.elapsed();
+    let (setup, load) = (session.setup, start.elapsed() - session.setup.unwrap_or_default());
     let first = timed(&session, console)?;
     for _ in 0..args.warm_up {
         timed(&session, console)?;
     }
     let (mut latencies, total) = measure(args, &session, console)?;
     session.write_timeline()?;
+    refuse(&session.finish(Vec::new()), console)?;
     latencies.sort_unstable();
-    let figures = Figures { load, first, latencies, total, items: args.items };
+    let figures = Figures { load, setup, first, latencies, total, items: args.items };
     if args.json { print_json(console, &figures.to_json(&session.function)) } else { figures.print(console) }
 }
 
@@ -58,11 +60,16 @@ fn timed(session: &Session, console: &mut Console) -> Result<Duration, Failure> 
     let start = Instant::now();
     let results = session.call()?;
     let elapsed = start.elapsed();
-    let errors = session.take_errors(&results);
+    refuse(&session.take_errors(&results), console)?;
+    Ok(elapsed)
+}
+
+/// Tells the errors, if there are any, and fails.
+fn refuse(errors: &[Diagnostic], console: &mut Console) -> Result<(), Failure> {
     if errors.is_empty() {
-        return Ok(elapsed);
+        return Ok(());
     }
-    report(&errors, console);
+    report(errors, console);
     Err(Failure::Told)
 }
 
@@ -106,6 +113,8 @@ fn progress(args: &Args, terminal: bool) -> ProgressBar {
 
 struct Figures {
     load: Duration,
+    /// That of the function that prepares, if there is one.
+    setup: Option<Duration>,
     first: Duration,
     /// Sorted.
     latencies: Vec<Duration>,
@@ -146,6 +155,7 @@ impl Figures {
             "function": function,
             "calls": self.latencies.len(),
             "load_us": us(self.load),
+            "setup_us": self.setup.map(us),
             "first_call_us": us(self.first),
             "latency_us": serde_json::Map::from_iter(rows),
             "items_per_second": self.per_second(),
@@ -153,8 +163,9 @@ impl Figures {
     }
 
     fn print(&self, console: &mut Console) -> Result<(), Failure> {
+        let setup = self.setup.map(|time| format!(", setup {}", readable(time))).unwrap_or_default();
         let mut text = format!(
-            "cold start   load {}, first call {}\nlatency      of {} calls\n",
+            "cold start   load {}{setup}, first call {}\nlatency      of {} calls\n",
             readable(self.load),
             readable(self.first),
             self.latencies.len()
@@ -188,6 +199,7 @@ mod tests {
         let latencies: Vec<_> = (1..=10).map(Duration::from_millis).collect();
         let figures = Figures {
             load: Duration::ZERO,
+            setup: None,
             first: Duration::ZERO,
             latencies,
             total: Duration::from_millis(55),

@@ -5,14 +5,14 @@ use std::{
     io::{self, BufWriter},
     path::PathBuf,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use tfrt_cuda::{
     allocator::write_timeline,
-    checker::Checker,
+    checker::{Checker, Report},
     front::{Choice, DeviceOptions, MemoryTimeline},
     kernels::Devices,
 };
@@ -186,6 +186,8 @@ pub(super) struct Session {
     checker: Option<Arc<Checker>>,
     /// Who records the devices' memory, and where that is to be written.
     timeline: Option<(Arc<MemoryTimeline>, PathBuf)>,
+    /// How long the function that prepares took, if there is one.
+    pub(super) setup: Option<Duration>,
 }
 
 impl Session {
@@ -219,8 +221,11 @@ impl Session {
             progress,
             checker,
             timeline,
+            setup: None,
         };
+        let start = Instant::now();
         let prepared = args.setup.as_ref().map_or(Ok(Vec::new()), |name| session.set_up(name))?;
+        session.setup = args.setup.is_some().then(|| start.elapsed());
         let function = choose(&session.program, Some(&session.function))?;
         session.arguments = arguments(&function, prepared, &args.inputs, &session.runtime)?;
         Ok(session)
@@ -275,14 +280,22 @@ impl Session {
     pub(super) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
         let mut errors = std::mem::take(&mut *self.errors.lock());
         errors.extend(results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone()));
-        if self.checker.is_some() {
-            // What is still on its way back has not leaked.
-            Devices::of(self.runtime.host()).finish_teardown();
-        }
-        let found = self.checker.iter().flat_map(|checker| checker.finish());
-        errors.extend(found.map(|report| report.to_diagnostic()));
         let panics = self.runtime.host().work_queue().take_panics();
         errors.extend(panics.iter().map(|panic| Diagnostic::internal(format!("a task panicked: {panic:?}"))));
+        errors
+    }
+
+    /// As [`Self::take_errors`], with what was found where devices are checked: once the arguments and the last results are
+    /// gone, what is still there has leaked.
+    pub(super) fn finish(&mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
+        let mut errors = self.take_errors(&results);
+        drop(results);
+        self.arguments.clear();
+        if let Some(checker) = &self.checker {
+            // What is still on its way back has not leaked.
+            Devices::of(self.runtime.host()).finish_teardown();
+            errors.extend(checker.finish().iter().map(Report::to_diagnostic));
+        }
         errors
     }
 

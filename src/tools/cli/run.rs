@@ -43,7 +43,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let session = Session::new(&args.program, printed, console.terminal)?;
+    let mut session = Session::new(&args.program, printed, console.terminal)?;
     if args.trace.is_some() {
         tracing::enable();
     }
@@ -56,17 +56,23 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let results = called?;
     session.runtime.host().flush();
     let types = session.result_types();
-    let errors = session.take_errors(&results);
-    if args.json {
-        print_results_json(&session, &results, &types, &errors, console)?;
+    let shown = if args.json {
+        Some(results_json(&session, &results, &types)?)
     } else {
         print_results(&results, &types, console)?;
+        None
+    };
+    // Both may fail; the program's own errors are told all the same.
+    let written = write_outputs(args, &session, &results, &types);
+    let expected = check_expected(args, &session, &results, &types, console);
+    let errors = session.finish(results);
+    if let Some(shown) = shown {
+        let errors: Vec<_> = distinct(&errors).into_iter().map(error_json).collect();
+        print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }))?;
     }
     report(&errors, console);
-    let mut failed = !errors.is_empty();
-    write_outputs(args, &session, &results, &types)?;
-    failed |= !check_expected(args, &session, &results, &types, console)?;
-    if failed { Err(Failure::Told) } else { Ok(()) }
+    written?;
+    if expected? && errors.is_empty() { Ok(()) } else { Err(Failure::Told) }
 }
 
 fn write_trace(file: &Path) -> Result<(), Diagnostic> {
@@ -95,23 +101,17 @@ fn print_results(results: &[AsyncValue], types: &[String], console: &mut Console
     Ok(())
 }
 
-fn print_results_json(
+fn results_json(
     session: &Session,
     results: &[AsyncValue],
     types: &[String],
-    errors: &[Diagnostic],
-    console: &mut Console,
-) -> Result<(), Failure> {
+) -> Result<Vec<serde_json::Value>, Failure> {
     let allocator = session.runtime.host().allocator();
-    let mut shown = Vec::new();
-    for (value, ty) in results.iter().zip(types) {
-        shown.push(match value.error() {
-            Some(error) => json!({ "type": ty, "error": error_json(&error) }),
-            None => values::to_json(value, ty, allocator)?,
-        });
-    }
-    let errors: Vec<_> = distinct(errors).into_iter().map(error_json).collect();
-    print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }))
+    let show = |(value, ty): (&AsyncValue, &String)| match value.error() {
+        Some(error) => Ok(json!({ "type": ty, "error": error_json(&error) })),
+        None => values::to_json(value, ty, allocator),
+    };
+    Ok(results.iter().zip(types).map(show).collect::<Result<_, Diagnostic>>()?)
 }
 
 fn error_json(error: &Diagnostic) -> serde_json::Value {

@@ -122,7 +122,7 @@ fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnost
         Some((file, part)) => (file, Some(part)),
         None => (text, None),
     };
-    match extension(file) {
+    match &*extension(file) {
         "npy" => Ok(npy::read(file, allocator)?.into()),
         "btf" => BtfFile::open(file)?.tensor(part.map_or(Ok(0), number)?),
         "safetensors" => {
@@ -163,8 +163,10 @@ fn only_name(file: &SafeTensorsFile) -> Result<String, Diagnostic> {
     }
 }
 
-fn extension(file: &str) -> &str {
-    Path::new(file).extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+/// A file's extension in lower case: cameras write `.JPG`.
+fn extension(file: &str) -> String {
+    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+    extension.unwrap_or_default().to_ascii_lowercase()
 }
 
 /// A value as a line of text.
@@ -231,7 +233,7 @@ fn json_number(number: impl fmt::Display) -> Json {
 /// If the value is no tensor, the file name says no format, or it cannot be written.
 pub(super) fn write(value: &AsyncValue, file: &str, allocator: &Allocator) -> Result<(), Diagnostic> {
     let tensor = value.get::<HostTensor>().ok_or_else(|| wrong("only tensors can be written to a file"))?;
-    match extension(file) {
+    match &*extension(file) {
         "npy" => npy::write(file, &tensor.to_dense(&ME, allocator)?, &ME),
         "btf" => tfrt_tensor::files::btf::write(file, std::slice::from_ref(tensor), &ME),
         "safetensors" => {

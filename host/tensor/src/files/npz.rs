@@ -1,6 +1,6 @@
 //! `.npz`, NumPy's file of several arrays: a ZIP archive of `.npy` files, stored or deflated.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use tfrt_host::host_buffer::HostBuffer;
@@ -16,6 +16,9 @@ static READER: Accessor = Accessor::new("npz reader");
 
 /// Bytes of all arrays at most, so that a small file cannot ask for all memory there is.
 const BYTES_MAX: u64 = 1 << 32;
+/// How many bytes DEFLATE makes of one at most.
+const DEFLATE_RATIO_MAX: u64 = 1032;
+const WRONG_SIZE: &str = "it has not as many bytes as the archive says";
 /// What the bytes of an array that is read are aligned to.
 const ALIGNMENT: usize = 64;
 
@@ -58,25 +61,32 @@ pub fn read_buffer(
             let message = format!("{name}: its arrays have more than {BYTES_MAX} bytes");
             Diagnostic::new(ErrorCode::ResourceExhausted, message)
         })?;
-        let unpacked = unpack(file, size).map_err(|error| malformed(&member_name, 0, error))?;
+        // What cannot be in so few bytes need not be looked for.
+        if size > file.compressed_size().saturating_mul(DEFLATE_RATIO_MAX) {
+            return Err(malformed(&member_name, 0, WRONG_SIZE));
+        }
         let no_memory =
             || Diagnostic::new(ErrorCode::OutOfMemory, format!("{member_name}: no memory for {size} bytes"));
-        let unpacked = HostBuffer::copy_from_slice(&unpacked, ALIGNMENT, allocator).ok_or_else(no_memory)?;
+        let buffer = usize::try_from(size).ok();
+        let buffer = buffer.and_then(|size| HostBuffer::allocate_unset(size, ALIGNMENT, allocator));
+        let mut unpacked = buffer.ok_or_else(no_memory)?;
+        unpack(file, &mut unpacked).map_err(|error| malformed(&member_name, 0, error))?;
         let tensor = npy::read_buffer(&member_name, &unpacked, allocator)?;
         arrays.push((member.strip_suffix(".npy").unwrap_or(&member).to_owned(), tensor));
     }
     Ok(arrays)
 }
 
-/// All bytes of a file, which are to be `size`.
-fn unpack(mut file: impl Read, size: u64) -> Result<Vec<u8>, String> {
-    let size = usize::try_from(size).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size).map_err(|error| error.to_string())?;
-    // One more than there are, so that the end is reached and with it the check of the sum.
-    file.by_ref().take(size as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() == size {
-        return Ok(bytes);
+/// All bytes of a file, which are to be as many as the buffer, that nobody else has, has room for.
+fn unpack(mut file: impl Read, to: &mut HostBuffer) -> Result<(), String> {
+    let Some(bytes) = to.get_mut() else { return Err("its memory is shared".to_owned()) };
+    file.read_exact(bytes).map_err(|error| match error.kind() {
+        ErrorKind::UnexpectedEof => WRONG_SIZE.to_owned(),
+        _ => error.to_string(),
+    })?;
+    // Until the end is reached the sum is not checked.
+    match file.read(&mut [0]).map_err(|error| error.to_string())? {
+        0 => Ok(()),
+        _ => Err(WRONG_SIZE.to_owned()),
     }
-    Err(format!("it has not the {size} bytes that the archive says"))
 }

@@ -419,9 +419,14 @@ fn npz_files_that_would_fill_the_memory_are_refused() {
     let mut bytes = npz_sample(zip::CompressionMethod::Deflated);
     // The size in the directory, 24 bytes after its mark.
     let entry = bytes.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
-    bytes[entry + 24..entry + 28].copy_from_slice(&0xffff_fff0u32.to_le_bytes());
-    let error = read_npz(&bytes).unwrap_err();
-    assert_ne!(error.code, ErrorCode::OutOfMemory);
+    for (size, message) in
+        [(0xffff_fff0u32, "not as many bytes"), (1000, "not as many bytes"), (1, "larger than its declared")]
+    {
+        bytes[entry + 24..entry + 28].copy_from_slice(&size.to_le_bytes());
+        let error = read_npz(&bytes).unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidArgument);
+        assert!(error.message.contains(message), "{error}");
+    }
 }
 
 proptest! {
