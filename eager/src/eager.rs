@@ -18,7 +18,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
@@ -31,7 +31,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
-use crate::{CoreRuntime, CoreRuntimeOp, Device, OpAttrs, OpHandler, OpInvocation, TensorHandle};
+use crate::{CoreRuntime, CoreRuntimeOp, Device, OpAttrs, OpHandler, OpInvocation, Results, TensorHandle};
 
 static ME: Accessor = Accessor::new("eager tensor");
 
@@ -43,7 +43,9 @@ struct Shared {
     cx: ExecutionContext,
     device: Device,
     handler: Arc<dyn OpHandler>,
-    /// Ops that were called before.
+    /// The ops of tensors' methods, as far as they were called before.
+    methods: Methods,
+    /// Other ops that were called before.
     known: RwLock<HashMap<String, CoreRuntimeOp>>,
 }
 
@@ -60,7 +62,8 @@ impl Eager {
 
     /// Runs ops of `handler` for a caller.
     pub fn new(cx: ExecutionContext, core: &CoreRuntime, handler: Arc<dyn OpHandler>) -> Self {
-        Self(Arc::new(Shared { cx, device: core.host_device().clone(), handler, known: RwLock::default() }))
+        let device = core.host_device().clone();
+        Self(Arc::new(Shared { cx, device, handler, methods: Methods::default(), known: RwLock::default() }))
     }
 
     /// The request, to be cancelled or given a deadline.
@@ -132,13 +135,25 @@ impl Eager {
         result_count: usize,
         chain: Option<&mut AsyncValueRef<Chain>>,
     ) -> Result<SmallVec<[Tensor; 2]>, Diagnostic> {
-        let op = self.op(op)?;
+        let results = self.results(&self.op(op)?, arguments, attrs, result_count, chain)?;
+        Ok(results.into_iter().map(|handle| self.wrap(handle)).collect())
+    }
+
+    /// What an op gives, unless one of its results is an error already.
+    fn results(
+        &self,
+        op: &CoreRuntimeOp,
+        arguments: &[&Tensor],
+        attrs: &OpAttrs,
+        result_count: usize,
+        chain: Option<&mut AsyncValueRef<Chain>>,
+    ) -> Result<Results, Diagnostic> {
         let arguments = arguments.iter().map(|tensor| tensor.handle.clone()).collect();
         let cx = &self.0.cx;
         let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain });
         match results.iter().find_map(TensorHandle::error) {
             Some(error) => Err(error.into()),
-            None => Ok(results.into_iter().map(|handle| self.wrap(handle)).collect()),
+            None => Ok(results),
         }
     }
 
@@ -151,9 +166,24 @@ impl Eager {
         Ok(op)
     }
 
-    fn one(&self, op: &str, arguments: &[&Tensor], attrs: &OpAttrs) -> Result<Tensor, Diagnostic> {
-        let result = self.call(op, arguments, attrs, 1)?.pop();
-        result.ok_or_else(|| Diagnostic::internal(format!("{op} gave no result")))
+    /// Calls a method's op, of one result.
+    fn one(
+        &self,
+        (op, name): (&OnceLock<CoreRuntimeOp>, &str),
+        arguments: &[&Tensor],
+        attrs: &OpAttrs,
+    ) -> Result<Tensor, Diagnostic> {
+        let op = match op.get() {
+            Some(op) => op,
+            None => {
+                let made = self.0.handler.make_op(name)?;
+                op.get_or_init(|| made)
+            }
+        };
+        let result = self.results(op, arguments, attrs, 1, None)?.pop();
+        result
+            .map(|handle| self.wrap(handle))
+            .ok_or_else(|| Diagnostic::internal(format!("{name} gave no result")))
     }
 
     /// The product of two matrices.
@@ -161,7 +191,7 @@ impl Eager {
     /// # Errors
     /// See [`call`](Self::call), for this and all other ops.
     pub fn matmul(&self, a: &Tensor, b: &Tensor) -> Result<Tensor, Diagnostic> {
-        self.one("tf.MatMul", &[a, b], &OpAttrs::new())
+        self.one((&self.0.methods.matmul, "tf.MatMul"), &[a, b], &OpAttrs::new())
     }
 }
 
@@ -182,83 +212,88 @@ pub struct Tensor {
     eager: Eager,
 }
 
-/// Ops of one tensor.
-macro_rules! unary {
-    ($($name:ident => $op:literal, $doc:literal;)*) => {
-        impl Tensor {$(
-            #[doc = $doc]
-            ///
-            /// # Errors
-            /// See [`Eager::call`].
-            pub fn $name(&self) -> Result<Self, Diagnostic> {
-                self.eager.one($op, &[self], &OpAttrs::new())
-            }
-        )*}
+/// Methods of tensors: ops of one, of two, which are broadcast, and of one with a list of numbers (axes or extents).
+macro_rules! methods {
+    (
+        unary { $($unary:ident => $unary_op:literal, $unary_doc:literal;)* }
+        binary { $($binary:ident => $binary_op:literal, $binary_doc:literal;)* }
+        listed { $($listed:ident($list:ident) => $listed_op:literal, $listed_doc:literal;)* }
+    ) => {
+        /// The op of each method, once it was called.
+        #[derive(Default)]
+        struct Methods {
+            $($unary: OnceLock<CoreRuntimeOp>,)*
+            $($binary: OnceLock<CoreRuntimeOp>,)*
+            $($listed: OnceLock<CoreRuntimeOp>,)*
+            cast: OnceLock<CoreRuntimeOp>,
+        }
+
+        impl Tensor {
+            $(
+                #[doc = $unary_doc]
+                ///
+                /// # Errors
+                /// See [`Eager::call`].
+                pub fn $unary(&self) -> Result<Self, Diagnostic> {
+                    self.eager.one((&self.eager.0.methods.$unary, $unary_op), &[self], &OpAttrs::new())
+                }
+            )*
+
+            $(
+                #[doc = $binary_doc]
+                ///
+                /// # Errors
+                /// See [`Eager::call`].
+                pub fn $binary(&self, other: &Self) -> Result<Self, Diagnostic> {
+                    self.eager.one((&self.eager.0.methods.$binary, $binary_op), &[self, other], &OpAttrs::new())
+                }
+            )*
+
+            $(
+                #[doc = $listed_doc]
+                ///
+                /// # Errors
+                /// See [`Eager::call`].
+                pub fn $listed(&self, $list: &[i64]) -> Result<Self, Diagnostic> {
+                    let list = self.eager.tensor([$list.len()], $list)?;
+                    self.eager.one((&self.eager.0.methods.$listed, $listed_op), &[self, &list], &OpAttrs::new())
+                }
+            )*
+        }
     };
 }
 
-/// Ops of two tensors, which are broadcast.
-macro_rules! binary {
-    ($($name:ident => $op:literal, $doc:literal;)*) => {
-        impl Tensor {$(
-            #[doc = $doc]
-            ///
-            /// # Errors
-            /// See [`Eager::call`].
-            pub fn $name(&self, other: &Self) -> Result<Self, Diagnostic> {
-                self.eager.one($op, &[self, other], &OpAttrs::new())
-            }
-        )*}
-    };
-}
-
-/// Ops that take a list of numbers: axes or extents.
-macro_rules! listed {
-    ($($name:ident($list:ident) => $op:literal, $doc:literal;)*) => {
-        impl Tensor {$(
-            #[doc = $doc]
-            ///
-            /// # Errors
-            /// See [`Eager::call`].
-            pub fn $name(&self, $list: &[i64]) -> Result<Self, Diagnostic> {
-                let list = self.eager.tensor([$list.len()], $list)?;
-                self.eager.one($op, &[self, &list], &OpAttrs::new())
-            }
-        )*}
-    };
-}
-
-unary! {
-    abs => "tf.Abs", "The absolute values.";
-    exp => "tf.Exp", "`e` to the power of each element.";
-    log => "tf.Log", "Natural logarithms.";
-    log_softmax => "tf.LogSoftmax", "Logarithms of [`Tensor::softmax`].";
-    neg => "tf.Neg", "Each element's opposite.";
-    relu => "tf.Relu", "Each element, or zero where it is negative.";
-    rsqrt => "tf.Rsqrt", "One over the square roots.";
-    sigmoid => "tf.Sigmoid", "`1 / (1 + e^-x)`.";
-    softmax => "tf.Softmax", "Probabilities in proportion to the exponentials along the last dimension.";
-    sqrt => "tf.Sqrt", "Square roots.";
-    square => "tf.Square", "Squares.";
-    tanh => "tf.Tanh", "Hyperbolic tangents.";
-}
-
-binary! {
-    add => "tf.AddV2", "Sums.";
-    div => "tf.RealDiv", "Quotients.";
-    matmul => "tf.MatMul", "The product of two matrices.";
-    maximum => "tf.Maximum", "The greater of each two.";
-    minimum => "tf.Minimum", "The lesser of each two.";
-    mul => "tf.Mul", "Products, element by element.";
-    sub => "tf.Sub", "Differences.";
-}
-
-listed! {
-    max(axes) => "tf.Max", "The greatest elements along some dimensions.";
-    mean(axes) => "tf.Mean", "Means along some dimensions.";
-    reshape(dims) => "tf.Reshape", "The same elements in another shape, of which one extent may be -1.";
-    sum(axes) => "tf.Sum", "Sums along some dimensions.";
-    transpose(permutation) => "tf.Transpose", "The dimensions in another order.";
+methods! {
+    unary {
+        abs => "tf.Abs", "The absolute values.";
+        exp => "tf.Exp", "`e` to the power of each element.";
+        log => "tf.Log", "Natural logarithms.";
+        log_softmax => "tf.LogSoftmax", "Logarithms of [`Tensor::softmax`].";
+        neg => "tf.Neg", "Each element's opposite.";
+        relu => "tf.Relu", "Each element, or zero where it is negative.";
+        rsqrt => "tf.Rsqrt", "One over the square roots.";
+        sigmoid => "tf.Sigmoid", "`1 / (1 + e^-x)`.";
+        softmax => "tf.Softmax", "Probabilities in proportion to the exponentials along the last dimension.";
+        sqrt => "tf.Sqrt", "Square roots.";
+        square => "tf.Square", "Squares.";
+        tanh => "tf.Tanh", "Hyperbolic tangents.";
+    }
+    binary {
+        add => "tf.AddV2", "Sums.";
+        div => "tf.RealDiv", "Quotients.";
+        matmul => "tf.MatMul", "The product of two matrices.";
+        maximum => "tf.Maximum", "The greater of each two.";
+        minimum => "tf.Minimum", "The lesser of each two.";
+        mul => "tf.Mul", "Products, element by element.";
+        sub => "tf.Sub", "Differences.";
+    }
+    listed {
+        max(axes) => "tf.Max", "The greatest elements along some dimensions.";
+        mean(axes) => "tf.Mean", "Means along some dimensions.";
+        reshape(dims) => "tf.Reshape", "The same elements in another shape, of which one extent may be -1.";
+        sum(axes) => "tf.Sum", "Sums along some dimensions.";
+        transpose(permutation) => "tf.Transpose", "The dimensions in another order.";
+    }
 }
 
 impl Tensor {
@@ -269,7 +304,7 @@ impl Tensor {
     pub fn cast(&self, dtype: DType) -> Result<Self, Diagnostic> {
         let mut attrs = OpAttrs::new();
         attrs.set_type("DstT", dtype)?;
-        self.eager.one("tf.Cast", &[self], &attrs)
+        self.eager.one((&self.eager.0.methods.cast, "tf.Cast"), &[self], &attrs)
     }
 
     /// Its data type and shape, as far as they are known.

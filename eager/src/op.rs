@@ -25,13 +25,13 @@ pub struct OpInvocation<'a> {
     pub chain: Option<&'a mut AsyncValueRef<Chain>>,
 }
 
-type Call = dyn for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync;
-
 /// An op of some handler: look it up once, call it often. Cheap to clone.
 #[derive(Clone)]
-pub struct CoreRuntimeOp {
+pub struct CoreRuntimeOp(Arc<Parts<dyn for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync>>);
+
+struct Parts<F: ?Sized> {
     device: Device,
-    call: Arc<Call>,
+    call: F,
 }
 
 value_type!(CoreRuntimeOp, "!corert.op");
@@ -42,23 +42,23 @@ impl CoreRuntimeOp {
         device: Device,
         call: impl for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync + 'static,
     ) -> Self {
-        Self { device, call: Arc::new(call) }
+        Self(Arc::new(Parts { device, call }))
     }
 
     /// Where its results are.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.0.device
     }
 
     /// Calls it. Each result may be an error of its own; a wrong number of results makes all of them errors.
     pub fn call(&self, invocation: OpInvocation<'_>) -> Results {
         let (cx, expected) = (invocation.cx, invocation.result_count);
-        let results = (self.call)(invocation);
+        let results = (self.0.call)(invocation);
         if results.len() == expected {
             return results;
         }
         let message = format!("the op gives {} results, expected {expected}", results.len());
-        fail(cx, &self.device, expected, Diagnostic::invalid_argument(message), None)
+        fail(cx, self.device(), expected, Diagnostic::invalid_argument(message), None)
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn fail(
 
 impl fmt::Debug for CoreRuntimeOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CoreRuntimeOp").field("device", &self.device).finish_non_exhaustive()
+        f.debug_struct("CoreRuntimeOp").field("device", self.device()).finish_non_exhaustive()
     }
 }
 

@@ -17,6 +17,7 @@ use parking_lot::RwLock;
 use tfrt_ptx::{Held, Memory, MemoryError};
 
 use super::access::Borrows;
+use super::dnn::Filters;
 use crate::error::{DeviceError, Result, Status};
 
 /// Alignment of every allocation, and how far apart they are at least.
@@ -78,6 +79,8 @@ pub(crate) struct AddressSpace {
     /// Addresses to bytes.
     pub(super) memory: Memory,
     pub(super) borrows: Borrows,
+    /// Filters that were laid out before.
+    pub(super) filters: Filters,
 }
 
 /// What a failed access is to the driver.
@@ -107,6 +110,7 @@ impl AddressSpace {
             DeviceError::invalid_value(format!("{address:#x} is not the start of an allocation"))
         })?;
         self.memory.free(address).map_err(illegal)?;
+        self.filters.forget(address..address + allocation.bytes);
         Ok(allocation)
     }
 

@@ -163,6 +163,12 @@ fn strides_of_nhwc(context: &Context) {
         };
         (0..list.len()).map(|i| list[place(i)]).collect()
     };
+    let turned_back = |list: &[f32], dims: [u64; 4]| -> Vec<f32> {
+        let places: Vec<f32> = (0..list.len()).map(|i| i as f32).collect();
+        let mut back = vec![0.0; list.len()];
+        turned(&places, dims).iter().zip(list).for_each(|(&place, &number)| back[place as usize] = number);
+        back
+    };
     let (x_dims, w_dims, y_dims) = ([2, 3, 7, 6], [4, 3, 3, 3], [2, 4, 4, 6]);
     let (x, w) = (numbers(252, 8), numbers(108, 9));
     let (xl, wl, yl) = (nhwc(x_dims), nhwc(w_dims), nhwc(y_dims));
@@ -172,6 +178,17 @@ fn strides_of_nhwc(context: &Context) {
     dnn.convolution_forward(&plain(), Scaling::ONE, tensors, None, None, None).unwrap();
     let expected = convolved(&plain(), (&x, &x_dims), (&w, &w_dims), &y_dims);
     close(&bench.download(&dy, 192), &turned(&expected, y_dims), 1e-4);
+    // Bias and residual too, which is what the result is written over; and the filter is another one than before.
+    bench.stream.copy((&dw, 0), (&dx, 0), 4 * 108, true).unwrap();
+    let w = turned_back(&turned(&x, x_dims)[..108], w_dims);
+    let (bias, bl) = (numbers(4, 10), nhwc([1, 4, 1, 1]));
+    let db = bench.upload(&bias);
+    let (bias_tensor, residual) = (Some(DnnTensor::new(&bl, &db)), Some((tensors[2], 1.0)));
+    dnn.convolution_forward(&plain(), Scaling::ONE, tensors, bias_tensor, residual, Some(relu())).unwrap();
+    let sums = convolved(&plain(), (&x, &x_dims), (&w, &w_dims), &y_dims);
+    let all =
+        sums.iter().zip(&expected).enumerate().map(|(i, (sum, e))| (sum + e + bias[i / 24 % 4]).max(0.0));
+    close(&bench.download(&dy, 192), &turned(&all.collect::<Vec<_>>(), y_dims), 1e-4);
 }
 
 /// Layouts that describe more than there is: what exists is computed, and nothing else is touched.

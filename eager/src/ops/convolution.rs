@@ -124,11 +124,11 @@ fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     )
 }
 
-const FUSED: (&str, Kind) = ("tf._FusedConv2D", Kind::Full);
+pub(super) const FUSED: (&str, Kind) = ("tf._FusedConv2D", Kind::Full);
 
 /// What a fused convolution adds to its sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Addition {
+pub(super) enum Addition {
     /// A number for each output channel.
     Bias,
     /// Normalization with scale, offset, mean and variance for each output channel.
@@ -136,7 +136,7 @@ enum Addition {
 }
 
 /// What attribute `fused_ops` says that a convolution ends with.
-fn fusion(attrs: &OpAttrs) -> Result<(Addition, Option<Elementwise>), Diagnostic> {
+pub(super) fn fusion(attrs: &OpAttrs) -> Result<(Addition, Option<Elementwise>), Diagnostic> {
     let names = names(attrs, "fused_ops")?;
     let unknown = || invalid(format!("{} does not support the fusion of [{}]", FUSED.0, names.join(", ")));
     let (addition, rest) = match &names[..] {

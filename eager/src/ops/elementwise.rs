@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::math::run::shape_error;
-use tfrt_math::{BinaryLoop, Broadcast, UnaryLoop};
+use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, Operand, compute, invalid, one};
@@ -94,7 +94,13 @@ type Zip<A, B, O> = Box<dyn BinaryLoop<A, B, O> + Send + Sync>;
 
 fn unary_loop<A: Element, B: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Map<A, B>) -> Computed {
     let [x] = call.dense()?;
-    let (count, x) = (x.num_elements(), x.read_owned::<A>(me)?);
+    let count = x.num_elements();
+    if Runs::<B>::is_one(count, COST) {
+        let out = call.allocate_unset(0)?;
+        f.map(&mut out.write::<B>(me)?, &x.read::<A>(me)?);
+        return Ok(out.into());
+    }
+    let x = x.read_owned::<A>(me)?;
     compute(call, me, call.allocate_unset(0)?, (count, 1, COST), move |range, out| {
         f.map(out, &x[range]);
         Ok(())
@@ -125,6 +131,14 @@ fn combine_loop<A: Element, B: Element, O: Element>(
     }
     let out = call.allocate_unset(0)?;
     let count = out.num_elements();
+    if let (HostTensor::Dense(a), HostTensor::Dense(b)) = (left, right)
+        && a.num_elements() == count
+        && b.num_elements() == count
+        && Runs::<O>::is_one(count, COST)
+    {
+        f.zip(&mut out.write::<O>(me)?, &a.read::<A>(me)?, &b.read::<B>(me)?);
+        return Ok(out.into());
+    }
     // The shape of a scalar tensor may be all that the result has of some dimension.
     let spread = |tensor: &HostTensor, other: &HostTensor| match tensor {
         HostTensor::Scalar(scalar) if other.shape() != out.shape() => {

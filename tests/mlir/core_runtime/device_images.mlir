@@ -40,6 +40,31 @@ func @convolutions() -> !tfrt.chain {
   tfrt.return %p4 : !tfrt.chain
 }
 
+// CHECK-LABEL: --- Running 'fused_convolutions'
+func @fused_convolutions() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[[[1.0, -2.0], [3.0, 0.0]], [[3.0, -1.0], [-1.0, -3.0]]]]> : tensor<1x2x2x2xf32> } : 1
+  %y = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[[[1.0, 3.0], [3.0, -1.0]], [[-2.0, 0.0], [-1.0, -3.0]]]]> : tensor<1x2x2x2xf32> } : 1
+  %w = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[[[1.0, 2.0, -1.0], [0.0, -3.0, 2.0]]]]> : tensor<1x1x2x3xf32> } : 1
+  %bias = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[0.5, -1.0, 2.0]> : tensor<3xf32> } : 1
+  %a = corert.executeop(%gpu) "tf._FusedConv2D"(%x, %w, %bias) { fused_ops = ["BiasAdd"], padding = "VALID", strides = [1, 1, 1, 1] } : 1
+  %b = corert.executeop(%gpu) "tf._FusedConv2D"(%x, %w, %bias) { fused_ops = ["BiasAdd", "Relu"], padding = "VALID", strides = [1, 1, 1, 1] } : 1
+  %c = corert.executeop(%gpu) "tf._FusedConv2D"(%y, %w, %bias) { fused_ops = ["BiasAdd", "Relu6"], padding = "VALID", strides = [1, 1, 1, 1], data_format = "NCHW" } : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%a) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 2, 2, 3], values = [1.5, 7, -3, 3.5, 5, -1, 3.5, 8, -3, -0.5, 6, -3]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%b) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 2, 2, 3], values = [1.5, 7, 0, 3.5, 5, 0, 3.5, 8, 0, 0, 6, 0]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%c) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 3, 2, 2], values = [1.5, 3.5, 3.5, 0, 6, 5, 6, 6, 0, 0, 0, 0]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  // expected-error @+1 {{tf._FusedConv2D does not support the activation Elu on a device}}
+  %d = corert.executeop(%gpu) "tf._FusedConv2D"(%x, %w, %bias) { fused_ops = ["BiasAdd", "Elu"], padding = "VALID", strides = [1, 1, 1, 1] } : 1
+  tfrt.return %p2 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'pools'
 func @pools() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

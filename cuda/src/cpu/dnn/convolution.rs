@@ -1,18 +1,25 @@
 //! Convolution and its gradients.
 
+use std::sync::Arc;
+
 use tfrt_math::{
     Activation as Fused, BlockOp, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput,
-    Extent2, Padding,
+    Extent2, PackedFilter, Padding,
 };
 
+use super::filters::Key;
 use super::pointwise::activate;
 use super::pooling::extent2;
 use super::shape_error;
 use super::tensor::{Owned, Work};
 use crate::cpu::access::Access;
+use crate::cpu::bytes::Input;
 use crate::cpu::operation::Run;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Activation, Convolution, ConvolutionEpilogue, ConvolutionOperands, Scaling};
+use crate::hal::{
+    Activation, ActivationMode, Convolution, ConvolutionEpilogue, ConvolutionOperands, NanPropagation,
+    Scaling,
+};
 
 /// A convolution or one of its gradients.
 pub(super) struct Job {
@@ -103,6 +110,19 @@ impl Job {
         self.flip(&mut filter);
         Ok(filter)
     }
+
+    /// The filter as `plan` reads it.
+    fn packed<W: Work>(&self, run: &Run<'_>, plan: &Conv2d<W>) -> Result<Arc<PackedFilter<W>>> {
+        let key = Key {
+            address: self.w.address,
+            layout: self.w.layout.clone(),
+            flipped: !self.convolution.cross_correlation,
+        };
+        let bytes = self.w.bytes(run)?;
+        run.shared.space.filters.get(key, bytes.get(), &run.shared.pool, || {
+            plan.pack_filter(&self.filter::<W>(run)?).map_err(shape_error)
+        })
+    }
 }
 
 /// What is done to the result on its way.
@@ -134,6 +154,17 @@ impl Epilogue {
         }
     }
 
+    /// What the convolution itself does as it stores its results, if that is all there is to do.
+    fn fused(&self, alpha: f64) -> Option<Fused> {
+        let is_added = self.residual.as_ref().is_none_or(|(_, factor)| *factor == 1.0);
+        match self.activation.map(|activation| (activation.mode, activation.nan)) {
+            _ if alpha != 1.0 || !is_added => None,
+            None | Some((ActivationMode::Identity, _)) => Some(Fused::None),
+            Some((ActivationMode::Relu, NanPropagation::Propagate)) => Some(Fused::Relu),
+            Some(_) => None,
+        }
+    }
+
     /// `activation(alpha · values + factor · residual + bias)`, in place.
     fn apply<W: Work>(&self, run: &Run<'_>, alpha: f64, channels: usize, values: &mut [W]) -> Result<()> {
         if alpha != 1.0 {
@@ -161,16 +192,40 @@ impl Epilogue {
 pub(super) fn forward<W: Work>(run: &Run<'_>, job: &Job, epilogue: &Epilogue) -> Result<()> {
     let groups = job.convolution.groups.max(1) as usize;
     for (index, job) in job.groups().enumerate() {
-        let shape = job.shape()?;
-        let (x, filter) = (job.x.load::<W>(run)?, job.filter::<W>(run)?);
-        let mut result = vec![W::ZERO; job.y.layout.elements() as usize];
-        let plan = Conv2d::<W>::new(&shape, Fused::None, run.shared.pool.threads()).map_err(shape_error)?;
-        let filter = plan.pack_filter(&filter).map_err(shape_error)?;
-        plan.run(&run.shared.pool, Conv2dInput::new(&x, &filter), &mut result).map_err(shape_error)?;
-        epilogue.group(index, groups).apply(run, job.scaling.alpha, job.y.dim(1), &mut result)?;
-        job.y.store(run, &result, Scaling { alpha: 1.0, beta: job.scaling.beta })?;
+        forward_group::<W>(run, &job, &epilogue.group(index, groups))?;
     }
     Ok(())
+}
+
+fn forward_group<W: Work>(run: &Run<'_>, job: &Job, epilogue: &Epilogue) -> Result<()> {
+    let (pool, Scaling { alpha, beta }) = (&run.shared.pool, job.scaling);
+    let (fused, y) = (epilogue.fused(alpha), job.y.write());
+    let written = [(y.address, y.bytes)];
+    let plan =
+        Conv2d::<W>::new(&job.shape()?, fused.unwrap_or(Fused::None), pool.threads()).map_err(shape_error)?;
+    let (x, filter) = (job.x.images::<W>(run, &written)?, job.packed(run, &plan)?);
+    let bias = epilogue.bias.as_ref().filter(|_| fused.is_some());
+    let bias = bias.map(|bias| bias.load::<W>(run)).transpose()?;
+    let residual = epilogue.residual.as_ref().filter(|_| fused.is_some());
+    let residual = residual.map(|(residual, _)| residual.images::<W>(run, &written)).transpose()?;
+    let input = Conv2dInput {
+        bias: bias.as_deref(),
+        residual: residual.as_ref().map(Input::get),
+        ..Conv2dInput::new(x.get(), &*filter)
+    };
+    if fused.is_some()
+        && beta == 0.0
+        && let Some(mut y) = job.y.images_mut::<W>(run)?
+    {
+        return plan.run(pool, input, y.get()).map_err(shape_error);
+    }
+    let mut result = vec![W::ZERO; job.y.layout.elements() as usize];
+    plan.run(pool, input, &mut result).map_err(shape_error)?;
+    drop((x, residual));
+    if fused.is_none() {
+        epilogue.apply(run, alpha, job.y.dim(1), &mut result)?;
+    }
+    job.y.store(run, &result, Scaling { alpha: 1.0, beta })
 }
 
 pub(super) fn backward_data<W: Work>(run: &Run<'_>, job: &Job) -> Result<()> {

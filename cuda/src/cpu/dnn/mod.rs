@@ -1,6 +1,7 @@
 //! Neural network primitives on the CPU devices, through `tfrt-math`.
 
 mod convolution;
+mod filters;
 mod normalize;
 mod pointwise;
 mod pooling;
@@ -15,6 +16,7 @@ use super::operation::Operation;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Dnn, DnnOperation, Scaling, Tensor};
+pub(super) use filters::Filters;
 use tensor::{Owned, with_work_type};
 
 fn shape_error(error: ShapeError) -> DeviceError {

@@ -1,7 +1,7 @@
 //! Tensors of any strides and element type, as the dense images (`NHWC`) and filters (`HWIO`) that the mathematics takes.
 //!
 //! Half types are computed in `f32`. What is read is gathered into a vector, what is computed is scattered with its
-//! factors; that costs a pass over memory, which is little beside what is computed.
+//! factors; that costs a pass over memory. Convolutions spare themselves that where images lie as they compute them.
 
 #![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
 
@@ -17,9 +17,18 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Scaling, Tensor, TensorLayout};
 
 /// A type that is computed in.
-pub(super) trait Work: Float + MatMulElement + ConvElement + Pod {}
-impl Work for f32 {}
-impl Work for f64 {}
+pub(super) trait Work: Float + MatMulElement + ConvElement + Pod {
+    /// Its name at run time.
+    const DTYPE: DType;
+}
+
+impl Work for f32 {
+    const DTYPE: DType = DType::F32;
+}
+
+impl Work for f64 {
+    const DTYPE: DType = DType::F64;
+}
 
 /// A tensor with a layout of its own, for operations that are queued.
 #[derive(Clone)]
@@ -74,6 +83,43 @@ impl Owned {
     fn image_order(&self) -> Vec<usize> {
         let rank = self.layout.dims.len();
         std::iter::once(0).chain(2..rank).chain((rank > 1).then_some(1)).collect()
+    }
+
+    /// Whether the elements are of type `W` and lie one after the other as `NHWC`.
+    fn is_dense<W: Work>(&self) -> bool {
+        let mut stride = 1u64;
+        self.layout.dtype == W::DTYPE
+            && self.image_order().iter().rev().all(|&axis| {
+                let (dim, expected) = (self.layout.dims[axis], stride);
+                stride = expected.saturating_mul(dim);
+                dim == 1 || self.layout.strides[axis] == expected
+            })
+    }
+
+    /// The elements, dense as `NHWC`: where they lie if they do so outside of the ranges `written`, else a copy.
+    pub(super) fn images<W: Work>(&self, run: &Run<'_>, written: &[(u64, u64)]) -> Result<Input<W>> {
+        if self.is_dense::<W>() {
+            // SAFETY: the operations of this module declare each tensor that they load as read or written, and whoever
+            // writes while it has these elements says where.
+            return unsafe { Input::beside(run, self.address, self.layout.elements(), written) };
+        }
+        Ok(Input::Copied(self.load(run)?))
+    }
+
+    /// The elements to be written, dense as `NHWC`, if they lie so.
+    pub(super) fn images_mut<W: Work>(&self, run: &Run<'_>) -> Result<Option<Output<W>>> {
+        if !self.is_dense::<W>() {
+            return Ok(None);
+        }
+        // SAFETY: the operations of this module declare each tensor that they store as written, and store one at a time.
+        unsafe { Output::new(run, self.address, self.layout.elements()) }.map(Some)
+    }
+
+    /// All bytes from the first element to the last.
+    pub(super) fn bytes(&self, run: &Run<'_>) -> Result<Input<u8>> {
+        // SAFETY: the operations of this module declare each tensor that they load as read or written; nothing is
+        // written while they have its bytes.
+        unsafe { Input::beside(run, self.address, self.layout.bytes(), &[]) }
     }
 
     /// The elements, dense as `NHWC`.

@@ -5,6 +5,7 @@
 
 mod arrays;
 mod elementwise;
+mod fused;
 mod linear;
 mod network;
 pub(super) mod test_ops;
@@ -62,6 +63,7 @@ fn identity(call: &DeviceCall<'_>) -> Queued {
 pub(super) fn register(ops: &mut OpRegistry) {
     arrays::register(ops);
     elementwise::register(ops);
+    fused::register(ops);
     linear::register(ops);
     network::register(ops);
     test_ops::register(ops);

@@ -5,14 +5,14 @@
 use smallvec::smallvec;
 use tfrt_cuda::{
     front::DnnTensor,
-    hal::{Convolution, Scaling, TensorLayout},
+    hal::{Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout},
 };
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Activation, Affine, Padded, PoolingWindow, WindowPosition};
+use tfrt_kernels::device::{Activation, Affine, Binary, Padded, PoolingWindow, Unary, WindowPosition};
 use tfrt_math::{Extent2, Padding};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-use super::{Queued, arrays::permuted, count, extents, unsupported};
+use super::{Queued, arrays::permuted, count, elementwise::combine, extents, unsupported};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry, OpResult,
     ops::{
@@ -33,7 +33,7 @@ fn to_nhwc(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTens
 }
 
 /// NHWC images in the layout that the program wants.
-fn from_nhwc(call: &DeviceCall<'_>, y: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+pub(super) fn from_nhwc(call: &DeviceCall<'_>, y: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match Layout::of(call.attrs)? {
         Layout::Nhwc => Ok(y),
         Layout::Nchw => permuted(call, &y, &[0, 3, 1, 2]),
@@ -73,24 +73,42 @@ fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> {
 }
 
 fn conv2d(call: &DeviceCall<'_>) -> Queued {
-    let [x, filter] = call.tensors()?;
+    let y = convolve(call, "tf.Conv2D", call.tensors()?, None, false)?;
+    Ok(from_nhwc(call, y)?.into())
+}
+
+/// Queues `conv(x, filter) + bias`, and no less than zero if `relu` is set; the result is NHWC.
+pub(super) fn convolve(
+    call: &DeviceCall<'_>,
+    op: &str,
+    [x, filter]: [&DeviceTensor; 2],
+    bias: Option<&DeviceTensor>,
+    relu: bool,
+) -> DeviceOpResult<DeviceTensor> {
     let (shape, result) = convolution(call.attrs, Kind::Full, x.shape(), filter.shape())?;
     let dtype = x.dtype();
     let compute = match dtype {
         DType::F16 | DType::BF16 | DType::F32 => DType::F32,
         DType::F64 => DType::F64,
-        other => return Err(unsupported("tf.Conv2D", other).into()),
+        other => return Err(unsupported(op, other).into()),
     };
     let output = shape.output().map_err(|error| invalid(error.to_string()))?;
     let nhwc = TensorShape::new(&[shape.batch, output.height, output.width, shape.out_channels])?;
     let y = call.allocate_as(&TensorMetadata::new(dtype, nhwc))?;
     if result.num_elements()? == 0 {
-        return Ok(from_nhwc(call, y)?.into());
+        return Ok(y);
     }
     if x.shape().num_elements()? == 0 || filter.shape().num_elements()? == 0 {
         // A sum of nothing.
-        call.queue.kernels().fill(call.queue.stream(), dtype, y.buffer(), count(&y)?, 0.0)?;
-        return Ok(from_nhwc(call, y)?.into());
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        kernels.fill(stream, dtype, y.buffer(), count(&y)?, 0.0)?;
+        if let Some(bias) = bias {
+            combine(call, Binary::Add, &y, &y, bias)?;
+        }
+        if relu {
+            kernels.unary(stream, Unary::Relu, dtype, y.buffer(), y.buffer(), count(&y)?)?;
+        }
+        return Ok(y);
     }
     let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
     let covered = Extent2::new(
@@ -122,8 +140,20 @@ fn conv2d(call: &DeviceCall<'_>) -> Queued {
         DnnTensor::new(&of_filter, filter.buffer()),
         DnnTensor::new(&of_y, y.buffer()),
     ];
-    call.queue.dnn()?.convolution_forward(&geometry, Scaling::ONE, operands, None, None, None)?;
-    Ok(from_nhwc(call, y)?.into())
+    let of_bias = bias.map(|bias| channels(bias.dtype(), shape.out_channels as u64));
+    let bias = of_bias.as_ref().zip(bias).map(|(layout, bias)| DnnTensor::new(layout, bias.buffer()));
+    let relu = relu.then_some(DnnActivation {
+        mode: ActivationMode::Relu,
+        coefficient: 0.0,
+        nan: NanPropagation::Propagate,
+    });
+    call.queue.dnn()?.convolution_forward(&geometry, Scaling::ONE, operands, bias, None, relu)?;
+    Ok(y)
+}
+
+/// A number for each channel, described in the order N, C, H, W.
+fn channels(dtype: DType, count: u64) -> TensorLayout {
+    TensorLayout { dtype, dims: vec![1, count, 1, 1], strides: vec![count, 1, count, count] }
 }
 
 /// NHWC images with a border of zeros: top, bottom, left, right.
