@@ -44,9 +44,18 @@ fn scores_with(
     queue: &str,
     weights: Option<&Path>,
 ) -> Result<Vec<f32>, Diagnostic> {
+    scores_by(resnet50::program(options).expect("a program"), options, queue, weights)
+}
+
+/// As [`scores_with`], by a program at hand.
+fn scores_by(
+    text: String,
+    options: &ProgramOptions,
+    queue: &str,
+    weights: Option<&Path>,
+) -> Result<Vec<f32>, Diagnostic> {
     let queue = tfrt::host::work_queue::from_str(queue).expect("a queue");
     let runtime = Runtime::builder().work_queue(queue).build().expect("a runtime");
-    let text = resnet50::program(options).expect("a program");
     let program = runtime.load("resnet50.mlir", text.into_bytes()).expect("a program that loads");
     let resources = ResourceContext::new();
     if let Some(file) = weights {
@@ -122,6 +131,24 @@ fn the_eager_program_agrees_with_onnx_runtime() {
 #[test]
 fn the_device_program_agrees_with_onnx_runtime() {
     agrees_with_onnx_runtime(Form::Device);
+}
+
+/// The eager program with a handler of a device, which leaves what it does not know to the host.
+#[test]
+fn the_eager_program_runs_on_a_device() {
+    let expected = expected(include_str!("../reference/resnet50.txt"));
+    let options = ProgramOptions::new(Form::Eager).with_extent(EXTENT).with_batch(BATCH);
+    let text = resnet50::program(&options).expect("a program");
+    let on_host =
+        "%cpu = \"corert.create_cpu_op_handler\"(%null) : (!corert.ophandler) -> !corert.ophandler\n";
+    let on_device =
+        "%host = \"corert.create_cpu_op_handler\"(%null) : (!corert.ophandler) -> !corert.ophandler
+  %zero = tfrt.constant.i32 0
+  %cpu = \"corert.create_gpu_op_handler\"(%zero, %host) : (i32, !corert.ophandler) -> !corert.ophandler\n";
+    assert!(text.contains(on_host));
+    let found = scores_by(text.replace(on_host, on_device), &options, "mstd:2", None).expect("scores");
+    let off = difference(&found, &expected);
+    assert!(off <= 1e-4, "off by {off} of the largest score");
 }
 
 /// Half precision has eleven bits; over fifty layers three of them go.
