@@ -6,13 +6,14 @@ use tfrt_host::{
     bef::{AggregateAttribute, DenseAttribute},
 };
 use tfrt_kernels::{math::run::shape_error, tensor::attribute::dense_from_attribute};
-use tfrt_math::{Binary, BlockOp, Layout, LogSoftmax, MatMul, MatMulInput, Serial, Softmax, Unary, ops};
+use tfrt_math::{Activation, Binary, BlockOp, LogSoftmax, MatMul, MatMulInput, Serial, Softmax, Unary, ops};
 use tfrt_tensor::{Accessor, HostTensor};
 
 use crate::ops::{
     concat::concat_into,
     layout::tiled,
-    support::{Operand, check_shape, integers, invalid},
+    matmul::{layout, oriented},
+    support::{Operand, check_shape, integers, invalid, spread},
 };
 
 static ME: Accessor = Accessor::new("tf_sync kernel");
@@ -30,17 +31,13 @@ fn unary(x: &HostTensor, result: &HostTensor, f: OfOne) -> Done {
     plan.run(&Serial, &x, &mut out).map_err(shape_error)
 }
 
-fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo) -> Done {
-    let ((x, x_dims), (y, y_dims)) = (Operand::<f32>::new(a, &ME)?, Operand::<f32>::new(b, &ME)?);
+fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo, cx: &ExecutionContext) -> Done {
     let dims = tfrt_math::broadcast_shapes(a.shape().dims(), b.shape().dims()).map_err(shape_error)?;
     check_shape(result, &dims)?;
+    let (a, b) = (spread(a, b, &dims, cx)?, spread(b, a, &dims, cx)?);
+    let ((x, x_dims), (y, y_dims)) = (Operand::<f32>::new(&a, &ME)?, Operand::<f32>::new(&b, &ME)?);
     let mut out = result.dense()?.write::<f32>(&ME)?;
     let plan = Binary::new(f, x_dims, y_dims).map_err(shape_error)?;
-    if x.len().max(y.len()) == 1 && out.len() > 1 {
-        // Both are one value in every place.
-        out.fill(f(x[0], y[0]));
-        return Ok(());
-    }
     plan.run(&Serial, (&x, &y), &mut out).map_err(shape_error)
 }
 
@@ -100,34 +97,29 @@ fn fused_matmul(
         return Err(invalid(format!("the product takes one bias, got {}", further.len())));
     };
     let (a, b, bias) = (a.dense()?, b.dense()?, bias.dense()?);
-    let oriented = |dims: &[usize], transposed: bool| match *dims {
-        [rows, columns] => Ok(if transposed { [columns, rows] } else { [rows, columns] }),
-        _ => Err(invalid(format!("a product takes matrices, got a tensor of shape {dims:?}"))),
-    };
-    let [m, k] = oriented(a.shape().dims(), transpose_a.0)?;
-    let [inner, n] = oriented(b.shape().dims(), transpose_b.0)?;
+    for matrix in [a, b] {
+        if matrix.shape().rank() != 2 {
+            return Err(invalid(format!(
+                "a product takes matrices, got a tensor of shape {}",
+                matrix.shape()
+            )));
+        }
+    }
+    let [m, k] = oriented(a.shape(), transpose_a.0);
+    let [inner, n] = oriented(b.shape(), transpose_b.0);
     if k != inner || bias.shape().dims() != [n] {
         let shapes = format!("{}, {} and {}", a.shape(), b.shape(), bias.shape());
         return Err(invalid(format!("matrices and bias do not go together: {shapes}")));
     }
     check_shape(&result, &[m, n])?;
-    let layout = |transposed, rows, columns| match transposed {
-        true => Layout::transposed(rows, columns),
-        false => Layout::row_major(rows, columns),
-    };
     let plan = MatMul::<f32>::new(m, k, n, 1)
-        .and_then(|plan| plan.operands(layout(transpose_a.0, m, k), layout(transpose_b.0, k, n)))
-        .map_err(shape_error)?;
+        .and_then(|plan| plan.operands(layout(transpose_a.0, [m, k]), layout(transpose_b.0, [k, n])))
+        .map_err(shape_error)?
+        .activated(if relu { Activation::Relu } else { Activation::None });
     let (a, b, bias) = (a.read::<f32>(&ME)?, b.read::<f32>(&ME)?, bias.read::<f32>(&ME)?);
     let mut out = result.dense()?.write::<f32>(&ME)?;
-    plan.run(&Serial, MatMulInput::new(&a, &b), &mut out).map_err(shape_error)?;
-    for row in out.chunks_exact_mut(n.max(1)) {
-        for (element, bias) in row.iter_mut().zip(bias.iter()) {
-            *element += bias;
-            *element = if relu { ops::relu(*element) } else { *element };
-        }
-    }
-    Ok(())
+    let input = MatMulInput { bias: Some(&bias), ..MatMulInput::new(&a, &b) };
+    plan.run(&Serial, input, &mut out).map_err(shape_error)
 }
 
 /// The tensor as often along each axis as the second one says.
@@ -157,12 +149,8 @@ fn tile_strings(x: Arg<HostTensor>, result: Arg<HostTensor>) -> Done {
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {
-    const UNARY: &[(&str, OfOne)] = &[
-        ("Log", f32::ln),
-        ("Log1p", f32::ln_1p),
-        ("Rsqrt", |x| 1.0 / x.sqrt()),
-        ("Sigmoid", |x| 1.0 / (1.0 + (-x).exp())),
-    ];
+    const UNARY: &[(&str, OfOne)] =
+        &[("Log", f32::ln), ("Log1p", f32::ln_1p), ("Rsqrt", |x| 1.0 / x.sqrt()), ("Sigmoid", ops::sigmoid)];
     const BINARY: &[(&str, OfTwo)] =
         &[("AddV2", ops::add), ("Sub", ops::sub), ("Mul", ops::mul), ("RealDiv", ops::div)];
     for &(name, f) in UNARY {
@@ -177,9 +165,10 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         registry
             .add(
                 format!("tf_sync.{name}.f32"),
-                move |a: Arg<HostTensor>, b: Arg<HostTensor>, result: Arg<HostTensor>| {
-                    binary(&a, &b, &result, f)
-                },
+                move |a: Arg<HostTensor>,
+                      b: Arg<HostTensor>,
+                      result: Arg<HostTensor>,
+                      cx: &ExecutionContext| { binary(&a, &b, &result, f, cx) },
             )
             .side_effecting()
             .doc("The op of this name with broadcasting, into the last tensor.");

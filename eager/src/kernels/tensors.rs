@@ -10,7 +10,9 @@ use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
 };
 
-use crate::{CoreRuntime, Device, DeviceTensor, TensorHandle, tensor_handle::host_tensor};
+use crate::{
+    CoreRuntime, Device, DeviceTensor, TensorHandle, ops::support::room_for, tensor_handle::host_tensor,
+};
 
 static PRINT: Accessor = Accessor::new("corert.print_tensorhandle");
 static TRANSFER: Accessor = Accessor::new("corert.transfer");
@@ -80,8 +82,10 @@ fn string_tensor(
     let values = values.0.aggregate().map_err(|_| malformed())?;
     let strings = values.iter().map(|value| value.ok().and_then(|value| value.string().map(str::to_owned)));
     let mut strings = strings.collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
-    if let [one] = strings.as_slice() {
-        strings = vec![one.clone(); shape.num_elements()?];
+    if let [one] = &mut *strings {
+        let (one, count) = (std::mem::take(one), shape.num_elements()?);
+        strings = room_for(count)?;
+        strings.resize(count, one);
     }
     Ok(on_host(StringHostTensor::new(shape, strings)?, cx))
 }

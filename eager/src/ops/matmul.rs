@@ -23,7 +23,7 @@ pub(super) const MATMUL: [&str; 2] = ["transpose_a", "transpose_b"];
 const BATCHED: [&str; 2] = ["adj_x", "adj_y"];
 
 /// Rows and columns of the last two dimensions.
-fn oriented(shape: &TensorShape, transposed: bool) -> [usize; 2] {
+pub(crate) fn oriented(shape: &TensorShape, transposed: bool) -> [usize; 2] {
     match *shape.dims() {
         [.., rows, columns] if transposed => [columns, rows],
         [.., rows, columns] => [rows, columns],
@@ -31,7 +31,7 @@ fn oriented(shape: &TensorShape, transposed: bool) -> [usize; 2] {
     }
 }
 
-fn layout(transposed: bool, [rows, columns]: [usize; 2]) -> Layout {
+pub(crate) fn layout(transposed: bool, [rows, columns]: [usize; 2]) -> Layout {
     if transposed { Layout::transposed(rows, columns) } else { Layout::row_major(rows, columns) }
 }
 

@@ -16,7 +16,7 @@ mod gather;
 mod image;
 mod images;
 pub(crate) mod layout;
-mod matmul;
+pub(crate) mod matmul;
 mod moves;
 mod order;
 mod pooling;

@@ -1,10 +1,12 @@
 //! What many ops have in common: choice by data type, arguments as plain values, and results computed in runs.
 
+use std::borrow::Cow;
 use std::ops::{Deref, Range};
 
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{
-    AsyncValue, AsyncValueRef, Chain, DType, Diagnostic, ErrorCode, Promise, host_buffer::HostBuffer,
+    AsyncValue, AsyncValueRef, Chain, DType, Diagnostic, ErrorCode, ExecutionContext, Promise,
+    host_buffer::HostBuffer,
 };
 use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{RunFn, Runs, ShapeError};
@@ -105,6 +107,24 @@ impl<T: Element> Operand<T> {
     }
 }
 
+/// A tensor as it is broadcast together with `other` to these extents. Scalar tensors have all their elements where their shape
+/// may be all that the result has of some dimension.
+pub(crate) fn spread<'t>(
+    tensor: &'t HostTensor,
+    other: &HostTensor,
+    dims: &[usize],
+    cx: &ExecutionContext,
+) -> Result<Cow<'t, HostTensor>, Diagnostic> {
+    match tensor {
+        HostTensor::Scalar(scalar)
+            if matches!(other, HostTensor::Scalar(_)) || other.shape().dims() != dims =>
+        {
+            Ok(Cow::Owned(scalar.to_dense(cx.host().allocator())?.into()))
+        }
+        tensor => Ok(Cow::Borrowed(tensor)),
+    }
+}
+
 impl<T: Element> Deref for Operand<T> {
     type Target = [T];
 
@@ -179,7 +199,7 @@ pub(crate) fn check_shape(result: &HostTensor, dims: &[usize]) -> Result<(), Dia
 }
 
 /// An empty list with room for `count` items.
-pub(super) fn room_for<T>(count: usize) -> Result<Vec<T>, Diagnostic> {
+pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, Diagnostic> {
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(|_| {
         Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a list of {count} items"))

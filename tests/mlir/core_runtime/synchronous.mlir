@@ -38,6 +38,25 @@ func @elementwise() attributes {tfrt.sync} {
   tfrt.return
 }
 
+// The shape of a scalar tensor may be all that the result has of some dimension.
+// CHECK-LABEL: --- Running 'scalars'
+func @scalars() attributes {tfrt.sync} {
+  %s = "tfrt_dht_sync.create_from_scalar.f32"() { shape = [2, 3], value = 10.0 : f32 } : () -> !t.tensor
+  %column = "tfrt_dht_sync.create_from_scalar.f32"() { shape = [2, 1], value = 1.0 : f32 } : () -> !t.tensor
+  %row = "tfrt_dht_sync.create_dense_tensor.f32"() { shape = [3], values = [1.0 : f32, 2.0 : f32, 3.0 : f32] } : () -> !t.tensor
+  %r = tfrt_dht_sync.create_uninitialized_tensor.f32.1 [2 : i64, 3 : i64]
+  "tf_sync.Sub.f32"(%s, %row, %r) : (!t.tensor, !t.tensor, !t.tensor) -> ()
+  // CHECK-NEXT: values = [9.000000e+00, 8.000000e+00, 7.000000e+00, 9.000000e+00, 8.000000e+00, 7.000000e+00]
+  tfrt_dht_sync.print_tensor %r
+  "tf_sync.AddV2.f32"(%row, %column, %r) : (!t.tensor, !t.tensor, !t.tensor) -> ()
+  // CHECK-NEXT: values = [2.000000e+00, 3.000000e+00, 4.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]
+  tfrt_dht_sync.print_tensor %r
+  "tf_sync.Mul.f32"(%column, %s, %r) : (!t.tensor, !t.tensor, !t.tensor) -> ()
+  // CHECK-NEXT: values = [1.000000e+01, 1.000000e+01, 1.000000e+01, 1.000000e+01, 1.000000e+01, 1.000000e+01]
+  tfrt_dht_sync.print_tensor %r
+  tfrt.return
+}
+
 // CHECK-LABEL: --- Running 'arrays'
 func @arrays() attributes {tfrt.sync} {
   %a = "tfrt_dht_sync.create_dense_tensor.f32"() { shape = [1, 2], values = [1.0 : f32, 2.0 : f32] } : () -> !t.tensor
