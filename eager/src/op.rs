@@ -27,7 +27,9 @@ pub struct OpInvocation<'a> {
 
 /// An op of some handler: look it up once, call it often. Cheap to clone.
 #[derive(Clone)]
-pub struct CoreRuntimeOp(Arc<Parts<dyn for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync>>);
+pub struct CoreRuntimeOp(Arc<Parts<Call>>);
+
+type Call = dyn for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync;
 
 struct Parts<F: ?Sized> {
     device: Device,

@@ -159,6 +159,8 @@ impl Forms {
 #[derive(Clone)]
 pub struct Op {
     pub(crate) name: Cow<'static, str>,
+    /// Counts the ops of a registry from zero on.
+    pub(crate) number: usize,
     pub(crate) metadata: Option<MetadataFn>,
     pub(crate) cpu: Option<CpuFn>,
     pub(crate) device: Option<(DeviceFn, HostArguments)>,
@@ -170,9 +172,10 @@ pub struct Op {
 }
 
 impl Op {
-    fn new(name: Cow<'static, str>) -> Self {
+    fn new(name: Cow<'static, str>, number: usize) -> Self {
         Self {
             name,
+            number,
             metadata: None,
             cpu: None,
             device: None,
@@ -286,7 +289,7 @@ impl OpRegistry {
     /// Adds an op.
     pub fn add(&mut self, name: impl Into<Cow<'static, str>>) -> OpBuilder<'_> {
         let name = name.into();
-        let op = Op::new(name.clone());
+        let op = Op::new(name.clone(), self.ops.len());
         if self.ops.contains_key(&name) {
             // The first one stays; `check` reports the name, and the builder works on one that is thrown away.
             self.duplicates.push(name);
@@ -303,7 +306,7 @@ impl OpRegistry {
             Some(op) => OpBuilder(op),
             None => {
                 self.missing.push(name.into());
-                OpBuilder(self.spare.insert(Op::new(name.into())))
+                OpBuilder(self.spare.insert(Op::new(name.into(), 0)))
             }
         }
     }

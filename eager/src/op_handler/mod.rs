@@ -6,7 +6,10 @@ mod device;
 mod logging;
 mod null;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use tfrt_host::{Diagnostic, value_type};
 
@@ -16,7 +19,7 @@ pub use device::DeviceOpHandler;
 pub use logging::LoggingOpHandler;
 pub use null::NullOpHandler;
 
-use crate::CoreRuntimeOp;
+use crate::{CoreRuntimeOp, Device, Op, OpInvocation, OpRegistry, dispatch};
 
 /// Runs ops on one kind of device. Handlers form chains: what one does not know it asks its fall-back for.
 pub trait OpHandler: Send + Sync {
@@ -25,6 +28,33 @@ pub trait OpHandler: Send + Sync {
     /// # Errors
     /// NotFound if neither this handler nor its fall-back has such an op.
     fn make_op(&self, name: &str) -> Result<CoreRuntimeOp, Diagnostic>;
+}
+
+/// The ops that a handler runs on its device, each made when it is first asked for.
+struct DeviceOps {
+    device: Device,
+    ops: Arc<OpRegistry>,
+    runs: fn(&Op) -> bool,
+    /// By the ops' numbers.
+    made: Box<[OnceLock<CoreRuntimeOp>]>,
+}
+
+impl DeviceOps {
+    /// Those of `ops` that `runs` says yes to.
+    fn new(device: Device, ops: Arc<OpRegistry>, runs: fn(&Op) -> bool) -> Self {
+        let made = ops.ops().map(|_| OnceLock::new()).collect();
+        Self { device, ops, runs, made }
+    }
+
+    fn get(&self, name: &str) -> Option<CoreRuntimeOp> {
+        let op = self.ops.op(name).filter(|op| (self.runs)(op))?;
+        let make = || {
+            let (op, device) = (op.clone(), self.device.clone());
+            let call = move |invocation: OpInvocation<'_>| dispatch::execute(&op, &device, invocation);
+            CoreRuntimeOp::new(self.device.clone(), call)
+        };
+        Some(self.made[op.number].get_or_init(make).clone())
+    }
 }
 
 /// An op handler as a value of programs.

@@ -8,7 +8,7 @@ use tfrt_kernels::math::run::shape_error;
 use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 
-use super::support::{Computed, Described, Operand, compute, invalid, one};
+use super::support::{Computed, Described, Operand, compute, invalid, one, spread};
 use crate::{CpuCall, MetadataCall};
 
 /// The cost of an elementwise function, in elements of streaming.
@@ -139,14 +139,8 @@ fn combine_loop<A: Element, B: Element, O: Element>(
         f.zip(&mut out.write::<O>(me)?, &a.read::<A>(me)?, &b.read::<B>(me)?);
         return Ok(out.into());
     }
-    // The shape of a scalar tensor may be all that the result has of some dimension.
-    let spread = |tensor: &HostTensor, other: &HostTensor| match tensor {
-        HostTensor::Scalar(scalar) if other.shape() != out.shape() => {
-            scalar.to_dense(call.cx.host().allocator()).map(HostTensor::from)
-        }
-        tensor => Ok(tensor.clone()),
-    };
-    let (left, right) = (spread(left, right)?, spread(right, left)?);
+    let dims = out.shape().dims();
+    let (left, right) = (spread(left, right, dims, call.cx)?, spread(right, left, dims, call.cx)?);
     let ((a, a_dims), (b, b_dims)) = (Operand::<A>::new(&left, me)?, Operand::<B>::new(&right, me)?);
     if a.len() == count && b.len() == count {
         return compute(call, me, out, (count, 1, COST), move |range, out| {
