@@ -356,16 +356,53 @@ fn what_is_missing_is_refused() {
             "the instruction is not",
         ),
         ("tcgen05.fence::before_thread_sync;", "the instruction is not supported"),
+        ("cvt.ftz.f16.f16 %h0, %h1;", "modifier .ftz is for"),
+        ("cvt.rni.ftz.s32.f16 %r0, %h1;", "modifier .ftz is for"),
+        ("vshl.u32.u32.s32.clamp %r0, %r1, -1;", "the amount of a shift is of type .u32"),
+        ("vmad.s32.s32.s32 %r0, -%r1, %r2, -%r3;", "either the product"),
         ("multimem.red.relaxed.gpu.global.add.u32 [%rd0], %r1;", "the instruction is not supported"),
     ] {
         let text = format!(
             ".version 8.4\n.target sm_90a\n.address_size 64\n.entry k() {{\n\
-             .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .f32 %f<4>;\n{instruction}\nret;\n}}\n"
+             .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .b16 %h<4>;\n{instruction}\nret;\n}}\n"
         );
         let errors = Module::parse(&text).unwrap_err().to_string();
         let name = instruction.split([' ', ';']).next().unwrap();
         assert!(errors.starts_with(&format!("6:1: {name}: {reason}")), "{errors}");
     }
+}
+
+/// Every block would be a cluster of its own.
+#[test]
+fn clusters_of_several_blocks_are_refused() {
+    let load = |directive: &str| {
+        let text = format!(
+            ".version 8.4\n.target sm_90\n.address_size 64\n.shared .u32 x;\n.visible .entry k() {directive} {{\n\
+             .reg .b32 %r<3>;\nmapa.shared::cluster.u32 %r1, x, 1; ld.shared::cluster.u32 %r2, [%r1];\nret;\n}}\n"
+        );
+        Module::parse(&text).map_err(|errors| errors.to_string())
+    };
+    for directive in [".reqnctapercluster 2, 1, 1", ".reqnctapercluster 1, 2", ".explicitcluster"] {
+        let errors = load(directive).unwrap_err();
+        assert_eq!(errors, "5:17: k: clusters of several blocks are not supported", "{directive}");
+    }
+    for directive in
+        ["", ".reqnctapercluster 1", ".explicitcluster .reqnctapercluster 1, 1, 1", ".maxclusterrank 8"]
+    {
+        load(directive).unwrap();
+    }
+}
+
+/// Of a vector, a component may be added that the instruction also writes.
+#[test]
+fn atomic_vectors_read_before_they_write() {
+    let module = kernel(
+        "mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000;
+         atom.global.v2.f32.add {%f1, %f2}, [%rd0], {%f2, %f1};
+         st.global.v2.f32 [%rd0+8], {%f1, %f2};",
+    );
+    let words = |values: [f32; 4]| values.map(f32::to_bits);
+    assert_eq!(run::<1>(&module, &words([10.0, 20.0, 0.0, 0.0])), words([12.0, 21.0, 10.0, 20.0]));
 }
 
 /// A range and single words go to shared memory and are waited for at a barrier; a range comes back.

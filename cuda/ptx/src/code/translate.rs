@@ -70,6 +70,10 @@ pub(crate) fn translate(
         errors.add(function.span, too_much(function));
         return Program::default();
     }
+    if function.limits.required_cluster.is_some_and(|size| size != [1; 3]) {
+        let message = format!("{}: clusters of several blocks are not supported", function.name);
+        errors.add(function.span, message);
+    }
     let reached = reachable(module, kernel);
     let mut parameter_bytes = 0;
     let kernel_parameters = place_parameters(&function.signature.parameters, &mut parameter_bytes);

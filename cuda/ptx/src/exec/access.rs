@@ -340,6 +340,9 @@ unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -
 }
 handlers!(store_handlers, store_fast, Shape);
 
+/// Components of a vector at most.
+const COMPONENTS_MAX: usize = 8;
+
 /// The components of a vector access, from `d`.
 fn components(i: &Inst) -> usize {
     (i.d >> 8 & 0xff) as usize
@@ -445,21 +448,23 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let count = components(i);
     // SAFETY: `locate` checked the address; registers are as the translation checked.
     unsafe {
-        // One of the destinations may hold the addresses, so all are looked up first.
-        let mut pointers = [std::ptr::null_mut::<u8>(); LANES];
+        // One of the destinations may hold the addresses, so that all is read first.
+        let mut words = [[WordOf::<O>::default(); COMPONENTS_MAX]; LANES];
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
             let request = request::<Address<O>>(m, i, bytes, AccessKind::Read, lane);
-            match m.locate(&request) {
-                Ok(pointer) => pointers[lane] = pointer,
+            let from = match m.locate(&request) {
+                Ok(pointer) => pointer,
                 Err(trap) => return m.fail(trap),
+            };
+            for (component, word) in words[lane].iter_mut().enumerate().take(count) {
+                *word = WordOf::<O>::load(from.add(component * O::Cell::BYTES as usize));
             }
         }
         for component in 0..count {
             let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
             for lane in lanes(m.mask) {
-                let from = pointers[lane].add(component * O::Cell::BYTES as usize);
-                (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(from));
+                (*to).0[lane] = O::Cell::widen(words[lane][component]);
             }
         }
     }

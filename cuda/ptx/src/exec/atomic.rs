@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use super::access::Region;
 use super::address::{AccessSpace, space_of};
-use super::fault::Trap;
+use super::fault::{FaultKind, Trap};
 use super::instrument::AccessKind;
 use super::lanes::{Value, lanes};
 use super::level::{Handlers, handlers};
@@ -68,6 +68,18 @@ impl Machine<'_> {
             return Ok(view.pointer.wrapping_add(offset as usize));
         }
         self.locate(request)
+    }
+
+    /// The pointer to an access of one lane that is to shared memory, by an address of that space or a generic one.
+    #[inline(always)]
+    pub(crate) fn reach_shared(&mut self, request: &Request) -> Result<*mut u8, Trap> {
+        let generic = request.space != AccessSpace::Shared;
+        if generic && space_of(request.address) != AccessSpace::Shared {
+            let detail = "a generic address that is none of shared memory";
+            return Err(Trap::new(FaultKind::WrongSpace, request.lane, detail).at(request.address));
+        }
+        let base = if generic { AccessSpace::Shared.window() } else { 0 };
+        self.reach(Site { base, ..self.shared }, request)
     }
 }
 

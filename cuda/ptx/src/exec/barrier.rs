@@ -34,17 +34,23 @@ struct Barrier {
     /// Threads that complete it; 0 stands for all.
     expected: u32,
     waiting: Vec<(usize, Split)>,
-    /// Threads whose predicate was true, and whose was false.
+    votes: Votes,
+}
+
+/// Threads whose predicate was true, and whose was false.
+#[derive(Clone, Copy, Default)]
+struct Votes {
     yes: u32,
     no: u32,
-    /// `yes` and `no` of the last phase.
-    result: (u32, u32),
 }
 
 /// The barriers of a block.
 #[derive(Default)]
 pub(crate) struct Barriers {
     all: [Barrier; COUNT + 1],
+    /// By warp and lane, the votes at the reduction that the lane has passed last; empty before the first reduction. A
+    /// barrier itself may be in its next phase before a thread that has passed it goes on.
+    passed: Vec<[Votes; LANES]>,
     /// Lanes, by warp, that arrived at the cluster's barrier, which is not complete.
     cluster: Vec<u32>,
 }
@@ -56,10 +62,17 @@ impl Barriers {
             barrier.arrived = 0;
             barrier.expected = 0;
             barrier.waiting.clear();
-            (barrier.yes, barrier.no) = (0, 0);
+            barrier.votes = Votes::default();
         }
         self.cluster.clear();
         self.cluster.resize(warps, 0);
+    }
+
+    /// Lanes have passed a barrier where threads voted.
+    fn pass(&mut self, warp: usize, mask: u32, votes: Votes) {
+        if let Some(passed) = self.passed.get_mut(warp) {
+            lanes(mask).for_each(|lane| passed[lane] = votes);
+        }
     }
 
     /// The splits that wait, with the barrier's name.
@@ -99,6 +112,9 @@ impl Machine<'_> {
         let whole = self.mask == self.warps[self.warp].live();
         let threads = if expected > 0 && whole { LANES as u32 } else { self.mask.count_ones() };
         let (mask, split) = (self.mask, self.split(0));
+        if matches!(action, Action::Popc | Action::And | Action::Or) && self.barriers.passed.is_empty() {
+            self.barriers.passed = vec![[Votes::default(); LANES]; self.warps.len()];
+        }
         let barrier = &mut self.barriers.all[id as usize];
         if barrier.arrived > 0 && barrier.expected != expected {
             let detail =
@@ -107,8 +123,8 @@ impl Machine<'_> {
         }
         barrier.expected = expected;
         barrier.arrived += threads;
-        barrier.yes += (vote & mask).count_ones();
-        barrier.no += (!vote & mask).count_ones();
+        barrier.votes.yes += (vote & mask).count_ones();
+        barrier.votes.no += (!vote & mask).count_ones();
         let waits = action != Action::Arrive;
         if !self.barrier_is_complete(id as usize) {
             if waits {
@@ -122,7 +138,8 @@ impl Machine<'_> {
         if together {
             self.barriers.all[id as usize].waiting.push((self.warp, split));
         }
-        self.complete_barrier(id as usize);
+        let votes = self.complete_barrier(id as usize);
+        self.barriers.pass(self.warp, mask, votes);
         Ok(if together { Flow::Switch } else { Flow::Next })
     }
 
@@ -132,14 +149,15 @@ impl Machine<'_> {
         barrier.arrived > 0 && barrier.arrived >= expected
     }
 
-    fn complete_barrier(&mut self, id: usize) {
+    /// Lets those go on that wait. Gives the votes.
+    fn complete_barrier(&mut self, id: usize) -> Votes {
         let barrier = &mut self.barriers.all[id];
         barrier.arrived = 0;
         barrier.expected = 0;
-        barrier.result = (barrier.yes, barrier.no);
-        (barrier.yes, barrier.no) = (0, 0);
+        let votes = std::mem::take(&mut barrier.votes);
         let mut waiting = std::mem::take(&mut barrier.waiting);
         for &(warp, split) in &waiting {
+            self.barriers.pass(warp, split.mask, votes);
             self.warps[warp].wake(split);
         }
         waiting.clear();
@@ -150,6 +168,7 @@ impl Machine<'_> {
         if let Some(instruments) = &mut self.instruments {
             instruments.barrier_completed(self.block, id);
         }
+        votes
     }
 
     /// Barriers that waited only for threads that have just exited are complete.
@@ -198,18 +217,18 @@ pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
     }
 }
 
-/// The result of `bar.red` at barrier `a`, to register or predicate `dst`; `imm` is the [`Action`].
+/// The result of the `bar.red` that the lanes have just passed, to register or predicate `dst`; `imm` is the [`Action`].
 pub(crate) unsafe fn barrier_result(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let lane = m.first_lane();
+    let votes = m.barriers.passed.get(m.warp).copied().unwrap_or_default();
+    let of = |holds: fn(&Votes) -> bool| {
+        (0..LANES).fold(0, |mask, lane| mask | u32::from(holds(&votes[lane])) << lane)
+    };
     // SAFETY: registers of these kinds, as the translation checked.
     unsafe {
-        let id = m.read::<u32>(i.a).0[lane] as usize % COUNT;
-        let (yes, no) = m.barriers.all[id].result;
-        let truth = |truth: bool| if truth { u32::MAX } else { 0 };
         match i.imm {
-            action if action == Action::And as u64 => m.write_predicate(i.dst, truth(no == 0)),
-            action if action == Action::Or as u64 => m.write_predicate(i.dst, truth(yes != 0)),
-            _ => m.write(i.dst, &Line::splat(yes)),
+            action if action == Action::And as u64 => m.write_predicate(i.dst, of(|votes| votes.no == 0)),
+            action if action == Action::Or as u64 => m.write_predicate(i.dst, of(|votes| votes.yes != 0)),
+            _ => m.write(i.dst, &Line::from_fn(|lane| votes[lane].yes)),
         }
     }
     Flow::Next

@@ -23,7 +23,7 @@ pub(crate) struct Request {
 }
 
 impl Machine<'_> {
-    /// Checks an access of one lane, and gives the pointer to its bytes.
+    /// Checks an access of one lane, and gives the pointer to its bytes, which is good until the next access is looked up.
     #[cold]
     #[inline(never)]
     pub(crate) fn locate(&mut self, request: &Request) -> Result<*mut u8, Trap> {
@@ -96,7 +96,7 @@ impl Machine<'_> {
         let mut allocation = self.find(address);
         if allocation.is_none() {
             // The program may have allocated meanwhile.
-            self.table = self.launch.memory.snapshot();
+            self.look_again();
             allocation = self.find(address);
         }
         let pointer = allocation.as_ref().and_then(|allocation| allocation.pointer_to(address, bytes));
@@ -113,6 +113,16 @@ impl Machine<'_> {
         Err(Trap::new(FaultKind::WrongSpace, lane, detail)
             .at(address)
             .near(Some(allocation.describe(address))))
+    }
+
+    /// Takes the allocations that there are now for those there were, of which some may have been freed: their storage goes
+    /// with the last table that has them, so that no site may remember it.
+    pub(crate) fn look_again(&mut self) {
+        let now = self.launch.memory.snapshot();
+        if !Arc::ptr_eq(&now, &self.table) {
+            self.sites.fill(Site::EMPTY);
+            self.table = now;
+        }
     }
 
     fn find(&self, address: u64) -> Option<Arc<Allocation>> {

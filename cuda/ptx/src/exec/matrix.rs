@@ -7,7 +7,7 @@ use super::collective;
 use super::instrument::AccessKind;
 use super::lanes::{FULL, LANES, Line};
 use super::locate::Request;
-use super::machine::{Flow, Machine, Site};
+use super::machine::{Flow, Machine};
 use super::raw::Word;
 use super::warpgroup::GroupProduct;
 use crate::arith::matrix::{Fragment, Multiply, Register, load_tile, store_tile, transpose_tile};
@@ -185,9 +185,7 @@ unsafe fn row(
     let space = AccessSpace::from_number((i.d >> 8) as u8);
     // SAFETY: a 64-bit register, as the translation checked.
     let address = unsafe { (*m.line::<u64>(i.a)).0[lane] }.wrapping_add(i.imm);
-    let base = if space == AccessSpace::Shared { 0 } else { AccessSpace::Shared.window() };
-    let view = Site { base, ..m.shared };
-    m.reach(view, &Request { address, bytes: 16, space, kind, lane, site: i.site })
+    m.reach_shared(&Request { address, bytes: 16, space, kind, lane, site: i.site })
 }
 
 /// `ldmatrix`: `a` is the address of a row in each lane, `imm` added to it, the destinations are in the

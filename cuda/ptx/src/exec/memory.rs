@@ -2,8 +2,9 @@
 //!
 //! Addresses are our own: handed out once in the life of the process, spaced so that an overrun never
 //! reaches a neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on a snapshot of
-//! the table, which keeps every allocation alive until the launch ends, so a `free` during a launch is a
-//! mistake of the program and never one of ours.
+//! the table, which keeps every allocation there was when it began alive until it ends; whoever runs a block keeps
+//! those of the last table it looked at, and forgets where others were. So a `free` during a launch is a mistake of
+//! the program and never one of ours.
 //!
 //! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels of
 //! parallel blocks may race on them: every access from a kernel is an atomic or volatile one (see

@@ -130,7 +130,6 @@ pub(crate) unsafe fn free(m: &mut Machine<'_>, i: &Inst) -> Flow {
         }
     }
     // Accesses look the freed memory up again.
-    m.table = m.launch.memory.snapshot();
-    m.sites.fill(super::machine::Site::EMPTY);
+    m.look_again();
     Flow::Next
 }

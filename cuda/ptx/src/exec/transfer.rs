@@ -11,7 +11,7 @@ use super::fault::{FaultKind, Trap};
 use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
-use super::machine::{Flow, Machine, Site};
+use super::machine::{Flow, Machine};
 use super::raw::{self, Word};
 use crate::code::Inst;
 
@@ -28,7 +28,6 @@ pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst) -> Flow {
             let mut buffer = [0u8; 16];
             if count > 0 {
                 let address = from.0[lane].wrapping_add_signed(offset(i.imm >> 32));
-                let view = m.sites[i.site as usize];
                 let (space, kind) = (AccessSpace::Global, AccessKind::Read);
                 // All bytes must be aligned, but only those that are copied need be there.
                 if address & (bytes - 1) != 0 {
@@ -40,7 +39,7 @@ pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst) -> Flow {
                 request.bytes = count / pieces;
                 for piece in 0..pieces {
                     request.address = address + piece * request.bytes;
-                    match m.reach(view, &request) {
+                    match m.reach(m.sites[i.site as usize], &request) {
                         Ok(pointer) => {
                             let at = (piece * request.bytes) as usize;
                             raw::copy_out(pointer, &mut buffer[at..at + request.bytes as usize]);
@@ -137,6 +136,16 @@ impl Word64 {
         Ok(())
     }
 
+    /// Bytes more to wait for; of those that have arrived, the negative number.
+    fn expect(&mut self, bytes: i64) -> Result<(), &'static str> {
+        let sum = self.bytes + bytes;
+        if bytes.abs() > Self::COUNT_MAX || sum.abs() > Self::COUNT_MAX {
+            return Err("the number of bytes is not between -(2^20 - 1) and 2^20 - 1");
+        }
+        self.bytes = sum;
+        Ok(())
+    }
+
     fn complete(&mut self) {
         if self.pending == 0 && self.bytes == 0 && self.expected > 0 {
             self.phase ^= 1;
@@ -163,14 +172,14 @@ impl Word64 {
             Step::CopyArrive => {}
             Step::CopyArriveNoIncrease | Step::Arrive => self.arrive(count)?,
             Step::ArriveDrop | Step::ArriveDropExpectTx => {
-                self.bytes += bytes;
+                self.expect(bytes)?;
                 self.arrive(count)?;
                 self.expected -= count.min(self.expected);
             }
-            Step::ExpectTx => self.bytes += bytes,
-            Step::CompleteTx => self.bytes -= bytes,
+            Step::ExpectTx => self.expect(bytes)?,
+            Step::CompleteTx => self.expect(-bytes)?,
             Step::ArriveExpectTx => {
-                self.bytes += bytes;
+                self.expect(bytes)?;
                 self.arrive(count)?;
             }
         }
@@ -184,8 +193,7 @@ impl Word64 {
 pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let step = Step::from_number(i.d & 0xff);
     let space = AccessSpace::from_number((i.d >> 16) as u8);
-    let base = if space == AccessSpace::Shared { 0 } else { AccessSpace::Shared.window() };
-    // SAFETY: `reach` checks addresses; registers are as the translation checked.
+    // SAFETY: `reach_shared` checks addresses; registers are as the translation checked.
     unsafe {
         let addresses = m.read::<u64>(i.a);
         let numbers = m.read::<u32>(i.b);
@@ -196,8 +204,7 @@ pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
             // A barrier begins with its first count: nobody needs to have written it before.
             let kind = if step == Step::Init { AccessKind::Write } else { AccessKind::Atomic };
             let request = Request { address, bytes: 8, space, kind, lane, site: i.site };
-            let view = Site { base, ..m.shared };
-            let pointer = match m.reach(view, &request) {
+            let pointer = match m.reach_shared(&request) {
                 Ok(pointer) => pointer,
                 Err(trap) => return m.fail(trap),
             };

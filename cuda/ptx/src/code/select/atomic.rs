@@ -110,6 +110,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         return wide(e, i, operation, address, count);
     }
     let Some((handlers, register)) = handlers(operation, ty, address.space) else { return no_type(ty) };
+    let mut components = Vec::with_capacity(count);
     for component in 0..count {
         let part = |operand: &'_ Operand| match operand {
             Operand::Vector(parts) if parts.len() == count && count > 1 => Ok(parts[component].clone()),
@@ -120,11 +121,36 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         let b = e.source(&part(&i.operands[at + 1])?, register)?;
         let c: SlotOffset = if sources == 2 { e.source(&part(&i.operands[at + 2])?, register)? } else { b };
         let dst = if returns { e.target(&part(&i.operands[0])?, register)? } else { e.scratch(register) };
+        components.push((dst, address.slot, [b, c]));
+    }
+    keep_sources(e, register, &mut components);
+    for (dst, a, [b, c]) in components {
         let (d, site) = (address.space as u32, e.site());
-        e.emit(handlers, Fields { dst, a: address.slot, b, c, d, site, imm: address.offset as u64 });
+        e.emit(handlers, Fields { dst, a, b, c, d, site, imm: address.offset as u64 });
         address.offset += i64::from(ty.bytes());
     }
     Ok(())
+}
+
+/// Components of a vector are updated one after the other: copies what one reads and an earlier one writes. A component is
+/// its destination, its address, and its operands of type `ty`.
+fn keep_sources(
+    e: &mut Emitter<'_, '_>,
+    ty: Type,
+    components: &mut [(SlotOffset, SlotOffset, [SlotOffset; 2])],
+) {
+    let mut written = Vec::with_capacity(components.len());
+    for (dst, address, operands) in components {
+        for (slot, ty) in [(address, Type::B64)].into_iter().chain(operands.iter_mut().map(|slot| (slot, ty)))
+        {
+            if written.contains(slot) {
+                let copy = e.temp(ty);
+                e.copy(ty, copy, *slot);
+                *slot = copy;
+            }
+        }
+        written.push(*dst);
+    }
 }
 
 /// `atom.cas.b128`, `atom.exch.b128`.

@@ -420,7 +420,7 @@ fn barrier_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let fields = Fields { a, b, c: predicate.slot, d, imm, ..Fields::default() };
     e.emit_waiting(Handlers::same(barrier::barrier), fields);
     let dst = e.target(dst, ty)?;
-    e.emit(Handlers::same(barrier::barrier_result), Fields { dst, a, imm, ..Fields::default() });
+    e.emit(Handlers::same(barrier::barrier_result), Fields { dst, imm, ..Fields::default() });
     Ok(())
 }
 

@@ -105,6 +105,9 @@ impl Conversion {
     }
 
     fn emit(&self, e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset) -> Checked<()> {
+        if self.flags & FTZ != 0 && self.source != Type::F32 && self.target != Type::F32 {
+            return Err("modifier .ftz is for numbers of type .f32, and there are none".into());
+        }
         let handlers = match (self.source.is_float(), self.target.is_float()) {
             (false, false) => return self.between_integers(e, dst, a),
             (false, true) => self.integer_source()?,
@@ -210,7 +213,7 @@ impl Conversion {
                 to_integer!(self.target, f64, R, |a; aux| <R as Convert>::from_f64(a, rounding_of(aux)))
             }
             Type::F16 => to_integer!(self.target, u16, R, |a; aux| {
-                <R as Convert>::from_f32(F16::to_f32(half::flush::<F16>(a, aux & FTZ != 0)), rounding_of(aux))
+                <R as Convert>::from_f32(F16::to_f32(a), rounding_of(aux))
             }),
             Type::Bf16 => to_integer!(self.target, u16, R, |a; aux| {
                 <R as Convert>::from_f32(Bf16::to_f32(a), rounding_of(aux))
@@ -295,13 +298,14 @@ fn from_single<H: Half>(a: f32, aux: u64) -> u16 {
 
 #[inline(always)]
 fn to_single<H: Half>(a: u16, aux: u64) -> f32 {
-    let a = single::flush(H::to_f32(half::flush::<H>(a, aux & FTZ != 0)), aux & FTZ != 0);
+    // Subnormal numbers of the narrow format that are normal in the wide one stay.
+    let a = single::flush(H::to_f32(a), aux & FTZ != 0);
     if aux & SAT != 0 { single::saturate(a) } else { single::canonical(a) }
 }
 
 #[inline(always)]
 fn between_halves<A: Half, R: Half>(a: u16, aux: u64) -> u16 {
-    let a = A::to_f32(half::flush::<A>(a, aux & FTZ != 0));
+    let a = A::to_f32(a);
     let value = if aux & INTEGRAL != 0 {
         R::from_f32(integral_f32(a, rounding_of(aux)))
     } else {

@@ -116,6 +116,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         types(w)?
     };
     let operation = operation(bare, w)?;
+    if matches!(operation, Video::ShiftLeft { .. } | Video::ShiftRight { .. }) && b_signed {
+        return Err("the amount of a shift is of type .u32".into());
+    }
     let saturate = w.flag("sat");
     if lanes > 1 {
         return simd(e, i, w, (operation, lanes, saturate), [signed, a_signed, b_signed]);
@@ -189,6 +192,9 @@ fn multiply_add(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
     let negate_product = a_negated != b_negated;
     if plus_one && (negate_product || negate_c) {
         return Err(".po does not go with negated operands".into());
+    }
+    if negate_product && negate_c {
+        return Err("either the product or what is added to it can be negated".into());
     }
     let form = MultiplyAdd {
         a: (a_part, a_signed),
