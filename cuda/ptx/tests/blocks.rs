@@ -170,3 +170,64 @@ fn barriers_elsewhere() {
         assert_eq!(fault.kind, FaultKind::WrongSpace, "{fault}");
     }
 }
+
+/// Two arrivals are expected, and one comes: however the program asks, alone, beside threads that wait elsewhere, and with
+/// lanes that go different ways.
+#[test]
+fn a_memory_barrier_nobody_completes() {
+    const ARRIVE: &str = "setp.eq.u32 %p1, %t, 0; @!%p1 bra READY;
+        mbarrier.init.shared.b64 [%r9], 2; mbarrier.arrive.shared.b64 %rd1, [%r9]; READY: bar.sync 0;";
+    for wait in [
+        "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r9], 0; @!%p2 bra WAIT;",
+        "WAIT: mbarrier.test_wait.parity.shared.b64 %p2, [%r9], 0; @%p2 bra DONE; nanosleep.u32 20; bra WAIT; DONE:",
+        "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r9], 0; selp.b32 %r2, 1, 0, %p2; setp.eq.s32 %p3, %r2, 0;
+         @%p3 bra WAIT;",
+        "setp.gt.u32 %p4, %t, 2; @%p4 bra OTHERS;
+         WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r9], 0; @!%p2 bra WAIT;
+         OTHERS: bar.sync 1;",
+    ] {
+        for threads in [1, 8, 64] {
+            let fault = run(&kernel(&format!("mov.u32 %r9, buffer; {ARRIVE} {wait}")), 2, threads, 1);
+            let fault = fault.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::BarrierDeadlock, "{wait}: {fault}");
+            let text = "the memory barrier at shared address 0x0 (1 arrivals and 0 bytes missing), mbarrier.t";
+            assert!(fault.to_string().contains(text), "{wait}: {fault}");
+        }
+    }
+}
+
+/// Loops that ask a barrier in vain for a while: a counter, a clock, memory another block writes, or another warp ends them.
+#[test]
+#[cfg_attr(miri, ignore = "it waits for long")]
+fn a_memory_barrier_that_is_not_waited_for_for_ever() {
+    const ROUNDS: u32 = 60_000;
+    const ASK: &str = "mbarrier.try_wait.parity.shared.b64 %p2, [%r9], 0; @%p2 bra DONE;";
+    for wait in [
+        format!(
+            "mov.u32 %r2, 0; WAIT: {ASK} add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, {ROUNDS}; @%p3 bra WAIT;"
+        ),
+        format!(
+            "mov.u64 %rd1, %clock64; WAIT: {ASK} mov.u64 %rd2, %clock64; sub.u64 %rd2, %rd2, %rd1;
+             setp.lt.u64 %p3, %rd2, 20000000; @%p3 bra WAIT;"
+        ),
+        format!(
+            "setp.eq.u32 %p4, %c, 1; @%p4 st.release.gpu.global.u32 [%rd0], 1; @%p4 bra DONE;
+             WAIT: {ASK} ld.acquire.gpu.global.u32 %r2, [%rd0]; setp.eq.u32 %p3, %r2, 0; @%p3 bra WAIT;"
+        ),
+        format!(
+            "setp.eq.u32 %p4, %t, 32; @!%p4 bra WAIT; mov.u32 %r2, 0;
+             WORK: add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, {ROUNDS}0; @%p3 bra WORK;
+             mbarrier.arrive.shared.b64 %rd1, [%r9]; bra DONE;
+             WAIT: {ASK} bra WAIT;"
+        ),
+    ] {
+        let start = "mov.u32 %r9, buffer; setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [%r9], 1; bar.sync 0;";
+        let module = kernel(&format!("{start} {wait} DONE:"));
+        let memory = Memory::new();
+        let params = Params::new().push(memory.allocate(8).unwrap());
+        let function = module.function("k").unwrap();
+        if let Err(fault) = Launch::new(&function).grid(2).block(33).threads(1).run(&params, &memory) {
+            panic!("{wait}: {fault}");
+        }
+    }
+}

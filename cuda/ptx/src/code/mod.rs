@@ -161,10 +161,18 @@ impl Program {
         })
     }
 
+    fn origin(&self, pc: u32) -> Option<&Origin> {
+        self.origin_of.get(pc as usize).and_then(|&origin| self.origins.get(origin as usize))
+    }
+
+    /// The name of the instruction of the text, with its modifiers.
+    pub(crate) fn name_of(&self, pc: u32) -> &str {
+        self.origin(pc).map_or("", |origin| &origin.name)
+    }
+
     /// Where an instruction comes from.
     pub(crate) fn place(&self, pc: u32) -> Place {
-        let origin = self.origin_of.get(pc as usize).and_then(|&origin| self.origins.get(origin as usize));
-        origin.map_or_else(Place::default, |origin| Place {
+        self.origin(pc).map_or_else(Place::default, |origin| Place {
             instruction: origin.name.to_string(),
             line: origin.line,
             source: origin.source.as_ref().map(|(file, line)| (file.to_string(), *line)),

@@ -2,7 +2,7 @@
 //!
 //! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for others at a
 //! join are let go; when there are none either, those that are left wait for each other, and the launch ends
-//! with a report of who waits where.
+//! with a report of who waits where. `stuck.rs` knows when waiting looks like work.
 
 #![expect(unsafe_code, reason = "runs instructions")]
 
@@ -20,7 +20,7 @@ use super::survey::Layout;
 use super::warp::{NONE, Warp};
 
 /// Backward branches of a turn.
-const TURN: i32 = 4096;
+pub(super) const TURN: i32 = 4096;
 /// How often each warp of a block has its turn before other blocks may, if the program looks as if it waited
 /// for them.
 const ROUNDS: u64 = 64;
@@ -140,17 +140,19 @@ impl<'l> Machine<'l> {
                 return Ok(Progress::Ended);
             }
             if round > ROUNDS && self.polls > polls {
+                self.check_waiting()?;
                 return Ok(Progress::Waits);
             }
             self.check_limits()?;
             if !ran && !self.release_waiting() {
-                return Err(self.deadlock());
+                return Err(self.deadlock(Vec::new()));
             }
         }
         Ok(Progress::Waits)
     }
 
-    fn release_waiting(&mut self) -> bool {
+    /// Lets lanes go on that wait for others of their warp at a join. Gives whether there were any.
+    pub(super) fn release_waiting(&mut self) -> bool {
         let mut released = false;
         for index in 0..self.warps.len() {
             self.select(index);
@@ -207,25 +209,34 @@ impl<'l> Machine<'l> {
     /// As [`Machine::run_split`], reporting each instruction.
     #[cold]
     unsafe fn run_split_instrumented(&mut self) -> Flow {
-        let code = self.launch.code;
         loop {
-            let (pc, warp, mask) = (self.pc, self.warp, self.mask);
-            // SAFETY: as in `run_split`.
-            let instruction = unsafe { code.get_unchecked(pc as usize) };
-            self.pc += 1;
-            self.instructions += 1;
-            // SAFETY: as in `run_split`.
-            let flow = unsafe { (instruction.run)(self, instruction) };
-            let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
-            if let Some(instruments) = &mut self.instruments
-                && let Err(trap) = instruments.instruction(pc, warp, mask, diverged, &self.table)
-            {
-                return self.fail(trap);
-            }
+            // SAFETY: as promised by the caller.
+            let flow = unsafe { self.step() };
             if flow != Flow::Next {
                 return flow;
             }
         }
+    }
+
+    /// Runs one instruction of the current split, and reports it.
+    ///
+    /// # Safety
+    /// As for [`Machine::run_split`].
+    pub(super) unsafe fn step(&mut self) -> Flow {
+        let (pc, warp, mask) = (self.pc, self.warp, self.mask);
+        // SAFETY: as in `run_split`.
+        let instruction = unsafe { self.launch.code.get_unchecked(pc as usize) };
+        self.pc += 1;
+        self.instructions += 1;
+        // SAFETY: as in `run_split`.
+        let flow = unsafe { (instruction.run)(self, instruction) };
+        let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
+        if let Some(instruments) = &mut self.instruments
+            && let Err(trap) = instruments.instruction(pc, warp, mask, diverged, &self.table)
+        {
+            return self.fail(trap);
+        }
+        flow
     }
 
     fn check_limits(&mut self) -> Result<(), Trap> {
@@ -240,9 +251,9 @@ impl<'l> Machine<'l> {
         Ok(())
     }
 
-    fn deadlock(&self) -> Trap {
+    /// The report of a block in which all that is left waits: `lines` say who asks memory barriers.
+    pub(super) fn deadlock(&self, mut lines: Vec<String>) -> Trap {
         let program = self.launch.program;
-        let mut lines = Vec::new();
         for (name, warp, split) in self.barriers.waiting() {
             let place = program.place(split.pc.saturating_sub(1));
             lines.push(format!("{} at {name}, {place}", describe_lanes(warp, split.mask)));

@@ -3,7 +3,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `grid` | launches: their arguments, and blocks spread over threads |
-//! | `block` | the warps of a block in turn; deadlocks |
+//! | `block`, `stuck` | the warps of a block in turn; deadlocks |
 //! | `warp`, `stack` | how lanes part and meet: splits, joins, calls; room on the stack |
 //! | `barrier` | barriers of a block |
 //! | `machine` | what an instruction sees: registers, mask, memory |
@@ -42,6 +42,7 @@ mod printf;
 mod raw;
 pub(crate) mod special;
 pub(crate) mod stack;
+mod stuck;
 mod survey;
 pub(crate) mod system;
 pub(crate) mod transfer;

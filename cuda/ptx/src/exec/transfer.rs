@@ -11,7 +11,7 @@ use super::fault::{FaultKind, Trap};
 use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
-use super::machine::{Flow, Machine};
+use super::machine::{Flow, Handler, Machine};
 use super::raw::{self, Word};
 use crate::code::Inst;
 
@@ -247,6 +247,30 @@ pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
         }
     }
     Flow::Next
+}
+
+/// Whether an instruction asks a memory barrier if a phase is complete.
+pub(crate) fn asks(i: &Inst) -> bool {
+    std::ptr::fn_addr_eq(i.run, barrier_step as Handler)
+        && matches!(
+            Step::from_number(i.d & 0xff),
+            Step::Test | Step::TestParity | Step::Try | Step::TryParity
+        )
+}
+
+/// The barrier that an instruction asks for its first lane, in words.
+pub(crate) fn describe(m: &Machine<'_>, i: &Inst) -> String {
+    // SAFETY: a 64-bit register, as the translation checked.
+    let address = unsafe { m.read::<u64>(i.a) }.0[m.first_lane()].wrapping_add(i.imm);
+    let shared = AccessSpace::from_number((i.d >> 16) as u8) == AccessSpace::Shared;
+    let offset = if shared { address } else { address.wrapping_sub(AccessSpace::Shared.window()) };
+    let mut text = format!("the memory barrier at shared address {offset:#x}");
+    if offset < m.shared.limit(8) && offset.is_multiple_of(8) {
+        // SAFETY: inside shared memory, and aligned.
+        let word = Word64::unpack(unsafe { u64::load(m.shared.pointer.add(offset as usize)) });
+        text += &format!(" ({} arrivals and {} bytes missing)", word.pending, word.bytes);
+    }
+    text
 }
 
 /// `mbarrier.pending_count`: of the state in `a`.
