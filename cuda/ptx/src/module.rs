@@ -280,6 +280,22 @@ impl Function {
         // The bank is read byte by byte in memory order.
         Ok(bank.into_iter().map(u128::to_le).collect())
     }
+
+    /// The same, of bytes that have been laid out.
+    pub(crate) fn packed_bank(&self, bytes: &[u8]) -> Result<Vec<u128>, String> {
+        let end = self.inner.parameters.last().map_or(0, |last| last.offset + last.bytes);
+        if bytes.len() as u64 != end {
+            return Err(format!("{} bytes of parameters where {end} are needed", bytes.len()));
+        }
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 16];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u128::from_ne_bytes(word)
+        };
+        let mut bank: Vec<u128> = bytes.chunks(16).map(word).collect();
+        bank.resize((self.inner.program.param_bytes as usize).div_ceil(16), 0);
+        Ok(bank)
+    }
 }
 
 type Globals = Vec<(String, Global)>;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use tfrt_ptx::{Memory, Module, Params};
+use tfrt_ptx::{FaultKind, Launch, Memory, Module, Params};
 
 const SAXPY: &str = r"
 .version 7.0
@@ -80,5 +80,25 @@ fn an_overrun_names_the_place() {
         "0 bytes past the end",
     ] {
         assert!(fault.contains(part), "{part} in {fault}");
+    }
+}
+
+/// Parameters that are laid out already, and some that are too few or too many.
+#[test]
+fn packed_parameters() {
+    let module = Module::parse(SAXPY).unwrap();
+    let function = module.function("saxpy").unwrap();
+    let memory = Memory::new();
+    let (dx, dy) = (upload(&memory, &[1.0, 2.0, 3.0]), upload(&memory, &[10.0, 20.0, 30.0]));
+    let mut packed = [dx.to_le_bytes(), dy.to_le_bytes()].concat();
+    packed.extend(2.0f32.to_le_bytes());
+    packed.extend(3u32.to_le_bytes());
+    let launch = || Launch::new(&function).block(4);
+    launch().run_packed(&packed, &memory).unwrap();
+    assert_eq!(floats(&memory, dy, 3), [12.0, 24.0, 36.0]);
+    packed.push(0);
+    for bytes in [&packed[..], &packed[..23], &[]] {
+        let fault = launch().run_packed(bytes, &memory).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::InvalidLaunch, "{fault}");
     }
 }

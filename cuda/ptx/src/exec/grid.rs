@@ -195,10 +195,20 @@ impl<'l> Launch<'l> {
 
     /// Runs the kernel and waits for its end.
     pub fn run(self, params: &Params, memory: &Memory) -> Result<Report, Fault> {
+        let bank = self.check().and_then(|()| self.function.param_bank(params));
+        self.run_bank(bank, memory)
+    }
+
+    /// As [`Launch::run`], with parameters that have been laid out: each at its
+    /// [`offset`](crate::Parameter::offset), the last one ending the bytes.
+    pub fn run_packed(self, params: &[u8], memory: &Memory) -> Result<Report, Fault> {
+        let bank = self.check().and_then(|()| self.function.packed_bank(params));
+        self.run_bank(bank, memory)
+    }
+
+    fn run_bank(self, bank: Result<Vec<u128>, String>, memory: &Memory) -> Result<Report, Fault> {
         let program = self.function.program();
-        let invalid = |detail: String| Fault::new(FaultKind::InvalidLaunch, &program.name, detail);
-        self.check().map_err(invalid)?;
-        let bank = self.function.param_bank(params).map_err(invalid)?;
+        let bank = bank.map_err(|detail| Fault::new(FaultKind::InvalidLaunch, &program.name, detail))?;
         self.function.attach(memory);
         let code = program.linked(Level::current(), self.switches.any());
         let launched = Launched {
