@@ -449,7 +449,7 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: `locate` checked the address; registers are as the translation checked.
     unsafe {
         // One of the destinations may hold the addresses, so that all is read first.
-        let mut words = [[WordOf::<O>::default(); COMPONENTS_MAX]; LANES];
+        let mut words = [[WordOf::<O>::default(); LANES]; COMPONENTS_MAX];
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
             let request = request::<Address<O>>(m, i, bytes, AccessKind::Read, lane);
@@ -457,14 +457,14 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
                 Ok(pointer) => pointer,
                 Err(trap) => return m.fail(trap),
             };
-            for (component, word) in words[lane].iter_mut().enumerate().take(count) {
-                *word = WordOf::<O>::load(from.add(component * O::Cell::BYTES as usize));
+            for (component, words) in words.iter_mut().enumerate().take(count) {
+                words[lane] = WordOf::<O>::load(from.add(component * O::Cell::BYTES as usize));
             }
         }
-        for component in 0..count {
+        for (component, words) in words.iter().enumerate().take(count) {
             let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
             for lane in lanes(m.mask) {
-                (*to).0[lane] = O::Cell::widen(words[lane][component]);
+                (*to).0[lane] = O::Cell::widen(words[lane]);
             }
         }
     }
