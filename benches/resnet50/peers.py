@@ -26,9 +26,9 @@ PAUSE_SECONDS = 0.1
 class Program:
     """Our program, which reads numbers of images, writes seconds, and leaves scores in a file."""
 
-    def __init__(self, path, scores):
+    def __init__(self, path, form, scores):
         self.scores = scores
-        self.process = subprocess.Popen([path, scores], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([path, scores, form], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def infer(self, images):
         self.process.stdin.write(f"{len(images)}\n")
@@ -77,7 +77,7 @@ class OnnxRuntime:
 
 
 def compare(batch, rounds, images, runners):
-    """Runs all of them by turns, and prints times, and how ours compares with each of the others."""
+    """Runs all of them by turns, and prints times, and how each form of ours compares with each of the others."""
     times, scores = {name: [] for name in runners}, {}
     for turn in range(rounds + 2):
         for name, runner in runners.items():
@@ -90,23 +90,24 @@ def compare(batch, rounds, images, runners):
     for name in runners:
         print(f"batch {batch}, {name}: best {best[name] * 1e3:.1f} ms, {batch / best[name]:.1f} images/s; "
               f"median {median[name] * 1e3:.1f} ms")
-    for name in list(runners)[1:]:
-        off = np.abs(scores["ours"] - scores[name]).max() / np.abs(scores[name]).max()
-        print(f"batch {batch}: throughput of ours / {name}: best {best[name] / best['ours']:.2f}, "
-              f"median {median[name] / median['ours']:.2f}; scores differ by {off:.1e} of the largest")
+    is_ours = {name: isinstance(runner, Program) for name, runner in runners.items()}
+    for ours, name in ((ours, name) for ours in runners for name in runners if is_ours[ours] and not is_ours[name]):
+        off = np.abs(scores[ours] - scores[name]).max() / np.abs(scores[name]).max()
+        print(f"batch {batch}: throughput of {ours} / {name}: best {best[name] / best[ours]:.2f}, "
+              f"median {median[name] / median[ours]:.2f}; scores differ by {off:.1e} of the largest")
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)
 
 
-def main(ours):
+def main(ours, *forms):
     images = np.ascontiguousarray(resnet50.images(max(ROUNDS), EXTENT, SEED))
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "model.onnx")
         with open(model, "wb") as file:
             file.write(resnet50.model(SEED).SerializeToString())
         runners = {
-            "ours": Program(ours, os.path.join(folder, "ours")),
-            "ONNX Runtime": OnnxRuntime(),
+            f"ours ({form})": Program(ours, form, os.path.join(folder, form)) for form in forms or ("host",)
         }
+        runners["ONNX Runtime"] = OnnxRuntime()
         if tract:
             runners["tract"] = Tract(model)
         for batch, rounds in ROUNDS.items():
@@ -116,4 +117,4 @@ def main(ours):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
