@@ -174,6 +174,7 @@ fn barriers_elsewhere() {
 /// Two arrivals are expected, and one comes: however the program asks, alone, beside threads that wait elsewhere, and with
 /// lanes that go different ways.
 #[test]
+#[cfg_attr(miri, ignore = "it waits for long")]
 fn a_memory_barrier_nobody_completes() {
     const ARRIVE: &str = "setp.eq.u32 %p1, %t, 0; @!%p1 bra READY;
         mbarrier.init.shared.b64 [%r9], 2; mbarrier.arrive.shared.b64 %rd1, [%r9]; READY: bar.sync 0;";
