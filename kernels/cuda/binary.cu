@@ -2,37 +2,62 @@
 //
 // Functions of two elements, of inputs of one shape or broadcast.
 //
-//   FUNCTION_{f32,f16,bf16,i32}(y, a, b, n)     y[i] = FUNCTION(a[i], b[i])
-//   broadcast_{f32,f16,bf16,i32}(y, a, b, n, function, e0..e5, a0..a5, b0..b5)
+//   FUNCTION_{f32,f16,bf16,f64,i32,i64}(y, a, b, n)     y[i] = FUNCTION(a[i], b[i])
+//   broadcast_{f32,f16,bf16,f64,i32,i64}(y, a, b, n, function, e0..e5, a0..a5, b0..b5)
 //       the same for an output of extents e0..e5 (n their product) and inputs of strides a0..a5 and b0..b5
 //       (struct Strided of common.cuh); function is a number (u32)
 //   axpy_{f32,f16}(y, x, n, alpha)              y[i] = y[i] + alpha * x[i]; alpha is f32
 //
 //   number    0    1    2    3    4        5        6                   7
 //   function  add  sub  mul  div  maximum  minimum  squared_difference  pow
+//   number    8          9          10          11          12
+//   function  floor_div  floor_mod  div_no_nan  mul_no_nan  atan2
 //
-// maximum and minimum give NaN if either is NaN. i32 wraps; it divides toward zero and gives zero for a divisor of zero;
-// it has no pow (as a number it gives zero). The broadcast output may be an input only if that is not repeated.
+// maximum and minimum give NaN if either is NaN. floor_div and floor_mod round down, so that the rest has the divisor's
+// sign; div_no_nan and mul_no_nan give zero where b is. Integers wrap; they divide toward zero and give zero for a divisor
+// of zero; of pow and those after it they have none (as a number these give zero). The broadcast output may be an input only if that is not repeated.
 #include "common.cuh"
 
-static __device__ __noinline__ f32 power(f32 a, f32 b) { return powf(a, b); }
+// Kernels unroll what they inline, so functions of more than a few instructions are called.
+template <class A>
+static __device__ __noinline__ A power(A a, A b) { return pow(a, b); }
+template <class A>
+static __device__ __noinline__ A angle(A a, A b) { return atan2(a, b); }
+template <class A>
+static __device__ __noinline__ A rest(A a, A b) {
+    A r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
 
+// Integers as unsigned ones U where they may overflow.
 #define FUNCTION(NAME, FLOAT, INTEGER)                                                                      \
     struct NAME {                                                                                           \
         static __device__ __forceinline__ f32 run(f32 a, f32 b) { return FLOAT; }                           \
-        static __device__ __forceinline__ i32 run(i32 a, i32 b) { return (i32)(INTEGER); }                  \
+        static __device__ __forceinline__ f64 run(f64 a, f64 b) { return FLOAT; }                           \
+        static __device__ __forceinline__ i32 run(i32 a, i32 b) {                                           \
+            using U = u32;                                                                                  \
+            return (i32)(INTEGER);                                                                          \
+        }                                                                                                   \
+        static __device__ __forceinline__ i64 run(i64 a, i64 b) {                                           \
+            using U = u64;                                                                                  \
+            return (i64)(INTEGER);                                                                          \
+        }                                                                                                   \
     };
 
 namespace function {
-// Integers as unsigned ones where they may overflow.
-FUNCTION(add, a + b, (u32)a + (u32)b)
-FUNCTION(sub, a - b, (u32)a - (u32)b)
-FUNCTION(mul, a * b, (u32)a * (u32)b)
-FUNCTION(div, a / b, b == 0 ? 0 : (b == -1 ? 0 - (u32)a : (u32)(a / b)))
+FUNCTION(add, a + b, (U)a + (U)b)
+FUNCTION(sub, a - b, (U)a - (U)b)
+FUNCTION(mul, a * b, (U)a * (U)b)
+FUNCTION(div, a / b, b == 0 ? 0 : (b == -1 ? 0 - (U)a : (U)(a / b)))
 FUNCTION(maximum, ::maximum(a, b), a > b ? a : b)
 FUNCTION(minimum, ::minimum(a, b), a < b ? a : b)
-FUNCTION(squared_difference, (a - b) * (a - b), ((u32)a - (u32)b) * ((u32)a - (u32)b))
-FUNCTION(pow, power(a, b), 0)
+FUNCTION(squared_difference, (a - b) * (a - b), ((U)a - (U)b) * ((U)a - (U)b))
+FUNCTION(pow, power(a, b), U(0))
+FUNCTION(floor_div, floor(a / b), U(0))
+FUNCTION(floor_mod, rest(a, b), U(0))
+FUNCTION(div_no_nan, b == 0 ? 0 : a / b, U(0))
+FUNCTION(mul_no_nan, b == 0 ? 0 : a * b, U(0))
+FUNCTION(atan2, angle(a, b), U(0))
 }  // namespace function
 
 template <class A>
@@ -45,7 +70,12 @@ __device__ __forceinline__ A apply(u32 number, A a, A b) {
         case 4: return function::maximum::run(a, b);
         case 5: return function::minimum::run(a, b);
         case 6: return function::squared_difference::run(a, b);
-        default: return function::pow::run(a, b);
+        case 7: return function::pow::run(a, b);
+        case 8: return function::floor_div::run(a, b);
+        case 9: return function::floor_mod::run(a, b);
+        case 10: return function::div_no_nan::run(a, b);
+        case 11: return function::mul_no_nan::run(a, b);
+        default: return function::atan2::run(a, b);
     }
 }
 
@@ -115,9 +145,16 @@ __device__ __forceinline__ void broadcast(T *y, const T *a, const T *b, count_t 
 FAMILY(f32)
 FAMILY(f16)
 FAMILY(bf16)
+FAMILY(f64)
 FAMILY(i32)
-BINARY(pow, f32)
-BINARY(pow, f16)
-BINARY(pow, bf16)
+FAMILY(i64)
+
+#define OF_FLOATS(NAME) BINARY(NAME, f32) BINARY(NAME, f16) BINARY(NAME, bf16) BINARY(NAME, f64)
+OF_FLOATS(pow)
+OF_FLOATS(floor_div)
+OF_FLOATS(floor_mod)
+OF_FLOATS(div_no_nan)
+OF_FLOATS(mul_no_nan)
+OF_FLOATS(atan2)
 AXPY(f32)
 AXPY(f16)

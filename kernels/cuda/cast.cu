@@ -5,9 +5,10 @@
 //   cast_FROM_TO(y, x, n)            y[i] = x[i] as TO
 //   cast_truncate_FROM_TO(y, x, n)   the same, rounded toward zero: f64 to f32, f32 to f16 and bf16
 //
-// Between f32 and each of f16, bf16, f64, i32, i64, i8, u8, i1; between f16 and bf16; between i32 and i64; from i32 to
-// i1 and back. Rounding is to nearest even; to an integer it is toward zero, out of range gives the nearest the type has,
-// and NaN gives zero. i64 to i32 keeps the low bits. i1 is a byte that is 0 or 1; what is not zero (NaN included) gives 1.
+// Between f32 and each of f16, bf16, f64, i32, i64, i8, u8, i1; between f64 and each of the integers and i1; between i32
+// and each of i64, i8, u8 and i1; between f16 and bf16; between i64 and i1. Rounding is to nearest even; to an integer it is
+// toward zero, out of range gives the nearest the type has, and NaN gives zero. Integers to narrower ones keep the low bits.
+// i1 is a byte that is 0 or 1; what is not zero (NaN included) gives 1.
 // The output may be the input only where both have one size.
 #include "common.cuh"
 
@@ -63,6 +64,27 @@ template <>
 struct Convert<u8, f32> {
     static __device__ __forceinline__ u8 run(f32 x) {
         return static_cast<u8>(min(max(Convert<i32, f32>::run(x), 0), 255));
+    }
+};
+
+template <>
+struct Convert<i32, f64> {
+    static __device__ __forceinline__ i32 run(f64 x) { return x != x ? 0 : __double2int_rz(x); }
+};
+template <>
+struct Convert<i64, f64> {
+    static __device__ __forceinline__ i64 run(f64 x) { return x != x ? 0 : __double2ll_rz(x); }
+};
+template <>
+struct Convert<i8, f64> {
+    static __device__ __forceinline__ i8 run(f64 x) {
+        return static_cast<i8>(min(max(Convert<i32, f64>::run(x), -128), 127));
+    }
+};
+template <>
+struct Convert<u8, f64> {
+    static __device__ __forceinline__ u8 run(f64 x) {
+        return static_cast<u8>(min(max(Convert<i32, f64>::run(x), 0), 255));
     }
 };
 
@@ -123,6 +145,14 @@ CAST_BOTH_WAYS(f32, i1)
 CAST_BOTH_WAYS(f16, bf16)
 CAST_BOTH_WAYS(i32, i64)
 CAST_BOTH_WAYS(i32, i1)
+CAST_BOTH_WAYS(f64, i32)
+CAST_BOTH_WAYS(f64, i64)
+CAST_BOTH_WAYS(f64, i8)
+CAST_BOTH_WAYS(f64, u8)
+CAST_BOTH_WAYS(f64, i1)
+CAST_BOTH_WAYS(i32, i8)
+CAST_BOTH_WAYS(i32, u8)
+CAST_BOTH_WAYS(i64, i1)
 
 #define CAST_TRUNCATE(FROM, TO) \
     KERNEL cast_truncate_##FROM##_##TO(TO *y, const FROM *x, count_t n) { cast<Truncate>(y, x, n); }

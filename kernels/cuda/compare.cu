@@ -2,8 +2,9 @@
 //
 // Comparisons, truth values, and choosing by them. A truth value is a byte that is 0 or 1; every other byte is true.
 //
-//   {equal,not_equal,less,less_equal}_{f32,f16,i32,i64}(y, a, b, n)   y[i] = a[i] ? b[i], bytes; greater and
-//                                                     greater_equal are these with a and b exchanged. NaN is unequal
+//   {equal,not_equal,less,less_equal}_{f32,f16,bf16,f64,i8,u8,i32,i64}(y, a, b, n)   y[i] = a[i] ? b[i], bytes; greater
+//                                                     and greater_equal are these with a and b exchanged. NaN is unequal
+//   {is_nan,is_infinite,is_finite}_{f32,f16,bf16,f64}(y, x, n)        bytes
 //   {and,or}_i1(y, a, b, n)
 //   select_b{8,16,32,64}(y, condition, a, b, n)       y[i] = condition[i] ? a[i] : b[i]
 //   count_equal_{i32,i64}(y, a, b, n)                 *y (u64) = how many a[i] equal b[i]; one block does the work
@@ -23,8 +24,34 @@ __device__ __forceinline__ void compare(u8 *y, const A *a, const A *b, count_t n
 
 COMPARISONS(f32)
 COMPARISONS(f16)
+COMPARISONS(bf16)
+COMPARISONS(f64)
+COMPARISONS(i8)
+COMPARISONS(u8)
 COMPARISONS(i32)
 COMPARISONS(i64)
+
+template <class T, class F>
+__device__ __forceinline__ void classify(u8 *y, const T *x, count_t n, F f) {
+    for (count_t i = global_thread(); i < n; i += global_threads()) y[i] = f(widen<T>(x[i]));
+}
+
+// A difference of infinities is NaN, and so is one with NaN; of anything else with itself it is zero.
+#define CLASSES(T)                                                                                       \
+    KERNEL is_nan_##T(u8 *y, const T *x, count_t n) {                                                    \
+        classify(y, x, n, [](accumulator<T> x) { return x != x; });                                      \
+    }                                                                                                    \
+    KERNEL is_infinite_##T(u8 *y, const T *x, count_t n) {                                               \
+        classify(y, x, n, [](accumulator<T> x) { return x == x && x - x != 0; });                        \
+    }                                                                                                    \
+    KERNEL is_finite_##T(u8 *y, const T *x, count_t n) {                                                 \
+        classify(y, x, n, [](accumulator<T> x) { return x - x == 0; });                                  \
+    }
+
+CLASSES(f32)
+CLASSES(f16)
+CLASSES(bf16)
+CLASSES(f64)
 
 KERNEL and_i1(u8 *y, const u8 *a, const u8 *b, count_t n) {
     map(y, n, [](count_t, u8 a, u8 b) { return (u8)(a != 0 && b != 0); }, a, b);

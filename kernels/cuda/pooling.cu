@@ -3,16 +3,16 @@
 // Maximum and average pooling of NHWC images, and their gradients. `window` stands for the fourteen numbers of struct
 // Window of window.cuh, one parameter each; its dilations are honoured.
 //
-//   max_pool_{f32,f16}(y, positions, x, window)       the greatest under each window, NaN if there is one; `positions`
+//   max_pool_{f32,f16,bf16}(y, positions, x, window)       the greatest under each window, NaN if there is one; `positions`
 //                                                     (u32, or null) says where it stands within its image, as
 //                                                     (y * width + x) * channels + channel: the first of equals, the
 //                                                     first NaN. A window wholly beyond the border has the lowest
 //                                                     value of the type and the position 2^32 - 1
-//   max_pool_gradient_{f32,f16}(dx, dy, positions, window)      each dy goes to where its maximum stood
-//   average_pool_{f32,f16}(y, x, count_padding, window)         the mean; elements beyond the border count as zeros if
+//   max_pool_gradient_{f32,f16,bf16}(dx, dy, positions, window)      each dy goes to where its maximum stood
+//   average_pool_{f32,f16,bf16}(y, x, count_padding, window)         the mean; elements beyond the border count as zeros if
 //                                                               count_padding is not 0, else not at all
-//   average_pool_gradient_{f32,f16}(dx, dy, count_padding, window)
-//   global_average_pool_gradient_{f32,f16}(dx, dy, batch, pixels, channels)   dx = dy / pixels, for each pixel
+//   average_pool_gradient_{f32,f16,bf16}(dx, dy, count_padding, window)
+//   global_average_pool_gradient_{f32,f16,bf16}(dx, dy, batch, pixels, channels)   dx = dy / pixels, for each pixel
 //
 // The gradients gather: each element of dx is the sum over the windows that cover it, in one order. Global average
 // pooling itself is a mean of reduce.cu.
@@ -24,6 +24,8 @@ template <>
 __device__ __forceinline__ f32 lowest<f32>() { return -3.402823466e38f; }
 template <>
 __device__ __forceinline__ f32 lowest<f16>() { return -65504.0f; }
+template <>
+__device__ __forceinline__ f32 lowest<bf16>() { return -3.38953139e38f; }
 
 constexpr u32 NOWHERE = 0xffffffffu;
 
@@ -127,3 +129,4 @@ __device__ __forceinline__ void global_average_pool_gradient(
 
 FAMILY(f32)
 FAMILY(f16)
+FAMILY(bf16)

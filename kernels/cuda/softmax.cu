@@ -3,14 +3,14 @@
 //
 // Softmax over rows, its gradient, and cross-entropy of logits with labels.
 //
-//   softmax_{f32,f16}(y, x, rows, columns)             y = exp(x - max) / sum of exp(x - max), for each row
-//   log_softmax_{f32,f16}(y, x, rows, columns)         its logarithm: x - max - ln(sum)
-//   softmax_gradient_{f32,f16}(dx, y, dy, rows, columns)       y the softmax: dx = y * (dy - sum of y * dy)
-//   log_softmax_gradient_{f32,f16}(dx, y, dy, rows, columns)   y the log-softmax: dx = dy - exp(y) * sum of dy
-//   cross_entropy_{f32,f16}(loss, dx, x, labels, rows, columns, scale)
+//   softmax_{f32,f16,bf16}(y, x, rows, columns)             y = exp(x - max) / sum of exp(x - max), for each row
+//   log_softmax_{f32,f16,bf16}(y, x, rows, columns)         its logarithm: x - max - ln(sum)
+//   softmax_gradient_{f32,f16,bf16}(dx, y, dy, rows, columns)       y the softmax: dx = y * (dy - sum of y * dy)
+//   log_softmax_gradient_{f32,f16,bf16}(dx, y, dy, rows, columns)   y the log-softmax: dx = dy - exp(y) * sum of dy
+//   cross_entropy_{f32,f16,bf16}(loss, dx, x, labels, rows, columns, scale)
 //       loss[r] = sum over c of labels[r, c] * (ln(sum of exp(x)) - x[r, c]);
 //       dx = (softmax(x) * sum of labels - labels) * scale; a label of zero adds nothing to the loss
-//   sparse_cross_entropy_{f32,f16}_{i32,i64}(loss, dx, x, labels, rows, columns, scale)
+//   sparse_cross_entropy_{f32,f16,bf16}_{i32,i64}(loss, dx, x, labels, rows, columns, scale)
 //       the same for one class number a row; a number not in 0..columns gives a row of NaN
 //
 // loss and scale are f32; `dx` or `loss` may be null. Outputs may be inputs. A warp works on a row of up to 1024 columns,
@@ -188,3 +188,4 @@ __device__ __forceinline__ void sparse_cross_entropy(
 
 FAMILY(f32)
 FAMILY(f16)
+FAMILY(bf16)

@@ -1,10 +1,11 @@
 // targets: 75
 //
-// What training needs beyond the gradients of softmax.cu, pooling.cu and reduce.cu: gradients of activations, and steps
-// of optimizers.
+// What training needs beyond the gradients of softmax.cu, pooling.cu and reduce.cu: gradients of functions
+// of one element, and steps of optimizers.
 //
-//   {relu,relu6,sigmoid,tanh}_gradient_{f32,f16}(dx, dy, y, n)   from the activation's result y
-//   {silu,gelu,gelu_tanh}_gradient_{f32,f16}(dx, dy, x, n)       from its argument x
+//   {relu,relu6,sigmoid,tanh,sqrt,rsqrt,reciprocal,elu,selu}_gradient_{f32,f16,bf16,f64}(dx, dy, y, n)
+//                                                   from the function's result y
+//   {softplus,softsign,silu,gelu,gelu_tanh}_gradient_{f32,f16,bf16,f64}(dx, dy, x, n)   from its argument x
 //   sgd_{f32,f16}(w, g, n, rate, decay)             w -= rate * (g + decay * w)
 //   momentum_{f32,f16}(w, v, g, n, rate, momentum, decay, nesterov)
 //       v = momentum * v + g + decay * w;  w -= rate * (nesterov ? g + decay * w + momentum * v : v)
@@ -15,23 +16,39 @@
 // Weights w and states v and m are f32, gradients g of the named type, scalars f32, nesterov u32. dx may be dy.
 #include "activation.cuh"
 
+#define INLINED \
+    template <class A> \
+    static __device__ __forceinline__ A
+#define CALLED \
+    template <class A> \
+    static __device__ __noinline__ A
+
 namespace gradient {
-__device__ __forceinline__ f32 relu(f32 dy, f32 y) { return y > 0.0f ? dy : 0.0f; }
-__device__ __forceinline__ f32 relu6(f32 dy, f32 y) { return y > 0.0f && y < 6.0f ? dy : 0.0f; }
-__device__ __forceinline__ f32 sigmoid(f32 dy, f32 y) { return dy * y * (1.0f - y); }
-__device__ __forceinline__ f32 tanh(f32 dy, f32 y) { return dy * (1.0f - y * y); }
-static __device__ __noinline__ f32 silu(f32 dy, f32 x) {
-    f32 s = ::sigmoid(x);
-    return dy * s * (1.0f + x * (1.0f - s));
+INLINED relu(A dy, A y) { return y > A(0) ? dy : A(0); }
+INLINED relu6(A dy, A y) { return y > A(0) && y < A(6) ? dy : A(0); }
+INLINED sigmoid(A dy, A y) { return dy * y * (A(1) - y); }
+INLINED tanh(A dy, A y) { return dy * (A(1) - y * y); }
+INLINED sqrt(A dy, A y) { return A(0.5) * dy / y; }
+INLINED rsqrt(A dy, A y) { return A(-0.5) * dy * y * y * y; }
+INLINED reciprocal(A dy, A y) { return -dy * y * y; }
+INLINED elu(A dy, A y) { return y < A(0) ? dy * (y + A(1)) : dy; }
+INLINED selu(A dy, A y) {
+    return y < A(0) ? dy * (y + A(1.7580993408473768599402175208123)) : dy * A(1.0507009873554804934193349852946);
 }
-static __device__ __noinline__ f32 gelu(f32 dy, f32 x) {
-    f32 cumulative = 0.5f * (1.0f + erff(x * 0.70710678118654752f));
-    return dy * (cumulative + x * 0.39894228040143268f * expf(-0.5f * x * x));
+CALLED softplus(A dy, A x) { return dy / (exp(-x) + A(1)); }
+INLINED softsign(A dy, A x) { return dy / ((A(1) + fabs(x)) * (A(1) + fabs(x))); }
+CALLED silu(A dy, A x) {
+    A s = A(1) / (A(1) + exp(-x));
+    return dy * s * (A(1) + x * (A(1) - s));
 }
-static __device__ __noinline__ f32 gelu_tanh(f32 dy, f32 x) {
-    f32 t = tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x));
-    f32 inner = 0.79788456080286536f * (1.0f + 3.0f * 0.044715f * x * x);
-    return dy * (0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner);
+CALLED gelu(A dy, A x) {
+    A cumulative = A(0.5) * (A(1) + erf(x * A(0.70710678118654752440)));
+    return dy * (cumulative + x * A(0.39894228040143267794) * exp(A(-0.5) * x * x));
+}
+CALLED gelu_tanh(A dy, A x) {
+    A t = ::tanh(A(0.79788456080286535588) * (x + A(0.044715) * x * x * x));
+    A inner = A(0.79788456080286535588) * (A(1) + A(3.0 * 0.044715) * x * x);
+    return dy * (A(0.5) * (A(1) + t) + A(0.5) * x * (A(1) - t * t) * inner);
 }
 }  // namespace gradient
 
@@ -39,15 +56,15 @@ static __device__ __noinline__ f32 gelu_tanh(f32 dy, f32 x) {
     KERNEL NAME##_gradient_##T(T *dx, const T *dy, const T *y, count_t n) {                                    \
         map(dx, n, [](count_t, T dy, T y) { return narrow<T>(gradient::NAME(widen<T>(dy), widen<T>(y))); }, dy, y); \
     }
-#define GRADIENTS(NAME) GRADIENT(NAME, f32) GRADIENT(NAME, f16)
+#define GRADIENTS(T)                                                                                           \
+    GRADIENT(relu, T) GRADIENT(relu6, T) GRADIENT(sigmoid, T) GRADIENT(tanh, T) GRADIENT(sqrt, T)              \
+    GRADIENT(rsqrt, T) GRADIENT(reciprocal, T) GRADIENT(elu, T) GRADIENT(selu, T) GRADIENT(softplus, T)        \
+    GRADIENT(softsign, T) GRADIENT(silu, T) GRADIENT(gelu, T) GRADIENT(gelu_tanh, T)
 
-GRADIENTS(relu)
-GRADIENTS(relu6)
-GRADIENTS(sigmoid)
-GRADIENTS(tanh)
-GRADIENTS(silu)
-GRADIENTS(gelu)
-GRADIENTS(gelu_tanh)
+GRADIENTS(f32)
+GRADIENTS(f16)
+GRADIENTS(bf16)
+GRADIENTS(f64)
 
 // step(i) for each element: states are updated in place, one element a thread.
 template <class F>

@@ -54,10 +54,32 @@ named! {
         Sin = "sin",
         /// cos x.
         Cos = "cos",
+        /// tan x.
+        Tan = "tan",
+        /// The angle whose sine is x.
+        Asin = "asin",
+        /// The angle whose cosine is x.
+        Acos = "acos",
+        /// The angle whose tangent is x.
+        Atan = "atan",
+        /// sinh x.
+        Sinh = "sinh",
+        /// cosh x.
+        Cosh = "cosh",
         /// tanh x.
         Tanh = "tanh",
+        /// The inverse of sinh.
+        Asinh = "asinh",
+        /// The inverse of cosh.
+        Acosh = "acosh",
+        /// The inverse of tanh.
+        Atanh = "atanh",
         /// The error function.
         Erf = "erf",
+        /// One less the error function.
+        Erfc = "erfc",
+        /// ln |Γ(x)|.
+        Lgamma = "lgamma",
         /// Down to an integer.
         Floor = "floor",
         /// Up to an integer.
@@ -74,6 +96,12 @@ named! {
         Silu = "silu",
         /// ln (1 + eˣ).
         Softplus = "softplus",
+        /// x / (1 + |x|).
+        Softsign = "softsign",
+        /// x, or eˣ − 1 below zero.
+        Elu = "elu",
+        /// ELU scaled so that networks normalize themselves (Klambauer et al. 2017).
+        Selu = "selu",
         /// x · Φ(x).
         Gelu = "gelu",
         /// Its approximation by tanh.
@@ -98,8 +126,18 @@ named! {
         Minimum = "minimum",
         /// (a − b)².
         SquaredDifference = "squared_difference",
-        /// aᵇ; not of integers.
+        /// aᵇ; not of integers, like those that follow.
         Pow = "pow",
+        /// ⌊a / b⌋.
+        FloorDiv = "floor_div",
+        /// What is left of a after that, of b's sign.
+        FloorMod = "floor_mod",
+        /// a / b, zero where b is.
+        DivNoNan = "div_no_nan",
+        /// a · b, zero where b is.
+        MulNoNan = "mul_no_nan",
+        /// The angle of the point (b, a).
+        Atan2 = "atan2",
     }
 }
 
@@ -114,6 +152,18 @@ named! {
         Less = "less",
         /// a ≤ b.
         LessEqual = "less_equal",
+    }
+}
+
+named! {
+    /// What a floating-point number may be; the result is a byte.
+    Class {
+        /// Not a number.
+        Nan = "is_nan",
+        /// An infinity.
+        Infinite = "is_infinite",
+        /// Neither.
+        Finite = "is_finite",
     }
 }
 
@@ -140,8 +190,9 @@ pub enum Activation {
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
-const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::I32];
 const HALVES_TOO: &[DType] = &[DType::F32, DType::F16, DType::BF16];
+const ALL_FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
+const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 /// The most axes a broadcast has after neighbouring ones are merged.
 pub(super) const RANK_MAX: usize = 6;
@@ -258,11 +309,84 @@ impl DeviceKernels {
         x: &DeviceBuffer,
         n: u64,
     ) -> Result<()> {
-        let integers = matches!(function, Unary::Neg | Unary::Abs | Unary::Square);
-        let types = if integers { &[DType::F32, DType::F16, DType::I32][..] } else { FLOATS };
+        let of_integers = matches!(
+            function,
+            Unary::Neg | Unary::Abs | Unary::Sign | Unary::Square | Unary::Relu | Unary::Relu6
+        );
+        let types = if of_integers { NUMBERS } else { ALL_FLOATS };
         let name = typed(function.name(), dtype, types)?;
         let arguments = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into()];
         self.launch(stream, &name, n, &arguments)
+    }
+
+    /// `y = x`, or `alpha · x` where that is below zero; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn leaky_relu(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        n: u64,
+        alpha: f64,
+    ) -> Result<()> {
+        let name = typed("leaky_relu", dtype, ALL_FLOATS)?;
+        let alpha = if dtype == DType::F64 { Argument::from(alpha) } else { (alpha as f32).into() };
+        let arguments =
+            [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into(), alpha];
+        self.launch(stream, &name, n, &arguments)
+    }
+
+    /// Whether each element is of a class; `y` is bytes.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn classify(
+        &self,
+        stream: &Stream,
+        class: Class,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        n: u64,
+    ) -> Result<()> {
+        let name = typed(class.name(), dtype, ALL_FLOATS)?;
+        let arguments =
+            [output(y, n, DType::I1, "the result")?, input(x, n, dtype, "the operand")?, n.into()];
+        self.launch(stream, &name, n, &arguments)
+    }
+
+    /// Truth values, the opposite of each; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn not(&self, stream: &Stream, y: &DeviceBuffer, x: &DeviceBuffer, n: u64) -> Result<()> {
+        let arguments =
+            [output(y, n, DType::I1, "the result")?, input(x, n, DType::I1, "the operand")?, n.into()];
+        self.launch(stream, "not_i1", n, &arguments)
+    }
+
+    /// Truth values: whether both are true, or whether `either` is. `y` may be an operand.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn both_or_either(
+        &self,
+        stream: &Stream,
+        either: bool,
+        y: &DeviceBuffer,
+        [a, b]: [&DeviceBuffer; 2],
+        n: u64,
+    ) -> Result<()> {
+        let arguments = [
+            output(y, n, DType::I1, "the result")?,
+            input(a, n, DType::I1, "the first operand")?,
+            input(b, n, DType::I1, "the second operand")?,
+            n.into(),
+        ];
+        self.launch(stream, if either { "or_i1" } else { "and_i1" }, n, &arguments)
     }
 
     /// `y = function(a, b)`, with inputs repeated where the shape says so.
@@ -280,7 +404,7 @@ impl DeviceKernels {
         b: &DeviceBuffer,
         shape: &Broadcast,
     ) -> Result<()> {
-        let types = if function == Binary::Pow { HALVES_TOO } else { NUMBERS };
+        let types = if (function as u32) < Binary::Pow as u32 { NUMBERS } else { ALL_FLOATS };
         let n = shape.elements;
         let mut arguments = vec![
             output(y, n, dtype, "the result")?,
@@ -339,7 +463,7 @@ impl DeviceKernels {
         self.launch(stream, &name, n, &arguments)
     }
 
-    /// `y = a ? b` for elements of f32, f16, i32 or i64; `y` is bytes.
+    /// `y = a ? b`; `y` is bytes. Truth values are compared as bytes.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -354,7 +478,8 @@ impl DeviceKernels {
         b: &DeviceBuffer,
         n: u64,
     ) -> Result<()> {
-        let types = [DType::F32, DType::F16, DType::I32, DType::I64];
+        let dtype = if dtype == DType::I1 { DType::UI8 } else { dtype };
+        let types = [NUMBERS, &[DType::I8, DType::UI8]].concat();
         let arguments = [
             output(y, n, DType::I1, "the result")?,
             input(a, n, dtype, "the first operand")?,

@@ -10,8 +10,11 @@
 mod elementwise;
 mod kernels;
 mod layout;
+mod moves;
+mod optimizer;
 mod reduce;
 mod rows;
+mod scan;
 mod sources;
 mod training;
 mod window;
@@ -24,11 +27,14 @@ use tfrt_cuda::front::{Argument, Context, DeviceBuffer, Function, Module, Stream
 use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 
-pub use elementwise::{Activation, Affine, Binary, Broadcast, Comparison, Unary};
+pub use elementwise::{Activation, Affine, Binary, Broadcast, Class, Comparison, Unary};
 pub use kernels::register;
 pub use layout::{Padded, Permutation};
+pub use moves::{Gather, Move, OneHot};
+pub use optimizer::{AdamBuffers, AdamNumbers};
 pub use reduce::{Reduction, ReductionShape};
 pub use rows::{CrossEntropyBuffers, LabelType, Rows};
+pub use scan::{Line, Scan};
 pub use sources::{SOURCES, Source, source_of};
 pub use training::{Adam, Gradient, Momentum};
 pub use window::{PoolingWindow, WindowPosition};

@@ -1,4 +1,4 @@
-//! Sums, means, maxima and minima over axes.
+//! Sums, products, means, maxima and minima over axes.
 
 use tfrt_cuda::error::{DeviceError, Result};
 use tfrt_cuda::front::{DeviceBuffer, Stream};
@@ -12,6 +12,8 @@ named! {
     Reduction {
         /// Their sum.
         Sum = "reduce_sum",
+        /// Their product; of nothing, 1.
+        Product = "reduce_product",
         /// Their mean.
         Mean = "reduce_mean",
         /// The greatest; NaN if there is one.
@@ -34,7 +36,15 @@ pub struct ReductionShape {
 
 /// Elements of an output that one warp or block still reduces alone.
 const EXTENT_ALONE_MAX: u64 = 8192;
-const TYPES: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::I32];
+const TYPES: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
+
+/// What parts of a reduction are kept in.
+fn accumulator(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 | DType::I32 | DType::I64 => dtype,
+        _ => DType::F32,
+    }
+}
 
 impl ReductionShape {
     /// The shape for reducing these axes, which must be neighbours.
@@ -90,11 +100,13 @@ impl DeviceKernels {
     pub fn reduction_scratch(&self, shape: &ReductionShape) -> Result<u64> {
         match self.reduction_parts(shape)? {
             1 => Ok(0),
-            parts => product(&[parts, shape.outputs()?, 4]),
+            // As many bytes as the widest type takes.
+            parts => product(&[parts, shape.outputs()?, 8]),
         }
     }
 
-    /// `y` (outer × inner) combines the elements of `x` (outer × extent × inner). Sums of halves are f32 inside.
+    /// `y` (outer × inner) combines the elements of `x` (outer × extent × inner). Sums of halves are f32 inside. Truth values
+    /// have extremes alone: the greatest says whether any is true, the least whether all are.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -111,7 +123,12 @@ impl DeviceKernels {
     ) -> Result<()> {
         let ReductionShape { outer, extent, inner } = shape;
         let outputs = shape.outputs()?;
-        let whole = typed(reduction.name(), dtype, TYPES)?;
+        let is_extreme = matches!(reduction, Reduction::Maximum | Reduction::Minimum);
+        let (dtype, types) = match dtype {
+            DType::I1 if is_extreme => (DType::UI8, &[DType::UI8][..]),
+            other => (other, TYPES),
+        };
+        let whole = typed(reduction.name(), dtype, types)?;
         let y = output(y, outputs, dtype, "the result")?;
         let x = input(x, product(&[outer, extent, inner])?, dtype, "the operand")?;
         let parts = self.reduction_parts(&shape)?;
@@ -121,18 +138,18 @@ impl DeviceKernels {
         }
         let scratch =
             scratch.ok_or_else(|| DeviceError::invalid_value("this reduction needs scratch memory"))?;
-        let accumulator = if dtype == DType::I32 { DType::I32 } else { DType::F32 };
+        let accumulator = accumulator(dtype);
         let partials = product(&[parts, outputs])?;
         // A mean finishes the parts of a sum.
         let first = if reduction == Reduction::Mean { Reduction::Sum } else { reduction };
         let partial = output(scratch, partials, accumulator, "the scratch memory")?;
         let arguments = [partial, x, outer.into(), extent.into(), inner.into(), parts.into()];
-        let name = typed(&format!("{}_parts", first.name()), dtype, TYPES)?;
+        let name = typed(&format!("{}_parts", first.name()), dtype, types)?;
         let rows = u32::try_from(parts).unwrap_or(u32::MAX);
         self.launch_blocks(stream, &name, shape.blocks()?, rows, &arguments)?;
         let partial = input(scratch, partials, accumulator, "the scratch memory")?;
         let arguments = [y, partial, outputs.into(), parts.into(), extent.into()];
-        let name = typed(&format!("{}_finish", reduction.name()), dtype, TYPES)?;
+        let name = typed(&format!("{}_finish", reduction.name()), dtype, types)?;
         self.launch(stream, &name, outputs, &arguments)
     }
 

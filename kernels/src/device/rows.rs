@@ -50,7 +50,7 @@ pub struct CrossEntropyBuffers<'a> {
     pub labels: &'a DeviceBuffer,
 }
 
-const FLOATS: &[DType] = &[DType::F32, DType::F16];
+const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16];
 
 impl DeviceKernels {
     /// `y = softmax(x)`, or its logarithm, of each row; `y` may be `x`.

@@ -31,12 +31,17 @@ sources!(
     "copy",
     "fill",
     "im2col",
+    "move",
+    "optimizer",
     "pooling",
     "reduce",
+    "reduce_wide",
+    "scan",
     "softmax",
     "training",
     "transpose",
     "unary",
+    "unary_f64",
 );
 
 /// The full name of a kernel, and the module that has it.

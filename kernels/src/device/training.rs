@@ -8,7 +8,7 @@ use super::elementwise::named;
 use super::{DeviceKernels, in_out, input, output, typed};
 
 named! {
-    /// The gradient of an activation.
+    /// The gradient of a function of one element.
     Gradient {
         /// From the result.
         Relu = "relu_gradient",
@@ -18,6 +18,20 @@ named! {
         Sigmoid = "sigmoid_gradient",
         /// From the result.
         Tanh = "tanh_gradient",
+        /// From the result.
+        Sqrt = "sqrt_gradient",
+        /// From the result.
+        Rsqrt = "rsqrt_gradient",
+        /// From the result.
+        Reciprocal = "reciprocal_gradient",
+        /// From the result.
+        Elu = "elu_gradient",
+        /// From the result.
+        Selu = "selu_gradient",
+        /// From the argument.
+        Softplus = "softplus_gradient",
+        /// From the argument.
+        Softsign = "softsign_gradient",
         /// From the argument.
         Silu = "silu_gradient",
         /// From the argument.
@@ -58,6 +72,7 @@ pub struct Adam {
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
+const ALL_FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 
 impl DeviceKernels {
     /// `dx` from `dy` and the activation's result or argument; `dx` may be `dy`.
@@ -79,7 +94,7 @@ impl DeviceKernels {
             input(value, n, dtype, "the activation's result or argument")?,
             n.into(),
         ];
-        self.launch(stream, &typed(gradient.name(), dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, &typed(gradient.name(), dtype, ALL_FLOATS)?, n, &arguments)
     }
 
     /// `w -= rate · (g + decay · w)`. Weights are f32, gradients of type `dtype`.

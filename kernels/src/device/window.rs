@@ -37,6 +37,7 @@ pub struct PoolingWindow {
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
+const POOLED: &[DType] = &[DType::F32, DType::F16, DType::BF16];
 
 impl PoolingWindow {
     fn check(&self) -> Result<()> {
@@ -99,7 +100,7 @@ impl DeviceKernels {
             input(x, window.inputs()?, dtype, "the images")?,
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("max_pool", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, &typed("max_pool", dtype, POOLED)?, n, &arguments)
     }
 
     /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
@@ -123,7 +124,7 @@ impl DeviceKernels {
             input(positions, window.outputs()?, DType::UI32, "the positions")?,
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("max_pool_gradient", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, &typed("max_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
     /// The mean of the elements under each window; those beyond the border count as zeros if `count_padding`.
@@ -147,7 +148,7 @@ impl DeviceKernels {
             u32::from(count_padding).into(),
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("average_pool", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, &typed("average_pool", dtype, POOLED)?, n, &arguments)
     }
 
     /// The gradient of [`DeviceKernels::average_pool`].
@@ -171,7 +172,7 @@ impl DeviceKernels {
             u32::from(count_padding).into(),
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("average_pool_gradient", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, &typed("average_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
     /// The gradient of the mean over all pixels of an image.
@@ -194,7 +195,7 @@ impl DeviceKernels {
             pixels.into(),
             channels.into(),
         ];
-        self.launch(stream, &typed("global_average_pool_gradient", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, &typed("global_average_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
     /// The patch under each window as a row of `y`.

@@ -7,8 +7,10 @@
 
 mod elementwise;
 mod layout;
+mod moves;
 mod reduce;
 mod rows;
+mod scan;
 mod training;
 mod window;
 

@@ -29,6 +29,7 @@ fn reduce(reduction: Reduction, x: &[f32], shape: ReductionShape) -> Vec<f32> {
         let mut all = at(j / inner, j % inner);
         let result = match reduction {
             Reduction::Sum => all.sum::<f64>(),
+            Reduction::Product => all.product::<f64>(),
             Reduction::Mean => all.sum::<f64>() / extent as f64,
             Reduction::Maximum => all.fold(f64::NEG_INFINITY, f64::max),
             Reduction::Minimum => all.by_ref().fold(f64::INFINITY, f64::min),
