@@ -7,7 +7,7 @@ use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatis
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::images::{compute_images, to_nhwc};
-use super::support::{Computed, Described, compute, float_attr, invalid, unsupported, with_type};
+use super::support::{Computed, Described, compute, float_attr, invalid, product, unsupported, with_type};
 use super::window::Layout;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
@@ -77,7 +77,7 @@ fn normalize<T: Element + Float>(call: &CpuCall<'_>, x: &DenseHostTensor, channe
     let (out, layout) = (call.allocate_unset(0)?, Layout::of(call.attrs)?);
     let [_, height, width, depth] = layout.images(x.shape(), "input")?;
     // What lies together: the channels of a pixel, or the pixels of a channel.
-    let unit = if layout == Layout::Nhwc { depth } else { height * width };
+    let unit = if layout == Layout::Nhwc { depth } else { product(&[height, width]) };
     let (count, x) = (x.num_elements() / unit.max(1), x.read_owned::<T>(&ME)?);
     compute(call, &ME, out, (count, unit, unit), move |units, out: &mut [T]| {
         let [means, factors, addends] = &channels;
@@ -105,15 +105,24 @@ fn statistics<T: Element + Float>(
     depth: usize,
 ) -> Result<[Vec<f32>; 2], Diagnostic> {
     let x = to_nhwc::<T>(call, Layout::of(call.attrs)?, x)?;
-    let x: Vec<f32> = x.read::<T>(&ME)?.iter().map(|x| x.to_f64() as f32).collect();
+    let x = x.read::<T>(&ME)?;
+    let widened: Vec<f32>;
+    // What is of f32 already is not copied.
+    let x = match bytemuck::checked::try_cast_slice::<T, f32>(&x) {
+        Ok(same) if T::DTYPE == DType::F32 => same,
+        _ => {
+            widened = x.iter().map(|x| x.to_f64() as f32).collect();
+            &widened
+        }
+    };
     let (mut mean, mut variance) = (vec![0.0; depth], vec![0.0; depth]);
-    if x.is_empty() {
+    if depth == 0 {
         return Ok([mean, variance]);
     }
     let plan = ColumnStatistics::<f32>::new(x.len() / depth, depth).map_err(shape_error)?;
     let mut partials = vec![0.0; plan.partials_len()];
-    plan.run(&OnQueue(call.cx), &x, &mut partials).map_err(shape_error)?;
-    plan.finish(&x, &partials, &mut mean, &mut variance).map_err(shape_error)?;
+    plan.run(&OnQueue(call.cx), x, &mut partials).map_err(shape_error)?;
+    plan.finish(x, &partials, &mut mean, &mut variance).map_err(shape_error)?;
     Ok([mean, variance])
 }
 

@@ -84,11 +84,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("Identity IdentityN StopGradient PreventGradient Snapshot Reshape ExpandDims Rank", ANY, ""),
     ("Shape Size", ANY, "out_type: type = i32"),
     ("Squeeze", ANY, "squeeze_dims: [int] = [], axis: [int] = []"),
-    (
-        "Conv2D DepthwiseConv2dNative Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput",
-        CONVOLVED,
-        WINDOW,
-    ),
+    ("Conv2D DepthwiseConv2dNative", CONVOLVED, WINDOW),
     (
         "Conv2DBackpropInput Conv2DBackpropFilter DepthwiseConv2dNativeBackpropInput \
          DepthwiseConv2dNativeBackpropFilter",

@@ -246,16 +246,25 @@ pub(crate) fn integers(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64;
 
 /// The one element of a tensor of integers.
 pub(super) fn integer(tensor: &HostTensor, what: &str) -> Result<i64, Diagnostic> {
-    match *integers(tensor, what)? {
-        [value] => Ok(value),
-        _ => Err(invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()))),
+    let scalar = || invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()));
+    if tensor.shape().num_elements()? != 1 {
+        return Err(scalar());
     }
+    integers(tensor, what)?.first().copied().ok_or_else(scalar)
 }
 
 fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {
     match tensor {
         HostTensor::Scalar(scalar) => {
-            Ok(SmallVec::from_elem(scalar.value::<T>()?, scalar.shape().num_elements()?))
+            // The shape of a tensor of one value may be of any size.
+            let count = scalar.shape().num_elements()?;
+            let mut values = SmallVec::new();
+            values.try_reserve(count).map_err(|_| {
+                let message = format!("Cannot allocate a list of {count} items");
+                Diagnostic::new(ErrorCode::OutOfMemory, message)
+            })?;
+            values.resize(count, scalar.value::<T>()?);
+            Ok(values)
         }
         tensor => Ok(SmallVec::from_slice(&tensor.dense()?.read::<T>(&VALUES)?)),
     }
@@ -263,10 +272,11 @@ fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnosti
 
 /// The one element of a tensor.
 pub(super) fn value<T: Element>(tensor: &HostTensor, what: &str) -> Result<T, Diagnostic> {
-    match *values::<T>(tensor)? {
-        [value] => Ok(value),
-        _ => Err(invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()))),
+    let scalar = || invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()));
+    if tensor.shape().num_elements()? != 1 {
+        return Err(scalar());
     }
+    values::<T>(tensor)?.first().copied().ok_or_else(scalar)
 }
 
 /// An axis counted from the front; a negative one counts from the back of `rank` dimensions.
