@@ -4,7 +4,8 @@
 //! A file's whole output may be fixed instead: `// RUN: tool %s | golden %s` compares with the file's `// OUT:` lines.
 //! `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the tools print now.
 //!
-//! Every kernel of the runtime must be in one of these programs or of the models': `every_kernel_has_a_golden_case`.
+//! Every kernel of the runtime and every op must be in one of these programs or of the models':
+//! `every_kernel_and_op_has_a_golden_case`.
 //!
 //! Called by the name of one of the tools, or of the device bench, this program is that tool: a GPU machine is sent the
 //! runtime once (see `ci/gpu/bundle`).
@@ -61,7 +62,7 @@ fn run_tests() -> ExitCode {
     let models = find(Path::new(MODELS), &mut programs);
     let mut trials = vec![
         Trial::test("filecheck", || Ok(filecheck::self_test()?)),
-        Trial::test("every_kernel_has_a_golden_case", move || {
+        Trial::test("every_kernel_and_op_has_a_golden_case", move || {
             models?;
             Ok(coverage::check(&programs)?)
         }),

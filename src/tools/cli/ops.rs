@@ -26,6 +26,7 @@ fn reference(registry: &OpRegistry) -> String {
     );
     for op in ops {
         let types: Vec<_> = op.types().iter().map(|&dtype| type_name(dtype)).collect();
+        let types = if types.is_empty() { String::new() } else { format!("`{}`", types.join(" ")) };
         let attributes = match op.attributes() {
             "" => String::new(),
             attributes => format!("`{attributes}`"),
@@ -37,7 +38,7 @@ fn reference(registry: &OpRegistry) -> String {
         };
         let remark = if op.is_side_effecting() { " *(in the order of chains)*" } else { "" };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| `{}` | {attributes} | {} | {places}{remark} |", op.name(), types.join(" "));
+        let _ = writeln!(text, "| `{}` | {attributes} | {types} | {places}{remark} |", op.name());
     }
     text
 }
@@ -59,7 +60,7 @@ mod tests {
         let mut registry = OpRegistry::new();
         tfrt_eager::ops::register(&mut registry);
         let text = reference(&registry);
-        let row = "| `tf.LogicalAnd` |  | i1 | host |";
+        let row = "| `tf.LogicalAnd` |  | `i1` | host, devices |";
         assert!(text.contains(row), "{text}");
         assert!(text.contains("| `tf.MatMul` | `transpose_a: bool = false, transpose_b: bool = false` |"));
         assert!(!text.contains("tfrt_test"));
