@@ -26,9 +26,9 @@ static CONVERT: Accessor = Accessor::new("conversion to a dense tensor");
 type Metadata = SmallVec<[TensorMetadata; 2]>;
 
 /// Whether an op on this device takes an argument from host memory.
-fn takes_from_host(op: &Op, device: &Device, index: usize) -> bool {
+fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool {
     match (device.queue(), &op.device) {
-        (Some(_), Some((_, host_arguments))) => host_arguments.must_be_on_host(index),
+        (Some(_), Some((_, host_arguments))) => host_arguments.must_be_on_host(index, count),
         _ => true,
     }
 }
@@ -40,9 +40,10 @@ fn fetch(
     arguments: &mut [AsyncValue],
     cx: &ExecutionContext,
 ) -> Result<(), Diagnostic> {
+    let count = arguments.len();
     for (index, argument) in arguments.iter_mut().enumerate() {
         if let Some(tensor) = argument.get::<DeviceTensor>()
-            && takes_from_host(op, device, index)
+            && takes_from_host(op, device, index, count)
         {
             *argument = tensor.to_host(cx)?.into_untyped();
         }

@@ -31,7 +31,9 @@ use tfrt_host::{
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
-use crate::{CoreRuntime, CoreRuntimeOp, Device, OpAttrs, OpHandler, OpInvocation, Results, TensorHandle};
+use crate::{
+    CoreRuntime, CoreRuntimeOp, Device, DeviceTensor, OpAttrs, OpHandler, OpInvocation, Results, TensorHandle,
+};
 
 static ME: Accessor = Accessor::new("eager tensor");
 
@@ -58,6 +60,17 @@ impl Eager {
         let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
         let core = CoreRuntime::of(host);
         Ok(Self::new(ExecutionContext::new(request, no_program()?), &core, core.cpu()))
+    }
+
+    /// Runs ops on a device, as far as they run there, and others in host memory, for a request of its own.
+    ///
+    /// # Errors
+    /// The device's; Internal if a program without functions cannot be loaded.
+    pub fn on_device(host: &Arc<HostContext>, device: &tfrt_cuda::front::Device) -> Result<Self, Diagnostic> {
+        let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
+        let core = CoreRuntime::of(host);
+        let handler = core.on_device(device, core.cpu())?;
+        Ok(Self::new(ExecutionContext::new(request, no_program()?), &core, handler))
     }
 
     /// Runs ops of `handler` for a caller.
@@ -320,13 +333,24 @@ impl Tensor {
         &self.handle
     }
 
+    /// The tensor in host memory: itself, or a copy of one that is there on a device.
+    fn on_host(&self) -> Result<Self, Diagnostic> {
+        let Some(tensor) = self.handle.tensor().get::<DeviceTensor>() else { return Ok(self.clone()) };
+        let shared = &self.eager.0;
+        let copy = tensor.to_host(&shared.cx)?.into_untyped();
+        Ok(self.eager.wrap(TensorHandle::new(shared.device.clone(), &tensor.metadata(), copy)))
+    }
+
     /// The tensor in host memory, once it is there. Not for threads that compute.
     ///
     /// # Errors
     /// What made the tensor fail; FailedPrecondition on a thread that computes.
     pub fn wait(&self) -> Result<HostTensor, Diagnostic> {
-        self.eager.0.cx.host().await_values(&[self.handle.tensor().clone()])?;
-        match self.handle.host_tensor() {
+        let host = self.eager.0.cx.host();
+        host.await_values(&[self.handle.tensor().clone()])?;
+        let here = self.on_host()?;
+        host.await_values(&[here.handle.tensor().clone()])?;
+        match here.handle.host_tensor() {
             Some(tensor) => Ok(tensor?.clone()),
             None => Err(Diagnostic::internal("a tensor that was awaited is not there")),
         }
@@ -346,7 +370,10 @@ impl Tensor {
 impl Future for Tensor {
     type Output = Result<HostTensor, Arc<Diagnostic>>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.handle.is_available() {
+            *self = self.on_host()?;
+        }
         if let Some(tensor) = self.handle.host_tensor() {
             return Poll::Ready(tensor.cloned());
         }

@@ -122,7 +122,7 @@ fn change(runner: &Runner, case: &Case, count: usize) -> Results {
     let failed = chain.get().expect("done at once").err();
     let read = |handle: &TensorHandle| match &failed {
         Some(error) => TensorHandle::from_error(runner.core.host_device().clone(), error.clone()),
-        None => runner.call("tf.ReadVariableOp", [handle.clone()], &none, 1).remove(0),
+        None => runner.brought(&runner.call("tf.ReadVariableOp", [handle.clone()], &none, 1).remove(0)),
     };
     handles.iter().map(read).collect()
 }
@@ -142,18 +142,61 @@ fn undescribed(runner: &Runner, case: &Case) -> Option<String> {
         .then(|| format!("none of {:?} is among the types that are described", dtype.collect::<Vec<_>>()))
 }
 
-/// Runs all cases of a family.
-fn check(family: &str) {
+/// Why a case cannot be computed on a device: it has no kernel for a type.
+fn lacks_kernel(results: &[TensorHandle]) -> bool {
+    let texts =
+        [" on a device", "has no kernel for", "no constants of", "strings cannot be in device memory"];
+    let is_lacking = |handle: &TensorHandle| {
+        let error = handle.error().map(|error| error.to_string());
+        error.is_some_and(|error| texts.iter().any(|text| error.contains(text)))
+    };
+    results.iter().any(is_lacking)
+}
+
+/// Ops that devices compute without looking at every index first, as TensorFlow does on GPUs: what is out of bounds gives
+/// zeros or NaN there, and no error.
+const UNCHECKED: &[&str] = &["tf.Gather", "tf.GatherV2", "tf.SparseSoftmaxCrossEntropyWithLogits"];
+
+/// Whether a case's result on devices is another than in host memory: see [`UNCHECKED`], and what is beyond an integer type
+/// becomes its nearest value there, NaN zero.
+fn differs_on_devices(case: &Case) -> bool {
+    let is_float = |tensor: &HostTensor| tolerance(tensor.dtype()).0 > 0.0;
+    let finite = |tensor: &HostTensor| !is_float(tensor) || numbers(tensor).iter().all(|x| x.is_finite());
+    match &case.expected {
+        None => UNCHECKED.contains(&&*case.op),
+        Some(expected) => {
+            case.op == "tf.Cast" && !expected.iter().all(is_float) && !case.arguments.iter().all(finite)
+        }
+    }
+}
+
+/// Whether devices must have a kernel for a case: all its tensors are of types that each op has there.
+fn is_usual(case: &Case) -> bool {
+    let usual =
+        |tensor: &HostTensor| matches!(tensor.dtype(), DType::F32 | DType::I32 | DType::I64 | DType::I1);
+    let tensors = || case.arguments.iter().chain(case.expected.iter().flatten());
+    tensors().all(usual) && tensors().any(|tensor| tensor.dtype() == DType::F32)
+}
+
+/// Runs all cases of a family, on a device those of ops that run there.
+fn check(family: &str, on_device: bool) {
     let path = format!("{}/../tests/reference/{family}.txt", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(&path).expect("the family's cases");
-    let runner = Runner::new("mstd:2");
+    let runner = if on_device { Runner::on_device("mstd:2") } else { Runner::new("mstd:2") };
     let (mut report, mut wrong) = (String::new(), 0);
     for (number, line) in text.lines().enumerate() {
         let case = Case::parse(line).unwrap_or_else(|error| panic!("{path}:{}: {error}", number + 1));
+        let op = runner.core.ops().op(&case.op).unwrap_or_else(|| panic!("{path}:{}: no op", number + 1));
+        if on_device && (!op.runs_on_devices() || differs_on_devices(&case)) {
+            continue;
+        }
         let results = match variables(&case.op) {
             0 => runner.run(&case),
             count => change(&runner, &case, count),
         };
+        if on_device && lacks_kernel(&results) && !is_usual(&case) {
+            continue;
+        }
         if let Some(what) = judge(&case, &results).or_else(|| undescribed(&runner, &case)) {
             wrong += 1;
             let _ = writeln!(report, "{family}.txt:{}: {line}\n    {what}", number + 1);
@@ -163,12 +206,24 @@ fn check(family: &str) {
 }
 
 macro_rules! families {
-    ($($name:ident)*) => {$(
-        #[test]
-        fn $name() {
-            check(stringify!($name));
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check(stringify!($name), false);
+            }
+        )*
+
+        /// On a device, within the same tolerances.
+        mod device {
+            $(
+                #[test]
+                fn $name() {
+                    super::check(stringify!($name), true);
+                }
+            )*
         }
-    )*};
+    };
 }
 
 families! {

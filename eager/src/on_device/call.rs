@@ -24,7 +24,10 @@ impl HostArguments {
     /// All of them: the op takes tensors wherever they are.
     pub const ANY: Self = Self(u32::MAX);
 
-    /// The arguments at these positions, each below 32.
+    /// The last one, however many there are.
+    pub const LAST: Self = Self(1 << 31);
+
+    /// The arguments at these positions, each below 31.
     pub const fn at(positions: &[u32]) -> Self {
         let (mut bits, mut index) = (0, 0);
         while index < positions.len() {
@@ -35,12 +38,14 @@ impl HostArguments {
     }
 
     /// Whether an argument must be in host memory; for those of ops that take any, no.
-    pub(crate) fn must_be_on_host(self, index: usize) -> bool {
-        self != Self::ANY && self.stays(index)
+    pub(crate) fn must_be_on_host(self, index: usize, count: usize) -> bool {
+        self != Self::ANY && self.stays(index, count)
     }
 
-    fn stays(self, index: usize) -> bool {
-        self.0 == u32::MAX || (index < 32 && self.0 >> index & 1 == 1)
+    fn stays(self, index: usize, count: usize) -> bool {
+        self == Self::ANY
+            || (self == Self::LAST && index + 1 == count)
+            || (index < 31 && self.0 >> index & 1 == 1)
     }
 }
 
@@ -176,6 +181,26 @@ impl DeviceCall<'_> {
         upload(tensor, self.queue, self.cx, self.may_block)
     }
 
+    /// A tensor for work on the queue: itself if it may be used there, else a copy.
+    ///
+    /// # Errors
+    /// OutOfMemory, or the device's.
+    pub fn here(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+        tensor.on_queue(self.queue, self.may_block)
+    }
+
+    /// A copy of a tensor, in memory of its own.
+    ///
+    /// # Errors
+    /// OutOfMemory, or the device's.
+    pub fn copy(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+        let tensor = self.here(tensor)?;
+        let copy = self.allocate_as(&tensor.metadata())?;
+        let bytes = copy.metadata().size_bytes()? as u64;
+        self.queue.stream().copy((copy.buffer(), 0), (tensor.buffer(), 0), bytes, true)?;
+        Ok(copy)
+    }
+
     /// The memory of one of these arguments for a result, if nobody else can see it and it has the right size; else new
     /// memory. The op may then read the argument and write the result element by element.
     ///
@@ -232,8 +257,9 @@ impl Launch {
         may_block: bool,
     ) -> DeviceOpResult<OpResult> {
         let _entered = origin::enter(cx);
+        let count = self.arguments.len();
         for (index, argument) in self.arguments.iter_mut().enumerate() {
-            if self.host_arguments.stays(index) {
+            if self.host_arguments.stays(index, count) {
                 continue;
             }
             let brought = match &*argument {

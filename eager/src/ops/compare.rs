@@ -127,6 +127,15 @@ fn spread(from: &[usize], to: &[usize]) -> Result<Broadcast, Diagnostic> {
     Broadcast::new(from, to).map_err(shape_error)
 }
 
+/// The extents of a condition that chooses rows of a tensor of `rank` dimensions, if it has one dimension.
+pub(super) fn row_condition(dims: &[usize], rank: usize) -> Vec<usize> {
+    let mut dims = dims.to_vec();
+    if dims.len() == 1 {
+        dims.resize(rank.max(1), 1);
+    }
+    dims
+}
+
 /// Chooses; where `by_row`, a condition of one dimension chooses rows.
 fn select(call: &CpuCall<'_>, by_row: bool) -> Computed {
     let [condition, x, y] = call.arguments.as_slice() else {
@@ -135,8 +144,8 @@ fn select(call: &CpuCall<'_>, by_row: bool) -> Computed {
     let shape = &call.result(0)?.shape;
     let condition = condition.dense()?;
     let mut dims = condition.shape().dims().to_vec();
-    if by_row && dims.len() == 1 {
-        dims.resize(shape.rank().max(1), 1);
+    if by_row {
+        dims = row_condition(&dims, shape.rank());
     }
     if let (HostTensor::String(x), HostTensor::String(y)) = (x, y) {
         return choose_strings(shape, (condition, &dims), x, y);

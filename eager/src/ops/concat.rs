@@ -2,8 +2,11 @@
 
 use std::ops::{Deref, Range};
 
-use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
+use smallvec::SmallVec;
+use tfrt_host::{DType, Diagnostic};
+use tfrt_tensor::{
+    Accessor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, with_element,
+};
 
 use super::moves::no_memory_form;
 use super::support::{
@@ -14,23 +17,24 @@ use crate::{CpuCall, Forms, OpRegistry};
 static ME: Accessor = Accessor::new("tf concatenation");
 
 /// Tensors laid one after another along one dimension.
-struct Joined<'t> {
-    tensors: &'t [HostTensor],
+pub(super) struct Joined {
+    /// Of all tensors.
+    pub(super) dtype: DType,
     /// The result's shape.
-    dims: Vec<usize>,
+    pub(super) dims: Vec<usize>,
     /// Elements that each tensor has for each row of the result, a row being all from the dimension on.
-    runs: Vec<usize>,
+    pub(super) runs: Vec<usize>,
 }
 
-impl<'t> Joined<'t> {
+impl Joined {
     /// Joins along an existing dimension. Scalars count as vectors of one element.
-    fn along(tensors: &'t [HostTensor], axis: i64) -> Result<Self, Diagnostic> {
+    pub(super) fn along(tensors: &[&TensorMetadata], axis: i64) -> Result<Self, Diagnostic> {
         let first = tensors.first().ok_or_else(|| invalid("ConcatOp : needs at least one tensor"))?;
-        let extents = |tensor: &HostTensor| match tensor.shape().dims() {
+        let extents = |tensor: &TensorMetadata| match tensor.shape.dims() {
             [] => vec![1],
             dims => dims.to_vec(),
         };
-        let (mut dims, rank) = (extents(first), first.shape().rank().max(1));
+        let (mut dims, rank) = (extents(first), first.shape.rank().max(1));
         let axis = axis_of(axis, rank, "ConcatOp").map_err(|_| {
             invalid(format!(
                 "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank}), but got {axis}"
@@ -39,83 +43,84 @@ impl<'t> Joined<'t> {
         dims[axis] = 0;
         let mut runs = Vec::with_capacity(tensors.len());
         for (number, tensor) in tensors.iter().enumerate() {
-            if tensor.dtype() != first.dtype() {
+            if tensor.dtype != first.dtype {
                 return Err(invalid(format!(
                     "ConcatOp : tensors must have one type: tensor 0 has {}, tensor {number} has {}",
-                    first.dtype(),
-                    tensor.dtype()
+                    first.dtype, tensor.dtype
                 )));
             }
             let other = extents(tensor);
             if other.len() != dims.len() {
                 return Err(invalid(format!(
                     "ConcatOp : Ranks of all input tensors should match: shape[0] = {} vs. shape[{number}] = {}",
-                    first.shape(),
-                    tensor.shape()
+                    first.shape, tensor.shape
                 )));
             }
             if let Some(wrong) = (0..rank).find(|&i| i != axis && other[i] != dims[i]) {
                 return Err(invalid(format!(
                     "ConcatOp : Dimension {wrong} in both shapes must be equal: shape[0] = {} vs. shape[{number}] = {}",
-                    first.shape(),
-                    tensor.shape()
+                    first.shape, tensor.shape
                 )));
             }
             dims[axis] = dims[axis].saturating_add(other[axis]);
             runs.push(product(&other[axis..]));
         }
-        Ok(Self { tensors, dims, runs })
+        Ok(Self { dtype: first.dtype, dims, runs })
     }
 
     /// Joins along a new dimension.
-    fn stacked(tensors: &'t [HostTensor], axis: i64) -> Result<Self, Diagnostic> {
+    pub(super) fn stacked(tensors: &[&TensorMetadata], axis: i64) -> Result<Self, Diagnostic> {
         let first = tensors.first().ok_or_else(|| invalid("tf.Pack needs at least one tensor"))?;
-        let rank = first.shape().rank() + 1;
+        let rank = first.shape.rank() + 1;
         let place = axis_of(axis, rank, "axis")
             .map_err(|_| invalid(format!("axis = {axis} not in [-{rank}, {rank})")))?;
-        if let Some(other) = tensors.iter().find(|tensor| tensor.metadata() != first.metadata()) {
-            return Err(invalid(format!(
-                "Shapes and types of all inputs must match: {} and {}",
-                first.metadata(),
-                other.metadata()
-            )));
+        if let Some(other) = tensors.iter().find(|tensor| **tensor != *first) {
+            return Err(invalid(format!("Shapes and types of all inputs must match: {first} and {other}")));
         }
-        let mut dims = first.shape().dims().to_vec();
+        let mut dims = first.shape.dims().to_vec();
         let run = product(&dims[place..]);
         dims.insert(place, tensors.len());
-        Ok(Self { tensors, dims, runs: vec![run; tensors.len()] })
+        Ok(Self { dtype: first.dtype, dims, runs: vec![run; tensors.len()] })
     }
 
     /// Elements of a row of the result.
-    fn row(&self) -> usize {
+    pub(super) fn row(&self) -> usize {
         self.runs.iter().fold(0, |sum: usize, &run| sum.saturating_add(run))
     }
 
     /// Rows of a result of `count` elements.
-    fn rows(&self, count: usize) -> usize {
+    pub(super) fn rows(&self, count: usize) -> usize {
         count.checked_div(self.row()).unwrap_or(0)
     }
 
-    fn compute(&self, call: &CpuCall<'_>) -> Computed {
+    fn compute(&self, call: &CpuCall<'_>, tensors: &[HostTensor]) -> Computed {
         let shape = TensorShape::new(&self.dims)?;
         let count = shape.num_elements()?;
         let (row, rows) = (self.row(), self.rows(count));
-        let dtype = self.tensors[0].dtype();
-        if let HostTensor::String(_) = self.tensors[0] {
+        if self.dtype == DType::String {
             let mut strings = room_for(count)?;
             for i in 0..rows {
-                for (tensor, &run) in self.tensors.iter().zip(&self.runs) {
+                for (tensor, &run) in tensors.iter().zip(&self.runs) {
                     strings.extend_from_slice(&tensor.string()?.strings()[i * run..][..run]);
                 }
             }
             return Ok(StringHostTensor::new(shape, strings)?.into());
         }
-        with_element!(dtype, |T| self.compute_of::<T>(call, rows, row), else Err(no_memory_form(dtype)))
+        with_element!(
+            self.dtype,
+            |T| self.compute_of::<T>(call, tensors, (rows, row)),
+            else Err(no_memory_form(self.dtype))
+        )
     }
 
-    fn compute_of<T: Element>(&self, call: &CpuCall<'_>, rows: usize, row: usize) -> Computed {
+    fn compute_of<T: Element>(
+        &self,
+        call: &CpuCall<'_>,
+        tensors: &[HostTensor],
+        (rows, row): (usize, usize),
+    ) -> Computed {
         let out = allocate(call, T::DTYPE, &self.dims)?;
-        let parts = self.tensors.iter().zip(&self.runs);
+        let parts = tensors.iter().zip(&self.runs);
         let parts = parts.map(|(tensor, &run)| Ok((tensor.dense()?.read_owned::<T>(&ME)?, run)));
         let parts: Vec<_> = parts.collect::<Result<_, Diagnostic>>()?;
         compute(call, &ME, out, (rows, row, row), move |rows, out: &mut [T]| {
@@ -123,6 +128,10 @@ impl<'t> Joined<'t> {
             Ok(())
         })
     }
+}
+
+fn metadata(tensors: &[HostTensor]) -> SmallVec<[&TensorMetadata; 4]> {
+    tensors.iter().map(HostTensor::metadata).collect()
 }
 
 /// Writes these rows of `row` elements: of each part its next run.
@@ -147,7 +156,7 @@ pub(crate) fn concat_into<T: Element>(
     axis: i64,
     result: &HostTensor,
 ) -> Result<(), Diagnostic> {
-    let joined = Joined::along(tensors, axis)?;
+    let joined = Joined::along(&metadata(tensors), axis)?;
     check_shape(result, &joined.dims)?;
     let parts =
         tensors.iter().zip(&joined.runs).map(|(tensor, &run)| Ok((tensor.dense()?.read::<T>(&ME)?, run)));
@@ -161,19 +170,19 @@ fn concat_v2(call: CpuCall<'_>) -> Computed {
     let [tensors @ .., axis] = call.arguments.as_slice() else {
         return Err(invalid("tf.ConcatV2 needs an axis"));
     };
-    Joined::along(tensors, integer(axis, "axis")?)?.compute(&call)
+    Joined::along(&metadata(tensors), integer(axis, "axis")?)?.compute(&call, tensors)
 }
 
 fn concat(call: CpuCall<'_>) -> Computed {
     let [axis, tensors @ ..] = call.arguments.as_slice() else {
         return Err(invalid("tf.Concat needs an axis"));
     };
-    Joined::along(tensors, integer(axis, "concat_dim")?)?.compute(&call)
+    Joined::along(&metadata(tensors), integer(axis, "concat_dim")?)?.compute(&call, tensors)
 }
 
 fn pack(call: CpuCall<'_>) -> Computed {
     let axis = int_attr(call.attrs, "axis")?.unwrap_or(0);
-    Joined::stacked(&call.arguments, axis)?.compute(&call)
+    Joined::stacked(&metadata(&call.arguments), axis)?.compute(&call, &call.arguments)
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

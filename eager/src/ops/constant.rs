@@ -11,7 +11,7 @@ use super::support::{
     Computed, Described, axis_of, compute, int_attr, integer, integers, invalid, one, product, room_for,
     shape_of, unsupported, value, with_float, with_number, with_type,
 };
-use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpRegistry};
+use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf constant op");
 
@@ -164,22 +164,30 @@ fn linspace(call: CpuCall<'_>) -> Computed {
     })
 }
 
+/// The result's extents, and the axis along which a row of `depth` elements stands for each index.
+pub(super) fn one_hot_shape(
+    indices: &[usize],
+    depth: i64,
+    attrs: &OpAttrs,
+) -> Result<(Vec<usize>, usize), Diagnostic> {
+    let depth =
+        usize::try_from(depth).map_err(|_| invalid(format!("depth must be non-negative, got: {depth}")))?;
+    let axis = match int_attr(attrs, "axis")?.unwrap_or(-1) {
+        -1 => indices.len(),
+        axis => axis_of(axis, indices.len() + 1, "axis of tf.OneHot")?,
+    };
+    let mut dims = indices.to_vec();
+    dims.insert(axis, depth);
+    Ok((dims, axis))
+}
+
 /// Rows of `off` with one `on` each, where the index says; an index outside the row has none.
 fn one_hot(call: CpuCall<'_>) -> Computed {
     let [indices, depth, on, off] = call.arguments.as_slice() else {
         return Err(invalid(format!("tf.OneHot takes 4 arguments, got {}", call.arguments.len())));
     };
-    let depth = integer(depth, "depth")?;
-    let depth =
-        usize::try_from(depth).map_err(|_| invalid(format!("depth must be non-negative, got: {depth}")))?;
-    let rank = indices.shape().rank();
-    let axis = match int_attr(call.attrs, "axis")?.unwrap_or(-1) {
-        -1 => rank,
-        axis => axis_of(axis, rank + 1, "axis of tf.OneHot")?,
-    };
-    let mut dims = indices.shape().dims().to_vec();
-    let inner = product(&dims[axis..]);
-    dims.insert(axis, depth);
+    let (dims, axis) = one_hot_shape(indices.shape().dims(), integer(depth, "depth")?, call.attrs)?;
+    let (depth, inner) = (dims[axis], product(&dims[axis + 1..]));
     if on.dtype() != off.dtype() {
         return Err(invalid(format!(
             "on_value and off_value differ in type: {} and {}",

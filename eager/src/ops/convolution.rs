@@ -240,28 +240,33 @@ fn forward_with_steps<T: Element + ConvElement + Float>(
     run_with_steps(call, plan, operands, |(x, filter)| Conv2dInput::new(x, filter), (steps, columns))
 }
 
-/// A tensor for the result, of the shape that an argument holds.
+/// The shape that an argument holds.
+fn shape_in(sizes: &DenseHostTensor) -> Result<TensorShape, Diagnostic> {
+    shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)
+}
+
+/// A tensor for the result, whose shape fits the other arguments.
 fn sized(
     call: &CpuCall<'_>,
-    sizes: &DenseHostTensor,
+    shape: TensorShape,
     like: &DenseHostTensor,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let shape = shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)?;
     DenseHostTensor::allocate_unset(TensorMetadata::new(like.dtype(), shape), call.cx.host().allocator())
 }
 
-fn check_gradient(gradient: &DenseHostTensor, expected: &TensorShape) -> Result<(), Diagnostic> {
-    if gradient.shape() == expected {
+pub(super) fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), Diagnostic> {
+    if gradient == expected {
         return Ok(());
     }
-    Err(invalid(format!("out_backprop has shape {}, but the convolution gives {expected}", gradient.shape())))
+    Err(invalid(format!("out_backprop has shape {gradient}, but the convolution gives {expected}")))
 }
 
 fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [sizes, filter, gradient] = call.dense()?;
-    let (layout, out) = (Layout::of(call.attrs)?, sized(call, sizes, filter)?);
-    let (shape, output) = convolution(call.attrs, what.1, out.shape(), filter.shape())?;
-    check_gradient(gradient, &output)?;
+    let (layout, dims) = (Layout::of(call.attrs)?, shape_in(sizes)?);
+    let (shape, output) = convolution(call.attrs, what.1, &dims, filter.shape())?;
+    check_gradient(gradient.shape(), &output)?;
+    let out = sized(call, dims, filter)?;
     with_float!(filter.dtype(), what.0, |T| {
         let plan = ConvBackwardInput::<T>::new(&shape, workers(call.cx)).map_err(shape_error)?;
         let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
@@ -272,9 +277,10 @@ fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
 
 fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, sizes, gradient] = call.dense()?;
-    let (layout, out) = (Layout::of(call.attrs)?, sized(call, sizes, input)?);
-    let (shape, output) = convolution(call.attrs, what.1, input.shape(), out.shape())?;
-    check_gradient(gradient, &output)?;
+    let (layout, dims) = (Layout::of(call.attrs)?, shape_in(sizes)?);
+    let (shape, output) = convolution(call.attrs, what.1, input.shape(), &dims)?;
+    check_gradient(gradient.shape(), &output)?;
+    let out = sized(call, dims, input)?;
     with_float!(input.dtype(), what.0, |T| {
         let plan = ConvBackwardFilter::<T>::new(&shape, workers(call.cx));
         let [x, dy] = [input, gradient].map(|images| to_nhwc::<T>(call, layout, images));

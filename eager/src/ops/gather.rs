@@ -1,11 +1,11 @@
 //! Elements chosen by indices: `tf.Gather`, `tf.GatherV2`, `tf.GatherNd`.
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::HostTensor;
+use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::pick;
 use super::support::{Computed, axis_of, int_attr, integer, integers, invalid, product, room_for, take};
-use crate::{CpuCall, Forms, OpRegistry};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
 
 fn gather(call: CpuCall<'_>) -> Computed {
     let [params, indices] = take(&call)?;
@@ -15,12 +15,59 @@ fn gather(call: CpuCall<'_>) -> Computed {
 fn gather_v2(call: CpuCall<'_>) -> Computed {
     let [params, indices, axis] = take(&call)?;
     let axis = axis_of(integer(axis, "axis")?, params.shape().rank(), "axis")?;
-    let batch = int_attr(call.attrs, "batch_dims")?.unwrap_or(0);
-    let rank = indices.shape().rank();
-    let batch = axis_of(batch, rank + 1, "batch_dims")?;
-    // Counted from the back, a number of dimensions is one less than a place among one more of them.
-    let batch = if int_attr(call.attrs, "batch_dims")?.unwrap_or(0) < 0 { batch - 1 } else { batch };
+    let batch = batch_dims(call.attrs, indices.shape().rank())?;
     gather_along(&call, params, indices, axis, batch)
+}
+
+/// How many dimensions go together, from attribute `batch_dims`, for indices of so many dimensions.
+pub(super) fn batch_dims(attrs: &OpAttrs, rank: usize) -> Result<usize, Diagnostic> {
+    let given = int_attr(attrs, "batch_dims")?.unwrap_or(0);
+    let batch = if given < 0 { given.checked_add(rank as i64) } else { Some(given) };
+    let batch = batch.and_then(|batch| usize::try_from(batch).ok()).filter(|&batch| batch <= rank);
+    batch.ok_or_else(|| {
+        invalid(format!("batch_dims: expected one in the range [-{rank}, {rank}], but got {given}"))
+    })
+}
+
+/// What is gathered along an axis: `each` slices of `unit` elements, of `extent` that there are, for each of `outer` rows
+/// of each of `batches`.
+pub(super) struct GatherShape {
+    pub(super) batches: usize,
+    pub(super) outer: usize,
+    pub(super) extent: usize,
+    pub(super) each: usize,
+    pub(super) unit: usize,
+    /// The result's extents.
+    pub(super) dims: Vec<usize>,
+}
+
+impl GatherShape {
+    /// Slices along `axis`; the first `batch` dimensions of both tensors go together.
+    pub(super) fn new(
+        params: &TensorShape,
+        indices: &TensorShape,
+        axis: usize,
+        batch: usize,
+    ) -> Result<Self, Diagnostic> {
+        let (from, at) = (params.dims(), indices.dims());
+        let Some(&extent) = from.get(axis) else {
+            return Err(invalid("params must be at least 1 dimensional"));
+        };
+        if batch > axis || batch > at.len() || from[..batch] != at[..batch] {
+            return Err(invalid(format!(
+                "batch_dims ({batch}) must be at most axis ({axis}), and both tensors must agree in so many \
+                 dimensions: {params} and {indices}"
+            )));
+        }
+        Ok(Self {
+            batches: product(&from[..batch]),
+            outer: product(&from[batch..axis]),
+            extent,
+            each: product(&at[batch..]),
+            unit: product(&from[axis + 1..]),
+            dims: [&from[..axis], &at[batch..], &from[axis + 1..]].concat(),
+        })
+    }
 }
 
 /// Slices of `params` along `axis`; the first `batch` dimensions of both go together.
@@ -31,28 +78,16 @@ fn gather_along(
     axis: usize,
     batch: usize,
 ) -> Computed {
-    let (from, at) = (params.shape().dims(), indices.shape().dims());
-    let Some(&dim) = from.get(axis) else { return Err(invalid("params must be at least 1 dimensional")) };
-    if batch > axis || batch > at.len() || from[..batch] != at[..batch] {
-        return Err(invalid(format!(
-            "batch_dims ({batch}) must be at most axis ({axis}), and both tensors must agree in so many dimensions: {} \
-             and {}",
-            params.shape(),
-            indices.shape()
-        )));
-    }
-    let (batches, outer, unit) =
-        (product(&from[..batch]), product(&from[batch..axis]), product(&from[axis + 1..]));
-    let chosen = index_list(indices, dim)?;
-    let each = product(&at[batch..]);
-    let dims: Vec<usize> = [&from[..axis], &at[batch..], &from[axis + 1..]].concat();
+    let GatherShape { batches, outer, extent, each, unit, dims } =
+        GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
+    let chosen = index_list(indices, extent)?;
     if dims.contains(&0) {
         return pick(call, params, Vec::new(), 0, &dims);
     }
     let mut places = room_for(batches.saturating_mul(outer).saturating_mul(each))?;
     for b in 0..batches {
         for o in 0..outer {
-            places.extend(chosen[b * each..][..each].iter().map(|index| (b * outer + o) * dim + index));
+            places.extend(chosen[b * each..][..each].iter().map(|index| (b * outer + o) * extent + index));
         }
     }
     pick(call, params, places, unit, &dims)

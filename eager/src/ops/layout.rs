@@ -5,9 +5,9 @@ use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{Pad, Transpose};
 use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape, with_element};
 
-use super::moves::{Axis, Moves, no_memory_form};
+use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
 use super::support::{Computed, allocate, integers, invalid, shape_of, take, value};
-use crate::{CpuCall, Forms, OpRegistry, OpResult};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf layout op");
 
@@ -81,28 +81,30 @@ fn pad_with<T: Element>(
 }
 
 /// Pads with what lies on the other side of the edge: without the edge for `REFLECT`, with it for `SYMMETRIC`.
-fn mirror_pad(call: CpuCall<'_>) -> Computed {
-    let [tensor, padding] = take(&call)?;
-    let edge = match call.attrs.required("mode")? {
+pub(super) fn mirror_pad(
+    dims: &[usize],
+    others: &[&HostTensor],
+    attrs: &OpAttrs,
+) -> Result<Vec<Moved>, Diagnostic> {
+    let [padding] = how(others)?;
+    let edge = match attrs.required("mode")? {
         "REFLECT" => 1,
         "SYMMETRIC" => 0,
         other => return Err(invalid(format!("mode must be either REFLECT or SYMMETRIC, got {other}"))),
     };
-    let dims = tensor.shape().dims();
-    let axes = paddings(tensor.shape(), padding)?.into_iter().zip(dims).map(|((before, after), &dim)| {
-        if before + edge > dim || after + edge > dim {
-            return Err(invalid(format!(
-                "paddings must be no greater than the dimension size: {before}, {after} greater than {}",
-                dim.saturating_sub(edge)
-            )));
-        }
-        let front = (0..before).map(|i| before - 1 - i + edge);
-        let back = (0..after).map(|i| dim - 1 - i - edge);
-        Ok(Axis::Table(front.chain(0..dim).chain(back).collect()))
-    });
-    let moves = Moves::new(dims, axes.collect::<Result<_, _>>()?);
-    let dims = moves.dims().to_vec();
-    moves.apply(&call, tensor, &dims)
+    let axes =
+        paddings(&TensorShape::new(dims)?, padding)?.into_iter().zip(dims).map(|((before, after), &dim)| {
+            if before + edge > dim || after + edge > dim {
+                return Err(invalid(format!(
+                    "paddings must be no greater than the dimension size: {before}, {after} greater than {}",
+                    dim.saturating_sub(edge)
+                )));
+            }
+            let front = (0..before).map(|i| before - 1 - i + edge);
+            let back = (0..after).map(|i| dim - 1 - i - edge);
+            Ok(Axis::Table(front.chain(0..dim).chain(back).collect()))
+        });
+    Ok(vec![Moves::new(dims, axes.collect::<Result<_, _>>()?).into()])
 }
 
 /// A tensor of shape `dims`, as often along each dimension as `multiples` says.
@@ -119,11 +121,9 @@ pub(crate) fn tiled(dims: &[usize], multiples: &[i64]) -> Result<Moves, Diagnost
     Ok(Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?))
 }
 
-fn tile(call: CpuCall<'_>) -> Computed {
-    let [tensor, multiples] = take(&call)?;
-    let moves = tiled(tensor.shape().dims(), &integers(multiples, "multiples")?)?;
-    let dims = moves.dims().to_vec();
-    moves.apply(&call, tensor, &dims)
+pub(super) fn tile(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Result<Vec<Moved>, Diagnostic> {
+    let [multiples] = how(others)?;
+    Ok(vec![tiled(dims, &integers(multiples, "multiples")?)?.into()])
 }
 
 /// What a tensor of shape `from` is, broadcast to `to`; nothing if that cannot be.
@@ -138,12 +138,15 @@ pub(super) fn broadcast_moves(from: &[usize], to: &[usize]) -> Option<Moves> {
     Some(Moves::new(&padded, axes.collect::<Option<_>>()?))
 }
 
-fn broadcast_to(call: CpuCall<'_>) -> Computed {
-    let [tensor, shape] = take(&call)?;
+pub(super) fn broadcast_to(
+    dims: &[usize],
+    others: &[&HostTensor],
+    _: &OpAttrs,
+) -> Result<Vec<Moved>, Diagnostic> {
+    let [shape] = how(others)?;
     let shape = shape_of(&integers(shape, "shape")?)?;
-    let moves = broadcast_moves(tensor.shape().dims(), shape.dims())
-        .ok_or_else(|| invalid(format!("Incompatible shapes: {} vs. {shape}", tensor.shape())))?;
-    moves.apply(&call, tensor, shape.dims())
+    let moves = broadcast_moves(dims, shape.dims());
+    Ok(vec![moves.ok_or_else(|| invalid(format!("Incompatible shapes: {dims:?} vs. {shape}")))?.into()])
 }
 
 /// The order of axes that a tensor names.
@@ -205,8 +208,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms { string: true, ..Forms::default() };
     ops.add("tf.Pad").cpu(pad);
     ops.add("tf.PadV2").cpu(pad);
-    ops.add("tf.MirrorPad").cpu(mirror_pad).forms(forms);
-    ops.add("tf.Tile").cpu(tile).forms(forms);
-    ops.add("tf.BroadcastTo").cpu(broadcast_to).forms(forms);
+    ops.add("tf.MirrorPad").cpu(|call| moved(&call, 0, mirror_pad)).forms(forms);
+    ops.add("tf.Tile").cpu(|call| moved(&call, 0, tile)).forms(forms);
+    ops.add("tf.BroadcastTo").cpu(|call| moved(&call, 0, broadcast_to)).forms(forms);
     ops.add("tf.Transpose").cpu(transpose).forms(forms);
 }

@@ -5,13 +5,14 @@
 
 use std::ops::Range;
 
+use smallvec::{SmallVec, smallvec};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorShape, with_element,
 };
 
 use super::support::{Computed, allocate, compute, invalid, product, room_for};
-use crate::CpuCall;
+use crate::{CpuCall, OpAttrs, OpResult, registry::wrong_count};
 
 static ME: Accessor = Accessor::new("tf op that moves elements");
 
@@ -40,6 +41,33 @@ impl Axis {
         }
     }
 
+    /// The stretches of even steps that this is made of, in units of the dimension.
+    fn stretches(&self) -> Vec<Stretch> {
+        match self {
+            &Self::Steps { start, step, count } => {
+                vec![Stretch { to: 0, from: start, steps: smallvec![(count, 1, step)] }]
+            }
+            &Self::Repeated { extent, count } => {
+                let times = count.checked_div(extent).unwrap_or(0);
+                let steps = smallvec![(times, extent as isize, 0), (extent, 1, 1)];
+                vec![Stretch { to: 0, from: 0, steps }]
+            }
+            Self::Table(table) => {
+                let (mut stretches, mut to) = (Vec::new(), 0);
+                while let Some(&from) = table.get(to) {
+                    let step = table.get(to + 1).map_or(1, |&next| next.wrapping_sub(from) as isize);
+                    let even = |place: &usize| {
+                        from.wrapping_add_signed(step * (place - to) as isize) == table[*place]
+                    };
+                    let count = (to..table.len()).take_while(even).count();
+                    stretches.push(Stretch { to, from, steps: smallvec![(count, 1, step)] });
+                    to += count;
+                }
+                stretches
+            }
+        }
+    }
+
     fn place(&self, index: usize) -> usize {
         match self {
             // Every place lies within the argument, so that sums neither overflow nor become negative.
@@ -48,6 +76,25 @@ impl Axis {
             Self::Table(table) => table[index],
         }
     }
+}
+
+/// A part of a dimension of the result whose elements lie at even steps in the argument.
+struct Stretch {
+    /// Where it begins in the result.
+    to: usize,
+    /// Where it begins in the argument.
+    from: usize,
+    /// How many elements there are, their steps in the result and in the argument; the first is the outer one.
+    steps: SmallVec<[(usize, isize, isize); 2]>,
+}
+
+/// Elements that lie at even steps in the argument and in the result, as a device copies them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ElementBox {
+    /// Where the first one is in the result, and where in the argument.
+    pub(super) starts: [u64; 2],
+    /// Extents, and steps in the result and in the argument.
+    pub(super) axes: Vec<(u64, i64, i64)>,
 }
 
 /// A choice along each dimension of the result.
@@ -126,6 +173,37 @@ impl Moves {
         )
     }
 
+    /// Whether the result is the argument, in whatever shape.
+    pub(super) fn is_identity(&self, count: usize) -> bool {
+        let whole = |(axis, _): &(Axis, usize)| matches!(axis, Axis::Steps { start: 0, step: 1, .. });
+        self.axes.iter().all(whole) && product(&self.dims) == count
+    }
+
+    /// The result as boxes of elements that lie at even steps; none for a result without elements.
+    pub(super) fn boxes(&self) -> Vec<ElementBox> {
+        if self.dims.contains(&0) {
+            return Vec::new();
+        }
+        let mut boxes = vec![ElementBox::default()];
+        for ((axis, from_stride), to_stride) in self.axes.iter().zip(strides(&self.dims)) {
+            let stretches = axis.stretches();
+            let longer = |known: &ElementBox, stretch: &Stretch| {
+                let mut next = known.clone();
+                next.starts[0] += (stretch.to * to_stride) as u64;
+                next.starts[1] += (stretch.from * from_stride) as u64;
+                next.axes.extend(stretch.steps.iter().map(|&(count, to, from)| {
+                    (count as u64, to as i64 * to_stride as i64, from as i64 * *from_stride as i64)
+                }));
+                next
+            };
+            boxes = boxes
+                .iter()
+                .flat_map(|known| stretches.iter().map(move |stretch| longer(known, stretch)))
+                .collect();
+        }
+        boxes
+    }
+
     /// How many rows of the innermost dimension the result has.
     fn rows(&self) -> usize {
         let outer = self.dims.len().saturating_sub(1);
@@ -154,6 +232,41 @@ impl Moves {
             }
         }
     }
+}
+
+/// A result of an op that moves elements.
+#[derive(Clone, Debug)]
+pub(super) struct Moved {
+    /// Where each element comes from.
+    pub(super) moves: Moves,
+    /// The result's shape, of as many elements.
+    pub(super) dims: Vec<usize>,
+}
+
+impl From<Moves> for Moved {
+    fn from(moves: Moves) -> Self {
+        Self { dims: moves.dims.clone(), moves }
+    }
+}
+
+/// An op's results from a tensor of such a shape, as its other arguments and its attributes say.
+pub(super) type MovePlan = fn(&[usize], &[&HostTensor], &OpAttrs) -> Result<Vec<Moved>, Diagnostic>;
+
+/// The arguments of an op that say how it moves elements, of which there must be `N`.
+pub(super) fn how<'t, const N: usize>(others: &[&'t HostTensor]) -> Result<[&'t HostTensor; N], Diagnostic> {
+    others.try_into().map_err(|_| wrong_count(N + 1, others.len() + 1))
+}
+
+/// The results of an op that moves the elements of argument `at` as the other arguments say.
+pub(super) fn moved(call: &CpuCall<'_>, at: usize, plan: MovePlan) -> Computed {
+    let tensor = call.arguments.get(at).ok_or_else(|| wrong_count(at + 1, call.arguments.len()))?;
+    let others = call.arguments.iter().enumerate().filter(|(index, _)| *index != at);
+    let others: SmallVec<[&HostTensor; 3]> = others.map(|(_, argument)| argument).collect();
+    let mut results = OpResult::default();
+    for Moved { moves, dims } in plan(tensor.shape().dims(), &others, call.attrs)? {
+        results.tensors.extend(moves.apply(call, tensor, &dims)?.tensors);
+    }
+    Ok(results)
 }
 
 /// The distances between neighbours along each dimension, in elements.
@@ -196,4 +309,49 @@ pub(super) fn pick(
 /// The error for tensors that hold no plain values.
 pub(super) fn no_memory_form(dtype: DType) -> Diagnostic {
     invalid(format!("elements of type {dtype} cannot be moved"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What boxes copy, element by element.
+    fn copied(moves: &Moves, x: &[usize]) -> Vec<usize> {
+        let mut out = vec![usize::MAX; product(moves.dims())];
+        for ElementBox { starts, axes } in moves.boxes() {
+            for position in 0..axes.iter().map(|axis| axis.0).product() {
+                let (mut rest, mut at): (u64, _) = (position, starts.map(|start| start as i64));
+                for &(extent, to, from) in axes.iter().rev() {
+                    let index = (rest % extent) as i64;
+                    (rest, at) = (rest / extent, [at[0] + index * to, at[1] + index * from]);
+                }
+                out[at[0] as usize] = x[at[1] as usize];
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn boxes_hold_what_a_copy_on_the_host_does() {
+        let x: Vec<usize> = (0..24).collect();
+        let whole = Axis::whole;
+        let cases = [
+            vec![whole(2), whole(3), whole(4)],
+            vec![
+                Axis::Steps { start: 1, step: -1, count: 2 },
+                Axis::Steps { start: 2, step: 1, count: 1 },
+                whole(4),
+            ],
+            vec![Axis::Repeated { extent: 2, count: 6 }, whole(3), Axis::Repeated { extent: 4, count: 8 }],
+            vec![whole(2), Axis::Table(vec![2, 1, 0, 1, 2, 1]), Axis::Table(vec![3, 3, 0])],
+            vec![whole(2), Axis::Steps { start: 0, step: 1, count: 0 }, whole(4)],
+        ];
+        for axes in cases {
+            let moves = Moves::new(&[2, 3, 4], axes);
+            let mut expected = vec![0; product(moves.dims())];
+            moves.copy_all(&x, &mut expected);
+            assert_eq!(copied(&moves, &x), expected, "{moves:?}");
+            assert_eq!(moves.is_identity(24), expected == x, "{moves:?}");
+        }
+    }
 }

@@ -64,7 +64,7 @@ fn avg_pool(call: &CpuCall<'_>) -> Computed {
     with_float!(input.dtype(), "tf.AvgPool", |T| forward::<T, _>(call, AvgPool::<T>::new(&shape, false)))
 }
 
-fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), Diagnostic> {
+pub(super) fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), Diagnostic> {
     if gradient == expected {
         return Ok(());
     }

@@ -131,7 +131,7 @@ fn bias_gradient_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// The dimension of the channels.
-fn channels(format: &Option<&str>, rank: usize) -> Result<usize, Diagnostic> {
+pub(super) fn channels(format: &Option<&str>, rank: usize) -> Result<usize, Diagnostic> {
     match *format {
         None | Some("NHWC") => Ok(rank - 1),
         Some("NCHW") => Ok(1),

@@ -1,16 +1,17 @@
 //! Shapes: what they are, and the same elements in another one.
 
 use smallvec::SmallVec;
-use tfrt_host::{DType, Diagnostic};
+use tfrt_host::{DType, Diagnostic, ExecutionContext};
 use tfrt_tensor::{
-    HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata, TensorShape, with_element,
+    DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata, TensorShape,
+    with_element,
 };
 
 use super::support::{Computed, Described, axis_of, integer, integers, invalid, one, same, unsupported};
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
 /// The integer type that attribute `out_type` names; I32 without one.
-fn out_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
+pub(super) fn out_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
     match attrs.optional::<DType>("out_type")?.unwrap_or(DType::I32) {
         dtype @ (DType::I32 | DType::I64) => Ok(dtype),
         other => Err(invalid(format!("Unsupported `out_type` value: {other}"))),
@@ -28,8 +29,12 @@ fn number_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// A tensor of these numbers, in the type of the op's result.
-fn numbers(call: &CpuCall<'_>, values: &[usize]) -> Computed {
-    let mut out = call.allocate(0)?;
+pub(super) fn numbers(
+    result: &TensorMetadata,
+    cx: &ExecutionContext,
+    values: &[usize],
+) -> Result<DenseHostTensor, Diagnostic> {
+    let mut out = DenseHostTensor::allocate(result.clone(), cx.host().allocator())?;
     let too_large = |_| invalid(format!("{values:?} do not fit integers of type {}", DType::I32));
     match out.dtype() {
         DType::I64 => out.elements_mut::<i64>()?.iter_mut().zip(values).for_each(|(out, &n)| *out = n as i64),
@@ -39,7 +44,12 @@ fn numbers(call: &CpuCall<'_>, values: &[usize]) -> Computed {
             }
         }
     }
-    Ok(out.into())
+    Ok(out)
+}
+
+/// As [`numbers`], of a call.
+fn described(call: &CpuCall<'_>, values: &[usize]) -> Computed {
+    Ok(numbers(call.result(0)?, call.cx, values)?.into())
 }
 
 fn argument<'c>(call: &'c CpuCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
@@ -85,10 +95,13 @@ pub(super) fn reshaped_shape(from: &TensorShape, shape: &HostTensor) -> Result<T
         [place] => {
             // Where both are empty, any number would do; the given extents that are not zero decide.
             let (count, divisor) = if product == 0 {
-                let nonzero = |dims: &[usize]| dims.iter().filter(|&&dim| dim != 0).product::<usize>();
-                let given: SmallVec<[usize; 8]> =
-                    dims.iter().filter(|&&d| d > 0).map(|&d| d as usize).collect();
-                (if count == 0 { nonzero(from.dims()) } else { count }, nonzero(&given))
+                let nonzero = |dims: &mut dyn Iterator<Item = usize>| {
+                    dims.filter(|&dim| dim != 0)
+                        .try_fold(1usize, usize::checked_mul)
+                        .ok_or_else(|| invalid("a shape of too many elements"))
+                };
+                let given = nonzero(&mut dims.iter().filter(|&&dim| dim > 0).map(|&dim| dim as usize))?;
+                (if count == 0 { nonzero(&mut from.dims().iter().copied())? } else { count }, given)
             } else {
                 (count, product)
             };
@@ -185,7 +198,7 @@ fn identities(call: CpuCall<'_>) -> Computed {
 }
 
 fn size(call: CpuCall<'_>) -> Computed {
-    numbers(&call, &[argument(&call)?.shape().num_elements()?])
+    described(&call, &[argument(&call)?.shape().num_elements()?])
 }
 
 fn rank_metadata(call: MetadataCall<'_>) -> Described {
@@ -201,12 +214,12 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.IdentityN").cpu(identities).forms(Forms::ANY);
     ops.add("tf.Shape")
         .metadata(shape_metadata)
-        .cpu(|call| numbers(&call, argument(&call)?.shape().dims()))
+        .cpu(|call| described(&call, argument(&call)?.shape().dims()))
         .forms(Forms::ANY);
     ops.add("tf.Size").metadata(number_metadata).cpu(size).forms(Forms::ANY);
     ops.add("tf.Rank")
         .metadata(rank_metadata)
-        .cpu(|call| numbers(&call, &[argument(&call)?.shape().rank()]))
+        .cpu(|call| described(&call, &[argument(&call)?.shape().rank()]))
         .forms(Forms::ANY);
     let forms = Forms { string: true, ..Forms::SCALAR };
     ops.add("tf.Reshape").cpu(reshape).forms(forms);

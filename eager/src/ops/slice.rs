@@ -2,15 +2,18 @@
 
 use smallvec::SmallVec;
 use tfrt_host::Diagnostic;
-use tfrt_tensor::HostTensor;
+use tfrt_tensor::{HostTensor, TensorShape};
 
-use super::moves::{Axis, Moves};
-use super::support::{Computed, axis_of, int_attr, integer, integers, invalid, take};
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
+use super::moves::{Axis, Moved, Moves, how, moved};
+use super::support::{axis_of, int_attr, integer, integers, invalid, room_for};
+use crate::{Forms, OpAttrs, OpRegistry};
 
-fn slice(call: CpuCall<'_>) -> Computed {
-    let [tensor, begin, size] = take(&call)?;
-    let (begin, size, dims) = (integers(begin, "begin")?, integers(size, "size")?, tensor.shape().dims());
+/// What an op that moves elements does.
+type Planned = Result<Vec<Moved>, Diagnostic>;
+
+pub(super) fn slice(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
+    let [begin, size] = how(others)?;
+    let (begin, size) = (integers(begin, "begin")?, integers(size, "size")?);
     if begin.len() != dims.len() || size.len() != dims.len() {
         return Err(invalid(format!(
             "Expected begin and size arguments to be 1-D tensors of size {}, but got sizes {} and {} instead.",
@@ -29,9 +32,7 @@ fn slice(call: CpuCall<'_>) -> Computed {
             count.ok_or_else(|| invalid(format!("Expected size[{i}] in [0, {rest}], but got {size}")))?;
         Ok(Axis::Steps { start, step: 1, count })
     });
-    let moves = Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?);
-    let dims = moves.dims().to_vec();
-    moves.apply(&call, tensor, &dims)
+    Ok(vec![Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?).into()])
 }
 
 /// The masks of a strided slice: bit `i` is of entry `i`.
@@ -95,10 +96,10 @@ fn chosen(
     Ok((axis, false))
 }
 
-fn strided_slice(call: CpuCall<'_>) -> Computed {
-    let [tensor, begin, end, strides] = take(&call)?;
+pub(super) fn strided_slice(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> Planned {
+    let [begin, end, strides] = how(others)?;
     let (begin, end) = (integers(begin, "begin")?, integers(end, "end")?);
-    let (strides, masks) = (integers(strides, "strides")?, Masks::new(call.attrs)?);
+    let (strides, masks) = (integers(strides, "strides")?, Masks::new(attrs)?);
     if begin.len() != end.len() || begin.len() != strides.len() {
         return Err(invalid(format!(
             "Expected begin, end, and strides to be 1D equal size tensors, but got sizes {}, {}, and {} instead.",
@@ -107,7 +108,7 @@ fn strided_slice(call: CpuCall<'_>) -> Computed {
             strides.len()
         )));
     }
-    let (dims, entries) = (tensor.shape().dims(), 0..begin.len());
+    let entries = 0..begin.len();
     let mut ellipses = entries.clone().filter(|&entry| has(masks.ellipsis, entry));
     let ellipsis = ellipses.next();
     if ellipses.next().is_some() {
@@ -145,14 +146,14 @@ fn strided_slice(call: CpuCall<'_>) -> Computed {
     if ellipsis.is_none() {
         all(&mut axes, &mut shape, left);
     }
-    Moves::new(dims, axes).apply(&call, tensor, &shape)
+    Ok(vec![Moved { moves: Moves::new(dims, axes), dims: shape }])
 }
 
 /// Consecutive parts of `sizes` along `axis`; where `drops`, without that dimension.
-fn parts(call: &CpuCall<'_>, tensor: &HostTensor, axis: usize, sizes: &[usize], drops: bool) -> Computed {
-    let (dims, mut start) = (tensor.shape().dims(), 0);
-    let mut results = OpResult::default();
-    for &count in sizes {
+fn parts(dims: &[usize], axis: usize, sizes: impl ExactSizeIterator<Item = usize>, drops: bool) -> Planned {
+    let mut start = 0;
+    let mut parts = room_for(sizes.len())?;
+    for count in sizes {
         let mut axes: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
         axes[axis] = Axis::Steps { start, step: 1, count };
         start += count;
@@ -161,35 +162,36 @@ fn parts(call: &CpuCall<'_>, tensor: &HostTensor, axis: usize, sizes: &[usize], 
         if drops {
             shape.remove(axis);
         }
-        results.tensors.extend(moves.apply(call, tensor, &shape)?.tensors);
+        parts.push(Moved { moves, dims: shape });
     }
-    Ok(results)
+    Ok(parts)
 }
 
-fn split(call: CpuCall<'_>) -> Computed {
-    let [axis, tensor] = take(&call)?;
-    let axis = axis_of(integer(axis, "split_dim")?, tensor.shape().rank(), "split_dim")?;
-    let count = int_attr(call.attrs, "num_split")?.and_then(|count| usize::try_from(count).ok());
+pub(super) fn split(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> Planned {
+    let [axis] = how(others)?;
+    let axis = axis_of(integer(axis, "split_dim")?, dims.len(), "split_dim")?;
+    let count = int_attr(attrs, "num_split")?.and_then(|count| usize::try_from(count).ok());
     let count = count
         .filter(|&count| count > 0)
         .ok_or_else(|| invalid("Number of ways to split should be > 0, given by attribute 'num_split'"))?;
-    let dim = tensor.shape().dims()[axis];
+    let dim = dims[axis];
     if !dim.is_multiple_of(count) {
         return Err(invalid(format!(
             "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {dim}) \
              and num_split {count}"
         )));
     }
-    parts(&call, tensor, axis, &vec![dim / count; count], false)
+    parts(dims, axis, (0..count).map(|_| dim / count), false)
 }
 
-fn split_sizes(call: CpuCall<'_>) -> Computed {
-    let [tensor, sizes, axis] = take(&call)?;
-    let axis = axis_of(integer(axis, "split_dim")?, tensor.shape().rank(), "split_dim")?;
-    let (sizes, dim) = (integers(sizes, "size_splits")?, tensor.shape().dims()[axis]);
+pub(super) fn split_sizes(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
+    let [sizes, axis] = how(others)?;
+    let axis = axis_of(integer(axis, "split_dim")?, dims.len(), "split_dim")?;
+    let (sizes, dim) = (integers(sizes, "size_splits")?, dims[axis]);
     let known: i64 =
         sizes.iter().filter(|&&size| size != -1).fold(0, |sum: i64, &size| sum.saturating_add(size));
-    let (unknown, rest) = (sizes.iter().filter(|&&size| size == -1).count(), dim as i64 - known);
+    let (unknown, rest) =
+        (sizes.iter().filter(|&&size| size == -1).count(), (dim as i64).saturating_sub(known));
     let fits = match unknown {
         0 => rest == 0,
         _ => unknown == 1 && rest >= 0,
@@ -197,7 +199,7 @@ fn split_sizes(call: CpuCall<'_>) -> Computed {
     let sizes: Option<SmallVec<[usize; 8]>> =
         sizes.iter().map(|&size| usize::try_from(if size == -1 { rest } else { size }).ok()).collect();
     match sizes.filter(|_| fits) {
-        Some(sizes) => parts(&call, tensor, axis, &sizes, false),
+        Some(sizes) => parts(dims, axis, sizes.into_iter(), false),
         None => Err(invalid(format!(
             "Determined shape must either match input shape along split_dim exactly if fully specified, or be less \
              than the size of the input along split_dim if not fully specified. Got: {known} of {dim}"
@@ -205,20 +207,20 @@ fn split_sizes(call: CpuCall<'_>) -> Computed {
     }
 }
 
-fn unpack(call: CpuCall<'_>) -> Computed {
-    let [tensor] = take(&call)?;
-    let axis = axis_of(int_attr(call.attrs, "axis")?.unwrap_or(0), tensor.shape().rank(), "axis")?;
-    let dim = tensor.shape().dims()[axis];
-    if let Some(count) = int_attr(call.attrs, "num")?.filter(|&count| count != dim as i64) {
-        let shape = tensor.shape();
+pub(super) fn unpack(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> Planned {
+    let [] = how(others)?;
+    let axis = axis_of(int_attr(attrs, "axis")?.unwrap_or(0), dims.len(), "axis")?;
+    let dim = dims[axis];
+    if let Some(count) = int_attr(attrs, "num")?.filter(|&count| count != dim as i64) {
+        let shape = TensorShape::new(dims)?;
         return Err(invalid(format!("Input shape axis {axis} must equal {count}, got shape {shape}")));
     }
-    parts(&call, tensor, axis, &vec![1; dim], true)
+    parts(dims, axis, (0..dim).map(|_| 1), true)
 }
 
-fn reverse(call: CpuCall<'_>) -> Computed {
-    let [tensor, axes] = take(&call)?;
-    let (dims, axes) = (tensor.shape().dims(), integers(axes, "axis")?);
+pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
+    let [axes] = how(others)?;
+    let axes = integers(axes, "axis")?;
     let mut chosen: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
     let mut seen = vec![false; dims.len()];
     for &axis in &axes {
@@ -228,15 +230,15 @@ fn reverse(call: CpuCall<'_>) -> Computed {
         }
         chosen[axis] = Axis::Steps { start: dims[axis].saturating_sub(1), step: -1, count: dims[axis] };
     }
-    Moves::new(dims, chosen).apply(&call, tensor, dims)
+    Ok(vec![Moves::new(dims, chosen).into()])
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms { string: true, ..Forms::default() };
-    ops.add("tf.Slice").cpu(slice).forms(forms);
-    ops.add("tf.StridedSlice").cpu(strided_slice).forms(forms);
-    ops.add("tf.Split").cpu(split).forms(forms);
-    ops.add("tf.SplitV").cpu(split_sizes).forms(forms);
-    ops.add("tf.Unpack").cpu(unpack).forms(forms);
-    ops.add("tf.ReverseV2").cpu(reverse).forms(forms);
+    ops.add("tf.Slice").cpu(|call| moved(&call, 0, slice)).forms(forms);
+    ops.add("tf.StridedSlice").cpu(|call| moved(&call, 0, strided_slice)).forms(forms);
+    ops.add("tf.Split").cpu(|call| moved(&call, 1, split)).forms(forms);
+    ops.add("tf.SplitV").cpu(|call| moved(&call, 0, split_sizes)).forms(forms);
+    ops.add("tf.Unpack").cpu(|call| moved(&call, 0, unpack)).forms(forms);
+    ops.add("tf.ReverseV2").cpu(|call| moved(&call, 0, reverse)).forms(forms);
 }

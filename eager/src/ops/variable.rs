@@ -2,6 +2,9 @@
 //!
 //! A handle is a tensor of one string, the variable's name among the request's resources. Chains order what is done with a
 //! variable; a program that changes one and uses it elsewhere at the same time gets a DataRace error.
+//!
+//! A value is where the op that set it ran, in host memory or a device's, and stays there when an op of the same place
+//! changes it. What ops do on devices is in `device/variable.rs`.
 
 use std::sync::{
     Arc,
@@ -9,26 +12,44 @@ use std::sync::{
 };
 
 use parking_lot::Mutex;
-use tfrt_host::{Chain, DType, Diagnostic, ErrorCode};
+use tfrt_host::{Chain, DType, Diagnostic, ErrorCode, ExecutionContext};
 use tfrt_math::{Float, zip_in_place};
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, PartialTensorShape, StringHostTensor, TensorShape,
+    Accessor, DenseHostTensor, Element, HostTensor, PartialTensorShape, StringHostTensor, TensorMetadata,
+    TensorShape,
 };
 
+use super::shape::{numbers, out_type};
 use super::support::{Computed, invalid, take, value, with_float, with_number};
-use crate::{CpuCall, Forms, OpRegistry, OpResult};
+use crate::{CpuCall, DeviceTensor, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf variable op");
+
+/// A variable's value.
+#[derive(Clone)]
+pub(super) enum Value {
+    Host(HostTensor),
+    Device(DeviceTensor),
+}
+
+impl Value {
+    pub(super) fn metadata(&self) -> TensorMetadata {
+        match self {
+            Self::Host(tensor) => tensor.metadata().clone(),
+            Self::Device(tensor) => tensor.metadata(),
+        }
+    }
+}
 
 /// What a variable holds.
 enum State {
     Unset,
-    Set(HostTensor),
+    Set(Value),
     /// An op has taken the value to change it.
     Changing,
 }
 
-struct Variable {
+pub(super) struct Variable {
     dtype: DType,
     /// What may be known of its shape.
     shape: PartialTensorShape,
@@ -37,36 +58,49 @@ struct Variable {
 
 impl Variable {
     /// The value, shared.
-    fn read(&self, name: &str) -> Result<HostTensor, Diagnostic> {
+    pub(super) fn read(&self, name: &str) -> Result<Value, Diagnostic> {
         match &*self.state.lock() {
-            State::Set(tensor) => Ok(tensor.clone()),
+            State::Set(value) => Ok(value.clone()),
             State::Unset => Err(unset(name)),
             State::Changing => Err(changing(name)),
         }
     }
 
     /// Sets the value of the first assignment, or another.
-    fn assign(&self, name: &str, tensor: HostTensor) -> Result<(), Diagnostic> {
-        if tensor.dtype() != self.dtype {
+    pub(super) fn assign(&self, name: &str, value: Value) -> Result<(), Diagnostic> {
+        let TensorMetadata { dtype, shape } = value.metadata();
+        if dtype != self.dtype {
             return Err(invalid(format!(
                 "Trying to assign variable with wrong dtype. Expected {} got {}",
-                self.dtype,
-                tensor.dtype()
+                self.dtype, dtype
             )));
         }
-        if !self.shape.admits(tensor.shape()) {
+        if !self.shape.admits(&shape) {
             return Err(invalid(format!(
                 "Trying to assign to variable {name} with tensor with wrong shape. Expected {} got {}",
-                self.shape,
-                tensor.shape()
+                self.shape, shape
             )));
         }
         let mut state = self.state.lock();
         if matches!(*state, State::Changing) {
             return Err(changing(name));
         }
-        *state = State::Set(tensor);
+        *state = State::Set(value);
         Ok(())
+    }
+
+    fn is_set(&self) -> bool {
+        !matches!(*self.state.lock(), State::Unset)
+    }
+}
+
+/// That a variable's value has the type that attribute `dtype` names, if there is one.
+pub(super) fn check_type(attrs: &OpAttrs, dtype: DType) -> Result<(), Diagnostic> {
+    match attrs.optional::<DType>("dtype")?.filter(|&expected| expected != dtype) {
+        Some(expected) => {
+            Err(invalid(format!("Trying to read variable with wrong dtype. Expected {expected} got {dtype}")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -82,70 +116,97 @@ fn changing(name: &str) -> Diagnostic {
     Diagnostic::new(ErrorCode::DataRace, message)
 }
 
-/// A variable's value, taken to be changed. It goes back when this is dropped.
-struct Change {
+/// A variable's value, taken to be changed: others find the variable changing. It goes back when this is dropped.
+pub(super) struct Taken {
     variable: Arc<Variable>,
+    value: Option<Value>,
+}
+
+impl Taken {
+    pub(super) fn new(cx: &ExecutionContext, handle: &HostTensor) -> Result<Self, Diagnostic> {
+        let (name, variable) = find(cx, handle)?;
+        let mut state = variable.state.lock();
+        match std::mem::replace(&mut *state, State::Changing) {
+            State::Set(value) => {
+                drop(state);
+                Ok(Self { variable, value: Some(value) })
+            }
+            State::Unset => {
+                *state = State::Unset;
+                Err(unset(&name))
+            }
+            State::Changing => Err(changing(&name)),
+        }
+    }
+
+    /// The value, the only handle to it but for those of whoever has read it.
+    pub(super) fn value(&self) -> Result<&Value, Diagnostic> {
+        self.value.as_ref().ok_or_else(|| Diagnostic::internal("a variable's value is gone"))
+    }
+
+    /// What goes back in the value's place.
+    pub(super) fn set(&mut self, value: Value) {
+        self.value = Some(value);
+    }
+
+    /// An error unless the other tensor fits the value element by element.
+    pub(super) fn check(&self, other: &TensorMetadata, what: &str) -> Result<(), Diagnostic> {
+        let own = self.value()?.metadata();
+        if *other == own {
+            return Ok(());
+        }
+        Err(invalid(format!("var and {what} do not have the same shape and type: {own} {other}")))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        *self.variable.state.lock() = self.value.take().map_or(State::Unset, State::Set);
+    }
+}
+
+/// A variable's value in host memory, taken to be changed.
+struct Change {
+    taken: Taken,
     tensor: DenseHostTensor,
 }
 
 impl Change {
     fn begin(call: &CpuCall<'_>, handle: &HostTensor) -> Result<Self, Diagnostic> {
-        let (name, variable) = find(call, handle)?;
-        let mut state = variable.state.lock();
-        let tensor = match std::mem::replace(&mut *state, State::Changing) {
-            State::Set(tensor) => tensor,
-            State::Unset => {
-                *state = State::Unset;
-                return Err(unset(&name));
-            }
-            State::Changing => return Err(changing(&name)),
-        };
-        // Whoever has read the value keeps it as it was.
+        let mut taken = Taken::new(call.cx, handle)?;
         let allocator = call.cx.host().allocator();
-        let own = match &tensor {
-            HostTensor::Dense(dense) if dense.buffer().is_writable() && dense.buffer().is_exclusive() => {
-                Ok(dense.clone())
+        // Whoever has read the value keeps it as it was.
+        let tensor = match taken.value()? {
+            Value::Host(HostTensor::Dense(dense))
+                if dense.buffer().is_writable() && dense.buffer().is_exclusive() =>
+            {
+                dense.clone()
             }
-            HostTensor::Dense(dense) => dense.deep_copy(&ME, allocator),
-            other => other.to_dense(&ME, allocator),
+            Value::Host(HostTensor::Dense(dense)) => dense.deep_copy(&ME, allocator)?,
+            Value::Host(other) => other.to_dense(&ME, allocator)?,
+            Value::Device(_) => {
+                let message = "the variable is in a device's memory, where an op of a device changes it";
+                return Err(Diagnostic::new(ErrorCode::FailedPrecondition, message));
+            }
         };
-        match own {
-            Ok(own) => {
-                drop((state, tensor));
-                Ok(Self { variable, tensor: own })
-            }
-            Err(error) => {
-                *state = State::Set(tensor);
-                Err(error)
-            }
-        }
+        taken.set(Value::Host(tensor.clone().into()));
+        Ok(Self { taken, tensor })
     }
 
-    /// An error unless the other tensor fits the value element by element.
     fn check(&self, other: &HostTensor, what: &str) -> Result<(), Diagnostic> {
-        if other.metadata() == self.tensor.metadata() {
-            return Ok(());
-        }
-        Err(invalid(format!(
-            "var and {what} do not have the same shape and type: {} {}",
-            self.tensor.metadata(),
-            other.metadata()
-        )))
-    }
-}
-
-impl Drop for Change {
-    fn drop(&mut self) {
-        *self.variable.state.lock() = State::Set(self.tensor.clone().into());
+        self.taken.check(other.metadata(), what)
     }
 }
 
 /// The variable that a handle names, with its name.
-fn find(call: &CpuCall<'_>, handle: &HostTensor) -> Result<(String, Arc<Variable>), Diagnostic> {
+pub(super) fn find(
+    cx: &ExecutionContext,
+    handle: &HostTensor,
+) -> Result<(String, Arc<Variable>), Diagnostic> {
     let [name] = handle.string()?.strings() else {
         return Err(invalid("a variable's handle is a tensor of one string"));
     };
-    let variable = call.cx.resources().get::<Variable>(&key(name)).map_err(|_| unset(name))?;
+    let variable = cx.resources().get::<Variable>(&key(name)).map_err(|_| unset(name))?;
     Ok((name.clone(), variable))
 }
 
@@ -155,19 +216,19 @@ fn key(name: &str) -> String {
 }
 
 /// A handle to the variable of the name that attributes give, which is made if it is not there.
-fn handle(call: CpuCall<'_>) -> Computed {
+pub(super) fn handle(cx: &ExecutionContext, attrs: &OpAttrs) -> Computed {
     static ANONYMOUS: AtomicU64 = AtomicU64::new(0);
-    let text = |name| Ok::<&str, Diagnostic>(call.attrs.optional(name)?.unwrap_or_default());
+    let text = |name| Ok::<&str, Diagnostic>(attrs.optional(name)?.unwrap_or_default());
     let (container, shared) = (text("container")?, text("shared_name")?);
     let name = match shared {
         "" => format!("_AnonymousVar{}", ANONYMOUS.fetch_add(1, Ordering::Relaxed)),
         shared => format!("{container}/{shared}"),
     };
-    let dtype = call.attrs.required::<DType>("dtype")?;
-    let shape = call.attrs.optional::<&PartialTensorShape>("shape")?;
+    let dtype = attrs.required::<DType>("dtype")?;
+    let shape = attrs.optional::<&PartialTensorShape>("shape")?;
     let shape = shape.cloned().unwrap_or_else(PartialTensorShape::unranked);
     let create = || Variable { dtype, shape: shape.clone(), state: Mutex::new(State::Unset) };
-    let variable = call.cx.resources().get_or_create(&key(&name), create)?;
+    let variable = cx.resources().get_or_create(&key(&name), create)?;
     if variable.dtype != dtype || variable.shape != shape {
         return Err(invalid(format!(
             "variable {name} has another type or shape: {} {}",
@@ -178,27 +239,32 @@ fn handle(call: CpuCall<'_>) -> Computed {
     Ok(OpResult { done: Some(Chain.into()), ..handle.into() })
 }
 
+/// The one argument.
+fn one_of<'c>(call: &'c CpuCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
+    let [handle] = take(call)?;
+    Ok(handle)
+}
+
 fn done() -> Computed {
     Ok(Chain.into())
 }
 
 fn read(call: CpuCall<'_>) -> Computed {
     let [handle] = take(&call)?;
-    let (name, variable) = find(&call, handle)?;
-    let tensor = variable.read(&name)?;
-    if let Some(expected) = call.attrs.optional::<DType>("dtype")?.filter(|&dtype| dtype != tensor.dtype()) {
-        return Err(invalid(format!(
-            "Trying to read variable with wrong dtype. Expected {expected} got {}",
-            tensor.dtype()
-        )));
-    }
-    Ok(OpResult { done: Some(Chain.into()), ..tensor.into() })
+    let (name, variable) = find(call.cx, handle)?;
+    let value = variable.read(&name)?;
+    check_type(call.attrs, value.metadata().dtype)?;
+    let tensor = match value {
+        Value::Host(tensor) => tensor.into(),
+        Value::Device(tensor) => OpResult::from(tensor.to_host(call.cx)?),
+    };
+    Ok(OpResult { done: Some(Chain.into()), ..tensor })
 }
 
 fn assign(call: CpuCall<'_>) -> Computed {
     let [handle, tensor] = take(&call)?;
-    let (name, variable) = find(&call, handle)?;
-    variable.assign(&name, tensor.clone())?;
+    let (name, variable) = find(call.cx, handle)?;
+    variable.assign(&name, Value::Host(tensor.clone()))?;
     done()
 }
 
@@ -219,39 +285,24 @@ fn assign_with(call: &CpuCall<'_>, adds: bool) -> Computed {
     })
 }
 
-fn is_initialized(call: CpuCall<'_>) -> Computed {
-    let [handle] = take(&call)?;
-    let is_set =
-        find(&call, handle).is_ok_and(|(_, variable)| !matches!(*variable.state.lock(), State::Unset));
-    let answer = DenseHostTensor::full(TensorShape::scalar(), is_set, call.cx.host().allocator())?;
+pub(super) fn is_initialized(cx: &ExecutionContext, handle: &HostTensor) -> Computed {
+    let is_set = find(cx, handle).is_ok_and(|(_, variable)| variable.is_set());
+    let answer = DenseHostTensor::full(TensorShape::scalar(), is_set, cx.host().allocator())?;
     Ok(OpResult { done: Some(Chain.into()), ..answer.into() })
 }
 
-fn shape(call: CpuCall<'_>) -> Computed {
-    let [handle] = take(&call)?;
-    let (name, variable) = find(&call, handle)?;
-    let tensor = variable.read(&name)?;
-    let (dims, allocator) = (tensor.shape().dims(), call.cx.host().allocator());
-    let dims = match call.attrs.optional("out_type")?.unwrap_or(DType::I32) {
-        DType::I64 => {
-            let dims: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
-            DenseHostTensor::from_slice([dims.len()], &dims, allocator)?
-        }
-        DType::I32 => {
-            let too_large = |_| invalid(format!("{} does not fit integers of type i32", tensor.shape()));
-            let dims = dims.iter().map(|&dim| i32::try_from(dim)).collect::<Result<Vec<i32>, _>>();
-            let dims = dims.map_err(too_large)?;
-            DenseHostTensor::from_slice([dims.len()], &dims, allocator)?
-        }
-        other => return Err(invalid(format!("out_type must be i32 or i64, got {other}"))),
-    };
+/// The extents of a variable's value.
+pub(super) fn shape(cx: &ExecutionContext, handle: &HostTensor, attrs: &OpAttrs) -> Computed {
+    let (name, variable) = find(cx, handle)?;
+    let shape = variable.read(&name)?.metadata().shape;
+    let result = TensorMetadata::new(out_type(attrs)?, [shape.rank()]);
+    let dims = numbers(&result, cx, shape.dims())?;
     Ok(OpResult { done: Some(Chain.into()), ..dims.into() })
 }
 
-fn destroy(call: CpuCall<'_>) -> Computed {
-    let [handle] = take(&call)?;
-    let (name, _) = find(&call, handle)?;
-    call.cx.resources().remove(&key(&name));
+pub(super) fn destroy(cx: &ExecutionContext, handle: &HostTensor) -> Computed {
+    let (name, _) = find(cx, handle)?;
+    cx.resources().remove(&key(&name));
     done()
 }
 
@@ -332,14 +383,23 @@ fn adam(call: CpuCall<'_>) -> Computed {
 pub(super) fn register(ops: &mut OpRegistry) {
     let handles = Forms { string: true, ..Forms::default() };
     let any = Forms { string: true, ..Forms::SCALAR };
-    ops.add("tf.VarHandleOp").cpu(handle).side_effecting();
+    ops.add("tf.VarHandleOp").cpu(|call| handle(call.cx, call.attrs)).side_effecting();
     ops.add("tf.ReadVariableOp").cpu(read).forms(handles).side_effecting();
     ops.add("tf.AssignVariableOp").cpu(assign).forms(any).side_effecting();
     ops.add("tf.AssignAddVariableOp").cpu(|call| assign_with(&call, true)).forms(handles).side_effecting();
     ops.add("tf.AssignSubVariableOp").cpu(|call| assign_with(&call, false)).forms(handles).side_effecting();
-    ops.add("tf.VarIsInitializedOp").cpu(is_initialized).forms(handles).side_effecting();
-    ops.add("tf.VariableShape").cpu(shape).forms(handles).side_effecting();
-    ops.add("tf.DestroyResourceOp").cpu(destroy).forms(handles).side_effecting();
+    ops.add("tf.VarIsInitializedOp")
+        .cpu(|call| is_initialized(call.cx, one_of(&call)?))
+        .forms(handles)
+        .side_effecting();
+    ops.add("tf.VariableShape")
+        .cpu(|call| shape(call.cx, one_of(&call)?, call.attrs))
+        .forms(handles)
+        .side_effecting();
+    ops.add("tf.DestroyResourceOp")
+        .cpu(|call| destroy(call.cx, one_of(&call)?))
+        .forms(handles)
+        .side_effecting();
     ops.add("tf.ResourceApplyGradientDescent").cpu(gradient_descent).forms(handles).side_effecting();
     ops.add("tf.ResourceApplyMomentum").cpu(momentum).forms(handles).side_effecting();
     ops.add("tf.ResourceApplyAdam").cpu(adam).forms(handles).side_effecting();

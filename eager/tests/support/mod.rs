@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use tfrt_eager::{CoreRuntime, OpAttrs, OpHandler, Results, TensorHandle};
+use tfrt_cuda::front::{Choice, DeviceOptions, Platform};
+use tfrt_eager::{CoreRuntime, DeviceTensor, OpAttrs, OpHandler, Results, TensorHandle};
 use tfrt_host::{
-    AsyncValue, AsyncValueRef, BefFile, Chain, ExecutionContext, HostContext, KernelRegistry, RequestContext,
+    AsyncValueRef, BefFile, Chain, ExecutionContext, HostContext, KernelRegistry, RequestContext,
     ResourceContext,
     allocator::SystemAllocator,
     bef::{BefBuilder, OptionalSections, VerifiedBef},
@@ -26,6 +27,8 @@ pub(crate) struct Runner {
     pub(crate) core: Arc<CoreRuntime>,
     pub(crate) cx: ExecutionContext,
     handler: Arc<dyn OpHandler>,
+    /// What the handler's device belongs to.
+    _platform: Option<Platform>,
 }
 
 impl Runner {
@@ -34,7 +37,28 @@ impl Runner {
         let host = HostContext::builder(queue, allocator()).build();
         let core = CoreRuntime::of(&host);
         let cx = context(&host);
-        Self { handler: core.cpu(), host, core, cx }
+        Self { handler: core.cpu(), host, core, cx, _platform: None }
+    }
+
+    /// The same, with a handler of the ops that run on devices: a GPU if there is one, else the CPU device.
+    pub(crate) fn on_device(queue: &str) -> Self {
+        let mut runner = Self::new(queue);
+        let mut options = DeviceOptions::default();
+        (options.choice, options.memory_bytes) = (Choice::Auto, 256 << 20);
+        let platform = Platform::new(&options).expect("a device");
+        let device = platform.device(0).expect("a device");
+        runner.handler = runner.core.on_device(&device, runner.core.cpu()).expect("a handler");
+        runner._platform = Some(platform);
+        runner
+    }
+
+    /// A result once it is there, in host memory.
+    pub(crate) fn brought(&self, handle: &TensorHandle) -> TensorHandle {
+        self.host.await_values(&[handle.tensor().clone()]).expect("not on a compute thread");
+        let Some(tensor) = handle.tensor().get::<DeviceTensor>() else { return handle.clone() };
+        let copy = tensor.to_host(&self.cx).expect("a copy").into_untyped();
+        self.host.await_values(&[copy.clone()]).expect("not on a compute thread");
+        TensorHandle::new(self.core.host_device().clone(), &tensor.metadata(), copy)
     }
 
     /// A tensor that ops take.
@@ -47,9 +71,7 @@ impl Runner {
         let arguments = case.arguments.iter().map(|tensor| self.handle(tensor.clone()));
         let count = case.expected.as_ref().map_or(1, Vec::len);
         let results = self.call(&case.op, arguments, &case.attrs, count);
-        let values: Vec<AsyncValue> = results.iter().map(|handle| handle.tensor().clone()).collect();
-        self.host.await_values(&values).expect("not on a compute thread");
-        results
+        results.iter().map(|handle| self.brought(handle)).collect()
     }
 
     /// Calls an op.

@@ -3,11 +3,15 @@
 //! What says how (axes, paddings, an order) is the op's second argument, which stays on the host, or in the folded form
 //! `_tf.NAME` a constant among the attributes.
 
-use tfrt_host::Diagnostic;
-use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows};
+use tfrt_host::{DType, Diagnostic};
+use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
-use super::{Queued, count, extents};
+use super::{
+    Queued, count,
+    expression::{map, scaled},
+    extents, unsupported,
+};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, MetadataCall, OpRegistry,
     ops::{
@@ -61,13 +65,32 @@ fn pad(call: &DeviceCall<'_>) -> Queued {
 
 fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     let x = call.tensor(0)?;
-    let rank = x.shape().rank();
-    let mut axes = axes_of(&instructions(call, "reduction_indices")?, rank, op)?;
-    axes.sort_unstable();
+    let axes = axes_of(&instructions(call, "reduction_indices")?, x.shape().rank(), op)?;
     let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
+    Ok(reduced(call, reduction, x, &axes, keeps)?.into())
+}
+
+/// Whether all elements along some axes are true, or whether any is.
+fn truths(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
+    match call.tensor(0)?.dtype() {
+        DType::I1 => reduce(call, reduction, op),
+        other => Err(unsupported(op, other).into()),
+    }
+}
+
+/// A tensor reduced over these axes; `keeps`: of which extents of 1 are left.
+pub(super) fn reduced(
+    call: &DeviceCall<'_>,
+    reduction: Reduction,
+    x: &DeviceTensor,
+    axes: &[usize],
+    keeps: bool,
+) -> DeviceOpResult<DeviceTensor> {
+    let (rank, mut axes) = (x.shape().rank(), axes.to_vec());
+    axes.sort_unstable();
     let shape = TensorShape::new(&reduced_shape(x.shape(), &axes, keeps))?;
     let (Some(&first), Some(&last)) = (axes.first(), axes.last()) else {
-        return Ok(x.clone().into());
+        return Ok(x.clone());
     };
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
     if last + 1 - first == axes.len() {
@@ -78,7 +101,15 @@ fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
         let turned = permuted(call, x, &order)?;
         reduce_neighbours(call, reduction, &y, &turned, rank - axes.len()..rank)?;
     }
-    Ok(y.into())
+    Ok(y)
+}
+
+/// Half the sum of all squares.
+fn l2_loss(call: &DeviceCall<'_>) -> Queued {
+    let [x] = call.tensors()?;
+    let axes: Vec<usize> = (0..x.shape().rank()).collect();
+    let sum = reduced(call, Reduction::Sum, &map(call, Unary::Square, x)?, &axes, false)?;
+    Ok(scaled(call, &sum, 0.5)?.into())
 }
 
 /// Queues a reduction over neighbouring axes.
@@ -136,6 +167,10 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Pad").device_with(pad, SECOND_ON_HOST);
     ops.extend("tf.Mean").device_with(|call| reduce(call, Reduction::Mean, "tf.Mean"), SECOND_ON_HOST);
     ops.extend("tf.Sum").device_with(|call| reduce(call, Reduction::Sum, "tf.Sum"), SECOND_ON_HOST);
+    ops.extend("tf.Prod").device_with(|call| reduce(call, Reduction::Product, "tf.Prod"), SECOND_ON_HOST);
+    ops.extend("tf.All").device_with(|call| truths(call, Reduction::Minimum, "tf.All"), SECOND_ON_HOST);
+    ops.extend("tf.Any").device_with(|call| truths(call, Reduction::Maximum, "tf.Any"), SECOND_ON_HOST);
+    ops.extend("tf.L2Loss").device(l2_loss);
     ops.extend("tf.Max").device_with(|call| reduce(call, Reduction::Maximum, "tf.Max"), SECOND_ON_HOST);
     ops.extend("tf.Min").device_with(|call| reduce(call, Reduction::Minimum, "tf.Min"), SECOND_ON_HOST);
     ops.extend("tf.Reshape").device_with(reshape, SECOND_ON_HOST);

@@ -1,10 +1,17 @@
 //! Functions of one element and of two, casts, comparisons and choices.
 
 use tfrt_host::DType;
-use tfrt_kernels::device::{Binary, Broadcast, Comparison, Unary};
+use tfrt_kernels::device::{Binary, Broadcast, Class, Comparison, Unary};
 
-use super::{Queued, count, extents, unsupported};
-use crate::{DeviceCall, DeviceFn, DeviceTensor, OpRegistry, ops::support::invalid};
+use super::{
+    Queued, count,
+    expression::{self, broadcast, constant, zip},
+    extents, unsupported,
+};
+use crate::{
+    DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,
+    ops::{activation::leak, elementwise::broadcast_shape},
+};
 
 pub(super) fn unary(call: &DeviceCall<'_>, function: Unary) -> Queued {
     let [x] = call.tensors()?;
@@ -29,89 +36,142 @@ pub(super) fn combine(
     y: &DeviceTensor,
     a: &DeviceTensor,
     b: &DeviceTensor,
-) -> crate::DeviceOpResult<()> {
+) -> DeviceOpResult<()> {
     let shape = Broadcast::new(&extents(a), &extents(b))?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     Ok(kernels.binary(stream, function, y.dtype(), y.buffer(), a.buffer(), b.buffer(), &shape)?)
 }
 
-/// A comparison of two tensors of one shape; `exchanged`: of the second with the first.
+/// A comparison of two tensors; `exchanged`: of the second with the first.
 fn compare(call: &DeviceCall<'_>, comparison: Comparison, exchanged: bool) -> Queued {
     let [a, b] = call.tensors()?;
-    if a.shape() != b.shape() {
-        let message = format!("comparisons on a device do not broadcast: {} and {}", a.shape(), b.shape());
-        return Err(invalid(message).into());
+    if broadcast_shape(a.shape(), b.shape()).is_err() {
+        // The program asked for one answer where shapes do not go together, see `incompatible_shape_error`.
+        let unequal = comparison == Comparison::NotEqual;
+        return Ok(constant(call, call.result(0)?, f64::from(u8::from(unequal)))?.into());
     }
     let y = call.allocate(0)?;
+    let [a, b] = broadcast_operands(call, &y)?;
     let (a, b) = if exchanged { (b, a) } else { (a, b) };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.compare(stream, comparison, a.dtype(), y.buffer(), a.buffer(), b.buffer(), count(a)?)?;
+    kernels.compare(stream, comparison, a.dtype(), y.buffer(), a.buffer(), b.buffer(), count(&y)?)?;
     Ok(y.into())
+}
+
+/// Both arguments in the result's shape.
+fn broadcast_operands(call: &DeviceCall<'_>, y: &DeviceTensor) -> DeviceOpResult<[DeviceTensor; 2]> {
+    let [a, b] = call.tensors()?;
+    Ok([broadcast(call, a, y.shape())?, broadcast(call, b, y.shape())?])
+}
+
+/// Whether both are true, or whether `either` is.
+fn logical(call: &DeviceCall<'_>, either: bool) -> Queued {
+    let y = call.allocate(0)?;
+    let [a, b] = broadcast_operands(call, &y)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.both_or_either(stream, either, y.buffer(), [a.buffer(), b.buffer()], count(&y)?)?;
+    Ok(y.into())
+}
+
+fn not(call: &DeviceCall<'_>) -> Queued {
+    let ([x], y) = (call.tensors()?, call.reuse(&[0], 0)?);
+    call.queue.kernels().not(call.queue.stream(), y.buffer(), x.buffer(), count(x)?)?;
+    Ok(y.into())
+}
+
+fn classify(call: &DeviceCall<'_>, class: Class) -> Queued {
+    let ([x], y) = (call.tensors()?, call.allocate(0)?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.classify(stream, class, x.dtype(), y.buffer(), x.buffer(), count(x)?)?;
+    Ok(y.into())
+}
+
+fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
+    let ([x], y) = (call.tensors()?, call.reuse(&[0], 0)?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.leaky_relu(stream, x.dtype(), y.buffer(), x.buffer(), count(x)?, leak(call.attrs)?)?;
+    Ok(y.into())
+}
+
+fn gelu(call: &DeviceCall<'_>) -> Queued {
+    let approximate = call.attrs.optional("approximate")?.unwrap_or(false);
+    unary(call, if approximate { Unary::GeluTanh } else { Unary::Gelu })
 }
 
 fn cast(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
-    let (from, to) = (x.dtype(), call.result(0)?.dtype);
-    if from == to {
-        return Ok(x.clone().into());
-    }
-    let has_kernel = match (from, to) {
-        (DType::F32, other) | (other, DType::F32) => matches!(
-            other,
-            DType::F16
-                | DType::BF16
-                | DType::F64
-                | DType::I32
-                | DType::I64
-                | DType::I8
-                | DType::UI8
-                | DType::I1
-        ),
-        (DType::F16, DType::BF16) | (DType::BF16, DType::F16) => true,
-        (DType::I32, other) | (other, DType::I32) => matches!(other, DType::I64 | DType::I1),
-        _ => false,
-    };
-    if !has_kernel {
-        return Err(unsupported(&format!("tf.Cast to {to}"), from).into());
-    }
-    let y = call.allocate(0)?;
     let truncate = call.attrs.optional("Truncate")?.unwrap_or(false);
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.cast(stream, (to, y.buffer()), (from, x.buffer()), count(x)?, truncate)?;
-    Ok(y.into())
+    Ok(expression::cast(call, x, call.result(0)?.dtype, truncate)?.into())
+}
+
+/// The sum of all arguments.
+fn add_n(call: &DeviceCall<'_>) -> Queued {
+    let mut sum = call.tensor(0)?.clone();
+    for index in 1..call.arguments.len() {
+        sum = zip(call, Binary::Add, &sum, call.tensor(index)?)?;
+    }
+    Ok(sum.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
     const FUNCTIONS: &[(&str, DeviceFn)] = &[
         ("tf.Abs", |call| unary(call, Unary::Abs)),
+        ("tf.Acos", |call| unary(call, Unary::Acos)),
+        ("tf.Acosh", |call| unary(call, Unary::Acosh)),
+        ("tf.Asin", |call| unary(call, Unary::Asin)),
+        ("tf.Asinh", |call| unary(call, Unary::Asinh)),
+        ("tf.Atan", |call| unary(call, Unary::Atan)),
+        ("tf.Atanh", |call| unary(call, Unary::Atanh)),
         ("tf.Ceil", |call| unary(call, Unary::Ceil)),
         ("tf.Cos", |call| unary(call, Unary::Cos)),
+        ("tf.Cosh", |call| unary(call, Unary::Cosh)),
+        ("tf.Elu", |call| unary(call, Unary::Elu)),
         ("tf.Erf", |call| unary(call, Unary::Erf)),
+        ("tf.Erfc", |call| unary(call, Unary::Erfc)),
         ("tf.Exp", |call| unary(call, Unary::Exp)),
         ("tf.Expm1", |call| unary(call, Unary::Expm1)),
         ("tf.Floor", |call| unary(call, Unary::Floor)),
+        ("tf.Gelu", gelu),
+        ("tf.Inv", |call| unary(call, Unary::Reciprocal)),
+        ("tf.IsFinite", |call| classify(call, Class::Finite)),
+        ("tf.IsInf", |call| classify(call, Class::Infinite)),
+        ("tf.IsNan", |call| classify(call, Class::Nan)),
+        ("tf.LeakyRelu", leaky_relu),
+        ("tf.Lgamma", |call| unary(call, Unary::Lgamma)),
         ("tf.Log", |call| unary(call, Unary::Log)),
         ("tf.Log1p", |call| unary(call, Unary::Log1p)),
         ("tf.Neg", |call| unary(call, Unary::Neg)),
         ("tf.Reciprocal", |call| unary(call, Unary::Reciprocal)),
         ("tf.Relu", |call| unary(call, Unary::Relu)),
         ("tf.Relu6", |call| unary(call, Unary::Relu6)),
+        ("tf.Rint", |call| unary(call, Unary::Round)),
         ("tf.Round", |call| unary(call, Unary::Round)),
         ("tf.Rsqrt", |call| unary(call, Unary::Rsqrt)),
+        ("tf.Selu", |call| unary(call, Unary::Selu)),
         ("tf.Sigmoid", |call| unary(call, Unary::Sigmoid)),
         ("tf.Sign", |call| unary(call, Unary::Sign)),
         ("tf.Sin", |call| unary(call, Unary::Sin)),
+        ("tf.Sinh", |call| unary(call, Unary::Sinh)),
         ("tf.Softplus", |call| unary(call, Unary::Softplus)),
+        ("tf.Softsign", |call| unary(call, Unary::Softsign)),
         ("tf.Sqrt", |call| unary(call, Unary::Sqrt)),
         ("tf.Square", |call| unary(call, Unary::Square)),
+        ("tf.Tan", |call| unary(call, Unary::Tan)),
         ("tf.Tanh", |call| unary(call, Unary::Tanh)),
         ("tf.Add", |call| binary(call, Binary::Add)),
+        ("tf.AddN", add_n),
         ("tf.AddV2", |call| binary(call, Binary::Add)),
+        ("tf.Atan2", |call| binary(call, Binary::Atan2)),
+        ("tf.Div", |call| of_floats(call, Binary::Div, "tf.Div")),
+        ("tf.DivNoNan", |call| binary(call, Binary::DivNoNan)),
+        ("tf.FloorDiv", |call| of_floats(call, Binary::FloorDiv, "tf.FloorDiv")),
+        ("tf.FloorMod", |call| of_floats(call, Binary::FloorMod, "tf.FloorMod")),
         ("tf.Maximum", |call| binary(call, Binary::Maximum)),
         ("tf.Minimum", |call| binary(call, Binary::Minimum)),
         ("tf.Mul", |call| binary(call, Binary::Mul)),
-        ("tf.Pow", |call| power_or_quotient(call, Binary::Pow, "tf.Pow")),
-        ("tf.RealDiv", |call| power_or_quotient(call, Binary::Div, "tf.RealDiv")),
+        ("tf.MulNoNan", |call| binary(call, Binary::MulNoNan)),
+        ("tf.Pow", |call| of_floats(call, Binary::Pow, "tf.Pow")),
+        ("tf.RealDiv", |call| of_floats(call, Binary::Div, "tf.RealDiv")),
         ("tf.SquaredDifference", |call| binary(call, Binary::SquaredDifference)),
         ("tf.Sub", |call| binary(call, Binary::Sub)),
         ("tf.Equal", |call| compare(call, Comparison::Equal, false)),
@@ -120,6 +180,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
         ("tf.LessEqual", |call| compare(call, Comparison::LessEqual, false)),
         ("tf.Greater", |call| compare(call, Comparison::Less, true)),
         ("tf.GreaterEqual", |call| compare(call, Comparison::LessEqual, true)),
+        ("tf.LogicalAnd", |call| logical(call, false)),
+        ("tf.LogicalOr", |call| logical(call, true)),
+        ("tf.LogicalNot", not),
         ("tf.Cast", cast),
     ];
     for &(name, function) in FUNCTIONS {
@@ -128,9 +191,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
 }
 
 /// Floating-point numbers alone: integers are checked on the host, where a divisor or an exponent may be refused.
-fn power_or_quotient(call: &DeviceCall<'_>, function: Binary, name: &str) -> Queued {
+fn of_floats(call: &DeviceCall<'_>, function: Binary, name: &str) -> Queued {
     match call.result(0)?.dtype {
-        DType::F16 | DType::BF16 | DType::F32 => binary(call, function),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => binary(call, function),
         other => Err(unsupported(name, other).into()),
     }
 }

@@ -5,10 +5,16 @@
 
 mod arrays;
 mod elementwise;
+mod expression;
 mod fused;
+mod gradients;
 mod linear;
+mod moves;
 mod network;
+mod normalization;
+mod order;
 pub(super) mod test_ops;
+mod variable;
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
@@ -64,9 +70,14 @@ pub(super) fn register(ops: &mut OpRegistry) {
     arrays::register(ops);
     elementwise::register(ops);
     fused::register(ops);
+    gradients::register(ops);
     linear::register(ops);
+    moves::register(ops);
     network::register(ops);
+    normalization::register(ops);
+    order::register(ops);
     test_ops::register(ops);
+    variable::register(ops);
     for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot"] {
         ops.extend(name).device(identity);
     }

@@ -9,14 +9,16 @@ use tfrt_cuda::{
 };
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Activation, Affine, Binary, Padded, PoolingWindow, Unary, WindowPosition};
-use tfrt_math::{Extent2, Padding};
+use tfrt_math::{Conv2dShape, Extent2, Padding, PoolShape};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-use super::{Queued, arrays::permuted, count, elementwise::combine, extents, unsupported};
+use super::{
+    Queued, arrays::permuted, count, elementwise::combine, expression::constant, extents, unsupported,
+};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry, OpResult,
     ops::{
-        batch_norm::{epsilon, is_training, metadata as batch_norm_metadata},
+        batch_norm::{epsilon, metadata as batch_norm_metadata},
         convolution::{Kind, convolution},
         pooling::pooling,
         support::{Described, invalid},
@@ -25,7 +27,7 @@ use crate::{
 };
 
 /// The images of an argument as NHWC.
-fn to_nhwc(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+pub(super) fn to_nhwc(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match Layout::of(call.attrs)? {
         Layout::Nhwc => Ok(x.clone()),
         Layout::Nchw => permuted(call, x, &[0, 2, 3, 1]),
@@ -64,12 +66,62 @@ fn paddings(
 }
 
 /// NHWC images, described in the order N, C, H, W.
-fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> {
+pub(super) fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> {
     let &[n, h, w, c] = extents(tensor).as_slice() else {
         return Err(invalid("images have four dimensions"));
     };
     let strides = vec![h * w * c, 1, w * c, c];
     Ok(TensorLayout { dtype: tensor.dtype(), dims: vec![n, c, h, w], strides })
+}
+
+/// A convolution as the DNN library computes it.
+pub(super) struct Plan {
+    pub(super) geometry: Convolution,
+    /// What images get first where the library, which pads both sides alike, cannot: top, bottom, left, right.
+    pub(super) border: Option<[usize; 4]>,
+    /// Images, rows, columns and channels of the result.
+    pub(super) output: TensorShape,
+}
+
+impl Plan {
+    pub(super) fn new(shape: &Conv2dShape, dtype: DType, op: &str) -> Result<Self, Diagnostic> {
+        let compute = match dtype {
+            DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+            DType::F64 => DType::F64,
+            other => return Err(unsupported(op, other)),
+        };
+        let output = shape.output().map_err(|error| invalid(error.to_string()))?;
+        let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
+        let covered = Extent2::new(
+            covered(shape.filter.height, shape.dilations.height),
+            covered(shape.filter.width, shape.dilations.width),
+        );
+        let around = paddings(shape.padding, shape.input, output, covered, shape.strides);
+        let [top, bottom, left, right] = around;
+        let uneven = top != bottom || left != right;
+        let padding = if uneven { [0, 0] } else { [top as u64, left as u64] };
+        Ok(Self {
+            geometry: Convolution {
+                padding: padding.to_vec(),
+                strides: vec![shape.strides.height as u64, shape.strides.width as u64],
+                dilations: vec![shape.dilations.height as u64, shape.dilations.width as u64],
+                groups: shape.groups as u64,
+                cross_correlation: true,
+                compute,
+                algorithm: -1,
+            },
+            border: uneven.then_some(around),
+            output: TensorShape::new(&[shape.batch, output.height, output.width, shape.out_channels])?,
+        })
+    }
+
+    /// Images with the border that the plan wants.
+    pub(super) fn with_border(&self, call: &DeviceCall<'_>, x: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+        match self.border {
+            Some(around) => bordered(call, &x, around),
+            None => Ok(x),
+        }
+    }
 }
 
 fn conv2d(call: &DeviceCall<'_>) -> Queued {
@@ -86,54 +138,26 @@ pub(super) fn convolve(
     relu: bool,
 ) -> DeviceOpResult<DeviceTensor> {
     let (shape, result) = convolution(call.attrs, Kind::Full, x.shape(), filter.shape())?;
-    let dtype = x.dtype();
-    let compute = match dtype {
-        DType::F16 | DType::BF16 | DType::F32 => DType::F32,
-        DType::F64 => DType::F64,
-        other => return Err(unsupported(op, other).into()),
-    };
-    let output = shape.output().map_err(|error| invalid(error.to_string()))?;
-    let nhwc = TensorShape::new(&[shape.batch, output.height, output.width, shape.out_channels])?;
-    let y = call.allocate_as(&TensorMetadata::new(dtype, nhwc))?;
+    let plan = Plan::new(&shape, x.dtype(), op)?;
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), plan.output.clone()))?;
     if result.num_elements()? == 0 {
         return Ok(y);
     }
     if x.shape().num_elements()? == 0 || filter.shape().num_elements()? == 0 {
         // A sum of nothing.
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        kernels.fill(stream, dtype, y.buffer(), count(&y)?, 0.0)?;
+        kernels.fill(stream, y.dtype(), y.buffer(), count(&y)?, 0.0)?;
         if let Some(bias) = bias {
             combine(call, Binary::Add, &y, &y, bias)?;
         }
         if relu {
-            kernels.unary(stream, Unary::Relu, dtype, y.buffer(), y.buffer(), count(&y)?)?;
+            kernels.unary(stream, Unary::Relu, y.dtype(), y.buffer(), y.buffer(), count(&y)?)?;
         }
         return Ok(y);
     }
-    let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
-    let covered = Extent2::new(
-        covered(shape.filter.height, shape.dilations.height),
-        covered(shape.filter.width, shape.dilations.width),
-    );
-    let mut x = to_nhwc(call, x)?;
-    let [mut top, bottom, mut left, right] =
-        paddings(shape.padding, shape.input, output, covered, shape.strides);
-    if top != bottom || left != right {
-        // The library pads both sides alike.
-        x = bordered(call, &x, [top, bottom, left, right])?;
-        (top, left) = (0, 0);
-    }
+    let x = plan.with_border(call, to_nhwc(call, x)?)?;
     // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: extents are named in the order K, C, R, S.
     let filter = permuted(call, filter, &[3, 0, 1, 2])?;
-    let geometry = Convolution {
-        padding: vec![top as u64, left as u64],
-        strides: vec![shape.strides.height as u64, shape.strides.width as u64],
-        dilations: vec![shape.dilations.height as u64, shape.dilations.width as u64],
-        groups: shape.groups as u64,
-        cross_correlation: true,
-        compute,
-        algorithm: -1,
-    };
     let (of_x, of_filter, of_y) = (images(&x)?, images(&filter)?, images(&y)?);
     let operands = [
         DnnTensor::new(&of_x, x.buffer()),
@@ -147,7 +171,7 @@ pub(super) fn convolve(
         coefficient: 0.0,
         nan: NanPropagation::Propagate,
     });
-    call.queue.dnn()?.convolution_forward(&geometry, Scaling::ONE, operands, bias, None, relu)?;
+    call.queue.dnn()?.convolution_forward(&plan.geometry, Scaling::ONE, operands, bias, None, relu)?;
     Ok(y)
 }
 
@@ -157,7 +181,7 @@ fn channels(dtype: DType, count: u64) -> TensorLayout {
 }
 
 /// NHWC images with a border of zeros: top, bottom, left, right.
-fn bordered(
+pub(super) fn bordered(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
     [top, bottom, left, right]: [usize; 4],
@@ -178,15 +202,14 @@ enum Pool {
     Average,
 }
 
-fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
-    let [x] = call.tensors()?;
-    let (shape, _) = pooling(call.attrs, x.shape())?;
+/// The windows of a pooling, as kernels take them.
+pub(super) fn pooling_window(shape: &PoolShape) -> Result<PoolingWindow, Diagnostic> {
     let output = shape.output().map_err(|error| invalid(error.to_string()))?;
     let [top, _, left, _] = paddings(shape.padding, shape.input, output, shape.window, shape.strides);
     let number = |n: usize| u32::try_from(n).map_err(|_| invalid("an image is too large for a device"));
     let position =
         |e: Extent2| Ok::<_, Diagnostic>(WindowPosition { y: number(e.height)?, x: number(e.width)? });
-    let window = PoolingWindow {
+    Ok(PoolingWindow {
         batch: number(shape.batch)?,
         input: position(shape.input)?,
         channels: number(shape.channels)?,
@@ -195,9 +218,23 @@ fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
         strides: position(shape.strides)?,
         dilations: WindowPosition { y: 1, x: 1 },
         padding: position(Extent2::new(top, left))?,
-    };
-    let nhwc = TensorShape::new(&[shape.batch, output.height, output.width, shape.channels])?;
-    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), nhwc))?;
+    })
+}
+
+/// A tensor for what windows give of images: NHWC.
+pub(super) fn pooled(
+    call: &DeviceCall<'_>,
+    window: &PoolingWindow,
+    dtype: DType,
+) -> DeviceOpResult<DeviceTensor> {
+    let dims = [window.batch, window.output.y, window.output.x, window.channels].map(|n| n as usize);
+    call.allocate_as(&TensorMetadata::new(dtype, TensorShape::new(&dims)?))
+}
+
+fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
+    let [x] = call.tensors()?;
+    let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
+    let y = pooled(call, &window, x.dtype())?;
     let x = to_nhwc(call, x)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     match kind {
@@ -207,45 +244,66 @@ fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
     Ok(from_nhwc(call, y)?.into())
 }
 
-/// `activation((x - mean) · scale / √(variance + epsilon) + offset + side)`, with known statistics, which are results too.
-fn batch_norm(call: &DeviceCall<'_>, side: Option<&DeviceTensor>, activation: Activation) -> Queued {
-    let (x, scale, offset) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
-    let (mean, variance) = (call.tensor(3)?, call.tensor(4)?);
+/// `activation((x - mean) · scale / √(variance + epsilon) + offset + side)` of NHWC images; `parameters` are mean, variance,
+/// scale and offset.
+pub(super) fn normalized(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    parameters: [&DeviceTensor; 4],
+    side: Option<&DeviceTensor>,
+    activation: Activation,
+) -> DeviceOpResult<DeviceTensor> {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    let x = to_nhwc(call, x)?;
-    let side = side.map(|side| to_nhwc(call, side)).transpose()?;
     let y = call.allocate_as(&x.metadata())?;
-    let channels = count(scale)?;
+    let channels = count(parameters[0])?;
     let (factor, addend) = (call.scratch(channels * 4)?, call.scratch(channels * 4)?);
-    let parameters = [mean.buffer(), variance.buffer(), scale.buffer(), offset.buffer()];
+    let parameters = parameters.map(DeviceTensor::buffer);
     let epsilon = epsilon(call.attrs)? as f32;
     kernels.fold_batch_norm(stream, [&factor, &addend], parameters, channels, epsilon)?;
     let affine = Affine {
-        rows: count(&x)?.checked_div(channels).unwrap_or(0),
+        rows: count(x)?.checked_div(channels).unwrap_or(0),
         channels,
-        residual: side.as_ref().map(DeviceTensor::buffer),
+        residual: side.map(DeviceTensor::buffer),
         activation,
     };
     let (y_buffer, x_buffer) = (y.buffer(), x.buffer());
     kernels.scale_shift_activation(stream, x.dtype(), y_buffer, x_buffer, [&factor, &addend], affine)?;
+    Ok(y)
+}
+
+/// Normalized images, and statistics: what the op gives of them, and what it keeps for the gradient.
+pub(super) fn normalization_results(
+    call: &DeviceCall<'_>,
+    y: DeviceTensor,
+    [mean, variance, kept_mean, kept_variance]: [&DeviceTensor; 4],
+) -> Queued {
     let mut tensors = smallvec![AsyncValue::new(from_nhwc(call, y)?)];
     for (index, metadata) in call.results.iter().enumerate().skip(1) {
-        // Mean and variance, twice; what is reserved beyond that is empty or not used.
         let tensor = match index {
-            1 | 3 => mean.reshape(&metadata.shape)?,
-            2 | 4 => variance.reshape(&metadata.shape)?,
-            _ => call.allocate(index)?,
+            1 => mean.reshape(&metadata.shape)?,
+            2 => variance.reshape(&metadata.shape)?,
+            3 => kept_mean.reshape(&metadata.shape)?,
+            4 => kept_variance.reshape(&metadata.shape)?,
+            // What is reserved beyond that is empty or not used.
+            _ => constant(call, metadata, 0.0)?,
         };
         tensors.push(AsyncValue::new(tensor));
     }
     Ok(OpResult { tensors, done: None })
 }
 
-fn fused_batch_norm(call: &DeviceCall<'_>) -> Queued {
-    if is_training(call.attrs)? {
-        return Err(invalid("tf.FusedBatchNorm on a device does not train: is_training must be false").into());
-    }
-    batch_norm(call, None, Activation::Identity)
+/// Batch normalization with known statistics, and what follows it.
+pub(super) fn batch_norm(
+    call: &DeviceCall<'_>,
+    side: Option<&DeviceTensor>,
+    activation: Activation,
+) -> Queued {
+    let (x, scale, offset) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    let (mean, variance) = (call.tensor(3)?, call.tensor(4)?);
+    let x = to_nhwc(call, x)?;
+    let side = side.map(|side| to_nhwc(call, side)).transpose()?;
+    let y = normalized(call, &x, [mean, variance, scale, offset], side.as_ref(), activation)?;
+    normalization_results(call, y, [mean, variance, mean, variance])
 }
 
 /// The metadata of batch normalization with known statistics and what follows it.
@@ -280,8 +338,5 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Conv2D").device(conv2d);
     ops.extend("tf.MaxPool").device(|call| pool(call, Pool::Max));
     ops.extend("tf.AvgPool").device(|call| pool(call, Pool::Average));
-    for name in ["tf.FusedBatchNorm", "tf.FusedBatchNormV2", "tf.FusedBatchNormV3"] {
-        ops.extend(name).device(fused_batch_norm);
-    }
     ops.add("tf._FusedBatchNormEx").metadata(extended_metadata).device(extended_batch_norm);
 }

@@ -1,0 +1,223 @@
+//! What training needs beyond products: gradients of functions of one element, of biases, convolution and pooling, and losses
+//! with theirs.
+
+use smallvec::smallvec;
+use tfrt_cuda::{front::DnnTensor, hal::Scaling};
+use tfrt_host::{AsyncValue, DType, Diagnostic};
+use tfrt_kernels::device::{Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows};
+use tfrt_tensor::{TensorMetadata, TensorShape};
+
+use super::{
+    Queued,
+    arrays::{permuted, reduced},
+    count,
+    expression::{broadcast, cast, constant, moved, scaled, zip},
+    network::{Plan, from_nhwc, images, pooled, pooling_window, to_nhwc},
+    unsupported,
+};
+use crate::{
+    DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
+    ops::{
+        activation::leak,
+        convolution::{Kind, check_gradient as check_convolved, convolution},
+        moves::{Axis, Moves},
+        pooling::{check_gradient as check_pooled, pooling},
+        reduce::channels,
+        support::{integers, invalid, shape_of},
+        window::Layout,
+    },
+};
+
+/// The gradient of a function from `dy`, argument `at`, and from what the function took or gave, the other one.
+fn gradient(call: &DeviceCall<'_>, gradient: Gradient, at: usize) -> Queued {
+    let arguments = call.tensors::<2>()?;
+    let (dy, value) = (arguments[at], arguments[1 - at]);
+    let dx = call.reuse(&[0, 1], 0)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let operands = [dy.buffer(), value.buffer()];
+    kernels.activation_gradient(stream, gradient, dx.dtype(), dx.buffer(), operands, count(&dx)?)?;
+    Ok(dx.into())
+}
+
+/// `dy`, or as much less as the function's slope is left of zero.
+fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
+    let ([dy, x], dx) = (call.tensors()?, call.allocate(0)?);
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(dy)?);
+    let zero = constant(call, &x.metadata(), 0.0)?;
+    let rising = call.allocate_as(&TensorMetadata::new(DType::I1, x.shape().clone()))?;
+    kernels.compare(stream, Comparison::Less, x.dtype(), rising.buffer(), zero.buffer(), x.buffer(), n)?;
+    let falling = scaled(call, dy, leak(call.attrs)?)?;
+    kernels.select(stream, dx.dtype(), dx.buffer(), rising.buffer(), dy.buffer(), falling.buffer(), n)?;
+    Ok(dx.into())
+}
+
+fn bias(call: &DeviceCall<'_>) -> Queued {
+    let [dy] = call.tensors()?;
+    let rank = dy.shape().rank();
+    let kept = channels(&call.attrs.optional("data_format")?, rank)?;
+    let axes: Vec<usize> = (0..rank).filter(|&axis| axis != kept).collect();
+    Ok(reduced(call, Reduction::Sum, dy, &axes, false)?.into())
+}
+
+/// The shape that an argument in host memory holds.
+fn sized(call: &DeviceCall<'_>, at: usize) -> Result<TensorShape, Diagnostic> {
+    shape_of(&integers(call.host(at)?, "sizes")?)
+}
+
+fn convolution_input(call: &DeviceCall<'_>) -> Queued {
+    let (filter, dy, dims) = (call.tensor(1)?, call.tensor(2)?, sized(call, 0)?);
+    let (shape, output) = convolution(call.attrs, Kind::Full, &dims, filter.shape())?;
+    check_convolved(dy.shape(), &output)?;
+    let plan = Plan::new(&shape, filter.dtype(), "tf.Conv2DBackpropInput")?;
+    let result = TensorMetadata::new(filter.dtype(), dims);
+    if result.shape.num_elements()? == 0 || count(dy)? == 0 || count(filter)? == 0 {
+        return Ok(constant(call, &result, 0.0)?.into());
+    }
+    let [top, bottom, left, right] = plan.border.unwrap_or_default();
+    let (height, width) = (shape.input.height, shape.input.width);
+    let around =
+        TensorShape::new(&[shape.batch, height + top + bottom, width + left + right, shape.in_channels])?;
+    let dx = call.allocate_as(&TensorMetadata::new(filter.dtype(), around))?;
+    let (dy, filter) = (to_nhwc(call, dy)?, permuted(call, filter, &[3, 0, 1, 2])?);
+    let (of_x, of_filter, of_y) = (images(&dx)?, images(&filter)?, images(&dy)?);
+    let operands = [
+        DnnTensor::new(&of_x, dx.buffer()),
+        DnnTensor::new(&of_filter, filter.buffer()),
+        DnnTensor::new(&of_y, dy.buffer()),
+    ];
+    call.queue.dnn()?.convolution_backward_data(&plan.geometry, Scaling::ONE, operands)?;
+    // Without the border, whose gradient nobody wants.
+    let part = |start, count| Axis::Steps { start, step: 1, count };
+    let axes =
+        vec![Axis::whole(shape.batch), part(top, height), part(left, width), Axis::whole(shape.in_channels)];
+    let inner = Moves::new(dx.shape().dims(), axes);
+    let dx = moved(call, &dx, &inner, &[shape.batch, height, width, shape.in_channels])?;
+    Ok(from_nhwc(call, dx)?.into())
+}
+
+fn convolution_filter(call: &DeviceCall<'_>) -> Queued {
+    let (x, dy, dims) = (call.tensor(0)?, call.tensor(2)?, sized(call, 1)?);
+    let (shape, output) = convolution(call.attrs, Kind::Full, x.shape(), &dims)?;
+    check_convolved(dy.shape(), &output)?;
+    let plan = Plan::new(&shape, x.dtype(), "tf.Conv2DBackpropFilter")?;
+    if dims.num_elements()? == 0 || count(dy)? == 0 || count(x)? == 0 {
+        return Ok(constant(call, &TensorMetadata::new(x.dtype(), dims), 0.0)?.into());
+    }
+    let &[rows, columns, inputs, outputs] = dims.dims() else {
+        return Err(invalid("a filter has four dimensions").into());
+    };
+    let dw = call
+        .allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&[outputs, rows, columns, inputs])?))?;
+    let (x, dy) = (plan.with_border(call, to_nhwc(call, x)?)?, to_nhwc(call, dy)?);
+    let (of_x, of_filter, of_y) = (images(&x)?, images(&dw)?, images(&dy)?);
+    let operands = [
+        DnnTensor::new(&of_x, x.buffer()),
+        DnnTensor::new(&of_filter, dw.buffer()),
+        DnnTensor::new(&of_y, dy.buffer()),
+    ];
+    call.queue.dnn()?.convolution_backward_filter(&plan.geometry, Scaling::ONE, operands)?;
+    Ok(permuted(call, &dw, &[1, 2, 3, 0])?.into())
+}
+
+fn max_pool(call: &DeviceCall<'_>) -> Queued {
+    let [x, _, dy] = call.tensors()?;
+    let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
+    let (x, dy) = (to_nhwc(call, x)?, to_nhwc(call, dy)?);
+    let (y, dx) = (pooled(call, &window, x.dtype())?, call.allocate_as(&x.metadata())?);
+    let positions = pooled(call, &window, DType::UI32)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.max_pool(stream, x.dtype(), y.buffer(), Some(positions.buffer()), x.buffer(), &window)?;
+    let (dx_buffer, dy_buffer) = (dx.buffer(), dy.buffer());
+    kernels.max_pool_gradient(stream, x.dtype(), dx_buffer, dy_buffer, positions.buffer(), &window)?;
+    Ok(from_nhwc(call, dx)?.into())
+}
+
+fn average_pool(call: &DeviceCall<'_>) -> Queued {
+    let (dims, dy) = (sized(call, 0)?, call.tensor(1)?);
+    let (shape, expected) = pooling(call.attrs, &dims)?;
+    check_pooled(dy.shape(), &expected)?;
+    let window = pooling_window(&shape)?;
+    let [batch, height, width, channels] = Layout::of(call.attrs)?.images(&dims, "orig_input_shape")?;
+    let nhwc = TensorShape::new(&[batch, height, width, channels])?;
+    let (dy, dx) = (to_nhwc(call, dy)?, call.allocate_as(&TensorMetadata::new(dy.dtype(), nhwc))?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.average_pool_gradient(stream, dx.dtype(), dx.buffer(), dy.buffer(), false, &window)?;
+    Ok(from_nhwc(call, dx)?.into())
+}
+
+/// Rows of classes.
+fn rows(logits: &TensorShape) -> Result<Rows, Diagnostic> {
+    match *logits.dims() {
+        [rows, columns] => Ok(Rows { rows: rows as u64, columns: columns as u64 }),
+        _ => Err(invalid(format!("logits must be 2-D, but got shape {logits}"))),
+    }
+}
+
+/// The losses, which kernels give in f32, in the logits' type.
+fn losses_of(
+    call: &DeviceCall<'_>,
+    labels: LabelType,
+    [logits, classes]: [&DeviceTensor; 2],
+    gradient: Option<&DeviceTensor>,
+) -> DeviceOpResult<DeviceTensor> {
+    let loss = call.allocate_as(&TensorMetadata::new(DType::F32, call.result(0)?.shape.clone()))?;
+    let buffers = CrossEntropyBuffers {
+        loss: Some(loss.buffer()),
+        gradient: gradient.map(DeviceTensor::buffer),
+        logits: logits.buffer(),
+        labels: classes.buffer(),
+    };
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.cross_entropy(stream, logits.dtype(), labels, buffers, rows(logits.shape())?, 1.0)?;
+    cast(call, &loss, logits.dtype(), false)
+}
+
+fn both(losses: DeviceTensor, gradient: DeviceTensor) -> OpResult {
+    OpResult { tensors: smallvec![AsyncValue::new(losses), AsyncValue::new(gradient)], done: None }
+}
+
+/// Losses and gradients, for a class of each row. A class that there is not makes its row NaN.
+fn sparse_losses(call: &DeviceCall<'_>) -> Queued {
+    let [logits, labels] = call.tensors()?;
+    let kind = match labels.dtype() {
+        DType::I32 => LabelType::I32,
+        DType::I64 => LabelType::I64,
+        other => return Err(unsupported("labels", other).into()),
+    };
+    let gradient = call.allocate(1)?;
+    Ok(both(losses_of(call, kind, [logits, labels], Some(&gradient))?, gradient))
+}
+
+/// Losses and gradients, for a probability of each class of each row. The gradient is that of labels whose sum is 1.
+fn losses(call: &DeviceCall<'_>) -> Queued {
+    let ([logits, labels], shape) = (call.tensors()?, &call.result(1)?.shape);
+    let (logits, labels) = (broadcast(call, logits, shape)?, broadcast(call, labels, shape)?);
+    let losses = losses_of(call, LabelType::Dense, [&logits, &labels], None)?;
+    let likely = call.allocate(1)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.softmax(stream, logits.dtype(), false, likely.buffer(), logits.buffer(), rows(shape)?)?;
+    Ok(both(losses, zip(call, Binary::Sub, &likely, &labels)?))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.extend("tf.ReluGrad").device(|call| gradient(call, Gradient::Relu, 0));
+    ops.extend("tf.Relu6Grad").device(|call| gradient(call, Gradient::Relu6, 0));
+    ops.extend("tf.EluGrad").device(|call| gradient(call, Gradient::Elu, 0));
+    ops.extend("tf.SeluGrad").device(|call| gradient(call, Gradient::Selu, 0));
+    ops.extend("tf.SoftplusGrad").device(|call| gradient(call, Gradient::Softplus, 0));
+    ops.extend("tf.SoftsignGrad").device(|call| gradient(call, Gradient::Softsign, 0));
+    ops.extend("tf.LeakyReluGrad").device(leaky_relu);
+    ops.extend("tf.SigmoidGrad").device(|call| gradient(call, Gradient::Sigmoid, 1));
+    ops.extend("tf.TanhGrad").device(|call| gradient(call, Gradient::Tanh, 1));
+    ops.extend("tf.SqrtGrad").device(|call| gradient(call, Gradient::Sqrt, 1));
+    ops.extend("tf.RsqrtGrad").device(|call| gradient(call, Gradient::Rsqrt, 1));
+    ops.extend("tf.ReciprocalGrad").device(|call| gradient(call, Gradient::Reciprocal, 1));
+    ops.extend("tf.InvGrad").device(|call| gradient(call, Gradient::Reciprocal, 1));
+    ops.extend("tf.BiasAddGrad").device(bias);
+    ops.extend("tf.Conv2DBackpropInput").device_with(convolution_input, HostArguments::at(&[0]));
+    ops.extend("tf.Conv2DBackpropFilter").device_with(convolution_filter, HostArguments::at(&[1]));
+    ops.extend("tf.MaxPoolGrad").device(max_pool);
+    ops.extend("tf.AvgPoolGrad").device_with(average_pool, HostArguments::at(&[0]));
+    ops.extend("tf.SparseSoftmaxCrossEntropyWithLogits").device(sparse_losses);
+    ops.extend("tf.SoftmaxCrossEntropyWithLogits").device(losses);
+}

@@ -1,0 +1,215 @@
+//! Elements in other places: slices, repetitions, borders that mirror, tensors joined and taken apart, elements that indices
+//! and conditions choose, and tensors of one value.
+
+use tfrt_host::{AsyncValue, Diagnostic};
+use tfrt_kernels::device::{Gather, OneHot};
+use tfrt_tensor::{TensorMetadata, TensorShape};
+
+use super::{
+    Queued, count,
+    expression::{broadcast, constant, moved},
+    unsupported,
+};
+use crate::{
+    DeviceArgument, DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
+    ops::{
+        compare::row_condition,
+        concat::Joined,
+        constant::one_hot_shape,
+        gather::{GatherShape, batch_dims},
+        layout::{broadcast_to, mirror_pad, tile},
+        moves::{MovePlan, Moved},
+        slice::{reverse, slice, split, split_sizes, strided_slice, unpack},
+        support::{axis_of, int_attr, integer, integers, invalid, product, shape_of},
+    },
+    registry::wrong_count,
+};
+
+/// The results of an op that moves the elements of argument `at` as the other arguments, on the host, say.
+fn planned(call: &DeviceCall<'_>, at: usize, plan: MovePlan) -> Queued {
+    let x = call.tensor(at)?;
+    let others = (0..call.arguments.len()).filter(|&index| index != at).map(|index| call.host(index));
+    let others: Vec<_> = others.collect::<Result<_, Diagnostic>>()?;
+    let mut results = OpResult::default();
+    for Moved { moves, dims } in plan(x.shape().dims(), &others, call.attrs)? {
+        results.tensors.push(AsyncValue::new(moved(call, x, &moves, &dims)?));
+    }
+    Ok(results)
+}
+
+/// All arguments but some, which are tensors on the device.
+fn tensors<'c>(
+    call: &'c DeviceCall<'_>,
+    range: std::ops::Range<usize>,
+) -> Result<Vec<&'c DeviceTensor>, Diagnostic> {
+    range.map(|index| call.tensor(index)).collect()
+}
+
+/// Tensors laid one after another: a copy of rows for each.
+fn join(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], joined: &Joined) -> Queued {
+    let y = call.allocate_as(&TensorMetadata::new(joined.dtype, TensorShape::new(&joined.dims)?))?;
+    let size = joined.dtype.size().ok_or_else(|| unsupported("a concatenation", joined.dtype))? as u64;
+    let (row, rows) = (joined.row() as u64 * size, joined.rows(y.shape().num_elements()?) as u64);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let mut offset = 0;
+    for (tensor, &run) in tensors.iter().zip(&joined.runs) {
+        let width = run as u64 * size;
+        kernels.copy_rows(stream, (y.buffer(), offset, row), (tensor.buffer(), 0, width), width, rows)?;
+        offset += width;
+    }
+    Ok(y.into())
+}
+
+fn concatenated(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], axis: i64) -> Queued {
+    let metadata: Vec<_> = tensors.iter().map(|tensor| tensor.metadata()).collect();
+    join(call, tensors, &Joined::along(&metadata.iter().collect::<Vec<_>>(), axis)?)
+}
+
+fn concat_v2(call: &DeviceCall<'_>) -> Queued {
+    let last = call.arguments.len().checked_sub(1).ok_or_else(|| invalid("tf.ConcatV2 needs an axis"))?;
+    concatenated(call, &tensors(call, 0..last)?, integer(call.host(last)?, "axis")?)
+}
+
+fn concat(call: &DeviceCall<'_>) -> Queued {
+    concatenated(call, &tensors(call, 1..call.arguments.len())?, integer(call.host(0)?, "concat_dim")?)
+}
+
+fn pack(call: &DeviceCall<'_>) -> Queued {
+    let tensors = tensors(call, 0..call.arguments.len())?;
+    let metadata: Vec<_> = tensors.iter().map(|tensor| tensor.metadata()).collect();
+    let axis = int_attr(call.attrs, "axis")?.unwrap_or(0);
+    join(call, &tensors, &Joined::stacked(&metadata.iter().collect::<Vec<_>>(), axis)?)
+}
+
+/// Slices of the first argument along an axis, where the second says; zeros where there is no such slice.
+fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
+    let (params, indices) = (call.tensor(0)?, call.tensor(1)?);
+    let shape = GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
+    let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
+    let size = params.dtype().size().ok_or_else(|| unsupported("tf.Gather", params.dtype()))?;
+    let gather = Gather {
+        batches: shape.batches as u64,
+        outer: shape.outer as u64,
+        extent: shape.extent as u64,
+        count: shape.each as u64,
+        width: (shape.unit * size) as u64,
+    };
+    if count(&y)? > 0 {
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        kernels.gather(stream, y.buffer(), params.buffer(), (indices.buffer(), indices.dtype()), gather)?;
+    }
+    Ok(y.into())
+}
+
+fn gather_v2(call: &DeviceCall<'_>) -> Queued {
+    let axis = axis_of(integer(call.host(2)?, "axis")?, call.tensor(0)?.shape().rank(), "axis")?;
+    gather(call, axis, batch_dims(call.attrs, call.tensor(1)?.shape().rank())?)
+}
+
+fn one_hot(call: &DeviceCall<'_>) -> Queued {
+    let [indices, on, off] = [call.tensor(0)?, call.tensor(2)?, call.tensor(3)?];
+    for (tensor, what) in [(on, "on_value"), (off, "off_value")] {
+        if count(tensor)? != 1 || tensor.dtype() != on.dtype() {
+            let metadata = tensor.metadata();
+            return Err(
+                invalid(format!("{what} must be a scalar of type {}, got {metadata}", on.dtype())).into()
+            );
+        }
+    }
+    let (dims, axis) = one_hot_shape(indices.shape().dims(), integer(call.host(1)?, "depth")?, call.attrs)?;
+    let rows = OneHot {
+        outer: product(&dims[..axis]) as u64,
+        depth: dims[axis] as u64,
+        inner: product(&dims[axis + 1..]) as u64,
+    };
+    let y = call.allocate_as(&TensorMetadata::new(on.dtype(), TensorShape::new(&dims)?))?;
+    if count(&y)? > 0 {
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        let index = (indices.buffer(), indices.dtype());
+        kernels.one_hot(stream, y.dtype(), y.buffer(), index, [on.buffer(), off.buffer()], rows)?;
+    }
+    Ok(y.into())
+}
+
+/// Chooses; where `by_row`, a condition of one dimension chooses rows.
+fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
+    let [condition, x, y] = call.tensors()?;
+    let metadata = call.result(0)?;
+    let condition = match by_row {
+        true => condition
+            .reshape(&TensorShape::new(&row_condition(condition.shape().dims(), metadata.shape.rank()))?)?,
+        false => condition.clone(),
+    };
+    let whole = |tensor: &DeviceTensor| broadcast(call, tensor, &metadata.shape);
+    let (condition, x, y) = (whole(&condition)?, whole(x)?, whole(y)?);
+    let out = call.allocate(0)?;
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(&out)?);
+    kernels.select(stream, out.dtype(), out.buffer(), condition.buffer(), x.buffer(), y.buffer(), n)?;
+    Ok(out.into())
+}
+
+fn fill(call: &DeviceCall<'_>) -> Queued {
+    let (shape, value) = (shape_of(&integers(call.host(0)?, "dims")?)?, call.tensor(1)?);
+    if count(value)? != 1 {
+        return Err(invalid(format!("value must be a scalar, got shape {}", value.shape())).into());
+    }
+    Ok(broadcast(call, &value.reshape(&TensorShape::scalar())?, &shape)?.into())
+}
+
+/// A tensor like the argument, which is `number` everywhere.
+fn everywhere(call: &DeviceCall<'_>, number: f64) -> Queued {
+    Ok(constant(call, call.result(0)?, number)?.into())
+}
+
+fn identities(call: &DeviceCall<'_>) -> Queued {
+    let tensors = call.arguments.iter().map(|argument| match argument {
+        DeviceArgument::Device(tensor) => Ok(AsyncValue::new(tensor.clone())),
+        DeviceArgument::Host(_) => Err(Diagnostic::internal("an argument is not in device memory")),
+    });
+    Ok(OpResult { tensors: tensors.collect::<Result<_, _>>()?, done: None })
+}
+
+/// The extents of the argument, how many elements or how many dimensions it has, in host memory.
+fn described(call: &DeviceCall<'_>, numbers: fn(&TensorShape) -> Result<Vec<usize>, Diagnostic>) -> Queued {
+    let shape = match call.arguments {
+        [DeviceArgument::Device(tensor)] => tensor.shape(),
+        [DeviceArgument::Host(tensor)] => tensor.shape(),
+        arguments => return Err(wrong_count(1, arguments.len()).into()),
+    };
+    let out = crate::ops::shape::numbers(call.result(0)?, call.cx, &numbers(shape)?)?;
+    Ok(OpResult::from(out))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let host = HostArguments::at;
+    ops.extend("tf.Slice").device_with(|call| planned(call, 0, slice), host(&[1, 2]));
+    ops.extend("tf.StridedSlice").device_with(|call| planned(call, 0, strided_slice), host(&[1, 2, 3]));
+    ops.extend("tf.Split").device_with(|call| planned(call, 1, split), host(&[0]));
+    ops.extend("tf.SplitV").device_with(|call| planned(call, 0, split_sizes), host(&[1, 2]));
+    ops.extend("tf.Unpack").device(|call| planned(call, 0, unpack));
+    ops.extend("tf.ReverseV2").device_with(|call| planned(call, 0, reverse), host(&[1]));
+    ops.extend("tf.Tile").device_with(|call| planned(call, 0, tile), host(&[1]));
+    ops.extend("tf.BroadcastTo").device_with(|call| planned(call, 0, broadcast_to), host(&[1]));
+    ops.extend("tf.MirrorPad").device_with(|call| planned(call, 0, mirror_pad), host(&[1]));
+    ops.extend("tf.ConcatV2").device_with(concat_v2, HostArguments::LAST);
+    ops.extend("tf.Concat").device_with(concat, host(&[0]));
+    ops.extend("tf.Pack").device(pack);
+    ops.extend("tf.Gather").device(|call| gather(call, 0, 0));
+    ops.extend("tf.GatherV2").device_with(gather_v2, host(&[2]));
+    ops.extend("tf.OneHot").device_with(one_hot, host(&[1]));
+    ops.extend("tf.Select").device(|call| select(call, true));
+    ops.extend("tf.SelectV2").device(|call| select(call, false));
+    ops.extend("tf.Fill").device_with(fill, host(&[0]));
+    ops.extend("tf.ZerosLike").device(|call| everywhere(call, 0.0));
+    ops.extend("tf.OnesLike").device(|call| everywhere(call, 1.0));
+    ops.extend("tf.IdentityN").device(identities);
+    ops.extend("tf.Shape")
+        .device_with(|call| described(call, |shape| Ok(shape.dims().to_vec())), HostArguments::ANY)
+        .results_on_host();
+    ops.extend("tf.Size")
+        .device_with(|call| described(call, |shape| Ok(vec![shape.num_elements()?])), HostArguments::ANY)
+        .results_on_host();
+    ops.extend("tf.Rank")
+        .device_with(|call| described(call, |shape| Ok(vec![shape.rank()])), HostArguments::ANY)
+        .results_on_host();
+}

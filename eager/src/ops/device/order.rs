@@ -1,0 +1,82 @@
+//! Along one dimension: where extremes are, the greatest elements, running sums and products.
+
+use smallvec::smallvec;
+use tfrt_host::{AsyncValue, DType, Diagnostic};
+use tfrt_kernels::device::{Line, ReductionShape, Scan};
+use tfrt_tensor::{TensorMetadata, TensorShape};
+
+use super::{Queued, count, expression, extents, unsupported};
+use crate::{
+    DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
+    ops::support::{axis_of, integer, invalid},
+};
+
+/// The axis that argument 1 names, and a tensor's extents before, along and behind it.
+fn line(call: &DeviceCall<'_>, x: &DeviceTensor, what: &str) -> Result<(usize, ReductionShape), Diagnostic> {
+    let axis = axis_of(integer(call.host(1)?, what)?, x.shape().rank(), what)?;
+    Ok((axis, ReductionShape::new(&extents(x), axis..axis + 1)?))
+}
+
+fn extreme(call: &DeviceCall<'_>, op: &str, least: bool) -> Queued {
+    let x = call.tensor(0)?;
+    let (axis, shape) = line(call, x, "dimension")?;
+    let to = call.attrs.optional::<DType>("output_type")?.unwrap_or(DType::I64);
+    if !matches!(to, DType::I32 | DType::I64) {
+        return Err(invalid(format!("positions are of type i32 or i64, not {to}")).into());
+    }
+    if !matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16 | DType::F64 | DType::I32 | DType::I64) {
+        return Err(unsupported(op, x.dtype()).into());
+    }
+    let mut dims = x.shape().dims().to_vec();
+    dims.remove(axis);
+    let places = call.allocate_as(&TensorMetadata::new(DType::I32, TensorShape::new(&dims)?))?;
+    if count(&places)? > 0 {
+        if shape.extent == 0 {
+            return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", x.shape())).into());
+        }
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        let line = Line { count: 1, least };
+        kernels.top(stream, line, x.dtype(), None, places.buffer(), x.buffer(), shape)?;
+    }
+    Ok(expression::cast(call, &places, to, false)?.into())
+}
+
+/// The greatest of each row, always in order, which is more than `sorted = false` asks for.
+fn top_k(call: &DeviceCall<'_>) -> Queued {
+    let (x, k) = (call.tensor(0)?, integer(call.host(1)?, "k")?);
+    let Some((&columns, outer)) = x.shape().dims().split_last() else {
+        return Err(invalid(format!("input must be >= 1-D, got shape {}", x.shape())).into());
+    };
+    let k = usize::try_from(k).map_err(|_| invalid(format!("Need k >= 0, got {k}")))?;
+    if k > columns {
+        return Err(invalid(format!("input must have at least k columns. Had {columns}, needed {k}")).into());
+    }
+    let shape = TensorShape::new(&[outer, &[k]].concat())?;
+    let values = call.allocate_as(&TensorMetadata::new(x.dtype(), shape.clone()))?;
+    let places = call.allocate_as(&TensorMetadata::new(DType::I32, shape))?;
+    let last = x.shape().rank() - 1;
+    let (line, rows) =
+        (Line { count: k as u64, least: false }, ReductionShape::new(&extents(x), last..last + 1)?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.top(stream, line, x.dtype(), Some(values.buffer()), places.buffer(), x.buffer(), rows)?;
+    Ok(OpResult { tensors: smallvec![AsyncValue::new(values), AsyncValue::new(places)], done: None })
+}
+
+fn scan(call: &DeviceCall<'_>, multiplies: bool) -> Queued {
+    let x = call.tensor(0)?;
+    let (_, shape) = line(call, x, "axis")?;
+    let flag = |name| Ok::<bool, Diagnostic>(call.attrs.optional(name)?.unwrap_or(false));
+    let scan = Scan { multiplies, exclusive: flag("exclusive")?, reverse: flag("reverse")? };
+    let y = call.allocate(0)?;
+    call.queue.kernels().scan(call.queue.stream(), scan, x.dtype(), y.buffer(), x.buffer(), shape)?;
+    Ok(y.into())
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let second = HostArguments::at(&[1]);
+    ops.extend("tf.ArgMax").device_with(|call| extreme(call, "tf.ArgMax", false), second);
+    ops.extend("tf.ArgMin").device_with(|call| extreme(call, "tf.ArgMin", true), second);
+    ops.extend("tf.TopKV2").device_with(top_k, second);
+    ops.extend("tf.Cumsum").device_with(|call| scan(call, false), second);
+    ops.extend("tf.Cumprod").device_with(|call| scan(call, true), second);
+}

@@ -1,0 +1,183 @@
+//! Variables in device memory, and steps of training there. Nothing comes to the host: the numbers that an optimizer takes are
+//! read where they are.
+//!
+//! A value is changed in place where nobody else has it, which work queued later on the same stream sees; whoever has read it
+//! keeps it as it was. What is in host memory, or on another device, comes to the device of the op that changes it.
+
+use tfrt_host::{Chain, Diagnostic};
+use tfrt_kernels::device::{AdamBuffers, AdamNumbers, Binary};
+use tfrt_tensor::HostTensor;
+
+use super::{Queued, count, elementwise::combine};
+use crate::{
+    DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
+    ops::{
+        support::invalid,
+        variable::{Taken, Value, check_type, destroy, find, handle, is_initialized, shape},
+    },
+    registry::wrong_count,
+};
+
+/// A variable's value, taken to be changed on the queue.
+struct Change {
+    taken: Taken,
+    /// What is changed in the value's place, where others have that.
+    replacement: Option<DeviceTensor>,
+}
+
+impl Change {
+    fn begin(call: &DeviceCall<'_>, at: usize) -> DeviceOpResult<Self> {
+        let taken = Taken::new(call.cx, call.host(at)?)?;
+        let replacement = match taken.value()? {
+            Value::Host(tensor) => Some(call.upload(tensor)?),
+            Value::Device(tensor) => {
+                let is_here = std::sync::Arc::ptr_eq(tensor.queue(), call.queue);
+                if is_here && tensor.buffer().is_exclusive() { None } else { Some(call.copy(tensor)?) }
+            }
+        };
+        Ok(Self { taken, replacement })
+    }
+
+    /// What is to be changed.
+    fn tensor(&self) -> Result<&DeviceTensor, Diagnostic> {
+        match (&self.replacement, self.taken.value()?) {
+            (Some(tensor), _) | (None, Value::Device(tensor)) => Ok(tensor),
+            (None, Value::Host(_)) => Err(Diagnostic::internal("a variable is not on the device")),
+        }
+    }
+
+    fn check(&self, other: &DeviceTensor, what: &str) -> Result<(), Diagnostic> {
+        self.taken.check(&other.metadata(), what)
+    }
+
+    /// The change is queued.
+    fn keep(mut self) {
+        if let Some(tensor) = self.replacement.take() {
+            self.taken.set(Value::Device(tensor));
+        }
+    }
+}
+
+fn done() -> Queued {
+    Ok(Chain.into())
+}
+
+/// The handle that is the only argument.
+fn only<'c>(call: &'c DeviceCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
+    match call.arguments {
+        [DeviceArgument::Host(handle)] => Ok(handle),
+        arguments => Err(wrong_count(1, arguments.len())),
+    }
+}
+
+fn read(call: &DeviceCall<'_>) -> Queued {
+    let (name, variable) = find(call.cx, only(call)?)?;
+    let value = variable.read(&name)?;
+    check_type(call.attrs, value.metadata().dtype)?;
+    let tensor = match value {
+        Value::Host(tensor) => call.upload(&tensor)?,
+        Value::Device(tensor) => call.here(&tensor)?,
+    };
+    Ok(OpResult { done: Some(Chain.into()), ..tensor.into() })
+}
+
+fn assign(call: &DeviceCall<'_>) -> Queued {
+    let (name, variable) = find(call.cx, call.host(0)?)?;
+    variable.assign(&name, Value::Device(call.tensor(1)?.clone()))?;
+    done()
+}
+
+/// `variable ± tensor`.
+fn assign_with(call: &DeviceCall<'_>, function: Binary) -> Queued {
+    let (change, delta) = (Change::begin(call, 0)?, call.tensor(1)?);
+    change.check(delta, "value")?;
+    let own = change.tensor()?;
+    combine(call, function, own, own, delta)?;
+    change.keep();
+    done()
+}
+
+/// A number that an op of training takes, of the type of what it changes.
+fn number<'c>(
+    call: &'c DeviceCall<'_>,
+    at: usize,
+    what: &str,
+    own: &DeviceTensor,
+) -> DeviceOpResult<&'c DeviceTensor> {
+    let number = call.tensor(at)?;
+    if count(number)? == 1 && number.dtype() == own.dtype() {
+        return Ok(number);
+    }
+    let (metadata, dtype) = (number.metadata(), own.dtype());
+    Err(invalid(format!("{what} must be a scalar of type {dtype}, got {metadata}")).into())
+}
+
+fn gradient_descent(call: &DeviceCall<'_>) -> Queued {
+    let (change, delta) = (Change::begin(call, 0)?, call.tensor(2)?);
+    change.check(delta, "delta")?;
+    let own = change.tensor()?;
+    let numbers = [delta.buffer(), number(call, 1, "alpha", own)?.buffer()];
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.apply_gradient_descent(stream, own.dtype(), own.buffer(), numbers, count(own)?)?;
+    change.keep();
+    done()
+}
+
+fn momentum(call: &DeviceCall<'_>) -> Queued {
+    let (change, sums, gradient) = (Change::begin(call, 0)?, Change::begin(call, 1)?, call.tensor(3)?);
+    change.check(gradient, "grad")?;
+    sums.check(gradient, "grad")?;
+    let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
+    let (own, sum) = (change.tensor()?, sums.tensor()?);
+    let (rate, momentum) = (number(call, 2, "lr", own)?, number(call, 4, "momentum", own)?);
+    let numbers = [gradient.buffer(), rate.buffer(), momentum.buffer()];
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let changed = [own.buffer(), sum.buffer()];
+    kernels.apply_momentum(stream, own.dtype(), changed, numbers, count(own)?, nesterov)?;
+    change.keep();
+    sums.keep();
+    done()
+}
+
+fn adam(call: &DeviceCall<'_>) -> Queued {
+    let changes = [Change::begin(call, 0)?, Change::begin(call, 1)?, Change::begin(call, 2)?];
+    let gradient = call.tensor(9)?;
+    for change in &changes {
+        change.check(gradient, "grad")?;
+    }
+    let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
+    let [own, mean, square] = [changes[0].tensor()?, changes[1].tensor()?, changes[2].tensor()?];
+    let number = |at, what| number(call, at, what, own).map(DeviceTensor::buffer);
+    let numbers = AdamNumbers {
+        power1: number(3, "beta1_power")?,
+        power2: number(4, "beta2_power")?,
+        rate: number(5, "lr")?,
+        beta1: number(6, "beta1")?,
+        beta2: number(7, "beta2")?,
+        epsilon: number(8, "epsilon")?,
+    };
+    let changed = AdamBuffers { weights: own.buffer(), means: mean.buffer(), squares: square.buffer() };
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(own)?);
+    kernels.apply_adam(stream, own.dtype(), changed, gradient.buffer(), numbers, n, nesterov)?;
+    changes.into_iter().for_each(Change::keep);
+    done()
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let handles = HostArguments::at;
+    ops.extend("tf.VarHandleOp").device(|call| Ok(handle(call.cx, call.attrs)?)).results_on_host();
+    ops.extend("tf.ReadVariableOp").device_with(read, handles(&[0]));
+    ops.extend("tf.AssignVariableOp").device_with(assign, handles(&[0]));
+    ops.extend("tf.AssignAddVariableOp").device_with(|call| assign_with(call, Binary::Add), handles(&[0]));
+    ops.extend("tf.AssignSubVariableOp").device_with(|call| assign_with(call, Binary::Sub), handles(&[0]));
+    ops.extend("tf.VarIsInitializedOp")
+        .device_with(|call| Ok(is_initialized(call.cx, only(call)?)?), handles(&[0]))
+        .results_on_host();
+    ops.extend("tf.VariableShape")
+        .device_with(|call| Ok(shape(call.cx, only(call)?, call.attrs)?), handles(&[0]))
+        .results_on_host();
+    ops.extend("tf.DestroyResourceOp").device_with(|call| Ok(destroy(call.cx, only(call)?)?), handles(&[0]));
+    ops.extend("tf.ResourceApplyGradientDescent").device_with(gradient_descent, handles(&[0]));
+    ops.extend("tf.ResourceApplyMomentum").device_with(momentum, handles(&[0, 1]));
+    ops.extend("tf.ResourceApplyAdam").device_with(adam, handles(&[0, 1, 2]));
+}
