@@ -402,6 +402,8 @@ def gather():
         case("Gather", params=random(dtype, 3, 2), indices=np.array([2, 0], np.int64))
     for indices in ([[0, 0], [3, 2]], [[1]], [[[0, 1, 1]]], [[4]], [[-1]], [[0, 0, 0, 0]], [[]]):
         case("GatherNd", params=x, indices=np.array(indices, np.int32))
+    for indices in (np.array(0, np.int32), np.array([0, 1], np.int32)):
+        case("GatherV2", params=random(np.float32, 3), indices=indices, axis=np.array(0, np.int32), batch_dims=-1 - indices.ndim)
 
 
 def layout():
@@ -670,6 +672,9 @@ def convolution():
     case("DepthwiseConv2dNative", input=x, filter=w[:, :, :2], strides=[1, 1, 1, 1], padding="SAME")
     convolution_gradients()
     fused_convolution()
+    x, w, dy = random(np.int32, 1, 4, 5, 2), random(np.int32, 2, 3, 2, 2), random(np.int32, 1, 3, 3, 2)
+    case("Conv2DBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, strides=[1, 1, 1, 1],
+         padding="VALID")
 
 
 def convolution_gradients():
@@ -798,6 +803,17 @@ def batch_norm():
                      reserve_space_2=variance, epsilon=0.001, is_training=False)
     case("FusedBatchNormV2", x=x, scale=vectors[0][:1], offset=np.zeros(3, np.float32), mean=vectors[2],
          variance=vectors[3], is_training=False)
+    given = {"x": random(np.float32, 0, 2, 2, 3), "scale": random(np.float32, 3), "offset": random(np.float32, 3),
+             "mean": np.zeros(0, np.float32), "variance": np.zeros(0, np.float32)}
+    results = [r.numpy() for r in tf.raw_ops.FusedBatchNormV2(**given, is_training=True)]
+    results[3:5] = results[1:3]  # which TensorFlow leaves unset
+    lines.append(f"{text('FusedBatchNormV2', list(given.values()), {'is_training': True})} -> {'; '.join(map(tensor, results))}")
+    for dtype in (np.float16, BF16):
+        x, dy, c = random(dtype, 2, 3, 2, 2), random(dtype, 2, 3, 2, 2), 2
+        wide = x.astype(np.float32)
+        for training in (True, False):
+            case("FusedBatchNormGradV2", y_backprop=dy, x=x, scale=random(np.float32, c), reserve_space_1=wide.mean((0, 1, 2)),
+                 reserve_space_2=wide.var((0, 1, 2)), epsilon=0.001, is_training=training)
 
 
 def channels_first(op, images, **given):

@@ -1,12 +1,14 @@
 //! Batch normalization of images over channels, with given statistics and with the batch's, and its gradient.
 
+use std::ops::Deref;
+
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::math::run::{OnQueue, shape_error};
-use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatistics, Float};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatistics, Float, InputGradient};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, bf16, f16};
 
-use super::images::{compute_images, to_nhwc};
+use super::images::{compute_images, from_nhwc, to_nhwc};
 use super::support::{Computed, Described, compute, float_attr, invalid, product, unsupported, with_type};
 use super::window::Layout;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
@@ -193,7 +195,44 @@ fn gradient_metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Describ
     Ok(smallvec![x.clone(), vector.clone(), vector, empty.clone(), empty])
 }
 
-/// The gradients with respect to operand, scale and offset. Only for images of f32.
+/// What the gradients are computed from, all in f32: the images in `NHWC`.
+struct GradientInput<X> {
+    x: X,
+    dy: X,
+    /// Scale, mean and variance of each channel.
+    vectors: [Vec<f32>; 3],
+}
+
+/// The gradients with respect to scale and offset, and what the one with respect to the operand takes.
+struct ChannelGradients {
+    plan: InputGradient<f32>,
+    coefficients: [Vec<f32>; 3],
+    dscale: Vec<f32>,
+    doffset: Vec<f32>,
+}
+
+impl<X: Deref<Target = [f32]>> GradientInput<X> {
+    fn channels(&self, call: &CpuCall<'_>) -> Result<ChannelGradients, Diagnostic> {
+        let Self { x, dy, vectors: [scale, mean, variance] } = self;
+        let (depth, epsilon) = (scale.len(), epsilon(call.attrs)?);
+        let plan =
+            BatchNormBackward::<f32>::new(x.len() / depth.max(1), depth, epsilon).map_err(shape_error)?;
+        let (mut dscale, mut doffset) = (vec![0.0; depth], vec![0.0; depth]);
+        let input = BatchNormBackwardInput { x, dy, scale, mean, variance };
+        let mut partials = vec![0.0; plan.partials_len()];
+        BlockOp::run(&plan, &OnQueue(call.cx), input, &mut partials).map_err(shape_error)?;
+        let mut coefficients =
+            plan.finish(input, &partials, &mut dscale, &mut doffset).map_err(shape_error)?;
+        if !is_training(call.attrs)? {
+            // Known statistics do not depend on the operand.
+            coefficients[1].fill(0.0);
+            coefficients[2].fill(0.0);
+        }
+        Ok(ChannelGradients { plan: plan.input_gradient, coefficients, dscale, doffset })
+    }
+}
+
+/// The gradients with respect to operand, scale and offset.
 fn gradient(call: &CpuCall<'_>) -> Computed {
     let mut dense = Vec::new();
     for argument in call.arguments.iter().take(5) {
@@ -202,35 +241,48 @@ fn gradient(call: &CpuCall<'_>) -> Computed {
     let &[dy, x, scale, mean, variance] = dense.as_slice() else {
         return Err(invalid("the gradient of batch normalization takes 5 or 6 arguments"));
     };
-    if x.dtype() != DType::F32 {
-        return Err(unsupported("tf.FusedBatchNormGrad", x.dtype()));
-    }
+    let vector_of = |t: &DenseHostTensor| Ok::<_, Diagnostic>(t.read::<f32>(&ME)?.to_vec());
+    let vectors = [vector_of(scale)?, vector_of(mean)?, vector_of(variance)?];
     let layout = Layout::of(call.attrs)?;
-    let [x, dy] = [x, dy].map(|images| to_nhwc::<f32>(call, layout, images)?.read_owned::<f32>(&ME));
-    let (x, dy) = (x?, dy?);
-    let [scale, mean, variance] = [scale, mean, variance].map(|t| t.read::<f32>(&ME));
-    let (scale, mean, variance) = (scale?, mean?, variance?);
-    let (depth, epsilon) = (scale.len(), epsilon(call.attrs)?);
-    let plan = BatchNormBackward::<f32>::new(x.len() / depth.max(1), depth, epsilon).map_err(shape_error)?;
-    let (mut dscale, mut doffset) = (vec![0.0; depth], vec![0.0; depth]);
-    let mut coefficients = {
-        let input =
-            BatchNormBackwardInput { x: &x, dy: &dy, scale: &scale, mean: &mean, variance: &variance };
-        let mut partials = vec![0.0; plan.partials_len()];
-        BlockOp::run(&plan, &OnQueue(call.cx), input, &mut partials).map_err(shape_error)?;
-        plan.finish(input, &partials, &mut dscale, &mut doffset).map_err(shape_error)?
+    let (result, dscale, doffset) = match x.dtype() {
+        DType::F32 => {
+            let [x, dy] = [x, dy].map(|images| to_nhwc::<f32>(call, layout, images)?.read_owned::<f32>(&ME));
+            let input = GradientInput { x: x?, dy: dy?, vectors };
+            let ChannelGradients { plan, coefficients, dscale, doffset } = input.channels(call)?;
+            let operands = ((input.dy, input.x, coefficients), call.allocate_unset(0)?);
+            let dx = compute_images::<f32, _, _>(call, layout, plan, operands, |(dy, x, c)| (dy, x, c))?;
+            (dx, dscale, doffset)
+        }
+        DType::F16 => narrow_gradient::<f16>(call, layout, [x, dy], vectors)?,
+        DType::BF16 => narrow_gradient::<bf16>(call, layout, [x, dy], vectors)?,
+        other => return Err(unsupported("tf.FusedBatchNormGrad", other)),
     };
-    if !is_training(call.attrs)? {
-        // Known statistics do not depend on the operand.
-        coefficients[1].fill(0.0);
-        coefficients[2].fill(0.0);
-    }
-    let operands = ((dy, x, coefficients), call.allocate_unset(0)?);
-    let dx =
-        compute_images::<f32, _, _>(call, layout, plan.input_gradient, operands, |(dy, x, c)| (dy, x, c))?;
-    let OpResult { mut tensors, done } = dx;
+    let OpResult { mut tensors, done } = result;
     tensors.extend([vector(call, &dscale)?, vector(call, &doffset)?, vector(call, &[])?, vector(call, &[])?]);
     Ok(OpResult { tensors, done })
+}
+
+/// The same for images of fewer bits, which are computed in f32 and rounded once.
+fn narrow_gradient<T: Element + Float>(
+    call: &CpuCall<'_>,
+    layout: Layout,
+    [x, dy]: [&DenseHostTensor; 2],
+    vectors: [Vec<f32>; 3],
+) -> Result<(OpResult, Vec<f32>, Vec<f32>), Diagnostic> {
+    let wide = |images: &DenseHostTensor| {
+        let images = to_nhwc::<T>(call, layout, images)?;
+        let wide: Vec<f32> = images.read::<T>(&ME)?.iter().map(|x| x.to_f64() as f32).collect();
+        Ok::<_, Diagnostic>(wide)
+    };
+    let input = GradientInput { x: wide(x)?, dy: wide(dy)?, vectors };
+    let ChannelGradients { plan, coefficients, dscale, doffset } = input.channels(call)?;
+    let mut dx = vec![0.0; input.x.len()];
+    plan.run(&OnQueue(call.cx), (&input.dy, &input.x, &coefficients), &mut dx).map_err(shape_error)?;
+    let nhwc = TensorShape::new(&layout.images(x.shape(), "input")?)?;
+    let out =
+        DenseHostTensor::allocate_unset(TensorMetadata::new(T::DTYPE, nhwc), call.cx.host().allocator())?;
+    out.write::<T>(&ME)?.iter_mut().zip(dx).for_each(|(out, dx)| *out = T::from_f64(dx.into()));
+    Ok((from_nhwc::<T>(call, layout, out)?.into(), dscale, doffset))
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

@@ -267,12 +267,17 @@ fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let (shape, output) = convolution(call.attrs, what.1, &dims, filter.shape())?;
     check_gradient(gradient.shape(), &output)?;
     let out = sized(call, dims, filter)?;
-    with_float!(filter.dtype(), what.0, |T| {
+    with_type!(
+        filter.dtype(),
+        what.0,
+        |T| {
         let plan = ConvBackwardInput::<T>::new(&shape, workers(call.cx)).map_err(shape_error)?;
         let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
         let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
         compute_images::<T, _, _>(call, layout, plan, ((dy, packed), out), |(dy, filter)| (dy, filter))
-    })
+        },
+        F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64, I32 i32
+    )
 }
 
 fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {

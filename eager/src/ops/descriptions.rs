@@ -10,7 +10,6 @@ type Types = &'static [DType];
 
 const BOOL: Types = &[I1];
 const FLOATS: Types = &[F16, BF16, F32, F64];
-const SINGLE: Types = &[F32];
 const NARROW_FLOATS: Types = &[F16, BF16, F32];
 const INTEGERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64];
 const INDICES: Types = &[I32, I64];
@@ -84,18 +83,17 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("Identity IdentityN StopGradient PreventGradient Snapshot Reshape ExpandDims Rank", ANY, ""),
     ("Shape Size", ANY, "out_type: type = i32"),
     ("Squeeze", ANY, "squeeze_dims: [int] = [], axis: [int] = []"),
-    ("Conv2D DepthwiseConv2dNative", CONVOLVED, WINDOW),
     (
-        "Conv2DBackpropInput Conv2DBackpropFilter DepthwiseConv2dNativeBackpropInput \
-         DepthwiseConv2dNativeBackpropFilter",
-        FLOATS,
+        "Conv2D DepthwiseConv2dNative Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput",
+        CONVOLVED,
         WINDOW,
     ),
+    ("Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter", FLOATS, WINDOW),
     ("_FusedConv2D", FLOATS, FUSED_WINDOW),
     ("MaxPool MaxPoolGrad", NUMBERS, POOLING),
     ("AvgPool AvgPoolGrad", FLOATS, POOLING),
     ("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3", NARROW_FLOATS, NORMALIZATION),
-    ("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3", SINGLE, NORMALIZATION_GRADIENT),
+    ("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3", NARROW_FLOATS, NORMALIZATION_GRADIENT),
     (
         "_FusedBatchNormEx",
         NARROW_FLOATS,

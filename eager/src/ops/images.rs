@@ -21,10 +21,30 @@ pub(super) fn to_nhwc<T: Element + tfrt_math::Element>(
     layout: Layout,
     images: &DenseHostTensor,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    if layout == Layout::Nhwc {
-        return Ok(images.clone());
+    match layout {
+        Layout::Nhwc => Ok(images.clone()),
+        Layout::Nchw => turned::<T>(call, images, &TO_NHWC),
     }
-    let plan = Transpose::<T>::new(images.shape().dims(), &TO_NHWC).map_err(shape_error)?;
+}
+
+/// A tensor of images in `NHWC` as the program wants it.
+pub(super) fn from_nhwc<T: Element + tfrt_math::Element>(
+    call: &CpuCall<'_>,
+    layout: Layout,
+    images: DenseHostTensor,
+) -> Result<DenseHostTensor, Diagnostic> {
+    match layout {
+        Layout::Nhwc => Ok(images),
+        Layout::Nchw => turned::<T>(call, &images, &FROM_NHWC),
+    }
+}
+
+fn turned<T: Element + tfrt_math::Element>(
+    call: &CpuCall<'_>,
+    images: &DenseHostTensor,
+    order: &[usize],
+) -> Result<DenseHostTensor, Diagnostic> {
+    let plan = Transpose::<T>::new(images.shape().dims(), order).map_err(shape_error)?;
     let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(plan.shape())?);
     let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
     let (from, mut to) = (images.read::<T>(&ME)?, out.write::<T>(&ME)?);
