@@ -5,7 +5,9 @@ use std::ops::Deref;
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::math::run::{OnQueue, shape_error};
-use tfrt_math::{BatchNormBackward, BatchNormBackwardInput, BlockOp, ColumnStatistics, Float, InputGradient};
+use tfrt_math::{
+    BatchNormBackward, BatchNormBackwardInput, BlockOp, Coefficients, ColumnStatistics, Float, InputGradient,
+};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, bf16, f16};
 
 use super::images::{compute_images, from_nhwc, to_nhwc};
@@ -206,7 +208,7 @@ struct GradientInput<X> {
 /// The gradients with respect to scale and offset, and what the one with respect to the operand takes.
 struct ChannelGradients {
     plan: InputGradient<f32>,
-    coefficients: [Vec<f32>; 3],
+    coefficients: Coefficients<f32>,
     dscale: Vec<f32>,
     doffset: Vec<f32>,
 }

@@ -60,9 +60,19 @@ func @fused_convolutions() -> !tfrt.chain {
   %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%c) : 1
   // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 3, 2, 2], values = [1.5, 3.5, 3.5, 0, 6, 5, 6, 6, 0, 0, 0, 0]
   %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
-  // expected-error @+1 {{tf._FusedConv2D does not support the activation Elu on a device}}
-  %d = corert.executeop(%gpu) "tf._FusedConv2D"(%x, %w, %bias) { fused_ops = ["BiasAdd", "Elu"], padding = "VALID", strides = [1, 1, 1, 1] } : 1
-  tfrt.return %p2 : !tfrt.chain
+  %d = corert.executeop(%gpu) "tf._FusedConv2D"(%x, %w, %bias) { fused_ops = ["BiasAdd", "LeakyRelu"], leakyrelu_alpha = 0.5 : f32, padding = "VALID", strides = [1, 1, 1, 1] } : 1
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%d) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 2, 2, 3], values = [1.5, 7, -1.5, 3.5, 5, -0.5, 3.5, 8, -1.5, -0.25, 6, -1.5]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  %scale = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[2.0, 1.0, 1.0]> : tensor<3xf32> } : 1
+  %offset = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[0.0, 1.0, 0.0]> : tensor<3xf32> } : 1
+  %mean = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[1.0, 0.0, 0.0]> : tensor<3xf32> } : 1
+  %variance = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[4.0, 1.0, 1.0]> : tensor<3xf32> } : 1
+  %e = corert.executeop(%gpu) "tf._FusedConv2D"(%x, %w, %scale, %offset, %mean, %variance) { fused_ops = ["FusedBatchNorm", "Relu"], epsilon = 0.0 : f32, padding = "VALID", strides = [1, 1, 1, 1] } : 1
+  %h4 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%e) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 2, 2, 3], values = [0, 9, 0, 2, 7, 0, 2, 10, 0, 0, 8, 0]
+  %p4 = corert.executeop.seq(%gpu, %p3) "tfrt_test.print"(%h4) : 0
+  tfrt.return %p4 : !tfrt.chain
 }
 
 // CHECK-LABEL: --- Running 'pools'

@@ -1,42 +1,66 @@
-//! Convolution with a bias and an activation after it, in one call of the device's DNN library where it has such a call.
+//! Convolution with what follows it: a bias or a normalization, and an activation, in one call of the device's DNN library where
+//! it has such a call.
 
-use tfrt_kernels::device::Unary;
+use tfrt_host::DType;
+use tfrt_kernels::device::{Activation as Stored, Unary};
+use tfrt_tensor::TensorShape;
 
 use super::{
     Queued, count,
-    network::{convolve, from_nhwc},
+    expression::cast,
+    network::{convolve, from_nhwc, normalized},
 };
 use crate::{
-    DeviceCall, OpRegistry,
+    DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
     ops::{
         activation::Activation,
         convolution::{Addition, FUSED, fusion},
-        support::invalid,
     },
 };
 
-fn fused_conv2d(call: &DeviceCall<'_>) -> Queued {
-    let name = FUSED.0;
-    let (addition, activation) = fusion(call.attrs)?;
-    if addition != Addition::Bias {
-        return Err(invalid(format!("{name} does not support the fusion FusedBatchNorm on a device")).into());
-    }
+/// Queues `x = activation(x)`.
+fn activate(call: &DeviceCall<'_>, activation: Activation, x: &DeviceTensor) -> DeviceOpResult<()> {
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(x)?);
     let function = match activation {
-        None | Some(Activation::Relu) => None,
-        Some(Activation::Relu6) => Some(Unary::Relu6),
-        Some(Activation::Sigmoid) => Some(Unary::Sigmoid),
-        Some(Activation::Tanh) => Some(Unary::Tanh),
-        Some(other) => {
-            return Err(
-                invalid(format!("{name} does not support the activation {other:?} on a device")).into()
-            );
+        Activation::Relu => Unary::Relu,
+        Activation::Relu6 => Unary::Relu6,
+        Activation::Elu => Unary::Elu,
+        Activation::Sigmoid => Unary::Sigmoid,
+        Activation::Tanh => Unary::Tanh,
+        Activation::Gelu { approximate: false } => Unary::Gelu,
+        Activation::Gelu { approximate: true } => Unary::GeluTanh,
+        Activation::LeakyRelu { alpha } => {
+            return Ok(kernels.leaky_relu(stream, x.dtype(), x.buffer(), x.buffer(), n, alpha)?);
         }
     };
-    let (operands, relu) = ([call.tensor(0)?, call.tensor(1)?], activation == Some(Activation::Relu));
-    let y = convolve(call, name, operands, Some(call.tensor(2)?), relu)?;
-    if let Some(function) = function {
-        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        kernels.unary(stream, function, y.dtype(), y.buffer(), y.buffer(), count(&y)?)?;
+    Ok(kernels.unary(stream, function, x.dtype(), x.buffer(), x.buffer(), n)?)
+}
+
+/// The convolution, normalized with scale, offset, mean and variance, which are arguments 2 to 5.
+fn normalized_convolution(call: &DeviceCall<'_>, relu: bool) -> DeviceOpResult<DeviceTensor> {
+    let y = convolve(call, FUSED.0, [call.tensor(0)?, call.tensor(1)?], None, false)?;
+    let vector = |at| {
+        let vector = call.tensor(at)?;
+        let channels = TensorShape::new(&[vector.shape().num_elements()?])?;
+        cast(call, &vector.reshape(&channels)?, DType::F32, false)
+    };
+    let (scale, offset, mean, variance) = (vector(2)?, vector(3)?, vector(4)?, vector(5)?);
+    let stored = if relu { Stored::Relu } else { Stored::Identity };
+    normalized(call, &y, [&mean, &variance, &scale, &offset], None, stored)
+}
+
+fn fused_conv2d(call: &DeviceCall<'_>) -> Queued {
+    let (addition, activation) = fusion(call.attrs)?;
+    let relu = activation == Some(Activation::Relu);
+    let y = match addition {
+        Addition::Bias => {
+            let operands = [call.tensor(0)?, call.tensor(1)?];
+            convolve(call, FUSED.0, operands, Some(call.tensor(2)?), relu)?
+        }
+        Addition::Normalization => normalized_convolution(call, relu)?,
+    };
+    if let Some(activation) = activation.filter(|_| !relu) {
+        activate(call, activation, &y)?;
     }
     Ok(from_nhwc(call, y)?.into())
 }
