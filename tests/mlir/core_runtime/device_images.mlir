@@ -130,8 +130,8 @@ func @refused() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %gpu = corert.get_op_handler %ch0 "gpu"
   %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[[[[-2.0, 0.0], [0.0, 0.0]]]]> : tensor<1x1x2x2xf32> } : 1
-  %c = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[2.0, 1.0]> : tensor<2xf32> } : 1
-  // expected-error @+1 {{is_training must be false}}
+  %c = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<2.0> : tensor<1xf32> } : 1
+  // expected-error @+1 {{scale must have the same number of elements as the channels of x, got [1] and 2}}
   %a:6 = corert.executeop(%gpu) "tf.FusedBatchNormV3"(%x, %c, %c, %c, %c) { epsilon = 1.0 : f32 } : 6
   // expected-error @+1 {{'NHCW' is no data_format: NHWC and NCHW are}}
   %b = corert.executeop(%gpu) "tf.MaxPool"(%x) { ksize = [1, 1, 1, 1], padding = "SAME", strides = [1, 1, 1, 1], data_format = "NHCW" } : 1
