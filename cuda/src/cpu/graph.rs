@@ -184,10 +184,6 @@ impl Graphs for CpuContext {
     fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
         self.device.check()?;
         let operations: Vec<_> = graph.0.lock().iter().map(|node| node.operation.clone()).collect();
-        if let Some(capture) = stream.core.capture() {
-            operations.into_iter().for_each(|operation| capture.add(stream.core.id, operation));
-            return Ok(());
-        }
         let announced = match &self.device.shared.observer {
             Some(_) => operations.iter().map(|o| stream.core.announce(o)).collect::<Result<_>>()?,
             None => Vec::new(),

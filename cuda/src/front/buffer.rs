@@ -28,8 +28,11 @@ pub(super) struct HalBacking {
     page_bytes: Option<u64>,
 }
 
-/// A fence: an event recorded once.
-pub(super) struct Fence(Erased);
+/// A fence: an event recorded once, of the stream's context, which need not be the allocator's.
+pub(super) struct Fence {
+    hal: SharedContext,
+    event: Erased,
+}
 
 impl Backing for HalBacking {
     type Stream = StreamRef;
@@ -48,26 +51,23 @@ impl Backing for HalBacking {
     }
 
     fn record(&self, stream: &StreamRef) -> Result<Arc<Fence>, Diagnostic> {
-        let event = self.hal.create_event(EventOptions { internal: true, ..EventOptions::default() })?;
-        self.hal.record_event(&event, stream.hal())?;
-        Ok(Arc::new(Fence(event)))
+        Ok(stream.fence()?)
     }
 
     fn is_idle(&self, stream: &StreamRef) -> bool {
-        // A stream that is captured must not be asked.
-        !stream.is_capturing() && self.hal.query_stream(stream.hal()).unwrap_or(false)
+        stream.is_idle()
     }
 
     fn is_reached(&self, fence: &Arc<Fence>) -> Result<bool, Diagnostic> {
-        Ok(self.hal.query_event(&fence.0)?)
+        Ok(fence.query()?)
     }
 
     fn wait(&self, stream: &StreamRef, fence: &Arc<Fence>) -> Result<(), Diagnostic> {
-        Ok(self.hal.wait_event(stream.hal(), &fence.0)?)
+        Ok(stream.wait(fence)?)
     }
 
     fn synchronize(&self, fence: &Arc<Fence>) -> Result<(), Diagnostic> {
-        Ok(self.hal.synchronize_event(&fence.0)?)
+        Ok(fence.synchronize()?)
     }
 
     fn when_reached(&self, fence: &Arc<Fence>, then: Box<dyn FnOnce() + Send>) {
@@ -158,8 +158,23 @@ impl Pages for HalBacking {
 }
 
 impl Fence {
+    /// Behind all work that the stream was given, which is not captured.
+    pub(super) fn behind(hal: &SharedContext, stream: &Erased) -> Result<Arc<Self>> {
+        let event = hal.create_event(EventOptions { internal: true, ..EventOptions::default() })?;
+        hal.record_event(&event, stream)?;
+        Ok(Arc::new(Self { hal: hal.clone(), event }))
+    }
+
     pub(super) fn hal(&self) -> &Erased {
-        &self.0
+        &self.event
+    }
+
+    pub(super) fn query(&self) -> Result<bool> {
+        self.hal.query_event(&self.event)
+    }
+
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.hal.synchronize_event(&self.event)
     }
 }
 
@@ -427,6 +442,11 @@ impl DeviceBuffer {
     /// queued there may change it without anybody seeing that.
     pub fn is_exclusive(&self) -> bool {
         Arc::strong_count(&self.memory) == 1 && self.memory.last_used_on.load(Ordering::Acquire) == 0
+    }
+
+    /// Tells handles and their clones apart.
+    pub(super) fn handle(&self) -> (usize, usize) {
+        (Arc::as_ptr(&self.memory).addr(), Arc::as_ptr(&self.moved).addr())
     }
 
     /// The memory under a handle of its own; this one and its clones are of no use any more.

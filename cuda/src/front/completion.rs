@@ -36,11 +36,19 @@ enum Mark {
 }
 
 impl Mark {
-    fn hal(&self) -> &Erased {
+    fn query(&self, hal: &DynContext) -> Result<bool> {
         match self {
-            Self::Own(event) => event,
-            Self::Shared(event) => event.hal(),
-            Self::Fence(fence) => fence.hal(),
+            Self::Own(event) => hal.query_event(event),
+            Self::Shared(event) => hal.query_event(event.hal()),
+            Self::Fence(fence) => fence.query(),
+        }
+    }
+
+    fn synchronize(&self, hal: &DynContext) -> Result<()> {
+        match self {
+            Self::Own(event) => hal.synchronize_event(event),
+            Self::Shared(event) => hal.synchronize_event(event.hal()),
+            Self::Fence(fence) => fence.synchronize(),
         }
     }
 }
@@ -107,7 +115,7 @@ impl Completions {
         release: Option<Release>,
         tell: Option<Tell>,
     ) -> Result<()> {
-        let queued = self.queue(stream.id(), stream.hal(), release, tell);
+        let queued = self.queue(stream, release, tell);
         if let Err((error, release)) = queued {
             // The work may go on; what it uses is let go of when it is done.
             let (hal, stream) = (self.hal.clone(), stream.clone());
@@ -122,11 +130,14 @@ impl Completions {
 
     fn queue(
         &self,
-        stream: u64,
-        hal_stream: &Erased,
+        stream: &StreamRef,
         release: Option<Release>,
         tell: Option<Tell>,
     ) -> Result<(), (DeviceError, Option<Release>)> {
+        let capture = stream.capture();
+        if let Some(capture) = &*capture {
+            return self.when_mark(next_id(), Mark::Fence(capture.before.clone()), release, tell);
+        }
         let spare = self.state.lock().spare.pop();
         let options = EventOptions { internal: true, ..EventOptions::default() };
         let event = match spare.map_or_else(|| self.hal.create_event(options), Ok) {
@@ -135,29 +146,38 @@ impl Completions {
         };
         // Under the lock, so that a stream's list is in the order of its work.
         let mut state = self.state.lock();
-        if let Err(error) = self.hal.record_event(&event, hal_stream).and_then(|()| self.start(&mut state)) {
+        if let Err(error) = self.hal.record_event(&event, stream.hal()).and_then(|()| self.start(&mut state))
+        {
             return Err((error, release));
         }
         let pending = Pending { event: Mark::Own(event), release, tell };
-        state.streams.entry(stream).or_default().push_back(pending);
+        state.streams.entry(stream.id()).or_default().push_back(pending);
         self.work.notify_one();
         Ok(())
     }
 
     /// Calls `tell` when the program's event is reached.
     pub(super) fn when_event(&self, event: Event, tell: Tell) -> Result<()> {
-        self.when_mark(event.id(), Mark::Shared(event), tell)
+        self.when_mark(event.id(), Mark::Shared(event), None, Some(tell)).map_err(|(error, _)| error)
     }
 
     /// Calls `tell` when an allocator's fence is reached.
     pub(super) fn when_fence(&self, fence: Arc<Fence>, tell: Tell) -> Result<()> {
-        self.when_mark(next_id(), Mark::Fence(fence), tell)
+        self.when_mark(next_id(), Mark::Fence(fence), None, Some(tell)).map_err(|(error, _)| error)
     }
 
-    fn when_mark(&self, key: u64, event: Mark, tell: Tell) -> Result<()> {
+    fn when_mark(
+        &self,
+        key: u64,
+        event: Mark,
+        release: Option<Release>,
+        tell: Option<Tell>,
+    ) -> Result<(), (DeviceError, Option<Release>)> {
         let mut state = self.state.lock();
-        self.start(&mut state)?;
-        let pending = Pending { event, release: None, tell: Some(tell) };
+        if let Err(error) = self.start(&mut state) {
+            return Err((error, release));
+        }
+        let pending = Pending { event, release, tell };
         state.streams.entry(key).or_default().push_back(pending);
         self.work.notify_one();
         Ok(())
@@ -203,7 +223,7 @@ impl Completions {
             // And a program that is told that its work is done knows as much as if it had waited.
             let tells = done.tell.is_some() && matches!(done.event, Mark::Own(_));
             if outcome.is_err() || tells {
-                outcome = outcome.and(self.hal.synchronize_event(done.event.hal()));
+                outcome = outcome.and(done.event.synchronize(&***self.hal));
             }
             if let Some(release) = done.release {
                 release();
@@ -225,7 +245,7 @@ impl Completions {
         let mut due = Vec::new();
         self.state.lock().streams.retain(|_, pending| {
             while let Some(oldest) = pending.front() {
-                let outcome = match self.hal.query_event(oldest.event.hal()) {
+                let outcome = match oldest.event.query(&***self.hal) {
                     Ok(false) => break,
                     outcome => outcome.map(drop),
                 };

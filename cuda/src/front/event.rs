@@ -81,6 +81,10 @@ impl Event {
         self.0.recording.lock().clone()
     }
 
+    pub(super) fn is_recorded(&self) -> bool {
+        self.0.recorded.load(Ordering::Acquire)
+    }
+
     /// Marks what is queued on the stream so far, in place of an earlier mark.
     ///
     /// # Errors
@@ -90,8 +94,8 @@ impl Event {
         self.context().hal().record_event(&self.0.hal, stream.hal())?;
         // Events are rarely captured: the lock is taken only to forget a capture, or to remember one.
         let recording = stream.recording();
-        if recording.is_some() || !self.0.recorded.swap(true, Ordering::AcqRel) || self.recording().is_some()
-        {
+        let was_recorded = self.0.recorded.swap(true, Ordering::AcqRel);
+        if recording.is_some() || !was_recorded || self.recording().is_some() {
             *self.0.recording.lock() = recording;
         }
         Ok(())
@@ -100,9 +104,9 @@ impl Event {
     /// Whether the latest mark was reached; true if there is none.
     ///
     /// # Errors
-    /// That of the work before the mark.
+    /// That of the work before the mark; `StreamCaptureUnsupported` if it was recorded in a capture.
     pub fn query(&self) -> Result<bool> {
-        self.check_alive()?;
+        self.check_waitable()?;
         self.context().hal().query_event(&self.0.hal)
     }
 
@@ -132,7 +136,7 @@ impl Event {
         if self.recording().is_some() {
             return Err(DeviceError::new(
                 Status::StreamCaptureUnsupported,
-                "an event that was recorded in a capture cannot be waited for by the host",
+                "the host can neither wait for an event that was recorded in a capture nor ask for it",
             ));
         }
         Ok(())
@@ -141,7 +145,8 @@ impl Event {
     /// Milliseconds from one mark to another.
     ///
     /// # Errors
-    /// `InvalidHandle` if one was not recorded or created without timing, `NotReady` if one was not reached.
+    /// `InvalidHandle` if one was not recorded or created without timing, `NotReady` if one was not reached,
+    /// `StreamCaptureUnsupported` if one was recorded in a capture.
     pub fn elapsed_ms(&self, end: &Self) -> Result<f32> {
         self.check_alive()?;
         check(end, self.context())?;
@@ -149,7 +154,7 @@ impl Event {
             if !event.0.timing {
                 return Err(DeviceError::new(Status::InvalidHandle, "the event was created without timing"));
             }
-            if !event.0.recorded.load(Ordering::Acquire) {
+            if !event.is_recorded() {
                 return Err(DeviceError::new(Status::InvalidHandle, "the event was never recorded"));
             }
         }

@@ -24,6 +24,23 @@ pub(super) struct Recorded {
     pub(super) modules: Vec<Module>,
     pub(super) host_reads: Vec<HostBuffer>,
     pub(super) host_writes: Vec<HostBuffer>,
+    /// The capture has ended, and what it recorded was taken out.
+    pub(super) is_over: bool,
+}
+
+impl Recorded {
+    /// Drops what is there twice: operations name the same things again and again, and each launch looks at all of them.
+    fn keep_each_once(&mut self) {
+        fn once<T, K: Ord>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
+            all.sort_by_key(&key);
+            all.dedup_by_key(|one| key(one));
+        }
+        once(&mut self.buffers, DeviceBuffer::handle);
+        once(&mut self.modules, Module::handle);
+        let part = |buffer: &HostBuffer| (buffer.as_ptr().addr(), buffer.len());
+        once(&mut self.host_reads, part);
+        once(&mut self.host_writes, part);
+    }
 }
 
 /// A graph, ready to be launched. Cloning shares it.
@@ -47,19 +64,6 @@ impl Owned for Graph {
 }
 
 impl Stream {
-    /// From now on, work queued here is recorded instead of done.
-    ///
-    /// # Errors
-    /// `IllegalState` if the stream is captured already.
-    pub fn begin_capture(&self) -> Result<()> {
-        if self.is_capturing() {
-            return Err(DeviceError::new(Status::IllegalState, "the stream is being captured already"));
-        }
-        self.context().hal().begin_capture(self.hal())?;
-        self.set_recording(Some(Arc::default()));
-        Ok(())
-    }
-
     /// Ends the capture.
     ///
     /// # Errors
@@ -83,28 +87,32 @@ impl Stream {
         let mut known = graph.0.recorded.lock();
         let update = || self.context().hal().end_capture_into(self.hal(), &graph.0.hal);
         let ((), recorded) = self.end_recording(update)?;
-        *known = recorded;
+        let before = std::mem::replace(&mut *known, recorded);
+        // What the last use of a buffer sets free may be waited for by somebody who launches this graph.
+        drop(known);
+        drop(before);
         Ok(())
     }
 
     /// Ends the capture by what `end` does: its result, and what was recorded.
     fn end_recording<T>(&self, end: impl FnOnce() -> Result<T>) -> Result<(T, Recorded)> {
-        let recording = self
-            .recording()
-            .ok_or_else(|| DeviceError::new(Status::IllegalState, "the stream is not being captured"))?;
+        if !self.is_capturing() {
+            return Err(DeviceError::new(Status::IllegalState, "the stream is not being captured"));
+        }
         let ended = end();
-        let recorded = std::mem::take(&mut *recording.lock());
-        recorded.streams.iter().for_each(StreamRef::end_recording);
-        self.set_recording(None);
+        let mut recorded = self.as_ref().end_capture().unwrap_or_default();
+        recorded.keep_each_once();
         Ok((ended?, recorded))
     }
 
     /// Queues a graph's work.
     ///
     /// # Errors
-    /// The device's; `DataRace` if a host kernel uses memory that the graph copies from or to.
+    /// The device's; `DataRace` if a host kernel uses memory that the graph copies from or to; `StreamCaptureUnsupported`
+    /// while the stream is captured: what a graph needs for a launch is its own, and not another graph's.
     pub fn launch_graph(&self, graph: &Graph) -> Result<(), Diagnostic> {
         check(graph, self.context())?;
+        self.refuse_while_capturing("a graph cannot be launched into a capture")?;
         let recorded = graph.0.recorded.lock();
         let mut holds = Vec::new();
         for buffer in &recorded.host_reads {
@@ -117,7 +125,7 @@ impl Stream {
             buffer.used_on(self)?;
         }
         self.context().hal().launch_graph(&graph.0.hal, self.hal())?;
-        if !holds.is_empty() && !self.is_capturing() {
+        if !holds.is_empty() {
             let graph = graph.clone();
             self.after(Some(Box::new(move || drop((holds, graph)))), None)?;
         }

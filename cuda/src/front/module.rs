@@ -29,6 +29,13 @@ struct FunctionInner {
     module: Module,
 }
 
+impl Module {
+    /// Tells modules apart.
+    pub(super) fn handle(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
 impl Owned for Module {
     const KIND: &'static str = "module";
 

@@ -5,9 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
-use super::buffer::GrantedFor;
+use super::buffer::{Fence, GrantedFor};
 use super::completion::{Release, Tell};
 use super::context::{Context, Counted, next_id};
 use super::event::Event;
@@ -33,9 +33,18 @@ struct Inner {
     id: u64,
     hal: LetGo<Erased>,
     counted: Counted,
-    /// What is recorded in the capture that goes on, if one does.
-    recording: Mutex<Option<Arc<Mutex<Recorded>>>>,
+    /// The capture it takes part in, if it does. Held while the runtime marks the stream's work or asks how far it is,
+    /// so that no capture begins meanwhile.
+    capture: Mutex<Option<Capture>>,
     is_capturing: AtomicBool,
+}
+
+/// A capture, as a stream that takes part in it knows it.
+pub(super) struct Capture {
+    recorded: Arc<Mutex<Recorded>>,
+    /// Behind all that the stream was given before. While it takes part it is given nothing else, and must not be asked
+    /// how far it is: this tells it.
+    pub(super) before: Arc<Fence>,
 }
 
 impl Owned for Stream {
@@ -56,7 +65,7 @@ impl Context {
             id: next_id(),
             hal: self.owned(self.hal().create_stream(options)?),
             counted: Counted::new(self, |live| &live.streams),
-            recording: Mutex::default(),
+            capture: Mutex::default(),
             is_capturing: AtomicBool::new(false),
         };
         Ok(Stream { handle: Arc::new(Handle(StreamRef(Arc::new(inner)))) })
@@ -104,8 +113,9 @@ impl Stream {
     /// Whether all queued work is done.
     ///
     /// # Errors
-    /// That of the work, if it failed.
+    /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
     pub fn query(&self) -> Result<bool> {
+        self.refuse_while_capturing("a stream that is captured cannot be asked how far it is")?;
         self.context().hal().query_stream(self.hal())
     }
 
@@ -136,18 +146,66 @@ impl Stream {
     /// Lets work queued after this wait for the event's latest record. What was never recorded is not waited for.
     ///
     /// # Errors
-    /// The device's; `InvalidContext` for an event of another backend's.
+    /// The device's; `InvalidContext` for an event of another backend's; `StreamCaptureUnsupported` if the event was
+    /// recorded in a capture that is over or not the stream's, or outside of the one that the stream takes part in.
     pub fn wait(&self, event: &Event) -> Result<()> {
         event.check_alive()?;
         let kin = event.context().device().is_kin(self.context().device());
         if !kin {
             return Err(DeviceError::new(Status::InvalidContext, "the event belongs to another backend"));
         }
-        self.context().hal().wait_event(self.hal(), event.hal())?;
-        if let Some(recording) = event.recording() {
-            self.set_recording(Some(recording));
+        match event.recording() {
+            Some(recorded) => self.join_capture(event, recorded),
+            None if self.is_capturing() && event.is_recorded() => Err(DeviceError::new(
+                Status::StreamCaptureUnsupported,
+                "captured work cannot wait for an event that was recorded outside of the capture",
+            )),
+            None => self.context().hal().wait_event(self.hal(), event.hal()),
         }
+    }
+
+    /// Waits for an event that was recorded in a capture, and takes part in it from now on.
+    fn join_capture(&self, event: &Event, recorded: Arc<Mutex<Recorded>>) -> Result<()> {
+        let refused = |why: &str| Err(DeviceError::new(Status::StreamCaptureUnsupported, why));
+        let mut capture = self.inner().capture.lock();
+        if capture.as_ref().is_some_and(|capture| !Arc::ptr_eq(&capture.recorded, &recorded)) {
+            return refused("the event belongs to another capture");
+        }
+        if recorded.lock().is_over {
+            return refused("the event was recorded in a capture that is over");
+        }
+        let wait = || self.context().hal().wait_event(self.hal(), event.hal());
+        if capture.is_some() {
+            return wait();
+        }
+        self.take_part(&mut capture, recorded, wait)
+    }
+
+    /// Makes the stream take part in a capture, which `begin` tells the device.
+    fn take_part(
+        &self,
+        capture: &mut Option<Capture>,
+        recorded: Arc<Mutex<Recorded>>,
+        begin: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let before = Fence::behind(self.context().hal_shared(), self.hal())?;
+        begin()?;
+        recorded.lock().streams.push(self.as_ref().clone());
+        *capture = Some(Capture { recorded, before });
+        self.inner().is_capturing.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// From now on, work queued here is recorded instead of done.
+    ///
+    /// # Errors
+    /// `IllegalState` if the stream is captured already.
+    pub fn begin_capture(&self) -> Result<()> {
+        let mut capture = self.inner().capture.lock();
+        if capture.is_some() {
+            return Err(DeviceError::new(Status::IllegalState, "the stream is being captured already"));
+        }
+        self.take_part(&mut capture, Arc::default(), || self.context().hal().begin_capture(self.hal()))
     }
 
     /// Fills a part of a buffer with copies of a pattern.
@@ -191,21 +249,7 @@ impl Stream {
     }
 
     pub(super) fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
-        if !self.is_capturing() {
-            return None;
-        }
-        self.inner().recording.lock().clone()
-    }
-
-    pub(super) fn set_recording(&self, recording: Option<Arc<Mutex<Recorded>>>) {
-        if let Some(recording) = &recording {
-            let mut recorded = recording.lock();
-            if !recorded.streams.iter().any(|stream| stream.0.id == self.id()) {
-                recorded.streams.push(self.as_ref().clone());
-            }
-        }
-        self.inner().is_capturing.store(recording.is_some(), Ordering::Release);
-        *self.inner().recording.lock() = recording;
+        self.as_ref().recording()
     }
 }
 
@@ -222,15 +266,64 @@ impl StreamRef {
         &self.0.hal
     }
 
+    /// The capture that the stream takes part in; none begins or ends as long as the guard is there.
+    pub(super) fn capture(&self) -> MutexGuard<'_, Option<Capture>> {
+        self.0.capture.lock()
+    }
+
+    fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
+        if !self.is_capturing() {
+            return None;
+        }
+        self.capture().as_ref().map(|capture| capture.recorded.clone())
+    }
+
+    /// A fence behind all that the stream was given; what is captured is not given to it.
+    pub(super) fn fence(&self) -> Result<Arc<Fence>> {
+        match &*self.capture() {
+            Some(capture) => Ok(capture.before.clone()),
+            None => Fence::behind(self.0.counted.context().hal_shared(), self.hal()),
+        }
+    }
+
+    /// Whether it is known to have done all that it was given.
+    pub(super) fn is_idle(&self) -> bool {
+        self.capture().is_none() && self.0.counted.context().hal().query_stream(self.hal()).unwrap_or(false)
+    }
+
+    /// Lets work queued after this wait for a fence.
+    ///
+    /// # Errors
+    /// The device's; `StreamCaptureUnsupported` while the stream is captured.
+    pub(super) fn wait(&self, fence: &Fence) -> Result<()> {
+        let capture = self.capture();
+        if capture.is_some() {
+            let why = "captured work cannot wait for memory";
+            return Err(DeviceError::new(Status::StreamCaptureUnsupported, why));
+        }
+        self.0.counted.context().hal().wait_event(self.hal(), fence.hal())
+    }
+
     /// Calls `release`, then `tell`, when all work queued so far is done.
     pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
         self.0.counted.context().completed().after(self, release, tell)
     }
 
-    /// Ends its part in a capture.
-    pub(super) fn end_recording(&self) {
-        self.0.is_capturing.store(false, Ordering::Release);
-        *self.0.recording.lock() = None;
+    /// Whether the capture that it takes part in began here.
+    fn began_capture(&self) -> bool {
+        self.recording().is_some_and(|recording| recording.lock().streams.first() == Some(self))
+    }
+
+    /// Ends the capture that the stream takes part in, for all that do; what was recorded.
+    pub(super) fn end_capture(&self) -> Option<Recorded> {
+        let recording = self.recording()?;
+        let over = Recorded { is_over: true, ..Recorded::default() };
+        let recorded = std::mem::replace(&mut *recording.lock(), over);
+        for stream in &recorded.streams {
+            stream.0.is_capturing.store(false, Ordering::Release);
+            *stream.capture() = None;
+        }
+        Some(recorded)
     }
 }
 
@@ -257,11 +350,11 @@ impl fmt::Debug for StreamRef {
 impl Drop for Handle {
     fn drop(&mut self) {
         let context = self.0.0.counted.context();
-        if self.0.is_capturing() {
+        if self.0.began_capture() {
             // What is recorded keeps the streams that take part, and they keep it: a capture that nobody can end any more
             // is over here.
             drop(context.hal().end_capture(&self.0.0.hal));
-            self.0.end_recording();
+            drop(self.0.end_capture());
         }
         for allocator in context.allocators() {
             // A stream that the allocator cannot fence any more keeps its memory until the allocator goes.

@@ -45,7 +45,7 @@ struct Captured<'a> {
 impl Captured<'_> {
     /// Ends the capture of a stream.
     fn end<'a>(shared: &'a Arc<Shared>, stream: &Stream) -> Result<Captured<'a>> {
-        let capture = stream.capture().ok().flatten();
+        let capture = stream.end_capture();
         let mut raw = std::ptr::null_mut();
         // SAFETY: the stream is alive, and the pointer is valid for the call.
         let result = unsafe { sys::cuStreamEndCapture(stream.raw(), &raw mut raw) };
@@ -135,7 +135,9 @@ impl Graphs for GpuContext {
         // Relaxed: a program's kernels run on whichever thread is free, and other threads go on with their own work.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive.
-        shared.check(unsafe { sys::cuStreamBeginCapture_v2(stream.raw(), mode) }, "cuStreamBeginCapture")
+        let result = unsafe { sys::cuStreamBeginCapture_v2(stream.raw(), mode) };
+        shared.check(result, "cuStreamBeginCapture")?;
+        stream.begin_capture()
     }
 
     fn end_capture(&self, stream: &Stream) -> Result<Graph> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::{self, CUstream, CUstreamCaptureStatus};
+use parking_lot::Mutex;
 
 use super::context::{GpuContext, Shared};
 use super::driver::check_ready;
@@ -20,6 +21,8 @@ pub(crate) struct Stream {
     raw: CUstream,
     /// Tells it from streams whose handle it got after they were destroyed.
     id: u64,
+    /// The number of the capture that began here: the driver does not tell that of one that was spoiled.
+    began: Mutex<Option<u64>>,
 }
 
 // SAFETY: the driver lets every thread use a stream; the rest is `Send` and `Sync` itself.
@@ -63,6 +66,19 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Remembers the capture that has just begun here.
+    pub(super) fn begin_capture(&self) -> Result<()> {
+        *self.began.lock() = self.capture()?;
+        Ok(())
+    }
+
+    /// The number of the capture that began here and ends now, whatever became of it.
+    pub(super) fn end_capture(&self) -> Option<u64> {
+        self.began.lock().take()
+    }
+}
+
 impl Drop for Stream {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
@@ -91,7 +107,7 @@ impl Streams for GpuContext {
         let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, options.priority) };
         shared.check(result, "cuStreamCreateWithPriority")?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Ok(Stream { shared: Arc::clone(&self.shared), raw, id })
+        Ok(Stream { shared: Arc::clone(&self.shared), raw, id, began: Mutex::default() })
     }
 
     fn priority_range(&self) -> Result<(i32, i32)> {

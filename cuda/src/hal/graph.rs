@@ -25,6 +25,6 @@ pub trait Graphs: Resources {
     /// How many operations a graph has.
     fn graph_nodes(&self, graph: &Self::Graph) -> Result<usize>;
 
-    /// Queues the graph's work.
+    /// Queues the graph's work on a stream that is not captured.
     fn launch_graph(&self, graph: &Self::Graph, stream: &Self::Stream) -> Result<()>;
 }

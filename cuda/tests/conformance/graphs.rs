@@ -1,5 +1,8 @@
 //! Graphs.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{Context, DeviceBuffer};
@@ -16,6 +19,10 @@ pub(crate) const CASES: &[Case] = &[
     ("graphs/unjoined", unjoined),
     ("graphs/what_is_refused_meanwhile", what_is_refused_meanwhile),
     ("graphs/a_capture_that_nobody_ends", a_capture_that_nobody_ends),
+    ("graphs/memory_in_use_before_a_capture", memory_in_use_before_a_capture),
+    ("graphs/memory_is_waited_for_past_a_capture", memory_is_waited_for_past_a_capture),
+    ("graphs/a_module_goes_during_a_capture", a_module_goes_during_a_capture),
+    ("graphs/events_of_captures", events_of_captures),
 ];
 
 fn replay(context: &Context) {
@@ -142,8 +149,13 @@ fn what_is_refused_meanwhile(context: &Context) {
     fails(outcome(|then| bench.stream.when_done(then)), Status::StreamCaptureUnsupported);
     fails(bench.stream.host_callback(|| ()), Status::StreamCaptureUnsupported);
     fails(bench.allocator.allocate(&bench.stream, 64, "test"), Status::StreamCaptureUnsupported);
+    fails(bench.stream.query(), Status::StreamCaptureUnsupported);
     let graph = bench.stream.end_capture().unwrap();
     assert_eq!(graph.node_count(), 0);
+    // What a graph uses is its own: another one's launches would use it as well.
+    bench.stream.begin_capture().unwrap();
+    fails(bench.stream.launch_graph(&graph), Status::StreamCaptureUnsupported);
+    bench.stream.end_capture().unwrap();
     bench.stream.launch_graph(&graph).unwrap();
     bench.stream.synchronize().unwrap();
 }
@@ -164,4 +176,109 @@ fn a_capture_that_nobody_ends(context: &Context) {
     drop((first, second, event, allocator, buffer));
     context.device().finish_teardown();
     assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+}
+
+/// A stream whose work waits until the sender says so, or goes.
+fn held_back(bench: &Bench) -> mpsc::Sender<()> {
+    let (go, wait) = mpsc::channel::<()>();
+    bench.stream.host_callback(move || wait.recv().unwrap_or_default()).unwrap();
+    go
+}
+
+/// Memory that the stream still uses when its capture begins is not another stream's before that is done.
+fn memory_in_use_before_a_capture(context: &Context) {
+    let bench = Bench::new(context);
+    let other = Bench { stream: context.create_stream(StreamOptions::default()).unwrap(), ..bench.clone() };
+    let first = bench.buffer(4096);
+    let go = held_back(&bench);
+    bench.stream.set(&first, 0, Pattern::U32(1), 1024).unwrap();
+    drop(first);
+    bench.stream.begin_capture().unwrap();
+    // Before the capture this would be found to be done with, or would spoil the capture.
+    let second = other.buffer(4096);
+    other.stream.set(&second, 0, Pattern::U32(2), 1024).unwrap();
+    other.stream.synchronize().unwrap();
+    drop(go);
+    bench.stream.end_capture().unwrap();
+    bench.stream.synchronize().unwrap();
+    assert_eq!(other.download::<u32>(&second, 1024), [2; 1024]);
+}
+
+/// Where there is no other memory it is waited for, by the stream that wants it, which does not come into the capture.
+fn memory_is_waited_for_past_a_capture(context: &Context) {
+    let bytes_limit = Some(2 << 20);
+    let allocator = context.create_allocator(Options { bytes_limit, ..Options::default() });
+    let bench = Bench { allocator, ..Bench::new(context) };
+    let other = Bench { stream: context.create_stream(StreamOptions::default()).unwrap(), ..bench.clone() };
+    let count = (2usize << 20) / 4;
+    let first = bench.buffer(4 * count);
+    let go = held_back(&bench);
+    bench.stream.set(&first, 0, Pattern::U32(1), count as u64).unwrap();
+    drop(first);
+    bench.stream.begin_capture().unwrap();
+    let second = other.buffer(4 * count);
+    assert!(!other.stream.is_capturing());
+    other.stream.set(&second, 0, Pattern::U32(2), count as u64).unwrap();
+    let done = other.context.create_event(EventOptions::default()).unwrap();
+    done.record(&other.stream).unwrap();
+    drop(go);
+    done.synchronize().unwrap();
+    bench.stream.end_capture().unwrap();
+    assert_eq!(other.download::<u32>(&second, count), vec![2; count]);
+    drop(second);
+    allocator_is_sound(&other);
+}
+
+/// That the cache can still be cleared, which asks for every fence.
+fn allocator_is_sound(bench: &Bench) {
+    bench.allocator.clear_cache().unwrap();
+    assert_eq!(bench.allocator.statistics().bytes_in_use, 0);
+}
+
+/// The last handle of a variable, which is let go of when its stream has passed the last use, goes while the stream is
+/// captured.
+fn a_module_goes_during_a_capture(context: &Context) {
+    const VARIABLE: &str =
+        ".version 6.4\n.target sm_52\n.address_size 64\n.visible .global .align 4 .b8 table[64];\n";
+    let bench = Bench::new(context);
+    let module = context.load_module(VARIABLE.as_bytes()).unwrap();
+    let table = module.global("table").unwrap();
+    let go = held_back(&bench);
+    bench.stream.set(&table, 0, Pattern::U32(7), 16).unwrap();
+    bench.stream.begin_capture().unwrap();
+    drop((table, module));
+    std::thread::sleep(Duration::from_millis(5));
+    assert_eq!(context.live().modules, 1, "the stream has not passed the last use");
+    drop(go);
+    assert_eq!(bench.stream.end_capture().unwrap().node_count(), 0);
+    bench.stream.synchronize().unwrap();
+    context.device().finish_teardown();
+    assert_eq!(context.live().modules, 0);
+}
+
+/// What was recorded in a capture marks nothing once that is over, and while it goes on nothing outside.
+fn events_of_captures(context: &Context) {
+    let bench = Bench::new(context);
+    let side = context.create_stream(StreamOptions::default()).unwrap();
+    let event = || context.create_event(EventOptions { timing: true, ..EventOptions::default() }).unwrap();
+    let (inside, outside) = (event(), event());
+    outside.record(&bench.stream).unwrap();
+    bench.stream.begin_capture().unwrap();
+    inside.record(&bench.stream).unwrap();
+    fails(inside.query(), Status::StreamCaptureUnsupported);
+    fails(inside.elapsed_ms(&outside), Status::StreamCaptureUnsupported);
+    fails(bench.stream.wait(&outside), Status::StreamCaptureUnsupported);
+    side.begin_capture().unwrap();
+    fails(side.wait(&inside), Status::StreamCaptureUnsupported);
+    side.end_capture().unwrap();
+    bench.stream.end_capture().unwrap();
+    fails(side.wait(&inside), Status::StreamCaptureUnsupported);
+    assert!(!side.is_capturing());
+    fails(inside.query(), Status::StreamCaptureUnsupported);
+    side.synchronize().unwrap();
+    // Recorded anew it is an event like any other.
+    inside.record(&bench.stream).unwrap();
+    side.wait(&inside).unwrap();
+    side.synchronize().unwrap();
+    assert!(inside.query().unwrap());
 }

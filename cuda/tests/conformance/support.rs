@@ -12,6 +12,7 @@ use tfrt_host::allocator::{HostAllocator, SystemAllocator};
 use tfrt_host::host_buffer::HostBuffer;
 
 /// A stream and an allocator of a context.
+#[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) context: Context,
     pub(crate) stream: Stream,

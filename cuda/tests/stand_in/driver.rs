@@ -315,8 +315,14 @@ entry_points! {
 
 /// That a stream may be asked and waited for.
 fn not_captured(stream: &Stream) -> Answer {
-    // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-    if stream.capture.lock().is_some() { Err(900) } else { Ok(()) }
+    match &*stream.capture.lock() {
+        Some(capture) => {
+            capture.spoil();
+            // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+            Err(900)
+        }
+        None => Ok(()),
+    }
 }
 
 entry_points! {
@@ -383,8 +389,12 @@ entry_points! {
             violation("cuStreamGetCaptureInfo is asked for more than status and number");
         }
         let capture = own::<Stream>(stream, "cuStreamGetCaptureInfo").capture.lock().clone();
-        put(capture_status, c_int::from(capture.is_some()))?;
-        capture.map_or(Ok(()), |capture| put(id, capture.id))
+        match capture {
+            None => put(capture_status, 0),
+            // The number is told of a capture that goes on.
+            Some(capture) if capture.check().is_ok() => put(capture_status, 1).and_then(|()| put(id, capture.id)),
+            Some(_) => put(capture_status, 2),
+        }
     }
     fn cuEventCreate(event: *mut *mut c_void, flags: c_uint) {
         let context = Context::working("cuEventCreate")?;
@@ -453,6 +463,9 @@ entry_points! {
     fn cuGraphLaunch(instance: *mut c_void, stream: *mut c_void) {
         Context::working("cuGraphLaunch")?;
         let stream = own::<Stream>(stream, "cuGraphLaunch");
+        if stream.capture.lock().is_some() {
+            violation("a graph is launched into a capture, whose nodes would use the other graph's workspaces");
+        }
         let nodes = own::<Instance>(instance, "cuGraphLaunch").0.lock().clone();
         for node in nodes {
             let body = node.body;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -22,6 +22,9 @@ pub(crate) struct Node {
 pub(crate) struct Capture {
     pub(crate) id: u64,
     origin: usize,
+    /// Whether it was spoiled by a call that is not allowed meanwhile.
+    pub(crate) spoiled: AtomicBool,
+    ended: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -36,6 +39,9 @@ struct State {
 const UNMATCHED: i32 = 903;
 const UNJOINED: i32 = 904;
 const MERGE: i32 = 902;
+const INVALIDATED: i32 = 901;
+/// CUDA_ERROR_CAPTURED_EVENT
+const CAPTURED_EVENT: i32 = 907;
 
 impl Capture {
     pub(crate) fn begin(stream: &Stream) -> Answer {
@@ -46,7 +52,13 @@ impl Capture {
             return Err(401);
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        *capture = Some(Arc::new(Self { id, origin: stream.id(), state: Mutex::default() }));
+        *capture = Some(Arc::new(Self {
+            id,
+            origin: stream.id(),
+            spoiled: AtomicBool::default(),
+            ended: AtomicBool::default(),
+            state: Mutex::default(),
+        }));
         Ok(())
     }
 
@@ -57,12 +69,25 @@ impl Capture {
         nodes.push(Node { kind, body, before });
     }
 
+    /// Somebody asks for what is captured: that is an error, and the end of the capture.
+    pub(crate) fn spoil(&self) -> i32 {
+        self.spoiled.store(true, Ordering::SeqCst);
+        CAPTURED_EVENT
+    }
+
+    pub(crate) fn check(&self) -> Answer {
+        if self.spoiled.load(Ordering::SeqCst) { Err(INVALIDATED) } else { Ok(()) }
+    }
+
     pub(crate) fn frontier(&self, stream: usize) -> Frontier {
         self.state.lock().frontiers.get(&stream).cloned().unwrap_or_default()
     }
 
     /// A stream that waits for an event of the capture takes part in it.
     pub(crate) fn join(me: &Arc<Self>, stream: &Arc<Stream>, event: &Frontier) -> Answer {
+        if me.ended.load(Ordering::SeqCst) {
+            return Err(CAPTURED_EVENT);
+        }
         let mut capture = stream.capture.lock();
         match &*capture {
             Some(other) if !Arc::ptr_eq(other, me) => return Err(MERGE),
@@ -79,6 +104,7 @@ impl Capture {
     /// Ends the capture that began on a stream.
     pub(crate) fn end(stream: &Stream) -> Answer<Vec<Node>> {
         let capture = stream.capture.lock().take().ok_or(401)?;
+        capture.ended.store(true, Ordering::SeqCst);
         let mut state = capture.state.lock();
         for joined in std::mem::take(&mut state.joined) {
             *joined.capture.lock() = None;
@@ -86,6 +112,7 @@ impl Capture {
         if capture.origin != stream.id() {
             return Err(UNMATCHED);
         }
+        capture.check()?;
         // All that lies before the end of the stream it began on.
         let mut before = state.frontiers.get(&capture.origin).cloned().unwrap_or_default();
         for node in (0..state.nodes.len()).rev() {

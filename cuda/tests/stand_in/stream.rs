@@ -60,7 +60,10 @@ impl Stream {
         }
         let capture = self.capture.lock().clone();
         match capture {
-            Some(capture) => capture.add(self.id(), kind, Arc::new(body)),
+            Some(capture) => {
+                capture.check()?;
+                capture.add(self.id(), kind, Arc::new(body));
+            }
             None => self.run(Arc::new(body)),
         }
         Ok(())
@@ -180,8 +183,10 @@ impl Event {
     /// Whether its latest record is reached; what was recorded in a capture cannot be asked for.
     pub(crate) fn query(&self) -> Answer<bool> {
         let state = self.state.lock();
-        // CUDA_ERROR_CAPTURED_EVENT
-        if state.captured.is_some() { Err(907) } else { Ok(state.reached >= state.recorded) }
+        match &state.captured {
+            Some((capture, _)) => Err(capture.spoil()),
+            None => Ok(state.reached >= state.recorded),
+        }
     }
 
     pub(crate) fn synchronize(&self) -> Answer {
