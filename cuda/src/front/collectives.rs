@@ -1,10 +1,12 @@
 //! Collectives: operations of several devices, each of which is a *rank* of a communicator.
 //!
-//! A rank calls the collectives of its communicator in the same order as all others; each call is queued on a stream and
-//! returns. A rank that never calls is waited for by the streams of the others, until the communicator's time is up: then
-//! it is aborted, and the streams that waited fail and say who was missing. No thread of the host's waits.
+//! A rank calls the collectives of its communicator in the same order as all others; each call is queued on a stream. A rank
+//! that never calls is waited for by the streams of the others, until the communicator's time is up, which runs from when a
+//! stream comes to its call: then it is aborted, and the streams that waited fail and say who was missing. On a GPU the
+//! library may need the other ranks already for queueing the first calls, and waits for them on the calling thread, for so
+//! long at most; so ranks of one thread call as a group.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,7 +16,7 @@ use parking_lot::{Condvar, Mutex};
 use tfrt_host::DType;
 
 use super::buffer::DeviceBuffer;
-use super::context::{Context, Counted};
+use super::context::{Context, Counted, next_id};
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
@@ -49,8 +51,9 @@ struct Inner {
     rank: u32,
     timeout: Duration,
     destroyed: AtomicBool,
-    /// When the calls that were queued and have not come to their end must have, the oldest first.
-    deadlines: Mutex<VecDeque<Instant>>,
+    /// The calls that were queued and have not come to their end; of those that their stream has come to, when they must
+    /// have.
+    calls: Mutex<HashMap<u64, Option<Instant>>>,
     /// Where calls go instead of to the device, while they are grouped.
     group: Mutex<Option<CollectiveGroup>>,
     counted: Counted,
@@ -99,7 +102,7 @@ impl Context {
             rank,
             timeout,
             destroyed: AtomicBool::new(false),
-            deadlines: Mutex::default(),
+            calls: Mutex::default(),
             group: Mutex::default(),
             counted: Counted::new(self, |live| &live.libraries),
         })))
@@ -136,10 +139,11 @@ impl Communicator {
 
     /// Queues a collective of `count` elements (see [`Collective`]) on a stream of this rank's device: from the beginning
     /// of `send` to that of `receive`, which may be the same buffer. One that the rank does not send from, or receive in,
-    /// may be left out.
+    /// may be left out. It may block the calling thread until the other ranks have called, unless the communicator is in
+    /// a group; so never call it on one that computes.
     ///
     /// # Errors
-    /// `InvalidValue` for a buffer that is missing or too small, or a rank that there is not; `InvalidContext` for what
+    /// `NcclFailed` if not all ranks come in time, `InvalidValue` for a buffer that is missing or too small, or a rank that there is not; `InvalidContext` for what
     /// belongs to another device; `NotSupported` for a type without arithmetic.
     pub fn run(
         &self,
@@ -212,23 +216,33 @@ impl Communicator {
         stream.when_done(tell)
     }
 
-    /// Watches a call that was queued: the communicator stays alive until it is done, and is aborted if that takes too long.
-    fn watch(&self, stream: &Stream) -> Result<()> {
-        self.0.deadlines.lock().push_back(Instant::now() + self.0.timeout);
-        Watch::add(&self.0);
-        let watched = self.clone();
-        let done = stream.after(None, Some(Box::new(move |_| watched.done())));
-        if done.is_err() {
-            self.0.deadlines.lock().pop_back();
-        }
-        done
+    /// Has the time of a call measured that is queued next; its number. The communicator stays alive until it is over.
+    fn expect(&self, stream: &Stream) -> Result<u64> {
+        let (number, comes) = (next_id(), self.clone());
+        self.0.calls.lock().insert(number, None);
+        let expected = stream.after(None, Some(Box::new(move |_| comes.begin(number))));
+        expected.map(|()| number).inspect_err(|_| self.end(number))
     }
-}
 
-impl Communicator {
-    /// The oldest of the calls that were queued has come to its end.
-    fn done(&self) {
-        self.0.deadlines.lock().pop_front();
+    /// Has it noticed when a call is over that was queued.
+    fn watch(&self, stream: &Stream, number: u64) -> Result<()> {
+        let over = self.clone();
+        let watched = stream.after(None, Some(Box::new(move |_| over.end(number))));
+        watched.inspect_err(|_| self.end(number))
+    }
+
+    /// The stream has come to a call, which may be over already.
+    fn begin(&self, number: u64) {
+        match self.0.calls.lock().get_mut(&number) {
+            Some(deadline) => *deadline = Some(Instant::now() + self.0.timeout),
+            None => return,
+        }
+        Watch::add(&self.0);
+    }
+
+    /// A call is over.
+    fn end(&self, number: u64) {
+        self.0.calls.lock().remove(&number);
     }
 }
 
@@ -257,8 +271,17 @@ fn run(calls: &[Call]) -> Result<()> {
             receive: address(&call.receive),
         })
         .collect();
-    first.communicator.context().hal().run_collectives(&hal_calls)?;
-    calls.iter().try_for_each(|call| call.communicator.watch(&call.stream))
+    let mut numbers = Vec::with_capacity(calls.len());
+    let queued = calls.iter().try_for_each(|call| {
+        numbers.push(call.communicator.expect(&call.stream)?);
+        Ok(())
+    });
+    let queued = queued.and_then(|()| first.communicator.context().hal().run_collectives(&hal_calls));
+    if queued.is_err() {
+        calls.iter().zip(&numbers).for_each(|(call, &number)| call.communicator.end(number));
+        return queued;
+    }
+    calls.iter().zip(numbers).try_for_each(|(call, number)| call.communicator.watch(&call.stream, number))
 }
 
 /// Calls that are queued as one, so that none waits for another of them: several ranks of one program, or messages both
@@ -326,7 +349,7 @@ impl CollectiveGroup {
         calls
     }
 
-    /// Ends the group and queues its calls.
+    /// Ends the group and queues its calls, which may block the calling thread as [`Communicator::run`] does.
     ///
     /// # Errors
     /// The device's; `IllegalState` if it was ended before.
@@ -381,8 +404,7 @@ impl Watch {
             let mut seen = Vec::new();
             watch.communicators.retain(|communicator| {
                 let Some(communicator) = communicator.upgrade() else { return false };
-                let deadline =
-                    communicator.deadlines.lock().front().copied().filter(|&deadline| deadline > now);
+                let deadline = communicator.deadline().filter(|&deadline| deadline > now);
                 next = match (next, deadline) {
                     (Some(next), Some(deadline)) => Some(next.min(deadline)),
                     (next, deadline) => next.or(deadline),
@@ -406,8 +428,13 @@ impl Watch {
 }
 
 impl Inner {
+    /// When the first of its calls must be over.
+    fn deadline(&self) -> Option<Instant> {
+        self.calls.lock().values().copied().flatten().min()
+    }
+
     fn abort_if_late(&self, now: Instant) {
-        if self.deadlines.lock().front().is_none_or(|&deadline| deadline > now) {
+        if self.deadline().is_none_or(|deadline| deadline > now) {
             return;
         }
         let detail = format!("not all ranks came within {:?}", self.timeout);

@@ -1,7 +1,9 @@
 //! NCCL.
 //!
 //! Communicators are made non-blocking: a call that needs other ranks answers that it is in progress, and we look again
-//! until it is not, or until the communicator's time is up. So a rank that never comes is an error and not a hang.
+//! until it is not, or until the communicator's time is up. So a rank that never comes is an error and not a hang. Work may
+//! be queued behind a call only then, so that the thread that calls has to wait; the first calls of a communicator need
+//! the other ranks, which are connected when they call.
 
 #![expect(unsafe_code, reason = "calls of NCCL's C interface")]
 
@@ -179,6 +181,13 @@ impl Communicator {
         }
     }
 
+    /// Ends the communicator and its context's life. What is aborted ends without a failure of its stream's, so that only
+    /// the context keeps results that were never written from being used.
+    fn give_up(&self, raw: &mut Option<Raw>, why: &DeviceError) {
+        self.shared.fail(why);
+        self.abort(raw);
+    }
+
     /// Calls NCCL for one collective.
     fn call(&self, raw: Raw, call: &CollectiveCall<'_, Self, Stream>) -> Result<c_int> {
         let library = self.library;
@@ -319,25 +328,25 @@ impl Collectives for GpuContext {
             };
             locked.push((communicator, raw, known));
         }
+        // A call that cannot be made must not leave others of the group behind, half done.
+        locked.iter().try_for_each(|(communicator, ..)| communicator.shared.works())?;
         let status = group(first.communicator.library, calls, |wanted| {
             locked.iter().find(|(known, ..)| std::ptr::eq(*known, wanted)).map(|(.., raw)| *raw)
-        })?;
+        });
         // Queued it is when nothing is in progress any more.
-        let settled: Result<()> = locked
-            .iter()
-            .try_for_each(|(communicator, _, raw)| communicator.settle(*raw, status, "ncclGroupEnd"));
-        if settled.is_err() {
+        let settled = status.and_then(|status| {
+            let mut all = locked.iter();
+            all.try_for_each(|(communicator, _, raw)| communicator.settle(*raw, status, "ncclGroupEnd"))
+        });
+        settled.inspect_err(|why| {
             for (communicator, raw, _) in &mut locked {
-                communicator.abort(raw);
+                communicator.give_up(raw, why);
             }
-        }
-        settled
+        })
     }
 
     fn abort_communicator(&self, communicator: &Communicator, why: &DeviceError) {
-        // What is aborted ends without a failure of its stream's, so that only this keeps its results from being used.
-        communicator.shared.fail(why);
-        communicator.abort(&mut communicator.raw.lock());
+        communicator.give_up(&mut communicator.raw.lock(), why);
     }
 }
 

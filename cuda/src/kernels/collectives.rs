@@ -218,6 +218,7 @@ fn register_reductions(registry: &mut KernelRegistry) {
                 )
                 .attributes(&["op", "type"])
                 .side_effecting()
+                .blocking()
                 .mutates(&[2])
                 .doc($doc);
         )*};
@@ -232,6 +233,7 @@ fn register_reductions(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.reduce", reduce)
         .attributes(&["op", "type"])
         .side_effecting()
+        .blocking()
         .mutates(&[2])
         .doc("Queues a reduction of so many elements over all ranks, which the root receives.");
 }
@@ -253,6 +255,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.all_gather", all_gather)
         .attributes(&["type"])
         .side_effecting()
+        .blocking()
         .mutates(&[2])
         .doc(
             "Queues that all ranks receive the so many elements that each sends, in the order of the ranks.",
@@ -261,17 +264,20 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.broadcast", broadcast)
         .attributes(&["type"])
         .side_effecting()
+        .blocking()
         .mutates(&[2])
         .doc("Queues that all ranks receive so many elements that the root sends.");
     registry
         .add("tfrt_cuda.ccl.send", send)
         .attributes(&["type"])
         .side_effecting()
+        .blocking()
         .doc("Queues that so many elements are sent to another rank, which receives them.");
     registry
         .add("tfrt_cuda.ccl.recv", receive)
         .attributes(&["type"])
         .side_effecting()
+        .blocking()
         .mutates(&[1])
         .doc("Queues that so many elements are received from another rank, which sends them.");
     registry
@@ -281,5 +287,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.ccl.group_end", group_end)
         .side_effecting()
+        .blocking()
         .doc("Queues the collectives of a group as one: none waits for another of them.");
 }

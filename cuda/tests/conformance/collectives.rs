@@ -18,6 +18,7 @@ pub(crate) const CASES: &[DevicesCase] = &[
     ("collectives/messages", messages),
     ("collectives/many_in_a_row", many_in_a_row),
     ("collectives/missing_rank", missing_rank),
+    ("collectives/time_of_other_work_does_not_count", time_of_other_work_does_not_count),
     ("collectives/calls_that_differ", calls_that_differ),
     ("collectives/ranks_are_taken_once", ranks_are_taken_once),
     ("collectives/misuse", misuse),
@@ -233,12 +234,20 @@ fn missing_rank(contexts: &[Context]) {
     let buffer = bench.upload(&[1f32; 8]);
     let other = Bench::new(&bench.context);
     let call = Collective::AllReduce(ReduceOp::Sum);
-    communicator.run(&bench.stream, call, DType::F32, 8, Some(&buffer), Some(&buffer)).unwrap();
-    let beside = other.upload(&[5u32; 4]);
-    assert_eq!(other.download::<u32>(&beside, 4), [5; 4]);
-    let error = outcome(|then| communicator.destroy(&bench.stream, then)).unwrap_err();
+    let error = std::thread::scope(|scope| {
+        // Some backends wait for the other ranks before they queue the first call.
+        let called = scope.spawn(|| {
+            communicator.run(&bench.stream, call, DType::F32, 8, Some(&buffer), Some(&buffer))?;
+            outcome(|then| bench.stream.when_done(then))
+        });
+        let beside = other.upload(&[5u32; 4]);
+        assert_eq!(other.download::<u32>(&beside, 4), [5; 4]);
+        called.join().unwrap().unwrap_err()
+    });
     assert_eq!(error.status, Status::NcclFailed, "{error}");
     assert!(error.detail.contains("not all ranks came within 300"), "{error}");
+    // The context is of no use any more, whichever way it was found out.
+    fails(outcome(|then| communicator.destroy(&bench.stream, then)), Status::NcclFailed);
     fails(
         communicator.run(&bench.stream, call, DType::F32, 8, Some(&buffer), Some(&buffer)),
         Status::InvalidHandle,
@@ -248,6 +257,22 @@ fn missing_rank(contexts: &[Context]) {
     let buffer = bench.buffer(32);
     let called = communicator.run(&bench.stream, call, DType::F32, 8, Some(&buffer), Some(&buffer));
     fails(called.and_then(|()| outcome(|then| bench.stream.when_done(then))), Status::NcclFailed);
+}
+
+/// A call's time runs from when its stream comes to it: what was queued before it takes as long as it takes.
+fn time_of_other_work_does_not_count(contexts: &[Context]) {
+    let Ok(ranks) = ranks(contexts, Duration::from_millis(200)) else { return };
+    let buffers = upload(&ranks, |_| vec![1f32; 8]);
+    for rank in &ranks {
+        rank.bench.stream.host_callback(|| std::thread::sleep(Duration::from_millis(500))).unwrap();
+    }
+    for _ in 0..3 {
+        together(&ranks, Collective::AllReduce(ReduceOp::Sum), (DType::F32, 8), &buffers, &buffers);
+    }
+    let n = ranks.len() as f32;
+    for received in download::<f32>(&ranks, &buffers, 8) {
+        assert_eq!(received, [n * n * n; 8]);
+    }
 }
 
 fn calls_that_differ(contexts: &[Context]) {

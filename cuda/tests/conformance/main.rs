@@ -77,6 +77,7 @@ fn skips(backend: &str) -> Skips {
             ("collectives/messages", NO_BYTES),
             ("collectives/many_in_a_row", NO_BYTES),
             ("collectives/missing_rank", NO_TIME),
+            ("collectives/time_of_other_work_does_not_count", NO_BYTES),
             ("collectives/calls_that_differ", "noop ranks do not meet"),
             ("collectives/ranks_are_taken_once", "noop ranks do not meet"),
             ("faults/out_of_bounds_fails_the_context", NO_CODE),

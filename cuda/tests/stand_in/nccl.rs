@@ -1,7 +1,7 @@
 //! NCCL: communicators of one process. Ranks meet on the threads of their streams, which wait for each other.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -15,6 +15,7 @@ use super::stream::Stream;
 
 const INVALID_ARGUMENT: c_int = 4;
 const INVALID_USAGE: c_int = 5;
+const REMOTE_ERROR: c_int = 6;
 const IN_PROGRESS: c_int = 7;
 
 /// `ncclUniqueId`, by value.
@@ -45,6 +46,10 @@ struct State {
     rounds: HashMap<u64, Vec<Option<Vec<f64>>>>,
     left: HashMap<u64, usize>,
     messages: HashMap<(usize, usize, u64), Vec<f64>>,
+    /// The ranks that have called a collective: the first one connects them, which needs all.
+    called: HashSet<usize>,
+    /// Whether a rank was aborted.
+    aborted: bool,
 }
 
 struct Communicator {
@@ -55,23 +60,62 @@ struct Communicator {
     calls: AtomicU64,
     sent: Mutex<HashMap<usize, u64>>,
     received: Mutex<HashMap<usize, u64>>,
+    /// The group that waits for other ranks before it is queued.
+    unconnected: Mutex<Option<Arc<Group>>>,
+}
+
+/// A group whose calls are queued when all ranks of its communicators have called.
+struct Group {
+    communicators: Vec<Arc<Communicator>>,
+    calls: Mutex<Vec<Queued>>,
+}
+
+impl Communicator {
+    fn is_connected(&self) -> bool {
+        self.meeting.state.lock().called.len() == self.meeting.ranks
+    }
+}
+
+impl Group {
+    /// Queues the calls if all ranks are there.
+    fn queue(&self) -> Answer {
+        if !self.communicators.iter().all(|communicator| communicator.is_connected()) {
+            return Err(IN_PROGRESS);
+        }
+        let calls = std::mem::take(&mut *self.calls.lock());
+        // What waits for nobody first: no call of a group waits for another of it.
+        let (waiting, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.waits);
+        others.into_iter().chain(waiting).try_for_each(|call| (call.queue)())
+    }
 }
 
 static MEETINGS: LazyLock<Mutex<HashMap<UniqueId, Arc<Meeting>>>> = LazyLock::new(Mutex::default);
 
-/// A call of a group, and whether it waits for others.
-type Queued = (bool, Box<dyn FnOnce() -> Answer>);
+/// A call of a group.
+struct Queued {
+    /// Whether it waits for others.
+    waits: bool,
+    communicator: Arc<Communicator>,
+    /// Whether all ranks take part.
+    connects: bool,
+    queue: Box<dyn FnOnce() -> Answer + Send>,
+}
 
 thread_local! {
     /// What a group has collected, in NCCL's way: of the thread.
     static GROUP: RefCell<Option<Vec<Queued>>> = const { RefCell::new(None) };
 }
 
-/// Queues now, or when the thread's group ends.
-fn queue(waits: bool, work: impl FnOnce() -> Answer + 'static) -> Answer {
+/// Queues when the thread's group ends.
+fn queue(
+    communicator: &Arc<Communicator>,
+    (waits, connects): (bool, bool),
+    work: impl FnOnce() -> Answer + Send + 'static,
+) -> Answer {
+    let communicator = communicator.clone();
     GROUP.with_borrow_mut(|group| match group {
         Some(calls) => {
-            calls.push((waits, Box::new(work)));
+            calls.push(Queued { waits, communicator, connects, queue: Box::new(work) });
             Ok(())
         }
         // Ranks of one thread would wait for each other.
@@ -197,7 +241,7 @@ fn collective(
             check_range(address, count as u64 * size(dtype)?).map_err(|_| INVALID_ARGUMENT)?;
         }
     }
-    queue(true, move || {
+    queue(&communicator.clone(), (true, true), move || {
         let call = communicator.calls.fetch_add(1, Ordering::SeqCst);
         let (meeting, rank) = (communicator.meeting.clone(), communicator.rank);
         let aborted = communicator.aborted.clone();
@@ -254,19 +298,35 @@ entry_points! {
             state.come[rank] = Some(context.device);
         }
         let made = Communicator { meeting, rank, aborted: Arc::default(), calls: AtomicU64::new(0), sent: Mutex::default(), received: Mutex::default(),
+            unconnected: Mutex::default(),
         };
         put(communicator, keep(context, "communicator", Arc::new(made)))?;
         Err(IN_PROGRESS)
     }
     fn ncclCommGetAsyncError(communicator: *mut c_void, error: *mut c_int) {
         let communicator = find::<Communicator>(communicator, "ncclCommGetAsyncError");
-        let all = communicator.meeting.state.lock().come.iter().all(Option::is_some);
-        put(error, if all { 0 } else { IN_PROGRESS })
+        let (all, aborted) = {
+            let state = communicator.meeting.state.lock();
+            (state.come.iter().all(Option::is_some), state.aborted)
+        };
+        let group = communicator.unconnected.lock().clone();
+        let queued = group.map_or(Ok(()), |group| group.queue());
+        if queued.is_ok() {
+            *communicator.unconnected.lock() = None;
+        }
+        put(error, match queued {
+            _ if aborted => REMOTE_ERROR,
+            Ok(()) if all => 0,
+            Ok(()) => IN_PROGRESS,
+            Err(status) => status,
+        })
     }
     fn ncclCommAbort(communicator: *mut c_void) {
         let communicator = forget::<Communicator>(communicator, "ncclCommAbort");
         communicator.aborted.store(true, Ordering::SeqCst);
-        drop(communicator.meeting.state.lock());
+        communicator.meeting.state.lock().aborted = true;
+        // The group knows its communicators.
+        *communicator.unconnected.lock() = None;
         communicator.meeting.changed.notify_all();
         Ok(())
     }
@@ -285,9 +345,19 @@ entry_points! {
     }
     fn ncclGroupEnd() {
         let calls = GROUP.take().unwrap_or_else(|| violation("a group that was not begun"));
-        // What waits for nobody first: no call of a group waits for another of it.
-        let (waiting, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|(waits, _)| *waits);
-        others.into_iter().chain(waiting).try_for_each(|(_, call)| call())
+        let mut communicators: Vec<Arc<Communicator>> = Vec::new();
+        for call in calls.iter().filter(|call| call.connects) {
+            call.communicator.meeting.state.lock().called.insert(call.communicator.rank);
+            communicators.push(call.communicator.clone());
+        }
+        let group = Arc::new(Group { communicators, calls: Mutex::new(calls) });
+        let queued = group.queue();
+        if queued == Err(IN_PROGRESS) {
+            for communicator in &group.communicators {
+                *communicator.unconnected.lock() = Some(group.clone());
+            }
+        }
+        queued
     }
     fn ncclAllReduce(
         send: u64, receive: u64, count: usize, dtype: c_int, op: c_int, communicator: *mut c_void, stream: *mut c_void,
@@ -329,7 +399,7 @@ entry_points! {
     ) {
         let (communicator, stream) = (find::<Communicator>(communicator, "ncclSend"), find::<Stream>(stream, "ncclSend"));
         check_range(send, count as u64 * size(dtype)?).map_err(|_| INVALID_ARGUMENT)?;
-        queue(false, move || {
+        queue(&communicator.clone(), (false, false), move || {
             let peer = peer as usize;
             let number = count_up(&communicator.sent, peer);
             let (meeting, rank) = (communicator.meeting.clone(), communicator.rank);
@@ -346,7 +416,7 @@ entry_points! {
     ) {
         let (communicator, stream) = (find::<Communicator>(communicator, "ncclRecv"), find::<Stream>(stream, "ncclRecv"));
         check_range(receive, count as u64 * size(dtype)?).map_err(|_| INVALID_ARGUMENT)?;
-        queue(true, move || {
+        queue(&communicator.clone(), (true, false), move || {
             let peer = peer as usize;
             let number = count_up(&communicator.received, peer);
             let (meeting, rank) = (communicator.meeting.clone(), communicator.rank);
