@@ -16,13 +16,11 @@ use super::context::Context;
 use crate::origin::Origin;
 
 enum Guard {
-    Read {
-        _guard: ReadGuard<HostBuffer>,
-    },
+    Read(ReadGuard<HostBuffer>),
     Write {
         _guard: WriteGuard<HostBuffer>,
     },
-    /// Between the two.
+    /// While it changes from one to the other.
     None,
 }
 
@@ -51,39 +49,48 @@ impl Hold {
     pub(super) fn read(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
         let placed = placed(context);
         let copy = placed.as_ref().unwrap_or(&COPY);
-        Self::share(buffer, |_| true, || Ok(Guard::Read { _guard: copy.read_owned(buffer)? }))
+        Ok(Self::share(buffer, || Ok(Guard::Read(copy.read_owned(buffer)?)))?.0)
+    }
+
+    /// A guard of a buffer that is read before this thread goes on.
+    pub(super) fn read_now(
+        buffer: &HostBuffer,
+        context: &Context,
+    ) -> Result<ReadGuard<HostBuffer>, Diagnostic> {
+        placed(context).as_ref().unwrap_or(&COPY).read_owned(buffer)
     }
 
     /// Holds a buffer that a copy of a context's writes.
     pub(super) fn write(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
         let placed = placed(context);
         let copy = placed.as_ref().unwrap_or(&COPY);
-        let suffices = |guard: &Guard| matches!(guard, Guard::Write { .. });
-        Self::share(buffer, suffices, || Ok(Guard::Write { _guard: copy.write_owned(buffer)? }))
+        let take = || Ok(Guard::Write { _guard: copy.write_owned(buffer)? });
+        let (hold, is_new) = Self::share(buffer, take)?;
+        if !is_new {
+            hold.strengthen(copy)?;
+        }
+        Ok(hold)
     }
 
+    /// The hold of a buffer, which all its parts share, or a new one with the guard; whether it is new.
     fn share(
         buffer: &HostBuffer,
-        suffices: impl Fn(&Guard) -> bool,
         take: impl Fn() -> Result<Guard, Diagnostic>,
-    ) -> Result<Arc<Self>, Diagnostic> {
-        let key = buffer.as_ptr().addr();
+    ) -> Result<(Arc<Self>, bool), Diagnostic> {
+        let key = buffer.guard_id();
         loop {
             let mut table = HELD.lock();
             let held = table.get_or_insert_default();
             let Some(known) = held.get(&key) else {
                 let hold = Arc::new(Self { key, guard: Mutex::new(take()?) });
                 held.insert(key, Arc::downgrade(&hold));
-                return Ok(hold);
+                return Ok((hold, true));
             };
             let known = known.upgrade();
             // A hold's drop takes the lock, so none may be dropped under it.
             drop(table);
             match known {
-                Some(hold) => {
-                    hold.strengthen(buffer, suffices, take)?;
-                    return Ok(hold);
-                }
+                Some(hold) => return Ok((hold, false)),
                 // It is being let go of, which is a matter of instructions.
                 None => std::thread::yield_now(),
             }
@@ -91,27 +98,21 @@ impl Hold {
     }
 
     /// From reading to writing, if need be: the copies that read go on under the new guard.
-    fn strengthen(
-        &self,
-        buffer: &HostBuffer,
-        suffices: impl Fn(&Guard) -> bool,
-        take: impl Fn() -> Result<Guard, Diagnostic>,
-    ) -> Result<(), Diagnostic> {
+    fn strengthen(&self, copy: &Accessor) -> Result<(), Diagnostic> {
         let mut guard = self.guard.lock();
-        if suffices(&guard) {
-            return Ok(());
-        }
-        *guard = Guard::None;
-        match take() {
-            Ok(stronger) => {
-                *guard = stronger;
-                Ok(())
+        let read = match std::mem::replace(&mut *guard, Guard::None) {
+            Guard::Read(read) => read,
+            other => {
+                *guard = other;
+                return Ok(());
             }
-            Err(error) => {
-                *guard = Guard::Read { _guard: COPY.read_owned(buffer)? };
-                Err(error)
-            }
-        }
+        };
+        let (kept, result) = match copy.upgrade(read) {
+            Ok(write) => (Guard::Write { _guard: write }, Ok(())),
+            Err((read, error)) => (Guard::Read(read), Err(error)),
+        };
+        *guard = kept;
+        result
     }
 }
 

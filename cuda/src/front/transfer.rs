@@ -201,18 +201,20 @@ impl Stream {
         }
         // The rows fit into the source, so that their bytes can be counted.
         let bytes = (extent.width * extent.height) as usize;
-        let hold = Hold::read(src, context)?;
         let pinned = context.is_pinned(src);
         if pinned || (context.device().properties().pageable_copies && bytes > STAGED_BYTES_MAX) {
+            let hold = Hold::read(src, context)?;
             // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
             unsafe { self.queue_rows(&direct)? };
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
         let staging = Staging::new(context, bytes)?;
-        // SAFETY: the source is readable under the hold, and the staging has room for the rows, side by side, that nobody
+        // Not shared with a copy that writes it: this one reads now, and not when its stream comes to it.
+        let guard = Hold::read_now(src, context)?;
+        // SAFETY: the source is readable under the guard, and the staging has room for the rows, side by side, that nobody
         // else knows.
         unsafe { copy_rows((staging.memory, extent.width), (source, src_pitch), extent) };
-        drop(hold);
+        drop(guard);
         let staged = extent.copy(to, (Endpoint::Host(staging.memory), extent.width));
         // SAFETY: the staging lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };

@@ -10,6 +10,7 @@ use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute as Attribute, CUjit_option, CUlaunchAttribute,
     CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUmodule, CUresult,
 };
+use parking_lot::Mutex;
 
 use super::context::{GpuContext, Shared};
 use super::driver::check;
@@ -31,6 +32,8 @@ pub(crate) struct Function {
     raw: CUfunction,
     /// The dynamic shared memory it may be launched with so far: more than the ordinary limit is asked for.
     shared_memory_bytes: AtomicU32,
+    /// Held while more is asked for: the driver keeps what was asked for last.
+    asking: Mutex<()>,
     _module: Arc<Loaded>,
 }
 
@@ -181,14 +184,20 @@ impl Function {
 
     /// Lets the function be launched with so much dynamic shared memory.
     fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
-        if bytes <= self.shared_memory_bytes.load(Ordering::Relaxed) {
+        // Acquire: what was asked for is so before this is said.
+        let is_allowed = || bytes <= self.shared_memory_bytes.load(Ordering::Acquire);
+        if is_allowed() {
+            return Ok(());
+        }
+        let _alone = self.asking.lock();
+        if is_allowed() {
             return Ok(());
         }
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function's module is alive.
         let result = unsafe { sys::cuFuncSetAttribute(self.raw, attribute, bytes as i32) };
         check(result, "cuFuncSetAttribute")?;
-        self.shared_memory_bytes.fetch_max(bytes, Ordering::Relaxed);
+        self.shared_memory_bytes.store(bytes, Ordering::Release);
         Ok(())
     }
 }
@@ -212,7 +221,8 @@ impl Modules for GpuContext {
         let result = unsafe { sys::cuModuleGetFunction(&raw mut raw, module.0.raw, text.as_ptr()) };
         shared.check(result, "cuModuleGetFunction").map_err(not_found(function))?;
         let shared_memory_bytes = AtomicU32::new(SHARED_MEMORY_BYTES_ORDINARY);
-        let function = Function { raw, shared_memory_bytes, _module: Arc::clone(&module.0) };
+        let function =
+            Function { raw, shared_memory_bytes, asking: Mutex::default(), _module: Arc::clone(&module.0) };
         // What the function declares counts too.
         let fixed = function.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         function

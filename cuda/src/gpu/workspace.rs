@@ -16,6 +16,16 @@ use crate::error::Result;
 struct User {
     stream: u64,
     capture: Option<u64>,
+    purpose: Purpose,
+}
+
+/// What for: a call may use one of each.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Purpose {
+    /// A kernel's own.
+    Scratch,
+    /// A result on its way.
+    Result,
 }
 
 struct Block {
@@ -30,11 +40,11 @@ pub(super) struct Workspaces(Mutex<HashMap<User, Vec<Block>>>);
 impl Workspaces {
     /// The address of at least so many bytes for work that is queued on the stream next; zero for none. The context is
     /// current.
-    pub(super) fn get(&self, stream: &Stream, bytes: u64) -> Result<u64> {
+    pub(super) fn get(&self, stream: &Stream, purpose: Purpose, bytes: u64) -> Result<u64> {
         if bytes == 0 {
             return Ok(0);
         }
-        let user = User { stream: stream.id(), capture: stream.capture()? };
+        let user = User { stream: stream.id(), capture: stream.capture()?, purpose };
         let mut workspaces = self.0.lock();
         let blocks = workspaces.entry(user).or_default();
         if let Some(block) = blocks.last().filter(|block| block.bytes >= bytes) {

@@ -14,6 +14,7 @@ use super::support::{Bench, close, fails, layout, numbers};
 pub(crate) const CASES: &[Case] = &[
     ("dnn/convolution_matches_definition", convolution_matches_definition),
     ("dnn/gradients_match_differences", gradients_match_differences),
+    ("dnn/convolution_beside_what_was_there", convolution_beside_what_was_there),
     ("dnn/strides_of_nhwc", strides_of_nhwc),
     ("dnn/pooling_beyond_the_buffer", pooling_beyond_the_buffer),
     ("dnn/softmax_sums_to_one", softmax_sums_to_one),
@@ -247,4 +248,27 @@ fn arguments_are_checked(context: &Context) {
     dnn.destroy().unwrap();
     fails(dnn.destroy(), Status::InvalidHandle);
     fails(dnn.softmax_forward(mode, Scaling::ONE, a, a), Status::InvalidHandle);
+}
+
+/// What was there is added to the activation's result, not to its operand; beside a residual too.
+fn convolution_beside_what_was_there(context: &Context) {
+    let bench = Bench::new(context);
+    let dnn = dnn(&bench);
+    let (one, filter) = (layout(&[1, 1, 2, 2]), layout(&[1, 1, 1, 1]));
+    let convolution = Convolution { padding: vec![0, 0], strides: vec![1, 1], ..plain() };
+    let (x, w) = (bench.upload(&[-1f32, 1.0, -2.0, 2.0]), bench.upload(&[1f32]));
+    let residual = bench.upload(&[0.5f32; 4]);
+    let scaling = Scaling { alpha: 1.0, beta: 3.0 };
+    let cases: [(_, _, [f32; 4]); 3] = [
+        (Some(relu()), None, [6.0, 7.0, 6.0, 8.0]),
+        (Some(relu()), Some(2.0), [6.0, 8.0, 6.0, 9.0]),
+        (None, Some(2.0), [6.0, 8.0, 5.0, 9.0]),
+    ];
+    for (activation, factor, expected) in cases {
+        let y = bench.upload(&[2f32; 4]);
+        let tensors = [DnnTensor::new(&one, &x), DnnTensor::new(&filter, &w), DnnTensor::new(&one, &y)];
+        let residual = factor.map(|factor| (DnnTensor::new(&one, &residual), factor));
+        dnn.convolution_forward(&convolution, scaling, tensors, None, residual, activation).unwrap();
+        close(&bench.download::<f32>(&y, 4), &expected, 1e-5);
+    }
 }

@@ -10,6 +10,7 @@ use super::support::{Bench, VECTOR_ADD, config, fails, function};
 pub(crate) const CASES: &[Case] = &[
     ("launches/vector_add", vector_add),
     ("launches/shared_memory_reverse", shared_memory_reverse),
+    ("launches/shared_memory_is_asked_for_by_two", shared_memory_is_asked_for_by_two),
     ("launches/scalars_of_all_sizes", scalars_of_all_sizes),
     ("launches/module_variables", module_variables),
     ("launches/images", images),
@@ -206,5 +207,25 @@ fn wrong_arguments(context: &Context) {
     fails(launch(&[4u64.into(), (&x).into(), (&x).into()]), Status::InvalidValue);
     fails(launch(&[4u32.into(), 0f32.into(), (&x).into()]), Status::InvalidValue);
     launch(&[4u32.into(), (&x).into(), (&x).into()]).unwrap();
+    bench.stream.synchronize().unwrap();
+}
+
+/// Threads that launch one function with different shared memory do not take it from each other.
+fn shared_memory_is_asked_for_by_two(context: &Context) {
+    const EMPTY: &str = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry empty() { ret; }";
+    let bench = Bench::new(context);
+    for _ in 0..3 {
+        let empty = function(context, EMPTY, "empty");
+        let launch = |bytes: u32| {
+            let config = LaunchConfig { shared_memory_bytes: bytes, ..config(1, 1) };
+            bench.stream.launch(&empty, &config, &[]).unwrap();
+        };
+        std::thread::scope(|scope| {
+            for bytes in [90 << 10, 60 << 10, 80 << 10] {
+                scope.spawn(move || launch(bytes));
+            }
+        });
+        [90 << 10, 60 << 10, 80 << 10].map(launch);
+    }
     bench.stream.synchronize().unwrap();
 }

@@ -42,6 +42,7 @@ fn skips(backend: &str) -> Skips {
             ("memory/copies_before_reuse_are_done", NO_BYTES),
             ("memory/contents_stay_by_the_page", NO_BYTES),
             ("memory/host_kernels", NO_BYTES),
+            ("memory/parts_of_host_memory", NO_BYTES),
             ("memory/host_access_in_flight_is_an_error", NO_TIME),
             ("memory/drops_in_flight_do_not_wait", NO_TIME),
             ("memory/requests_wait_for_what_is_given_back", NO_TIME),
@@ -68,6 +69,7 @@ fn skips(backend: &str) -> Skips {
             ("blas/gemm_leaves_gaps_alone", NO_BYTES),
             ("dnn/convolution_matches_definition", NO_BYTES),
             ("dnn/gradients_match_differences", NO_BYTES),
+            ("dnn/convolution_beside_what_was_there", NO_BYTES),
             ("dnn/pooling_beyond_the_buffer", NO_BYTES),
             ("dnn/softmax_sums_to_one", NO_BYTES),
             ("dnn/strides_of_nhwc", NO_BYTES),
@@ -86,6 +88,7 @@ fn skips(backend: &str) -> Skips {
         "cuda" if stand_in::is_here() => &[
             ("dnn/convolution_matches_definition", NO_SUCH_CALL),
             ("dnn/gradients_match_differences", NO_SUCH_CALL),
+            ("dnn/convolution_beside_what_was_there", NO_SUCH_CALL),
             ("dnn/pooling_beyond_the_buffer", NO_SUCH_CALL),
             ("dnn/strides_of_nhwc", NO_SUCH_CALL),
             ("faults/out_of_bounds_fails_the_context", ONE_CONTEXT),

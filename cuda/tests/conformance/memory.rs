@@ -29,6 +29,7 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/buffers_may_go_when_queued", buffers_may_go_when_queued),
     ("memory/reuse_across_streams_is_ordered", reuse_across_streams_is_ordered),
     ("memory/copies_before_reuse_are_done", copies_before_reuse_are_done),
+    ("memory/parts_of_host_memory", parts_of_host_memory),
     ("memory/host_kernels", host_kernels),
     ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
     ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
@@ -458,4 +459,35 @@ fn contents_stay_by_the_page(context: &Context) {
     let read = other.copy_to_host(&result, 0, &large, 0, 4 * BLOCK as u64).unwrap();
     wait(|then| read.when_done(then));
     assert!(elements::<u8>(&result).iter().all(|&byte| byte == 7));
+}
+
+/// Copies to and from parts of one host buffer are in the order of their stream, as those of the whole are.
+fn parts_of_host_memory(context: &Context) {
+    let bench = Bench::new(context);
+    let (low, high) = (bench.upload(&[1u32; 64]), bench.upload(&[2u32; 64]));
+    let (memory, back) = (context.allocate_pinned(512).unwrap(), bench.upload(&[0u32; 128]));
+    let (first, second) = (memory.slice(0, 256).unwrap(), memory.slice(256, 256).unwrap());
+    let copies = [
+        bench.stream.copy_to_host(&first, 0, &low, 0, 256).unwrap(),
+        bench.stream.copy_to_host(&second, 0, &high, 0, 256).unwrap(),
+        bench.stream.copy_from_host(&back, 0, &memory, 0, 512).unwrap(),
+        bench.stream.copy_to_host(&first, 0, &high, 0, 256).unwrap(),
+    ];
+    copies.into_iter().for_each(|copy| wait(|then| copy.when_done(then)));
+    bench.stream.synchronize().unwrap();
+    assert_eq!(elements::<u32>(&memory), [2; 128]);
+    assert_eq!(bench.download::<u32>(&back, 128), [[1; 64], [2; 64]].concat());
+    drop((first, second));
+    // Nobody holds it any more.
+    drop(memory.write(0).unwrap());
+    // What is copied aside at once is in no stream's order.
+    let (go, wait_for) = mpsc::channel();
+    bench.stream.host_callback(move || wait_for.recv().unwrap_or_default()).unwrap();
+    let memory = zeros(256);
+    let copy = bench.stream.copy_to_host(&memory, 0, &low, 0, 256).unwrap();
+    let error = bench.stream.copy_from_host(&back, 0, &memory, 0, 256).unwrap_err();
+    assert_eq!(error.code, ErrorCode::DataRace, "{error}");
+    go.send(()).unwrap();
+    wait(|then| copy.when_done(then));
+    bench.stream.copy_from_host(&back, 0, &memory, 0, 256).unwrap();
 }

@@ -595,6 +595,8 @@ entry_points! {
         if attribute != FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int || value > most {
             return Err(INVALID_VALUE);
         }
+        // Who asks at the same time is in between.
+        std::thread::sleep(std::time::Duration::from_millis(2));
         function.dynamic_bytes.store(value as u32, Ordering::SeqCst);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,6 +54,23 @@ impl AccessState {
             }
             let next = (u64::from(accessor) << HOLDER_SHIFT) | WRITER;
             // Acquire: what earlier readers and writers did happened before.
+            match self.0.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Ok(()),
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// From reading to writing, if nobody else reads; no third gets in between.
+    fn upgrade(&self, accessor: u32) -> Result<(), AccessError> {
+        let mut state = self.0.load(Ordering::Relaxed);
+        loop {
+            if state & READERS != 1 {
+                let holder = (state >> HOLDER_SHIFT) as u32;
+                return Err(AccessError::Conflict { holder, held: Access::Read });
+            }
+            let next = (u64::from(accessor) << HOLDER_SHIFT) | WRITER;
+            // Acquire: what earlier readers did happened before.
             match self.0.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => state = now,
@@ -144,6 +162,27 @@ impl<B: Borrow<HostBuffer>> ReadGuard<B> {
 
     pub(super) fn buffer(&self) -> &HostBuffer {
         self.buffer.borrow()
+    }
+}
+
+impl ReadGuard<HostBuffer> {
+    /// A guard for writing in place of this one, without anybody else's getting in between.
+    ///
+    /// # Errors
+    /// This guard, and [`AccessError`] while others read, or if the memory may not be written.
+    pub fn into_write(self, accessor: u32) -> Result<WriteGuard<HostBuffer>, (Self, AccessError)> {
+        if !self.buffer.is_writable() {
+            return Err((self, AccessError::ReadOnly));
+        }
+        if let Err(error) = self.buffer.access().upgrade(accessor) {
+            return Err((self, error));
+        }
+        // The access is the new guard's, so that this one must not end it.
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, so that the handle is moved out of it once.
+        let buffer = unsafe { std::ptr::read(&raw const this.buffer) };
+        buffer.root().header().derived.clear();
+        Ok(WriteGuard { buffer })
     }
 }
 

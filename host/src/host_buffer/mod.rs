@@ -283,6 +283,12 @@ impl HostBuffer {
         self.header().data
     }
 
+    /// Tells buffers apart that do not share a guard: a buffer and its parts have one number, for as long as one of their
+    /// handles lives.
+    pub fn guard_id(&self) -> usize {
+        self.root().header.as_ptr().addr()
+    }
+
     /// True if no other handle can reach these bytes, so that an operation may reuse the buffer for its result.
     pub fn is_exclusive(&self) -> bool {
         // Acquire: what the other handles' users did to the bytes happened before they let go.
@@ -411,6 +417,29 @@ mod tests {
 
     fn live(allocator: &Arc<dyn HostAllocator>) -> u64 {
         allocator.report().unwrap().bytes_current
+    }
+
+    #[test]
+    fn a_reader_alone_becomes_the_writer() {
+        let allocator = checked();
+        let buffer = HostBuffer::allocate(8, 8, &allocator).unwrap();
+        let part = buffer.slice(0, 4).unwrap();
+        assert_eq!(part.guard_id(), buffer.guard_id());
+        assert_ne!(HostBuffer::allocate(8, 8, &allocator).unwrap().guard_id(), buffer.guard_id());
+        let (first, second) = (buffer.read_owned(1).unwrap(), part.read_owned(2).unwrap());
+        let (first, error) = first.into_write(3).unwrap_err();
+        assert_eq!(error, AccessError::Conflict { holder: 2, held: Access::Read });
+        assert!(buffer.write(4).is_err(), "the reader is still there");
+        drop(second);
+        let mut writer = first.into_write(5).unwrap();
+        writer[0] = 7;
+        assert_eq!(buffer.read(6).map(drop), Err(AccessError::Conflict { holder: 5, held: Access::Write }));
+        drop(writer);
+        assert_eq!(buffer.read(6).unwrap()[0], 7);
+        let fixed = HostBuffer::from_readonly(vec![1u8]);
+        assert_eq!(fixed.read_owned(1).unwrap().into_write(2).unwrap_err().1, AccessError::ReadOnly);
+        drop((buffer, part));
+        assert_eq!(live(&allocator), 0);
     }
 
     #[test]

@@ -79,6 +79,18 @@ impl Accessor {
         buffer.read_owned(self.number()).map_err(|error| self.refused(error, Access::Read))
     }
 
+    /// From reading to writing, without anybody else's getting in between.
+    ///
+    /// # Errors
+    /// The guard as it was, and DataRace while others read or FailedPrecondition if the memory is read-only.
+    pub fn upgrade(
+        &self,
+        guard: ReadGuard<HostBuffer>,
+    ) -> Result<WriteGuard<HostBuffer>, (ReadGuard<HostBuffer>, Diagnostic)> {
+        let refused = |(guard, error)| (guard, self.refused(error, Access::Write));
+        guard.into_write(self.number()).map_err(refused)
+    }
+
     /// Takes a buffer for writing, with a guard that keeps it alive.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ use crate::error::{Result, Status};
 use crate::gpu::context::Shared;
 use crate::gpu::libraries::{LibrarySpec, library};
 use crate::gpu::stream::Stream;
+use crate::gpu::workspace::Purpose;
 use crate::hal::{Gemm, GemmOperand, Transpose};
 
 const SPEC: LibrarySpec = LibrarySpec {
@@ -153,7 +154,7 @@ impl Matmuls {
         let (alpha, beta) = (Factor::new(gemm.alpha, plan.factors)?, Factor::new(gemm.beta, plan.factors)?);
         let workspace = match plan.workspace_bytes {
             0 => 0,
-            _ => shared.workspaces.get(stream, WORKSPACE_BYTES)?,
+            _ => shared.workspaces.get(stream, Purpose::Scratch, WORKSPACE_BYTES)?,
         };
         let [a, b, c] = &plan.layouts;
         // SAFETY: the front checked that the matrices lie in device memory; descriptors, algorithm and factors are those

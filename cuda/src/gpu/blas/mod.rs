@@ -18,6 +18,7 @@ use self::matmul::Matmuls;
 use super::context::{GpuContext, Shared};
 use super::libraries::{LibrarySpec, library};
 use super::stream::Stream;
+use super::workspace::Purpose;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Blas, Gemm, Transpose};
 
@@ -166,7 +167,7 @@ impl BlasHandle {
         workspace_bytes: u64,
         call: impl FnOnce(cublasHandle_t) -> Result<()>,
     ) -> Result<()> {
-        let workspace = self.shared.workspaces.get(stream, workspace_bytes)?;
+        let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, workspace_bytes)?;
         let handle = self.handle.lock();
         // SAFETY: handle and stream are alive.
         let status = unsafe { (self.library.cublasSetStream_v2)(handle.0, stream.raw().cast()) };

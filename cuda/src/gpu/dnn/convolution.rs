@@ -8,8 +8,9 @@ use super::DnnHandle;
 use super::backend::{Descriptor, Int64, Pointer};
 use super::graph::id;
 use super::plans::Plan;
-use crate::error::{DeviceError, Result, Status};
+use crate::error::{Result, Status};
 use crate::gpu::stream::Stream;
+use crate::gpu::workspace::Purpose;
 use crate::hal::{
     Activation, ActivationMode, Convolution, ConvolutionEpilogue, ConvolutionOperands, Scaling, Tensor,
     TensorLayout,
@@ -87,16 +88,14 @@ impl DnnHandle {
             return self.convolve(stream, Kind::Forward, convolution, scaling, operands);
         }
         let ConvolutionOperands { x, w, y } = operands;
-        // What was there is a residual like another.
-        let residual = match (epilogue.residual, scaling.beta != 0.0) {
-            (residual, false) => residual,
-            (None, true) => Some((y, scaling.beta)),
-            (Some(_), true) => {
-                let text = "a convolution adds a residual or scales what was there, not both";
-                return Err(DeviceError::new(Status::DnnNotSupported, text));
+        if scaling.beta != 0.0 {
+            if epilogue.residual.is_some() || epilogue.activation.is_some() {
+                return self.convolve_aside(stream, convolution, scaling, operands, epilogue);
             }
-        };
-        epilogue.residual = residual;
+            // Without an activation, what was there is a residual like another.
+            epilogue.residual = Some((y, scaling.beta));
+        }
+        let residual = epilogue.residual;
         let problem = Problem {
             kind: Kind::Forward,
             convolution,
@@ -118,6 +117,27 @@ impl DnnHandle {
             }
             result => result,
         }
+    }
+
+    /// What was there is added to the activation's result, which therefore needs a place of its own first.
+    fn convolve_aside<'a>(
+        &self,
+        stream: &Stream,
+        convolution: &Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'a>,
+        epilogue: ConvolutionEpilogue<'a>,
+    ) -> Result<()> {
+        let (layout, _) = operands.y;
+        let last: u64 =
+            layout.dims.iter().zip(&layout.strides).map(|(dim, stride)| dim.saturating_sub(1) * stride).sum();
+        let bytes = (last + 1) * layout.dtype.size().unwrap_or(0) as u64;
+        self.shared.bind()?;
+        let aside = (layout, self.shared.workspaces.get(stream, Purpose::Result, bytes)?);
+        let without = Scaling { beta: 0.0, ..scaling };
+        let to_the_side = ConvolutionOperands { y: aside, ..operands };
+        self.convolve_with_epilogue(stream, convolution, without, to_the_side, epilogue)?;
+        self.add_tensor(stream, Scaling { alpha: 1.0, beta: scaling.beta }, aside, operands.y)
     }
 
     fn convolve_in_steps(
@@ -148,7 +168,7 @@ impl DnnHandle {
     fn run(&self, stream: &Stream, problem: &Problem<'_>, addresses: &[(i64, u64)]) -> Result<()> {
         self.on(stream, |handle| {
             let plan = self.plans.get(handle, problem)?;
-            let workspace = self.shared.workspaces.get(stream, plan.workspace_bytes)?;
+            let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, plan.workspace_bytes)?;
             let variant = self.variant(&plan, addresses, workspace)?;
             // SAFETY: the front checked that the tensors lie in device memory with the layouts the plan was made for; the
             // workspace is as large as the plan asks, and nothing else that may run meanwhile uses it.
