@@ -99,8 +99,11 @@ fn check_elements(name: &str, buffer: &DeviceBuffer, dtype: DType, elements: u64
 
 /// A matrix as it is stored, with so many rows and columns, checked.
 fn operand(name: &str, matrix: &Matrix<'_>, rows: u64, cols: u64, batch: u64) -> Result<GemmOperand> {
-    let leading_dimension = extent(&format!("the leading dimension of {name}"), matrix.leading_dimension)?;
-    let batch_stride = extent(&format!("the batch stride of {name}"), matrix.batch_stride)?;
+    let extent_of = |what: &str, value: i64| {
+        u64::try_from(value).map_err(|_| invalid(format!("the {what} of {name} is {value}")))
+    };
+    let leading_dimension = extent_of("leading dimension", matrix.leading_dimension)?;
+    let batch_stride = extent_of("batch stride", matrix.batch_stride)?;
     if leading_dimension < rows.max(1) {
         return Err(invalid(format!(
             "the leading dimension of {name}, {leading_dimension}, is below its {rows} rows"

@@ -66,8 +66,8 @@ struct State {
     /// Events to be used again.
     spare: Vec<Erased>,
     has_thread: bool,
-    /// The context's last handle is gone: the thread ends when nothing is outstanding, as was promised.
-    end: Option<Promised>,
+    /// The context's last handle is gone: the thread ends when nothing is outstanding, as was promised, and then does this.
+    end: Option<(Promised, Release)>,
 }
 
 /// A context of the hal, let go of when the last of those who need it is gone.
@@ -190,10 +190,11 @@ impl Completions {
                 .name("tfrt-completion".to_owned())
                 .spawn(move || {
                     Teardown::serve_on_this_thread();
-                    let end = me.watch();
+                    let (promised, last) = me.watch();
+                    last();
                     // First this: who waits for the end waits for the context to be let go of, too.
                     drop(me);
-                    drop(end);
+                    drop(promised);
                 })
                 .map_err(|error| {
                     DeviceError::new(Status::OutOfMemory, format!("no thread for completions: {error}"))
@@ -203,21 +204,27 @@ impl Completions {
         Ok(())
     }
 
-    /// The context's last handle is gone. What is outstanding is released and told when it is reached.
-    pub(super) fn end(&self) {
+    /// The context's last handle is gone. What is outstanding is released and told when it is reached; then comes `last`,
+    /// on a thread that may wait.
+    pub(super) fn end(&self, last: Release) {
         let mut state = self.state.lock();
         if state.has_thread {
-            state.end = Some(self.teardown.promise());
+            state.end = Some((self.teardown.promise(), last));
             self.work.notify_all();
+        } else {
+            drop(state);
+            self.teardown.hand_over(last);
         }
     }
 
-    /// Releases what is due; what is to be told, with how it ended.
-    fn collect(&self, told: &mut Vec<(Tell, Result<()>)>) {
+    /// Releases what is due; what is to be told, with how it ended. Whether anything was due.
+    fn collect(&self, told: &mut Vec<(Tell, Result<()>)>) -> bool {
         // One thread at a time: whoever comes here finds released what was due. The list's own lock is not held meanwhile,
         // as what is let go of may have to be waited for itself.
         let _alone = self.releasing.lock();
-        for (done, mut outcome) in self.take_due() {
+        let due = self.take_due();
+        let any = !due.is_empty();
+        for (done, mut outcome) in due {
             // A failed device may still be busy with what it was given; but its events are reached in the end, and
             // releasing waits for that.
             // And a program that is told that its work is done knows as much as if it had waited.
@@ -238,6 +245,7 @@ impl Completions {
                 }
             }
         }
+        any
     }
 
     /// Takes off the list what was reached, in the order of each stream, and what a failed device does not tell of.
@@ -259,9 +267,9 @@ impl Completions {
     /// Releases what is due on all devices, then tells. Whether anything was due here.
     fn round(&self) -> bool {
         let mut told = Vec::new();
-        self.collect(&mut told);
+        let any = self.collect(&mut told);
         if told.is_empty() {
-            return false;
+            return any;
         }
         // What another stream did before the events just found was done before them: it is due by now.
         self.settle_all(&mut told);
@@ -288,7 +296,7 @@ impl Completions {
     }
 
     /// What the thread does until the context has ended. Gives what ends with the thread.
-    fn watch(&self) -> Promised {
+    fn watch(&self) -> (Promised, Release) {
         let mut idle = 0u32;
         loop {
             {
@@ -298,6 +306,7 @@ impl Completions {
                         return end;
                     }
                     self.work.wait(&mut state);
+                    idle = 0;
                 }
             }
             idle = if self.round() { 0 } else { idle.saturating_add(1) };

@@ -85,7 +85,15 @@ impl Drop for Counted {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.completions.end();
+        // As long as they are registered, nobody else can register memory there.
+        let registered = std::mem::take(self.registered.get_mut());
+        let hal = self.hal.clone();
+        self.completions.end(Box::new(move || {
+            for buffer in registered {
+                // Nobody could be told of a failure.
+                drop(hal.unregister_host(buffer.as_ptr()));
+            }
+        }));
     }
 }
 

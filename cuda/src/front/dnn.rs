@@ -162,6 +162,15 @@ impl DnnHandle {
 
     fn check_usable(&self, stream: &Stream, name: &str, tensor: DnnTensor<'_>) -> Result<()> {
         tensor.buffer.used_on(stream)?;
+        let TensorLayout { dims, strides, .. } = tensor.layout;
+        if dims.len() != strides.len() {
+            return Err(bad(format!("{name} has {} extents and {} strides", dims.len(), strides.len())));
+        }
+        // More elements than places also bounds what a device computes with by the memory that is there.
+        let stays = dims.iter().zip(strides).any(|(&dim, &stride)| stride == 0 && dim > 1);
+        if stays || tensor.layout.elements() > tensor.layout.span() {
+            return Err(bad(format!("elements of {name}, {dims:?} with strides {strides:?}, share a place")));
+        }
         let size = tensor.layout.dtype.size().unwrap_or(0) as u64;
         if size == 0 || !tensor.buffer.address().is_multiple_of(size) {
             return Err(bad(format!(

@@ -1,7 +1,7 @@
 //! Which devices there are: found at run time, and if there is no CUDA device, why.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -163,8 +163,24 @@ pub(super) struct Shared {
     pub(super) observer: Option<Arc<dyn Observer>>,
     timeline: Option<Arc<MemoryTimeline>>,
     by_page: bool,
+    /// What the devices are, once somebody has asked.
+    properties: Vec<OnceLock<DeviceProperties>>,
     primary: Mutex<Vec<Option<Context>>>,
     completions: Arc<Mutex<Vec<Weak<Completions>>>>,
+}
+
+impl Shared {
+    /// A device's properties, which take some dozens of calls of a driver to find out.
+    fn properties(&self, ordinal: u32) -> Result<DeviceProperties> {
+        let known = &self.properties[ordinal as usize];
+        match known.get() {
+            Some(properties) => Ok(properties.clone()),
+            None => {
+                let properties = self.backend.properties(self.first + ordinal)?;
+                Ok(known.get_or_init(|| properties).clone())
+            }
+        }
+    }
 }
 
 impl Platform {
@@ -204,6 +220,7 @@ impl Platform {
             observer: options.observer.clone(),
             timeline: options.timeline.clone(),
             by_page: options.by_page,
+            properties: vec![OnceLock::new(); count as usize],
             primary: Mutex::new(vec![None; count as usize]),
             completions: Arc::default(),
         };
@@ -237,7 +254,7 @@ impl Platform {
     pub fn device(&self, ordinal: i64) -> Result<Device> {
         match u32::try_from(ordinal) {
             Ok(ordinal) if ordinal < self.shared.count => {
-                let properties = self.shared.backend.properties(self.shared.first + ordinal)?;
+                let properties = self.shared.properties(ordinal)?;
                 let inner = DeviceInner { platform: self.shared.clone(), ordinal, properties };
                 Ok(Device(Arc::new(inner)))
             }

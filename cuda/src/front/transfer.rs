@@ -98,6 +98,15 @@ fn host_part(buffer: &HostBuffer, offset: u64, bytes: u64, what: &str) -> Result
     }
 }
 
+/// That the memory may be an end of a captured copy, which no other memory can be gone through for.
+fn refuse_pageable(context: &Context, buffer: &HostBuffer) -> Result<()> {
+    if context.is_pinned(buffer) || context.device().properties().pageable_copies {
+        return Ok(());
+    }
+    let why = "a copy of host memory that is not pinned cannot be captured";
+    Err(DeviceError::new(Status::StreamCaptureUnsupported, why))
+}
+
 /// The bytes of a copy: `height` rows of `width`.
 #[derive(Clone, Copy)]
 struct Extent {
@@ -125,8 +134,13 @@ impl Extent {
         span.ok_or_else(|| DeviceError::invalid_value(format!("{what} is too large")))
     }
 
-    /// The copy of rows between two places.
+    /// The copy of rows between two places; as one row, if none has a gap behind it.
     fn copy(self, (dst, dst_pitch): (Endpoint, u64), (src, src_pitch): (Endpoint, u64)) -> Copy2d {
+        if dst_pitch == self.width && src_pitch == self.width && self.height > 1 {
+            // The rows lie in memory, so that their bytes can be counted.
+            let whole = Self::linear(self.width * self.height);
+            return whole.copy((dst, whole.width), (src, whole.width));
+        }
         let (dst_pitch, src_pitch) = (dst_pitch as usize, src_pitch as usize);
         let (width, height) = (self.width as usize, self.height as usize);
         Copy2d { dst, dst_pitch, src, src_pitch, width, height }
@@ -194,6 +208,7 @@ impl Stream {
         let to = (Endpoint::Device(address), dst_pitch);
         let direct = extent.copy(to, (Endpoint::Host(source), src_pitch));
         if self.is_capturing() {
+            refuse_pageable(context, src)?;
             record(self, |recorded| recorded.host_reads.push(src.clone()));
             // SAFETY: the graph keeps the buffer alive and holds it for each launch.
             unsafe { self.queue_rows(&direct)? };
@@ -275,6 +290,7 @@ impl Stream {
         let from = (Endpoint::Device(address), src_pitch);
         let direct = extent.copy((Endpoint::Host(destination), dst_pitch), from);
         if self.is_capturing() {
+            refuse_pageable(context, dst)?;
             record(self, |recorded| recorded.host_writes.push(dst.clone()));
             // SAFETY: the graph keeps the buffer alive and holds it for each launch.
             unsafe { self.queue_rows(&direct)? };
@@ -316,6 +332,9 @@ impl Stream {
                 }
                 (1, Endpoint::Host(dst), Endpoint::Device(src)) => {
                     hal.copy_device_to_host(stream, dst, src, bytes)
+                }
+                (1, Endpoint::Device(dst), Endpoint::Device(src)) => {
+                    hal.copy_device_to_device(stream, dst, src, bytes as u64)
                 }
                 _ => hal.copy_2d(stream, copy),
             }
@@ -392,7 +411,7 @@ impl Stream {
         }
         let copy = extent.copy((Endpoint::Device(to), dst_pitch), (Endpoint::Device(from), src_pitch));
         // SAFETY: neither end is on the host.
-        unsafe { self.context().hal().copy_2d(self.hal(), &copy) }
+        unsafe { self.queue_rows(&copy) }
     }
 }
 

@@ -254,7 +254,7 @@ fn gemm_ex(
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {
-    registry.add("tfrt_cuda.blas.create", create).doc("Starts the BLAS library for a context.");
+    registry.add("tfrt_cuda.blas.create", create).blocking().doc("Starts the BLAS library for a context.");
     registry.add("tfrt_cuda.blas.destroy", destroy).side_effecting().doc("Ends the BLAS library's use.");
     registry
         .add("tfrt_cuda.blas.set_stream", set_stream)

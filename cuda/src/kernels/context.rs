@@ -63,6 +63,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.init", init)
         .side_effecting()
+        .blocking()
         .doc("Looks for devices. An error says why those asked for are not there.");
     registry.add("tfrt_cuda.device.count", count).side_effecting().doc("How many devices there are.");
     registry.add("tfrt_cuda.device.get", get).side_effecting().doc("The device of this number.");
@@ -74,10 +75,12 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.context.primary", primary)
         .side_effecting()
+        .blocking()
         .doc("The context of a device that all share; a new one if the last has failed.");
     registry
         .add("tfrt_cuda.context.create", create)
         .side_effecting()
+        .blocking()
         .doc("A context of its own on a device.");
     registry
         .add("tfrt_cuda.context.device_name", device_name)
@@ -90,5 +93,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda_test.context.get", primary)
         .side_effecting()
+        .blocking()
         .doc("The context of a device that all share; a new one if the last has failed.");
 }

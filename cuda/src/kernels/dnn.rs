@@ -403,6 +403,7 @@ fn register_handles(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.dnn.create", create)
         .side_effecting()
+        .blocking()
         .doc("Starts the DNN library for a context.");
     registry.add("tfrt_cuda.dnn.destroy", destroy).side_effecting().doc("Ends the DNN library's use.");
     registry

@@ -1,6 +1,7 @@
 //! Allocators, buffers and copies.
 
-use std::thread;
+use std::cell::Cell;
+use std::sync::Arc;
 
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
@@ -59,12 +60,17 @@ fn allocate(
     _chain: Chain,
     cx: &ExecutionContext,
 ) -> Allocated {
+    thread_local! {
+        /// The request that this thread is making, which tells of itself here; others it may only pass.
+        static ASKING: Cell<usize> = const { Cell::new(0) };
+    }
     let (awaited, buffer, hook) = Awaited::new(cx);
-    let (asking, work) = (thread::current().id(), cx.host().external_work());
+    let (request, work) = (Arc::as_ptr(&awaited).addr(), cx.host().external_work());
+    let asked_before = ASKING.replace(request);
     // Always, as whoever runs out of memory wants to know who holds it.
     let entered = origin::enter(cx);
     allocator.allocate_with(&stream, bytes, "tfrt_cuda.mem.allocate", move |granted| {
-        if thread::current().id() == asking {
+        if ASKING.get() == request {
             awaited.here(granted);
         } else {
             // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
@@ -73,6 +79,7 @@ fn allocate(
         drop((awaited, hook, work));
     });
     drop(entered);
+    ASKING.set(asked_before);
     let chain = match buffer.get() {
         Some(Ok(_)) => AsyncValueRef::available(Chain),
         Some(Err(error)) => AsyncValueRef::from_error(error),
@@ -402,6 +409,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.mem.allocate_host", allocate_host)
         .side_effecting()
+        .blocking()
         .doc("Pinned host memory, which copies use directly. They do not hold their chains up.");
     registry
         .add("tfrt_cuda.mem.register", register_host)

@@ -205,11 +205,13 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.module.load_static", load_static)
         .attributes(&["funcs_per_module", "functions", "modules"])
         .side_effecting()
+        .blocking()
         .doc("Loads modules (PTX or binaries) and keeps their functions, for 'launch' to find by number.");
     registry
         .add("tfrt_cuda.module.load", load)
         .attributes(&["image"])
         .side_effecting()
+        .blocking()
         .doc("A module: PTX, or a binary of the device's.");
     registry
         .add("tfrt_cuda.module.compile", compile)

@@ -320,7 +320,7 @@ impl Events for NoopContext {
 
     fn record_event(&self, event: &Event, _stream: &Stream) -> Result<()> {
         self.call()?;
-        event.0.lock().get_or_insert_with(Instant::now);
+        *event.0.lock() = Some(Instant::now());
         Ok(())
     }
 

@@ -236,6 +236,14 @@ fn arguments_are_checked(context: &Context) {
     let mode = SoftmaxMode { per_pixel: true, log: false, fast: false };
     fails(dnn.softmax_forward(mode, Scaling::ONE, a, b), Status::DnnBadParam);
     fails(dnn.softmax_forward(mode, Scaling::ONE, b, b), Status::DnnBadParam);
+    // Many elements in few places would take more memory to compute with than there is.
+    for (dims, strides) in
+        [([1 << 40, 1, 1, 1], [0; 4]), ([1 << 20, 1 << 20, 1, 1], [0, 0, 1, 1]), ([2, 2, 2, 1], [1; 4])]
+    {
+        let crowded = TensorLayout { dtype: DType::F32, dims: dims.to_vec(), strides: strides.to_vec() };
+        let crowded = DnnTensor::new(&crowded, &buffer);
+        fails(dnn.softmax_forward(mode, Scaling::ONE, crowded, crowded), Status::DnnBadParam);
+    }
     let one = Convolution { padding: vec![0, 0], ..plain() };
     fails(dnn.convolution_forward(&one, Scaling::ONE, [a, b, a], None, None, None), Status::DnnBadParam);
     let no_stride = Convolution { strides: vec![0, 1], ..one.clone() };

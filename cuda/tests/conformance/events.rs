@@ -104,6 +104,11 @@ fn elapsed(context: &Context) {
     end.record(&bench.stream).unwrap();
     end.synchronize().unwrap();
     assert!(start.elapsed_ms(&end).unwrap() >= 0.0);
+    // Recorded again, it marks the later time.
+    std::thread::sleep(Duration::from_millis(20));
+    end.record(&bench.stream).unwrap();
+    end.synchronize().unwrap();
+    assert!(start.elapsed_ms(&end).unwrap() >= 20.0);
     fails(start.elapsed_ms(&plain(context)), Status::InvalidHandle);
 }
 

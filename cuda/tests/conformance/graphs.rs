@@ -9,7 +9,7 @@ use tfrt_cuda::front::{Context, DeviceBuffer};
 use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
 
 use super::Case;
-use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome};
+use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome, zeros};
 
 pub(crate) const CASES: &[Case] = &[
     ("graphs/replay", replay),
@@ -23,6 +23,7 @@ pub(crate) const CASES: &[Case] = &[
     ("graphs/memory_is_waited_for_past_a_capture", memory_is_waited_for_past_a_capture),
     ("graphs/a_module_goes_during_a_capture", a_module_goes_during_a_capture),
     ("graphs/events_of_captures", events_of_captures),
+    ("graphs/copies_of_host_memory", copies_of_host_memory),
 ];
 
 fn replay(context: &Context) {
@@ -281,4 +282,31 @@ fn events_of_captures(context: &Context) {
     side.wait(&inside).unwrap();
     side.synchronize().unwrap();
     assert!(inside.query().unwrap());
+}
+
+/// Pinned memory is copied from and to anew by each launch, and held meanwhile; other memory only where a device copies that
+/// itself.
+fn copies_of_host_memory(context: &Context) {
+    let bench = Bench::new(context);
+    let buffer = bench.buffer(256);
+    let (from, to) = (context.allocate_pinned(256).unwrap(), context.allocate_pinned(256).unwrap());
+    bench.stream.begin_capture().unwrap();
+    bench.stream.copy_from_host(&buffer, 0, &from, 0, 256).unwrap();
+    bench.stream.copy_to_host(&to, 0, &buffer, 0, 256).unwrap();
+    let pageable = bench.stream.copy_from_host(&buffer, 0, &zeros(256), 0, 256);
+    if context.device().properties().pageable_copies {
+        pageable.unwrap();
+    } else {
+        fails(pageable, Status::StreamCaptureUnsupported);
+    }
+    let graph = bench.stream.end_capture().unwrap();
+    for byte in 1..4 {
+        from.write(0).unwrap().fill(byte);
+        let go = held_back(&bench);
+        bench.stream.launch_graph(&graph).unwrap();
+        assert!(from.write(0).is_err() && to.read(0).is_err(), "the graph has not run");
+        drop(go);
+        bench.stream.synchronize().unwrap();
+        assert_eq!(to.read(0).unwrap()[..], [byte; 256]);
+    }
 }

@@ -57,6 +57,7 @@ fn skips(backend: &str) -> Skips {
             ("launches/wrong_arguments", NO_CODE),
             ("launches/bad_ptx", NO_CODE),
             ("graphs/replay", NO_BYTES),
+            ("graphs/copies_of_host_memory", NO_BYTES),
             ("graphs/fork_and_join", NO_BYTES),
             ("graphs/update", NO_BYTES),
             ("graphs/update_is_refused", "noop graphs count operations alone"),

@@ -30,6 +30,7 @@ pub(crate) const CASES: &[Case] = &[
     ("memory/reuse_across_streams_is_ordered", reuse_across_streams_is_ordered),
     ("memory/copies_before_reuse_are_done", copies_before_reuse_are_done),
     ("memory/parts_of_host_memory", parts_of_host_memory),
+    ("memory/registered_until_the_context_goes", registered_until_the_context_goes),
     ("memory/host_kernels", host_kernels),
     ("memory/host_access_in_flight_is_an_error", host_access_in_flight_is_an_error),
     ("memory/out_of_memory_is_an_error", out_of_memory_is_an_error),
@@ -490,4 +491,17 @@ fn parts_of_host_memory(context: &Context) {
     go.send(()).unwrap();
     wait(|then| copy.when_done(then));
     bench.stream.copy_from_host(&back, 0, &memory, 0, 256).unwrap();
+}
+
+/// A context that goes ends what it registered, also while others use the device.
+fn registered_until_the_context_goes(context: &Context) {
+    let memory = zeros(1 << 16);
+    let going = Bench::new(&context.device().create_context().unwrap());
+    going.context.register_host(&memory).unwrap();
+    let buffer = going.buffer(memory.len());
+    going.stream.copy_from_host(&buffer, 0, &memory, 0, memory.len() as u64).unwrap();
+    drop((buffer, going));
+    context.device().finish_teardown();
+    context.register_host(&memory).unwrap();
+    context.unregister_host(&memory).unwrap();
 }

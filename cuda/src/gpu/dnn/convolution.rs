@@ -129,11 +129,8 @@ impl DnnHandle {
         epilogue: ConvolutionEpilogue<'a>,
     ) -> Result<()> {
         let (layout, _) = operands.y;
-        let last: u64 =
-            layout.dims.iter().zip(&layout.strides).map(|(dim, stride)| dim.saturating_sub(1) * stride).sum();
-        let bytes = (last + 1) * layout.dtype.size().unwrap_or(0) as u64;
         self.shared.bind()?;
-        let aside = (layout, self.shared.workspaces.get(stream, Purpose::Result, bytes)?);
+        let aside = (layout, self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?);
         let without = Scaling { beta: 0.0, ..scaling };
         let to_the_side = ConvolutionOperands { y: aside, ..operands };
         self.convolve_with_epilogue(stream, convolution, without, to_the_side, epilogue)?;

@@ -40,6 +40,10 @@ pub(super) struct Plan {
     pub(super) workspace_bytes: u64,
 }
 
+/// Of what is kept on disk. Another one whenever a number of [`Key`] means something else: keys have the positions of
+/// enumerations' members in them.
+const FORMAT: u32 = 1;
+
 /// A problem in numbers; equal ones have equal plans.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key(Vec<u64>);
@@ -55,7 +59,7 @@ pub(super) struct Plans {
 impl Plans {
     pub(super) fn new(library: &'static Cudnn, device: CUdevice) -> Result<Self> {
         let folder = cache_folder().map(|folder| -> Result<_> {
-            let name = format!("{}-{}", library.version()?, device::name(device)?);
+            let name = format!("{FORMAT}-{}-{}", library.version()?, device::name(device)?);
             let safe = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };
             Ok(folder.join("cudnn").join(name.chars().map(safe).collect::<String>()))
         });
