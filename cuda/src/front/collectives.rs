@@ -143,8 +143,8 @@ impl Communicator {
     /// a group; so never call it on one that computes.
     ///
     /// # Errors
-    /// `NcclFailed` if not all ranks come in time, `InvalidValue` for a buffer that is missing or too small, or a rank that there is not; `InvalidContext` for what
-    /// belongs to another device; `NotSupported` for a type without arithmetic.
+    /// `NcclFailed` if not all ranks come in time; `InvalidValue` for a buffer that is missing or too small, or a rank that
+    /// there is not; `InvalidContext` for what belongs to another device; `NotSupported` for a type without arithmetic.
     pub fn run(
         &self,
         stream: &Stream,

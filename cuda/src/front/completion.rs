@@ -67,7 +67,7 @@ struct State {
     spare: Vec<Erased>,
     has_thread: bool,
     /// The context's last handle is gone: the thread ends when nothing is outstanding, as was promised, and then does this.
-    end: Option<(Promised, Release)>,
+    end: Option<(Promised, Option<Release>)>,
 }
 
 /// A context of the hal, let go of when the last of those who need it is gone.
@@ -191,7 +191,9 @@ impl Completions {
                 .spawn(move || {
                     Teardown::serve_on_this_thread();
                     let (promised, last) = me.watch();
-                    last();
+                    if let Some(last) = last {
+                        last();
+                    }
                     // First this: who waits for the end waits for the context to be let go of, too.
                     drop(me);
                     drop(promised);
@@ -206,12 +208,12 @@ impl Completions {
 
     /// The context's last handle is gone. What is outstanding is released and told when it is reached; then comes `last`,
     /// on a thread that may wait.
-    pub(super) fn end(&self, last: Release) {
+    pub(super) fn end(&self, last: Option<Release>) {
         let mut state = self.state.lock();
         if state.has_thread {
             state.end = Some((self.teardown.promise(), last));
             self.work.notify_all();
-        } else {
+        } else if let Some(last) = last {
             drop(state);
             self.teardown.hand_over(last);
         }
@@ -296,7 +298,7 @@ impl Completions {
     }
 
     /// What the thread does until the context has ended. Gives what ends with the thread.
-    fn watch(&self) -> (Promised, Release) {
+    fn watch(&self) -> (Promised, Option<Release>) {
         let mut idle = 0u32;
         loop {
             {

@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use tfrt_host::host_buffer::HostBuffer;
 
 use super::buffer::{DeviceAllocator, HalBacking};
-use super::completion::{Completions, SharedContext};
+use super::completion::{Completions, Release, SharedContext};
 use super::platform::Device;
 use crate::allocator::CachingAllocator;
 use crate::error::{DeviceError, Result, Status};
@@ -87,13 +87,16 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // As long as they are registered, nobody else can register memory there.
         let registered = std::mem::take(self.registered.get_mut());
-        let hal = self.hal.clone();
-        self.completions.end(Box::new(move || {
-            for buffer in registered {
-                // Nobody could be told of a failure.
-                drop(hal.unregister_host(buffer.as_ptr()));
-            }
-        }));
+        let last = (!registered.is_empty()).then(|| -> Release {
+            let hal = self.hal.clone();
+            Box::new(move || {
+                for buffer in registered {
+                    // Nobody could be told of a failure.
+                    drop(hal.unregister_host(buffer.as_ptr()));
+                }
+            })
+        });
+        self.completions.end(last);
     }
 }
 

@@ -67,7 +67,7 @@ impl Stream {
     /// Ends the capture.
     ///
     /// # Errors
-    /// `IllegalState` if the stream is not captured; `StreamCaptureUnjoined` if another stream that takes part was not
+    /// `IllegalState` if no capture that goes on began on the stream; `StreamCaptureUnjoined` if another stream that takes part was not
     /// joined back.
     pub fn end_capture(&self) -> Result<Graph> {
         let (hal, recorded) = self.end_recording(|| self.context().hal().end_capture(self.hal()))?;
@@ -98,6 +98,9 @@ impl Stream {
     fn end_recording<T>(&self, end: impl FnOnce() -> Result<T>) -> Result<(T, Recorded)> {
         if !self.is_capturing() {
             return Err(DeviceError::new(Status::IllegalState, "the stream is not being captured"));
+        }
+        if !self.as_ref().began_capture() {
+            return Err(DeviceError::new(Status::IllegalState, "the capture began on another stream"));
         }
         let ended = end();
         let mut recorded = self.as_ref().end_capture().unwrap_or_default();

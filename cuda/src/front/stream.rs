@@ -310,7 +310,7 @@ impl StreamRef {
     }
 
     /// Whether the capture that it takes part in began here.
-    fn began_capture(&self) -> bool {
+    pub(super) fn began_capture(&self) -> bool {
         self.recording().is_some_and(|recording| recording.lock().streams.first() == Some(self))
     }
 

@@ -272,6 +272,10 @@ fn events_of_captures(context: &Context) {
     side.begin_capture().unwrap();
     fails(side.wait(&inside), Status::StreamCaptureUnsupported);
     side.end_capture().unwrap();
+    side.wait(&inside).unwrap();
+    // It goes on until the stream ends it that it began on.
+    fails(side.end_capture(), Status::IllegalState);
+    assert!(side.is_capturing() && bench.stream.is_capturing());
     bench.stream.end_capture().unwrap();
     fails(side.wait(&inside), Status::StreamCaptureUnsupported);
     assert!(!side.is_capturing());
