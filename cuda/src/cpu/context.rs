@@ -52,6 +52,11 @@ impl Device {
         self.failed.load(Ordering::Acquire)
     }
 
+    /// Whether the context has failed, for launches that run meanwhile: nobody will see what they compute, and they end.
+    pub(super) fn failed(&self) -> &AtomicBool {
+        &self.failed
+    }
+
     /// The failure that ended the context's life.
     pub(super) fn check(&self) -> Result<()> {
         if !self.has_failed() {

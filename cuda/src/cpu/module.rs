@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, Params, Touched};
+use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, Touched};
 
 use super::Shared;
 use super::access::{Access, AccessKind, Manner};
@@ -136,12 +136,12 @@ impl Modules for CpuContext {
         parameters: PackedParameters<'_>,
     ) -> Result<()> {
         let (function, module, config) = (function.function.clone(), function.module.clone(), *config);
-        let mut params = Params::new();
-        for (parameter, &offset) in function.parameters().iter().zip(parameters.offsets) {
-            let start = offset as usize;
-            let bytes = parameters.bytes.get(start..start + parameter.bytes as usize);
-            params = params.bytes(bytes.ok_or_else(|| DeviceError::from(Status::InvalidValue))?);
+        let places = function.parameters().iter().map(|parameter| parameter.offset);
+        if !places.eq(parameters.offsets.iter().copied().map(u64::from)) {
+            return Err(Status::InvalidValue.into());
         }
+        let params: Box<[u8]> = parameters.bytes.into();
+        let device = stream.core.device.clone();
         let buffers = parameters.buffers.iter();
         let accesses: Vec<_> = buffers
             .map(|buffer| Access { address: buffer.address, bytes: buffer.bytes, kind: AccessKind::Launch })
@@ -155,8 +155,9 @@ impl Modules for CpuContext {
                 .block(extents(config.block))
                 .shared(config.shared_memory_bytes.into())
                 .footprint(run.shared.observer.is_some())
+                .cancel(device.failed())
                 .parallel(&run.shared.pool);
-            let report = launch.run(&params, memory).map_err(|fault| device_error(&fault))?;
+            let report = launch.run_packed(&params, memory).map_err(|fault| device_error(&fault))?;
             run.observed.extend(report.touched.iter().map(|touched| {
                 let Touched { address, bytes, written } = *touched;
                 if written { Access::write(address, bytes) } else { Access::read(address, bytes) }
@@ -164,5 +165,41 @@ impl Modules for CpuContext {
             Ok(())
         };
         stream.core.submit(Operation::of_manner(Manner::Anywhere, name, accesses, body))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::{CpuBackend, CpuOptions};
+    use crate::hal::{Backend, StreamOptions, Streams};
+
+    const KERNELS: &str = ".version 7.0 .target sm_80 .address_size 64
+        .visible .entry endless() { LOOP: bra LOOP; }
+        .visible .entry fails() { trap; }";
+
+    /// A context that has failed computes nothing any more: what ran beside the failure ends.
+    #[test]
+    fn a_failure_ends_what_runs_beside_it() {
+        let backend = CpuBackend::new(&CpuOptions { threads: 2, ..CpuOptions::default() }).unwrap();
+        let context = backend.create_context(0).unwrap();
+        let module = context.load_module(KERNELS.as_bytes()).unwrap();
+        let one = Dim3 { x: 1, y: 1, z: 1 };
+        let config = LaunchConfig { grid: one, block: one, shared_memory_bytes: 0, cooperative: false };
+        let launch = |name: &str| {
+            let stream = context.create_stream(StreamOptions::default()).unwrap();
+            let function = context.function(&module, name).unwrap();
+            let parameters = PackedParameters { bytes: &[], offsets: &[], buffers: &[] };
+            // SAFETY: the kernels take no parameters.
+            unsafe { context.launch(&stream, &function, &config, parameters) }.unwrap();
+            stream
+        };
+        let endless = launch("endless");
+        assert!(!context.query_stream(&endless).unwrap());
+        let fails = launch("fails");
+        for stream in [fails, endless] {
+            let error = context.synchronize_stream(&stream).unwrap_err();
+            assert_eq!(error.status, Status::LaunchFailed, "{error}");
+        }
     }
 }
