@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use tfrt_cuda::allocator::Options;
+use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{
     Argument, Choice, Context, DeviceAllocator, DeviceBuffer, DeviceOptions, Platform, Stream,
 };
@@ -151,4 +152,32 @@ fn what_a_launch_reaches_stays_while_it_runs() {
     bench.stream.set(&go, 0, Pattern::U32(1), 1).unwrap();
     finishes(|tell| launch.when_done(tell).unwrap());
     assert_eq!(bench.first(&to), 7);
+}
+
+/// A context that has failed computes nothing any more: what ran beside the failure ends.
+#[test]
+fn a_failure_ends_what_runs_beside_it() {
+    const KERNELS: &str = ".version 7.0 .target sm_80 .address_size 64
+        .visible .entry endless() { LOOP: bra LOOP; }
+        .visible .entry fails() { trap; }";
+    let bench = Bench::new();
+    let module = bench.context.load_module(KERNELS.as_bytes()).unwrap();
+    let one = Dim3::from(1);
+    let config = LaunchConfig { grid: one, block: one, shared_memory_bytes: 0, cooperative: false };
+    let launch = |name: &str| {
+        let (stream, function) = (stream(&bench.context), module.function(name).unwrap());
+        stream.launch(&function, &config, &[]).unwrap();
+        stream
+    };
+    let streams = [launch("endless"), launch("fails")];
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in streams {
+            drop(sender.send(stream.synchronize()));
+        }
+    });
+    for _ in 0..2 {
+        let outcome = receiver.recv_timeout(LONG).unwrap();
+        assert_eq!(outcome.unwrap_err().status, Status::LaunchFailed);
+    }
 }

@@ -393,6 +393,13 @@ fn memory_that_cannot_be_is_refused() {
             )
         );
     }
+    let hostile = Hostile::new("unified beyond all addresses", 0);
+    let context = hostile.load().unwrap().backend().create_context(0).unwrap();
+    says(
+        context.allocate_managed(1000),
+        &["unified_memory_allocate gave 1000 bytes", "beyond all addresses"],
+    );
+    assert_eq!(hostile.allocations(), 0, "it is given back");
     let bench = Bench::new("twice", 0);
     let allocators = [0, 1].map(|_| bench.context.create_allocator(Options::default()));
     let _first = allocators[0].allocate(&bench.stream, 100, "test").unwrap();

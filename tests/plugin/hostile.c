@@ -263,6 +263,17 @@ static void allocator_host_deallocate(D, const SP_Allocator* allocator, void* me
   host_memory_deallocate(device, mem);
 }
 
+static void* beyond_unified_allocate(D, const SP_Allocator* allocator, uint64_t size) {
+  (void)device, (void)allocator, (void)size;
+  ++allocations;
+  return (void*)~(uintptr_t)255;
+}
+
+static void beyond_unified_deallocate(D, const SP_Allocator* allocator, void* location) {
+  (void)device, (void)allocator, (void)location;
+  --allocations;
+}
+
 static void create_allocator(const SP_Platform* platform, SE_CreateAllocatorParams* params, TF_Status* status) {
   (void)platform;
   note("create_allocator\n");
@@ -275,6 +286,11 @@ static void create_allocator(const SP_Platform* platform, SE_CreateAllocatorPara
       .host_memory_allocate = allocator_host_allocate,
       .host_memory_deallocate = allocator_host_deallocate,
   };
+  if (is("unified beyond all addresses")) {
+    params->allocator->supports_unified_memory = 1;
+    params->allocator_fns->unified_memory_allocate = beyond_unified_allocate;
+    params->allocator_fns->unified_memory_deallocate = beyond_unified_deallocate;
+  }
 }
 
 static void destroy_allocator(const SP_Platform* platform, SP_Allocator* allocator, SP_AllocatorFns* fns) {
@@ -357,7 +373,8 @@ void SE_InitPlugin(SE_PlatformRegistrationParams* params, TF_Status* status) {
   fns->create_device = hostile_create_device;
   fns->create_stream_executor = hostile_create_stream_executor;
   fns->create_timer_fns = hostile_create_timer_fns;
-  if (is("allocator") || is("create_allocator") || is("half an allocator") || is("both allocators")) {
+  if (is("allocator") || is("create_allocator") || is("half an allocator") || is("both allocators") ||
+      is("unified beyond all addresses")) {
     fns->create_allocator = create_allocator;
     fns->destroy_allocator = destroy_allocator;
   }

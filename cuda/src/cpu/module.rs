@@ -167,39 +167,3 @@ impl Modules for CpuContext {
         stream.core.submit(Operation::of_manner(Manner::Anywhere, name, accesses, body))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cpu::{CpuBackend, CpuOptions};
-    use crate::hal::{Backend, StreamOptions, Streams};
-
-    const KERNELS: &str = ".version 7.0 .target sm_80 .address_size 64
-        .visible .entry endless() { LOOP: bra LOOP; }
-        .visible .entry fails() { trap; }";
-
-    /// A context that has failed computes nothing any more: what ran beside the failure ends.
-    #[test]
-    fn a_failure_ends_what_runs_beside_it() {
-        let backend = CpuBackend::new(&CpuOptions { threads: 2, ..CpuOptions::default() }).unwrap();
-        let context = backend.create_context(0).unwrap();
-        let module = context.load_module(KERNELS.as_bytes()).unwrap();
-        let one = Dim3 { x: 1, y: 1, z: 1 };
-        let config = LaunchConfig { grid: one, block: one, shared_memory_bytes: 0, cooperative: false };
-        let launch = |name: &str| {
-            let stream = context.create_stream(StreamOptions::default()).unwrap();
-            let function = context.function(&module, name).unwrap();
-            let parameters = PackedParameters { bytes: &[], offsets: &[], buffers: &[] };
-            // SAFETY: the kernels take no parameters.
-            unsafe { context.launch(&stream, &function, &config, parameters) }.unwrap();
-            stream
-        };
-        let endless = launch("endless");
-        assert!(!context.query_stream(&endless).unwrap());
-        let fails = launch("fails");
-        for stream in [fails, endless] {
-            let error = context.synchronize_stream(&stream).unwrap_err();
-            assert_eq!(error.status, Status::LaunchFailed, "{error}");
-        }
-    }
-}

@@ -28,7 +28,15 @@ fn find() -> Option<CoreStatus> {
         libraries.iter().find_map(|name| {
             // SAFETY: a name that the loader gave; nothing is loaded that is not there.
             let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-            if library.is_null() { None } else { functions(library) }
+            if library.is_null() {
+                return None;
+            }
+            let found = functions(library);
+            if found.is_none() {
+                // SAFETY: opened above; a library that has the functions stays, as they are kept.
+                unsafe { libc::dlclose(library) };
+            }
+            found
         })
     })
 }
@@ -63,7 +71,7 @@ fn functions(library: *mut c_void) -> Option<CoreStatus> {
     }
 }
 
-/// Tells the core how a call ended.
+/// Tells the core how a call ended. Where there is no core, nobody learns of it.
 pub(crate) fn answer(status: *mut TF_Status, result: Result<()>) {
     let Some(core) = core_status() else { return };
     let (code, message) = match result {

@@ -23,6 +23,10 @@ use tfrt_plugin::status::TF_Status;
 /// The pointers are what the API has a core give.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn SE_InitPlugin(params: *mut SE_PlatformRegistrationParams, status: *mut TF_Status) {
+    if core_status::core_status().is_none() {
+        // Nobody could be told of a failure. What is not filled in is not taken for a platform.
+        return;
+    }
     // SAFETY: as this function's.
     let registered = unsafe { platform::register(params) };
     core_status::answer(status, registered);

@@ -109,7 +109,7 @@ impl Device {
                 synchronize(device, status);
             }),
             // An older plug-in: what still runs is known by its streams.
-            None => Ok(()),
+            None => self.remains.wait(self),
         }
     }
 }

@@ -24,6 +24,15 @@ fn opaque(address: u64) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
+/// That memory which `call` gave ends where there still are addresses.
+fn within_addresses(call: &str, memory: &SP_DeviceMemoryBase) -> Result<(), String> {
+    let address = memory.opaque.expose_provenance() as u64;
+    match address.checked_add(memory.size) {
+        Some(_) => Ok(()),
+        None => Err(format!("{call} gave {} bytes at {address:#x}, beyond all addresses", memory.size)),
+    }
+}
+
 impl Device {
     /// Memory of at least so many bytes, as the plug-in gives it, checked.
     fn given(&self, bytes: u64) -> Result<SP_DeviceMemoryBase> {
@@ -31,16 +40,15 @@ impl Device {
         if memory.opaque.is_null() {
             return Err(self.wrong(Status::OutOfMemory, format!("allocate gave no memory for {bytes} bytes")));
         }
-        let address = memory.opaque.expose_provenance() as u64;
         let why = if memory.size < bytes {
-            format!("allocate was asked for {bytes} bytes and gave {}", memory.size)
-        } else if address.checked_add(memory.size).is_none() {
-            format!("allocate gave {} bytes at {address:#x}, beyond all addresses", memory.size)
+            Err(format!("allocate was asked for {bytes} bytes and gave {}", memory.size))
         } else {
-            return Ok(memory);
+            within_addresses("allocate", &memory)
         };
-        self.source().deallocate(&memory);
-        Err(self.wrong(Status::Unknown, why))
+        why.map(|()| memory).map_err(|why| {
+            self.source().deallocate(&memory);
+            self.wrong(Status::Unknown, why)
+        })
     }
 
     /// Takes note of memory; its address.
@@ -296,6 +304,10 @@ impl Memory for PluginContext {
             size: bytes,
             payload: 0,
         };
+        if let Err(why) = within_addresses("unified_memory_allocate", &memory) {
+            self.device.deallocate(&Allocation { memory, bytes, unified: true });
+            return Err(self.device.wrong(Status::Unknown, why));
+        }
         let address = self.device.keep(memory, bytes, 1, true)?;
         Ok(ManagedMemory { address, host: given.cast() })
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tfrt_cuda::error::Result;
 
 use super::device::Device;
 use super::stream::{Point, StreamCore};
@@ -81,6 +82,13 @@ impl Remains {
         let mut graves = self.graves.lock();
         graves.looked = 2 * kept.len();
         graves.list.append(&mut kept);
+    }
+
+    /// Waits until nothing here is used any more; gives the first failure.
+    pub(super) fn wait(&self, device: &Device) -> Result<()> {
+        let uses: Vec<Point> =
+            self.graves.lock().list.iter().flat_map(|grave| grave.uses.iter().cloned()).collect();
+        uses.iter().map(|(stream, point)| stream.wait_for(device, *point)).fold(Ok(()), Result::and)
     }
 
     /// Destroys everything; the device has nothing left to do. Streams come last, as the others refer to them.

@@ -137,6 +137,16 @@ impl StreamCore {
     }
 
     /// Takes note that the host has waited up to this point.
+    /// Waits until the stream has come to this point.
+    pub(super) fn wait_for(&self, device: &Device, point: u64) -> Result<()> {
+        if self.is_known_to_have_passed(point) {
+            return Ok(());
+        }
+        device.wait_for_stream(self.handle)?;
+        self.has_waited(point);
+        Ok(())
+    }
+
     fn has_waited(&self, point: u64) {
         let mut probe = self.probe.lock();
         probe.passed = probe.passed.max(point);
