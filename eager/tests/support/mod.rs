@@ -57,7 +57,7 @@ impl Runner {
         self.host.await_values(&[handle.tensor().clone()]).expect("not on a compute thread");
         let Some(tensor) = handle.tensor().get::<DeviceTensor>() else { return handle.clone() };
         let copy = tensor.to_host(&self.cx).expect("a copy").into_untyped();
-        self.host.await_values(&[copy.clone()]).expect("not on a compute thread");
+        self.host.await_values(std::slice::from_ref(&copy)).expect("not on a compute thread");
         TensorHandle::new(self.core.host_device().clone(), &tensor.metadata(), copy)
     }
 
