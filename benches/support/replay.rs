@@ -119,8 +119,7 @@ pub(crate) struct Caching {
 impl Caching {
     pub(crate) fn new(lag: u64, has_pages: bool) -> Self {
         let device = Arc::new(LaggingDevice::new(lag, has_pages));
-        let options = Options { by_page: has_pages, ..Options::default() };
-        let allocator = CachingAllocator::new(device, options);
+        let allocator = CachingAllocator::new(device, Options::default());
         Self { allocator, held: Vec::new() }
     }
 

@@ -89,8 +89,8 @@ pub trait Backing: Send + Sync + 'static {
     /// Blocks the calling thread until the device has what was given back.
     fn finish_giving_back(&self) {}
 
-    /// Memory by the page, if the device has that. If [`by_page`](super::Options::by_page) is wanted, all memory is taken
-    /// that way.
+    /// Memory by the page, if the device has that. All memory is taken that way then, unless it is wanted
+    /// [`in_segments`](super::Options::in_segments).
     fn pages(&self) -> Option<&dyn Pages> {
         None
     }

@@ -73,9 +73,9 @@ pub const ALIGNMENT: u64 = 256;
 pub struct Options {
     /// The most bytes to hold from the device; without it, as many as the device gives.
     pub bytes_limit: Option<u64>,
-    /// Take memory by the page where the device has that, so that pages of free blocks can make a block together. Else it
-    /// is taken in segments, whose holes stay where they are.
-    pub by_page: bool,
+    /// Take memory in segments, whose holes stay where they are, even where the device has it by the page, so that pages of
+    /// free blocks could make a block together.
+    pub in_segments: bool,
 }
 
 /// A request for memory.

@@ -46,6 +46,12 @@ pub(super) enum Joining {
     All,
 }
 
+/// Whether memory is to be taken by the page. A limit of few pages is used up by the byte.
+fn wants_pages(options: Options, page_bytes: u64) -> bool {
+    const PAGES_MIN: u64 = 8;
+    !options.in_segments && options.bytes_limit.is_none_or(|limit| limit / PAGES_MIN >= page_bytes)
+}
+
 /// See the module.
 pub(super) struct Pool<B: Backing> {
     pub(super) backing: Arc<B>,
@@ -76,7 +82,7 @@ impl<B: Backing> Pool<B> {
     pub(super) fn new(backing: Arc<B>, options: Options, id: u32) -> Self {
         let statistics = Statistics { bytes_limit: options.bytes_limit, ..Statistics::default() };
         Self {
-            page_bytes: backing.pages().filter(|_| options.by_page).map(Pages::page_bytes),
+            page_bytes: backing.pages().map(Pages::page_bytes).filter(|&page| wants_pages(options, page)),
             is_source_cached: backing.is_cached(),
             loose: LoosePages::default(),
             backing,

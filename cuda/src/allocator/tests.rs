@@ -11,7 +11,6 @@ use super::*;
 use simulated::Simulated;
 
 const MIB: u64 = 1 << 20;
-const BY_PAGE: Options = Options { bytes_limit: None, by_page: true };
 
 fn request<'a>(stream: &'a u32, bytes: u64, label: &'static str) -> Request<'a, u32> {
     Request { stream, bytes, origin: Origin::label(label) }
@@ -220,7 +219,7 @@ fn recordings_tell_the_story() {
 #[test]
 fn pages_of_free_blocks_make_a_block_that_none_of_them_holds() {
     let device = Arc::new(Simulated::with_pages(32 * MIB));
-    let allocator = CachingAllocator::new(device.clone(), BY_PAGE);
+    let allocator = CachingAllocator::new(device.clone(), Options::default());
     let mut held: Vec<_> = (0..8).map(|_| get(&allocator, 0, 4 * MIB)).collect();
     for i in [6, 4, 2, 0] {
         device.queue_use(0, &held[i]);
@@ -248,7 +247,7 @@ fn pages_of_free_blocks_make_a_block_that_none_of_them_holds() {
 #[test]
 fn a_stream_takes_pages_of_its_own_without_waiting() {
     let device = Arc::new(Simulated::with_pages(16 * MIB));
-    let allocator = CachingAllocator::new(device.clone(), BY_PAGE);
+    let allocator = CachingAllocator::new(device.clone(), Options::default());
     let [a, b, c] = [4, 2, 6].map(|mib| get(&allocator, 0, mib * MIB));
     for x in [a, c] {
         device.queue_use(0, &x);

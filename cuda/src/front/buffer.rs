@@ -71,7 +71,15 @@ impl Backing for HalBacking {
     }
 
     fn when_reached(&self, fence: &Arc<Fence>, then: Box<dyn FnOnce() + Send>) {
-        let Some(completions) = self.completions.upgrade() else { return then() };
+        let Some(completions) = self.completions.upgrade() else {
+            // The context went, and the thread that looks at its fences.
+            let (hal, fence) = (self.hal.clone(), fence.clone());
+            return self.teardown.hand_over(move || {
+                // A device that fails has nothing more to wait for.
+                drop(hal.synchronize_event(&fence.0));
+                then();
+            });
+        };
         let then = Arc::new(Mutex::new(Some(then)));
         let call = then.clone();
         let tell = Box::new(move |_| {
@@ -183,8 +191,9 @@ impl Fence {
 pub struct DeviceAllocator(Arc<AllocatorInner>);
 
 struct AllocatorInner {
-    context: Context,
+    /// Before the context, so that it goes while somebody looks at its fences.
     caching: Arc<CachingAllocator<HalBacking>>,
+    context: Context,
     destroyed: AtomicBool,
 }
 
@@ -212,7 +221,7 @@ impl DeviceAllocator {
     pub(super) fn new(context: &Context, options: Options) -> Self {
         let hal = context.hal_shared().clone();
         // A device that cannot even say so will say that again when it is asked for memory.
-        let page_bytes = if options.by_page { hal.page_bytes().unwrap_or(None) } else { None };
+        let page_bytes = if options.in_segments { None } else { hal.page_bytes().unwrap_or(None) };
         let (teardown, completions) = (context.teardown().clone(), context.completions());
         let backing = HalBacking { hal, teardown, completions, page_bytes };
         let caching = CachingAllocator::new(Arc::new(backing), options);
@@ -577,4 +586,35 @@ impl fmt::Debug for DeviceBuffer {
 pub(super) fn out_of_memory(error: Diagnostic) -> DeviceError {
     let status = if error.code == ErrorCode::OutOfMemory { Status::OutOfMemory } else { Status::Unknown };
     DeviceError::new(status, error.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Weak, mpsc};
+
+    use super::*;
+    use crate::front::{Choice, DeviceOptions, Platform};
+    use crate::hal::StreamOptions;
+
+    #[test]
+    fn fences_are_waited_for_when_the_context_went() {
+        let platform = Platform::new(&DeviceOptions::new(Choice::Cpu, 1)).unwrap();
+        let context = platform.device(0).unwrap().create_context().unwrap();
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let backing = HalBacking {
+            hal: context.hal_shared().clone(),
+            teardown: context.teardown().clone(),
+            completions: Weak::new(),
+            page_bytes: None,
+        };
+        let (open, closed) = mpsc::channel::<()>();
+        stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+        let fence = backing.record(stream.as_ref()).unwrap();
+        let (tell, told) = mpsc::channel();
+        let running = stream.clone();
+        backing.when_reached(&fence, Box::new(move || tell.send(running.query()).unwrap()));
+        assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Empty));
+        drop(open);
+        assert_eq!(told.recv().unwrap().ok(), Some(true), "the stream was done then");
+    }
 }

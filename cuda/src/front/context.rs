@@ -214,7 +214,7 @@ impl Context {
 
     /// An allocator of this context's memory.
     pub fn create_allocator(&self, mut options: crate::allocator::Options) -> DeviceAllocator {
-        options.by_page |= self.device().has_memory_by_page();
+        options.in_segments |= self.device().has_memory_in_segments();
         DeviceAllocator::new(self, options)
     }
 

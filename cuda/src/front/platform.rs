@@ -81,8 +81,8 @@ pub struct DeviceOptions {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Who keeps what allocators do.
     pub(super) timeline: Option<Arc<MemoryTimeline>>,
-    /// Whether allocators take memory by the page where a device has that.
-    pub(super) by_page: bool,
+    /// Whether allocators take memory in segments even where a device has it by the page.
+    pub(super) in_segments: bool,
 }
 
 impl DeviceOptions {
@@ -110,11 +110,11 @@ impl DeviceOptions {
         self
     }
 
-    /// Has all allocators take memory by the page where a device has that: see
-    /// [`Options::by_page`](crate::allocator::Options::by_page).
+    /// Has all allocators take memory in segments, even where a device has it by the page: see
+    /// [`Options::in_segments`](crate::allocator::Options::in_segments).
     #[must_use]
-    pub fn with_memory_by_page(mut self) -> Self {
-        self.by_page = true;
+    pub fn with_memory_in_segments(mut self) -> Self {
+        self.in_segments = true;
         self
     }
 }
@@ -130,7 +130,7 @@ impl Default for DeviceOptions {
             backend: None,
             observer: None,
             timeline: None,
-            by_page: false,
+            in_segments: false,
         }
     }
 }
@@ -162,7 +162,7 @@ pub(super) struct Shared {
     count: u32,
     pub(super) observer: Option<Arc<dyn Observer>>,
     timeline: Option<Arc<MemoryTimeline>>,
-    by_page: bool,
+    in_segments: bool,
     /// What the devices are, once somebody has asked.
     properties: Vec<OnceLock<DeviceProperties>>,
     primary: Mutex<Vec<Option<Context>>>,
@@ -219,7 +219,7 @@ impl Platform {
             count,
             observer: options.observer.clone(),
             timeline: options.timeline.clone(),
-            by_page: options.by_page,
+            in_segments: options.in_segments,
             properties: vec![OnceLock::new(); count as usize],
             primary: Mutex::new(vec![None; count as usize]),
             completions: Arc::default(),
@@ -326,9 +326,9 @@ impl Device {
         self.0.platform.timeline.as_ref()
     }
 
-    /// Whether its allocators were asked to take memory by the page.
-    pub(super) fn has_memory_by_page(&self) -> bool {
-        self.0.platform.by_page
+    /// Whether its allocators were asked to take memory in segments.
+    pub(super) fn has_memory_in_segments(&self) -> bool {
+        self.0.platform.in_segments
     }
 
     /// Its number.

@@ -14,6 +14,7 @@ use super::event::Event;
 use super::graph::Graph;
 use super::memory::{Allocations, HostPool};
 use super::module::{Function, Module};
+use super::paging::PagingFacts;
 use super::stream::Stream;
 use super::workspace::Workspaces;
 use crate::error::{DeviceError, Result};
@@ -33,6 +34,7 @@ pub(super) struct Shared {
     pub(super) allocations: Arc<Allocations>,
     pub(super) host_pool: HostPool,
     pub(super) workspaces: Workspaces,
+    pub(super) paging: PagingFacts,
     /// Who frees memory: the driver finishes queued work first.
     teardown: Teardown,
 }
@@ -55,6 +57,7 @@ impl Shared {
             allocations,
             host_pool: HostPool::default(),
             workspaces: Workspaces::default(),
+            paging: PagingFacts::default(),
             teardown,
         })
     }

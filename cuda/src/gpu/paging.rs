@@ -5,6 +5,8 @@
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
+use std::sync::OnceLock;
+
 use cudarc::driver::sys::{
     self, CUdevice_attribute as Attribute, CUmemAccess_flags, CUmemAccessDesc,
     CUmemAllocationGranularity_flags, CUmemAllocationProp, CUmemAllocationType, CUmemLocation,
@@ -19,6 +21,16 @@ use crate::hal::{Memory, Paging};
 
 /// The smallest page: with smaller ones, mapping would cost more than it gains.
 const PAGE_BYTES_MIN: usize = 2 << 20;
+
+/// What a context has found out about pages, which never changes.
+#[derive(Default)]
+pub(super) struct PagingFacts {
+    /// Bytes of a page, if there are any.
+    page_bytes: OnceLock<Option<u64>>,
+    /// Whether a page could be used.
+    works: OnceLock<bool>,
+    access: OnceLock<Vec<CUmemAccessDesc>>,
+}
 
 /// Where memory of a device lies.
 fn location(device: i32) -> CUmemLocation {
@@ -35,7 +47,10 @@ fn properties(shared: &Shared) -> CUmemAllocationProp {
 }
 
 /// Who may use what is mapped: the device, and those that can reach its memory.
-fn access(shared: &Shared) -> Result<Vec<CUmemAccessDesc>> {
+fn access(shared: &Shared) -> Result<&[CUmemAccessDesc]> {
+    if let Some(known) = shared.paging.access.get() {
+        return Ok(known);
+    }
     let allowed = |device| CUmemAccessDesc {
         location: location(device),
         flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
@@ -53,30 +68,59 @@ fn access(shared: &Shared) -> Result<Vec<CUmemAccessDesc>> {
             access.push(allowed(device));
         }
     }
-    Ok(access)
+    Ok(shared.paging.access.get_or_init(|| access))
+}
+
+/// How large a page is, if the device says that it has virtual memory management.
+fn granularity(shared: &Shared) -> Result<Option<u64>> {
+    if let Some(&known) = shared.paging.page_bytes.get() {
+        return Ok(known);
+    }
+    let wanted = Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
+    let page_bytes = if attribute(shared.device, wanted)? == 0 {
+        None
+    } else {
+        let (properties, mut bytes) = (properties(shared), 0);
+        let which = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
+        // SAFETY: the driver is initialized, and both pointers are valid for the call, which needs no context.
+        let result =
+            unsafe { sys::cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, which) };
+        shared.check(result, "cuMemGetAllocationGranularity")?;
+        bytes.max(PAGE_BYTES_MIN).checked_next_power_of_two().map(|bytes| bytes as u64)
+    };
+    Ok(*shared.paging.page_bytes.get_or_init(|| page_bytes))
 }
 
 impl GpuContext {
-    /// The page size where there are pages.
+    /// The page size where there are pages; also after a failure, as what was mapped must go.
     fn page_size(&self) -> Result<usize> {
-        self.page_bytes()?.map_or_else(|| Err(Status::NotSupported.into()), size)
+        granularity(&self.shared)?.map_or_else(|| Err(Status::NotSupported.into()), size)
+    }
+
+    /// Does everything with one page that is ever done with pages.
+    fn try_page(&self, bytes: u64) -> Result<()> {
+        let address = self.reserve_range(bytes)?;
+        let mapped = self.create_pages(1).and_then(|pages| {
+            let mapped = self.map_pages(address, &pages).and_then(|()| self.unmap_pages(address, bytes));
+            pages.iter().fold(mapped, |result, &page| result.and(self.destroy_page(page)))
+        });
+        mapped.and(self.release_range(address, bytes))
     }
 }
 
 impl Paging for GpuContext {
+    /// What a device says it has may still be refused, in a container or by a virtual GPU; then there are no pages. One that
+    /// has no memory left for the trial is believed.
     fn page_bytes(&self) -> Result<Option<u64>> {
-        let shared = self.bound()?;
-        let wanted = Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
-        if attribute(shared.device, wanted)? == 0 {
-            return Ok(None);
-        }
-        let (properties, mut bytes) = (properties(shared), 0);
-        let which = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
-        // SAFETY: both pointers are valid for the call.
-        let result =
-            unsafe { sys::cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, which) };
-        shared.check(result, "cuMemGetAllocationGranularity")?;
-        Ok(bytes.max(PAGE_BYTES_MIN).checked_next_power_of_two().map(|bytes| bytes as u64))
+        let Some(bytes) = granularity(self.bound()?)? else { return Ok(None) };
+        let works = match self.shared.paging.works.get() {
+            Some(&works) => works,
+            None => match self.try_page(bytes) {
+                Err(error) if error.status == Status::OutOfMemory => true,
+                tried => *self.shared.paging.works.get_or_init(|| tried.is_ok()),
+            },
+        };
+        Ok(works.then_some(bytes))
     }
 
     fn reserve_range(&self, bytes: u64) -> Result<u64> {
@@ -95,10 +139,13 @@ impl Paging for GpuContext {
 
     fn release_range(&self, address: u64, bytes: u64) -> Result<()> {
         self.shared.make_current()?;
-        // SAFETY: the driver checks the range; nothing is mapped there.
-        self.shared.check(unsafe { sys::cuMemAddressFree(address, size(bytes)?) }, "cuMemAddressFree")?;
+        // Before the driver may give the addresses to somebody else.
         self.shared.allocations.remove(address);
-        Ok(())
+        // SAFETY: the driver checks the range; nothing is mapped there.
+        let result = unsafe { sys::cuMemAddressFree(address, size(bytes)?) };
+        self.shared.check(result, "cuMemAddressFree").inspect_err(|_| {
+            self.shared.allocations.insert(address, bytes);
+        })
     }
 
     fn create_pages(&self, count: u64) -> Result<Vec<u64>> {

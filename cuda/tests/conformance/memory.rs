@@ -414,7 +414,7 @@ const BLOCK: usize = 4 << 20;
 
 /// A bench whose memory is eight blocks, taken by the page where the device can.
 fn eight_blocks(context: &Context) -> (Bench, Vec<DeviceBuffer>) {
-    let options = Options { bytes_limit: Some(8 * BLOCK as u64), by_page: true };
+    let options = Options { bytes_limit: Some(8 * BLOCK as u64), ..Options::default() };
     let bench = Bench { allocator: context.create_allocator(options), ..Bench::new(context) };
     let blocks = (0..8).map(|_| bench.buffer(BLOCK)).collect();
     (bench, blocks)

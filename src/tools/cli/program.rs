@@ -87,17 +87,18 @@ pub(super) struct DeviceArgs {
     /// Write a page of HTML that shows who held device memory when
     #[arg(long, value_name = "FILE")]
     memory_timeline: Option<PathBuf>,
-    /// Take device memory by the page, so that free pages from anywhere make one buffer; for CUDA devices
+    /// Take device memory in segments, and not by the page, by which free pages from anywhere make one buffer; for CUDA
+    /// devices, as others have no pages
     #[arg(long)]
-    memory_by_page: bool,
+    memory_in_segments: bool,
 }
 
 impl DeviceArgs {
     /// What the arguments ask for.
     fn options(&self) -> Result<WatchedDevices, Failure> {
         let (mut options, checker) = self.checked()?;
-        if self.memory_by_page {
-            options = options.with_memory_by_page();
+        if self.memory_in_segments {
+            options = options.with_memory_in_segments();
         }
         Ok(match self.memory_timeline.is_some().then(MemoryTimeline::new) {
             Some(timeline) => (options.recorded_by(timeline.clone()), checker, Some(timeline)),

@@ -9,7 +9,7 @@ use tfrt_host::Diagnostic;
 use super::super::blocks::{NONE, State};
 use super::super::{Allocation, CachingAllocator};
 use super::simulated::Simulated;
-use super::{BY_PAGE, MIB, request};
+use super::{MIB, Options, request};
 
 const STREAMS: u32 = 4;
 
@@ -63,7 +63,7 @@ impl Run {
     fn on(device: Simulated) -> Self {
         let device = Arc::new(device);
         Self {
-            allocator: CachingAllocator::new(device.clone(), BY_PAGE),
+            allocator: CachingAllocator::new(device.clone(), Options::default()),
             device,
             held: vec![],
             outcomes: Arc::default(),
