@@ -150,19 +150,40 @@ struct SP_Stream_st {
   struct SP_Stream_st* next;
 };
 
+/* As many records of one event may be under way. */
+enum { AHEAD_MAX = 1024 };
+
 struct SP_Event_st {
   pthread_mutex_t lock;
   pthread_cond_t reached_one;
-  uint64_t recorded, reached;
+  uint64_t recorded;
+  /* Records that are not reached: streams come to theirs in any order. */
+  uint64_t ahead[AHEAD_MAX];
+  size_t ahead_count;
 };
 
 struct SP_Timer_st {
   struct timespec start, stop;
 };
 
+/* Where a record is among those that are not reached; if it is not among them, where these end. */
+static size_t find_turn(SP_Event event, uint64_t turn) {
+  size_t at = 0;
+  while (at < event->ahead_count && event->ahead[at] != turn) ++at;
+  return at;
+}
+
 static void wait_for_turn(SP_Event event, uint64_t turn) {
   pthread_mutex_lock(&event->lock);
-  while (event->reached < turn) pthread_cond_wait(&event->reached_one, &event->lock);
+  while (find_turn(event, turn) < event->ahead_count) pthread_cond_wait(&event->reached_one, &event->lock);
+  pthread_mutex_unlock(&event->lock);
+}
+
+static void reach_turn(SP_Event event, uint64_t turn) {
+  pthread_mutex_lock(&event->lock);
+  size_t at = find_turn(event, turn);
+  if (at < event->ahead_count) event->ahead[at] = event->ahead[--event->ahead_count];
+  pthread_cond_broadcast(&event->reached_one);
   pthread_mutex_unlock(&event->lock);
 }
 
@@ -177,10 +198,7 @@ static TF_Code do_work(Work* work) {
       }
       break;
     case RECORD:
-      pthread_mutex_lock(&work->event->lock);
-      if (work->event->reached < work->turn) work->event->reached = work->turn;
-      pthread_cond_broadcast(&work->event->reached_one);
-      pthread_mutex_unlock(&work->event->lock);
+      reach_turn(work->event, work->turn);
       break;
     case WAIT:
       wait_for_turn(work->event, work->turn);
@@ -330,31 +348,46 @@ static void destroy_event(const SP_Device* device, SP_Event event) {
 static SE_EventStatus get_event_status(const SP_Device* device, SP_Event event) {
   (void)device;
   pthread_mutex_lock(&event->lock);
-  SE_EventStatus state = event->reached == event->recorded ? SE_EVENT_COMPLETE : SE_EVENT_PENDING;
+  int is_ahead = find_turn(event, event->recorded) < event->ahead_count;
+  SE_EventStatus state = is_ahead ? SE_EVENT_PENDING : SE_EVENT_COMPLETE;
   pthread_mutex_unlock(&event->lock);
   return state;
 }
 
-static uint64_t latest_turn(SP_Event event, int next) {
+static uint64_t latest_turn(SP_Event event) {
   pthread_mutex_lock(&event->lock);
-  uint64_t turn = event->recorded += (uint64_t)next;
+  uint64_t turn = event->recorded;
+  pthread_mutex_unlock(&event->lock);
+  return turn;
+}
+
+/* The number of a new record; zero if too many are under way. */
+static uint64_t next_turn(SP_Event event) {
+  uint64_t turn = 0;
+  pthread_mutex_lock(&event->lock);
+  if (event->ahead_count < AHEAD_MAX) event->ahead[event->ahead_count++] = turn = ++event->recorded;
   pthread_mutex_unlock(&event->lock);
   return turn;
 }
 
 static void record_event(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
   (void)device;
-  queue(stream, (Work){.kind = RECORD, .event = event, .turn = latest_turn(event, 1)}, status);
+  uint64_t turn = next_turn(event);
+  if (turn == 0) {
+    TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "too many records of one event are under way");
+    return;
+  }
+  queue(stream, (Work){.kind = RECORD, .event = event, .turn = turn}, status);
 }
 
 static void wait_for_event(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
   (void)device;
-  queue(stream, (Work){.kind = WAIT, .event = event, .turn = latest_turn(event, 0)}, status);
+  queue(stream, (Work){.kind = WAIT, .event = event, .turn = latest_turn(event)}, status);
 }
 
 static void block_host_for_event(const SP_Device* device, SP_Event event, TF_Status* status) {
   (void)device;
-  wait_for_turn(event, latest_turn(event, 0));
+  wait_for_turn(event, latest_turn(event));
   TF_SetStatus(status, TF_OK, "");
 }
 
@@ -363,7 +396,7 @@ static void create_stream_dependency(const SP_Device* device, SP_Stream dependen
   SP_Event event;
   create_event(device, &event, status);
   record_event(device, other, event, status);
-  wait_for_turn(event, latest_turn(event, 0));
+  wait_for_turn(event, latest_turn(event));
   destroy_event(device, event);
   (void)dependent;
 }

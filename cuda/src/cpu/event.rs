@@ -1,12 +1,14 @@
 //! Events of the CPU devices.
 //!
-//! Each record of an event has a number. The event is reached when the number reached is that of the latest record; a
-//! stream that waits remembers the number it waits for, so that a later record does not hold it up.
+//! Each record of an event has a number. The event is reached when its latest record is; a stream that waits remembers the
+//! number it waits for, so that a later record does not hold it up. Nor does one let it go: records on different streams are
+//! reached in any order.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
+use smallvec::SmallVec;
 
 use super::access::Waiting;
 use super::context::{CpuContext, Device};
@@ -38,12 +40,24 @@ struct State {
     recorded: u64,
     /// Number of the latest record reached.
     reached: u64,
-    /// When that was.
+    /// Records that were begun and are not reached, in their order.
+    ahead: SmallVec<[u64; 4]>,
+    /// When the latest record was reached, if it was.
     time: Option<Instant>,
     /// Streams, and the record each waits for.
     waiters: Vec<(u64, Arc<StreamCore>)>,
     /// What the event marks in a capture, if it was last recorded in one.
     captured: Option<Snapshot>,
+}
+
+impl State {
+    fn has_reached(&self, record: u64) -> bool {
+        self.reached >= record && self.ahead.binary_search(&record).is_err()
+    }
+
+    fn is_reached(&self) -> bool {
+        self.has_reached(self.recorded)
+    }
 }
 
 impl EventCore {
@@ -62,8 +76,11 @@ impl EventCore {
     pub(super) fn begin_record(&self) -> u64 {
         let mut state = self.state.lock();
         state.captured = None;
+        state.time = None;
         state.recorded += 1;
-        state.recorded
+        let record = state.recorded;
+        state.ahead.push(record);
+        record
     }
 
     /// Takes note of a record in a capture.
@@ -85,12 +102,17 @@ impl EventCore {
     pub(super) fn reach(&self, record: u64) {
         let ready: Vec<_> = {
             let mut state = self.state.lock();
-            if record <= state.reached {
-                return;
+            if let Ok(place) = state.ahead.binary_search(&record) {
+                state.ahead.remove(place);
             }
-            state.reached = record;
-            state.time = Some(Instant::now());
-            state.waiters.extract_if(.., |(wanted, _)| *wanted <= record).collect()
+            state.reached = state.reached.max(record);
+            if record == state.recorded {
+                state.time = Some(Instant::now());
+            }
+            let mut waiters = std::mem::take(&mut state.waiters);
+            let ready = waiters.extract_if(.., |(wanted, _)| state.has_reached(*wanted)).collect();
+            state.waiters = waiters;
+            ready
         };
         self.reached.notify_all();
         for (_, stream) in ready {
@@ -101,7 +123,7 @@ impl EventCore {
     /// Lets `stream` wait for a record, unless it was reached.
     pub(super) fn wait(&self, record: u64, stream: &Arc<StreamCore>) -> Waiting {
         let mut state = self.state.lock();
-        if state.reached >= record {
+        if state.has_reached(record) {
             return Waiting::Over;
         }
         state.waiters.push((record, stream.clone()));
@@ -110,20 +132,19 @@ impl EventCore {
 
     /// Whether the stream of this record has come to it.
     pub(super) fn has_reached(&self, record: u64) -> bool {
-        self.state.lock().reached >= record
+        self.state.lock().has_reached(record)
     }
 
     fn is_reached(&self) -> bool {
-        let state = self.state.lock();
-        state.reached >= state.recorded
+        self.state.lock().is_reached()
     }
 
     /// When the latest record was reached.
     fn time(&self) -> Result<Instant> {
         let state = self.state.lock();
         match state.time {
-            Some(time) if self.timing && state.reached >= state.recorded => Ok(time),
-            Some(_) if self.timing => Err(Status::NotReady.into()),
+            Some(time) if self.timing => Ok(time),
+            None if self.timing && !state.is_reached() => Err(Status::NotReady.into()),
             _ => Err(DeviceError::new(
                 Status::InvalidHandle,
                 "the event was not recorded, or was created without timing",
@@ -187,7 +208,7 @@ impl Events for CpuContext {
     fn synchronize_event(&self, event: &Event) -> Result<()> {
         let mut state = event.core.state.lock();
         let record = state.recorded;
-        while state.reached < record {
+        while !state.has_reached(record) {
             event.core.reached.wait(&mut state);
         }
         drop(state);

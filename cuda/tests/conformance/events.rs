@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("events/never_recorded", never_recorded),
     ("events/order_streams", order_streams),
     ("events/not_reached_before_work", not_reached_before_work),
+    ("events/recorded_again_on_another_stream", recorded_again_on_another_stream),
     ("events/completion_does_not_block", completion_does_not_block),
     ("events/elapsed", elapsed),
     ("events/priorities_are_clamped", priorities_are_clamped),
@@ -74,6 +75,22 @@ fn not_reached_before_work(context: &Context) {
     drop(open);
     event.synchronize().unwrap();
     assert!(event.query().unwrap());
+}
+
+/// What waits for a record is let go by that one, and not by a later one that another stream comes to first.
+fn recorded_again_on_another_stream(context: &Context) {
+    let bench = Bench::new(context);
+    let [other, third] = [0, 1].map(|_| context.create_stream(StreamOptions::default()).unwrap());
+    let (open, closed) = std::sync::mpsc::channel::<()>();
+    bench.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+    let event = plain(context);
+    event.record(&bench.stream).unwrap();
+    third.wait(&event).unwrap();
+    event.record(&other).unwrap();
+    event.synchronize().unwrap();
+    assert!(event.query().unwrap() && !third.query().unwrap());
+    drop(open);
+    third.synchronize().unwrap();
 }
 
 /// A completion that comes late holds up none of another stream.

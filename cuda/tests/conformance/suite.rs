@@ -9,6 +9,7 @@ mod graphs;
 mod launches;
 mod memory;
 mod misuse;
+mod reuse;
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,6 +31,7 @@ enum Body {
 fn cases() -> Vec<(&'static str, Body)> {
     let one_device = [
         memory::CASES,
+        reuse::CASES,
         events::CASES,
         launches::CASES,
         graphs::CASES,

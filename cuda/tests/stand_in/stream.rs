@@ -84,6 +84,7 @@ impl Stream {
         if state.captured.is_none() {
             state.recorded += 1;
             let number = state.recorded;
+            state.ahead.push(number);
             drop(state);
             self.push(Work::Record(event.clone(), number));
         }
@@ -156,7 +157,8 @@ pub(crate) struct Event {
 #[derive(Default)]
 struct EventState {
     recorded: u64,
-    reached: u64,
+    /// Records that are not reached.
+    ahead: Vec<u64>,
     time: Option<Instant>,
     captured: Option<(Arc<Capture>, Frontier)>,
 }
@@ -168,14 +170,16 @@ impl Event {
 
     fn reach(&self, number: u64) {
         let mut state = self.state.lock();
-        state.reached = state.reached.max(number);
-        state.time = Some(Instant::now());
+        state.ahead.retain(|ahead| *ahead != number);
+        if number == state.recorded {
+            state.time = Some(Instant::now());
+        }
         self.changed.notify_all();
     }
 
     fn wait(&self, number: u64) {
         let mut state = self.state.lock();
-        while state.reached < number {
+        while state.ahead.contains(&number) {
             self.changed.wait(&mut state);
         }
     }
@@ -185,7 +189,7 @@ impl Event {
         let state = self.state.lock();
         match &state.captured {
             Some((capture, _)) => Err(capture.spoil()),
-            None => Ok(state.reached >= state.recorded),
+            None => Ok(!state.ahead.contains(&state.recorded)),
         }
     }
 
@@ -201,7 +205,7 @@ impl Event {
         let state = self.state.lock();
         match state.time {
             _ if !self.timing || state.recorded == 0 => Err(400),
-            Some(time) if state.reached >= state.recorded => Ok(time),
+            Some(time) if !state.ahead.contains(&state.recorded) => Ok(time),
             _ => Err(600),
         }
     }
