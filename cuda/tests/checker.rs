@@ -187,3 +187,64 @@ fn launches_are_observed() {
     // Behind what was written, which the launch reads before it writes.
     assert_eq!(launch_and_copy(129, 0), [Mistake::Race, Mistake::Uninitialized]);
 }
+
+const COUNT: &str = r"
+    .version 6.4
+    .target sm_52
+    .address_size 64
+    .visible .global .align 4 .u32 calls = 40;
+    .visible .global .align 4 .u32 others[2];
+    .visible .entry count()
+    {
+        .reg .b32 %r<3>;
+        ld.global.u32 %r1, [calls];
+        add.u32 %r2, %r1, 1;
+        st.global.u32 [calls], %r2;
+        ret;
+    }
+    .visible .entry look()
+    {
+        .reg .b32 %r<2>;
+        ld.global.u32 %r1, [others];
+        st.global.u32 [others+4], %r1;
+        ret;
+    }";
+
+/// Two launches that use variables of a module, on two streams, the first of which the second may wait for.
+fn two_launches(names: [&str; 2], with_event: bool) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, .. } = &setup;
+    let module = context.load_module(COUNT.as_bytes()).unwrap();
+    let [one, other] = names.map(|name| module.function(name).unwrap());
+    let config = LaunchConfig { grid: 1.into(), block: 1.into(), shared_memory_bytes: 0, cooperative: false };
+    first.launch(&one, &config, &[]).unwrap();
+    if with_event {
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(first).unwrap();
+        second.wait(&event).unwrap();
+    }
+    second.launch(&other, &config, &[]).unwrap();
+    drop((one, other, module));
+    setup.finish()
+}
+
+#[test]
+fn variables_of_modules_are_observed() {
+    for _ in 0..5 {
+        assert_eq!(two_launches(["count", "count"], false), [Mistake::Race]);
+        assert_eq!(two_launches(["count", "count"], true), []);
+        // They have contents from the beginning, and others are other bytes.
+        assert_eq!(two_launches(["count", "look"], false), []);
+    }
+}
+
+#[test]
+fn copies_of_variables_are_in_order_too() {
+    let setup = Setup::new();
+    let module = setup.context.load_module(COUNT.as_bytes()).unwrap();
+    let calls = module.global("calls").unwrap();
+    setup.first.set(&calls, 0, Pattern::U32(1), 1).unwrap();
+    setup.second.set(&calls, 0, Pattern::U32(2), 1).unwrap();
+    drop((calls, module));
+    assert_eq!(setup.finish(), [Mistake::Race]);
+}

@@ -87,6 +87,12 @@ impl Memory {
         self.raw.values().filter(|raw| !raw.is_segment).map(|raw| (raw.bytes, &raw.origin))
     }
 
+    /// Whether the address is in memory that the device gave. Else it is a module's variable.
+    pub(super) fn knows(&self, address: u64) -> bool {
+        let raw = self.raw.range(..=address).next_back();
+        raw.is_some_and(|(start, raw)| address < *start + raw.bytes)
+    }
+
     /// What the bytes are to an operation queued `at`.
     pub(super) fn place(&self, address: u64, bytes: u64, at: u64) -> Place {
         let end = address.saturating_add(bytes);

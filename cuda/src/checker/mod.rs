@@ -7,7 +7,8 @@
 //! so a forgotten event is found in every run, not in the unlucky one.
 //!
 //! What an operation touches is what it declares; a launch is observed while it runs. Uses are looked at when the
-//! operation is done, when all that is ordered before it has been looked at.
+//! operation is done, when all that is ordered before it has been looked at. Variables of modules are bytes like others,
+//! which are never without contents.
 //!
 //! The host counts as one thread: what one of its threads has seen, operations queued by all of them come after. That is
 //! right for kernels that chains order, whichever threads they run on. Kernels that no chain orders come in the order of
@@ -250,6 +251,9 @@ impl State {
         }
         let declared = accesses.iter().filter(|access| access.kind != AccessKind::Launch);
         let uses: Vec<Access> = declared.chain(observed).copied().collect();
+        for access in uses.iter().filter(|access| !self.memory.knows(access.address)) {
+            self.shadow.notice(access.address, access.bytes);
+        }
         // An operation reads before it writes.
         for access in uses.iter().filter(|access| access.kind == AccessKind::Read) {
             let conflict = self.shadow.read(access.address, access.bytes, &operation);
@@ -299,6 +303,9 @@ impl State {
 
     /// The buffer that holds an address, for messages.
     fn whose(&self, address: u64) -> String {
+        if !self.memory.knows(address) {
+            return " (in a variable of a module)".to_owned();
+        }
         let mut live = self.memory.live();
         let buffer = live.find(|b| b.address <= address && address < b.address + b.bytes);
         buffer.map_or_else(String::new, |b| {

@@ -88,6 +88,25 @@ impl Shadow {
         early
     }
 
+    /// The bytes are somebody's who is not told of, and have something in them: a module's variables.
+    pub(super) fn notice(&mut self, address: u64, bytes: u64) {
+        let end = address.saturating_add(bytes);
+        self.cut(address);
+        self.cut(end);
+        let mut gaps = Vec::new();
+        let mut at = address;
+        for (&start, cell) in self.cells.range(address..end) {
+            gaps.push((at, start));
+            at = cell.end;
+        }
+        gaps.push((at, end));
+        for (start, end) in gaps.into_iter().filter(|(start, end)| start < end) {
+            let cell =
+                Cell { end, written: None, reads: vec![], initialized: true, since: 0, early_read: None };
+            self.cells.insert(start, cell);
+        }
+    }
+
     /// The bytes are gone. Gives reads of what nobody ever wrote.
     pub(super) fn remove(&mut self, address: u64, bytes: u64) -> Vec<EarlyRead> {
         let end = address + bytes;
