@@ -5,8 +5,11 @@
 
 #![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
 
+use std::ops::Range;
+
 use bytemuck::Pod;
 use half::{bf16, f16};
+use parking_lot::Mutex;
 use tfrt_host::DType;
 use tfrt_math::{ConvElement, Float, MatMulElement};
 
@@ -15,6 +18,9 @@ use crate::cpu::bytes::{Input, Output};
 use crate::cpu::operation::Run;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Scaling, Tensor, TensorLayout};
+
+/// Elements that are worth a thread's attention.
+const ELEMENTS_MIN: usize = 1 << 14;
 
 /// A type that is computed in.
 pub(super) trait Work: Float + MatMulElement + ConvElement + Pod {
@@ -143,14 +149,25 @@ impl Owned {
         // written while the vector is filled.
         let input = unsafe { Input::<T>::beside(run, self.address, self.layout.span(), &[])? };
         let elements = input.get();
-        let mut dense = Vec::with_capacity(self.layout.elements() as usize);
-        for_each_run(&self.layout, order, |start, stride, count| {
-            let widen = |e: T| W::from_f64(e.to_f64());
-            if stride == 0 {
-                dense.extend(std::iter::repeat_n(widen(elements[start]), count));
-            } else {
-                dense.extend(elements[start..].iter().step_by(stride).take(count).map(|&e| widen(e)));
-            }
+        let mut dense = vec![W::ZERO; self.layout.elements() as usize];
+        let fill = |runs: Range<usize>, dense: &mut [W]| {
+            let mut targets = dense.iter_mut();
+            for_each_run(&self.layout, order, runs, |start, stride, count| {
+                let targets = targets.by_ref().take(count);
+                if stride == 0 {
+                    let repeated = W::from_f64(elements[start].to_f64());
+                    targets.for_each(|target| *target = repeated);
+                    return;
+                }
+                for (target, &source) in targets.zip(elements[start..].iter().step_by(stride)) {
+                    *target = W::from_f64(source.to_f64());
+                }
+            });
+        };
+        let (runs, count) = runs(&self.layout, order);
+        let each = ELEMENTS_MIN.div_ceil(count.max(1));
+        in_parts(run, dense.chunks_mut((each * count).max(1)), |part, dense| {
+            fill(part * each..runs.min((part + 1) * each), dense);
         });
         Ok(dense)
     }
@@ -188,43 +205,91 @@ impl Owned {
         let mut output = unsafe { Output::<T>::new(run, self.address, self.layout.span())? };
         let elements = output.get();
         let (alpha, beta) = (W::from_f64(scaling.alpha), W::from_f64(scaling.beta));
-        let mut values = values.iter();
-        for_each_run(&self.layout, order, |start, stride, count| {
-            let targets = elements[start..].iter_mut().step_by(stride.max(1)).take(count);
-            for (target, &value) in targets.zip(values.by_ref()) {
-                let scaled = if scaling.alpha == 1.0 { value } else { alpha.times(value) };
-                let sum = if scaling.beta == 0.0 {
-                    scaled
-                } else {
-                    scaled.plus(beta.times(W::from_f64(target.to_f64())))
-                };
-                *target = T::from_f64(sum.to_f64());
-            }
-        });
+        let write = |layout: &TensorLayout, elements: &mut [T], values: &[W]| {
+            let mut values = values.iter();
+            for_each_run(layout, order, 0..runs(layout, order).0, |start, stride, count| {
+                let targets = elements[start..].iter_mut().step_by(stride.max(1)).take(count);
+                for (target, &value) in targets.zip(values.by_ref()) {
+                    let scaled = if scaling.alpha == 1.0 { value } else { alpha.times(value) };
+                    let sum = if scaling.beta == 0.0 {
+                        scaled
+                    } else {
+                        scaled.plus(beta.times(W::from_f64(target.to_f64())))
+                    };
+                    *target = T::from_f64(sum.to_f64());
+                }
+            });
+        };
+        let Some((item, stride)) = self.items(order) else {
+            write(&self.layout, elements, values);
+            return Ok(());
+        };
+        let each = values.len() / self.dim(0);
+        let items = elements.chunks_mut(stride).zip(values.chunks(each));
+        in_parts(run, items, |_, (elements, values)| write(&item, elements, values));
         Ok(())
     }
+
+    /// The layout of one of several large items of the slowest dimension, and the elements from one to the next, if these
+    /// lie behind each other.
+    fn items(&self, order: &[usize]) -> Option<(TensorLayout, usize)> {
+        let (&items, &stride) = (self.layout.dims.first()?, self.layout.strides.first()?);
+        let mut item = self.layout.clone();
+        item.dims[0] = 1;
+        let is_worth_it = items > 1 && item.elements() >= ELEMENTS_MIN as u64;
+        (is_worth_it && order.first() == Some(&0) && item.span() <= stride).then_some((item, stride as usize))
+    }
+}
+
+/// Does `work` for each part, with its number, on as many threads as are free.
+fn in_parts<P: Send>(run: &Run<'_>, parts: impl Iterator<Item = P>, work: impl Fn(usize, P) + Sync) {
+    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
+    run.shared.pool.parallel_for(parts.len(), 1, &|range| {
+        for number in range {
+            // Each is asked for once.
+            let part = parts[number].lock().take();
+            if let Some(part) = part {
+                work(number, part);
+            }
+        }
+    });
 }
 
 fn unsupported(dtype: DType) -> DeviceError {
     DeviceError::new(Status::DnnNotSupported, format!("{dtype} elements"))
 }
 
-/// Calls `visit(start, stride, count)` for the runs of elements along the fastest dimension of an order.
-fn for_each_run(layout: &TensorLayout, order: &[usize], mut visit: impl FnMut(usize, usize, usize)) {
+/// How many runs of elements along the fastest dimension of an order there are, and how many elements each has.
+fn runs(layout: &TensorLayout, order: &[usize]) -> (usize, usize) {
     if layout.elements() == 0 {
+        return (0, 0);
+    }
+    let count = order.last().map_or(1, |&fastest| layout.dims[fastest] as usize);
+    (layout.elements() as usize / count, count)
+}
+
+/// Calls `visit(start, stride, count)` for some of the runs of elements along the fastest dimension of an order.
+fn for_each_run(
+    layout: &TensorLayout,
+    order: &[usize],
+    runs: Range<usize>,
+    mut visit: impl FnMut(usize, usize, usize),
+) {
+    if runs.is_empty() {
         return;
     }
     let Some((&fastest, slower)) = order.split_last() else { return visit(0, 1, 1) };
     let (count, stride) = (layout.dims[fastest] as usize, layout.strides[fastest] as usize);
     let mut index = vec![0u64; slower.len()];
-    let mut start = 0u64;
-    loop {
+    let (mut start, mut rest) = (0u64, runs.start as u64);
+    for (position, &axis) in slower.iter().enumerate().rev() {
+        index[position] = rest % layout.dims[axis];
+        start += index[position] * layout.strides[axis];
+        rest /= layout.dims[axis];
+    }
+    for _ in runs {
         visit(start as usize, stride, count);
-        let mut position = slower.len();
-        loop {
-            let Some(next) = position.checked_sub(1) else { return };
-            position = next;
-            let axis = slower[position];
+        for (position, &axis) in slower.iter().enumerate().rev() {
             index[position] += 1;
             start += layout.strides[axis];
             if index[position] < layout.dims[axis] {
