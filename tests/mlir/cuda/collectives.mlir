@@ -63,7 +63,6 @@ func @collectives() -> !tfrt.chain {
     -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.ccl_communicator, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain)
   %two = tfrt.constant.i64 2
   %eight = tfrt.constant.i64 8
-  %nine = tfrt.constant.i64 9
   %group0, %g0_0 = "tfrt_cuda.ccl.group_start"(%open3, %ccl0, %ccl1, %ccl2, %ccl3)
     : (!tfrt.chain, !tfrt_cuda.ccl_communicator, !tfrt_cuda.ccl_communicator, !tfrt_cuda.ccl_communicator, !tfrt_cuda.ccl_communicator) -> (!tfrt_cuda.ccl_group, !tfrt.chain)
   %g0_1 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %g0_0 { op = "sum", type = "i32" }
@@ -139,17 +138,6 @@ func @collectives() -> !tfrt.chain {
   // CHECK-NEXT: values = [4, 4, 1, 1, 1, 1, 1, 1]
   %shown8 = tfrt.call @show(%context2, %stream2, %all2, %shown7)
     : (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt.chain) -> !tfrt.chain
-  // What does not fit is an error of the call.
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: what is sent (36 bytes from byte 0) does not lie within a buffer of 32 bytes}}
-  %wrong0 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %nine, %stream0, %shown8 { op = "sum", type = "i32" }
-  // expected-error @+1 {{'mean' is none of sum, prod, max, min, avg}}
-  %wrong1 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %shown8 { op = "mean", type = "i32" }
-  // expected-error @+1 {{there is no element type 'float'}}
-  %wrong2 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %shown8 { op = "sum", type = "float" }
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: broadcast: there is no rank 4 of 4}}
-  %wrong3 = tfrt_cuda.ccl.broadcast %ccl0, %mine0, %all0, %eight, %ranks, %stream0, %shown8 { type = "i32" }
-  // expected-error @+1 {{CUDA_ERROR_INVALID_CONTEXT: the communicator belongs to device 0}}
-  %wrong4 = tfrt_cuda.ccl.broadcast %ccl0, %mine0, %all0, %eight, %i0, %stream1, %shown8 { type = "i32" }
   %end0 = tfrt_cuda.ccl.destroy %ccl0, %stream0, %shown8
   %end1 = tfrt_cuda.ccl.destroy %ccl1, %stream1, %end0
   %end2 = tfrt_cuda.ccl.destroy %ccl2, %stream2, %end1
@@ -157,6 +145,38 @@ func @collectives() -> !tfrt.chain {
   // expected-error @+1 {{CUDA_ERROR_INVALID_HANDLE: the communicator was destroyed}}
   %wrong5 = tfrt_cuda.ccl.destroy %ccl0, %stream0, %end3
   tfrt.return %end3 : !tfrt.chain
+}
+
+// What does not fit is an error of the call.
+// CHECK-LABEL: --- Running 'wrong_calls'
+func @wrong_calls() {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %i0 = tfrt.constant.i32 0
+  %i1 = tfrt.constant.i32 1
+  %ranks = tfrt.constant.i32 1
+  %eight = tfrt.constant.i64 8
+  %nine = tfrt.constant.i64 9
+  %device0, %ch2 = tfrt_cuda.device.get %i0, %ch1
+  %context, %ch3 = tfrt_cuda.context.primary %device0, %ch2
+  %id, %ch4 = tfrt_cuda.ccl.unique_id %context, %ch3
+  %context0, %stream0, %ccl0, %mine0, %all0, %open0 = tfrt.call @open(%i0, %ranks, %id, %ch4)
+    : (i32, i32, !tfrt_cuda.ccl_id, !tfrt.chain)
+    -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.ccl_communicator, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain)
+  %device1, %ch5 = tfrt_cuda.device.get %i1, %open0
+  %context1, %ch6 = tfrt_cuda.context.primary %device1, %ch5
+  %stream1, %ch7 = tfrt_cuda.stream.create %context1, %ch6
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: what is sent (36 bytes from byte 0) does not lie within a buffer of 32 bytes}}
+  %wrong0 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %nine, %stream0, %ch7 { op = "sum", type = "i32" }
+  // expected-error @+1 {{'mean' is none of sum, prod, max, min, avg}}
+  %wrong1 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %ch7 { op = "mean", type = "i32" }
+  // expected-error @+1 {{there is no element type 'float'}}
+  %wrong2 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %ch7 { op = "sum", type = "float" }
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: broadcast: there is no rank 1 of 1}}
+  %wrong3 = tfrt_cuda.ccl.broadcast %ccl0, %mine0, %all0, %eight, %ranks, %stream0, %ch7 { type = "i32" }
+  // expected-error @+1 {{CUDA_ERROR_INVALID_CONTEXT: the communicator belongs to device 0}}
+  %wrong4 = tfrt_cuda.ccl.broadcast %ccl0, %mine0, %all0, %eight, %i0, %stream1, %ch7 { type = "i32" }
+  tfrt.return
 }
 
 // A rank that never calls: the one that waits for it fails when the communicator's time is up, and says so. The device's

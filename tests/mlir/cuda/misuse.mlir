@@ -135,7 +135,7 @@ func @capture_misuse() {
   %memory, %ch5 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch2
   %event, %ch6 = tfrt_cuda.event.create %context, %ch2
   %ch7 = tfrt_cuda.event.record %event, %stream, %ch6
-  // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: an event that was recorded in a capture cannot be waited for by the host}}
+  // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: the host can neither wait for an event that was recorded in a capture nor ask for it}}
   %ch8 = tfrt_cuda.event.synchronize %event, %ch7
   tfrt.return
 }
