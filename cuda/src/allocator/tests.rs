@@ -296,8 +296,7 @@ fn threads_share_an_allocator() {
     device.run_all();
     properties::check(&allocator);
     assert_eq!(allocator.statistics().bytes_in_use, 0);
-    assert_eq!(
-        allocator.clear_cache().unwrap(),
-        device.reserved_max().min(allocator.statistics().peak_bytes_reserved)
-    );
+    // Some of it may have gone back before, to be mapped elsewhere.
+    let reserved = allocator.statistics().bytes_reserved;
+    assert_eq!((allocator.clear_cache().unwrap(), device.reserved()), (reserved, 0));
 }

@@ -105,17 +105,24 @@ func @not_an_argument() {
   tfrt.return
 }
 
-// A table of functions that is there already, and one whose lists do not fit each other.
-func @loaded_twice() {
+// Tables of functions whose lists do not fit each other.
+func @malformed_tables() {
   %zero = tfrt.constant.i32 0
   %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
   // expected-error @+1 {{CUDA module table spec is malformed; Mismatch between total size of functions per module and size of function table; 2 vs 1}}
   %ch1 = tfrt_cuda.module.load_static %context, %ch0 { modules = [".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"], funcs_per_module = [2 : i32], functions = ["f"] }
   // expected-error @+1 {{CUDA module table spec is malformed; Invalid function count (-1) specified for module 0}}
   %ch2 = tfrt_cuda.module.load_static %context, %ch0 { modules = [".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"], funcs_per_module = [-1 : i32], functions = ["f"] }
-  %ch3 = tfrt_cuda.module.load_static %context, %ch0 { modules = [".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"], funcs_per_module = [1 : i32], functions = ["f"] }
+  tfrt.return
+}
+
+// A table of functions that is there already.
+func @loaded_twice() {
+  %zero = tfrt.constant.i32 0
+  %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
+  %ch1 = tfrt_cuda.module.load_static %context, %ch0 { modules = [".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"], funcs_per_module = [1 : i32], functions = ["f"] }
   // expected-error @+1 {{Unable to load CUDA module table. Table has already been created for device 0}}
-  %ch4 = tfrt_cuda.module.load_static %context, %ch3 { modules = [".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"], funcs_per_module = [1 : i32], functions = ["f"] }
+  %ch2 = tfrt_cuda.module.load_static %context, %ch1 { modules = [".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"], funcs_per_module = [1 : i32], functions = ["f"] }
   tfrt.return
 }
 
@@ -190,8 +197,10 @@ func @host_memory() {
   %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
   %tensor = tfrt_dht.create_uninitialized_tensor.i8.1 [64 : i64]
   %host, %ch1 = tfrt_dht.get_buffer %tensor, %ch0
+  %other = tfrt_dht.create_uninitialized_tensor.i8.1 [64 : i64]
+  %unpinned, %ch2 = tfrt_dht.get_buffer %other, %ch0
   // expected-error @+1 {{CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED}}
-  %ch2 = tfrt_cuda.mem.unregister %context, %host, %ch1
+  %ch6 = tfrt_cuda.mem.unregister %context, %unpinned, %ch2
   %ch3 = tfrt_cuda.mem.register %context, %host, %ch1
   // expected-error @+1 {{CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED}}
   %ch4 = tfrt_cuda.mem.register %context, %host, %ch3
