@@ -461,9 +461,9 @@ impl<B: Backing> Pool<B> {
 
     /// Fences behind all that may still use free blocks.
     pub(super) fn last_fences(&mut self) -> Result<Vec<Arc<B::Fence>>, Diagnostic> {
-        self.empty_all_bins();
-        self.cover_free_blocks()?;
-        Ok(self.streams.slots().filter_map(|slot| self.streams.last_fence(slot)).collect())
+        let (streams, backing) = (&mut self.streams, &*self.backing);
+        let fences = streams.slots().map(|slot| streams.fence_of_all(backing, slot));
+        fences.filter_map(Result::transpose).collect()
     }
 
     /// Gives back what nobody uses any more, and sees to it that the rest will be found out about.

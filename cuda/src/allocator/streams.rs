@@ -235,6 +235,20 @@ impl<B: Backing> Streams<B> {
         Ok(())
     }
 
+    /// A fence that covers every point of the stream taken so far, however many are under way; `None` if all of them are
+    /// known to be reached. Of a forgotten stream, the last one there is.
+    pub(super) fn fence_of_all(
+        &mut self,
+        backing: &B,
+        slot: u32,
+    ) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
+        let mark = Mark { stream: slot, point: self.slot(slot).point };
+        if self.is_reached(mark) || !self.can_wait_for(mark) {
+            return Ok(self.last_fence(slot));
+        }
+        Ok(Some(self.fence(backing, mark)?.fence.clone()))
+    }
+
     /// The fence behind all others of the stream, if any is outstanding.
     pub(super) fn last_fence(&self, slot: u32) -> Option<Arc<B::Fence>> {
         self.slot(slot).fences.back().map(|fence| fence.fence.clone())
