@@ -282,6 +282,8 @@ impl Completions {
     }
 
     fn settle_all(&self, told: &mut Vec<(Tell, Result<()>)>) {
+        // Another context may end meanwhile, but what it held is only let go of here: whoever waits for that waits for this.
+        let _promised = self.teardown.promise();
         let all: Vec<_> = self.kin.lock().iter().filter_map(Weak::upgrade).collect();
         for completions in all {
             completions.collect(told);
