@@ -228,7 +228,7 @@ macro_rules! families {
 
 families! {
     activation arithmetic batch_norm cast compare concat constant convolution gather image layout matmul nchw order pooling random_numbers reduce shape slice
-    softmax training unary
+    softmax strings training unary
 }
 
 /// The convolution of an image by a filter, which is kept laid out from one call to the next.

@@ -8,7 +8,7 @@ Each family is a file FAMILY.txt beside this script. A line is a case:
 
     tf.Op {attribute=kind:value …} type[extents] elements; … -> type[extents] elements; …
 
-or ends in `-> error` where TensorFlow refuses the call. Inputs are random numbers from a fixed seed, and edges: values that
+or ends in `-> error` where TensorFlow refuses the call. In strings, `%` and two digits stand for a byte. Inputs are random numbers from a fixed seed, and edges: values that
 are not finite, signed zeros, extremes of integers, empty tensors, negative axes.
 """
 import os
@@ -63,10 +63,15 @@ def special(dtype, few=False):
     return np.array([0, 1, 3, info.max, info.min] + [2, 7, info.max - 1, info.min + 1][few * 4:], dtype)
 
 
+def encoded(text):
+    """Bytes that would end a word of a case, or that a reader would not see, as `%` and two digits."""
+    text = text if isinstance(text, bytes) else text.encode()
+    return "".join(chr(b) if 32 < b < 127 and chr(b) not in '%"{};=,->' else f"%{b:02x}" for b in text)
+
+
 def element(value):
     if isinstance(value, (bytes, str)):
-        text = value.decode() if isinstance(value, bytes) else value
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return '"' + encoded(value) + '"'
     if isinstance(value, (bool, np.bool_)):
         return "1" if value else "0"
     if isinstance(value, (int, np.integer)):
@@ -91,7 +96,7 @@ def attribute(value):
     if isinstance(value, float):
         return f"f:{value!r}"
     if isinstance(value, str):
-        return f"s:{value}"
+        return f"s:{encoded(value)}"
     if isinstance(value, tf.DType):
         return f"t:{NAMES[np.dtype(value.as_numpy_dtype)] if value != tf.string else 'str'}"
     if isinstance(value, (list, tuple)):
@@ -186,6 +191,8 @@ def arithmetic():
     case("Pow", x=np.array([2], np.int32), y=np.array([-1], np.int32))
     case("AddV2", x=np.ones((2, 3), np.float32), y=np.ones(2, np.float32))
     case("AddV2", x=np.ones(2, np.float32), y=np.ones(2, np.int32))
+    case("Add", x=np.array([["a"], ["b"]], object), y=np.array(["c", ""], object))
+    case("AddV2", x=np.array(["a"], object), y=np.array(["c"], object))
 
 
 def compare():
@@ -269,6 +276,8 @@ def unary():
         for dtype in FLOATS:
             case(op, gradients=random(dtype, 2, 5), outputs=random(dtype, 2, 5, low=-0.9))
     case("ReluGrad", gradients=random(np.float32, 2, 5), features=random(np.float32, 2, 4))
+    for dtype in INTEGERS + [np.int8, np.uint16]:
+        case("Relu6Grad", gradients=random(dtype, 5), features=np.array([0, 1, 5, 6, 7], dtype))
 
 
 def gelu():
@@ -310,6 +319,9 @@ def constant():
     for count in (1, 2, 5):
         case("LinSpace", start=np.array(-1, np.float32), stop=np.array(2, np.float32), num=np.array(count, np.int32))
     case("LinSpace", start=np.array(-1, np.float32), stop=np.array(2, np.float32), num=np.array(0, np.int32))
+    for axis in (-1, 0):
+        case("OneHot", indices=np.array([0, 2, -1], np.int8), depth=np.array(3, np.int32), on_value=np.array("on", object),
+             off_value=np.array("", object), axis=axis)
 
 
 def shape():
@@ -384,6 +396,9 @@ def slice():
     case("Unpack", value=np.array(["a", "b"], object), num=2, axis=0)
     for axes in ([0], [1, -1], [], [0, 0], [3]):
         case("ReverseV2", tensor=x, axis=np.array(axes, np.int32))
+    names = {name: np.array(values, np.int16) for name, values in dict(begin=[0, 1], end=[2, 3], strides=[1, 2]).items()}
+    case("StridedSlice", input=random(np.float32, 2, 3), **names)
+    case("SplitV", value=random(np.float32, 3, 2), size_splits=np.array([1, -1], np.int8), axis=np.array(0, np.int32), num_split=2)
 
 
 def gather():
@@ -404,6 +419,8 @@ def gather():
         case("GatherNd", params=x, indices=np.array(indices, np.int32))
     for indices in (np.array(0, np.int32), np.array([0, 1], np.int32)):
         case("GatherV2", params=random(np.float32, 3), indices=indices, axis=np.array(0, np.int32), batch_dims=-1 - indices.ndim)
+    case("GatherV2", params=random(np.float32, 3, 2), indices=np.array([2, 0], np.int16), axis=np.array(0, np.int32))
+    case("GatherNd", params=random(np.float32, 3, 2), indices=np.array([[2, 0]], np.int16))
 
 
 def layout():
@@ -434,6 +451,10 @@ def layout():
     for shape in ([2, 3], [4, 2, 3], [2, 2], [3], [0, 2, 3]):
         case("BroadcastTo", input=x, shape=np.array(shape, np.int32))
     case("BroadcastTo", input=np.array(1, np.int32), shape=np.array([2, 2], np.int64))
+    words = np.array([["a", "b"], ["c", "d e"]], object)
+    for paddings in ([[1, 0], [0, 2]], [[0, 0], [0, 0]], [[1, 1]]):
+        case("Pad", input=words, paddings=np.array(paddings, np.int32))
+        case("PadV2", input=words, paddings=np.array(paddings, np.int32), constant_values=np.array("-", object))
 
 
 def cast():
@@ -520,6 +541,13 @@ def order():
                 case("Cumsum", x=x, axis=np.array(axis, np.int32), exclusive=exclusive, reverse=reverse)
                 case("Cumprod", x=x, axis=np.array(axis, np.int32), exclusive=exclusive, reverse=reverse)
     case("Cumsum", x=np.zeros((0, 2), np.float32), axis=np.array(1, np.int32))
+    for op in ("ArgMax", "ArgMin"):
+        for values in ([[False, True], [True, True]], [[True, False], [False, False]]):
+            case(op, input=np.array(values), dimension=np.array(1, np.int32))
+    for to in (tf.int16, tf.uint16):
+        case("ArgMax", input=random(np.float32, 2, 3), dimension=np.array(0, np.int32), output_type=to)
+    for to in (tf.int16, tf.int64):
+        case("TopKV2", input=random(np.float32, 2, 3), k=np.array(2, np.int16), index_type=to)
 
 
 def matmul():
@@ -549,6 +577,8 @@ def matmul():
         result = function(tf.nn.bias_add(tf.matmul(a, b), bias)).numpy()
         fused = ["BiasAdd"] + ([activation] if activation else [])
         lines.append(f"{text('_FusedMatMul', [a, b, bias], {'fused_ops': fused})} -> {tensor(result)}")
+    case("BatchMatMulV2", x=random(np.int16, 2, 2, 3), y=random(np.int16, 1, 3, 2))
+    case("BatchMatMulV2", x=np.array([[[300, 2]]], np.int16), y=np.array([[[300], [1]]], np.int16))
 
 
 def softmax():
@@ -909,8 +939,83 @@ def image():
     case("LRNGrad", input_grads=random(f, 1, 1, 1, 2), input_image=random(f, 1, 1, 1, 3), output_image=random(f, 1, 1, 1, 3))
 
 
+def strings():
+    def words(*values):
+        return np.array(values, object)
+
+    for joined in ([words("a", "b"), np.array("x", object), words("c", "d")], [words("a", "b"), words("c")], [words("one")],
+                   [np.array("a", object), np.array("", object)], [words(["a"], ["b"]), words("c", "d")]):
+        case("StringJoin", inputs=joined, separator="-")
+    case("StringJoin", inputs=[words("a;b", 'say "no"')] * 2)
+    grid = words(["a", "b"], ["c", "d"])
+    for axes in ([], [0], [1], [-1], [0, 1], [1, 0], [0, 0], [2]):
+        case("ReduceJoin", inputs=grid, reduction_indices=np.array(axes, np.int32), separator=", ")
+        case("ReduceJoin", inputs=grid, reduction_indices=np.array(axes, np.int32), keep_dims=True)
+    cube = words(*[[[f"{i}{j}{k}" for k in range(2)] for j in range(3)] for i in range(2)])
+    for axes in ([0, 2], [2, 0], [1], [2, 1, 0]):
+        case("ReduceJoin", inputs=cube, reduction_indices=np.array(axes, np.int32), separator="|")
+    case("ReduceJoin", inputs=cube[:0], reduction_indices=np.array([0], np.int32))
+    case("ReduceJoin", inputs=np.array("a", object), reduction_indices=np.array([], np.int32))
+    case("ReduceJoin", inputs=np.array("a", object), reduction_indices=np.array([0], np.int32))
+    for unit in ("BYTE", "UTF8_CHAR"):
+        case("StringLength", input=words("\u00e9x", "", "abc"), unit=unit)
+        for dtype in (np.int32, np.int64):
+            for pos, length in ((1, 2), (-2, 5), (3, 1), (4, 1), (-3, 1), (-4, 1), (1, -1), (0, 0), (0, 2147483647)):
+                case("Substr", input=words("abc", "xyz"), pos=np.array(pos, dtype), len=np.array(length, dtype), unit=unit)
+    case("Substr", input=words("a\u00e9c"), pos=np.array(1), len=np.array(1), unit="UTF8_CHAR")
+    case("Substr", input=np.array("abcdef", object), pos=np.array([1, 2]), len=np.array([2, 3]))
+    case("Substr", input=words("abc", "def"), pos=np.array([[1], [2]]), len=np.array([[1], [1]]))
+    case("Substr", input=words("abc", "def"), pos=np.array(1), len=np.array([1, 1]))
+    case("Substr", input=words("abc", "def"), pos=np.array([1, 1, 1]), len=np.array([1, 1, 1]))
+    for op in ("StringLower", "StringUpper"):
+        for encoding in ("", "utf-8", "latin-1"):
+            case(op, input=words("\u00c0\u00c9bC", "\u00dfz", ""), encoding=encoding)
+    case("StringStrip", input=words(" a b\t\n", "\v\fx", "", "  ", "\u00a0x"))
+    lines_of_words = words("a,b,,c", " x  y z", "", ",", "  q w ")
+    for separator in (",", "", ",,", " "):
+        for splits in (-1, 0, 1, 2):
+            case("StringSplitV2", input=lines_of_words, sep=np.array(separator, object), maxsplit=splits)
+    case("StringSplitV2", input=words(), sep=np.array(",", object))
+    case("StringSplitV2", input=words(["a"]), sep=np.array(",", object))
+    case("StringSplitV2", input=words("a"), sep=words(","))
+    numbers = ["1", "+1", " 1 ", "1e3", "0x10", "0x1.8p-2", "inf", "-INF", "nan", "", "1.5", "1.5x", "1e400", "-1e400", "1e-50", "infinity",
+               "99999999999", "-5", "1_0", ".5", "5.", "\t7\n", "- 5", "1e", "2147483648", "-2147483648", "16777217", "0.1"]
+    for to in (tf.float32, tf.float64, tf.int32, tf.int64, tf.uint32, tf.uint64):
+        for number in numbers:
+            case("StringToNumber", string_tensor=words(number), out_type=to)
+    case("StringToNumber", string_tensor=words(["1", "2"], ["3", "4"]))
+    fractions = np.array([1.0, -2.5, np.inf, -np.inf, np.nan, 1e10, 1e-7, 0.1, -0.0, 123456.789, 999999.5, 2.5, 0.5])
+    for option in ({}, dict(precision=2), dict(scientific=True), dict(shortest=True), dict(scientific=True, precision=0),
+                   dict(shortest=True, precision=3), dict(shortest=True, precision=0), dict(width=9), dict(width=9, fill="0"),
+                   dict(width=9, fill="-"), dict(width=9, fill="+"), dict(fill=" "), dict(fill="#", shortest=True), dict(fill="x"),
+                   dict(fill="00", width=5), dict(scientific=True, shortest=True), dict(precision=0, fill="#"), dict(precision=0),
+                   dict(scientific=True, precision=0, fill="#"), dict(scientific=True, width=16, fill="0"), dict(precision=30)):
+        for dtype in (np.float32, np.float64):
+            case("AsString", input=fractions.astype(dtype), **option)
+        case("AsString", input=np.array([1, -20, 0], np.int32), **option)
+        case("AsString", input=np.array([3, 255], np.uint8), **option)
+        case("AsString", input=np.array([True, False]), **option)
+        case("AsString", input=words("a", "\u00e9", "abcdefgh"), **option)
+    for dtype in FLOATS + [np.int8, np.int16, np.int64, np.uint16, np.uint32, np.uint64]:
+        case("AsString", input=special(dtype)[special(dtype) == special(dtype)])
+    for dtype in FLOATS + [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, bool]:
+        case("StringFormat", inputs=[random(dtype, 2, 2)])
+    ramp = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 8
+    for ends in (0, 1, 2, 3, -1, -2):
+        case("StringFormat", inputs=[ramp], summarize=ends)
+        case("StringFormat", inputs=[np.arange(7)], summarize=ends)
+        case("StringFormat", inputs=[np.zeros((7, 1, 7), np.int32)], summarize=ends)
+        for dims in ((0,), (2, 0), (0, 2), (), (5, 2)):
+            case("StringFormat", inputs=[np.zeros(dims, np.int64)], summarize=ends)
+    case("StringFormat", inputs=[np.array(1.5, np.float32), words("a", "b\n\"\u00e9'\\")], template="x {} y {} z", placeholder="{}")
+    case("StringFormat", inputs=[np.array(1)], template="{} {}", placeholder="{}")
+    case("StringFormat", inputs=[np.array(1)], template="a", placeholder="")
+    case("StringFormat", inputs=[np.array([0.1, 1e20, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 3.4e38], np.float32)], summarize=-1)
+    case("StringFormat", inputs=[np.array([0.1, 1e300, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 2**53 + 2.0])], summarize=-1)
+
+
 FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
-            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image]
+            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings]
 
 
 def main(names):

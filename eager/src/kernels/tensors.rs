@@ -11,7 +11,7 @@ use tfrt_tensor::{
 };
 
 use crate::{
-    CoreRuntime, Device, DeviceTensor, TensorHandle, ops::support::room_for, tensor_handle::host_tensor,
+    CoreRuntime, Device, DeviceTensor, TensorHandle, ops::strings::copies, tensor_handle::host_tensor,
 };
 
 static PRINT: Accessor = Accessor::new("corert.print_tensorhandle");
@@ -81,11 +81,9 @@ fn string_tensor(
     let shape = TensorShape::from_signed(dims)?;
     let values = values.0.aggregate().map_err(|_| malformed())?;
     let strings = values.iter().map(|value| value.ok().and_then(|value| value.string().map(str::to_owned)));
-    let mut strings = strings.collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
-    if let [one] = &mut *strings {
-        let (one, count) = (std::mem::take(one), shape.num_elements()?);
-        strings = room_for(count)?;
-        strings.resize(count, one);
+    let mut strings = strings.collect::<Option<Vec<String>>>().ok_or_else(malformed)?;
+    if let [one] = &*strings {
+        strings = copies(one, shape.num_elements()?)?;
     }
     Ok(on_host(StringHostTensor::new(shape, strings)?, cx))
 }

@@ -65,6 +65,10 @@ fn relu6<T: Number>(x: T) -> T {
     ops::minimum(ops::relu(x), T::from_count(6))
 }
 
+fn relu6_gradient<T: Number>(dy: T, x: T) -> T {
+    if x > T::ZERO && x < T::from_count(6) { dy } else { T::ZERO }
+}
+
 fn elu<T: Float>(x: T) -> T {
     if x < T::ZERO { T::from_f64(x.to_f64().exp_m1()) } else { x }
 }
@@ -168,6 +172,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ReluGrad").metadata(alike).cpu(|call| {
         with_number!(call.result(0)?.dtype, "tf.ReluGrad", |T| binary::<T>(&call, &ME, ops::relu_gradient))
     });
+    ops.add("tf.Relu6Grad").metadata(alike).cpu(|call| {
+        with_number!(call.result(0)?.dtype, "tf.Relu6Grad", |T| binary::<T>(&call, &ME, relu6_gradient))
+    });
     ops.add("tf.LeakyReluGrad").metadata(alike).cpu(|call| {
         let alpha = leak(call.attrs)?;
         with_float!(call.result(0)?.dtype, "tf.LeakyReluGrad", |T| {
@@ -176,7 +183,6 @@ pub(super) fn register(ops: &mut OpRegistry) {
         })
     });
     gradients! { ops;
-        "tf.Relu6Grad" => |dy, x| if x > 0.0 && x < 6.0 { dy } else { 0.0 };
         "tf.EluGrad" => |dy, y| if y < 0.0 { dy * (y + 1.0) } else { dy };
         "tf.SeluGrad" => |dy, y| if y < 0.0 { dy * (y + SELU_SCALE_ALPHA) } else { dy * SELU_SCALE };
         "tf.SoftplusGrad" => |dy, x| dy * sigmoid(x);

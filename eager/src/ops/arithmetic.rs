@@ -7,6 +7,7 @@ use tfrt_math::{Float, Number, ops};
 use tfrt_tensor::{Accessor, Complex, Element};
 
 use super::elementwise::{binary, broadcast_metadata};
+use super::strings::concatenate;
 use super::support::{Computed, Operand, invalid, with_float, with_integer, with_number};
 use crate::{CpuCall, Forms, OpRegistry};
 
@@ -118,8 +119,14 @@ macro_rules! ops_by_type {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.Add")
+        .metadata(broadcast_metadata)
+        .cpu(|call| match call.result(0)?.dtype {
+            DType::String => concatenate(&call),
+            _ => field!(&call, "tf.Add", ops::add, |x, y| x + y),
+        })
+        .forms(Forms { string: true, ..Forms::SCALAR });
     ops_by_type! { ops;
-        "tf.Add" => |call| field!(call, "tf.Add", ops::add, |x, y| x + y);
         "tf.AddV2" => |call| field!(call, "tf.AddV2", ops::add, |x, y| x + y);
         "tf.Sub" => |call| field!(call, "tf.Sub", ops::sub, |x, y| x - y);
         "tf.Mul" => |call| field!(call, "tf.Mul", ops::mul, |x, y| x * y);

@@ -9,7 +9,8 @@ use tfrt_tensor::{
 };
 
 use super::elementwise::{broadcast_metadata, broadcast_shape, combine, comparison_metadata, map};
-use super::support::{Computed, Described, compute, invalid, one, same, unsupported, with_number};
+use super::strings::{broadcast_places, compare, copied};
+use super::support::{Computed, Described, compute, invalid, one, room_for, same, unsupported, with_number};
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf comparison op");
@@ -19,25 +20,9 @@ fn operand_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
     call.arguments.first().map(HostTensor::dtype).ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
 }
 
-/// Whether strings are equal, under broadcasting.
-fn compare_strings(call: &CpuCall<'_>, equal: bool) -> Computed {
-    let [HostTensor::String(x), HostTensor::String(y)] = call.arguments.as_slice() else {
-        return Err(invalid("both arguments must be tensors of strings"));
-    };
-    let mut out = call.allocate(0)?;
-    let plan = Broadcast::new(x.shape().dims(), y.shape().dims()).map_err(shape_error)?;
-    let count = out.num_elements();
-    // By position, as strings are not copied.
-    let positions = |n: usize| (0..n).collect::<Vec<_>>();
-    let f = |i: usize, j: usize| (x.strings()[i] == y.strings()[j]) == equal;
-    let (left, right) = (positions(x.strings().len()), positions(y.strings().len()));
-    plan.combine(&f, 0..count, (&left, &right), out.elements_mut()?).map_err(shape_error)?;
-    Ok(out.into())
-}
-
 fn equality(call: &CpuCall<'_>, name: &str, equal: bool) -> Computed {
     match operand_type(call)? {
-        DType::String => compare_strings(call, equal),
+        DType::String => compare(call, equal),
         dtype => with_element!(
             dtype,
             |T| combine::<T, bool>(call, &ME, move |x, y| (x == y) == equal),
@@ -166,22 +151,13 @@ fn choose_strings(
     y: &StringHostTensor,
 ) -> Computed {
     let chosen = condition.read::<bool>(&ME)?;
-    let places = |dims: &[usize], n: usize| -> Result<Vec<usize>, Diagnostic> {
-        let mut places = vec![0; shape.num_elements()?];
-        let (numbers, units): (Vec<usize>, _) = ((0..n).collect(), vec![(); places.len()]);
-        let range = 0..places.len();
-        spread(dims, shape.dims())?
-            .combine(&|i: usize, (): ()| i, range, (&numbers, &units), &mut places)
-            .map_err(shape_error)?;
-        Ok(places)
-    };
-    let c = places(condition_dims, chosen.len())?;
-    let (i, j) = (places(x.shape().dims(), x.strings().len())?, places(y.shape().dims(), y.strings().len())?);
-    let strings = c
-        .iter()
-        .zip(i.iter().zip(&j))
-        .map(|(&c, (&i, &j))| if chosen[c] { x.strings()[i].clone() } else { y.strings()[j].clone() });
-    Ok(StringHostTensor::new(shape.clone(), strings.collect())?.into())
+    let c = broadcast_places(condition_dims, shape)?;
+    let (i, j) = (broadcast_places(x.shape().dims(), shape)?, broadcast_places(y.shape().dims(), shape)?);
+    let mut strings = room_for(c.len())?;
+    for (c, (i, j)) in c.into_iter().zip(i.into_iter().zip(j)) {
+        strings.push(copied(if chosen[c] { &x.strings()[i] } else { &y.strings()[j] })?);
+    }
+    Ok(StringHostTensor::new(shape.clone(), strings)?.into())
 }
 
 fn choose<T: Element>(

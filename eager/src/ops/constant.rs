@@ -7,9 +7,10 @@ use tfrt_tensor::{
     TensorMetadata, TensorShape, bf16, f16, with_element,
 };
 
+use super::strings::{copied, copies};
 use super::support::{
-    Computed, Described, axis_of, compute, int_attr, integer, integers, invalid, one, product, room_for,
-    shape_of, unsupported, value, with_float, with_number, with_type,
+    Computed, Described, axis_of, compute, int_attr, integer, integers, integers_or, invalid, one, product,
+    room_for, shape_of, unsupported, value, with_float, with_number, with_type,
 };
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
@@ -61,8 +62,7 @@ fn fill(call: CpuCall<'_>) -> Computed {
     let shape = shape_of(&integers(dims, "dims")?)?;
     if let HostTensor::String(value) = value {
         let [text] = value.strings() else { return Err(no_scalar(value.shape())) };
-        let mut texts = room_for(shape.num_elements()?)?;
-        texts.resize(shape.num_elements()?, text.clone());
+        let texts = copies(text, shape.num_elements()?)?;
         return Ok(StringHostTensor::new(shape, texts)?.into());
     }
     if value.shape().num_elements()? != 1 {
@@ -197,8 +197,24 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
     }
     let indices: Vec<i64> = match indices.dtype() {
         DType::UI8 => indices.dense()?.read::<u8>(&ME)?.iter().map(|&i| i64::from(i)).collect(),
-        _ => integers(indices, "indices")?.to_vec(),
+        _ => integers_or(indices, "indices", DType::I8)?.to_vec(),
     };
+    // Whether the element at a place of the result is the one of its row that is on.
+    let is_on = move |i: usize| {
+        let (place, rest) = (i / inner % depth, i / inner / depth * inner + i % inner);
+        indices[rest] == place as i64
+    };
+    if let (HostTensor::String(on), HostTensor::String(off)) = (on, off) {
+        let ([on], [off]) = (on.strings(), off.strings()) else {
+            return Err(invalid("on_value and off_value must be scalars"));
+        };
+        let shape = TensorShape::new(&dims)?;
+        let mut texts = room_for(shape.num_elements()?)?;
+        for i in 0..shape.num_elements()? {
+            texts.push(copied(if is_on(i) { on } else { off })?);
+        }
+        return Ok(StringHostTensor::new(shape, texts)?.into());
+    }
     with_element!(
         on.dtype(),
         |T| {
@@ -207,10 +223,7 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
             let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
             let units = out.num_elements();
             compute(&call, &ME, out, (units, 1, 2), move |range, out: &mut [T]| {
-                out.iter_mut().zip(range).for_each(|(out, i)| {
-                    let (place, rest) = (i / inner % depth, i / inner / depth * inner + i % inner);
-                    *out = if indices[rest] == place as i64 { on } else { off };
-                });
+                out.iter_mut().zip(range).for_each(|(out, i)| *out = if is_on(i) { on } else { off });
                 Ok(())
             })
         },
@@ -231,5 +244,5 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.Fill").cpu(fill).forms(Forms { string: true, ..Forms::SCALAR });
     ops.add("tf.Range").cpu(range).forms(Forms::SCALAR);
     ops.add("tf.LinSpace").cpu(linspace).forms(Forms::SCALAR);
-    ops.add("tf.OneHot").cpu(one_hot).forms(Forms::SCALAR);
+    ops.add("tf.OneHot").cpu(one_hot).forms(Forms { string: true, ..Forms::SCALAR });
 }

@@ -15,8 +15,14 @@ const INTEGERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64];
 const INDICES: Types = &[I32, I64];
 const NUMBERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
 const FIELDS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
-const FACTORS: Types = &[I8, I32, I64, UI8, F16, BF16, F32, F64];
+const SUMMED: Types =
+    &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128, String];
+const FORMATTED: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, String];
+const STRINGS: Types = &[String];
+const READ: Types = &[I32, I64, UI32, UI64, F32, F64];
+const FACTORS: Types = &[I8, I16, I32, I64, UI8, F16, BF16, F32, F64];
 const CONVOLVED: Types = &[I32, F16, BF16, F32, F64];
+/// Truths and real numbers.
 const CASTABLE: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
 const ELEMENTS: Types =
     &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
@@ -45,11 +51,11 @@ const SCANNED: &str = "exclusive: bool = false, reverse: bool = false";
 
 /// Ops that have types and attributes in common: their names without `tf.`, the types, the attributes.
 const GROUPS: &[(&str, Types, &str)] = &[
-    ("Abs Neg Sign Square Relu Relu6 ReluGrad", NUMBERS, ""),
+    ("Abs Neg Sign Square Relu Relu6 ReluGrad Relu6Grad", NUMBERS, ""),
     (
         "Acos Acosh Asin Asinh Atan Atanh Cos Cosh Erf Erfc Exp Expm1 Inv Lgamma Log Log1p Reciprocal Rint Rsqrt Sigmoid \
          Sin Sinh Sqrt Tan Tanh IsFinite IsInf IsNan InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad Elu \
-         Selu Softplus Softsign Relu6Grad EluGrad SeluGrad SoftplusGrad SoftsignGrad DivNoNan MulNoNan Atan2 Softmax \
+         Selu Softplus Softsign EluGrad SeluGrad SoftplusGrad SoftsignGrad DivNoNan MulNoNan Atan2 Softmax \
          LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits L2Loss LinSpace \
          ResourceApplyGradientDescent",
         FLOATS,
@@ -57,17 +63,18 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ),
     ("Ceil Floor Round FloorDiv FloorMod Mod TruncateMod Pow", NUMBERS, ""),
     ("Maximum Minimum SquaredDifference Less LessEqual Greater GreaterEqual", NUMBERS, ""),
-    ("Add AddV2 Sub Mul RealDiv Div TruncateDiv", FIELDS, ""),
+    ("Add", SUMMED, ""),
+    ("AddV2 Sub Mul RealDiv Div TruncateDiv", FIELDS, ""),
     ("Invert BitwiseAnd BitwiseOr BitwiseXor", INTEGERS, ""),
     ("LogicalAnd LogicalOr LogicalNot", BOOL, ""),
     ("LeakyRelu LeakyReluGrad", FLOATS, "alpha: float = 0.2"),
     ("Gelu", FLOATS, "approximate: bool = false"),
     ("Equal NotEqual", ANY, "incompatible_shape_error: bool = true"),
     ("Select SelectV2", ANY, ""),
-    ("Where Pad PadV2", ELEMENTS, ""),
+    ("Where", ELEMENTS, ""),
     ("Cast", CASTABLE, "DstT: type, Truncate: bool = false"),
     ("Bitcast", ELEMENTS, "type: type"),
-    ("Concat ConcatV2 Gather GatherNd Tile BroadcastTo Transpose Slice ReverseV2", ANY, ""),
+    ("Concat ConcatV2 Gather GatherNd Pad PadV2 Tile BroadcastTo Transpose Slice ReverseV2", ANY, ""),
     ("Pack", ANY, "axis: int = 0"),
     ("Unpack", ANY, "axis: int = 0, num: int"),
     ("Split", ANY, "num_split: int"),
@@ -79,7 +86,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("ZerosLike OnesLike", ANY, "T: type"),
     ("Fill", ANY, ""),
     ("Range", COUNTED, ""),
-    ("OneHot", ELEMENTS, "axis: int = -1"),
+    ("OneHot", ANY, "axis: int = -1"),
     ("Identity IdentityN StopGradient PreventGradient Snapshot Reshape ExpandDims Rank", ANY, ""),
     ("Shape Size", ANY, "out_type: type = i32"),
     ("Squeeze", ANY, "squeeze_dims: [int] = [], axis: [int] = []"),
@@ -118,8 +125,8 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("All Any", BOOL, "keep_dims: bool = false"),
     ("BiasAdd BiasAddGrad", NUMBERS, "data_format: string = NHWC"),
     ("AddN", NUMBERS, ""),
-    ("ArgMax ArgMin", NUMBERS, "output_type: type = i64"),
-    ("TopKV2", NUMBERS, "sorted: bool = true"),
+    ("ArgMax ArgMin", CASTABLE, "output_type: type = i64"),
+    ("TopKV2", NUMBERS, "sorted: bool = true, index_type: type = i32"),
     ("Cumsum Cumprod", NUMBERS, SCANNED),
     ("RandomUniform RandomStandardNormal TruncatedNormal", FLOATS, SEEDED),
     ("RandomUniformInt", INDICES, "seed: int = 0, seed2: int = 0"),
@@ -130,6 +137,19 @@ const GROUPS: &[(&str, Types, &str)] = &[
         "dtype: type = f32",
     ),
     ("StatelessRandomUniformInt StatelessRandomUniformIntV2", INDICES, ""),
+    ("StringJoin", STRINGS, "separator: string"),
+    ("ReduceJoin", STRINGS, "keep_dims: bool = false, separator: string"),
+    ("Substr StringLength", STRINGS, "unit: string = BYTE"),
+    ("StringLower StringUpper", STRINGS, "encoding: string"),
+    ("StringStrip", STRINGS, ""),
+    ("StringSplitV2", STRINGS, "maxsplit: int = -1"),
+    ("StringToNumber", READ, "out_type: type = f32"),
+    (
+        "AsString",
+        ANY,
+        "precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, fill: string",
+    ),
+    ("StringFormat", FORMATTED, "template: string = %s, placeholder: string = %s, summarize: int = 3"),
     ("VarHandleOp", ANY, "container: string, shared_name: string, dtype: type, shape: shape"),
     ("ReadVariableOp", ANY, "dtype: type"),
     ("VariableShape", ANY, "out_type: type = i32"),

@@ -1,10 +1,10 @@
 //! Elements chosen by indices: `tf.Gather`, `tf.GatherV2`, `tf.GatherNd`.
 
-use tfrt_host::Diagnostic;
+use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::pick;
-use super::support::{Computed, axis_of, int_attr, integer, integers, invalid, product, room_for, take};
+use super::support::{Computed, axis_of, int_attr, integer, integers_or, invalid, product, room_for, take};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
 
 fn gather(call: CpuCall<'_>) -> Computed {
@@ -95,7 +95,7 @@ fn gather_along(
 
 /// Indices, each below `bound`.
 fn index_list(indices: &HostTensor, bound: usize) -> Result<Vec<usize>, Diagnostic> {
-    let list = integers(indices, "indices")?;
+    let list = integers_or(indices, "indices", DType::I16)?;
     let check = |(place, &index): (usize, &i64)| {
         usize::try_from(index)
             .ok()
@@ -117,7 +117,7 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
             from.len()
         )));
     }
-    let (list, unit) = (integers(indices, "indices")?, product(&from[depth..]));
+    let (list, unit) = (integers_or(indices, "indices", DType::I16)?, product(&from[depth..]));
     let count = product(outer);
     let place = |row: usize| {
         let coordinates = &list[row * depth..][..depth];

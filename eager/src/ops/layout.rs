@@ -2,11 +2,12 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error};
-use tfrt_math::{Pad, Transpose};
-use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape, with_element};
+use tfrt_math::{BlockOp, Pad, Serial, Transpose};
+use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
-use super::support::{Computed, allocate, integers, invalid, shape_of, take, value};
+use super::strings::{copied, strings};
+use super::support::{Computed, allocate, integers, invalid, room_for, shape_of, take, value};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf layout op");
@@ -57,6 +58,9 @@ fn pad(call: CpuCall<'_>) -> Computed {
         }
     };
     let padding = paddings(tensor.shape(), padding)?;
+    if let HostTensor::String(strings) = tensor {
+        return pad_strings(strings, &padding, constant);
+    }
     with_element!(
         tensor.dtype(),
         |T| {
@@ -65,6 +69,31 @@ fn pad(call: CpuCall<'_>) -> Computed {
         },
         else Err(no_memory_form(tensor.dtype()))
     )
+}
+
+/// Pads strings with a string, by default empty ones.
+fn pad_strings(
+    tensor: &StringHostTensor,
+    padding: &[(usize, usize)],
+    constant: Option<&HostTensor>,
+) -> Computed {
+    let constant = match constant.map(strings).transpose()?.map(StringHostTensor::strings) {
+        None => "",
+        Some([constant]) => constant,
+        Some(_) => return Err(invalid("constant_values must be a scalar")),
+    };
+    // By position, as strings are not copied twice; a position that there is not stands for padding.
+    let positions: Vec<usize> = (0..tensor.strings().len()).collect();
+    let plan = Pad::new(tensor.shape().dims(), padding, usize::MAX).map_err(shape_error)?;
+    let shape = TensorShape::new(plan.shape())?;
+    let mut places = room_for(shape.num_elements()?)?;
+    places.resize(shape.num_elements()?, usize::MAX);
+    plan.run(&Serial, &positions, &mut places).map_err(shape_error)?;
+    let mut padded = room_for(places.len())?;
+    for place in places {
+        padded.push(copied(tensor.strings().get(place).map_or(constant, String::as_str))?);
+    }
+    Ok(StringHostTensor::new(shape, padded)?.into())
 }
 
 fn pad_with<T: Element>(
@@ -206,8 +235,9 @@ fn transpose_strings(
 
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms { string: true, ..Forms::default() };
-    ops.add("tf.Pad").cpu(pad);
-    ops.add("tf.PadV2").cpu(pad);
+    let with_strings = Forms { string: true, ..Forms::default() };
+    ops.add("tf.Pad").cpu(pad).forms(with_strings);
+    ops.add("tf.PadV2").cpu(pad).forms(with_strings);
     ops.add("tf.MirrorPad").cpu(|call| moved(&call, 0, mirror_pad)).forms(forms);
     ops.add("tf.Tile").cpu(|call| moved(&call, 0, tile)).forms(forms);
     ops.add("tf.BroadcastTo").cpu(|call| moved(&call, 0, broadcast_to)).forms(forms);

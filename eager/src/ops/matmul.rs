@@ -102,7 +102,7 @@ fn batch_dims(shape: &TensorShape) -> Option<&[usize]> {
 macro_rules! with_factor {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         with_type!($dtype, $op, |$T| $body,
-            F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64, I32 i32, I64 i64, UI8 u8, I8 i8)
+            F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64, I32 i32, I64 i64, UI8 u8, I8 i8, I16 i16)
     };
 }
 

@@ -2,60 +2,84 @@
 
 use std::cmp::Ordering;
 
-use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_math::{Number, ops};
-use tfrt_tensor::{Accessor, Element, HostTensor};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
 
 use super::support::{
-    Computed, Described, allocate, axis_of, compute, integer, invalid, one, product, take, with_number,
+    Computed, Described, allocate, axis_of, compute, integer, integer_or, invalid, one, product, take,
+    with_number,
 };
-use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
+use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf op along a dimension");
 
-/// The place of the extreme along a dimension, as an `I`. The first of equals wins; NaN never does.
-fn extreme_of<T: Element + Number, I: Element>(
+/// Where the extreme of `extent` elements is that lie `step` apart from a first one on. The first of equals wins; NaN never
+/// does.
+type Search = Box<dyn Fn(usize, usize, usize) -> usize + Send + Sync>;
+
+fn search<T: Element + PartialOrd>(x: &DenseHostTensor, greatest: bool) -> Result<Search, Diagnostic> {
+    let x = x.read_owned::<T>(&ME)?;
+    let better = if greatest { Ordering::Greater } else { Ordering::Less };
+    Ok(Box::new(move |first, step, extent| {
+        let mut best: Option<(usize, T)> = None;
+        for (i, &x) in x[first..].iter().step_by(step).take(extent).enumerate() {
+            let is_number = x.partial_cmp(&x).is_some();
+            if is_number && best.is_none_or(|(_, extreme)| x.partial_cmp(&extreme) == Some(better)) {
+                best = Some((i, x));
+            }
+        }
+        best.map_or(0, |(i, _)| i)
+    }))
+}
+
+/// The places of extremes along a dimension, as an `I`.
+fn places<I: Element>(
     call: &CpuCall<'_>,
-    better: fn(T, T) -> bool,
+    search: Search,
+    (dims, axis, extent): (&[usize], usize, usize),
     index: fn(usize) -> I,
 ) -> Computed {
-    let [tensor, axis] = take(call)?;
-    let (dense, rank) = (tensor.dense()?, tensor.shape().rank());
-    let axis = axis_of(integer(axis, "dimension")?, rank, "dimension")?;
-    let mut dims = dense.shape().dims().to_vec();
-    let extent = dims.remove(axis);
-    let out = allocate(call, I::DTYPE, &dims)?;
-    if extent == 0 && out.num_elements() > 0 {
-        return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", dense.shape())));
-    }
-    let (x, inner) = (dense.read_owned::<T>(&ME)?, product(&dims[axis..]));
-    compute(call, &ME, out, (product(&dims), 1, extent), move |range, out: &mut [I]| {
+    let out = allocate(call, I::DTYPE, dims)?;
+    let inner = product(&dims[axis..]);
+    compute(call, &ME, out, (product(dims), 1, extent), move |range, out: &mut [I]| {
         for (place, out) in range.zip(out) {
-            let start = place / inner * inner * extent + place % inner;
-            let mut best: Option<(usize, T)> = None;
-            for (i, &x) in x[start..].iter().step_by(inner).take(extent).enumerate() {
-                if !x.is_nan() && best.is_none_or(|(_, greatest)| better(x, greatest)) {
-                    best = Some((i, x));
-                }
-            }
-            *out = index(best.map_or(0, |(i, _)| i));
+            let first = place / inner * inner * extent + place % inner;
+            *out = index(search(first, inner, extent));
         }
         Ok(())
     })
 }
 
 fn extreme(call: &CpuCall<'_>, name: &str, greatest: bool) -> Computed {
-    let dtype = call.arguments.first().map_or(DType::F32, HostTensor::dtype);
-    let index = call.attrs.optional::<DType>("output_type")?.unwrap_or(DType::I64);
-    with_number!(dtype, name, |T| {
-        let better: fn(T, T) -> bool = if greatest { |x, y| x > y } else { |x, y| x < y };
-        match index {
-            DType::I32 => extreme_of::<T, i32>(call, better, |i| i as i32),
-            DType::I64 => extreme_of::<T, i64>(call, better, |i| i as i64),
-            other => Err(invalid(format!("positions are of type i32 or i64, not {other}"))),
-        }
-    })
+    let [tensor, axis] = take(call)?;
+    let (dense, rank) = (tensor.dense()?, tensor.shape().rank());
+    let axis = axis_of(integer(axis, "dimension")?, rank, "dimension")?;
+    let mut dims = dense.shape().dims().to_vec();
+    let extent = dims.remove(axis);
+    if extent == 0 && !dims.contains(&0) {
+        return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", dense.shape())));
+    }
+    let to = position_type(call.attrs)?;
+    let search = match dense.dtype() {
+        DType::I1 => search::<bool>(dense, greatest)?,
+        dtype => with_number!(dtype, name, |T| search::<T>(dense, greatest))?,
+    };
+    let line = (&*dims, axis, extent);
+    match to {
+        DType::I16 => places(call, search, line, |i| i as i16),
+        DType::UI16 => places(call, search, line, |i| i as u16),
+        DType::I32 => places(call, search, line, |i| i as i32),
+        _ => places(call, search, line, |i| i as i64),
+    }
+}
+
+/// The type of the positions of extremes: I16, UI16, I32 or I64.
+pub(super) fn position_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
+    match attrs.optional::<DType>("output_type")?.unwrap_or(DType::I64) {
+        dtype @ (DType::I16 | DType::UI16 | DType::I32 | DType::I64) => Ok(dtype),
+        other => Err(invalid(format!("positions are of type i16, ui16, i32 or i64, not {other}"))),
+    }
 }
 
 /// The greater comes first, and of equals the one that comes first; NaN comes last.
@@ -66,7 +90,7 @@ fn descending<T: Number>(x: T, y: T) -> Ordering {
 /// The `k` greatest of each row, and where they are.
 fn top_k(call: CpuCall<'_>) -> Computed {
     let [tensor, k] = take(&call)?;
-    let (dense, k) = (tensor.dense()?, integer(k, "k")?);
+    let (dense, k) = (tensor.dense()?, integer_or(k, "k", DType::I16)?);
     let Some((&columns, outer)) = dense.shape().dims().split_last() else {
         return Err(invalid(format!("input must be >= 1-D, got shape {}", dense.shape())));
     };
@@ -97,10 +121,33 @@ fn top_k(call: CpuCall<'_>) -> Computed {
                 (*value, *place) = (row[i], i as i32);
             }
         }
-        let tensors =
-            smallvec![AsyncValue::new(HostTensor::from(out)), AsyncValue::new(HostTensor::from(places))];
-        Ok(OpResult { tensors, done: None })
-    })
+        Ok::<(), Diagnostic>(())
+    })?;
+    let places = match index_type(call.attrs)? {
+        DType::I16 => retyped(&call, &places, |i| i as i16)?,
+        DType::I64 => retyped(&call, &places, i64::from)?,
+        _ => places,
+    };
+    let tensors = [out, places].map(|tensor| AsyncValue::new(HostTensor::from(tensor)));
+    Ok(OpResult { tensors: tensors.into(), done: None })
+}
+
+/// The type of the places that `tf.TopKV2` gives: I16, I32 or I64.
+pub(super) fn index_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
+    match attrs.optional::<DType>("index_type")?.unwrap_or(DType::I32) {
+        dtype @ (DType::I16 | DType::I32 | DType::I64) => Ok(dtype),
+        other => Err(invalid(format!("index_type must be i16, i32 or i64, not {other}"))),
+    }
+}
+
+/// Places as another type of integers.
+fn retyped<I: Element>(
+    call: &CpuCall<'_>,
+    places: &DenseHostTensor,
+    index: fn(i32) -> I,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let indices: Vec<I> = places.read::<i32>(&ME)?.iter().map(|&i| index(i)).collect();
+    DenseHostTensor::from_slice(places.shape().clone(), &indices, call.cx.host().allocator())
 }
 
 fn scan_metadata(call: MetadataCall<'_>) -> Described {

@@ -1,11 +1,11 @@
 //! Parts of tensors: `tf.Slice`, `tf.StridedSlice`, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`.
 
 use smallvec::SmallVec;
-use tfrt_host::Diagnostic;
+use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::{Axis, Moved, Moves, how, moved};
-use super::support::{axis_of, int_attr, integer, integers, invalid, room_for};
+use super::support::{axis_of, int_attr, integer, integers, integers_or, invalid, room_for};
 use crate::{Forms, OpAttrs, OpRegistry};
 
 /// What an op that moves elements does.
@@ -98,8 +98,9 @@ fn chosen(
 
 pub(super) fn strided_slice(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> Planned {
     let [begin, end, strides] = how(others)?;
-    let (begin, end) = (integers(begin, "begin")?, integers(end, "end")?);
-    let (strides, masks) = (integers(strides, "strides")?, Masks::new(attrs)?);
+    let bounds = |tensor, what| integers_or(tensor, what, DType::I16);
+    let (begin, end) = (bounds(begin, "begin")?, bounds(end, "end")?);
+    let (strides, masks) = (bounds(strides, "strides")?, Masks::new(attrs)?);
     if begin.len() != end.len() || begin.len() != strides.len() {
         return Err(invalid(format!(
             "Expected begin, end, and strides to be 1D equal size tensors, but got sizes {}, {}, and {} instead.",
@@ -187,7 +188,7 @@ pub(super) fn split(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> 
 pub(super) fn split_sizes(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [sizes, axis] = how(others)?;
     let axis = axis_of(integer(axis, "split_dim")?, dims.len(), "split_dim")?;
-    let (sizes, dim) = (integers(sizes, "size_splits")?, dims[axis]);
+    let (sizes, dim) = (integers_or(sizes, "size_splits", DType::I8)?, dims[axis]);
     let known: i64 =
         sizes.iter().filter(|&&size| size != -1).fold(0, |sum: i64, &size| sum.saturating_add(size));
     let (unknown, rest) =

@@ -237,20 +237,47 @@ static VALUES: Accessor = Accessor::new("arguments that are read when an op is c
 
 /// The elements of a tensor of 32- or 64-bit integers: an axis, a shape, sizes. `what` is its name in errors.
 pub(crate) fn integers(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+    integers_or(tensor, what, None)
+}
+
+/// As [`integers`], for an op that takes a narrower type too.
+pub(super) fn integers_or(
+    tensor: &HostTensor,
+    what: &str,
+    narrow: impl Into<Option<DType>>,
+) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+    fn widened<T: Element + Into<i64>>(tensor: &HostTensor) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+        Ok(values::<T>(tensor)?.iter().map(|&value| value.into()).collect())
+    }
+    let narrow = narrow.into();
     match tensor.dtype() {
-        DType::I32 => Ok(values::<i32>(tensor)?.iter().map(|&value| i64::from(value)).collect()),
-        DType::I64 => Ok(values::<i64>(tensor)?.iter().copied().collect()),
-        other => Err(invalid(format!("{what} must be of type i32 or i64, got {other}"))),
+        DType::I32 => widened::<i32>(tensor),
+        DType::I64 => widened::<i64>(tensor),
+        DType::I8 if narrow == Some(DType::I8) => widened::<i8>(tensor),
+        DType::I16 if narrow == Some(DType::I16) => widened::<i16>(tensor),
+        other => {
+            let narrow = narrow.map(|dtype| format!("{dtype}, ")).unwrap_or_default();
+            Err(invalid(format!("{what} must be of type {narrow}i32 or i64, got {other}")))
+        }
     }
 }
 
 /// The one element of a tensor of integers.
 pub(super) fn integer(tensor: &HostTensor, what: &str) -> Result<i64, Diagnostic> {
+    integer_or(tensor, what, None)
+}
+
+/// As [`integer`], for an op that takes a narrower type too.
+pub(super) fn integer_or(
+    tensor: &HostTensor,
+    what: &str,
+    narrow: impl Into<Option<DType>>,
+) -> Result<i64, Diagnostic> {
     let scalar = || invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()));
     if tensor.shape().num_elements()? != 1 {
         return Err(scalar());
     }
-    integers(tensor, what)?.first().copied().ok_or_else(scalar)
+    integers_or(tensor, what, narrow)?.first().copied().ok_or_else(scalar)
 }
 
 fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {

@@ -143,7 +143,7 @@ fn attributes(text: &str) -> Result<OpAttrs, String> {
             "b" => attrs.set(name, value == "true"),
             "i" => attrs.set(name, value.parse::<i64>().map_err(|e| e.to_string())?),
             "f" => attrs.set(name, value.parse::<f32>().map_err(|e| e.to_string())?),
-            "s" => attrs.set_string(name, value),
+            "s" => attrs.set_string(name, &decoded(value)),
             "t" => attrs.set_type(name, dtype(value)?),
             "li" => attrs.set_array(name, &numbers()?),
             "ls" => attrs.set_strings(name, list()),
@@ -152,6 +152,18 @@ fn attributes(text: &str) -> Result<OpAttrs, String> {
         set.map_err(|error| error.to_string())?;
     }
     Ok(attrs)
+}
+
+/// A text in which bytes may be written as `%` and two digits.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(before.as_bytes());
+        bytes.push(u8::from_str_radix(&after[..2], 16).expect("two digits"));
+        rest = &after[2..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).expect("text in UTF-8")
 }
 
 fn dtype(name: &str) -> Result<DType, String> {
@@ -204,7 +216,7 @@ fn tensor(text: &str) -> Result<HostTensor, String> {
     let float = |e: &str| e.parse::<f64>().map_err(|error| failed(&error));
     match dtype {
         DType::String => {
-            let strings = elements.iter().map(|e| e.trim_matches('"').to_owned()).collect();
+            let strings = elements.iter().map(|e| decoded(e.trim_matches('"'))).collect();
             StringHostTensor::new(shape, strings).map(HostTensor::from)
         }
         DType::I1 => dense!(bool, |e| Ok(e == "1")),

@@ -8,7 +8,8 @@ use tfrt_tensor::{TensorMetadata, TensorShape};
 use super::{Queued, count, expression, extents, unsupported};
 use crate::{
     DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
-    ops::support::{axis_of, integer, invalid},
+    ops::order::{index_type, position_type},
+    ops::support::{axis_of, integer, integer_or, invalid},
 };
 
 /// The axis that argument 1 names, and a tensor's extents before, along and behind it.
@@ -20,10 +21,7 @@ fn line(call: &DeviceCall<'_>, x: &DeviceTensor, what: &str) -> Result<(usize, R
 fn extreme(call: &DeviceCall<'_>, op: &str, least: bool) -> Queued {
     let x = call.tensor(0)?;
     let (axis, shape) = line(call, x, "dimension")?;
-    let to = call.attrs.optional::<DType>("output_type")?.unwrap_or(DType::I64);
-    if !matches!(to, DType::I32 | DType::I64) {
-        return Err(invalid(format!("positions are of type i32 or i64, not {to}")).into());
-    }
+    let to = position_type(call.attrs)?;
     if !matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16 | DType::F64 | DType::I32 | DType::I64) {
         return Err(unsupported(op, x.dtype()).into());
     }
@@ -43,7 +41,7 @@ fn extreme(call: &DeviceCall<'_>, op: &str, least: bool) -> Queued {
 
 /// The greatest of each row, always in order, which is more than `sorted = false` asks for.
 fn top_k(call: &DeviceCall<'_>) -> Queued {
-    let (x, k) = (call.tensor(0)?, integer(call.host(1)?, "k")?);
+    let (x, k) = (call.tensor(0)?, integer_or(call.host(1)?, "k", DType::I16)?);
     let Some((&columns, outer)) = x.shape().dims().split_last() else {
         return Err(invalid(format!("input must be >= 1-D, got shape {}", x.shape())).into());
     };
@@ -59,6 +57,7 @@ fn top_k(call: &DeviceCall<'_>) -> Queued {
         (Line { count: k as u64, least: false }, ReductionShape::new(&extents(x), last..last + 1)?);
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.top(stream, line, x.dtype(), Some(values.buffer()), places.buffer(), x.buffer(), rows)?;
+    let places = expression::cast(call, &places, index_type(call.attrs)?, false)?;
     Ok(OpResult { tensors: smallvec![AsyncValue::new(values), AsyncValue::new(places)], done: None })
 }
 

@@ -1,0 +1,210 @@
+//! Numbers as `printf` of C writes them, which is what TensorFlow's ops give as strings.
+//!
+//! Widths and precisions are a program's: whatever they ask for is reserved first, so that too much is an error.
+
+use std::fmt::Write as _;
+
+use tfrt_host::{Diagnostic, ErrorCode};
+
+/// No finite number has more decimal places than this, nor more digits: beyond there are zeros only.
+const PLACES_MAX: usize = 1100;
+
+/// How a floating-point number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `%f`: without an exponent.
+    Fixed,
+    /// `%e`: one digit before the point, and an exponent.
+    Scientific,
+    /// `%g`: whichever of the two is shorter, without zeros at the end.
+    Shortest,
+}
+
+/// A conversion: `%`, a flag, width, precision, notation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    /// One of ` `, `+`, `-`, `0`, `#`.
+    pub(super) flag: Option<char>,
+    /// The least length.
+    pub(super) width: usize,
+    /// Places behind the point; for [`Notation::Shortest`] significant digits. 6 if none.
+    pub(super) precision: Option<usize>,
+    pub(super) notation: Notation,
+}
+
+fn reserve(text: &mut String, more: usize) -> Result<(), Diagnostic> {
+    text.try_reserve(more).map_err(|_| {
+        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {more} characters"))
+    })
+}
+
+fn repeat(text: &mut String, fill: char, count: usize) -> Result<(), Diagnostic> {
+    reserve(text, count)?;
+    text.extend(std::iter::repeat_n(fill, count));
+    Ok(())
+}
+
+impl Format {
+    /// `%.{digits}g`.
+    pub(super) fn significant(digits: usize) -> Self {
+        Self { flag: None, width: 0, precision: Some(digits), notation: Notation::Shortest }
+    }
+
+    /// A floating-point number.
+    ///
+    /// # Errors
+    /// OutOfMemory for more characters than there is room for, as for the other methods.
+    pub(super) fn float(&self, x: f64) -> Result<String, Diagnostic> {
+        let sign = self.sign(x.is_sign_negative());
+        if !x.is_finite() {
+            return self.padded(sign, if x.is_nan() { "nan" } else { "inf" }, false);
+        }
+        let (x, precision) = (x.abs(), self.precision.unwrap_or(6));
+        let digits = match self.notation {
+            Notation::Fixed => self.fixed(x, precision)?,
+            Notation::Scientific => self.scientific(x, precision)?.0,
+            Notation::Shortest => self.shortest(x, precision.max(1))?,
+        };
+        self.padded(sign, &digits, true)
+    }
+
+    /// A signed integer.
+    pub(super) fn signed(&self, x: impl Into<i64>) -> Result<String, Diagnostic> {
+        let x = x.into();
+        self.padded(self.sign(x < 0), &x.unsigned_abs().to_string(), true)
+    }
+
+    /// An unsigned integer, to which flags give no sign.
+    pub(super) fn unsigned(&self, x: impl Into<u64>) -> Result<String, Diagnostic> {
+        self.padded("", &x.into().to_string(), true)
+    }
+
+    /// A string, whose length is counted in bytes.
+    pub(super) fn text(&self, text: &str) -> Result<String, Diagnostic> {
+        self.padded("", text, false)
+    }
+
+    fn sign(&self, is_negative: bool) -> &'static str {
+        match self.flag {
+            _ if is_negative => "-",
+            Some('+') => "+",
+            Some(' ') => " ",
+            _ => "",
+        }
+    }
+
+    fn is_alternate(&self) -> bool {
+        self.flag == Some('#')
+    }
+
+    fn padded(&self, sign: &str, digits: &str, is_number: bool) -> Result<String, Diagnostic> {
+        let (mut text, missing) = (String::new(), self.width.saturating_sub(sign.len() + digits.len()));
+        reserve(&mut text, sign.len() + digits.len())?;
+        if self.flag != Some('-') && !(self.flag == Some('0') && is_number) {
+            repeat(&mut text, ' ', missing)?;
+        }
+        text.push_str(sign);
+        if self.flag == Some('0') && is_number {
+            repeat(&mut text, '0', missing)?;
+        }
+        text.push_str(digits);
+        if self.flag == Some('-') {
+            repeat(&mut text, ' ', missing)?;
+        }
+        Ok(text)
+    }
+
+    fn fixed(&self, x: f64, places: usize) -> Result<String, Diagnostic> {
+        let mut text = format!("{x:.*}", places.min(PLACES_MAX));
+        repeat(&mut text, '0', places.saturating_sub(PLACES_MAX))?;
+        if places == 0 && self.is_alternate() {
+            text.push('.');
+        }
+        Ok(text)
+    }
+
+    /// The number, and its exponent.
+    fn scientific(&self, x: f64, places: usize) -> Result<(String, i32), Diagnostic> {
+        let text = format!("{x:.*e}", places.min(PLACES_MAX));
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or_default();
+        let mut text = digits.to_owned();
+        repeat(&mut text, '0', places.saturating_sub(PLACES_MAX))?;
+        if places == 0 && self.is_alternate() {
+            text.push('.');
+        }
+        let sign = if exponent < 0 { '-' } else { '+' };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "e{sign}{:02}", exponent.unsigned_abs());
+        Ok((text, exponent))
+    }
+
+    fn shortest(&self, x: f64, digits: usize) -> Result<String, Diagnostic> {
+        let (scientific, exponent) = self.scientific(x, digits - 1)?;
+        let places = digits as i64 - 1 - i64::from(exponent);
+        if exponent >= -4 && places >= 0 {
+            let fixed = self.fixed(x, places as usize)?;
+            return Ok(if self.is_alternate() { fixed } else { without_zeros(&fixed).to_owned() });
+        }
+        match scientific.split_once('e') {
+            Some((digits, exponent)) if !self.is_alternate() => {
+                Ok(format!("{}e{exponent}", without_zeros(digits)))
+            }
+            _ => Ok(scientific),
+        }
+    }
+}
+
+/// Without zeros at the end of a fraction, and without a point that nothing follows.
+fn without_zeros(digits: &str) -> &str {
+    match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(
+        flag: Option<char>,
+        width: usize,
+        precision: Option<usize>,
+        notation: Notation,
+        x: f64,
+    ) -> String {
+        Format { flag, width, precision, notation }.float(x).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_written_as_in_c() {
+        use Notation::{Fixed, Scientific, Shortest};
+        let cases = [
+            (written(None, 0, None, Fixed, 0.1), "0.100000"),
+            (written(Some('0'), 8, Some(1), Fixed, -2.55), "-00002.5"),
+            (written(Some('0'), 6, None, Fixed, f64::NEG_INFINITY), "  -inf"),
+            (written(Some('+'), 0, Some(0), Scientific, 12345.0), "+1e+04"),
+            (written(Some('#'), 0, Some(0), Fixed, 2.0), "2."),
+            (written(None, 0, None, Scientific, 1e-300), "1.000000e-300"),
+            (written(None, 0, None, Shortest, 1e-5), "1e-05"),
+            (written(None, 0, None, Shortest, 0.0001), "0.0001"),
+            (written(None, 0, None, Shortest, 999_999.5), "1e+06"),
+            (written(None, 0, Some(0), Shortest, 0.0), "0"),
+            (written(Some('#'), 0, None, Shortest, 100.0), "100.000"),
+            (written(Some('-'), 5, Some(1), Fixed, 1.5), "1.5  "),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(written, expected);
+        }
+        let long = written(None, 0, Some(70_000), Fixed, f64::MIN_POSITIVE);
+        assert_eq!(long.len(), 70_002);
+        assert!(long.ends_with("000") && long.contains("22250738585072013"));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_an_error() {
+        let wide = Format { flag: None, width: usize::MAX, precision: None, notation: Notation::Fixed };
+        assert_eq!(wide.signed(1).unwrap_err().code, ErrorCode::OutOfMemory);
+    }
+}

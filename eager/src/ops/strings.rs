@@ -1,0 +1,354 @@
+//! Strings: joined, cut, split, measured, stripped and turned into other cases.
+//!
+//! TensorFlow's strings are bytes; ours are text in UTF-8, so that a cut through a character is an error here.
+
+use smallvec::SmallVec;
+use tfrt_host::{AsyncValue, DType, Diagnostic, ErrorCode};
+use tfrt_kernels::math::run::shape_error;
+use tfrt_math::Broadcast;
+use tfrt_tensor::{DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape};
+
+use super::elementwise::broadcast_shape;
+use super::reduce::{axes_of, reduced_shape};
+use super::support::{Computed, Described, int_attr, integers, invalid, one, product, room_for, take};
+use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
+
+const FORMS: Forms = Forms { string: true, ..Forms::SCALAR };
+
+/// What some strings become.
+type Texts = Result<Vec<String>, Diagnostic>;
+
+/// The same string so many times.
+pub(crate) fn copies(text: &str, count: usize) -> Texts {
+    let mut copies = room_for(count)?;
+    for _ in 0..count {
+        copies.push(copied(text)?);
+    }
+    Ok(copies)
+}
+
+/// A copy, for which there may be no room.
+pub(super) fn copied(text: &str) -> Result<String, Diagnostic> {
+    let mut copy = String::new();
+    copy.try_reserve_exact(text.len()).map_err(|_| {
+        let message = format!("Cannot allocate a string of {} characters", text.len());
+        Diagnostic::new(ErrorCode::OutOfMemory, message)
+    })?;
+    copy.push_str(text);
+    Ok(copy)
+}
+
+/// Where the elements of a tensor of shape `from` are found in one of shape `to`, to which it is broadcast.
+pub(super) fn broadcast_places(from: &[usize], to: &TensorShape) -> Result<Vec<usize>, Diagnostic> {
+    let count = to.num_elements()?;
+    let mut places = room_for(count)?;
+    places.resize(count, 0);
+    let numbers: Vec<usize> = (0..product(from)).collect();
+    Broadcast::new(from, to.dims())
+        .map_err(shape_error)?
+        .combine(&|place: usize, (): ()| place, 0..count, (&numbers, &vec![(); count]), &mut places)
+        .map_err(shape_error)?;
+    Ok(places)
+}
+
+/// A tensor of strings.
+pub(super) fn strings(tensor: &HostTensor) -> Result<&StringHostTensor, Diagnostic> {
+    match tensor {
+        HostTensor::String(strings) => Ok(strings),
+        other => Err(no_string(other.dtype())),
+    }
+}
+
+fn no_string(dtype: DType) -> Diagnostic {
+    invalid(format!("the op takes tensors of strings, got {dtype}"))
+}
+
+/// Checks the one argument, and gives a result of its shape.
+fn of_string(call: &MetadataCall<'_>, dtype: DType) -> Described {
+    let [argument] = call.take()?;
+    match argument.dtype {
+        DType::String => one(TensorMetadata::new(dtype, argument.shape.clone())),
+        other => Err(no_string(other)),
+    }
+}
+
+/// A tensor of a function of each string.
+fn each(call: &CpuCall<'_>, f: impl Fn(&str) -> Result<String, Diagnostic>) -> Computed {
+    let [x] = take(call)?;
+    let x = strings(x)?;
+    let mut texts = room_for(x.strings().len())?;
+    for text in x.strings() {
+        texts.push(f(text)?);
+    }
+    Ok(StringHostTensor::new(x.shape().clone(), texts)?.into())
+}
+
+/// Whether case is a matter of all of Unicode, or of ASCII alone.
+fn is_unicode(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
+    match call.attrs.optional::<&str>("encoding")?.unwrap_or("") {
+        "" => Ok(false),
+        "utf-8" => Ok(true),
+        other => Err(invalid(format!("only utf-8 or '' (no encoding) is supported, received {other}"))),
+    }
+}
+
+/// Whether lengths and places are in characters, and not in bytes.
+fn counts_characters(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
+    match call.attrs.optional::<&str>("unit")?.unwrap_or("BYTE") {
+        "BYTE" => Ok(false),
+        "UTF8_CHAR" => Ok(true),
+        other => Err(invalid(format!("unit must be BYTE or UTF8_CHAR, got {other}"))),
+    }
+}
+
+/// What C calls a space.
+pub(super) fn is_space(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ')
+}
+
+fn length(call: CpuCall<'_>) -> Computed {
+    let [x] = take(&call)?;
+    let (x, counts_characters) = (strings(x)?, counts_characters(&call)?);
+    let mut out = call.allocate_unset(0)?;
+    for (out, text) in out.elements_mut::<i32>()?.iter_mut().zip(x.strings()) {
+        let length = if counts_characters { text.chars().count() } else { text.len() };
+        *out = i32::try_from(length).map_err(|_| invalid("a string too long for its length to be an i32"))?;
+    }
+    Ok(out.into())
+}
+
+/// Tensors of one shape, among which scalars stand for all elements.
+fn join_metadata(call: MetadataCall<'_>) -> Described {
+    let mut shape: Option<&TensorShape> = None;
+    for argument in call.arguments {
+        if argument.dtype != DType::String {
+            return Err(no_string(argument.dtype));
+        }
+        match shape {
+            _ if argument.shape.rank() == 0 => {}
+            Some(shape) if *shape != argument.shape => {
+                return Err(invalid(format!("Input shapes do not match: {shape} vs. {}", argument.shape)));
+            }
+            _ => shape = Some(&argument.shape),
+        }
+    }
+    one(TensorMetadata::new(DType::String, shape.cloned().unwrap_or_else(TensorShape::scalar)))
+}
+
+fn join(call: CpuCall<'_>) -> Computed {
+    let separator = call.attrs.optional::<&str>("separator")?.unwrap_or("");
+    let shape = call.result(0)?.shape.clone();
+    let inputs: SmallVec<[&[String]; 4]> =
+        call.arguments.iter().map(|x| Ok(strings(x)?.strings())).collect::<Result<_, Diagnostic>>()?;
+    let count = shape.num_elements()?;
+    let mut texts = room_for(count)?;
+    for i in 0..count {
+        texts.push(joined(inputs.iter().map(|x| if x.len() == 1 { &*x[0] } else { &*x[i] }), separator)?);
+    }
+    Ok(StringHostTensor::new(shape, texts)?.into())
+}
+
+fn joined<'s>(parts: impl Iterator<Item = &'s str> + Clone, separator: &str) -> Result<String, Diagnostic> {
+    let length = parts.clone().map(|part| part.len().saturating_add(separator.len())).sum();
+    let mut text = String::new();
+    text.try_reserve(length).map_err(|_| {
+        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {length} characters"))
+    })?;
+    for (number, part) in parts.enumerate() {
+        if number > 0 {
+            text.push_str(separator);
+        }
+        text.push_str(part);
+    }
+    Ok(text)
+}
+
+/// Strings put one behind the other, under broadcasting.
+pub(super) fn concatenate(call: &CpuCall<'_>) -> Computed {
+    let [x, y] = take(call)?;
+    let (x, y, shape) = (strings(x)?, strings(y)?, &call.result(0)?.shape);
+    let (left, right) =
+        (broadcast_places(x.shape().dims(), shape)?, broadcast_places(y.shape().dims(), shape)?);
+    let mut texts = room_for(left.len())?;
+    for (i, j) in left.into_iter().zip(right) {
+        texts.push(joined([&*x.strings()[i], &*y.strings()[j]].into_iter(), "")?);
+    }
+    Ok(StringHostTensor::new(shape.clone(), texts)?.into())
+}
+
+fn substring_metadata(call: MetadataCall<'_>) -> Described {
+    let [input, position, length] = call.take()?;
+    if input.dtype != DType::String {
+        return Err(no_string(input.dtype));
+    }
+    if position.shape != length.shape {
+        let (position, length) = (&position.shape, &length.shape);
+        return Err(invalid(format!("pos and len should have the same shape, got: {position} vs. {length}")));
+    }
+    one(TensorMetadata::new(DType::String, broadcast_shape(&input.shape, &position.shape)?))
+}
+
+/// The part of `text` from `position` on, which counts from the end if it is negative, of at most `length` units.
+fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Result<&str, Diagnostic> {
+    let total = if counts_characters { text.chars().count() } else { text.len() } as i64;
+    if position < -total || position > total {
+        return Err(invalid(format!("pos {position} out of range for string '{text}'")));
+    }
+    let start = if position < 0 { position + total } else { position };
+    let end = match length {
+        // What a negative length means differs, as it does in TensorFlow.
+        ..0 if counts_characters => start,
+        ..0 => total,
+        length => start.saturating_add(length).min(total),
+    };
+    let byte = |unit: i64| match counts_characters {
+        true => text.char_indices().nth(unit as usize).map_or(text.len(), |(byte, _)| byte),
+        false => unit as usize,
+    };
+    text.get(byte(start)..byte(end)).ok_or_else(|| {
+        invalid(format!("the bytes {start} to {end} of '{text}' are no text in UTF-8, which strings are"))
+    })
+}
+
+fn substring(call: CpuCall<'_>) -> Computed {
+    let [input, position, length] = take(&call)?;
+    let counts_characters = counts_characters(&call)?;
+    let (input, shape) = (strings(input)?, &call.result(0)?.shape);
+    let (positions, lengths) = (integers(position, "pos")?, integers(length, "len")?);
+    let texts = broadcast_places(input.shape().dims(), shape)?;
+    let bounds = broadcast_places(position.shape().dims(), shape)?;
+    let mut parts = room_for(texts.len())?;
+    for (text, bound) in texts.into_iter().zip(bounds) {
+        let text = &input.strings()[text];
+        parts.push(copied(part(text, positions[bound], lengths[bound], counts_characters)?)?);
+    }
+    Ok(StringHostTensor::new(shape.clone(), parts)?.into())
+}
+
+/// Joins along some dimensions, the first one named first.
+fn reduce_join(call: CpuCall<'_>) -> Computed {
+    let [input, axes] = take(&call)?;
+    let input = strings(input)?;
+    let axes = axes_of(axes, input.shape().rank(), "tf.ReduceJoin")?;
+    let separator = call.attrs.optional::<&str>("separator")?.unwrap_or("");
+    let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
+    let (dims, shape) = (input.shape().dims(), reduced_shape(input.shape(), &axes, keeps));
+    let strides: SmallVec<[usize; 8]> = (0..dims.len()).map(|axis| product(&dims[axis + 1..])).collect();
+    let shape = TensorShape::new(&shape)?;
+    let (count, each) = (shape.num_elements()?, axes.iter().map(|&axis| dims[axis]).product::<usize>());
+    let kept: SmallVec<[usize; 8]> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
+    // Where an element is whose position counts along these dimensions, the first of which changes fastest.
+    let place = |mut position: usize, axes: &mut dyn Iterator<Item = usize>| {
+        axes.fold(0, |place, axis| {
+            let index = position % dims[axis];
+            position /= dims[axis];
+            place + index * strides[axis]
+        })
+    };
+    let mut texts = room_for(count)?;
+    for i in 0..count {
+        let first = place(i, &mut kept.iter().rev().copied());
+        let parts = (0..each).map(|part| &*input.strings()[first + place(part, &mut axes.iter().copied())]);
+        texts.push(joined(parts, separator)?);
+    }
+    Ok(StringHostTensor::new(shape, texts)?.into())
+}
+
+/// The parts of a string between spaces, or between separators; after `splits_max` of them the rest in one.
+fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&'s str> {
+    if splits_max == Some(0) {
+        return vec![text];
+    }
+    if !separator.is_empty() {
+        return match splits_max {
+            Some(splits) => text.splitn(splits.saturating_add(1), separator).collect(),
+            None => text.split(separator).collect(),
+        };
+    }
+    let (mut parts, mut rest) = (Vec::new(), text.trim_start_matches(is_space));
+    while !rest.is_empty() {
+        let (part, more) = rest.split_at(rest.find(is_space).unwrap_or(rest.len()));
+        parts.push(part);
+        rest = more.trim_start_matches(is_space);
+        if Some(parts.len()) == splits_max {
+            // Also if nothing is left, as TensorFlow has it.
+            parts.push(rest);
+            break;
+        }
+    }
+    parts
+}
+
+/// Splits each string of a vector: what results is sparse, its coordinates, its strings and its shape.
+fn split_v2(call: CpuCall<'_>) -> Computed {
+    let [input, separator] = take(&call)?;
+    let (input, separator) = (strings(input)?, strings(separator)?);
+    if input.shape().rank() != 1 {
+        return Err(invalid(format!("input must be a vector, got shape: {}", input.shape())));
+    }
+    let ([separator], 0) = (separator.strings(), separator.shape().rank()) else {
+        return Err(invalid(format!("sep must be a scalar, got shape: {}", separator.shape())));
+    };
+    let splits_max = usize::try_from(int_attr(call.attrs, "maxsplit")?.unwrap_or(-1)).ok();
+    let (mut coordinates, mut texts, mut columns) = (Vec::new(), Vec::new(), 0);
+    for (row, text) in input.strings().iter().enumerate() {
+        let parts = split(text, separator, splits_max);
+        columns = columns.max(parts.len());
+        for (column, part) in parts.into_iter().enumerate() {
+            coordinates.extend([row as i64, column as i64]);
+            texts.push(part.to_owned());
+        }
+    }
+    let count = texts.len();
+    let shape = [input.strings().len() as i64, columns as i64];
+    let mut results = OpResult::from(numbers(&call, [count, 2], &coordinates)?);
+    results.tensors.push(AsyncValue::new(HostTensor::from(StringHostTensor::new([count], texts)?)));
+    results.tensors.push(AsyncValue::new(HostTensor::from(numbers(&call, [2], &shape)?)));
+    Ok(results)
+}
+
+fn numbers<T: Element>(
+    call: &CpuCall<'_>,
+    shape: impl Into<TensorShape>,
+    values: &[T],
+) -> Result<DenseHostTensor, Diagnostic> {
+    DenseHostTensor::from_slice(shape, values, call.cx.host().allocator())
+}
+
+/// Whether strings are equal, under broadcasting.
+pub(super) fn compare(call: &CpuCall<'_>, equal: bool) -> Computed {
+    let [x, y] = take(call)?;
+    let (x, y, mut out) = (strings(x)?, strings(y)?, call.allocate_unset(0)?);
+    let (left, right) =
+        (broadcast_places(x.shape().dims(), out.shape())?, broadcast_places(y.shape().dims(), out.shape())?);
+    for (out, (i, j)) in out.elements_mut::<bool>()?.iter_mut().zip(left.into_iter().zip(right)) {
+        *out = (x.strings()[i] == y.strings()[j]) == equal;
+    }
+    Ok(out.into())
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.StringJoin").metadata(join_metadata).cpu(join).forms(FORMS);
+    ops.add("tf.ReduceJoin").cpu(reduce_join).forms(FORMS);
+    ops.add("tf.Substr").metadata(substring_metadata).cpu(substring).forms(FORMS);
+    ops.add("tf.StringSplitV2").cpu(split_v2).forms(FORMS);
+    ops.add("tf.StringLength").metadata(|call| of_string(&call, DType::I32)).cpu(length).forms(FORMS);
+    ops.add("tf.StringStrip")
+        .metadata(|call| of_string(&call, DType::String))
+        .cpu(|call| each(&call, |text| copied(text.trim_matches(is_space))))
+        .forms(FORMS);
+    ops.add("tf.StringLower")
+        .metadata(|call| of_string(&call, DType::String))
+        .cpu(|call| match is_unicode(&call)? {
+            true => each(&call, |text| Ok(text.to_lowercase())),
+            false => each(&call, |text| Ok(text.to_ascii_lowercase())),
+        })
+        .forms(FORMS);
+    ops.add("tf.StringUpper")
+        .metadata(|call| of_string(&call, DType::String))
+        .cpu(|call| match is_unicode(&call)? {
+            true => each(&call, |text| Ok(text.to_uppercase())),
+            false => each(&call, |text| Ok(text.to_ascii_uppercase())),
+        })
+        .forms(FORMS);
+}
