@@ -46,47 +46,30 @@ struct Convert<f32, bf16> {
     static __device__ __forceinline__ f32 run(bf16 x) { return widen(x); }
 };
 // NaN gives zero for every integer type: in hardware it does for 32 bits only.
-template <>
-struct Convert<i32, f32> {
-    static __device__ __forceinline__ i32 run(f32 x) { return x != x ? 0 : __float2int_rz(x); }
-};
-template <>
-struct Convert<i64, f32> {
-    static __device__ __forceinline__ i64 run(f32 x) { return x != x ? 0 : __float2ll_rz(x); }
-};
-template <>
-struct Convert<i8, f32> {
-    static __device__ __forceinline__ i8 run(f32 x) {
-        return static_cast<i8>(min(max(Convert<i32, f32>::run(x), -128), 127));
-    }
-};
-template <>
-struct Convert<u8, f32> {
-    static __device__ __forceinline__ u8 run(f32 x) {
-        return static_cast<u8>(min(max(Convert<i32, f32>::run(x), 0), 255));
-    }
-};
+#define TO_INTEGERS(FLOAT, TO_I32, TO_I64)                                                         \
+    template <>                                                                                    \
+    struct Convert<i32, FLOAT> {                                                                   \
+        static __device__ __forceinline__ i32 run(FLOAT x) { return x != x ? 0 : TO_I32(x); }      \
+    };                                                                                             \
+    template <>                                                                                    \
+    struct Convert<i64, FLOAT> {                                                                   \
+        static __device__ __forceinline__ i64 run(FLOAT x) { return x != x ? 0 : TO_I64(x); }      \
+    };                                                                                             \
+    template <>                                                                                    \
+    struct Convert<i8, FLOAT> {                                                                    \
+        static __device__ __forceinline__ i8 run(FLOAT x) {                                        \
+            return static_cast<i8>(min(max(Convert<i32, FLOAT>::run(x), -128), 127));              \
+        }                                                                                          \
+    };                                                                                             \
+    template <>                                                                                    \
+    struct Convert<u8, FLOAT> {                                                                    \
+        static __device__ __forceinline__ u8 run(FLOAT x) {                                        \
+            return static_cast<u8>(min(max(Convert<i32, FLOAT>::run(x), 0), 255));                 \
+        }                                                                                          \
+    };
 
-template <>
-struct Convert<i32, f64> {
-    static __device__ __forceinline__ i32 run(f64 x) { return x != x ? 0 : __double2int_rz(x); }
-};
-template <>
-struct Convert<i64, f64> {
-    static __device__ __forceinline__ i64 run(f64 x) { return x != x ? 0 : __double2ll_rz(x); }
-};
-template <>
-struct Convert<i8, f64> {
-    static __device__ __forceinline__ i8 run(f64 x) {
-        return static_cast<i8>(min(max(Convert<i32, f64>::run(x), -128), 127));
-    }
-};
-template <>
-struct Convert<u8, f64> {
-    static __device__ __forceinline__ u8 run(f64 x) {
-        return static_cast<u8>(min(max(Convert<i32, f64>::run(x), 0), 255));
-    }
-};
+TO_INTEGERS(f32, __float2int_rz, __float2ll_rz)
+TO_INTEGERS(f64, __double2int_rz, __double2ll_rz)
 
 // As many elements as four bytes of the smaller type hold are taken at a time: 4 to 16 bytes of each side.
 template <class T, u32 N>

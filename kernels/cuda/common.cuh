@@ -192,8 +192,14 @@ __device__ __forceinline__ void map_pack(T *y, count_t start, F f, const Packs &
 struct Add {
     template <class A>
     __device__ __forceinline__ A operator()(A a, A b) const { return a + b; }
-    // Unsigned, so that it wraps.
+    // Unsigned, so that they wrap.
     __device__ __forceinline__ i32 operator()(i32 a, i32 b) const { return (i32)((u32)a + (u32)b); }
+};
+struct Multiply {
+    template <class A>
+    __device__ __forceinline__ A operator()(A a, A b) const { return a * b; }
+    __device__ __forceinline__ i32 operator()(i32 a, i32 b) const { return (i32)((u32)a * (u32)b); }
+    __device__ __forceinline__ i64 operator()(i64 a, i64 b) const { return (i64)((u64)a * (u64)b); }
 };
 struct Greater {
     template <class A>

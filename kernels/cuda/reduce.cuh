@@ -31,24 +31,20 @@ __device__ __forceinline__ f64 divided(f64 sum, count_t extent) { return sum / (
 __device__ __forceinline__ i32 divided(i32 sum, count_t extent) { return extent == 0 ? 0 : (i32)(sum / (i64)extent); }
 __device__ __forceinline__ i64 divided(i64 sum, count_t extent) { return extent == 0 ? 0 : sum / (i64)extent; }
 
-struct Multiply {
+// What most reductions do at the end: nothing.
+struct AsItIs {
     template <class A>
-    __device__ __forceinline__ A operator()(A a, A b) const { return a * b; }
-    // Unsigned, so that they wrap.
-    __device__ __forceinline__ i32 operator()(i32 a, i32 b) const { return (i32)((u32)a * (u32)b); }
-    __device__ __forceinline__ i64 operator()(i64 a, i64 b) const { return (i64)((u64)a * (u64)b); }
+    static __device__ __forceinline__ A finish(A value, count_t) { return value; }
 };
 
 // How to combine, from what to start, and what to do at the end.
 template <class A>
-struct Sum : Add {
+struct Sum : Add, AsItIs {
     static __device__ __forceinline__ A neutral() { return A(0); }
-    static __device__ __forceinline__ A finish(A sum, count_t) { return sum; }
 };
 template <class A>
-struct Product : Multiply {
+struct Product : Multiply, AsItIs {
     static __device__ __forceinline__ A neutral() { return A(1); }
-    static __device__ __forceinline__ A finish(A product, count_t) { return product; }
 };
 template <class A>
 struct Mean : Add {
@@ -56,25 +52,21 @@ struct Mean : Add {
     static __device__ __forceinline__ A finish(A sum, count_t extent) { return divided(sum, extent); }
 };
 template <class A>
-struct Maximum : Greater {
+struct Maximum : Greater, AsItIs {
     static __device__ __forceinline__ A neutral() { return Limits<A>::lowest(); }
-    static __device__ __forceinline__ A finish(A value, count_t) { return value; }
 };
 template <class A>
-struct Minimum : Lesser {
+struct Minimum : Lesser, AsItIs {
     static __device__ __forceinline__ A neutral() { return Limits<A>::greatest(); }
-    static __device__ __forceinline__ A finish(A value, count_t) { return value; }
 };
 // Of truth values: of nothing all are true, and none is.
 template <class A>
-struct All : Lesser {
+struct All : Lesser, AsItIs {
     static __device__ __forceinline__ A neutral() { return A(1); }
-    static __device__ __forceinline__ A finish(A value, count_t) { return value; }
 };
 template <class A>
-struct Any : Greater {
+struct Any : Greater, AsItIs {
     static __device__ __forceinline__ A neutral() { return A(0); }
-    static __device__ __forceinline__ A finish(A value, count_t) { return value; }
 };
 
 // Rows that lie in order: a warp works on each of the shorter ones, a block on each of the others.

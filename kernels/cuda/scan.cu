@@ -13,14 +13,6 @@
 // sum in one order; a warp finds the greatest of a line.
 #include "common.cuh"
 
-struct Multiply {
-    template <class A>
-    __device__ __forceinline__ A operator()(A a, A b) const { return a * b; }
-    // Unsigned, so that they wrap.
-    __device__ __forceinline__ i32 operator()(i32 a, i32 b) const { return (i32)((u32)a * (u32)b); }
-    __device__ __forceinline__ i64 operator()(i64 a, i64 b) const { return (i64)((u64)a * (u64)b); }
-};
-
 template <class T, class Op>
 __device__ __forceinline__ void scan(
     T *y, const T *x, count_t outer, count_t extent, count_t inner, u32 exclusive, u32 reverse, accumulator<T> first, Op op
