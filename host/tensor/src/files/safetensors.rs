@@ -70,16 +70,24 @@ impl SafeTensorsFile {
     /// InvalidArgument if it is malformed.
     pub fn from_buffer(name: &str, buffer: HostBuffer) -> Result<Self, Diagnostic> {
         let bytes = elements::read(&buffer, &READER)?;
-        let parsed = SafeTensors::deserialize(&bytes).map_err(|error| malformed(name, 0, error))?;
-        let entries = parsed
-            .iter()
-            .map(|(tensor, view)| {
-                let start = view.data().as_ptr().addr() - bytes.as_ptr().addr();
-                let shape = view.shape().to_vec();
-                (tensor.to_owned(), Entry { dtype: view.dtype(), shape, start, size: view.data().len() })
+        // Checks that all tensors lie within the file, whose header says how many bytes it has itself.
+        let (header, metadata) =
+            SafeTensors::read_metadata(&bytes).map_err(|error| malformed(name, 0, error))?;
+        let data = size_of::<u64>() + header;
+        let entries = metadata
+            .tensors()
+            .into_iter()
+            .map(|(tensor, info)| {
+                let (start, end) = info.data_offsets;
+                let entry = Entry {
+                    dtype: info.dtype,
+                    shape: info.shape.clone(),
+                    start: data + start,
+                    size: end - start,
+                };
+                (tensor, entry)
             })
             .collect();
-        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| malformed(name, 0, error))?;
         let texts = metadata.metadata().clone().unwrap_or_default();
         drop(bytes);
         Ok(Self { name: name.into(), bytes: buffer, entries: Arc::new(entries), texts: Arc::new(texts) })
