@@ -1,5 +1,8 @@
 //! Random numbers whose sequence is part of data sets and weights, and therefore our own.
 
+/// How far the generator goes for each number: 2⁶⁴ divided by the golden ratio.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// The SplitMix64 generator (Steele, Lea and Flood, 2014).
 #[derive(Debug)]
 pub(crate) struct Random(u64);
@@ -12,10 +15,15 @@ impl Random {
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(STEP);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+
+    /// Passes over so many numbers.
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.0 = self.0.wrapping_add(STEP.wrapping_mul(count as u64));
     }
 
     /// A number in 0..1.

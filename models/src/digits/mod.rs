@@ -50,7 +50,12 @@ impl DigitSet {
 
     /// All images as numbers from 0 to 1.
     pub fn images_f32(&self) -> Vec<f32> {
-        self.images.iter().map(|&x| f32::from(x) / 255.0).collect()
+        self.numbers().collect()
+    }
+
+    /// As [`Self::images_f32`], one after the other.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f32> {
+        self.images.iter().map(|&x| f32::from(x) / 255.0)
     }
 }
 

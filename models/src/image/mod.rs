@@ -7,6 +7,7 @@ mod resize;
 use std::error::Error;
 use std::fmt;
 use std::io::Cursor;
+use std::ops::Deref;
 
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
@@ -20,12 +21,12 @@ pub const PIXELS_MAX: usize = 1 << 26;
 /// Channels of a pixel: red, green, blue.
 pub const CHANNELS: usize = 3;
 
-/// An image of red, green and blue.
+/// An image of red, green and blue, whose pixels are its own or somebody else's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
+pub struct Image<P = Vec<u8>> {
     height: usize,
     width: usize,
-    pixels: Vec<u8>,
+    pixels: P,
 }
 
 /// What is wrong with an image.
@@ -46,12 +47,12 @@ impl fmt::Display for ImageError {
 
 impl Error for ImageError {}
 
-impl Image {
+impl<P: Deref<Target = [u8]>> Image<P> {
     /// An image of these pixels: rows from above, three bytes a pixel.
     ///
     /// # Errors
     /// If it has no pixels or too many, or not as many bytes as it should.
-    pub fn new(height: usize, width: usize, pixels: Vec<u8>) -> Result<Self, ImageError> {
+    pub fn new(height: usize, width: usize, pixels: P) -> Result<Self, ImageError> {
         check_size(height, width)?;
         if pixels.len() != height * width * CHANNELS {
             return Err(ImageError::new(format_args!(
@@ -60,19 +61,6 @@ impl Image {
             )));
         }
         Ok(Self { height, width, pixels })
-    }
-
-    /// The image in a JPEG or PNG file, whichever the bytes are. Grey becomes colour, 16 bits become 8; transparency and
-    /// the direction in which a camera was held are passed over.
-    ///
-    /// # Errors
-    /// If it is neither, is damaged, or is larger than [`SIDE_MAX`] or [`PIXELS_MAX`] allow.
-    pub fn decode(bytes: &[u8]) -> Result<Self, ImageError> {
-        match bytes {
-            [0xff, 0xd8, ..] => decode_jpeg(bytes),
-            [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
-            _ => Err(ImageError::new("it is neither a JPEG nor a PNG image")),
-        }
     }
 
     /// Rows.
@@ -89,10 +77,20 @@ impl Image {
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
     }
+}
 
-    /// The same, without the image.
-    pub fn into_pixels(self) -> Vec<u8> {
-        self.pixels
+impl Image {
+    /// The image in a JPEG or PNG file, whichever the bytes are. Grey becomes colour, 16 bits become 8; transparency and
+    /// the direction in which a camera was held are passed over.
+    ///
+    /// # Errors
+    /// If it is neither, is damaged, or is larger than [`SIDE_MAX`] or [`PIXELS_MAX`] allow.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ImageError> {
+        match bytes {
+            [0xff, 0xd8, ..] => decode_jpeg(bytes),
+            [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
+            _ => Err(ImageError::new("it is neither a JPEG nor a PNG image")),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Images in the size and the range of numbers that a network learnt with.
 
+use std::ops::{Deref, Range};
+
 use super::{CHANNELS, Image, ImageError, SIDE_MAX};
 
 /// How an image becomes what a network takes: scaled until its shorter side has `side` pixels, of which the square of `crop`
@@ -21,11 +23,11 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// The prepared image, `crop × crop × 3`.
+    /// That an image can be prepared so.
     ///
     /// # Errors
     /// If `side` or `crop` is zero or too large, `crop` is larger than `side`, or a deviation is no number to divide by.
-    pub fn apply(&self, image: &Image) -> Result<Vec<f32>, ImageError> {
+    pub fn check(&self) -> Result<(), ImageError> {
         let Self { side, crop, .. } = *self;
         if crop == 0 || side < crop || side > SIDE_MAX {
             return Err(ImageError::new(format_args!(
@@ -35,16 +37,39 @@ impl Preparation {
         if self.deviation.iter().any(|d| *d == 0.0 || !d.is_finite()) {
             return Err(ImageError::new("a deviation must be a number other than zero"));
         }
+        Ok(())
+    }
+
+    /// Prepares an image: `prepared` is `crop × crop × 3`.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and if `prepared` has another size.
+    pub fn apply<P: Deref<Target = [u8]>>(
+        &self,
+        image: &Image<P>,
+        prepared: &mut [f32],
+    ) -> Result<(), ImageError> {
+        self.check()?;
+        let Self { side, crop, .. } = *self;
+        if prepared.len() != crop * crop * CHANNELS {
+            return Err(ImageError::new(format_args!(
+                "{} numbers are not {crop} rows of {crop} pixels of {CHANNELS}",
+                prepared.len()
+            )));
+        }
         // The longer side keeps the proportion, rounded down.
         let scaled = |this: usize, other: usize| if this <= other { side } else { side * this / other };
         let rows = window(image.height, scaled(image.height, image.width), crop);
         let columns = window(image.width, scaled(image.width, image.height), crop);
-        let narrowed = across(image, &columns);
-        let mut prepared = Vec::with_capacity(crop * crop * CHANNELS);
-        for row in &rows {
-            prepared.extend(self.normalized(&down(&narrowed, row, crop)));
+        // Rows of the image that the crop is made of.
+        let first = rows.first().map_or(0, |row| row.first);
+        let end = rows.last().map_or(0, |row| row.first + row.weights.len());
+        let narrowed = across(image, first..end, &columns);
+        for (row, prepared) in rows.iter().zip(prepared.chunks_exact_mut(crop * CHANNELS)) {
+            let row = down(&narrowed, row.first - first, &row.weights, crop);
+            prepared.iter_mut().zip(self.normalized(&row)).for_each(|(to, number)| *to = number);
         }
-        Ok(prepared)
+        Ok(())
     }
 
     /// A row of pixels, normalized.
@@ -84,10 +109,10 @@ fn window(from: usize, to: usize, crop: usize) -> Vec<Taps> {
     (offset..offset + crop).map(taps).collect()
 }
 
-/// Every row of the image, made of these columns.
-fn across(image: &Image, columns: &[Taps]) -> Vec<f32> {
-    let mut narrowed = Vec::with_capacity(image.height * columns.len() * CHANNELS);
-    for row in image.pixels.chunks_exact(image.width * CHANNELS) {
+/// These rows of the image, made of these columns.
+fn across<P: Deref<Target = [u8]>>(image: &Image<P>, rows: Range<usize>, columns: &[Taps]) -> Vec<f32> {
+    let mut narrowed = Vec::with_capacity(rows.len() * columns.len() * CHANNELS);
+    for row in image.pixels.chunks_exact(image.width * CHANNELS).skip(rows.start).take(rows.len()) {
         for taps in columns {
             let mut sum = [0.0; CHANNELS];
             for (pixel, weight) in row[taps.first * CHANNELS..].chunks_exact(CHANNELS).zip(&taps.weights) {
@@ -102,11 +127,11 @@ fn across(image: &Image, columns: &[Taps]) -> Vec<f32> {
     narrowed
 }
 
-/// One row of `width` pixels, made of several.
-fn down(narrowed: &[f32], row: &Taps, width: usize) -> Vec<f32> {
+/// One row of `width` pixels, made of several from `first` on.
+fn down(narrowed: &[f32], first: usize, weights: &[f32], width: usize) -> Vec<f32> {
     let length = width * CHANNELS;
     let mut sums = vec![0.0; length];
-    for (line, weight) in narrowed[row.first * length..].chunks_exact(length).zip(&row.weights) {
+    for (line, weight) in narrowed[first * length..].chunks_exact(length).zip(weights) {
         for (sum, value) in sums.iter_mut().zip(line) {
             *sum += value * weight;
         }

@@ -92,19 +92,27 @@ fn images_that_are_too_large_are_refused_before_they_take_memory() {
     jpeg[frame + 5..frame + 9].fill(0xff);
     let error = Image::decode(&jpeg).unwrap_err().to_string();
     assert!(error.contains("JPEG"), "{error}");
-    assert!(Image::new(0, 5, Vec::new()).is_err());
+    assert!(Image::new(0, 5, vec![]).is_err());
     assert!(Image::new(1, 1, vec![0; 4]).is_err());
 }
 
 const PLAIN: Preparation =
     Preparation { side: 16, crop: 12, bgr: false, mean: [0.0; 3], deviation: [1.0; 3] };
 
+impl Preparation {
+    fn of(&self, image: &Image) -> Vec<f32> {
+        let mut prepared = vec![0.0; self.crop * self.crop * CHANNELS];
+        self.apply(image, &mut prepared).unwrap();
+        prepared
+    }
+}
+
 #[test]
 fn images_are_scaled_as_pillow_scales_them() {
     let image = decode("shapes.png");
     for (side, crop) in [(16, 12), (72, 64)] {
         let expected = decode(&format!("shapes_{side}_{crop}.png"));
-        let found = Preparation { side, crop, ..PLAIN }.apply(&image).unwrap();
+        let found = Preparation { side, crop, ..PLAIN }.of(&image);
         assert_eq!(found.len(), crop * crop * CHANNELS);
         for (at, (found, &expected)) in found.iter().zip(expected.pixels()).enumerate() {
             // Pillow's weights are numbers of fixed point.
@@ -115,16 +123,16 @@ fn images_are_scaled_as_pillow_scales_them() {
     }
     // Tall images too.
     let tall = Image::new(3, 1, vec![9; 9]).unwrap();
-    assert_eq!(Preparation { side: 2, crop: 2, ..PLAIN }.apply(&tall).unwrap(), [9.0; 12]);
+    assert_eq!(Preparation { side: 2, crop: 2, ..PLAIN }.of(&tall), [9.0; 12]);
 }
 
 #[test]
 fn channels_are_normalized_in_their_order() {
     let image = Image::new(1, 1, vec![10, 20, 30]).unwrap();
     let rgb = Preparation { side: 1, crop: 1, mean: [4.0, 10.0, 10.0], deviation: [2.0, 5.0, 10.0], ..PLAIN };
-    assert_eq!(rgb.apply(&image).unwrap(), [3.0, 2.0, 2.0]);
+    assert_eq!(rgb.of(&image), [3.0, 2.0, 2.0]);
     let bgr = Preparation { bgr: true, ..rgb };
-    assert_eq!(bgr.apply(&image).unwrap(), [13.0, 2.0, 0.0]);
+    assert_eq!(bgr.of(&image), [13.0, 2.0, 0.0]);
     let wrong = [
         Preparation { crop: 0, ..rgb },
         Preparation { side: 1, crop: 2, ..rgb },
@@ -133,14 +141,15 @@ fn channels_are_normalized_in_their_order() {
         Preparation { deviation: [1.0, f32::NAN, 1.0], ..rgb },
     ];
     for preparation in wrong {
-        assert!(preparation.apply(&image).is_err(), "{preparation:?}");
+        assert!(preparation.apply(&image, &mut [0.0; CHANNELS]).is_err(), "{preparation:?}");
     }
+    assert!(rgb.apply(&image, &mut [0.0; 2 * CHANNELS]).is_err(), "there is one pixel");
 }
 
 #[test]
 fn extreme_proportions_stay_within_memory() {
     // A row of many pixels becomes so long that only its middle is made.
     let row = Image::new(1, SIDE_MAX, vec![7; SIDE_MAX * CHANNELS]).unwrap();
-    let found = Preparation { side: 256, crop: 224, ..PLAIN }.apply(&row).unwrap();
+    let found = Preparation { side: 256, crop: 224, ..PLAIN }.of(&row);
     assert!(found.iter().all(|&value| value == 7.0) && found.len() == 224 * 224 * 3);
 }

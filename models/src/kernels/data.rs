@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tfrt_host::{Attr, Chain, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
 use tfrt_tensor::DenseHostTensor;
 
-use super::DATA_DIR;
+use super::{DATA_DIR, filled};
 use crate::digits::{self, DigitSet, PIXELS};
 use crate::idx::{self, Split};
 
@@ -39,12 +39,16 @@ fn read(folder: &Path, split: Split, count: usize) -> Result<DigitSet, Diagnosti
 }
 
 /// Images from 0 to 1 in rows, and their classes.
-fn tensors(set: &DigitSet) -> Result<Tensors, Diagnostic> {
-    let labels: Vec<i32> = set.labels.iter().map(|&label| label.into()).collect();
-    Ok((
-        DenseHostTensor::from_vec([set.len(), PIXELS], set.images_f32())?,
-        DenseHostTensor::from_vec([set.len()], labels)?,
-    ))
+fn tensors(set: &DigitSet, cx: &ExecutionContext) -> Result<Tensors, Diagnostic> {
+    let images = filled([set.len(), PIXELS], cx, |numbers: &mut [f32]| {
+        numbers.iter_mut().zip(set.numbers()).for_each(|(to, number)| *to = number);
+        Ok(())
+    })?;
+    let labels = filled([set.len()], cx, |classes: &mut [i32]| {
+        classes.iter_mut().zip(&set.labels).for_each(|(to, &label)| *to = label.into());
+        Ok(())
+    })?;
+    Ok((images, labels))
 }
 
 fn load(
@@ -64,7 +68,7 @@ fn load(
         }
         Err(error) => return Err(error),
     };
-    let ((images, labels), (test_images, test_labels)) = (tensors(&train)?, tensors(&test)?);
+    let ((images, labels), (test_images, test_labels)) = (tensors(&train, cx)?, tensors(&test, cx)?);
     Ok((images, labels, test_images, test_labels))
 }
 

@@ -1,8 +1,9 @@
 //! Images as networks take them.
 
-use tfrt_host::{Arg, Attr, DType, Diagnostic, KernelRegistry};
+use tfrt_host::{Arg, Attr, DType, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_tensor::{Accessor, DenseHostTensor};
 
+use super::filled;
 use crate::image::{CHANNELS, Image, Preparation};
 
 static PREPARE: Accessor = Accessor::new("tfrt_image.prepare.f32");
@@ -29,6 +30,7 @@ fn prepare(
     deviation: Attr<[f32]>,
     mean: Attr<[f32]>,
     side: Attr<i64>,
+    cx: &ExecutionContext,
 ) -> Result<DenseHostTensor, Diagnostic> {
     let &[height, width, CHANNELS] = image.shape().dims() else {
         return Err(not_an_image(&image));
@@ -37,8 +39,8 @@ fn prepare(
         return Err(not_an_image(&image));
     }
     let invalid = |error: crate::image::ImageError| Diagnostic::invalid_argument(error.to_string());
-    let pixels = image.read::<u8>(&PREPARE)?.to_vec();
-    let image = Image::new(height, width, pixels).map_err(invalid)?;
+    let pixels = image.read::<u8>(&PREPARE)?;
+    let image = Image::new(height, width, &*pixels).map_err(invalid)?;
     let preparation = Preparation {
         side: extent("side", side.0)?,
         crop: extent("crop", crop.0)?,
@@ -46,8 +48,10 @@ fn prepare(
         mean: channels("mean", mean.0)?,
         deviation: channels("deviation", deviation.0)?,
     };
-    let prepared = preparation.apply(&image).map_err(invalid)?;
-    DenseHostTensor::from_vec([1, preparation.crop, preparation.crop, CHANNELS], prepared)
+    preparation.check().map_err(invalid)?;
+    filled([1, preparation.crop, preparation.crop, CHANNELS], cx, |prepared| {
+        preparation.apply(&image, prepared).map_err(invalid)
+    })
 }
 
 #[cold]

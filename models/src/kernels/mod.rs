@@ -12,7 +12,8 @@ mod resnet50;
 
 use std::fmt;
 
-use tfrt_host::KernelRegistry;
+use tfrt_host::{Diagnostic, ExecutionContext, KernelRegistry};
+use tfrt_tensor::{DenseHostTensor, Element, TensorMetadata, TensorShape};
 
 /// Name of the resource that tells kernels where data files are: a [`PathBuf`](std::path::PathBuf).
 pub const DATA_DIR: &str = "data_dir";
@@ -39,6 +40,18 @@ impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Progress")
     }
+}
+
+/// A tensor in memory of the host's, all of which `fill` writes.
+fn filled<T: Element>(
+    shape: impl Into<TensorShape>,
+    cx: &ExecutionContext,
+    fill: impl FnOnce(&mut [T]) -> Result<(), Diagnostic>,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let metadata = TensorMetadata::new(T::DTYPE, shape);
+    let mut tensor = DenseHostTensor::allocate_unset(metadata, cx.host().allocator())?;
+    fill(tensor.elements_mut()?)?;
+    Ok(tensor)
 }
 
 /// Adds every kernel of the model programs.

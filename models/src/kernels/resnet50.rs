@@ -7,8 +7,10 @@ use tfrt_host::{Arg, Attr, Chain, DType, Diagnostic, ErrorCode, ExecutionContext
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape, f16};
 
-use super::{LABELS, WEIGHTS, report::show_progress};
-use crate::resnet50::{Layer, MODEL, VARIANT, Variant, Weights, filter_to_ohwi, layers_of, seeded_weights};
+use super::{LABELS, WEIGHTS, filled, report::show_progress};
+use crate::resnet50::{
+    Layer, MODEL, VARIANT, Variant, fill_seeded_bias, fill_seeded_filter, filter_to_ohwi, layers_of,
+};
 
 static WEIGHTS_OF: Accessor = Accessor::new("tfrt_resnet50.weights.f32");
 static REPORT: Accessor = Accessor::new("tfrt_resnet50.report");
@@ -26,13 +28,57 @@ fn weights_file(cx: &ExecutionContext) -> Result<Option<Arc<SafeTensorsFile>>, D
     }
 }
 
-/// A layer's tensors from a file that was written for this network.
-fn read(
-    file: &SafeTensorsFile,
-    layer: &Layer,
-    variant: Variant,
-    cx: &ExecutionContext,
-) -> Result<[DenseHostTensor; 2], Diagnostic> {
+/// A layer of the network, and where its numbers come from.
+struct Source {
+    layers: usize,
+    at: usize,
+    layer: Layer,
+    seed: u64,
+    /// Without one they are random.
+    file: Option<Arc<SafeTensorsFile>>,
+}
+
+impl Source {
+    fn new(name: &str, seed: i64, variant: &str, cx: &ExecutionContext) -> Result<Self, Diagnostic> {
+        let variant: Variant = variant.parse().map_err(invalid)?;
+        let mut layers = layers_of(variant);
+        let at = layers.iter().position(|layer| layer.name == name);
+        let at = at.ok_or_else(|| invalid(format!("ResNet-50 has no layer '{name}'")))?;
+        let file = weights_file(cx)?;
+        if let Some(file) = &file {
+            check_file(file, variant)?;
+        }
+        let count = layers.len();
+        Ok(Self { layers: count, at, layer: layers.swap_remove(at), seed: seed.cast_unsigned(), file })
+    }
+
+    /// The filter, `HWIO`.
+    fn filter(&self, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
+        let extents = self.layer.filter_extents();
+        match &self.file {
+            Some(file) => part_of(file, &self.layer, "filter", &extents, cx),
+            None => filled(extents, cx, |filter| {
+                fill_seeded_filter(&self.layer, self.at, self.seed, filter);
+                Ok(())
+            }),
+        }
+    }
+
+    /// One number for each output channel to add.
+    fn bias(&self, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
+        let extents = [self.layer.out_channels];
+        match &self.file {
+            Some(file) => part_of(file, &self.layer, "bias", &extents, cx),
+            None => filled(extents, cx, |bias| {
+                fill_seeded_bias(&self.layer, self.at, self.seed, bias);
+                Ok(())
+            }),
+        }
+    }
+}
+
+/// That a file was written for this network.
+fn check_file(file: &SafeTensorsFile, variant: Variant) -> Result<(), Diagnostic> {
     let name = file.name();
     if file.text(MODEL.0) != Some(MODEL.1) {
         return Err(invalid(format!(
@@ -40,38 +86,48 @@ fn read(
         )));
     }
     match file.text(VARIANT) {
-        Some(theirs) if theirs == variant.name() => {}
-        theirs => {
-            return Err(invalid(format!(
-                "{name} has the weights of {}'s ResNet-50, the program is for {variant}'s: \
-                 'tfrt resnet50 program' writes one for it",
-                theirs.unwrap_or("nobody")
-            )));
-        }
+        Some(theirs) if theirs == variant.name() => Ok(()),
+        theirs => Err(invalid(format!(
+            "{name} has the weights of {}'s ResNet-50, the program is for {variant}'s: \
+             'tfrt resnet50 program' writes one for it",
+            theirs.unwrap_or("nobody")
+        ))),
     }
-    let extents = layer.filter_extents();
-    let tensor = |part: &str, extents: &[usize]| {
-        let key = format!("{}.{part}", layer.name);
-        let tensor = file.tensor(&key, cx.host().allocator())?;
-        if tensor.dtype() != DType::F32 || tensor.shape().dims() != extents {
-            let found = tensor.metadata();
-            return Err(invalid(format!(
-                "{name}: tensor '{key}' is {found}, where {extents:?} of f32 is due"
-            )));
-        }
-        Ok(tensor)
-    };
-    Ok([tensor("filter", &extents)?, tensor("bias", &extents[3..])?])
+}
+
+/// A tensor of a layer from a file.
+fn part_of(
+    file: &SafeTensorsFile,
+    layer: &Layer,
+    part: &str,
+    extents: &[usize],
+    cx: &ExecutionContext,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let key = format!("{}.{part}", layer.name);
+    let tensor = file.tensor(&key, cx.host().allocator())?;
+    if tensor.dtype() != DType::F32 || tensor.shape().dims() != extents {
+        let (name, found) = (file.name(), tensor.metadata());
+        return Err(invalid(format!("{name}: tensor '{key}' is {found}, where {extents:?} of f32 is due")));
+    }
+    Ok(tensor)
 }
 
 /// A filter in the order that a program wants.
-fn arranged(layer: &Layer, filter: DenseHostTensor, layout: &str) -> Result<DenseHostTensor, Diagnostic> {
+fn arranged(
+    layer: &Layer,
+    filter: DenseHostTensor,
+    layout: &str,
+    cx: &ExecutionContext,
+) -> Result<DenseHostTensor, Diagnostic> {
     let [rows, columns, inputs, outputs] = layer.filter_extents();
     match layout {
         "HWIO" => Ok(filter),
         "OHWI" => {
-            let turned = filter_to_ohwi(layer, &filter.read::<f32>(&WEIGHTS_OF)?);
-            DenseHostTensor::from_vec([outputs, rows, columns, inputs], turned)
+            let filter = filter.read::<f32>(&WEIGHTS_OF)?;
+            filled([outputs, rows, columns, inputs], cx, |turned| {
+                filter_to_ohwi(layer, &filter, turned);
+                Ok(())
+            })
         }
         "IO" if (rows, columns) == (1, 1) => filter.reshape([inputs, outputs]),
         "IO" => Err(invalid(format!("the filter of '{}' is no matrix", layer.name))),
@@ -80,9 +136,12 @@ fn arranged(layer: &Layer, filter: DenseHostTensor, layout: &str) -> Result<Dens
 }
 
 /// A tensor of f32 as one of f16, each number rounded to the nearest.
-fn halved(tensor: &DenseHostTensor) -> Result<DenseHostTensor, Diagnostic> {
-    let halves = tensor.read::<f32>(&WEIGHTS_OF)?.iter().map(|&number| f16::from_f32(number)).collect();
-    DenseHostTensor::from_vec(tensor.shape().clone(), halves)
+fn halved(tensor: &DenseHostTensor, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
+    let numbers = tensor.read::<f32>(&WEIGHTS_OF)?;
+    filled(tensor.shape().clone(), cx, |halves| {
+        halves.iter_mut().zip(&*numbers).for_each(|(half, &number)| *half = f16::from_f32(number));
+        Ok(())
+    })
 }
 
 fn weights(
@@ -92,27 +151,26 @@ fn weights(
     variant: &str,
     cx: &ExecutionContext,
 ) -> Result<(DenseHostTensor, DenseHostTensor), Diagnostic> {
-    let variant: Variant = variant.parse().map_err(invalid)?;
-    let layers = layers_of(variant);
-    let found = layers.iter().enumerate().find(|(_, layer)| layer.name == name);
-    let (at, layer) = found.ok_or_else(|| invalid(format!("ResNet-50 has no layer '{name}'")))?;
-    let [filter, bias] = match weights_file(cx)? {
-        Some(file) => read(&file, layer, variant, cx)?,
-        None => {
-            let Weights { filter, bias } = seeded_weights(layer, at, seed.cast_unsigned());
-            let extents = layer.filter_extents();
-            [DenseHostTensor::from_vec(extents, filter)?, DenseHostTensor::from_vec([extents[3]], bias)?]
-        }
-    };
-    let filter = arranged(layer, filter, layout)?;
-    show_loaded(layers.len() as u64, cx)?;
+    let source = Source::new(name, seed, variant, cx)?;
+    let (filter, bias) = (source.filter(cx)?, source.bias(cx)?);
+    let filter = arranged(&source.layer, filter, layout, cx)?;
+    show_loaded(source.layers as u64, cx)?;
     Ok((filter, bias))
+}
+
+fn bias(
+    layer: Attr<str>,
+    seed: Attr<i64>,
+    variant: Attr<str>,
+    cx: &ExecutionContext,
+) -> Result<DenseHostTensor, Diagnostic> {
+    Source::new(layer.0, seed.0, variant.0, cx)?.bias(cx)
 }
 
 /// Shows that one more of so many layers is there. They come in any order.
 fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
     let loaded = cx.resources().get_or_create("tfrt_resnet50.loaded", AtomicU64::default)?;
-    // A program may want a layer in two forms.
+    // A program may be prepared more than once.
     let count = loaded.fetch_add(1, Ordering::Relaxed) + 1;
     show_progress((count.min(total), total), "loading weights", cx)
 }
@@ -179,6 +237,10 @@ fn report(
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
+        .add("tfrt_resnet50.bias.f32", bias)
+        .attributes(&["layer", "seed", "variant"])
+        .doc("The bias that `tfrt_resnet50.weights.f32` gives, alone.");
+    registry
         .add(
             "tfrt_resnet50.weights.f16",
             |layer: Attr<str>,
@@ -187,7 +249,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
              variant: Attr<str>,
              cx: &ExecutionContext| {
                 let (filter, bias) = weights(layer.0, layout.0, seed.0, variant.0, cx)?;
-                Ok::<_, Diagnostic>((halved(&filter)?, halved(&bias)?))
+                Ok::<_, Diagnostic>((halved(&filter, cx)?, halved(&bias, cx)?))
             },
         )
         .attributes(&["layer", "layout", "seed", "variant"])

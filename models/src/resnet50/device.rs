@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::program::{Parts, Precision, Prepared, ProgramOptions, weights_line};
+use super::program::{Parts, Precision, Prepared, ProgramOptions, bias_line, weights_line};
 use super::{CLASSES, Layer, REDUCTION, Step, Then, Value};
 
 const BUFFER: &str = "!tfrt_cuda.buffer";
@@ -376,8 +376,7 @@ impl Builder<'_> {
             let mut bias_size = size;
             if is_last && options.precision != Precision::F32 {
                 // The kernel that adds it wants it in f32.
-                let names = (&*format!("%wide_f{at}"), &*format!("%wide_b{at}"));
-                *text += &weights_line(options, names, layer, layout, Precision::F32);
+                *text += &bias_line(options, &format!("%wide_b{at}"), layer);
                 bias_size = SINGLE;
             }
             let bias = if bias_size == size { bias } else { format!("%wide_b{at}") };

@@ -12,7 +12,8 @@ mod weights;
 
 pub use convert::{Converted, MODEL, NamedTensors, VARIANT, convert};
 pub use program::{Form, Precision, ProgramOptions, program};
-pub use weights::{Weights, filter_to_ohwi, seeded_images, seeded_weights};
+pub use weights::{Weights, seeded_images, seeded_weights};
+pub(crate) use weights::{fill_seeded_bias, fill_seeded_filter, filter_to_ohwi};
 
 use std::fmt;
 use std::str::FromStr;

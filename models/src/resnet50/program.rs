@@ -251,6 +251,14 @@ pub(super) fn weights_line(
     )
 }
 
+/// The line that gets a layer's bias in f32, alone.
+pub(super) fn bias_line(options: &ProgramOptions, bias: &str, layer: &Layer) -> String {
+    format!(
+        "  {bias} = \"tfrt_resnet50.bias.f32\"() {{ layer = \"{}\", seed = 1 : i64, variant = \"{}\" }} : () -> (!t.tensor)\n",
+        layer.name, options.variant
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

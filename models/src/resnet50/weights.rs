@@ -15,22 +15,50 @@ pub struct Weights {
 /// The numbers of layer number `at` from a seed: between bounds that keep the variance from layer to layer, and less for
 /// those that are added to a shortcut.
 pub fn seeded_weights(layer: &Layer, at: usize, seed: u64) -> Weights {
+    let (mut filter, mut bias) = (vec![0.0; filter_len(layer)], vec![0.0; layer.out_channels]);
+    fill_seeded_filter(layer, at, seed, &mut filter);
+    fill_seeded_bias(layer, at, seed, &mut bias);
+    Weights { filter, bias }
+}
+
+/// The filter of [`seeded_weights`], where there is memory for it already.
+pub(crate) fn fill_seeded_filter(layer: &Layer, at: usize, seed: u64, filter: &mut [f32]) {
     let mut random = Random::new(seed, at as u64);
     let depth = layer.window * layer.window * layer.in_channels;
     let gain = if layer.then == Then::AddRelu { 0.5 } else { 2.0 };
     // A uniform number between -b and b has a variance of b²/3.
     let bound = (3.0 * gain / depth as f32).sqrt();
-    let mut uniform = |bound: f32| (random.unit() * 2.0 - 1.0) * bound;
-    let filter = (0..depth * layer.out_channels).map(|_| uniform(bound)).collect();
-    let bias = (0..layer.out_channels).map(|_| uniform(0.1)).collect();
-    Weights { filter, bias }
+    filter.fill_with(|| uniform(&mut random, bound));
 }
 
-/// A filter as outputs, rows, columns, inputs, from `HWIO`.
-pub fn filter_to_ohwi(layer: &Layer, filter: &[f32]) -> Vec<f32> {
-    let outputs = layer.out_channels;
-    let column = |output: usize| filter.iter().skip(output).step_by(outputs).copied();
-    (0..outputs).flat_map(column).collect()
+/// The bias of [`seeded_weights`], whose numbers come after the filter's.
+pub(crate) fn fill_seeded_bias(layer: &Layer, at: usize, seed: u64, bias: &mut [f32]) {
+    let mut random = Random::new(seed, at as u64);
+    random.skip(filter_len(layer));
+    bias.fill_with(|| uniform(&mut random, 0.1));
+}
+
+fn filter_len(layer: &Layer) -> usize {
+    layer.filter_extents().iter().product()
+}
+
+/// A number between `-bound` and `bound`.
+fn uniform(random: &mut Random, bound: f32) -> f32 {
+    (random.unit() * 2.0 - 1.0) * bound
+}
+
+/// A filter as outputs, rows, columns, inputs, from `HWIO`; both have as many numbers.
+pub(crate) fn filter_to_ohwi(layer: &Layer, filter: &[f32], turned: &mut [f32]) {
+    /// So many outputs lie in one line of a cache.
+    const LINE: usize = 16;
+    let (outputs, depth) = (layer.out_channels, filter.len() / layer.out_channels.max(1));
+    for first in (0..outputs).step_by(LINE) {
+        for (row, numbers) in filter.chunks_exact(outputs).enumerate() {
+            for (output, &number) in numbers.iter().enumerate().skip(first).take(LINE) {
+                turned[output * depth + row] = number;
+            }
+        }
+    }
 }
 
 /// Images of noise between -1 and 1 from a seed.
@@ -53,9 +81,15 @@ mod tests {
             stride: 1,
             then: Then::Relu,
         };
-        assert_eq!(
-            filter_to_ohwi(&layer, &[0.0, 1.0, 2.0, 10.0, 11.0, 12.0]),
-            [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]
-        );
+        let mut turned = [0.0; 6];
+        filter_to_ohwi(&layer, &[0.0, 1.0, 2.0, 10.0, 11.0, 12.0], &mut turned);
+        assert_eq!(turned, [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
+        // More outputs than are turned at a time.
+        let layer = Layer { out_channels: 37, in_channels: 5, ..layer };
+        let filter: Vec<f32> = (0..37 * 5).map(|number| number as f32).collect();
+        let mut turned = vec![0.0; filter.len()];
+        filter_to_ohwi(&layer, &filter, &mut turned);
+        let expected = (0..37).flat_map(|output| (0..5).map(move |row| (row * 37 + output) as f32));
+        assert!(turned.into_iter().eq(expected));
     }
 }

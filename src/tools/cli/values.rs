@@ -133,7 +133,7 @@ fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnost
             };
             Ok(opened.tensor(&name, allocator)?.into())
         }
-        "jpg" | "jpeg" | "png" => image_file(file),
+        "jpg" | "jpeg" | "png" => image_file(file, allocator),
         _ => Err(wrong(format!("'{file}' is neither .npy, .btf, .safetensors, .jpg nor .png"))),
     }
 }
@@ -141,7 +141,7 @@ fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnost
 /// Bytes of an image file at most.
 const IMAGE_BYTES_MAX: u64 = 1 << 28;
 
-fn image_file(file: &str) -> Result<HostTensor, Diagnostic> {
+fn image_file(file: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
     let unreadable =
         |error: io::Error| Diagnostic::new(ErrorCode::Io, format!("cannot read '{file}': {error}"));
     let mut bytes = Vec::new();
@@ -152,7 +152,7 @@ fn image_file(file: &str) -> Result<HostTensor, Diagnostic> {
     }
     let image = Image::decode(&bytes).map_err(|error| wrong(format!("'{file}': {error}")))?;
     let shape = [image.height(), image.width(), CHANNELS];
-    Ok(DenseHostTensor::from_vec(shape, image.into_pixels())?.into())
+    Ok(DenseHostTensor::from_slice(shape, image.pixels(), allocator)?.into())
 }
 
 fn only_name(file: &SafeTensorsFile) -> Result<String, Diagnostic> {
