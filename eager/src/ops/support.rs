@@ -146,6 +146,10 @@ pub(super) fn compute<O: Element>(
     (count, unit, cost): (usize, usize, usize),
     f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
 ) -> Computed {
+    if count == 0 {
+        // Without units there may be one of any size, which nobody should make room for.
+        return Ok(out.into());
+    }
     if Runs::<O>::is_one(count, cost) {
         return compute_now(me, out, count, &f);
     }

@@ -48,6 +48,10 @@ fn tensors<'c>(
 /// Tensors laid one after another: a copy of rows for each.
 fn join(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], joined: &Joined) -> Queued {
     let y = call.allocate_as(&TensorMetadata::new(joined.dtype, TensorShape::new(&joined.dims)?))?;
+    if count(&y)? == 0 {
+        // Extents of tensors without elements may be of any size.
+        return Ok(y.into());
+    }
     let size = joined.dtype.size().ok_or_else(|| unsupported("a concatenation", joined.dtype))? as u64;
     let (row, rows) = (joined.row() as u64 * size, joined.rows(y.shape().num_elements()?) as u64);
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
@@ -86,6 +90,9 @@ fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
     let (params, indices) = (call.tensor(0)?, call.tensor(1)?);
     let shape = GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
+    if count(&y)? == 0 {
+        return Ok(y.into());
+    }
     let size = params.dtype().size().ok_or_else(|| unsupported("tf.Gather", params.dtype()))?;
     let gather = Gather {
         batches: shape.batches as u64,
@@ -94,10 +101,8 @@ fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
         count: shape.each as u64,
         width: (shape.unit * size) as u64,
     };
-    if count(&y)? > 0 {
-        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        kernels.gather(stream, y.buffer(), params.buffer(), (indices.buffer(), indices.dtype()), gather)?;
-    }
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.gather(stream, y.buffer(), params.buffer(), (indices.buffer(), indices.dtype()), gather)?;
     Ok(y.into())
 }
 
