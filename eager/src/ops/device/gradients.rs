@@ -2,7 +2,7 @@
 //! with theirs.
 
 use smallvec::smallvec;
-use tfrt_cuda::{front::DnnTensor, hal::Scaling};
+use tfrt_cuda::hal::Scaling;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows};
 use tfrt_tensor::{TensorMetadata, TensorShape};
@@ -12,7 +12,7 @@ use super::{
     arrays::{permuted, reduced},
     count,
     expression::{broadcast, cast, constant, moved, scaled, zip},
-    network::{Plan, from_nhwc, images, pooled, pooling_window, to_nhwc},
+    network::{Plan, from_nhwc, images, operands, pooled, pooling_window, to_nhwc},
     unsupported,
 };
 use crate::{
@@ -79,12 +79,8 @@ fn convolution_input(call: &DeviceCall<'_>) -> Queued {
         TensorShape::new(&[shape.batch, height + top + bottom, width + left + right, shape.in_channels])?;
     let dx = call.allocate_as(&TensorMetadata::new(filter.dtype(), around))?;
     let (dy, filter) = (to_nhwc(call, dy)?, permuted(call, filter, &[3, 0, 1, 2])?);
-    let (of_x, of_filter, of_y) = (images(&dx)?, images(&filter)?, images(&dy)?);
-    let operands = [
-        DnnTensor::new(&of_x, dx.buffer()),
-        DnnTensor::new(&of_filter, filter.buffer()),
-        DnnTensor::new(&of_y, dy.buffer()),
-    ];
+    let layouts = [images(&dx)?, images(&filter)?, images(&dy)?];
+    let operands = operands(&layouts, [&dx, &filter, &dy]);
     call.queue.dnn()?.convolution_backward_data(&plan.geometry, Scaling::ONE, operands)?;
     // Without the border, whose gradient nobody wants.
     let part = |start, count| Axis::Steps { start, step: 1, count };
@@ -109,12 +105,8 @@ fn convolution_filter(call: &DeviceCall<'_>) -> Queued {
     let dw = call
         .allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&[outputs, rows, columns, inputs])?))?;
     let (x, dy) = (plan.with_border(call, to_nhwc(call, x)?)?, to_nhwc(call, dy)?);
-    let (of_x, of_filter, of_y) = (images(&x)?, images(&dw)?, images(&dy)?);
-    let operands = [
-        DnnTensor::new(&of_x, x.buffer()),
-        DnnTensor::new(&of_filter, dw.buffer()),
-        DnnTensor::new(&of_y, dy.buffer()),
-    ];
+    let layouts = [images(&x)?, images(&dw)?, images(&dy)?];
+    let operands = operands(&layouts, [&x, &dw, &dy]);
     call.queue.dnn()?.convolution_backward_filter(&plan.geometry, Scaling::ONE, operands)?;
     Ok(permuted(call, &dw, &[1, 2, 3, 0])?.into())
 }

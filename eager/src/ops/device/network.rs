@@ -74,6 +74,16 @@ pub(super) fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> 
     Ok(TensorLayout { dtype: tensor.dtype(), dims: vec![n, c, h, w], strides })
 }
 
+/// Images, filter and result of a convolution, each with its layout.
+pub(super) fn operands<'a>(
+    layouts: &'a [TensorLayout; 3],
+    tensors: [&'a DeviceTensor; 3],
+) -> [DnnTensor<'a>; 3] {
+    let [x, filter, y] = layouts;
+    let [of_x, of_filter, of_y] = tensors.map(DeviceTensor::buffer);
+    [DnnTensor::new(x, of_x), DnnTensor::new(filter, of_filter), DnnTensor::new(y, of_y)]
+}
+
 /// A convolution as the DNN library computes it.
 pub(super) struct Plan {
     pub(super) geometry: Convolution,
@@ -158,12 +168,8 @@ pub(super) fn convolve(
     let x = plan.with_border(call, to_nhwc(call, x)?)?;
     // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: extents are named in the order K, C, R, S.
     let filter = permuted(call, filter, &[3, 0, 1, 2])?;
-    let (of_x, of_filter, of_y) = (images(&x)?, images(&filter)?, images(&y)?);
-    let operands = [
-        DnnTensor::new(&of_x, x.buffer()),
-        DnnTensor::new(&of_filter, filter.buffer()),
-        DnnTensor::new(&of_y, y.buffer()),
-    ];
+    let layouts = [images(&x)?, images(&filter)?, images(&y)?];
+    let operands = operands(&layouts, [&x, &filter, &y]);
     let of_bias = bias.map(|bias| channels(bias.dtype(), shape.out_channels as u64));
     let bias = of_bias.as_ref().zip(bias).map(|(layout, bias)| DnnTensor::new(layout, bias.buffer()));
     let relu = relu.then_some(DnnActivation {
