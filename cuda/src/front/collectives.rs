@@ -234,7 +234,8 @@ impl Communicator {
     /// The stream has come to a call, which may be over already.
     fn begin(&self, number: u64) {
         match self.0.calls.lock().get_mut(&number) {
-            Some(deadline) => *deadline = Some(Instant::now() + self.0.timeout),
+            // What is beyond all time is never up.
+            Some(deadline) => *deadline = Instant::now().checked_add(self.0.timeout),
             None => return,
         }
         Watch::add(&self.0);

@@ -151,14 +151,13 @@ fn reduction(op: ReduceOp) -> c_int {
 impl Communicator {
     /// Waits until nothing is in progress, but not for longer than the communicator may take.
     fn settle(&self, raw: Raw, status: c_int, call: &str) -> Result<()> {
-        let deadline = Instant::now() + self.timeout;
-        let mut state = status;
+        let (start, mut state) = (Instant::now(), status);
         while state == IN_PROGRESS {
             // SAFETY: the communicator is alive, and the pointer is valid for the call.
             let status = unsafe { (self.library.ncclCommGetAsyncError)(raw.0, &raw mut state) };
             check(self.library, status, "ncclCommGetAsyncError")?;
             if state == IN_PROGRESS {
-                if Instant::now() >= deadline {
+                if start.elapsed() >= self.timeout {
                     let time = self.timeout;
                     return Err(DeviceError::new(
                         Status::NcclFailed,
