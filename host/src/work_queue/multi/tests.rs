@@ -94,7 +94,7 @@ fn threads_that_wait_leave_loops_to_the_workers() {
     }
     queue.end_loop();
     queue.quiesce();
-    assert_eq!(others.load(Ordering::Relaxed), 0);
+    assert_eq!((others.load(Ordering::Relaxed), queue.take_panics()), (0, vec![]));
 }
 
 #[test]
