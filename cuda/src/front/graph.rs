@@ -67,8 +67,8 @@ impl Stream {
     /// Ends the capture.
     ///
     /// # Errors
-    /// `IllegalState` if no capture that goes on began on the stream; `StreamCaptureUnjoined` if another stream that takes part was not
-    /// joined back.
+    /// `IllegalState` if no capture that goes on began on the stream; `StreamCaptureUnjoined` if another stream that takes
+    /// part was not joined back.
     pub fn end_capture(&self) -> Result<Graph> {
         let (hal, recorded) = self.end_recording(|| self.context().hal().end_capture(self.hal()))?;
         let hal = self.context().owned(hal);

@@ -62,9 +62,10 @@ pub trait ConcurrentWorkQueue: Send + Sync {
     /// from within a task.
     fn quiesce(&self);
 
-    /// A loop over tasks begins that keeps the queue's threads busy. While there is one, queues with threads of their own
-    /// leave the tasks to these, so that threads that wait do not compete with them for the cores, and let them look longer
-    /// for more to do before they sleep: loops tend to follow one another.
+    /// A loop over tasks begins that keeps the queue's threads busy. Queues with threads of their own let these look longer
+    /// for more to do before they sleep while there is one, as loops tend to follow one another. A thread that waits and
+    /// sees one helps no more until what it waits for is there, so that it does not compete with them for the cores,
+    /// neither in this loop nor in those that follow.
     fn begin_loop(&self) {}
 
     /// A loop that [`ConcurrentWorkQueue::begin_loop`] announced has ended.

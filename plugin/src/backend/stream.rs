@@ -136,7 +136,6 @@ impl StreamCore {
         Ok(probe.passed >= point)
     }
 
-    /// Takes note that the host has waited up to this point.
     /// Waits until the stream has come to this point.
     pub(super) fn wait_for(&self, device: &Device, point: u64) -> Result<()> {
         if self.is_known_to_have_passed(point) {
@@ -147,6 +146,7 @@ impl StreamCore {
         Ok(())
     }
 
+    /// Takes note that the host has waited up to this point.
     fn has_waited(&self, point: u64) {
         let mut probe = self.probe.lock();
         probe.passed = probe.passed.max(point);

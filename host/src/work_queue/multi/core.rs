@@ -270,8 +270,9 @@ impl Core {
         }
     }
 
-    /// Waits until the condition is met, and leaves to the workers what tasks the participant has. It is not counted as
-    /// searching, so that whoever adds tasks wakes a worker if none is awake.
+    /// Waits until the condition is met, and leaves to the workers what tasks the participant has, also when the loop has
+    /// ended: where there was one there will be others. It is not counted as searching, so that whoever adds tasks wakes a
+    /// worker if none is awake.
     fn rest(&self, local: &Local, until: Until<'_>) {
         self.announce(local);
         while !self.is_met(until) {
