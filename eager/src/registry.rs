@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
 use smallvec::{SmallVec, smallvec};
-use tfrt_host::{AsyncValue, AsyncValueRef, Chain, DType, Diagnostic, ErrorCode, ExecutionContext};
+use tfrt_host::{AsyncValue, AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext};
 use tfrt_tensor::{
     CooHostTensor, DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata,
 };
@@ -167,8 +167,6 @@ pub struct Op {
     pub(crate) forms: Forms,
     pub(crate) side_effecting: bool,
     pub(crate) results_on_host: bool,
-    types: &'static [DType],
-    attributes: &'static str,
 }
 
 impl Op {
@@ -182,24 +180,12 @@ impl Op {
             forms: Forms::default(),
             side_effecting: false,
             results_on_host: false,
-            types: &[],
-            attributes: "",
         }
     }
 
     /// The name programs use.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The types of tensors it computes with in host memory, as far as it was described. On devices there may be fewer.
-    pub fn types(&self) -> &'static [DType] {
-        self.types
-    }
-
-    /// Its attributes, `name: kind` and perhaps ` = value`, separated by commas, as far as it was described.
-    pub fn attributes(&self) -> &'static str {
-        self.attributes
     }
 
     /// Whether it can be computed in host memory.
@@ -308,14 +294,6 @@ impl OpRegistry {
                 self.missing.push(name.into());
                 OpBuilder(self.spare.insert(Op::new(name.into(), 0)))
             }
-        }
-    }
-
-    /// Says what users are told of an op that was added before: see [`Op::types`] and [`Op::attributes`].
-    pub fn describe(&mut self, name: &str, types: &'static [DType], attributes: &'static str) {
-        match self.ops.get_mut(name).and_then(Arc::get_mut) {
-            Some(op) => (op.types, op.attributes) = (types, attributes),
-            None => self.missing.push(name.to_owned().into()),
         }
     }
 

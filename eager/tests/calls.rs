@@ -11,9 +11,12 @@ use std::{
 };
 
 use support::{Runner, context};
-use tfrt_eager::{CoreRuntime, Eager, OpAttrs, OpInvocation, TensorHandle};
+use tfrt_eager::{
+    CoreRuntime, Eager, OpAttrs, OpInvocation, TensorHandle,
+    ops::{description, descriptions},
+};
 use tfrt_host::{AsyncValue, ErrorCode};
-use tfrt_tensor::{Accessor, DType, DenseHostTensor, HostTensor};
+use tfrt_tensor::{Accessor, Complex, DType, DenseHostTensor, HostTensor, StringHostTensor, bf16, f16};
 
 static ME: Accessor = Accessor::new("test of calls");
 
@@ -184,10 +187,78 @@ fn tensors_are_futures() {
 }
 
 #[test]
-fn each_op_of_tensorflow_is_described() {
+fn each_op_of_tensorflow_is_described_once() {
     let runner = Runner::new("s");
     runner.core.ops().check().expect("ops that are there, each once");
-    for op in runner.core.ops().ops().filter(|op| op.name().starts_with("tf.")) {
-        assert!(!op.types().is_empty(), "{} has no description", op.name());
+    let mut described: Vec<_> = descriptions().map(|(name, _)| name).collect();
+    described.sort_unstable();
+    let tests = |name: &str| name.starts_with("tfrt_test.");
+    let mut ops: Vec<_> =
+        runner.core.ops().ops().map(tfrt_eager::Op::name).filter(|name| !tests(name)).collect();
+    ops.sort_unstable();
+    assert_eq!(described, ops);
+}
+
+/// A tensor of one element, a one.
+fn one(dtype: DType) -> HostTensor {
+    if dtype == DType::String {
+        return StringHostTensor::new([1], vec!["1".into()]).expect("one string").into();
     }
+    macro_rules! single {
+        ($value:expr) => {
+            DenseHostTensor::from_slice([1], &[$value], &support::allocator()).expect("memory").into()
+        };
+    }
+    match dtype {
+        DType::I1 => single!(true),
+        DType::I8 => single!(1i8),
+        DType::I16 => single!(1i16),
+        DType::I32 => single!(1i32),
+        DType::I64 => single!(1i64),
+        DType::UI8 => single!(1u8),
+        DType::UI16 => single!(1u16),
+        DType::UI32 => single!(1u32),
+        DType::UI64 => single!(1u64),
+        DType::F16 => single!(f16::ONE),
+        DType::BF16 => single!(bf16::ONE),
+        DType::F32 => single!(1f32),
+        DType::F64 => single!(1f64),
+        DType::Complex64 => single!(Complex::new(1f32, 0.0)),
+        DType::Complex128 => single!(Complex::new(1f64, 0.0)),
+        other => unreachable!("{other} is no type of elements"),
+    }
+}
+
+/// Ops that take tensors of one type and no attributes are called with each type: what is described must be what is taken.
+#[test]
+fn the_types_that_are_described_are_those_that_ops_take() {
+    let runner = Runner::new("s");
+    let types = description("tf.Identity").expect("a description").types;
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for (name, described) in descriptions().filter(|(name, _)| name.starts_with("tf.")) {
+        let op = runner.core.ops().op(&name).expect("an op");
+        if op.is_side_effecting() || !op.runs_on_host() {
+            continue;
+        }
+        for count in 1..=3 {
+            let takes = |dtype: &DType| {
+                let arguments = (0..count).map(|_| runner.handle(one(*dtype)));
+                let results = runner.call(&name, arguments, &OpAttrs::new(), 1);
+                runner.brought(&results[0]).error().is_none()
+            };
+            let taken: Vec<_> = types.iter().copied().filter(takes).collect();
+            // Others take shapes or indices.
+            if !taken.contains(&DType::UI16) && !taken.contains(&DType::F64) {
+                continue;
+            }
+            compared += 1;
+            if taken
+                != types.iter().copied().filter(|dtype| described.types.contains(dtype)).collect::<Vec<_>>()
+            {
+                wrong.push(format!("{name} takes {taken:?} and is described to take {:?}", described.types));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(compared > 100, "only {compared} ops take tensors of one type");
 }

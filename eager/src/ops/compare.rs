@@ -166,7 +166,7 @@ fn choose<T: Element>(
     x: &DenseHostTensor,
     y: &DenseHostTensor,
 ) -> Computed {
-    let out = call.allocate(0)?;
+    let out = call.allocate_unset(0)?;
     let (count, dims) = (out.num_elements(), out.shape().dims().to_vec());
     let from =
         [spread(condition_dims, &dims)?, spread(x.shape().dims(), &dims)?, spread(y.shape().dims(), &dims)?];
@@ -203,7 +203,7 @@ fn positions(call: CpuCall<'_>) -> Computed {
         else return Err(unsupported("tf.Where", x.dtype()))
     );
     let metadata = TensorMetadata::new(DType::I64, [offsets.len(), dims.len()]);
-    let mut out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+    let mut out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
     let coordinates = out.elements_mut::<i64>()?;
     for (row, offset) in coordinates.chunks_exact_mut(dims.len()).zip(offsets) {
         let mut rest = offset;

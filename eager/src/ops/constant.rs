@@ -127,7 +127,8 @@ fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
     }
     let count =
         usize::try_from(T::count(start, limit, delta)).map_err(|_| invalid("too many numbers in a range"))?;
-    let out = DenseHostTensor::allocate(TensorMetadata::new(T::DTYPE, [count]), call.cx.host().allocator())?;
+    let out =
+        DenseHostTensor::allocate_unset(TensorMetadata::new(T::DTYPE, [count]), call.cx.host().allocator())?;
     compute(call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
         out.iter_mut().zip(range).for_each(|(out, i)| *out = start.plus(T::from_count(i).times(delta)));
         Ok(())
@@ -152,8 +153,10 @@ fn linspace(call: CpuCall<'_>) -> Computed {
     with_float!(start.dtype(), "tf.LinSpace", |T| {
         let (start, stop) = (value::<T>(start, "start")?, value::<T>(stop, "stop")?);
         let step = (stop.to_f64() - start.to_f64()) / (count - 1).max(1) as f64;
-        let out =
-            DenseHostTensor::allocate(TensorMetadata::new(T::DTYPE, [count]), call.cx.host().allocator())?;
+        let out = DenseHostTensor::allocate_unset(
+            TensorMetadata::new(T::DTYPE, [count]),
+            call.cx.host().allocator(),
+        )?;
         compute(&call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
             out.iter_mut().zip(range).for_each(|(out, i)| {
                 let last = i + 1 == count && count > 1;
@@ -220,7 +223,7 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         |T| {
             let (on, off) = (value::<T>(on, "on_value")?, value::<T>(off, "off_value")?);
             let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(&dims)?);
-            let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+            let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
             let units = out.num_elements();
             compute(&call, &ME, out, (units, 1, 2), move |range, out: &mut [T]| {
                 out.iter_mut().zip(range).for_each(|(out, i)| *out = if is_on(i) { on } else { off });

@@ -1,10 +1,12 @@
 //! Two-dimensional convolution, depthwise too, its fused forms, and its gradients.
 
+use std::sync::Arc;
+
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error, workers};
 use tfrt_math::{
     Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement,
-    Extent2, Float,
+    Extent2, Float, PackedFilter,
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
@@ -91,6 +93,15 @@ fn forward_metadata(call: MetadataCall<'_>, what: (&str, Kind)) -> Described {
     one(TensorMetadata::new(input.dtype, output))
 }
 
+/// A filter as convolutions take it. It is kept with the filter, which in inference is the same from call to call.
+fn laid_out<T: Element + ConvElement>(
+    plan: &Conv2d<T>,
+    filter: &DenseHostTensor,
+) -> Result<Arc<PackedFilter<T>>, Diagnostic> {
+    let filter = filter.read::<T>(&ME)?;
+    filter.derived(|packed| plan.takes(packed), |filter| plan.pack_filter(filter)).map_err(shape_error)
+}
+
 /// `activation(conv(input, filter) + bias)`.
 fn forward<T: Element + ConvElement>(
     call: &CpuCall<'_>,
@@ -101,10 +112,7 @@ fn forward<T: Element + ConvElement>(
 ) -> Computed {
     let (layout, out) = (Layout::of(call.attrs)?, call.allocate_unset(0)?);
     let plan = Conv2d::<T>::new(shape, activation, workers(call.cx)).map_err(shape_error)?;
-    // Kept with the filter, which in inference is the same from call to call.
-    let filter = filter.read::<T>(&ME)?;
-    let packed = filter.derived(|packed| plan.takes(packed), |filter| plan.pack_filter(filter));
-    let packed = packed.map_err(shape_error)?;
+    let packed = laid_out(&plan, filter)?;
     let bias = bias.map(|bias| bias.read_owned::<T>(&ME)).transpose()?;
     let x = to_nhwc::<T>(call, layout, input)?.read_owned::<T>(&ME)?;
     compute_images::<T, _, _>(call, layout, plan, ((x, packed, bias), out), |(x, filter, bias)| Conv2dInput {
@@ -234,7 +242,7 @@ fn forward_with_steps<T: Element + ConvElement + Float>(
         )));
     }
     let plan = Conv2d::<T>::new(shape, Activation::None, workers(call.cx)).map_err(shape_error)?;
-    let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
+    let packed = laid_out(&plan, filter)?;
     let reads = (input.read_owned::<T>(&ME)?, packed);
     let operands = (reads, call.allocate_unset(0)?);
     run_with_steps(call, plan, operands, |(x, filter)| Conv2dInput::new(x, filter), (steps, columns))

@@ -4,8 +4,6 @@ use tfrt_host::DType::{
     self, BF16, Complex64, Complex128, F16, F32, F64, I1, I8, I16, I32, I64, String, UI8, UI16, UI32, UI64,
 };
 
-use crate::OpRegistry;
-
 type Types = &'static [DType];
 
 const BOOL: Types = &[I1];
@@ -19,7 +17,7 @@ const SUMMED: Types =
     &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128, String];
 const FORMATTED: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, String];
 const STRINGS: Types = &[String];
-const READ: Types = &[I32, I64, UI32, UI64, F32, F64];
+const READ: Types = &[String, I32, I64, UI32, UI64, F32, F64];
 const FACTORS: Types = &[I8, I16, I32, I64, UI8, F16, BF16, F32, F64];
 const CONVOLVED: Types = &[I32, F16, BF16, F32, F64];
 /// Truths and real numbers.
@@ -28,7 +26,7 @@ const ELEMENTS: Types =
     &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
 const ANY: Types =
     &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128, String];
-const COUNTED: Types = &[I32, I64, F16, BF16, F32, F64];
+const RANGED: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, F16, BF16, F32, F64];
 
 const WINDOW: &str = "strides: [int], padding: string, explicit_paddings: [int] = [], data_format: string = NHWC, \
                       dilations: [int] = 1";
@@ -83,9 +81,10 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("GatherV2", ANY, "batch_dims: int = 0"),
     ("MirrorPad", ANY, "mode: string"),
     ("Const", ELEMENTS, "value: dense, dtype: type"),
-    ("ZerosLike OnesLike", ANY, "T: type"),
+    ("ZerosLike", ANY, "T: type"),
+    ("OnesLike", ELEMENTS, "T: type"),
     ("Fill", ANY, ""),
-    ("Range", COUNTED, ""),
+    ("Range", RANGED, ""),
     ("OneHot", ANY, "axis: int = -1"),
     ("Identity IdentityN StopGradient PreventGradient Snapshot Reshape ExpandDims Rank", ANY, ""),
     ("Shape Size", ANY, "out_type: type = i32"),
@@ -165,14 +164,26 @@ const FOLDED: &[(&str, &str)] = &[
     ("_tf.Transpose", "perm: dense"),
 ];
 
-/// Describes the ops that are already defined.
-pub(super) fn register(ops: &mut OpRegistry) {
-    for &(names, types, attributes) in GROUPS {
-        for name in names.split_whitespace() {
-            ops.describe(&format!("tf.{name}"), types, attributes);
-        }
-    }
-    for &(name, attributes) in FOLDED {
-        ops.describe(name, &[], attributes);
-    }
+/// What users are told of an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The types of tensors it computes with in host memory. On devices there may be fewer.
+    pub types: &'static [DType],
+    /// Its attributes, `name: kind` and perhaps ` = value`, separated by commas.
+    pub attributes: &'static str,
+}
+
+/// All names that are described, with their descriptions.
+pub fn descriptions() -> impl Iterator<Item = (std::string::String, Description)> {
+    let groups = GROUPS.iter().flat_map(|&(names, types, attributes)| {
+        names.split_whitespace().map(move |name| (format!("tf.{name}"), Description { types, attributes }))
+    });
+    let folded =
+        FOLDED.iter().map(|&(name, attributes)| (name.into(), Description { types: &[], attributes }));
+    groups.chain(folded)
+}
+
+/// The description of the op of this name.
+pub fn description(name: &str) -> Option<Description> {
+    descriptions().find(|(described, _)| described == name).map(|(_, description)| description)
 }

@@ -1,9 +1,9 @@
 //! What fused ops compute after their product or convolution, column by column.
 
 use smallvec::SmallVec;
-use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise, host_buffer::HostBuffer};
-use tfrt_kernels::math::run::run_then;
-use tfrt_math::{BlockOp, Float, Number, map_in_place, ops, zip_in_place};
+use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, Promise, host_buffer::HostBuffer};
+use tfrt_kernels::math::run::{OnQueue, run_then, shape_error};
+use tfrt_math::{BlockOp, Float, Number, Runs, map_in_place, ops, zip_in_place};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor};
 
 use super::activation::{Activation, leak};
@@ -11,6 +11,9 @@ use super::support::{Computed, float_attr, invalid, tensors_after};
 use crate::{AttrValue, CpuCall, OpAttrs};
 
 static ME: Accessor = Accessor::new("tf fused op");
+
+/// The cost of a step, in elements of streaming for each of its elements: that of an activation.
+const STEP_COST: usize = 4;
 
 /// What follows, for each row.
 pub(super) enum Step<T: Element> {
@@ -22,16 +25,14 @@ pub(super) enum Step<T: Element> {
 }
 
 impl<T: Element + Float> Step<T> {
-    fn apply(&self, out: &mut [T], columns: usize) {
-        for row in out.chunks_exact_mut(columns.max(1)) {
-            match self {
-                Self::Bias(bias) => zip_in_place(row, bias, ops::add),
-                Self::AddOne => map_in_place(row, |x| ops::add(x, <T as Number>::ONE)),
-                Self::Activation(activation) => map_in_place(row, |x| activation.apply(x)),
-                Self::Normalize(columns) => zip_in_place(row, columns, |x, [mean, factor, addend]| {
-                    x.minus(mean).times(factor).plus(addend)
-                }),
-            }
+    fn apply(&self, row: &mut [T]) {
+        match self {
+            Self::Bias(bias) => zip_in_place(row, bias, ops::add),
+            Self::AddOne => map_in_place(row, |x| ops::add(x, <T as Number>::ONE)),
+            Self::Activation(activation) => map_in_place(row, |x| activation.apply(x)),
+            Self::Normalize(columns) => zip_in_place(row, columns, |x, [mean, factor, addend]| {
+                x.minus(mean).times(factor).plus(addend)
+            }),
         }
     }
 }
@@ -86,6 +87,24 @@ pub(super) fn fused_leak(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     }
 }
 
+/// Applies steps to rows of so many columns, on all threads.
+fn apply_all<T: Element + Float>(
+    cx: &ExecutionContext,
+    steps: Vec<Step<T>>,
+    columns: usize,
+    out: &mut [T],
+) -> Result<Chain, Diagnostic> {
+    let columns = columns.max(1);
+    let (rows, cost) = (out.len() / columns, STEP_COST.saturating_mul(steps.len()).saturating_mul(columns));
+    let f = move |_, rows: &mut [T]| {
+        rows.chunks_exact_mut(columns).for_each(|row| steps.iter().for_each(|step| step.apply(row)));
+        Ok(())
+    };
+    let plan = Runs::new(rows, columns, cost, Box::new(f)).map_err(shape_error)?;
+    plan.run(&OnQueue(cx), (), out).map_err(shape_error)?;
+    Ok(Chain)
+}
+
 /// Computes `plan` into `out`, and then its steps on rows of so many columns.
 pub(super) fn run_with_steps<P, R, T>(
     call: &CpuCall<'_>,
@@ -109,11 +128,8 @@ where
         input,
         |c| c,
         move |outcome| {
-            let outcome = outcome.map(|(_, mut out)| {
-                steps.iter().for_each(|step| step.apply(&mut out, columns));
-                Chain
-            });
-            drop(steps);
+            // What the steps hold is gone before the result is there.
+            let outcome = outcome.and_then(|(_, mut out)| apply_all(&cx, steps, columns, &mut out));
             cx.settle(promise, outcome);
         },
     );

@@ -90,7 +90,7 @@ impl Resized {
         let scales = [Scale::new(call.attrs, height, size[0])?, Scale::new(call.attrs, width, size[1])?];
         let shape = TensorShape::new(&[batch, size[0], size[1], channels])?;
         let metadata = TensorMetadata::new(dtype, shape);
-        let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+        let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
         Ok(Self { out, input, output: size, scales })
     }
 
@@ -200,7 +200,7 @@ impl Response {
 }
 
 fn response<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
-    let ([x], out, response) = (call.dense()?, call.allocate(0)?, Response::of(call.attrs)?);
+    let ([x], out, response) = (call.dense()?, call.allocate_unset(0)?, Response::of(call.attrs)?);
     let [_, _, _, depth] = four(x.shape(), "in")?;
     let (x, pixels) = (x.read_owned::<T>(&ME)?, out.num_elements().checked_div(depth).unwrap_or(0));
     compute(call, &ME, out, (pixels, depth, response.cost(depth)), move |pixels, out: &mut [T]| {
@@ -233,7 +233,7 @@ fn response_gradient_metadata(call: MetadataCall<'_>) -> Described {
 
 /// `dx_k = dy_k · norm_k^-beta - 2 · alpha · beta · x_k · Σ dy_j · y_j / norm_j`, where `j` runs over the channels near `k`.
 fn response_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
-    let ([dy, x, y], out, response) = (call.dense()?, call.allocate(0)?, Response::of(call.attrs)?);
+    let ([dy, x, y], out, response) = (call.dense()?, call.allocate_unset(0)?, Response::of(call.attrs)?);
     let [_, _, _, depth] = four(x.shape(), "input_image")?;
     let operands = [dy.read_owned::<T>(&ME)?, x.read_owned::<T>(&ME)?, y.read_owned::<T>(&ME)?];
     let pixels = out.num_elements().checked_div(depth).unwrap_or(0);

@@ -121,7 +121,7 @@ fn plan<T: MatMulElement>(
 fn matmul(call: CpuCall<'_>) -> Computed {
     let ([a, b], flags) = (call.dense()?, transposed(call.attrs, MATMUL)?);
     with_factor!(a.dtype(), "tf.MatMul", |T| {
-        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate(0)?);
+        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);
         multiply(&call, plan, (a, b), out)
     })
 }
@@ -139,7 +139,7 @@ fn multiply<T: Element + MatMulElement>(
 }
 
 fn batch_matmul(call: CpuCall<'_>) -> Computed {
-    let ([x, y], flags, out) = (call.dense()?, transposed(call.attrs, BATCHED)?, call.allocate(0)?);
+    let ([x, y], flags, out) = (call.dense()?, transposed(call.attrs, BATCHED)?, call.allocate_unset(0)?);
     let batch = batch_dims(out.shape()).unwrap_or_default().to_vec();
     let (x, y) = (spread(&call, x, &batch)?, spread(&call, y, &batch)?);
     with_factor!(x.dtype(), "tf.BatchMatMulV2", |T| {
@@ -226,10 +226,30 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
         return Err(invalid("FusedMatMul must specify fused operations"));
     }
     with_float!(a.dtype(), "tf._FusedMatMul", |T| {
-        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate(0)?);
+        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);
         let columns = oriented(out.shape(), false)[1];
-        let steps = steps::<T>(call.attrs, &names, rest, columns)?;
         let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
+        // What the product itself can do as it stores its results.
+        let stored = match (&names[..], rest) {
+            (["BiasAdd"], [bias]) => Some((tfrt_math::Activation::None, bias)),
+            (["BiasAdd", "Relu"], [bias]) => Some((tfrt_math::Activation::Relu, bias)),
+            _ => None,
+        };
+        if let Some((activation, bias)) = stored {
+            let bias = channel_vector::<T>(Some(bias), "Bias", columns, &ME)?;
+            let operands = ((reads, bias), out.write_owned::<T>(&ME)?);
+            let (plan, result) = (plan.activated(activation), HostTensor::from(out));
+            return run(
+                call.cx,
+                Ok(plan),
+                operands,
+                |((a, b), bias)| MatMulInput { bias: Some(bias), ..MatMulInput::new(a, b) },
+                |c| c,
+                result,
+            )
+            .map(Into::into);
+        }
+        let steps = steps::<T>(call.attrs, &names, rest, columns)?;
         run_with_steps(&call, plan, (reads, out), |(a, b)| MatMulInput::new(a, b), (steps, columns))
     })
 }

@@ -34,6 +34,8 @@ mod unary;
 mod variable;
 mod window;
 
+pub use descriptions::{Description, description, descriptions};
+
 use crate::OpRegistry;
 
 /// Adds every op of this crate.
@@ -63,7 +65,6 @@ pub fn register(ops: &mut OpRegistry) {
     unary::register(ops);
     variable::register(ops);
     device::register(ops);
-    descriptions::register(ops);
 }
 
 #[cfg(test)]

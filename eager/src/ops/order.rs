@@ -166,7 +166,7 @@ fn scan<T: Element + Number>(call: &CpuCall<'_>, f: fn(T, T) -> T, first: T) -> 
     let flag = |name| Ok::<bool, Diagnostic>(call.attrs.optional(name)?.unwrap_or(false));
     let (exclusive, reverse) = (flag("exclusive")?, flag("reverse")?);
     let (extent, inner) = (dense.shape().dims()[axis], product(&dense.shape().dims()[axis + 1..]));
-    let (slab, x, out) = (extent.saturating_mul(inner), dense.read_owned::<T>(&ME)?, call.allocate(0)?);
+    let (slab, x, out) = (extent.saturating_mul(inner), dense.read_owned::<T>(&ME)?, call.allocate_unset(0)?);
     let slabs = out.num_elements().checked_div(slab).unwrap_or(0);
     compute(call, &ME, out, (slabs, slab, slab), move |slabs, out: &mut [T]| {
         for (slab_number, out) in slabs.zip(out.chunks_exact_mut(slab.max(1))) {

@@ -145,7 +145,7 @@ fn bias_gradient(call: CpuCall<'_>) -> Computed {
     let kept = channels(&call.attrs.optional("data_format")?, rank)?;
     let axes: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| axis != kept).collect();
     with_number!(gradient.dtype(), "tf.BiasAddGrad", |T| {
-        reduce_over::<T, Sum>(&call, gradient, &axes, call.allocate(0)?)
+        reduce_over::<T, Sum>(&call, gradient, &axes, call.allocate_unset(0)?)
     })
 }
 

@@ -30,7 +30,7 @@ fn rows(tensor: &DenseHostTensor) -> (usize, usize) {
 }
 
 fn softmax<T: Element + Float>(call: &CpuCall<'_>, log: bool) -> Computed {
-    let ([x], out) = (call.dense()?, call.allocate(0)?);
+    let ([x], out) = (call.dense()?, call.allocate_unset(0)?);
     let ((rows, columns), result) = (rows(x), HostTensor::from(out.clone()));
     if out.num_elements() == 0 {
         return Ok(out.into());
@@ -103,7 +103,7 @@ where
 }
 
 fn losses(call: CpuCall<'_>) -> Computed {
-    let ([logits, labels], out) = (call.dense()?, (call.allocate(0)?, call.allocate(1)?));
+    let ([logits, labels], out) = (call.dense()?, (call.allocate_unset(0)?, call.allocate_unset(1)?));
     let ((rows, columns), dims) = (rows(&out.1), out.1.shape().dims());
     if out.1.num_elements() == 0 {
         return Ok(tensors_after(Chain.into(), [out.0, out.1]));
@@ -138,7 +138,7 @@ fn sparse_losses_of<T: Element + Float, L: Element + tfrt_math::Labels>(
     logits: &DenseHostTensor,
     labels: &DenseHostTensor,
 ) -> Computed {
-    let (out, (rows, columns)) = ((call.allocate(0)?, call.allocate(1)?), rows(logits));
+    let (out, (rows, columns)) = ((call.allocate_unset(0)?, call.allocate_unset(1)?), rows(logits));
     let classes = labels.read_owned::<L>(&ME)?;
     if let Some(wrong) =
         classes.iter().map(|label| label.class()).find(|&class| class < 0 || class >= columns as i64)

@@ -180,13 +180,14 @@ fn compute_later<O: Element>(
     run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(OpResult::from)
 }
 
-/// A new tensor whose shape only the op's implementation knows.
+/// A new tensor whose shape only the op's implementation knows, for an op that sets all its elements.
 pub(super) fn allocate(
     call: &CpuCall<'_>,
     dtype: DType,
     dims: &[usize],
 ) -> Result<DenseHostTensor, Diagnostic> {
-    DenseHostTensor::allocate(TensorMetadata::new(dtype, TensorShape::new(dims)?), call.cx.host().allocator())
+    let metadata = TensorMetadata::new(dtype, TensorShape::new(dims)?);
+    DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())
 }
 
 /// The product of extents; of those of an empty tensor, which may be of any size, at most `usize::MAX`.

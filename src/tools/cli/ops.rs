@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use tfrt_eager::{Op, OpRegistry};
+use tfrt_eager::{
+    Op, OpRegistry,
+    ops::{Description, description},
+};
 use tfrt_host::DType;
 
 use super::{Failure, reference::Args};
@@ -25,9 +28,11 @@ fn reference(registry: &OpRegistry) -> String {
          lack is an error of the call.\n\n| op | attributes | types | runs on |\n|---|---|---|---|\n",
     );
     for op in ops {
-        let types: Vec<_> = op.types().iter().map(|&dtype| type_name(dtype)).collect();
+        let Description { types, attributes } =
+            description(op.name()).unwrap_or(Description { types: &[], attributes: "" });
+        let types: Vec<_> = types.iter().map(|&dtype| type_name(dtype)).collect();
         let types = if types.is_empty() { String::new() } else { format!("`{}`", types.join(" ")) };
-        let attributes = match op.attributes() {
+        let attributes = match attributes {
             "" => String::new(),
             attributes => format!("`{attributes}`"),
         };
