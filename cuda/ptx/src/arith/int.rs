@@ -26,8 +26,11 @@ pub(crate) trait Integer: Copy {
     fn shift_right(self, amount: u32) -> Self;
     /// `add.cc`, `addc`: the sum and the carry out.
     fn add_carry(self, b: Self, carry: bool) -> (Self, bool);
-    /// `sub.cc`, `subc`: the difference and the borrow out.
-    fn sub_borrow(self, b: Self, borrow: bool) -> (Self, bool);
+    /// `sub.cc`, `subc`: the sum of `self`, `!b` and the carry, and the carry out.
+    ///
+    /// The manual speaks of a borrow in the flag that holds the carry of an addition. Processors keep the adder's carry
+    /// there, which is set where nothing is borrowed; compilers count on it where one kind follows the other.
+    fn sub_carry(self, b: Self, carry: bool) -> (Self, bool);
 }
 
 macro_rules! integer {
@@ -89,10 +92,8 @@ macro_rules! integer {
                 (sum as $type, one | two)
             }
             #[inline(always)]
-            fn sub_borrow(self, b: Self, borrow: bool) -> (Self, bool) {
-                let (first, one) = (self as $unsigned).overflowing_sub(b as $unsigned);
-                let (difference, two) = first.overflowing_sub($unsigned::from(borrow));
-                (difference as $type, one | two)
+            fn sub_carry(self, b: Self, carry: bool) -> (Self, bool) {
+                self.add_carry(!b, carry)
             }
         }
     };

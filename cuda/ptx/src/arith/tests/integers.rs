@@ -49,10 +49,10 @@ fn carries() {
     assert_eq!(u32::MAX.add_carry(u32::MAX, true), (u32::MAX, true));
     assert_eq!(1u32.add_carry(2, false), (3, false));
     assert_eq!((-1i32).add_carry(1, false), (0, true));
-    assert_eq!(0u64.sub_borrow(0, true), (u64::MAX, true));
-    assert_eq!(5u64.sub_borrow(5, false), (0, false));
-    assert_eq!(i32::MIN.sub_borrow(1, false), (i32::MAX, false));
-    assert_eq!(0i32.sub_borrow(-1, true), (0, true));
+    assert_eq!(0u64.sub_carry(0, false), (u64::MAX, false));
+    assert_eq!(5u64.sub_carry(5, true), (0, true));
+    assert_eq!(i32::MIN.sub_carry(1, true), (i32::MAX, true));
+    assert_eq!(0i32.sub_carry(-1, false), (0, false));
 }
 
 #[test]

@@ -216,8 +216,8 @@ fn carry(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, takes:
     let handlers = match (kind, part, takes) {
         ("add", None, true) => integers!(ty, T => carry_op!(T, |a, b, _c, carry| a.add_carry(b, carry))),
         ("add", None, false) => integers!(ty, T => carry_op!(T, |a, b, _c, _carry| a.add_carry(b, false))),
-        ("sub", None, true) => integers!(ty, T => carry_op!(T, |a, b, _c, carry| a.sub_borrow(b, carry))),
-        ("sub", None, false) => integers!(ty, T => carry_op!(T, |a, b, _c, _carry| a.sub_borrow(b, false))),
+        ("sub", None, true) => integers!(ty, T => carry_op!(T, |a, b, _c, carry| a.sub_carry(b, carry))),
+        ("sub", None, false) => integers!(ty, T => carry_op!(T, |a, b, _c, _carry| a.sub_carry(b, true))),
         ("mad", Some("lo"), true) => {
             integers!(ty, T => carry_op!(T, |a, b, c, carry| a.wrapping_mul(b).add_carry(c, carry)))
         }
