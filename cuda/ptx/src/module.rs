@@ -361,7 +361,7 @@ fn relocate(
     size: u64,
 ) -> Result<(), String> {
     let base = match relocation.symbol {
-        Symbol::Function(id) => CODE_WINDOW + 16 * u64::from(id.0),
+        Symbol::Function(id) => CODE_WINDOW + 16 * u64::from(tree.definition(id).0),
         Symbol::Variable(id) => match tree.variables[id.index()].space {
             Space::Global | Space::Const => {
                 *addresses.get(&id).ok_or("the address of a variable that is defined in no module at hand")?

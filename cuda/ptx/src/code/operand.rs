@@ -216,6 +216,7 @@ impl Emitter<'_, '_> {
         let at = |slot, offset, space| AddressOperand { slot, offset, wide: true, space, parameter: None };
         match symbol {
             Symbol::Function(id) => {
+                let id = self.module.definition(id);
                 let slot = self.constant64((CODE_WINDOW + 16 * u64::from(id.0)).wrapping_add_signed(offset));
                 Ok(at(slot, 0, AccessSpace::Generic))
             }

@@ -49,6 +49,7 @@ pub(super) struct Shared {
 impl Shared {
     /// The position in the program of a function of the module, unless it has no body there.
     pub(super) fn position(&self, module: &Module<'_>, id: FunctionId) -> Option<u32> {
+        let id = module.definition(id);
         if self.alone {
             return module.functions[id.index()].body.as_ref().map(|_| 0);
         }
@@ -141,6 +142,7 @@ fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
     let mut reached = vec![kernel];
     let mut known = HashSet::from([kernel]);
     let mut add = |reached: &mut Vec<FunctionId>, id: FunctionId| {
+        let id = module.definition(id);
         if module.functions[id.index()].body.is_some() && known.insert(id) {
             reached.push(id);
         }
@@ -346,10 +348,12 @@ fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
         let list = callees.entry(id).or_default();
         for operand in module.functions[id.index()].body.iter().flatten().flat_map(|i| i.operands.iter()) {
             let Operand::Call(call) = operand else { continue };
-            match call.target {
-                CallTarget::Direct(callee) if module.functions[callee.index()].body.is_none() => {}
-                CallTarget::Direct(callee) => _ = list.insert(callee),
-                _ => _ = list.insert(ANY),
+            let callee = match call.target {
+                CallTarget::Direct(callee) => module.definition(callee),
+                _ => ANY,
+            };
+            if callee == ANY || module.functions[callee.index()].body.is_some() {
+                list.insert(callee);
             }
         }
     }

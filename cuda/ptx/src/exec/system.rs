@@ -35,6 +35,8 @@ struct Reader<'a, 'l> {
     lane: usize,
     /// The next argument of a `printf`.
     address: u64,
+    /// How many arguments have been read.
+    count: u32,
 }
 
 impl Reader<'_, '_> {
@@ -48,8 +50,9 @@ impl Arguments for Reader<'_, '_> {
     type Error = Trap;
 
     fn next(&mut self, bytes: u64) -> Result<u64, Trap> {
-        let address = self.address.next_multiple_of(bytes);
-        self.address = address + bytes;
+        let address = self.address.wrapping_add(bytes - 1) & !(bytes - 1);
+        self.address = address.wrapping_add(bytes);
+        self.count += 1;
         let pointer = self.locate(address, bytes)?;
         // SAFETY: `locate` checked the address.
         Ok(unsafe { if bytes == 8 { u64::load(pointer) } else { u32::load(pointer).into() } })
@@ -73,11 +76,13 @@ impl Arguments for Reader<'_, '_> {
 pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: registers as the translation checked.
     let (formats, arguments) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.b)) };
+    let mut counts = Line::splat(0u32);
     for lane in lanes(m.mask) {
-        let mut reader = Reader { machine: m, lane, address: arguments.0[lane] };
+        let mut reader = Reader { machine: m, lane, address: arguments.0[lane], count: 0 };
         let text = reader.string(formats.0[lane]).and_then(|format| printf::format(&format, &mut reader));
         match text {
             Ok(text) => {
+                counts.0[lane] = reader.count;
                 if let Some(sink) = m.launch.sink {
                     sink(&text);
                 }
@@ -86,7 +91,7 @@ pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst) -> Flow {
         }
     }
     // SAFETY: as above.
-    unsafe { m.write(i.dst, &Line::splat(0u32)) };
+    unsafe { m.write(i.dst, &counts) };
     Flow::Next
 }
 
@@ -96,7 +101,7 @@ pub(crate) unsafe fn assert_fail(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: registers as the translation checked.
     let (addresses, line) =
         unsafe { ([i.a, i.b, i.d].map(|at| m.read::<u64>(at).0[lane]), m.read::<u32>(i.c).0[lane]) };
-    let mut reader = Reader { machine: m, lane, address: 0 };
+    let mut reader = Reader { machine: m, lane, address: 0, count: 0 };
     let [message, file, function] = addresses.map(|address| {
         let string = if address == 0 { Ok(Vec::new()) } else { reader.string(address) };
         string.map_or_else(|_| "?".into(), |bytes| String::from_utf8_lossy(&bytes).into_owned())

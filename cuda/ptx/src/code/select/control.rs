@@ -170,7 +170,7 @@ fn call(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
             let targets = &e.function.call_tables[table.index()].targets;
             let Some(first) = targets.first() else { return Err("the table is empty".into()) };
             let signature = &e.module.functions[first.index()].signature;
-            let ids = targets.iter().map(|id| id.0).collect();
+            let ids = targets.iter().map(|id| e.module.definition(*id).0).collect();
             call_address(e, call, &Operand::Register(register), signature, Some(ids))
         }
     }

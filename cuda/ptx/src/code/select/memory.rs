@@ -380,7 +380,7 @@ pub(super) fn fence(e: &mut Emitter<'_, '_>, w: &mut Words<'_>) -> Checked<()> {
     w.one_of(&["gl", "sys", "cta", "cluster", "gpu"]);
     let proxy = w.flag("proxy");
     if proxy {
-        let kinds = ["alias", "async", "async.global", "async.shared::cta", "tensormap::generic"];
+        let kinds = ["alias", "async", "async::generic", "tensormap::generic"];
         w.find(|word| kinds.contains(&word).then_some(()));
         w.find(|word| matches!(word, "global" | "shared::cta" | "shared::cluster").then_some(()));
     }

@@ -79,6 +79,9 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
         };
         return Ok(());
     }
+    if w.flag("prefetch") {
+        return prefetch_bulk(e, i, w);
+    }
     let policy = cache_hints(w);
     // The spaces stand in the order of the operands.
     let (counted, grouped) = (w.flag("mbarrier::complete_tx::bytes"), w.flag("bulk_group"));
@@ -107,6 +110,24 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
         Fields { a: to.slot, b: from.slot, c: bytes, d, site, imm, ..Fields::default() },
     );
     if counted { complete_bytes(e, &i.operands[3], bytes) } else { Ok(()) }
+}
+
+/// `cp.async.bulk.prefetch`, which only advises the cache.
+fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let (level, policy) = (w.flag("L2"), cache_hints(w));
+    let source = space(w);
+    w.finish()?;
+    let [address, bytes, rest @ ..] = &i.operands[..] else {
+        return Err("an address and a number of bytes are needed".into());
+    };
+    if !level || source != AccessSpace::Global || rest.len() != usize::from(policy) {
+        return Err("this form is not supported".into());
+    }
+    for operand in rest {
+        e.source(operand, Type::B64)?;
+    }
+    e.source(bytes, Type::U32)?;
+    e.wide_address(address, source).map(|_| ())
 }
 
 /// Tells a barrier of bytes that have arrived: their number is in a register.
