@@ -67,6 +67,19 @@ extern "C" __global__ void wide_128(const u64 *x, const u64 *y, u64 *out, int n)
     }
 }
 
+// Quotients and remainders of 128 bits: long divisions, whose carries pass from subtractions to additions.
+extern "C" __global__ void divide_128(const u64 *x, const u64 *y, u64 *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    u128 a = static_cast<u128>(x[2 * i]) << 64 | x[2 * i + 1], b = static_cast<u128>(y[2 * i]) << 64 | y[2 * i + 1];
+    __int128 sa = a, sb = b;
+    u128 r[4] = {a / b, a % b, static_cast<u128>(sa / sb), static_cast<u128>(sa % sb)};
+    for (int k = 0; k < 4; ++k) {
+        out[i * 8 + 2 * k] = static_cast<u64>(r[k] >> 64);
+        out[i * 8 + 2 * k + 1] = static_cast<u64>(r[k]);
+    }
+}
+
 // A sum of 256-bit numbers by the carry flag.
 extern "C" __global__ void add_carry(const u32 *x, const u32 *y, u32 *sum, u32 *difference) {
     const u32 *a = x + threadIdx.x * 8, *b = y + threadIdx.x * 8;

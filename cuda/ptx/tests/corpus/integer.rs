@@ -8,7 +8,7 @@ use crate::support::{
 
 kernels! { integer: compute_75 compute_90 => [
     divide_i8 divide_u8 divide_i16 divide_u16 divide_i32 divide_u32 divide_i64 divide_u64 divide_constants products
-    wide_128 add_carry multiply_carry bits_32 bits_64 bytes_simd averages crc32 sha256 philox power_modulo
+    wide_128 divide_128 add_carry multiply_carry bits_32 bits_64 bytes_simd averages crc32 sha256 philox power_modulo
 ] }
 
 /// Launches over `n` elements, blocks of 64.
@@ -120,6 +120,29 @@ fn wide_128(gpu: &mut Gpu) {
         std::array::from_fn(|k| (results[k / 2] >> (64 * (1 - k % 2))) as u64)
     };
     assert_same(&gpu.read(out), &(0..n).map(value).collect::<Vec<[u64; 12]>>());
+}
+
+fn divide_128(gpu: &mut Gpu) {
+    let n = gpu.len(200);
+    let x = gpu.random::<[u64; 2]>(n);
+    // Divisors of every length.
+    let y: Vec<[u64; 2]> = (0..n)
+        .map(|_| {
+            let y = (gpu.rng.u128(..) >> gpu.rng.u32(..128)).max(1);
+            [(y >> 64) as u64, y as u64]
+        })
+        .collect();
+    let (dx, dy, out) = (gpu.upload(&x), gpu.upload(&y), gpu.uninit::<[u64; 8]>(n));
+    launch(gpu, "divide_128", n, args![dx, dy, out, n as i32]);
+    let join = |v: [u64; 2]| u128::from(v[0]) << 64 | u128::from(v[1]);
+    let value = |i: usize| {
+        let (a, b) = (join(x[i]), join(y[i]));
+        let (signed_a, signed_b) = (a as i128, b as i128);
+        let quotient = signed_a.wrapping_div(signed_b) as u128;
+        let results = [a / b, a % b, quotient, signed_a.wrapping_rem(signed_b) as u128];
+        std::array::from_fn(|k| (results[k / 2] >> (64 * (1 - k % 2))) as u64)
+    };
+    assert_same(&gpu.read(out), &(0..n).map(value).collect::<Vec<[u64; 8]>>());
 }
 
 fn add_carry(gpu: &mut Gpu) {
