@@ -278,6 +278,10 @@ def unary():
     case("ReluGrad", gradients=random(np.float32, 2, 5), features=random(np.float32, 2, 4))
     for dtype in INTEGERS + [np.int8, np.uint16]:
         case("Relu6Grad", gradients=random(dtype, 5), features=np.array([0, 1, 5, 6, 7], dtype))
+    for op in ("SigmoidGrad", "TanhGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"):
+        for shape in ((3, 2), (6,), (1,), (2, 1)):
+            case(op, y=random(np.float32, 2, 3, low=0.25), dy=random(np.float32, *shape))
+            case(op, y=random(np.float32, *shape, low=0.25), dy=random(np.float32, 2, 3))
 
 
 def gelu():

@@ -8,8 +8,8 @@ use tfrt_host::DType;
 use tfrt_math::{Float, ops};
 use tfrt_tensor::Accessor;
 
-use super::elementwise::{binary, broadcast_metadata, map, retyped, unary};
-use super::support::{same, with_float, with_integer, with_number};
+use super::elementwise::{binary, map, retyped, unary};
+use super::support::{invalid, one, same, with_float, with_integer, with_number};
 use crate::{MetadataCall, OpRegistry, ops::support::Described};
 
 static ME: Accessor = Accessor::new("tf unary op");
@@ -71,10 +71,22 @@ macro_rules! questions {
     )*};
 }
 
+/// The metadata of a function of two tensors of one type and as many elements, in whatever shapes: the result has that of
+/// the first one.
+fn pairs(call: MetadataCall<'_>) -> Described {
+    let [left, right] = call.take()?;
+    if left.dtype != right.dtype || left.shape.num_elements()? != right.shape.num_elements()? {
+        return Err(invalid(format!(
+            "The two arguments to a cwise op must have same number of elements, and one type, got {left} and {right}"
+        )));
+    }
+    one(left.clone())
+}
+
 /// Gradients: functions of the op's result `y` and the gradient `dy` of that.
 macro_rules! gradients {
     ($ops:expr; $($name:literal => |$y:ident, $dy:ident| $body:expr;)*) => {$(
-        $ops.add($name).metadata(broadcast_metadata).cpu(|call| {
+        $ops.add($name).metadata(pairs).cpu(|call| {
             with_float!(call.result(0)?.dtype, $name, |T| {
                 binary::<T>(&call, &ME, |y, dy| {
                     let ($y, $dy) = (y.to_f64(), dy.to_f64());
