@@ -50,9 +50,8 @@ pub(super) fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Descr
     check_channels(offset, channels, "offset")?;
     // In training, empty ones mean that there is nothing to average with.
     for (tensor, what) in [(mean, "mean"), (variance, "variance")] {
-        if !is_training(call.attrs)? || tensor.shape.num_elements()? != 0 {
-            check_channels(tensor, channels, what)?;
-        }
+        let is_needed = !is_training(call.attrs)? || tensor.shape.num_elements()? != 0;
+        check_channels(tensor, if is_needed { channels } else { 0 }, what)?;
     }
     let statistics = TensorMetadata::new(DType::F32, [channels]);
     let mut results =
