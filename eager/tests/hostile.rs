@@ -163,6 +163,35 @@ fn no_call_panics_on_a_device() {
     survive(true);
 }
 
+/// Sizes that add up to more than can be counted.
+#[test]
+fn sums_of_sizes_are_counted() {
+    let [in_host_memory, on_device] = [Runner::new("mstd:2"), Runner::on_device("mstd:2")];
+    let most = i64::MAX;
+    let around = format!(
+        "strides=li:1,1,1,1 padding=s:EXPLICIT explicit_paddings=li:0,0,{most},{most},{most},{most},0,0"
+    );
+    let (images, filter) = ("f32[1,1,2,1] 1 2", "f32[1,1,1,1] 3");
+    for call in [
+        format!("tf.Pad {{}} f32[3] 1 2 3; i64[1,2] {most} {most}"),
+        format!("tf.PadV2 {{}} f32[3] 1 2 3; i64[1,2] {most} {most}; f32[] 0"),
+        format!("tf.MirrorPad {{mode=s:REFLECT}} f32[3] 1 2 3; i64[1,2] {most} {most}"),
+        format!("tf.Conv2D {{{around}}} {images}; {filter}"),
+        format!("tf.Conv2DBackpropInput {{{around}}} i32[4] 1 1 2 1; {filter}; {images}"),
+        format!("tf.Conv2DBackpropFilter {{{around}}} {images}; i32[4] 1 1 1 1; {images}"),
+        format!("tf.MaxPool {{ksize=li:1,1,1,1 {around}}} {images}"),
+        format!("tf.Slice {{}} f32[3] 1 2 3; i64[1] {most}; i64[1] {most}"),
+        format!("tf.StridedSlice {{}} f32[3] 1 2 3; i64[1] {most}; i64[1] {}; i64[1] {}", i64::MIN, i64::MIN),
+        format!("tf.SplitV {{}} f32[3] 1 2 3; i64[2] {most} {most}; i32[] 0"),
+        format!("tf.Tile {{}} f32[3] 1 2 3; i64[1] {most}"),
+    ] {
+        let case = Case::parse(&format!("{call} -> error")).unwrap();
+        for runner in [&in_host_memory, &on_device] {
+            assert!(!panics(runner, &case), "{call}");
+        }
+    }
+}
+
 /// Tensors without elements have extents of any size, for which nobody is to make room.
 #[test]
 fn extents_of_empty_tensors_are_no_sizes() {

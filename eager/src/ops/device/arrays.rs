@@ -8,7 +8,7 @@ use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows,
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
-    Queued, count,
+    Queued, check_floats, count,
     expression::{map, scaled},
     extents, unsupported,
 };
@@ -18,7 +18,7 @@ use crate::{
         layout::{axis_order, paddings},
         reduce::{axes_of, reduced_shape},
         shape::{expanded_shape, reshaped_shape},
-        support::{Described, one},
+        support::{Described, invalid, one},
     },
 };
 
@@ -54,7 +54,9 @@ fn transpose(call: &DeviceCall<'_>) -> Queued {
 fn pad(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let padding = paddings(x.shape(), &instructions(call, "paddings")?)?;
-    let dims: Vec<usize> = x.shape().dims().iter().zip(&padding).map(|(dim, (a, b))| dim + a + b).collect();
+    let dims = x.shape().dims().iter().zip(&padding).map(|(dim, &(a, b))| dim.checked_add(a)?.checked_add(b));
+    let dims: Option<Vec<usize>> = dims.collect();
+    let dims = dims.ok_or_else(|| invalid("a padded tensor of too many elements"))?;
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
     let padding: Vec<(u64, u64)> =
         padding.iter().map(|&(before, after)| (before as u64, after as u64)).collect();
@@ -68,6 +70,14 @@ fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     let axes = axes_of(&instructions(call, "reduction_indices")?, x.shape().rank(), op)?;
     let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
     Ok(reduced(call, reduction, x, &axes, keeps)?.into())
+}
+
+/// The greatest or the least numbers along some axes. (Truth values, of which the same kernels find others, have none.)
+fn extremes(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
+    match call.tensor(0)?.dtype() {
+        DType::I1 => Err(unsupported(op, DType::I1).into()),
+        _ => reduce(call, reduction, op),
+    }
 }
 
 /// Whether all elements along some axes are true, or whether any is.
@@ -107,6 +117,7 @@ pub(super) fn reduced(
 /// Half the sum of all squares.
 fn l2_loss(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
+    check_floats(x.dtype(), "tf.L2Loss")?;
     let axes: Vec<usize> = (0..x.shape().rank()).collect();
     let sum = reduced(call, Reduction::Sum, &map(call, Unary::Square, x)?, &axes, false)?;
     Ok(scaled(call, &sum, 0.5)?.into())
@@ -171,8 +182,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.All").device_with(|call| truths(call, Reduction::Minimum, "tf.All"), SECOND_ON_HOST);
     ops.extend("tf.Any").device_with(|call| truths(call, Reduction::Maximum, "tf.Any"), SECOND_ON_HOST);
     ops.extend("tf.L2Loss").device(l2_loss);
-    ops.extend("tf.Max").device_with(|call| reduce(call, Reduction::Maximum, "tf.Max"), SECOND_ON_HOST);
-    ops.extend("tf.Min").device_with(|call| reduce(call, Reduction::Minimum, "tf.Min"), SECOND_ON_HOST);
+    ops.extend("tf.Max").device_with(|call| extremes(call, Reduction::Maximum, "tf.Max"), SECOND_ON_HOST);
+    ops.extend("tf.Min").device_with(|call| extremes(call, Reduction::Minimum, "tf.Min"), SECOND_ON_HOST);
     ops.extend("tf.Reshape").device_with(reshape, SECOND_ON_HOST);
     ops.extend("tf.ExpandDims").device_with(expand_dims, SECOND_ON_HOST);
     ops.extend("tf.Squeeze").device(|call| Ok(call.tensor(0)?.reshape(&call.result(0)?.shape)?.into()));

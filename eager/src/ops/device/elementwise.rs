@@ -1,12 +1,11 @@
 //! Functions of one element and of two, casts, comparisons and choices.
 
-use tfrt_host::DType;
 use tfrt_kernels::device::{Binary, Broadcast, Class, Comparison, Unary};
 
 use super::{
-    Queued, count,
+    Queued, check_floats, count,
     expression::{self, broadcast, constant, zip},
-    extents, unsupported,
+    extents,
 };
 use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,
@@ -192,8 +191,6 @@ pub(super) fn register(ops: &mut OpRegistry) {
 
 /// Floating-point numbers alone: integers are checked on the host, where a divisor or an exponent may be refused.
 fn of_floats(call: &DeviceCall<'_>, function: Binary, name: &str) -> Queued {
-    match call.result(0)?.dtype {
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => binary(call, function),
-        other => Err(unsupported(name, other).into()),
-    }
+    check_floats(call.result(0)?.dtype, name)?;
+    binary(call, function)
 }

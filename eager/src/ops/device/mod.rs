@@ -43,6 +43,19 @@ fn unsupported(op: &str, dtype: DType) -> Diagnostic {
     invalid(format!("{op} does not support tensors of {dtype} on a device"))
 }
 
+/// That a type is one of those that kernels have as floating-point numbers.
+fn check_floats(dtype: DType, op: &str) -> Result<(), Diagnostic> {
+    match dtype {
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(()),
+        other => Err(unsupported(op, other)),
+    }
+}
+
+/// That a type is one of those of indices.
+fn check_indices(dtype: DType, known: &[DType], op: &str) -> Result<(), Diagnostic> {
+    if known.contains(&dtype) { Ok(()) } else { Err(unsupported(&format!("{op} by indices"), dtype)) }
+}
+
 /// What an op gives that computes its results on the host at once, from arguments that are there, and then brings them to
 /// the device.
 fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Queued {

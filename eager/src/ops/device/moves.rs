@@ -1,12 +1,12 @@
 //! Elements in other places: slices, repetitions, borders that mirror, tensors joined and taken apart, elements that indices
 //! and conditions choose, and tensors of one value.
 
-use tfrt_host::{AsyncValue, Diagnostic};
+use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Gather, OneHot};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
-    Queued, count,
+    Queued, check_indices, count,
     expression::{broadcast, constant, moved},
     unsupported,
 };
@@ -88,6 +88,7 @@ fn pack(call: &DeviceCall<'_>) -> Queued {
 /// Slices of the first argument along an axis, where the second says; zeros where there is no such slice.
 fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
     let (params, indices) = (call.tensor(0)?, call.tensor(1)?);
+    check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
     let shape = GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
     if count(&y)? == 0 {
@@ -113,6 +114,7 @@ fn gather_v2(call: &DeviceCall<'_>) -> Queued {
 
 fn one_hot(call: &DeviceCall<'_>) -> Queued {
     let [indices, on, off] = [call.tensor(0)?, call.tensor(2)?, call.tensor(3)?];
+    check_indices(indices.dtype(), &[DType::UI8, DType::I32, DType::I64], "tf.OneHot")?;
     for (tensor, what) in [(on, "on_value"), (off, "off_value")] {
         if count(tensor)? != 1 || tensor.dtype() != on.dtype() {
             let metadata = tensor.metadata();
