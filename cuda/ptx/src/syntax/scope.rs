@@ -128,6 +128,13 @@ impl<'s> Scopes<'s> {
     /// Declares a name in the innermost block; where it was declared there before, if it was.
     pub(super) fn declare(&mut self, name: &'s str, entry: Entry, span: Span) -> Result<(), Span> {
         let depth = self.open.len() - 1;
+        let families = &self.open[depth].families;
+        if !families.is_empty() {
+            let mut known = splits(name).filter_map(|(prefix, number)| Some((families.get(prefix)?, number)));
+            if let Some((family, _)) = known.find(|(family, number)| *number < family.count) {
+                return Err(family.span);
+            }
+        }
         self.declare_at(depth, name, entry, span)
     }
 

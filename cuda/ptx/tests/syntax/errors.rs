@@ -175,6 +175,7 @@ fn names() {
         ("mov.b32 %r1, %r2.x;", &["3:17: a scalar register has no component '.x'"]),
         (".reg .b32 a; .reg .b32 a;", &["3:24: 'a' is declared twice; see 3:11"]),
         (".reg .b32 a<3>; .reg .b32 a<3>;", &["3:27: 'a<…>' is declared twice; see 3:11"]),
+        (".reg .b32 a<3>; .reg .b64 a1, a3;", &["3:27: 'a1' is declared twice; see 3:11"]),
         (".reg .b32 p;", &["3:11: 'p' is declared twice; see 2:31"]),
         (".reg .b32 _;", &["3:11: '_' cannot be a name"]),
         ("mov.b32 a, 1; .reg .b32 a;", &["3:9: 'a' is not declared"]),
