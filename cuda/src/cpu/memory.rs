@@ -36,7 +36,10 @@ static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
 pub(super) struct Allocation {
     pub(super) address: u64,
     pub(super) bytes: u64,
+    /// The first byte, aligned.
     storage: NonNull<u8>,
+    /// What it is a part of.
+    block: NonNull<u8>,
     layout: Layout,
 }
 
@@ -47,13 +50,19 @@ unsafe impl Sync for Allocation {}
 
 impl Allocation {
     fn new(bytes: u64) -> Option<Self> {
-        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT as usize).ok()?;
         if bytes == 0 {
             return None;
         }
+        // Aligned here: zeros in pages that nobody has touched cost nothing, but an allocator that is asked for an alignment
+        // of its own writes them.
+        let size = usize::try_from(bytes).ok()?.checked_add(ALIGNMENT as usize - 1)?;
+        let layout = Layout::from_size_align(size, 1).ok()?;
         // SAFETY: the size is not zero. Zeroed, because contents are arbitrary but must be bytes.
-        let storage = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
-        let mut allocation = Self { address: 0, bytes, storage, layout };
+        let block = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+        let offset = block.as_ptr().addr().wrapping_neg() % ALIGNMENT as usize;
+        // SAFETY: the block has so many bytes more than were asked for.
+        let storage = unsafe { block.add(offset) };
+        let mut allocation = Self { address: 0, bytes, storage, block, layout };
         let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
         allocation.address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
         (allocation.address < ADDRESS_END - span).then_some(allocation)
@@ -67,7 +76,7 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout in `new`, and freed here alone.
-        unsafe { std::alloc::dealloc(self.storage.as_ptr(), self.layout) };
+        unsafe { std::alloc::dealloc(self.block.as_ptr(), self.layout) };
     }
 }
 

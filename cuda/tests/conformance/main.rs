@@ -119,7 +119,10 @@ fn main() -> ExitCode {
     };
     for &choice in choices {
         let name = if stand_in::is_here() { "stand-in driver".to_owned() } else { format!("{choice:?}") };
-        match Platform::new(&DeviceOptions::new(choice, 2)) {
+        // Where a device's size can be chosen it is small, as there are cases that fill it.
+        let mut options = DeviceOptions::new(choice, 2);
+        options.memory_bytes = 512 << 20;
+        match Platform::new(&options) {
             Ok(platform) => {
                 let counts = suite::run(&platform, skips(platform.backend()), filter.as_deref());
                 println!("{name}: {} passed, {} failed, {} skipped", counts[0], counts[1], counts[2]);
