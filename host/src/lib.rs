@@ -11,6 +11,7 @@ pub mod host_buffer;
 mod kernel;
 pub mod library;
 mod mapped_file;
+mod once_list;
 mod pool;
 mod program;
 pub mod sync;
@@ -33,6 +34,7 @@ pub use kernel::{
 #[doc(hidden)]
 pub use kernel::{ScalarFn, ScalarFrame};
 pub use mapped_file::MappedFile;
+pub use once_list::OnceList;
 pub use program::{BefFile, Function, FunctionRef};
 pub use tfrt_bef as bef;
 pub use tfrt_bef::DType;

@@ -2,26 +2,20 @@
 //!
 //! `module.load_static` keeps the functions of a request's modules in a table, where `launch` finds them by number.
 
-use std::sync::{Arc, OnceLock};
-
 use tfrt_host::bef::AggregateAttribute;
-use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
+use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, OnceList};
 
 use super::from;
 use crate::front::{Context, DeviceBuffer, Function, Module};
 
-/// The resource that holds the table.
-const TABLE: &str = "cuda_module_table_resource";
-
-/// For each device, the functions of its modules: a list that only grows, so that launches read it without a lock.
+/// For each device, the functions of its modules: the request's resource of this type. Launches read it without a lock.
 #[derive(Default)]
-pub(super) struct ModuleTable(OnceLock<Box<Loaded>>);
+pub(super) struct ModuleTable(OnceList<Loaded>);
 
-/// A device's functions, and the next device's.
+/// A device's functions.
 struct Loaded {
     device: u32,
     functions: Vec<Function>,
-    next: ModuleTable,
 }
 
 impl ModuleTable {
@@ -36,30 +30,26 @@ impl ModuleTable {
     }
 
     fn find(&self, device: u32) -> Option<&Loaded> {
-        let first = || self.0.get().map(|loaded| &**loaded);
-        std::iter::successors(first(), |loaded| loaded.next.0.get().map(|next| &**next))
-            .find(|loaded| loaded.device == device)
+        self.0.iter().find(|loaded| loaded.device == device)
     }
 
     /// Adds a device's, if it has none; whether it had none.
     fn add(&self, device: u32, functions: Vec<Function>) -> bool {
-        let mut place = self;
-        let mut new = Box::new(Loaded { device, functions, next: Self::default() });
-        while let Err(again) = place.0.set(new) {
-            new = again;
-            // What is in the way is there to stay.
-            match place.0.get() {
-                Some(loaded) if loaded.device != device => place = &loaded.next,
-                _ => return false,
-            }
-        }
-        true
+        let mut is_new = false;
+        self.0.find_or_add(
+            |loaded| loaded.device == device,
+            || {
+                is_new = true;
+                Loaded { device, functions }
+            },
+        );
+        is_new
     }
 }
 
 /// The table of the program's request.
-pub(super) fn table(cx: &ExecutionContext) -> Result<Arc<ModuleTable>, Diagnostic> {
-    cx.resources().get::<ModuleTable>(TABLE).map_err(|_| {
+pub(super) fn table(cx: &ExecutionContext) -> Result<&ModuleTable, Diagnostic> {
+    cx.resources().only().ok_or_else(|| {
         Diagnostic::invalid_argument("CUDA module table has not been initialized for any device")
     })
 }
@@ -121,7 +111,7 @@ pub fn keep_functions(
     functions: Vec<Function>,
 ) -> Result<(), Diagnostic> {
     let device = context.device().ordinal();
-    let table = cx.resources().get_or_create(TABLE, ModuleTable::default)?;
+    let table = cx.resources().only_or_create(ModuleTable::default);
     if table.add(device, functions) { Ok(()) } else { Err(duplicate(device)) }
 }
 

@@ -1,4 +1,4 @@
-//! Things that outlive a kernel: shared by name within a request, or by type within a host.
+//! Things that outlive a kernel: shared by name or by type within a request, or by type within a host.
 
 use std::{
     any::{Any, TypeId},
@@ -9,14 +9,19 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::diagnostic::{Diagnostic, ErrorCode};
+use crate::{
+    diagnostic::{Diagnostic, ErrorCode},
+    once_list::OnceList,
+};
 
 type Shared = Arc<dyn Any + Send + Sync>;
 
-/// Named resources that kernels of one or several requests share.
+/// Resources that kernels of one or several requests share: any number by name, and one of each type, which are found
+/// without a lock.
 #[derive(Default)]
 pub struct ResourceContext {
     resources: Mutex<HashMap<String, Shared>>,
+    only: OnceList<Box<dyn Any + Send + Sync>>,
 }
 
 impl ResourceContext {
@@ -56,6 +61,20 @@ impl ResourceContext {
         let replaced = self.resources.lock().insert(name.into(), Arc::new(resource));
         // Dropped outside the lock: a resource's destructor may use the context.
         drop(replaced);
+    }
+
+    /// The one resource of a type that is kept without a name, if there is one. For what kernels look up at every call.
+    #[inline]
+    pub fn only<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.only.iter().find_map(|resource| resource.downcast_ref())
+    }
+
+    /// As [`ResourceContext::only`], made by `create` if there is none, and there for as long as this context. `create`
+    /// must not use this context.
+    pub fn only_or_create<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> &T {
+        let only = self.only.find_or_add(|resource| resource.is::<T>(), || Box::new(create()));
+        let Some(only) = only.downcast_ref() else { unreachable!("entries are found by their type") };
+        only
     }
 
     /// Removes a resource; whether there was one.
@@ -102,6 +121,14 @@ mod tests {
         assert_eq!(context.get::<u8>("a").unwrap_err().code, ErrorCode::InvalidArgument);
         assert!(context.remove("a"));
         assert!(!context.remove("a"));
+    }
+
+    #[test]
+    fn one_resource_of_a_type_needs_no_name() {
+        let context = ResourceContext::new();
+        assert_eq!(context.only::<i32>(), None);
+        assert_eq!((context.only_or_create(|| 1i32), context.only_or_create(|| 2u8)), (&1, &2));
+        assert_eq!((context.only_or_create(|| 3i32), context.only::<u8>()), (&1, Some(&2)));
     }
 
     #[test]
