@@ -34,8 +34,9 @@ pub(crate) trait Observer: Send + Sync {
     fn event_created(&self, event: Id, origin: Origin);
     /// The event's last handle is gone.
     fn event_destroyed(&self, event: Id);
-    /// Raw memory of a device (a segment of an allocator's, above all).
-    fn allocated(&self, address: u64, bytes: u64, origin: Origin);
+    /// Raw memory of a device (a segment of an allocator's, above all). What the host has a side of has contents from the
+    /// first.
+    fn allocated(&self, address: u64, bytes: u64, of_host: bool, origin: Origin);
     /// The raw memory is gone.
     fn freed(&self, address: u64);
     /// An allocator grants a buffer to work on `stream`.

@@ -16,7 +16,8 @@
 //! one up. With one thread (the single-threaded queue) that order is the program's, and every run finds the same.
 //!
 //! Host memory is not the checker's business: a copy in flight holds its host buffer, and a host kernel that does not wait
-//! gets an error there and then, which names both places (`front/host_hold.rs`).
+//! gets an error there and then, which names both places (`front/host_hold.rs`). So it is with the host's side of unified
+//! memory; of its device's side the checker finds what it finds of any memory, which only always has contents.
 //!
 //! The checker never changes what a program does; it collects reports. It is off unless a device is made with one, and then
 //! nothing of it is computed.
@@ -380,10 +381,16 @@ impl Observer for Checker {
         self.state.lock().events.remove(&event);
     }
 
-    fn allocated(&self, address: u64, bytes: u64, origin: Origin) {
+    fn allocated(&self, address: u64, bytes: u64, of_host: bool, origin: Origin) {
         let state = &mut *self.state.lock();
         state.memory.allocated(address, bytes, origin);
-        let early = state.shadow.grant(address, bytes, 0, None);
+        let early = if of_host {
+            let early = state.shadow.remove(address, bytes);
+            state.shadow.notice(address, bytes);
+            early
+        } else {
+            state.shadow.grant(address, bytes, 0, None)
+        };
         state.report_early_reads(&early);
     }
 

@@ -88,7 +88,7 @@ impl Shadow {
         early
     }
 
-    /// The bytes are somebody's who is not told of, and have something in them: a module's variables.
+    /// The bytes are somebody's who is not told of, and have something in them: a module's variables, or the host's.
     pub(super) fn notice(&mut self, address: u64, bytes: u64) {
         let end = address.saturating_add(bytes);
         self.cut(address);

@@ -29,7 +29,7 @@ impl Program {
         checker.stream_created(S, 0, at(1));
         checker.stream_created(T, 0, at(2));
         checker.event_created(E, at(3));
-        checker.allocated(4096, 1 << 20, at(4));
+        checker.allocated(4096, 1 << 20, false, at(4));
         checker.buffer_granted(4096, 1024, S, at(5));
         Self { checker, next: 100 }
     }

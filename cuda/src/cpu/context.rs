@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::Shared;
 use super::access::{Access, Manner};
 use super::bytes::HostPtr;
-use super::memory::illegal;
+use super::memory::{Allocation, illegal};
 use super::operation::{Operation, Run};
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
@@ -106,14 +106,9 @@ impl Context for CpuContext {
     }
 }
 
-impl Memory for CpuContext {
-    fn memory_info(&self) -> Result<MemoryInfo> {
-        self.device.check()?;
-        let total = self.device.shared.memory_bytes;
-        Ok(MemoryInfo { free: total.saturating_sub(self.device.used.load(Ordering::Relaxed)), total })
-    }
-
-    fn allocate(&self, bytes: u64) -> Result<u64> {
+impl CpuContext {
+    /// New memory, which the host may have a side of.
+    fn take_memory(&self, bytes: u64, of_host: bool) -> Result<Arc<Allocation>> {
         self.device.check()?;
         let total = self.device.shared.memory_bytes;
         let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= total);
@@ -127,9 +122,21 @@ impl Memory for CpuContext {
             self.device.used.fetch_sub(bytes, Ordering::Relaxed);
         })?;
         if let Some(observer) = &self.device.shared.observer {
-            observer.allocated(allocation.address, bytes, Origin::here());
+            observer.allocated(allocation.address, bytes, of_host, Origin::here());
         }
-        Ok(allocation.address)
+        Ok(allocation)
+    }
+}
+
+impl Memory for CpuContext {
+    fn memory_info(&self) -> Result<MemoryInfo> {
+        self.device.check()?;
+        let total = self.device.shared.memory_bytes;
+        Ok(MemoryInfo { free: total.saturating_sub(self.device.used.load(Ordering::Relaxed)), total })
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        Ok(self.take_memory(bytes, false)?.address)
     }
 
     fn free(&self, address: u64) -> Result<()> {
@@ -173,9 +180,9 @@ impl Memory for CpuContext {
     }
 
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
-        let address = self.allocate(bytes)?;
-        let host = self.device.shared.space.resolve(address, bytes)?.pointer();
-        Ok(ManagedMemory { address, host })
+        let allocation = self.take_memory(bytes, true)?;
+        let (address, host) = (allocation.address, allocation.pointer());
+        Ok(ManagedMemory { address, host, host_owner: Box::new(allocation) })
     }
 
     fn is_allocated(&self, address: u64, bytes: u64) -> bool {

@@ -68,6 +68,11 @@ impl Allocation {
         (allocation.address < ADDRESS_END - span).then_some(allocation)
     }
 
+    /// The first byte, as long as this is kept.
+    pub(super) fn pointer(&self) -> *mut u8 {
+        self.storage.as_ptr()
+    }
+
     fn holds(&self, address: u64, bytes: u64) -> bool {
         address >= self.address && bytes <= self.bytes && address - self.address <= self.bytes - bytes
     }

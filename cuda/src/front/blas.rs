@@ -5,7 +5,8 @@ use tfrt_host::DType;
 use super::buffer::DeviceBuffer;
 use super::context::Context;
 use super::library::{Library, LibraryHandle};
-use super::stream::{Stream, check_stream};
+use super::managed::Queueing;
+use super::stream::check_stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Gemm, GemmOperand, Transpose};
 
@@ -121,6 +122,25 @@ fn operand(name: &str, matrix: &Matrix<'_>, rows: u64, cols: u64, batch: u64) ->
     Ok(GemmOperand { address: matrix.buffer.address(), dtype: matrix.dtype, leading_dimension, batch_stride })
 }
 
+/// That a vector may be used and lies in its buffer.
+fn check_vector(
+    queueing: &mut Queueing<'_>,
+    name: &str,
+    buffer: &DeviceBuffer,
+    dtype: DType,
+    n: u64,
+    increment: i64,
+) -> Result<()> {
+    buffer.used_by(queueing)?;
+    if increment == 0 {
+        return Err(invalid(format!("the increment of {name} is 0")));
+    }
+    let last = n.saturating_sub(1).checked_mul(increment.unsigned_abs());
+    let elements = last.and_then(|last| last.checked_add(u64::from(n > 0)));
+    let elements = elements.ok_or_else(|| invalid(format!("{name} is too large")))?;
+    check_elements(name, buffer, dtype, elements)
+}
+
 impl BlasHandle {
     /// `y = alpha · x + y` for `n` elements.
     ///
@@ -136,8 +156,9 @@ impl BlasHandle {
     ) -> Result<()> {
         let stream = self.stream()?;
         let n = extent("n", n)?;
+        let mut queueing = Queueing::on(&stream);
         for (name, buffer, increment) in [("x", x, incx), ("y", y, incy)] {
-            self.check_vector(&stream, name, buffer, dtype, n, increment)?;
+            check_vector(&mut queueing, name, buffer, dtype, n, increment)?;
         }
         if n == 0 {
             return Ok(());
@@ -156,30 +177,12 @@ impl BlasHandle {
         if incx <= 0 {
             return Err(invalid(format!("the increment of x is {incx}")));
         }
-        self.check_vector(&stream, "x", x, dtype, n, incx)?;
+        let mut queueing = Queueing::on(&stream);
+        check_vector(&mut queueing, "x", x, dtype, n, incx)?;
         if n == 0 {
             return Ok(());
         }
         self.context().hal().scal(self.hal(), stream.hal(), dtype, n, alpha, (x.address(), incx))
-    }
-
-    fn check_vector(
-        &self,
-        stream: &Stream,
-        name: &str,
-        buffer: &DeviceBuffer,
-        dtype: DType,
-        n: u64,
-        increment: i64,
-    ) -> Result<()> {
-        buffer.used_on(stream)?;
-        if increment == 0 {
-            return Err(invalid(format!("the increment of {name} is 0")));
-        }
-        let last = n.saturating_sub(1).checked_mul(increment.unsigned_abs());
-        let elements = last.and_then(|last| last.checked_add(u64::from(n > 0)));
-        let elements = elements.ok_or_else(|| invalid(format!("{name} is too large")))?;
-        check_elements(name, buffer, dtype, elements)
     }
 
     /// A product of matrices, or a batch of them.
@@ -192,8 +195,9 @@ impl BlasHandle {
         check_stream(&stream, self.context())?;
         let (m, n, k) = (extent("m", arguments.m)?, extent("n", arguments.n)?, extent("k", arguments.k)?);
         let batch = extent("the batch count", arguments.batch)?;
+        let mut queueing = Queueing::on(&stream);
         for matrix in [&arguments.a, &arguments.b, &arguments.c] {
-            matrix.buffer.used_on(&stream)?;
+            matrix.buffer.used_by(&mut queueing)?;
         }
         let stored = |transpose, rows, cols| match transpose {
             Transpose::None => (rows, cols),

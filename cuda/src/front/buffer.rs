@@ -9,6 +9,7 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::completion::SharedContext;
 use super::context::{Context, Counted};
+use super::managed::{DeviceSide, Queueing};
 use super::module::Module;
 use super::stream::{Stream, StreamRef, check_stream};
 use super::{Owned, check};
@@ -336,8 +337,8 @@ impl fmt::Debug for DeviceAllocator {
     }
 }
 
-/// A buffer of device memory: an allocator's, or a variable of a module. Cloning shares it; an allocator gets its memory
-/// back when the last handle is dropped, which may be as soon as the last use is queued.
+/// A buffer of device memory: an allocator's, a variable of a module, or unified memory. Cloning shares it; an allocator gets
+/// its memory back when the last handle is dropped, which may be as soon as the last use is queued.
 #[derive(Clone)]
 pub struct DeviceBuffer {
     memory: Arc<Memory>,
@@ -358,6 +359,8 @@ enum Owner {
     Allocator(DeviceAllocator, u64),
     /// A module's: one of its variables, and the streams it was used on.
     Module(Module, Mutex<Vec<StreamRef>>),
+    /// Unified memory, and the streams it was used on.
+    Unified(Arc<DeviceSide>, Mutex<Vec<StreamRef>>),
 }
 
 struct Memory {
@@ -378,6 +381,7 @@ impl Owned for DeviceBuffer {
         match &self.memory.owner {
             Owner::Allocator(allocator, _) => allocator.context(),
             Owner::Module(module, _) => module.context(),
+            Owner::Unified(side, _) => side.context(),
         }
     }
 }
@@ -409,15 +413,30 @@ impl DeviceBuffer {
 
     /// A variable of a module, which stays loaded as long as the buffer is there.
     pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
+        Self::of_no_allocator(
+            Owner::Module(module.clone(), Mutex::default()),
+            module.context(),
+            address,
+            bytes,
+        )
+    }
+
+    /// Unified memory.
+    pub(super) fn of_unified(side: Arc<DeviceSide>, address: u64, bytes: u64) -> Self {
+        let context = side.context().clone();
+        Self::of_no_allocator(Owner::Unified(side, Mutex::default()), &context, address, bytes)
+    }
+
+    fn of_no_allocator(owner: Owner, context: &Context, address: u64, bytes: u64) -> Self {
         let memory = Memory {
-            owner: Owner::Module(module.clone(), Mutex::default()),
+            owner,
             allocation: Mutex::default(),
             address,
             bytes,
             // Anybody may use it.
             last_used_on: AtomicU64::new(u64::MAX),
             origin: None,
-            _counted: Counted::new(module.context(), |live| &live.buffers),
+            _counted: Counted::new(context, |live| &live.buffers),
         };
         Self { memory: Arc::new(memory), moved: Arc::default() }
     }
@@ -469,42 +488,39 @@ impl DeviceBuffer {
         Ok(Self { memory: self.memory.clone(), moved: Arc::default() })
     }
 
-    /// That the buffer may be used on `stream`, which is made known to its allocator.
-    pub(super) fn used_on(&self, stream: &Stream) -> Result<(), DeviceError> {
-        check(self, stream.context())?;
-        if !self.is_valid() {
-            return Err(moved());
-        }
-        self.note_use(stream);
-        super::graph::record(stream, |recorded| recorded.buffers.push(self.clone()));
-        Ok(())
+    /// That the buffer may be used by what is queued on a stream, which is made known to its allocator.
+    pub(super) fn used_by(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
+        check(self, queueing.stream().context())?;
+        self.note_use(queueing)
     }
 
-    /// As [`DeviceBuffer::used_on`], for copies between devices of one backend.
-    pub(super) fn used_on_peer(&self, stream: &Stream) -> Result<(), DeviceError> {
-        if !self.context().device().is_kin(stream.context().device()) {
+    /// As [`DeviceBuffer::used_by`], for copies between devices of one backend.
+    pub(super) fn used_by_peer(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
+        if !self.context().device().is_kin(queueing.stream().context().device()) {
             return Err(DeviceError::new(Status::InvalidContext, "the buffer belongs to another backend"));
         }
+        self.note_use(queueing)
+    }
+
+    fn note_use(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
         if !self.is_valid() {
             return Err(moved());
         }
-        self.note_use(stream);
+        let stream = queueing.stream();
+        match &self.memory.owner {
+            Owner::Allocator(allocator, granted_for) => self.note_allocated(allocator, *granted_for, stream),
+            Owner::Module(_, streams) => note_stream(streams, stream),
+            Owner::Unified(side, streams) => {
+                queueing.take(side)?;
+                note_stream(streams, stream);
+            }
+        }
         super::graph::record(stream, |recorded| recorded.buffers.push(self.clone()));
         Ok(())
     }
 
-    fn note_use(&self, stream: &Stream) {
+    fn note_allocated(&self, allocator: &DeviceAllocator, granted_for: u64, stream: &Stream) {
         let memory = &self.memory;
-        let (allocator, granted_for) = match &memory.owner {
-            Owner::Allocator(allocator, granted_for) => (allocator, *granted_for),
-            Owner::Module(_, streams) => {
-                let mut streams = streams.lock();
-                if !streams.contains(stream.as_ref()) {
-                    streams.push(stream.as_ref().clone());
-                }
-                return;
-            }
-        };
         if stream.id() == granted_for
             || memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id()
         {
@@ -516,9 +532,15 @@ impl DeviceBuffer {
         }
     }
 
-    /// The address of a part, after checking that it may be used on `stream` and lies in the buffer.
-    pub(super) fn range(&self, stream: &Stream, offset: u64, bytes: u64, what: &str) -> Result<u64> {
-        self.used_on(stream)?;
+    /// The address of a part, after checking that it may be used by what is queued and lies in the buffer.
+    pub(super) fn range(
+        &self,
+        queueing: &mut Queueing<'_>,
+        offset: u64,
+        bytes: u64,
+        what: &str,
+    ) -> Result<u64> {
+        self.used_by(queueing)?;
         self.part(offset, bytes, what)
     }
 
@@ -537,6 +559,23 @@ impl DeviceBuffer {
     }
 }
 
+/// Remembers a stream among those that memory was used on.
+fn note_stream(streams: &Mutex<Vec<StreamRef>>, stream: &Stream) {
+    let mut streams = streams.lock();
+    if !streams.contains(stream.as_ref()) {
+        streams.push(stream.as_ref().clone());
+    }
+}
+
+/// Lets go of memory's owner when the streams it was used on have passed the last use.
+fn drop_after<T: Clone + Send + 'static>(streams: &mut Mutex<Vec<StreamRef>>, owner: &T) {
+    for stream in streams.get_mut() {
+        let owner = owner.clone();
+        // Where no event can be had, it was waited for.
+        drop(stream.after(Some(Box::new(move || drop(owner))), None));
+    }
+}
+
 fn moved() -> DeviceError {
     DeviceError::new(Status::InvalidHandle, "the buffer is invalid: a tensor took its memory over")
 }
@@ -545,15 +584,8 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let allocator = match &mut self.owner {
             Owner::Allocator(allocator, _) => allocator,
-            Owner::Module(module, streams) => {
-                // The module stays until the streams have passed the last use.
-                for stream in streams.get_mut() {
-                    let module = module.clone();
-                    // Where no event can be had, it was waited for.
-                    drop(stream.after(Some(Box::new(move || drop(module))), None));
-                }
-                return;
-            }
+            Owner::Module(module, streams) => return drop_after(streams, module),
+            Owner::Unified(side, streams) => return drop_after(streams, side),
         };
         if let Some(observer) = allocator.context().observer() {
             observer.buffer_released(self.address, self.bytes, self.origin.clone().unwrap_or_default());

@@ -17,6 +17,7 @@ use tfrt_host::DType;
 
 use super::buffer::DeviceBuffer;
 use super::context::{Context, Counted, next_id};
+use super::managed::Queueing;
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
@@ -189,7 +190,7 @@ impl Communicator {
             let bytes = parts.checked_mul(count).and_then(|elements| elements.checked_mul(size));
             let bytes =
                 bytes.ok_or_else(|| DeviceError::invalid_value(format!("{name}: {what} is too large")))?;
-            buffer.range(stream, 0, bytes, what)?;
+            buffer.range(&mut Queueing::on(stream), 0, bytes, what)?;
             Ok(Some(buffer.clone()))
         };
         Ok(Call {
@@ -272,12 +273,21 @@ fn run(calls: &[Call]) -> Result<()> {
             receive: address(&call.receive),
         })
         .collect();
+    let mut queueings = Vec::with_capacity(calls.len());
+    for call in calls {
+        let mut queueing = Queueing::on(&call.stream);
+        for buffer in call.send.iter().chain(&call.receive) {
+            buffer.used_by(&mut queueing)?;
+        }
+        queueings.push(queueing);
+    }
     let mut numbers = Vec::with_capacity(calls.len());
     let queued = calls.iter().try_for_each(|call| {
         numbers.push(call.communicator.expect(&call.stream)?);
         Ok(())
     });
     let queued = queued.and_then(|()| first.communicator.context().hal().run_collectives(&hal_calls));
+    drop(queueings);
     if queued.is_err() {
         calls.iter().zip(&numbers).for_each(|(call, &number)| call.communicator.end(number));
         return queued;

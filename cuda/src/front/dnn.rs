@@ -8,6 +8,7 @@
 use super::buffer::{DeviceAllocator, DeviceBuffer, out_of_memory};
 use super::context::Context;
 use super::library::{Library, LibraryHandle};
+use super::managed::Queueing;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{
@@ -146,9 +147,9 @@ impl DnnHandle {
     }
 
     /// That the tensors may be used and lie in their buffers.
-    fn check(&self, stream: &Stream, tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
+    fn check(&self, queueing: &mut Queueing<'_>, tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
         for (name, tensor) in tensors {
-            self.check_usable(stream, name, *tensor)?;
+            self.check_usable(queueing, name, *tensor)?;
             if !tensor.fits() {
                 return Err(bad(format!(
                     "{name} takes {} bytes, and its buffer has {}",
@@ -160,8 +161,8 @@ impl DnnHandle {
         Ok(())
     }
 
-    fn check_usable(&self, stream: &Stream, name: &str, tensor: DnnTensor<'_>) -> Result<()> {
-        tensor.buffer.used_on(stream)?;
+    fn check_usable(&self, queueing: &mut Queueing<'_>, name: &str, tensor: DnnTensor<'_>) -> Result<()> {
+        tensor.buffer.used_by(queueing)?;
         let TensorLayout { dims, strides, .. } = tensor.layout;
         if dims.len() != strides.len() {
             return Err(bad(format!("{name} has {} extents and {} strides", dims.len(), strides.len())));
@@ -243,10 +244,11 @@ impl DnnHandle {
         y: DnnTensor<'_>,
     ) -> Result<()> {
         let stream = self.stream()?;
+        let mut queueing = Queueing::on(&stream);
         check_dims("y", y.layout, &pooled(pooling, x.layout)?)?;
         Self::check_types(&[("x", x), ("y", y)])?;
         for (name, tensor) in [("x", x), ("y", y)] {
-            self.check_usable(&stream, name, tensor)?;
+            self.check_usable(&mut queueing, name, tensor)?;
         }
         self.widening(&stream, [x, y], |[x, y]| {
             self.run(&stream, Op::PoolingForward { pooling, x: x.hal(), y: y.hal() }, scaling)
@@ -264,6 +266,7 @@ impl DnnHandle {
         [y, dy, x, dx]: [DnnTensor<'_>; 4],
     ) -> Result<()> {
         let stream = self.stream()?;
+        let mut queueing = Queueing::on(&stream);
         let dims = pooled(pooling, x.layout)?;
         check_dims("y", y.layout, &dims)?;
         check_dims("dy", dy.layout, &dims)?;
@@ -271,7 +274,7 @@ impl DnnHandle {
         let named = [("y", y), ("dy", dy), ("x", x), ("dx", dx)];
         Self::check_types(&named)?;
         for (name, tensor) in named {
-            self.check_usable(&stream, name, tensor)?;
+            self.check_usable(&mut queueing, name, tensor)?;
         }
         self.widening(&stream, [y, dy, x, dx], |tensors| {
             let [y, dy, x, dx] = tensors.map(|tensor| tensor.hal());
@@ -281,14 +284,14 @@ impl DnnHandle {
 
     fn check_convolution(
         &self,
-        stream: &Stream,
+        queueing: &mut Queueing<'_>,
         convolution: &Convolution,
         [x, w, y]: [DnnTensor<'_>; 3],
     ) -> Result<()> {
         check_dims("y", y.layout, &convolved(convolution, x.layout, w.layout)?)?;
         let named = [("x", x), ("w", w), ("y", y)];
         Self::check_types(&named)?;
-        self.check(stream, &named)
+        self.check(queueing, &named)
     }
 
     /// `y = activation(alpha · (x convolved by w) + factor · residual + bias) + beta · y`. Residual and activation are
@@ -306,16 +309,17 @@ impl DnnHandle {
         activation: Option<Activation>,
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_convolution(&stream, convolution, [x, w, y])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_convolution(&mut queueing, convolution, [x, w, y])?;
         if let Some(bias) = bias {
             let mut expected = vec![1; y.layout.dims.len()];
             expected[1] = y.layout.dims[1];
             check_dims("the bias", bias.layout, &expected)?;
-            self.check(&stream, &[("the bias", bias)])?;
+            self.check(&mut queueing, &[("the bias", bias)])?;
         }
         if let Some((residual, _)) = residual {
             check_dims("the residual", residual.layout, &y.layout.dims)?;
-            self.check(&stream, &[("the residual", residual)])?;
+            self.check(&mut queueing, &[("the residual", residual)])?;
         }
         let epilogue = ConvolutionEpilogue {
             bias: bias.as_ref().map(DnnTensor::hal),
@@ -337,7 +341,8 @@ impl DnnHandle {
         [x, w, y]: [DnnTensor<'_>; 3],
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_convolution(&stream, convolution, [x, w, y])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_convolution(&mut queueing, convolution, [x, w, y])?;
         let operands = ConvolutionOperands { x: x.hal(), w: w.hal(), y: y.hal() };
         self.run(&stream, Op::ConvolutionBackwardData { convolution, operands }, scaling)
     }
@@ -353,7 +358,8 @@ impl DnnHandle {
         [x, w, y]: [DnnTensor<'_>; 3],
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_convolution(&stream, convolution, [x, w, y])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_convolution(&mut queueing, convolution, [x, w, y])?;
         let operands = ConvolutionOperands { x: x.hal(), w: w.hal(), y: y.hal() };
         self.run(&stream, Op::ConvolutionBackwardFilter { convolution, operands }, scaling)
     }
@@ -369,7 +375,7 @@ impl DnnHandle {
 
     fn check_batch_norm(
         &self,
-        stream: &Stream,
+        queueing: &mut Queueing<'_>,
         mode: BatchNormMode,
         [x, y]: [DnnTensor<'_>; 2],
         layout: &TensorLayout,
@@ -381,9 +387,9 @@ impl DnnHandle {
         if epsilon.is_nan() || epsilon <= 0.0 {
             return Err(bad(format!("epsilon is {epsilon}")));
         }
-        self.check(stream, &[("x", x), ("the result", y)])?;
+        self.check(queueing, &[("x", x), ("the result", y)])?;
         for (name, buffer) in parameters {
-            self.check(stream, &[(name, DnnTensor::new(layout, buffer))])?;
+            self.check(queueing, &[(name, DnnTensor::new(layout, buffer))])?;
         }
         Ok(())
     }
@@ -404,10 +410,11 @@ impl DnnHandle {
         epsilon: f64,
     ) -> Result<()> {
         let stream = self.stream()?;
+        let mut queueing = Queueing::on(&stream);
         let [scale, bias, mean, variance] = parameters;
         let named =
             [("the scale", scale), ("the bias", bias), ("the mean", mean), ("the variance", variance)];
-        self.check_batch_norm(&stream, mode, [x, y], layout, &named, epsilon)?;
+        self.check_batch_norm(&mut queueing, mode, [x, y], layout, &named, epsilon)?;
         let operands = BatchNormOperands { mode, x: x.hal(), parameters: layout, epsilon };
         let parameters = parameters.map(DeviceBuffer::address);
         self.run(&stream, Op::BatchNormInference { operands, parameters, y: y.hal() }, scaling)
@@ -432,6 +439,7 @@ impl DnnHandle {
         epsilon: f64,
     ) -> Result<()> {
         let stream = self.stream()?;
+        let mut queueing = Queueing::on(&stream);
         let mut named = vec![("the scale", parameters[0]), ("the bias", parameters[1])];
         if let Some(([mean, variance], _)) = running {
             named.extend([("the running mean", mean), ("the running variance", variance)]);
@@ -439,7 +447,7 @@ impl DnnHandle {
         if let Some([mean, deviation]) = saved {
             named.extend([("the saved mean", mean), ("the saved inverse deviation", deviation)]);
         }
-        self.check_batch_norm(&stream, mode, [x, y], layout, &named, epsilon)?;
+        self.check_batch_norm(&mut queueing, mode, [x, y], layout, &named, epsilon)?;
         let operands = BatchNormOperands { mode, x: x.hal(), parameters: layout, epsilon };
         let parameters = parameters.map(DeviceBuffer::address);
         let running = running.map(|(buffers, factor)| (buffers.map(DeviceBuffer::address), factor));
@@ -465,6 +473,7 @@ impl DnnHandle {
         epsilon: f64,
     ) -> Result<()> {
         let stream = self.stream()?;
+        let mut queueing = Queueing::on(&stream);
         let mut named = vec![
             ("the scale", scale),
             ("the scale's gradient", gradients[0]),
@@ -473,9 +482,9 @@ impl DnnHandle {
         if let Some([mean, deviation]) = saved {
             named.extend([("the saved mean", mean), ("the saved inverse deviation", deviation)]);
         }
-        self.check_batch_norm(&stream, mode, [x, dx], layout, &named, epsilon)?;
+        self.check_batch_norm(&mut queueing, mode, [x, dx], layout, &named, epsilon)?;
         check_dims("dy", dy.layout, &x.layout.dims)?;
-        self.check(&stream, &[("dy", dy)])?;
+        self.check(&mut queueing, &[("dy", dy)])?;
         let operands = BatchNormOperands { mode, x: x.hal(), parameters: layout, epsilon };
         let gradients = gradients.map(DeviceBuffer::address);
         let saved = saved.map(|buffers| buffers.map(DeviceBuffer::address));
@@ -485,14 +494,14 @@ impl DnnHandle {
     }
 
     /// That tensors have the same extents and types, and lie in their buffers.
-    fn check_alike(&self, stream: &Stream, tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
+    fn check_alike(&self, queueing: &mut Queueing<'_>, tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
         if let Some(((_, first), rest)) = tensors.split_first() {
             for (name, tensor) in rest {
                 check_dims(name, tensor.layout, &first.layout.dims)?;
             }
         }
         Self::check_types(tensors)?;
-        self.check(stream, tensors)
+        self.check(queueing, tensors)
     }
 
     /// Softmax of `x` to `y`.
@@ -507,7 +516,8 @@ impl DnnHandle {
         y: DnnTensor<'_>,
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_alike(&stream, &[("x", x), ("y", y)])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_alike(&mut queueing, &[("x", x), ("y", y)])?;
         self.run(&stream, Op::SoftmaxForward { mode, x: x.hal(), y: y.hal() }, scaling)
     }
 
@@ -522,7 +532,8 @@ impl DnnHandle {
         [y, dy, dx]: [DnnTensor<'_>; 3],
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_alike(&stream, &[("y", y), ("dy", dy), ("dx", dx)])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_alike(&mut queueing, &[("y", y), ("dy", dy), ("dx", dx)])?;
         let [y, dy, dx] = [y, dy, dx].map(|tensor| tensor.hal());
         self.run(&stream, Op::SoftmaxBackward { mode, y, dy, dx }, scaling)
     }
@@ -539,7 +550,8 @@ impl DnnHandle {
         y: DnnTensor<'_>,
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_alike(&stream, &[("x", x), ("y", y)])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_alike(&mut queueing, &[("x", x), ("y", y)])?;
         self.run(&stream, Op::ActivationForward { activation, x: x.hal(), y: y.hal() }, scaling)
     }
 
@@ -554,7 +566,8 @@ impl DnnHandle {
         [y, dy, x, dx]: [DnnTensor<'_>; 4],
     ) -> Result<()> {
         let stream = self.stream()?;
-        self.check_alike(&stream, &[("y", y), ("dy", dy), ("x", x), ("dx", dx)])?;
+        let mut queueing = Queueing::on(&stream);
+        self.check_alike(&mut queueing, &[("y", y), ("dy", dy), ("x", x), ("dx", dx)])?;
         let [y, dy, x, dx] = [y, dy, x, dx].map(|tensor| tensor.hal());
         self.run(&stream, Op::ActivationBackward { activation, y, dy, x, dx }, scaling)
     }
@@ -565,12 +578,13 @@ impl DnnHandle {
     /// `DnnBadParam` if the extents do not go together.
     pub fn add_tensor(&self, scaling: Scaling, a: DnnTensor<'_>, c: DnnTensor<'_>) -> Result<()> {
         let stream = self.stream()?;
+        let mut queueing = Queueing::on(&stream);
         let (small, large) = (&a.layout.dims, &c.layout.dims);
         if small.len() != large.len() || small.iter().zip(large).any(|(&a, &c)| a != c && a != 1) {
             return Err(bad(format!("extents {small:?} cannot be repeated to {large:?}")));
         }
         Self::check_types(&[("a", a), ("c", c)])?;
-        self.check(&stream, &[("a", a), ("c", c)])?;
+        self.check(&mut queueing, &[("a", a), ("c", c)])?;
         self.run(&stream, Op::AddTensor { a: a.hal(), c: c.hal() }, scaling)
     }
 }

@@ -91,6 +91,8 @@ impl Event {
     /// The device's; `InvalidContext` for a stream of another context.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         check(self, stream.context())?;
+        // First, so that whoever sees the event finds it let go of.
+        stream.as_ref().mark_held()?;
         self.context().hal().record_event(&self.0.hal, stream.hal())?;
         // Events are rarely captured: the lock is taken only to forget a capture, or to remember one.
         let recording = stream.recording();

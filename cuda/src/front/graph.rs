@@ -10,6 +10,7 @@ use tfrt_host::host_buffer::HostBuffer;
 use super::buffer::DeviceBuffer;
 use super::context::{Context, Counted};
 use super::host_hold::Hold;
+use super::managed::Queueing;
 use super::module::Module;
 use super::stream::{Stream, StreamRef};
 use super::{Owned, check};
@@ -124,10 +125,15 @@ impl Stream {
         for buffer in &recorded.host_writes {
             holds.push(Hold::write(buffer, self.context())?);
         }
+        let mut queueing = Queueing::on(self);
         for buffer in &recorded.buffers {
-            buffer.used_on(self)?;
+            buffer.used_by(&mut queueing)?;
+        }
+        if !recorded.modules.is_empty() {
+            queueing.take_all()?;
         }
         self.context().hal().launch_graph(&graph.0.hal, self.hal())?;
+        drop(queueing);
         if !holds.is_empty() {
             let graph = graph.clone();
             self.after(Some(Box::new(move || drop((holds, graph)))), None)?;

@@ -33,12 +33,14 @@ pub(super) struct Hold {
 static HELD: Mutex<Option<HashMap<usize, Weak<Hold>>>> = Mutex::new(None);
 
 static COPY: Accessor = Accessor::new("a device copy in flight");
+static WORK: Accessor = Accessor::new("device work in flight on unified memory");
 
-/// Whom an error names: of a copy that is queued here and now, its place, if somebody wants to know that.
-fn placed(context: &Context) -> Option<Accessor> {
+/// Whom an error names: of what is queued here and now, its place, if somebody wants to know that.
+fn placed(what: &Accessor, context: &Context) -> Option<Accessor> {
     context.is_observed().then(|| {
         Accessor::interned(&format!(
-            "a device copy in flight, queued by {} and ordered by its chain, or by an event recorded behind it",
+            "{}, queued by {} and ordered by its chain, or by an event recorded behind it",
+            what.name(),
             Origin::here()
         ))
     })
@@ -47,7 +49,7 @@ fn placed(context: &Context) -> Option<Accessor> {
 impl Hold {
     /// Holds a buffer that a copy of a context's reads.
     pub(super) fn read(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
-        let placed = placed(context);
+        let placed = placed(&COPY, context);
         let copy = placed.as_ref().unwrap_or(&COPY);
         Ok(Self::share(buffer, || Ok(Guard::Read(copy.read_owned(buffer)?)))?.0)
     }
@@ -57,17 +59,26 @@ impl Hold {
         buffer: &HostBuffer,
         context: &Context,
     ) -> Result<ReadGuard<HostBuffer>, Diagnostic> {
-        placed(context).as_ref().unwrap_or(&COPY).read_owned(buffer)
+        placed(&COPY, context).as_ref().unwrap_or(&COPY).read_owned(buffer)
     }
 
     /// Holds a buffer that a copy of a context's writes.
     pub(super) fn write(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
-        let placed = placed(context);
-        let copy = placed.as_ref().unwrap_or(&COPY);
-        let take = || Ok(Guard::Write { _guard: copy.write_owned(buffer)? });
+        Self::alone(buffer, context, &COPY)
+    }
+
+    /// Holds the host's side of unified memory that work of a context's may use.
+    pub(super) fn work(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
+        Self::alone(buffer, context, &WORK)
+    }
+
+    fn alone(buffer: &HostBuffer, context: &Context, what: &Accessor) -> Result<Arc<Self>, Diagnostic> {
+        let placed = placed(what, context);
+        let who = placed.as_ref().unwrap_or(what);
+        let take = || Ok(Guard::Write { _guard: who.write_owned(buffer)? });
         let (hold, is_new) = Self::share(buffer, take)?;
         if !is_new {
-            hold.strengthen(copy)?;
+            hold.strengthen(who)?;
         }
         Ok(hold)
     }
@@ -98,7 +109,7 @@ impl Hold {
     }
 
     /// From reading to writing, if need be: the copies that read go on under the new guard.
-    fn strengthen(&self, copy: &Accessor) -> Result<(), Diagnostic> {
+    fn strengthen(&self, who: &Accessor) -> Result<(), Diagnostic> {
         let mut guard = self.guard.lock();
         let read = match std::mem::replace(&mut *guard, Guard::None) {
             Guard::Read(read) => read,
@@ -107,7 +118,7 @@ impl Hold {
                 return Ok(());
             }
         };
-        let (kept, result) = match copy.upgrade(read) {
+        let (kept, result) = match who.upgrade(read) {
             Ok(write) => (Guard::Write { _guard: write }, Ok(())),
             Err((read, error)) => (Guard::Read(read), Err(error)),
         };

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tfrt_host::Diagnostic;
 
 use super::buffer::DeviceBuffer;
+use super::managed::Queueing;
 use super::stream::Stream;
 use super::transfer::Staging;
 use crate::hal::Intent;
@@ -35,9 +36,10 @@ impl Stream {
         kernel: impl FnOnce(&mut [&mut [u8]]) + Send + 'static,
     ) -> Result<(), Diagnostic> {
         self.refuse_while_capturing("callbacks cannot be captured")?;
+        let mut queueing = Queueing::on(self);
         let mut operands = Vec::with_capacity(buffers.len());
         for (buffer, intent) in buffers {
-            let address = buffer.range(self, 0, buffer.len(), "the buffer")?;
+            let address = buffer.range(&mut queueing, 0, buffer.len(), "the buffer")?;
             let bytes = buffer.len() as usize;
             let staging = Staging::new(self.context(), bytes)?;
             // SAFETY: just allocated, of this size at least.
@@ -46,6 +48,7 @@ impl Stream {
         }
         let operands = Arc::new(operands);
         let queued = self.queue_host_kernel(&operands, kernel);
+        drop(queueing);
         // Also if some of it was not queued: the rest uses the memory.
         self.after(Some(Box::new(move || drop(operands))), None)?;
         queued

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::buffer::DeviceBuffer;
 use super::check;
 use super::graph::record;
+use super::managed::Queueing;
 use super::module::Function;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
@@ -185,10 +186,12 @@ impl Stream {
         if let Some(declared) = declared {
             check_arguments(function, declared, arguments)?;
         }
+        let mut queueing = Queueing::on(self);
+        queueing.take_all()?;
         let mut packed = Packed::default();
         for (index, argument) in arguments.iter().enumerate() {
             if let Argument::Buffer(buffer, _) = argument {
-                buffer.used_on(self)?;
+                buffer.used_by(&mut queueing)?;
             }
             let offset = declared.map_or_else(|| packed.next_offset(argument), |list| list[index].offset);
             packed.add(offset, argument);

@@ -27,6 +27,7 @@ mod host_hold;
 mod host_kernel;
 mod launch;
 mod library;
+mod managed;
 mod memory_timeline;
 mod module;
 mod platform;

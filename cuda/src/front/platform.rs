@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::completion::Completions;
 use super::context::Context;
+use super::managed::AllManaged;
 use super::memory_timeline::MemoryTimeline;
 use crate::checker::Checker;
 use crate::cpu::{CpuBackend, CpuOptions};
@@ -167,6 +168,7 @@ pub(super) struct Shared {
     properties: Vec<OnceLock<DeviceProperties>>,
     primary: Mutex<Vec<Option<Context>>>,
     completions: Arc<Mutex<Vec<Weak<Completions>>>>,
+    managed: AllManaged,
 }
 
 impl Shared {
@@ -223,6 +225,7 @@ impl Platform {
             properties: vec![OnceLock::new(); count as usize],
             primary: Mutex::new(vec![None; count as usize]),
             completions: Arc::default(),
+            managed: AllManaged::default(),
         };
         Ok(Self { shared: Arc::new(shared), absence })
     }
@@ -329,6 +332,11 @@ impl Device {
     /// Whether its allocators were asked to take memory in segments.
     pub(super) fn has_memory_in_segments(&self) -> bool {
         self.0.platform.in_segments
+    }
+
+    /// The unified memory of all devices that reach each other's.
+    pub(super) fn managed(&self) -> &AllManaged {
+        &self.0.platform.managed
     }
 
     /// Its number.

@@ -12,6 +12,8 @@ use super::completion::{Release, Tell};
 use super::context::{Context, Counted, next_id};
 use super::event::Event;
 use super::graph::Recorded;
+use super::host_hold::Hold;
+use super::managed::Queueing;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, LetGo, Pattern, StreamOptions};
@@ -37,6 +39,9 @@ struct Inner {
     /// so that no capture begins meanwhile.
     capture: Mutex<Option<Capture>>,
     is_capturing: AtomicBool,
+    /// Unified memory that work behind the last mark may use.
+    held: Mutex<Vec<Arc<Hold>>>,
+    is_holding: AtomicBool,
 }
 
 /// A capture, as a stream that takes part in it knows it.
@@ -67,6 +72,8 @@ impl Context {
             counted: Counted::new(self, |live| &live.streams),
             capture: Mutex::default(),
             is_capturing: AtomicBool::new(false),
+            held: Mutex::default(),
+            is_holding: AtomicBool::new(false),
         };
         Ok(Stream { handle: Arc::new(Handle(StreamRef(Arc::new(inner)))) })
     }
@@ -116,7 +123,12 @@ impl Stream {
     /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
     pub fn query(&self) -> Result<bool> {
         self.refuse_while_capturing("a stream that is captured cannot be asked how far it is")?;
-        self.context().hal().query_stream(self.hal())
+        self.as_ref().mark_held()?;
+        let done = self.context().hal().query_stream(self.hal());
+        if matches!(done, Ok(true)) {
+            self.context().completed().settle();
+        }
+        done
     }
 
     /// Waits until all queued work is done. Blocks the calling thread, so never call it on one that computes.
@@ -125,9 +137,10 @@ impl Stream {
     /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
     pub fn synchronize(&self) -> Result<()> {
         self.refuse_while_capturing("a stream that is captured cannot be waited for")?;
+        let marked = self.as_ref().mark_held();
         let done = self.context().hal().synchronize_stream(self.hal());
         self.context().completed().settle();
-        done
+        done.and(marked)
     }
 
     /// Calls `tell` when all work queued so far is done, without blocking anybody.
@@ -215,7 +228,8 @@ impl Stream {
     pub fn set(&self, dst: &super::DeviceBuffer, offset: u64, pattern: Pattern, count: u64) -> Result<()> {
         let bytes =
             count.checked_mul(pattern.size()).ok_or_else(|| DeviceError::from(Status::InvalidValue))?;
-        let address = dst.range(self, offset, bytes, "the memory to set")?;
+        let mut queueing = Queueing::on(self);
+        let address = dst.range(&mut queueing, offset, bytes, "the memory to set")?;
         if !address.is_multiple_of(pattern.size()) {
             let detail = format!("{address:#x} is not a multiple of the pattern's {} bytes", pattern.size());
             return Err(DeviceError::invalid_value(detail));
@@ -304,9 +318,41 @@ impl StreamRef {
         self.0.counted.context().hal().wait_event(self.hal(), fence.hal())
     }
 
+    /// Keeps unified memory, which queued work may use, until that is known to be done.
+    pub(super) fn leave(&self, holds: impl IntoIterator<Item = Arc<Hold>>) {
+        let mut held = self.0.held.lock();
+        for hold in holds {
+            if !held.iter().any(|known| Arc::ptr_eq(known, &hold)) {
+                held.push(hold);
+            }
+        }
+        self.0.is_holding.store(!held.is_empty(), Ordering::Release);
+    }
+
+    /// Has the unified memory that the stream keeps let go of when all work queued so far is done.
+    pub(super) fn mark_held(&self) -> Result<()> {
+        if self.0.is_holding.load(Ordering::Acquire) { self.after(None, None) } else { Ok(()) }
+    }
+
     /// Calls `release`, then `tell`, when all work queued so far is done.
     pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
-        self.0.counted.context().completed().after(self, release, tell)
+        let completed = self.0.counted.context().completed();
+        if !self.0.is_holding.load(Ordering::Acquire) {
+            return completed.after(self, release, tell);
+        }
+        // Locked until the point is marked: whoever marks one behind it finds nothing that goes earlier.
+        let mut held = self.0.held.lock();
+        let gone = std::mem::take(&mut *held);
+        let all: Release = Box::new(move || {
+            drop(gone);
+            if let Some(release) = release {
+                release();
+            }
+        });
+        let marked = completed.after(self, Some(all), tell);
+        self.0.is_holding.store(false, Ordering::Release);
+        drop(held);
+        marked
     }
 
     /// Whether the capture that it takes part in began here.
@@ -356,6 +402,8 @@ impl Drop for Handle {
             drop(context.hal().end_capture(&self.0.0.hal));
             drop(self.0.end_capture());
         }
+        // Where no event can be had, it was waited for.
+        drop(self.0.mark_held());
         for allocator in context.allocators() {
             // A stream that the allocator cannot fence any more keeps its memory until the allocator goes.
             drop(allocator.forget_stream(&self.0));

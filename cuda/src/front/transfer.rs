@@ -16,6 +16,7 @@ use super::buffer::DeviceBuffer;
 use super::context::Context;
 use super::graph::record;
 use super::host_hold::Hold;
+use super::managed::Queueing;
 use super::stream::{Stream, check_stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Copy2d, Endpoint};
@@ -198,8 +199,9 @@ impl Stream {
         (src, src_offset, src_pitch): (&HostBuffer, u64, u64),
         extent: Extent,
     ) -> Result<Transferred, Diagnostic> {
-        let address =
-            dst.range(self, dst_offset, extent.span(dst_pitch, "the destination")?, "the destination")?;
+        let mut queueing = Queueing::on(self);
+        let span = extent.span(dst_pitch, "the destination")?;
+        let address = dst.range(&mut queueing, dst_offset, span, "the destination")?;
         let source = host_part(src, src_offset, extent.span(src_pitch, "the source")?, "the source")?;
         if extent.is_empty() {
             return Ok(Transferred::Now);
@@ -221,6 +223,7 @@ impl Stream {
             let hold = Hold::read(src, context)?;
             // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
             unsafe { self.queue_rows(&direct)? };
+            drop(queueing);
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
         let staging = Staging::new(context, bytes)?;
@@ -233,6 +236,7 @@ impl Stream {
         let staged = extent.copy(to, (Endpoint::Host(staging.memory), extent.width));
         // SAFETY: the staging lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };
+        drop(queueing);
         self.after(Some(Box::new(move || drop(staging))), None)?;
         Ok(Transferred::Now)
     }
@@ -274,7 +278,9 @@ impl Stream {
         (src, src_offset, src_pitch): (&DeviceBuffer, u64, u64),
         extent: Extent,
     ) -> Result<Transferred, Diagnostic> {
-        let address = src.range(self, src_offset, extent.span(src_pitch, "the source")?, "the source")?;
+        let mut queueing = Queueing::on(self);
+        let span = extent.span(src_pitch, "the source")?;
+        let address = src.range(&mut queueing, src_offset, span, "the source")?;
         let destination =
             host_part(dst, dst_offset, extent.span(dst_pitch, "the destination")?, "the destination")?;
         if !dst.is_writable() {
@@ -301,6 +307,7 @@ impl Stream {
         if pinned || context.device().properties().pageable_copies {
             // SAFETY: the hold keeps the buffer alive, and everybody else away, until the stream has passed the copy.
             unsafe { self.queue_rows(&direct)? };
+            drop(queueing);
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
         // The rows fit into the destination, so that their bytes can be counted.
@@ -308,6 +315,7 @@ impl Stream {
         let staged = extent.copy((Endpoint::Host(staging.memory), extent.width), from);
         // SAFETY: the staging lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };
+        drop(queueing);
         let destination = destination.expose_provenance();
         let release = move || {
             let to = std::ptr::with_exposed_provenance_mut::<u8>(destination);
@@ -369,9 +377,10 @@ impl Stream {
         bytes: u64,
         peer: bool,
     ) -> Result<()> {
+        let mut queueing = Queueing::on(self);
         let (to, from) = if peer {
-            dst.used_on_peer(self)?;
-            src.used_on_peer(self)?;
+            dst.used_by_peer(&mut queueing)?;
+            src.used_by_peer(&mut queueing)?;
             let (to, from) = (dst.context().device(), src.context().device());
             if to.ordinal() != from.ordinal() && !from.can_access_peer(to)? {
                 let detail = format!("devices {} and {}", from.ordinal(), to.ordinal());
@@ -380,8 +389,8 @@ impl Stream {
             (dst.part(dst_offset, bytes, "the destination")?, src.part(src_offset, bytes, "the source")?)
         } else {
             (
-                dst.range(self, dst_offset, bytes, "the destination")?,
-                src.range(self, src_offset, bytes, "the source")?,
+                dst.range(&mut queueing, dst_offset, bytes, "the destination")?,
+                src.range(&mut queueing, src_offset, bytes, "the source")?,
             )
         };
         if bytes == 0 {
@@ -403,9 +412,11 @@ impl Stream {
         height: u64,
     ) -> Result<()> {
         let extent = Extent { width, height };
-        let to =
-            dst.range(self, dst_offset, extent.span(dst_pitch, "the destination")?, "the destination")?;
-        let from = src.range(self, src_offset, extent.span(src_pitch, "the source")?, "the source")?;
+        let mut queueing = Queueing::on(self);
+        let [dst_span, src_span] =
+            [extent.span(dst_pitch, "the destination")?, extent.span(src_pitch, "the source")?];
+        let to = dst.range(&mut queueing, dst_offset, dst_span, "the destination")?;
+        let from = src.range(&mut queueing, src_offset, src_span, "the source")?;
         if extent.is_empty() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult};
@@ -12,7 +13,7 @@ use super::dnn::DnnHandle;
 use super::driver::check;
 use super::event::Event;
 use super::graph::Graph;
-use super::memory::{Allocations, HostPool};
+use super::memory::{Allocations, HostPool, Managed};
 use super::module::{Function, Module};
 use super::paging::PagingFacts;
 use super::stream::Stream;
@@ -23,6 +24,8 @@ use crate::hal::{Context, Resources, Teardown};
 /// A context of the hal.
 pub(crate) struct GpuContext {
     pub(super) shared: Arc<Shared>,
+    /// Unified memory of which the device has its side, by its address.
+    pub(super) managed: Mutex<HashMap<u64, Arc<Managed>>>,
 }
 
 /// What a context and its resources share. It lives as long as the last of them.

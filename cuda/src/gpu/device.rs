@@ -166,7 +166,7 @@ impl Backend for GpuBackend {
             drop(other.reach(&shared));
         }
         contexts.push(Arc::downgrade(&shared));
-        Ok(GpuContext { shared })
+        Ok(GpuContext { shared, managed: Mutex::default() })
     }
 
     fn teardown(&self) -> &Teardown {

@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUDA_MEMCPY2D, CUmemorytype};
 use parking_lot::{Mutex, RwLock};
 
-use super::context::GpuContext;
+use super::context::{GpuContext, Shared};
 use super::driver::check;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
@@ -130,6 +131,19 @@ pub(super) fn size(bytes: u64) -> Result<usize> {
     usize::try_from(bytes).map_err(|_| Status::OutOfMemory.into())
 }
 
+/// A block of unified memory, which goes when neither side has it any more.
+pub(super) struct Managed {
+    address: u64,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Managed {
+    fn drop(&mut self) {
+        let address = self.address;
+        self.shared.hand_over(move || free_device(address));
+    }
+}
+
 impl Memory for GpuContext {
     fn memory_info(&self) -> Result<MemoryInfo> {
         let shared = self.bound()?;
@@ -148,7 +162,10 @@ impl Memory for GpuContext {
 
     fn free(&self, address: u64) -> Result<()> {
         self.shared.allocations.remove(address);
-        self.shared.hand_over(move || free_device(address));
+        // Of unified memory the host may have its side still.
+        if self.managed.lock().remove(&address).is_none() {
+            self.shared.hand_over(move || free_device(address));
+        }
         Ok(())
     }
 
@@ -184,8 +201,13 @@ impl Memory for GpuContext {
         // SAFETY: the context is current, and the pointer is valid for the call.
         let result = unsafe { sys::cuMemAllocManaged(&raw mut address, size(bytes)?, flags) };
         shared.check(result, "cuMemAllocManaged")?;
+        let block = Arc::new(Managed { address, shared: shared.clone() });
+        let host = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: just allocated, of this size, and no work of the device's knows it.
+        unsafe { host.write_bytes(0, size(bytes)?) };
         shared.allocations.insert(address, bytes);
-        Ok(ManagedMemory { address, host: std::ptr::with_exposed_provenance_mut(address as usize) })
+        self.managed.lock().insert(address, block.clone());
+        Ok(ManagedMemory { address, host, host_owner: Box::new(block) })
     }
 
     fn is_allocated(&self, address: u64, bytes: u64) -> bool {

@@ -2,6 +2,9 @@
 
 #![expect(unsafe_code, reason = "what callers promise a backend is part of the contract")]
 
+use std::any::Any;
+use std::fmt;
+
 use super::{Resources, Result};
 use crate::error::Status;
 
@@ -15,12 +18,19 @@ pub struct MemoryInfo {
 }
 
 /// Unified memory: one block that both sides reach.
-#[derive(Clone, Copy, Debug)]
 pub struct ManagedMemory {
-    /// Its address on the device.
+    /// Its address on the device, until [`Memory::free`].
     pub address: u64,
     /// Its address on the host.
     pub host: *mut u8,
+    /// Who keeps the host's side, whatever becomes of the device's and of the context.
+    pub host_owner: Box<dyn Any + Send + Sync>,
+}
+
+impl fmt::Debug for ManagedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unified memory at {:#x}, on the host at {:p}", self.address, self.host)
+    }
 }
 
 /// Allocation.
@@ -56,7 +66,8 @@ pub trait Memory: Resources {
     /// Ends `register_host`.
     fn unregister_host(&self, memory: *mut u8) -> Result<()>;
 
-    /// `bytes` (not zero) of unified memory; `free` gives it back.
+    /// `bytes` (not zero) of unified memory, all of them zero. `free` ends the device's side, and dropping the owner the
+    /// host's; the block goes when both have ended. The two sides never touch it at a time.
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory>;
 
     /// Whether all of `address .. address + bytes` lies in one live allocation of this backend. What a backend cannot

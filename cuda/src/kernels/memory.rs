@@ -263,6 +263,17 @@ fn allocate_host(
     Ok((context.allocate_pinned(bytes)?, Chain))
 }
 
+fn allocate_managed(
+    context: Arg<Context>,
+    bytes: i64,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> Result<(DeviceBuffer, HostBuffer, Chain), Diagnostic> {
+    let bytes = unsigned("the size", bytes)?;
+    let (device, host) = from(cx, &context, || context.allocate_managed(bytes))?;
+    Ok((device, host, Chain))
+}
+
 fn register_host(context: Arg<Context>, buffer: Arg<HostBuffer>, _chain: Chain) -> Result<Chain, Diagnostic> {
     context.register_host(&buffer)?;
     Ok(Chain)
@@ -411,6 +422,15 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .side_effecting()
         .blocking()
         .doc("Pinned host memory, which copies use directly. They do not hold their chains up.");
+    registry
+        .add("tfrt_cuda.mem.allocate_managed", allocate_managed)
+        .side_effecting()
+        .blocking()
+        .doc(
+            "Unified memory: a buffer for work on streams, and the same bytes as a buffer of the host's. The host may use \
+             them until work is queued that may, launches of any kind above all, and again when it has waited for that \
+             work.",
+        );
     registry
         .add("tfrt_cuda.mem.register", register_host)
         .side_effecting()

@@ -237,8 +237,17 @@ impl Memory for NoopContext {
         Ok(())
     }
 
-    fn allocate_managed(&self, _bytes: u64) -> Result<ManagedMemory> {
-        Err(DeviceError::new(Status::NotSupported, "the noop device has no bytes to share"))
+    fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
+        let size = usize::try_from(bytes).map_err(|_| Status::OutOfMemory)?;
+        let address = self.allocate(bytes)?;
+        // The host's side has bytes, if the device's has none.
+        let mut memory = Vec::<u8>::new();
+        if memory.try_reserve_exact(size).is_err() {
+            self.free(address)?;
+            return Err(Status::OutOfMemory.into());
+        }
+        memory.resize(size, 0);
+        Ok(ManagedMemory { address, host: memory.as_mut_ptr(), host_owner: Box::new(memory) })
     }
 
     fn is_allocated(&self, address: u64, bytes: u64) -> bool {

@@ -46,6 +46,8 @@ fn skips(backend: &str) -> Skips {
             ("memory/host_access_in_flight_is_an_error", NO_TIME),
             ("memory/drops_in_flight_do_not_wait", NO_TIME),
             ("memory/requests_wait_for_what_is_given_back", NO_TIME),
+            ("unified/both_sides_see_the_bytes", NO_BYTES),
+            ("unified/launches_compute_with_it", NO_CODE),
             ("reuse/programs_of_any_order", NO_BYTES),
             ("events/order_streams", NO_BYTES),
             ("events/not_reached_before_work", NO_TIME),

@@ -11,6 +11,7 @@ mod memory;
 mod misuse;
 mod reuse;
 mod support;
+mod unified;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -31,6 +32,7 @@ enum Body {
 fn cases() -> Vec<(&'static str, Body)> {
     let one_device = [
         memory::CASES,
+        unified::CASES,
         reuse::CASES,
         events::CASES,
         launches::CASES,
@@ -70,6 +72,8 @@ pub(crate) fn run(platform: &Platform, skips: Skips, filter: Option<&str>) -> [u
             Body::Device(case) => case(&context(0)),
             Body::Devices(case) => case(&(0..platform.device_count()).map(context).collect::<Vec<_>>()),
         }));
+        // What the case dropped is gone before the next one counts.
+        platform.finish_teardown();
         let passed = passed.is_ok();
         println!("{backend} {name}: {}", if passed { "ok" } else { "FAILED" });
         counts[usize::from(!passed)] += 1;

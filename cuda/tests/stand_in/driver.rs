@@ -14,8 +14,8 @@ use tfrt_ptx::{FaultKind, Launch, OwnThreads, Params};
 use super::graph::{Capture, Instance, Node};
 use super::state::{
     Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, OUT_OF_MEMORY, PINNED, add_variable, all,
-    allocate, block_of, check_pinned, check_range, find, forget, forget_variables, free, free_bytes, keep,
-    own, read, violation, write,
+    allocate, allocate_managed, block_of, check_pinned, check_range, find, forget, forget_variables, free,
+    free_bytes, keep, own, read, violation, write,
 };
 use super::stream::{Event, Stream, status};
 
@@ -215,7 +215,9 @@ entry_points! {
         all::<Stream>(Context::current("cuMemFree")).iter().for_each(|stream| stream.synchronize());
         free(address)
     }
-    fn cuMemAllocManaged(_address: *mut u64, _bytes: usize, _flags: c_uint) { Err(801) }
+    fn cuMemAllocManaged(address: *mut u64, bytes: usize, _flags: c_uint) {
+        put(address, allocate_managed(Context::working("cuMemAllocManaged")?, bytes)?)
+    }
     fn cuMemGetAddressRange_v2(start: *mut u64, bytes: *mut usize, address: u64) {
         Context::working("cuMemGetAddressRange")?;
         let (base, length) = block_of(address).ok_or(NOT_FOUND)?;

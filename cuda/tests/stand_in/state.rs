@@ -203,6 +203,30 @@ pub(crate) fn allocate(context: &Context, bytes: usize) -> Answer<u64> {
     Ok(address)
 }
 
+/// Unified memory: at one address for both sides.
+pub(crate) fn allocate_managed(context: &Context, bytes: usize) -> Answer<u64> {
+    /// Bytes that are aligned as the driver's are.
+    #[repr(align(256))]
+    struct Line {
+        _bytes: [u8; 256],
+    }
+    if bytes == 0 {
+        return Err(INVALID_VALUE);
+    }
+    if bytes > free_bytes(context) {
+        return Err(OUT_OF_MEMORY);
+    }
+    // What was never written is not zero.
+    let mut lines: Vec<Line> = (0..bytes.div_ceil(256)).map(|_| Line { _bytes: [0xa5; 256] }).collect();
+    let storage = lines.as_mut_ptr().cast::<u8>();
+    let address = storage.expose_provenance() as u64;
+    // SAFETY: the owner keeps the storage, and the host does not touch it while work runs that may.
+    let registered = unsafe { MEMORY.register(address, storage, bytes as u64, "unified", Arc::new(lines)) };
+    registered.map_err(|_| OUT_OF_MEMORY)?;
+    BLOCKS.lock().insert(address, Block { device: context.device, bytes: bytes as u64 });
+    Ok(address)
+}
+
 pub(crate) fn free_bytes(context: &Context) -> usize {
     let blocks = BLOCKS.lock();
     let used: u64 =

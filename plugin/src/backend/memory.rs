@@ -1,11 +1,12 @@
 //! Memory and copies.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tfrt_cuda::allocator::ALIGNMENT;
 use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Transfers};
+use tfrt_cuda::hal::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Teardown, Transfers};
 
 use super::PluginContext;
 use super::device::{Allocation, Device};
@@ -240,6 +241,25 @@ impl Device {
     }
 }
 
+/// A block of unified memory, which goes when neither side has it any more.
+pub(super) struct Unified {
+    address: u64,
+    allocation: Option<Allocation>,
+    device: Arc<Device>,
+    teardown: Teardown,
+}
+
+impl Drop for Unified {
+    fn drop(&mut self) {
+        // Unless the device's side has ended, it is still there.
+        self.device.allocations.write().remove(&self.address);
+        let device = self.device.clone();
+        if let Some(allocation) = self.allocation.take() {
+            self.teardown.hand_over(move || device.deallocate(&allocation));
+        }
+    }
+}
+
 impl Memory for PluginContext {
     fn memory_info(&self) -> Result<MemoryInfo> {
         let usage = self.device.source().usage();
@@ -264,7 +284,10 @@ impl Memory for PluginContext {
     fn free(&self, address: u64) -> Result<()> {
         let allocation = self.device.allocations.write().remove(&address);
         let allocation = allocation.ok_or_else(|| DeviceError::invalid_value("not memory of this device"))?;
-        if self.is_cached() {
+        if allocation.unified {
+            // The host may have its side still.
+            drop(self.unified.lock().remove(&address));
+        } else if self.is_cached() {
             // Such an allocator is made to be called often.
             self.device.deallocate(&allocation);
         } else {
@@ -309,7 +332,17 @@ impl Memory for PluginContext {
             return Err(self.device.wrong(Status::Unknown, why));
         }
         let address = self.device.keep(memory, bytes, 1, true)?;
-        Ok(ManagedMemory { address, host: given.cast() })
+        let block = Arc::new(Unified {
+            address,
+            allocation: Some(Allocation { memory, bytes, unified: true }),
+            device: self.device.clone(),
+            teardown: self.teardown.clone(),
+        });
+        self.unified.lock().insert(address, block.clone());
+        let host = given.cast::<u8>();
+        // SAFETY: just given, of this size as far as the API can say, and no work of the device's knows it.
+        unsafe { host.write_bytes(0, bytes as usize) };
+        Ok(ManagedMemory { address, host, host_owner: Box::new(block) })
     }
 
     fn is_allocated(&self, address: u64, bytes: u64) -> bool {

@@ -16,9 +16,11 @@ mod remains;
 mod stream;
 mod timer;
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tfrt_cuda::error::{DeviceError, Result, Status};
 use tfrt_cuda::hal::{Backend, Context, DeviceProperties, Dim3, MemoryOnly, Resources, Teardown};
 
@@ -95,7 +97,11 @@ impl Backend for PluginBackend {
     }
 
     fn create_context(&self, ordinal: u32) -> Result<PluginContext> {
-        Ok(PluginContext { device: self.device(ordinal)?.clone(), teardown: self.teardown.clone() })
+        Ok(PluginContext {
+            device: self.device(ordinal)?.clone(),
+            teardown: self.teardown.clone(),
+            unified: Mutex::default(),
+        })
     }
 
     fn teardown(&self) -> &Teardown {
@@ -107,6 +113,8 @@ impl Backend for PluginBackend {
 pub(crate) struct PluginContext {
     device: Arc<Device>,
     teardown: Teardown,
+    /// Unified memory of which the device has its side, by its address.
+    unified: Mutex<HashMap<u64, Arc<memory::Unified>>>,
 }
 
 impl Resources for PluginContext {

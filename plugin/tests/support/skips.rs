@@ -11,5 +11,6 @@ pub(crate) const SKIPS: &[(&str, &str)] = &[
     ("blas/", "the API has no libraries"),
     ("dnn/", "the API has no libraries"),
     ("collectives/", "the API has no collectives"),
+    ("unified/", "the plug-in has no unified memory"),
     ("memory/registered", "the API cannot pin memory that the plug-in did not allocate"),
 ];
