@@ -241,13 +241,16 @@ impl Stream {
     }
 
     /// Calls `callback` on a thread of the driver's when the stream gets there. It delays the stream by its own time and
-    /// more (about 100 µs on a GPU), and must not call the device. To learn of completion, use [`Stream::when_done`].
+    /// more (about 100 µs on a GPU), and must not call the device. If the context fails before, it is called or dropped. To
+    /// learn of completion, use [`Stream::when_done`].
     ///
     /// # Errors
     /// The device's; `StreamCaptureUnsupported` while the stream is captured.
     pub fn host_callback(&self, callback: impl FnOnce() + Send + 'static) -> Result<()> {
         self.refuse_while_capturing("callbacks cannot be captured")?;
-        self.context().hal().host_callback(self.hal(), Box::new(callback))
+        self.context().hal().host_callback(self.hal(), Box::new(callback))?;
+        // Somebody looks at the stream then, and finds out should the context fail.
+        self.after(None, None)
     }
 
     /// Whether the stream takes part in a capture.

@@ -9,6 +9,7 @@ use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult};
 use parking_lot::Mutex;
 
 use super::blas::BlasHandle;
+use super::callback;
 use super::dnn::DnnHandle;
 use super::driver::check;
 use super::event::Event;
@@ -104,6 +105,21 @@ impl Shared {
     /// Ends the context's life for this reason, unless it has ended before.
     pub(super) fn fail(&self, why: &DeviceError) {
         self.failure.lock().get_or_insert_with(|| why.clone());
+        self.drop_callbacks();
+    }
+
+    /// Tells the context from others that are alive.
+    pub(super) fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Lets go of host callbacks, which the driver does not call in a context that failed.
+    pub(super) fn drop_callbacks(&self) {
+        let gone = callback::take_all(self.identity());
+        if !gone.is_empty() {
+            // Not here: what they hold may be let go of by calls that wait for whoever called this.
+            self.teardown.hand_over(move || drop(gone));
+        }
     }
 
     /// Does something that may wait for queued work, with the context current, on a thread that may. Nobody could be told
@@ -137,6 +153,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        self.drop_callbacks();
         if self.make_current().is_ok() {
             self.host_pool.free_all();
             self.workspaces.free_all();

@@ -10,6 +10,7 @@
 //! It never validates (the front does), never keeps a current stream, and never waits except where the hal says so.
 
 mod blas;
+mod callback;
 mod collectives;
 mod context;
 mod device;

@@ -2,13 +2,14 @@
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::{self, CUstream, CUstreamCaptureStatus};
 use parking_lot::Mutex;
 
+use super::callback;
 use super::context::{GpuContext, Shared};
 use super::driver::check_ready;
 use super::event::Event;
@@ -89,14 +90,6 @@ impl Drop for Stream {
     }
 }
 
-/// What the driver calls when a stream gets to a host callback.
-unsafe extern "C" fn run_callback(data: *mut c_void) {
-    // SAFETY: `host_callback` made the box for this one call.
-    let callback = unsafe { Box::from_raw(data.cast::<Box<dyn FnOnce() + Send>>()) };
-    // A panic must not unwind into the driver, which has nobody to hand it to.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(callback));
-}
-
 impl Streams for GpuContext {
     fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
@@ -149,12 +142,14 @@ impl Streams for GpuContext {
                 "a host callback cannot be part of a graph",
             ));
         }
-        let data = Box::into_raw(Box::new(callback));
-        // SAFETY: the stream is alive, and the driver hands `data` to one call of `run_callback`.
-        let result = unsafe { sys::cuLaunchHostFunc(stream.raw, Some(run_callback), data.cast()) };
-        shared.check(result, "cuLaunchHostFunc").inspect_err(|_| {
-            // SAFETY: the driver did not take it.
-            drop(unsafe { Box::from_raw(data) });
-        })
+        let data = callback::add(shared.identity(), callback);
+        // SAFETY: the stream is alive, and the function takes any pointer.
+        let result = unsafe { sys::cuLaunchHostFunc(stream.raw, Some(callback::run), data) };
+        shared.check(result, "cuLaunchHostFunc").inspect_err(|_| drop(callback::take(data)))?;
+        if shared.works().is_err() {
+            // It failed meanwhile, and whoever saw that may have come before this function.
+            shared.drop_callbacks();
+        }
+        Ok(())
     }
 }

@@ -32,6 +32,7 @@ pub trait Streams: Events {
     /// recorded is not waited for.
     fn wait_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
-    /// Calls `callback` on a thread of the driver's when the stream gets there; it must not call the device.
+    /// Calls `callback` on a thread of the driver's when the stream gets there; it must not call the device. If the context
+    /// fails before, it is called or dropped.
     fn host_callback(&self, stream: &Self::Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()>;
 }

@@ -1,5 +1,8 @@
 //! What goes wrong on the device.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::Context;
 use tfrt_cuda::hal::Pattern;
@@ -10,6 +13,7 @@ use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome};
 pub(crate) const CASES: &[Case] = &[
     ("faults/out_of_bounds_fails_the_context", out_of_bounds_fails_the_context),
     ("faults/work_behind_a_fault_is_not_done", work_behind_a_fault_is_not_done),
+    ("faults/callbacks_behind_a_fault_are_let_go", callbacks_behind_a_fault_are_let_go),
 ];
 
 /// Reads far behind the end of `x`.
@@ -43,4 +47,22 @@ fn work_behind_a_fault_is_not_done(context: &Context) {
     drop(bench.stream.copy_to_host(&memory, 0, &buffer, 0, 64));
     fails(bench.stream.synchronize(), Status::IllegalAddress);
     assert_eq!(*memory.read(0).unwrap(), [0; 64]);
+}
+
+/// Called or dropped, so that nobody waits for ever for what they would have said, nor for memory that they hold.
+fn callbacks_behind_a_fault_are_let_go(context: &Context) {
+    let bench = Bench::new(context);
+    let other = Bench::new(context);
+    let (open, closed) = mpsc::channel::<()>();
+    other.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+    let (tell, told) = mpsc::channel();
+    run_into_the_wall(&bench);
+    for stream in [&bench.stream, &other.stream] {
+        let tell = tell.clone();
+        // It may be refused, if the device is quick.
+        drop(stream.host_callback(move || tell.send(()).unwrap()));
+    }
+    drop((tell, open));
+    let end = std::iter::repeat_with(|| told.recv_timeout(Duration::from_secs(60))).find_map(Result::err);
+    assert_eq!(end, Some(RecvTimeoutError::Disconnected), "somebody keeps them");
 }

@@ -25,6 +25,7 @@ fn skips(backend: &str) -> Skips {
     const NO_BYTES: &str = "noop memory has no bytes";
     const NO_CODE: &str = "noop modules have no code";
     const NO_SUCH_CALL: &str = "the stand-in's cuDNN has no such call";
+    const ALONE: &str = "it has a process of its own";
     const ONE_CONTEXT: &str = "the driver gives no second context to a process whose first one faulted";
     const NO_TIME: &str = "noop work takes no time";
     match backend {
@@ -89,7 +90,9 @@ fn skips(backend: &str) -> Skips {
             ("collectives/ranks_are_taken_once", "noop ranks do not meet"),
             ("faults/out_of_bounds_fails_the_context", NO_CODE),
             ("faults/work_behind_a_fault_is_not_done", NO_CODE),
+            ("faults/callbacks_behind_a_fault_are_let_go", NO_CODE),
         ],
+        "cuda" if stand_in::is_for_one_case() => &[],
         "cuda" if stand_in::is_here() => &[
             ("dnn/convolution_matches_definition", NO_SUCH_CALL),
             ("dnn/gradients_match_differences", NO_SUCH_CALL),
@@ -97,7 +100,8 @@ fn skips(backend: &str) -> Skips {
             ("dnn/pooling_beyond_the_buffer", NO_SUCH_CALL),
             ("dnn/strides_of_nhwc", NO_SUCH_CALL),
             ("faults/out_of_bounds_fails_the_context", ONE_CONTEXT),
-            ("faults/work_behind_a_fault_is_not_done", ONE_CONTEXT),
+            ("faults/work_behind_a_fault_is_not_done", ALONE),
+            ("faults/callbacks_behind_a_fault_are_let_go", ALONE),
             ("collectives/calls_that_differ", "NCCL leaves them undefined"),
             ("collectives/ranks_are_taken_once", "NCCL waits for the rank that is missing instead"),
         ],
@@ -106,6 +110,7 @@ fn skips(backend: &str) -> Skips {
             ("collectives/ranks_are_taken_once", "NCCL waits for the rank that is missing instead"),
             ("faults/out_of_bounds_fails_the_context", ONE_CONTEXT),
             ("faults/work_behind_a_fault_is_not_done", ONE_CONTEXT),
+            ("faults/callbacks_behind_a_fault_are_let_go", ONE_CONTEXT),
         ],
         _ => &[],
     }

@@ -130,12 +130,13 @@ impl Stream {
 fn work(context: &'static Context, receiver: &Receiver<Work>, progress: &Progress) {
     for work in receiver {
         match work {
-            Work::Run(body) if context.failure().is_none() => {
+            // A driver calls no functions either in a context that failed.
+            Work::Run(_) | Work::Host(..) if context.failure().is_some() => {}
+            Work::Run(body) => {
                 if let Err(status) = body() {
                     context.fail(status);
                 }
             }
-            Work::Run(_) => {}
             Work::Record(event, number) => event.reach(number),
             Work::Wait(event, number) => event.wait(number),
             Work::Host(function, data) => {
