@@ -50,10 +50,19 @@ impl<'a> From<&'a DeviceBuffer> for Argument<'a> {
 }
 
 impl Argument<'_> {
-    fn bytes(&self) -> ([u8; 8], u32) {
+    /// How many bytes it has.
+    fn size(&self) -> u32 {
         match self {
-            Self::Buffer(buffer, _) => (buffer.address().to_le_bytes(), 8),
-            Self::Scalar(bytes, size, _) => (*bytes, u32::from(*size)),
+            Self::Buffer(..) => 8,
+            Self::Scalar(_, size, _) => u32::from(*size),
+        }
+    }
+
+    /// Its bytes, and zeros behind them if they are fewer.
+    fn bytes(&self) -> [u8; 8] {
+        match self {
+            Self::Buffer(buffer, _) => buffer.address().to_le_bytes(),
+            Self::Scalar(bytes, ..) => *bytes,
         }
     }
 
@@ -66,20 +75,38 @@ impl Argument<'_> {
 }
 
 /// Parameters of a launch, laid out. Launches of usual size need no allocation.
-#[derive(Default)]
 struct Packed {
-    bytes: SmallVec<[u8; 256]>,
+    inline: [u8; INLINE_BYTES],
+    /// In place of that, if it is too short.
+    spilled: Vec<u8>,
+    /// Bytes up to the end of the last parameter.
+    size: usize,
     offsets: SmallVec<[u32; 32]>,
     buffers: SmallVec<[BufferParameter; 32]>,
 }
 
+/// Bytes of parameters that need no allocation.
+const INLINE_BYTES: usize = 256;
+
 impl Packed {
+    /// With room for parameters that end at `end` or before.
+    fn new(end: usize) -> Self {
+        let spilled = if end > INLINE_BYTES { vec![0; end] } else { Vec::new() };
+        let (offsets, buffers) = (SmallVec::new(), SmallVec::new());
+        Self { inline: [0; INLINE_BYTES], spilled, size: 0, offsets, buffers }
+    }
+
     fn add(&mut self, offset: u32, argument: &Argument<'_>) {
-        let (bytes, size) = argument.bytes();
-        if (offset as usize) > self.bytes.len() {
-            self.bytes.resize(offset as usize, 0);
+        let bytes = if self.spilled.is_empty() { &mut self.inline[..] } else { &mut self.spilled };
+        let (start, size, value) = (offset as usize, argument.size() as usize, argument.bytes());
+        let place = &mut bytes[start..start + size];
+        // Of a known size, so that it is one instruction for most of them.
+        match size {
+            8 => place.copy_from_slice(&value),
+            4 => place.copy_from_slice(&value[..4]),
+            _ => place.copy_from_slice(&value[..size]),
         }
-        self.bytes.extend_from_slice(&bytes[..size as usize]);
+        self.size = self.size.max(start + size);
         self.offsets.push(offset);
         if let Argument::Buffer(buffer, intent) = argument {
             let (address, bytes, intent) = (buffer.address(), buffer.len(), *intent);
@@ -89,7 +116,12 @@ impl Packed {
 
     /// Where a parameter goes whose function does not tell: aligned to its size.
     fn next_offset(&self, argument: &Argument<'_>) -> u32 {
-        (self.bytes.len() as u32).next_multiple_of(argument.bytes().1.max(1))
+        (self.size as u32).next_multiple_of(argument.size().max(1))
+    }
+
+    fn parameters(&self) -> PackedParameters<'_> {
+        let bytes = if self.spilled.is_empty() { &self.inline[..] } else { &self.spilled };
+        PackedParameters { bytes: &bytes[..self.size], offsets: &self.offsets, buffers: &self.buffers }
     }
 }
 
@@ -155,7 +187,7 @@ fn check_arguments(
         )));
     }
     for (index, (parameter, argument)) in declared.iter().zip(arguments).enumerate() {
-        let (_, size) = argument.bytes();
+        let size = argument.size();
         if parameter.size != size {
             return Err(invalid(format!(
                 "parameter {index} of '{}' has {} bytes, and is launched with a {} of {size}",
@@ -188,7 +220,10 @@ impl Stream {
         }
         let mut queueing = Queueing::on(self);
         queueing.take_all()?;
-        let mut packed = Packed::default();
+        let end = declared.map_or(arguments.len() * 8, |list| {
+            list.iter().map(|parameter| (parameter.offset + parameter.size) as usize).max().unwrap_or(0)
+        });
+        let mut packed = Packed::new(end);
         for (index, argument) in arguments.iter().enumerate() {
             if let Argument::Buffer(buffer, _) = argument {
                 buffer.used_by(&mut queueing)?;
@@ -197,10 +232,8 @@ impl Stream {
             packed.add(offset, argument);
         }
         record(self, |recorded| recorded.modules.push(function.module().clone()));
-        let parameters =
-            PackedParameters { bytes: &packed.bytes, offsets: &packed.offsets, buffers: &packed.buffers };
         // SAFETY: number and sizes are those declared, where the driver tells; buffers are alive and of this context.
         // What a function does with an address is its own affair: on a GPU it may fault, which fails the context.
-        unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
+        unsafe { self.context().hal().launch(self.hal(), function.hal(), config, packed.parameters()) }
     }
 }
