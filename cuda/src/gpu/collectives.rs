@@ -93,10 +93,9 @@ impl Drop for Communicator {
     }
 }
 
-/// What NCCL's answer to `call` means. The text is the library's own, of its latest failure.
-fn check(library: &Nccl, status: c_int, call: &str) -> Result<()> {
-    let meaning = match status {
-        SUCCESS => return Ok(()),
+/// What a status of NCCL's other than success means (`ncclResult_t`).
+fn meaning(status: c_int) -> &'static str {
+    match status {
         1 => "a call of the CUDA driver failed",
         2 => "a call of the system failed",
         3 => "something inside failed",
@@ -105,7 +104,15 @@ fn check(library: &Nccl, status: c_int, call: &str) -> Result<()> {
         6 => "another rank failed, or is gone",
         IN_PROGRESS => "it is still in progress",
         _ => "the status is not a known one",
-    };
+    }
+}
+
+/// What NCCL's answer to `call` means. The text is the library's own, of its latest failure.
+fn check(library: &Nccl, status: c_int, call: &str) -> Result<()> {
+    if status == SUCCESS {
+        return Ok(());
+    }
+    let meaning = meaning(status);
     // SAFETY: NCCL takes a null communicator here.
     let text = unsafe { (library.ncclGetLastError)(std::ptr::null_mut()) };
     let text = if text.is_null() {
@@ -360,6 +367,25 @@ mod tests {
             assert_eq!(error.status, Status::NcclNotFound);
             assert!(error.detail.contains("was not found: looked for libnccl.so.2"), "{error}");
         }
+    }
+
+    /// Against the names that the library's header gives the numbers.
+    #[test]
+    fn statuses_mean_what_the_header_says() {
+        use cudarc::nccl::sys::ncclResult_t as R;
+        for (status, said) in [
+            (R::ncclUnhandledCudaError, "CUDA driver"),
+            (R::ncclSystemError, "the system"),
+            (R::ncclInternalError, "inside"),
+            (R::ncclInvalidArgument, "argument"),
+            (R::ncclInvalidUsage, "do not fit together"),
+            (R::ncclRemoteError, "another rank"),
+            (R::ncclInProgress, "in progress"),
+            (R::ncclNumResults, "not a known one"),
+        ] {
+            assert!(meaning(status as c_int).contains(said), "{status:?}: {}", meaning(status as c_int));
+        }
+        assert_eq!((R::ncclSuccess as c_int, R::ncclInProgress as c_int), (SUCCESS, IN_PROGRESS));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUDA_MEMCPY2D, CUmemorytype};
+use cudarc::driver::sys::{self, CUDA_MEMCPY2D, CUmemorytype, CUresult};
 use parking_lot::{Mutex, RwLock};
 
 use super::context::{GpuContext, Shared};
@@ -285,7 +285,16 @@ impl Transfers for GpuContext {
         };
         // SAFETY: the caller answers for ends on the host, the front for those on the device; the driver copies the struct.
         let result = unsafe { sys::cuMemcpy2DAsync_v2(&raw const parameters, stream.raw()) };
-        shared.check(result, "cuMemcpy2DAsync")
+        match (result, copy.dst, copy.src) {
+            // On one device the driver may refuse pitches that are not its own (`cuMemAllocPitch`).
+            (CUresult::CUDA_ERROR_INVALID_VALUE, Endpoint::Device(dst), Endpoint::Device(src)) => {
+                (0..copy.height).try_for_each(|row| {
+                    let (to, from) = ((row * copy.dst_pitch) as u64, (row * copy.src_pitch) as u64);
+                    self.copy_device_to_device(stream, dst + to, src + from, copy.width as u64)
+                })
+            }
+            _ => shared.check(result, "cuMemcpy2DAsync"),
+        }
     }
 
     fn set(&self, stream: &Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()> {

@@ -87,6 +87,16 @@ fn copy_2d(context: &Context) {
     let b = bench.upload(&[0u8; 8]);
     bench.stream.copy_2d((&b, 0, 4), (&a, 1, 3), 2, 2).unwrap();
     assert_eq!(bench.download::<u8>(&b, 8), [2, 3, 0, 0, 5, 6, 0, 0]);
+    // A pitch that drivers like.
+    let rows: Vec<u8> = (0..4096).map(|i| (i / 512 * 16 + i % 512 % 16) as u8).collect();
+    let (a_large, b_large) = (bench.upload(&rows), bench.upload(&[0u8; 8 * 1024]));
+    bench.stream.copy_2d((&b_large, 512, 1024), (&a_large, 3, 512), 300, 7).unwrap();
+    let copied = bench.download::<u8>(&b_large, 8 * 1024);
+    for (row, line) in copied.chunks(1024).enumerate() {
+        let expected = if row < 7 { &rows[row * 512 + 3..][..300] } else { &[0; 300] };
+        assert_eq!(&line[512..812], expected, "row {row}");
+        assert!(line[..512].iter().chain(&line[812..]).all(|&byte| byte == 0), "row {row}");
+    }
     fails(bench.stream.copy_2d((&b, 0, 1), (&a, 0, 3), 2, 2), Status::InvalidValue);
     fails(bench.stream.copy_2d((&b, 0, 4), (&a, 0, 3), 2, 3), Status::InvalidValue);
 }

@@ -19,6 +19,8 @@ use super::state::{
 };
 use super::stream::{Event, Stream, status};
 
+/// Rows that are copied on a device are multiples of this apart.
+const PITCH_BYTES: usize = 512;
 const NOT_READY: c_int = 600;
 const NOT_FOUND: c_int = 500;
 const NO_DEVICE: c_int = 100;
@@ -288,6 +290,10 @@ entry_points! {
         let (src_kind, dst_kind) = (copy.srcMemoryType, copy.dstMemoryType);
         let (src_pitch, dst_pitch) = (copy.srcPitch, copy.dstPitch);
         let (src_device, dst_device) = (copy.srcDevice, copy.dstDevice);
+        let on_device = [src_kind, dst_kind] == [CUmemorytype::CU_MEMORYTYPE_DEVICE; 2];
+        if on_device && [src_pitch, dst_pitch].iter().any(|pitch| !pitch.is_multiple_of(PITCH_BYTES)) {
+            return Err(INVALID_VALUE);
+        }
         let span = |pitch: usize| pitch * (height - 1) + width;
         for (kind, device, host, pitch) in
             [(src_kind, src_device, src_host, src_pitch), (dst_kind, dst_device, dst_host, dst_pitch)]
