@@ -30,6 +30,7 @@ mod library;
 mod managed;
 mod memory_timeline;
 mod module;
+mod pieces;
 mod platform;
 mod stream;
 mod transfer;

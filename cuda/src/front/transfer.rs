@@ -17,6 +17,7 @@ use super::context::Context;
 use super::graph::record;
 use super::host_hold::Hold;
 use super::managed::Queueing;
+use super::pieces::PIECE_BYTES;
 use super::stream::{Stream, check_stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Copy2d, Endpoint};
@@ -109,10 +110,10 @@ fn refuse_pageable(context: &Context, buffer: &HostBuffer) -> Result<()> {
 }
 
 /// The bytes of a copy: `height` rows of `width`.
-#[derive(Clone, Copy)]
-struct Extent {
-    width: u64,
-    height: u64,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) width: u64,
+    pub(super) height: u64,
 }
 
 impl Extent {
@@ -136,7 +137,7 @@ impl Extent {
     }
 
     /// The copy of rows between two places; as one row, if none has a gap behind it.
-    fn copy(self, (dst, dst_pitch): (Endpoint, u64), (src, src_pitch): (Endpoint, u64)) -> Copy2d {
+    pub(super) fn copy(self, (dst, dst_pitch): (Endpoint, u64), (src, src_pitch): (Endpoint, u64)) -> Copy2d {
         if dst_pitch == self.width && src_pitch == self.width && self.height > 1 {
             // The rows lie in memory, so that their bytes can be counted.
             let whole = Self::linear(self.width * self.height);
@@ -152,7 +153,7 @@ impl Extent {
 ///
 /// # Safety
 /// The rows of `src` are readable and those of `dst` writable, and they do not overlap.
-unsafe fn copy_rows(dst: (*mut u8, u64), src: (*const u8, u64), extent: Extent) {
+pub(super) unsafe fn copy_rows(dst: (*mut u8, u64), src: (*const u8, u64), extent: Extent) {
     for row in 0..extent.height {
         // SAFETY: the caller answers for every row.
         unsafe {
@@ -225,6 +226,11 @@ impl Stream {
             unsafe { self.queue_rows(&direct)? };
             drop(queueing);
             return self.finish(Box::new(move || drop(hold)), pinned);
+        }
+        if bytes as u64 > PIECE_BYTES && !context.device().properties().pageable_copies {
+            let (from, hold) = ((Endpoint::Host(source), src_pitch), Hold::read(src, context)?);
+            // SAFETY: both ends were checked to lie in their buffers, and this one is held.
+            return unsafe { self.copy_in_pieces(to, from, extent, hold, queueing) };
         }
         let staging = Staging::new(context, bytes)?;
         // Not shared with a copy that writes it: this one reads now, and not when its stream comes to it.
@@ -311,7 +317,13 @@ impl Stream {
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
         // The rows fit into the destination, so that their bytes can be counted.
-        let staging = Staging::new(context, (extent.width * extent.height) as usize)?;
+        let bytes = extent.width * extent.height;
+        if bytes > PIECE_BYTES {
+            let to = (Endpoint::Host(destination), dst_pitch);
+            // SAFETY: both ends were checked to lie in their buffers, and this one is held.
+            return unsafe { self.copy_in_pieces(to, from, extent, hold, queueing) };
+        }
+        let staging = Staging::new(context, bytes as usize)?;
         let staged = extent.copy((Endpoint::Host(staging.memory), extent.width), from);
         // SAFETY: the staging lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };
@@ -330,7 +342,7 @@ impl Stream {
     ///
     /// # Safety
     /// For ends on the host as for the hal's copies.
-    unsafe fn queue_rows(&self, copy: &Copy2d) -> Result<()> {
+    pub(super) unsafe fn queue_rows(&self, copy: &Copy2d) -> Result<()> {
         let (hal, stream, bytes) = (self.context().hal(), self.hal(), copy.width);
         // SAFETY: the caller answers for the ends on the host.
         unsafe {
@@ -350,7 +362,11 @@ impl Stream {
     }
 
     /// Releases when the stream has passed; the host may go on at once, or when that is so.
-    fn finish(&self, release: Box<dyn FnOnce() + Send>, at_once: bool) -> Result<Transferred, Diagnostic> {
+    pub(super) fn finish(
+        &self,
+        release: Box<dyn FnOnce() + Send>,
+        at_once: bool,
+    ) -> Result<Transferred, Diagnostic> {
         if at_once {
             self.after(Some(release), None)?;
             return Ok(Transferred::Now);

@@ -199,6 +199,34 @@ fn large_copies(context: &Context) {
     let sent: Vec<u64> = (0..1 << 18).collect();
     let buffer = bench.upload(&sent);
     assert_eq!(bench.download::<u64>(&buffer, sent.len()), sent);
+    // More than is pinned at a time: in one row, and in rows of which several, and less than one, fit into it.
+    let byte = |i: usize| (i % 251) as u8;
+    let sent = host(&(0..(35 << 20) + 5).map(byte).collect::<Vec<_>>());
+    let buffer = bench.buffer(sent.len());
+    let copy = bench.stream.copy_from_host(&buffer, 0, &sent, 0, sent.len() as u64).unwrap();
+    bench.stream.set(&buffer, 0, Pattern::U8(255), 1).unwrap();
+    wait(|then| copy.when_done(then));
+    let received = zeros(sent.len());
+    let copy = bench.stream.copy_to_host(&received, 0, &buffer, 0, sent.len() as u64).unwrap();
+    wait(|then| copy.when_done(then));
+    let (sent_bytes, bytes) = (sent.read(0).unwrap(), received.read(0).unwrap());
+    assert!(bytes[0] == 255 && bytes[1..] == sent_bytes[1..]);
+    drop((sent_bytes, bytes));
+    for (width, height) in [(3 << 20, 7), (17 << 20, 2)] {
+        let rows = bench.buffer(height * (width + 16));
+        let device = (&rows, 0, (width + 16) as u64);
+        let (pitch, extent) = ((width - 3) as u64, ((width - 3) as u64, height as u64));
+        let copy = bench.stream.copy_2d_from_host(device, (&sent, 0, pitch), extent.0, extent.1).unwrap();
+        wait(|then| copy.when_done(then));
+        let back = zeros(height * width);
+        let to = (&back, 0, width as u64);
+        let copy = bench.stream.copy_2d_to_host(to, device, extent.0, extent.1).unwrap();
+        wait(|then| copy.when_done(then));
+        for (row, line) in back.read(0).unwrap().chunks(width).enumerate() {
+            let expected = &sent.read(0).unwrap()[row * (width - 3)..][..width - 3];
+            assert!(line[..width - 3] == *expected && line[width - 3..] == [0; 3], "row {row} of {width}");
+        }
+    }
 }
 
 fn sizes_and_ranges_are_checked(context: &Context) {
