@@ -115,9 +115,8 @@ fn a_device_that_is_lost_is_an_error_value() {
     }
 }
 
-/// A launch that takes a while: it looks at the clock until so many nanoseconds are over.
+/// A launch that takes a while: it looks at the clock until so many nanoseconds are over. A program goes on behind it.
 const SLOW: &str = r#"
-func @main() -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.allocator) {
   %ch0 = tfrt.new.chain
   %ch1 = tfrt_cuda.init %ch0
   %zero = tfrt.constant.i32 0
@@ -135,6 +134,10 @@ func @main() -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.allocator) {
   %ch9 = tfrt_cuda.function.launch %slow %one %one %one %one %one %one %none %stream %ch8 { cooperative = false } (%ns) : (i64)
   %event, %ch10 = tfrt_cuda.event.create %context, %ch9
   %ch11 = tfrt_cuda.event.record %event, %stream, %ch10
+"#;
+
+/// What waits for the launch without a thread of the host's.
+const ASKING: &str = r#"
   %polled = tfrt_cuda.event.poll %event, %ch11
   %synchronized = tfrt_cuda.stream.synchronize %stream, %ch11
   %tensor = tfrt_dht.create_uninitialized_tensor.i8.1 [262144 : i64]
@@ -145,23 +148,47 @@ func @main() -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.allocator) {
 }
 "#;
 
+/// What waits for the launch on a thread of the blocking pool: what was used behind it is to be given back.
+const CLEARING: &str = r#"
+  %ch12 = tfrt.call @borrow(%allocator, %stream, %bytes, %ch11) : (!tfrt_cuda.allocator, !tfrt_cuda.stream, i64, !tfrt.chain) -> !tfrt.chain
+  %freed, %cleared = tfrt_cuda.allocator.clear_cache %allocator, %ch12
+  tfrt.return %freed, %cleared, %buffer, %allocator
+    : i64, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.allocator
+}
+
+func @borrow(%allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %bytes: i64, %ch0: !tfrt.chain) -> !tfrt.chain {
+  %buffer, %ch1 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch0
+  tfrt.return %ch1 : !tfrt.chain
+}
+"#;
+
 /// Whatever a program waits for on its device, at its deadline it has errors; the device goes on with what it was given.
 #[test]
 fn a_deadline_waits_for_no_device() {
-    for queue in QUEUES {
+    let types = "!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.allocator";
+    // One thread cannot wait and go on.
+    let threads: Vec<_> = QUEUES.into_iter().filter(|queue| *queue != "s").collect();
+    run_late(&format!("func @main() -> ({types}) {{{SLOW}{ASKING}"), 3, &QUEUES);
+    let types = "i64, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.allocator";
+    run_late(&format!("func @main() -> ({types}) {{{SLOW}{CLEARING}"), 2, &threads);
+}
+
+/// Runs a program whose first results are late.
+fn run_late(text: &str, late: usize, queues: &[&str]) {
+    for queue in queues {
         let census = Census::take();
         let runtime = builder(queue).devices(DeviceOptions::new(Choice::Cpu, 1)).build().expect("a runtime");
-        let program = load(&runtime, SLOW);
+        let program = load(&runtime, text);
         let (request, start) = (runtime.request(), Instant::now());
         request.set_deadline(Duration::from_millis(300)).expect("a timer");
         let cx = ExecutionContext::new(request, program.file().clone());
         let results = program.file().function("main").expect("main").execute(&cx, []);
         runtime.host().await_values(&results).expect("not on a compute thread");
         assert!(start.elapsed() < Duration::from_secs(3), "{:?} on {queue}", start.elapsed());
-        for result in &results[..3] {
+        for result in &results[..late] {
             assert_eq!(result.error().expect("an error").code, ErrorCode::DeadlineExceeded);
         }
-        // The copy holds its memory until the launch before it is over.
+        // What waits keeps what it uses until the launch before it is over.
         runtime.host().quiesce().expect("not on a compute thread");
         assert!(start.elapsed() >= Duration::from_secs(3), "{:?} on {queue}", start.elapsed());
         drop((results, cx, program, runtime));

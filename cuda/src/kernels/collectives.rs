@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use tfrt_host::{Arg, AsyncValue, Attr, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry, Rest};
+use tfrt_host::{
+    Arg, AsyncValue, AsyncValueRef, Attr, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry, Rest,
+};
 
-use super::{Done, from, later, unsigned};
+use super::{Done, follow, from, later, unsigned, waiting};
 use crate::front::{CollectiveGroup, Communicator, CommunicatorId, Context, DeviceBuffer, Stream};
 use crate::hal::{Collective, ReduceOp};
 
@@ -23,10 +25,15 @@ fn create(
     number: i32,
     _chain: Chain,
     timeout_ms: Attr<i64>,
-) -> Result<(Communicator, Chain), Diagnostic> {
+    cx: &ExecutionContext,
+) -> Result<(AsyncValueRef<Communicator>, AsyncValueRef<Chain>), Diagnostic> {
     let (ranks, number) = (rank("the number of ranks", ranks)?, rank("the rank", number)?);
     let timeout = Duration::from_millis(unsigned("the timeout", timeout_ms.0)?);
-    Ok((context.create_communicator(&id, ranks, number, timeout)?, Chain))
+    let (context, id) = (context.clone(), *id);
+    let create = move |_: &ExecutionContext| Ok(context.create_communicator(&id, ranks, number, timeout)?);
+    let communicator = waiting(cx, create);
+    let chain = follow(&communicator);
+    Ok((communicator, chain))
 }
 
 fn destroy(
@@ -69,26 +76,22 @@ impl Call<'_> {
         operation: Collective,
         send: Option<&DeviceBuffer>,
         receive: Option<&DeviceBuffer>,
-    ) -> Result<Chain, Diagnostic> {
-        let Self { communicator, stream, .. } = *self;
+    ) -> Done {
         let (count, dtype) = (unsigned("the count", self.count)?, element_type(self.element)?);
-        from(cx, stream.context(), || communicator.run(stream, operation, dtype, count, send, receive))?;
-        Ok(Chain)
+        let (communicator, stream) = (self.communicator.clone(), self.stream.clone());
+        let (send, receive) = (send.cloned(), receive.cloned());
+        Ok(waiting(cx, move |cx| {
+            let run = || communicator.run(&stream, operation, dtype, count, send.as_ref(), receive.as_ref());
+            from(cx, stream.context(), run)?;
+            Ok(Chain)
+        }))
     }
 }
 
 fn reducing(
     operation: fn(ReduceOp) -> Collective,
-) -> impl Fn(
-    &Communicator,
-    &DeviceBuffer,
-    &DeviceBuffer,
-    i64,
-    &Stream,
-    &str,
-    &str,
-    &ExecutionContext,
-) -> Result<Chain, Diagnostic> {
+) -> impl Fn(&Communicator, &DeviceBuffer, &DeviceBuffer, i64, &Stream, &str, &str, &ExecutionContext) -> Done
+{
     move |communicator, send, receive, count, stream, op, element, cx| {
         let operation = operation(reduce_op(op)?);
         Call { communicator, stream, count, element }.run(cx, operation, Some(send), Some(receive))
@@ -105,7 +108,7 @@ fn all_gather(
     _chain: Chain,
     element: Attr<str>,
     cx: &ExecutionContext,
-) -> Result<Chain, Diagnostic> {
+) -> Done {
     let call = Call { communicator: &communicator, stream: &stream, count, element: element.0 };
     call.run(cx, Collective::AllGather, Some(&send), Some(&receive))
 }
@@ -121,7 +124,7 @@ fn broadcast(
     _chain: Chain,
     element: Attr<str>,
     cx: &ExecutionContext,
-) -> Result<Chain, Diagnostic> {
+) -> Done {
     let call = Call { communicator: &communicator, stream: &stream, count, element: element.0 };
     call.run(cx, Collective::Broadcast(rank("the root", root)?), Some(&send), Some(&receive))
 }
@@ -138,7 +141,7 @@ fn reduce(
     op: Attr<str>,
     element: Attr<str>,
     cx: &ExecutionContext,
-) -> Result<Chain, Diagnostic> {
+) -> Done {
     let call = Call { communicator: &communicator, stream: &stream, count, element: element.0 };
     let operation = Collective::Reduce(reduce_op(op.0)?, rank("the root", root)?);
     call.run(cx, operation, Some(&send), Some(&receive))
@@ -154,7 +157,7 @@ fn send(
     _chain: Chain,
     element: Attr<str>,
     cx: &ExecutionContext,
-) -> Result<Chain, Diagnostic> {
+) -> Done {
     let call = Call { communicator: &communicator, stream: &stream, count, element: element.0 };
     call.run(cx, Collective::Send(rank("the peer", peer)?), Some(&buffer), None)
 }
@@ -169,7 +172,7 @@ fn receive(
     _chain: Chain,
     element: Attr<str>,
     cx: &ExecutionContext,
-) -> Result<Chain, Diagnostic> {
+) -> Done {
     let call = Call { communicator: &communicator, stream: &stream, count, element: element.0 };
     call.run(cx, Collective::Receive(rank("the peer", peer)?), None, Some(&buffer))
 }
@@ -192,9 +195,9 @@ fn group_start(
     Ok((CollectiveGroup::start(&members)?, Chain))
 }
 
-fn group_end(group: Arg<CollectiveGroup>, _chain: Chain) -> Result<Chain, Diagnostic> {
-    group.end()?;
-    Ok(Chain)
+fn group_end(group: Arg<CollectiveGroup>, _chain: Chain, cx: &ExecutionContext) -> AsyncValueRef<Chain> {
+    let group = group.clone();
+    waiting(cx, move |_| Ok(group.end().map(|()| Chain)?))
 }
 
 fn register_reductions(registry: &mut KernelRegistry) {
@@ -218,7 +221,6 @@ fn register_reductions(registry: &mut KernelRegistry) {
                 )
                 .attributes(&["op", "type"])
                 .side_effecting()
-                .blocking()
                 .mutates(&[2])
                 .doc($doc);
         )*};
@@ -233,7 +235,6 @@ fn register_reductions(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.reduce", reduce)
         .attributes(&["op", "type"])
         .side_effecting()
-        .blocking()
         .mutates(&[2])
         .doc("Queues a reduction of so many elements over all ranks, which the root receives.");
 }
@@ -243,7 +244,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.unique_id", unique_id)
         .side_effecting()
         .doc("An id for a communicator: all its ranks are made with it.");
-    registry.add("tfrt_cuda.ccl.create", create).attributes(&["timeout_ms"]).side_effecting().blocking().doc(
+    registry.add("tfrt_cuda.ccl.create", create).attributes(&["timeout_ms"]).side_effecting().doc(
         "The communicator of one of so many ranks (NCCL's, on a GPU). A collective for which not all ranks come within the \
          timeout fails.",
     );
@@ -255,7 +256,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.all_gather", all_gather)
         .attributes(&["type"])
         .side_effecting()
-        .blocking()
         .mutates(&[2])
         .doc(
             "Queues that all ranks receive the so many elements that each sends, in the order of the ranks.",
@@ -264,20 +264,17 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.ccl.broadcast", broadcast)
         .attributes(&["type"])
         .side_effecting()
-        .blocking()
         .mutates(&[2])
         .doc("Queues that all ranks receive so many elements that the root sends.");
     registry
         .add("tfrt_cuda.ccl.send", send)
         .attributes(&["type"])
         .side_effecting()
-        .blocking()
         .doc("Queues that so many elements are sent to another rank, which receives them.");
     registry
         .add("tfrt_cuda.ccl.recv", receive)
         .attributes(&["type"])
         .side_effecting()
-        .blocking()
         .mutates(&[1])
         .doc("Queues that so many elements are received from another rank, which sends them.");
     registry
@@ -287,6 +284,5 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.ccl.group_end", group_end)
         .side_effecting()
-        .blocking()
         .doc("Queues the collectives of a group as one: none waits for another of them.");
 }

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use tfrt_host::host_buffer::HostBuffer;
-use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
+use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_tensor::DenseHostTensor;
 
-use super::{Awaited, Done, from, transferred, unsigned};
+use super::{Awaited, Done, follow, from, transferred, unsigned, waiting};
 use crate::allocator::Options;
 use crate::front::{Context, DeviceAllocator, DeviceBuffer, Stream};
 use crate::hal::Pattern;
@@ -31,10 +31,16 @@ fn allocator_destroy(allocator: Arg<DeviceAllocator>, _chain: Chain) -> Result<C
     Ok(Chain)
 }
 
-/// On the blocking pool: it waits for streams.
-fn clear_cache(allocator: Arg<DeviceAllocator>, _chain: Chain) -> Result<(i64, Chain), Diagnostic> {
-    let released = allocator.clear_cache()?;
-    Ok((i64::try_from(released).unwrap_or(i64::MAX), Chain))
+/// It waits for streams.
+fn clear_cache(
+    allocator: Arg<DeviceAllocator>,
+    _chain: Chain,
+    cx: &ExecutionContext,
+) -> (AsyncValueRef<i64>, AsyncValueRef<Chain>) {
+    let allocator = allocator.clone();
+    let released = waiting(cx, move |_| Ok(i64::try_from(allocator.clear_cache()?).unwrap_or(i64::MAX)));
+    let chain = follow(&released);
+    (released, chain)
 }
 
 fn stats(allocator: Arg<DeviceAllocator>, _chain: Chain) -> (i64, i64, i64, i64, Chain) {
@@ -86,16 +92,6 @@ fn allocate(
         None => follow(&buffer),
     };
     (buffer, chain)
-}
-
-/// A chain that is available when a buffer is, and fails as it does.
-fn follow(buffer: &AsyncValueRef<DeviceBuffer>) -> AsyncValueRef<Chain> {
-    let (promise, chain) = Promise::new();
-    buffer.clone().then(move |granted| match granted {
-        Ok(_) => promise.emplace(Chain),
-        Err(error) => promise.set_error(error),
-    });
-    chain
 }
 
 fn print_metadata(buffer: Arg<DeviceBuffer>, _chain: Chain, cx: &ExecutionContext) -> Chain {
@@ -320,7 +316,7 @@ fn register_allocators(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.allocator.destroy", allocator_destroy)
         .side_effecting()
         .doc("Ends an allocator: it hands nothing out any more. Buffers that are there stay.");
-    registry.add("tfrt_cuda.allocator.clear_cache", clear_cache).side_effecting().blocking().doc(
+    registry.add("tfrt_cuda.allocator.clear_cache", clear_cache).side_effecting().doc(
         "Gives cached memory back to the device, after waiting for work that may use it; how many bytes.",
     );
     registry

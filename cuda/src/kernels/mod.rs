@@ -103,6 +103,33 @@ fn later(cx: &ExecutionContext, register: impl FnOnce(Then) -> Result<(), Device
     Ok(chain)
 }
 
+/// What a call gives that may wait, and is made on the blocking pool; or an error when the request is cancelled before. The
+/// call goes on then, with what it uses, and what it gives is dropped.
+fn waiting<T: Value>(
+    cx: &ExecutionContext,
+    call: impl FnOnce(&ExecutionContext) -> Result<T, Diagnostic> + Send + 'static,
+) -> AsyncValueRef<T> {
+    let (awaited, value, hook) = Awaited::new(cx);
+    let task = Task::new(move || {
+        let result = call(&awaited.cx);
+        awaited.on_queue(|cx, promise| cx.settle(promise, result));
+        drop((awaited, hook));
+    });
+    // A queue that refuses a task drops it, and with it the promise, which makes the value an error.
+    drop(cx.host().work_queue().add_blocking_task(task, true));
+    value
+}
+
+/// A chain that is available when a value is, and fails as it does.
+fn follow<T: Value>(value: &AsyncValueRef<T>) -> AsyncValueRef<Chain> {
+    let (promise, chain) = Promise::new();
+    value.clone().then(move |given| match given {
+        Ok(_) => promise.emplace(Chain),
+        Err(error) => promise.set_error(error),
+    });
+    chain
+}
+
 /// The chain of a copy.
 fn transferred(cx: &ExecutionContext, copy: Transferred) -> Done {
     match copy {
