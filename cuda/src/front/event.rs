@@ -109,7 +109,11 @@ impl Event {
     /// That of the work before the mark; `StreamCaptureUnsupported` if it was recorded in a capture.
     pub fn query(&self) -> Result<bool> {
         self.check_waitable()?;
-        self.context().hal().query_event(&self.0.hal)
+        let reached = self.context().hal().query_event(&self.0.hal)?;
+        if reached {
+            self.context().completed().settle();
+        }
+        Ok(reached)
     }
 
     /// Waits until the latest mark is reached. Blocks the calling thread, so never call it on one that computes.

@@ -87,13 +87,17 @@ fn sides_take_turns(context: &Context) {
     let bench = Bench::new(context);
     let (device, memory) = context.allocate_managed(1 << 16).unwrap();
     let event = context.create_event(EventOptions::default()).unwrap();
-    let ways: [(&str, &dyn Fn()); 6] = [
+    let ways: [(&str, &dyn Fn()); 7] = [
         ("a stream", &|| bench.stream.synchronize().unwrap()),
         ("a stream that tells", &|| wait(|then| bench.stream.when_done(then))),
         ("a stream that is asked", &|| while !bench.stream.query().unwrap() {}),
         ("an event", &|| {
             event.record(&bench.stream).unwrap();
             event.synchronize().unwrap();
+        }),
+        ("an event that is asked", &|| {
+            event.record(&bench.stream).unwrap();
+            while !event.query().unwrap() {}
         }),
         ("an event that tells", &|| {
             event.record(&bench.stream).unwrap();
