@@ -262,3 +262,28 @@ fn the_types_that_are_described_are_those_that_ops_take() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(compared > 100, "only {compared} ops take tensors of one type");
 }
+
+/// Reductions to few results are cut by what they read, and then combined: whole numbers have one sum in any order.
+#[test]
+fn reductions_of_much_to_little_are_right_on_any_number_of_threads() {
+    let (rows, columns) = (40_001, 5);
+    let values: Vec<f32> = (0..rows * columns).map(|i| (i % 17) as f32 - 8.0).collect();
+    let of_column = |column: usize| values.iter().skip(column).step_by(columns).sum::<f32>();
+    let expected: Vec<f32> = (0..columns).map(of_column).collect();
+    for queue in ["s", "mstd:1", "mstd:3"] {
+        let runner = Runner::new(queue);
+        let sum = |op: &str, axes: &[i32]| {
+            let tensor = |tensor: Result<DenseHostTensor, _>| runner.handle(tensor.expect("memory"));
+            let x = tensor(DenseHostTensor::from_slice([rows, columns], &values, &support::allocator()));
+            let axes = tensor(DenseHostTensor::from_slice([axes.len()], axes, &support::allocator()));
+            let arguments: Vec<_> = if op == "tf.Sum" { vec![x, axes] } else { vec![x] };
+            let result = runner.brought(&runner.call(op, arguments, &OpAttrs::new(), 1)[0]);
+            let result =
+                result.host_tensor().expect("available").expect("no error").dense().expect("dense").clone();
+            result.read::<f32>(&ME).expect("no writer").to_vec()
+        };
+        assert_eq!(sum("tf.Sum", &[0]), expected, "{queue}");
+        assert_eq!(sum("tf.BiasAddGrad", &[]), expected, "{queue}");
+        assert_eq!(sum("tf.Sum", &[0, 1]), [expected.iter().sum::<f32>()], "{queue}");
+    }
+}

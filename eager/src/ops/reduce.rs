@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::math::run::{run, shape_error};
+use tfrt_kernels::math::run::run_reduction;
 use tfrt_math::{Float, Max, Mean, Min, Prod, Reduce, Reduction, Sum};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
@@ -85,9 +85,9 @@ fn reduce_over<T: Element, R: Reduction<T>>(
     axes: &[usize],
     out: DenseHostTensor,
 ) -> Computed {
-    let plan = Reduce::<T, R>::new(x.shape().dims(), axes).map_err(shape_error)?;
+    let plan = Reduce::<T, R>::new(x.shape().dims(), axes);
     let operands = (x.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out)).map(OpResult::from)
+    run_reduction(call.cx, plan, operands, HostTensor::from(out)).map(OpResult::from)
 }
 
 /// What is added along the last dimension.

@@ -126,6 +126,11 @@ impl Chunks {
         Ok(Self { count, unit, units_per_block: units_per_block.max(1) })
     }
 
+    /// The same with at least so many units in a block.
+    pub(crate) fn at_least(self, units: usize) -> Self {
+        Self { units_per_block: self.units_per_block.max(units), ..self }
+    }
+
     /// Elements of the whole output.
     pub(crate) fn len(&self) -> usize {
         self.count * self.unit

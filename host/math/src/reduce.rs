@@ -119,6 +119,8 @@ const PART_ELEMENTS: usize = 64 * 1024;
 /// At most so many parts, and outputs for which parts are worth while.
 const MAX_PARTS: usize = 64;
 const MAX_PART_OUTPUTS: usize = 8192;
+/// Adjacent outputs that blocks keep together, so that each reads whole lines of the cache.
+const LANES_TOGETHER: usize = 16;
 
 /// A reduction over some axes, which the output lacks.
 ///
@@ -190,7 +192,7 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         } else {
             1
         };
-        let chunks = Chunks::new(outputs, 1, count)?;
+        let chunks = Chunks::new(outputs, 1, count)?.at_least(lanes.min(LANES_TOGETHER));
         let (kept, reduced) = (axes_of(false), axes_of(true));
         Ok(Self { kept, reduced, run, lanes, count, input_len, parts, chunks, types: PhantomData })
     }
@@ -202,8 +204,8 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
 
     /// The first stage of a reduction of much to little: blocks that each reduce one part of the operand. `None` if the
     /// plan's own blocks do as well.
-    pub fn partials(&self) -> Option<ReducePartials<'_, T, R>> {
-        (self.parts > 1).then_some(ReducePartials(self))
+    pub fn partials(&self) -> Option<ReducePartials<T, R>> {
+        (self.parts > 1).then(|| ReducePartials(self.clone()))
     }
 
     /// The second stage: combines what [`Reduce::partials`] wrote. Cheap.
@@ -338,9 +340,9 @@ impl<T: Element, R: Reduction<T>> BlockOp for Reduce<T, R> {
 
 /// The first stage of a [`Reduce`] of much to little. Its output is scratch: [`ReducePartials::len`] accumulators.
 #[derive(Debug)]
-pub struct ReducePartials<'p, T, R>(&'p Reduce<T, R>);
+pub struct ReducePartials<T, R>(Reduce<T, R>);
 
-impl<T: Element, R: Reduction<T>> ReducePartials<'_, T, R> {
+impl<T: Element, R: Reduction<T>> ReducePartials<T, R> {
     /// Accumulators written.
     #[expect(clippy::len_without_is_empty, reason = "it is never empty: there is more than one part")]
     pub fn len(&self) -> usize {
@@ -348,7 +350,7 @@ impl<T: Element, R: Reduction<T>> ReducePartials<'_, T, R> {
     }
 }
 
-impl<T: Element, R: Reduction<T>> BlockOp for ReducePartials<'_, T, R> {
+impl<T: Element, R: Reduction<T>> BlockOp for ReducePartials<T, R> {
     type Input<'a> = &'a [T];
     type Output<'a> = &'a mut [R::Acc];
     type Piece<'a> = &'a mut [R::Acc];

@@ -94,7 +94,7 @@ fn reduce_mean<T: Element + Number>(
     let out = check::allocate::<T>(&[], cx)?;
     let plan = Reduce::<T, Mean>::new(&[len], &[0]);
     let operands = (input.read_owned::<T>(&REDUCE_MEAN)?, out.write_owned::<T>(&REDUCE_MEAN)?);
-    run::run(cx, plan, operands, |x| x, |out| out, out.clone().into())
+    run::run_reduction(cx, plan, operands, out.clone().into())
 }
 
 /// Reduces `axes` of a tensor that is seen as one of shape `dims`.
@@ -105,14 +105,7 @@ fn reduce_into<R: Reduction<f32> + 'static>(
     cx: &ExecutionContext,
 ) -> Done {
     let plan = Reduce::<f32, R>::new(dims, axes);
-    run::run(
-        cx,
-        plan,
-        (input.read_owned::<f32>(me)?, output.write_owned::<f32>(me)?),
-        |x| x,
-        |out| out,
-        Chain,
-    )
+    run::run_reduction(cx, plan, (input.read_owned::<f32>(me)?, output.write_owned::<f32>(me)?), Chain)
 }
 
 fn mean_axis_zero(

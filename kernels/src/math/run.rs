@@ -6,7 +6,11 @@
 //!
 //! A kernel that goes on with a plan's output runs it [`OnQueue`] instead: its thread computes too, until all is done.
 
-use std::{any::Any, ops::Range, sync::Arc};
+use std::{
+    any::Any,
+    ops::{Deref, DerefMut, Range},
+    sync::Arc,
+};
 
 use parking_lot::{Mutex, RwLock};
 use self_cell::{MutBorrow, self_cell};
@@ -14,7 +18,7 @@ use tfrt_host::{
     AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value,
     work_queue::{parallel_for, parallel_for_scoped},
 };
-use tfrt_math::{BlockOp, ParallelFor, Serial, ShapeError};
+use tfrt_math::{BlockOp, Element, ParallelFor, Reduce, Reduction, Serial, ShapeError};
 
 /// Computes the blocks of a range.
 type Body<'a> = Box<dyn Fn(Range<usize>) + Send + Sync + 'a>;
@@ -119,6 +123,37 @@ pub fn run_then<P, R, W>(
     } else {
         hand_out(cx, plan, (reads, writes), input, output, then);
     }
+}
+
+/// Computes a reduction and then gives `value`: in parts of the operand where it has too few results to be shared out by
+/// those. The guards of both tensors are gone before the value is available.
+pub fn run_reduction<T, R, X, O, V>(
+    cx: &ExecutionContext,
+    plan: Result<Reduce<T, R>, ShapeError>,
+    (x, out): (X, O),
+    value: V,
+) -> Result<AsyncValueRef<V>, Diagnostic>
+where
+    T: Element,
+    R: Reduction<T>,
+    X: Deref<Target = [T]> + Send + Sync + 'static,
+    O: DerefMut<Target = [T]> + Send + Sync + 'static,
+    V: Value,
+{
+    let plan = plan.map_err(shape_error)?;
+    let Some(parts) = plan.partials() else { return run(cx, Ok(plan), (x, out), |x| x, |out| out, value) };
+    let partials = vec![R::IDENTITY; parts.len()];
+    let (promise, result) = Promise::new();
+    let caller = cx.clone();
+    let finish = move |operands: Result<(X, Vec<R::Acc>), Diagnostic>| {
+        let mut out = out;
+        let finished =
+            operands.and_then(|(_, partials)| plan.finish(&partials, &mut out).map_err(shape_error));
+        drop(out);
+        caller.settle(promise, finished.map(|()| value));
+    };
+    run_then(cx, parts, (x, partials), |x| x, |partials| partials, finish);
+    Ok(result)
 }
 
 fn runs_at_once<P: BlockOp>(cx: &ExecutionContext, plan: &P) -> bool {
