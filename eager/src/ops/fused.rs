@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, Promise, host_buffer::HostBuffer};
 use tfrt_kernels::math::run::{OnQueue, run_then, shape_error};
 use tfrt_math::{BlockOp, Float, Number, Runs, map_in_place, ops, zip_in_place};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorShape};
 
 use super::activation::{Activation, leak};
 use super::support::{Computed, float_attr, invalid, tensors_after};
@@ -67,16 +67,23 @@ pub(super) fn channel_vector<T: Element>(
     me: &'static Accessor,
 ) -> Result<Elements<T, HostBuffer>, Diagnostic> {
     let tensor = tensor.ok_or_else(|| invalid(format!("{what} of a fused op is missing")))?.dense()?;
-    if tensor.shape().rank() != 1 {
-        return Err(invalid(format!("{what} tensor must a vector")));
-    }
-    if tensor.num_elements() != columns {
-        return Err(invalid(format!(
-            "The number of bias elements {} doesn't match output inner dimension {columns}",
-            tensor.num_elements()
-        )));
-    }
+    check_channels(tensor.shape(), what, columns)?;
     tensor.read_owned::<T>(me)
+}
+
+/// That a tensor has a number for each column. `what` is its name in errors.
+///
+/// # Errors
+/// InvalidArgument if it does not.
+pub(super) fn check_channels(shape: &TensorShape, what: &str, columns: usize) -> Result<(), Diagnostic> {
+    match *shape.dims() {
+        [count] if count == columns => Ok(()),
+        [count] => Err(invalid(format!(
+            "The number of bias elements {count} doesn't match output inner dimension {columns}"
+        ))),
+        // The original's text.
+        _ => Err(invalid(format!("{what} tensor must a vector"))),
+    }
 }
 
 /// The slope of a fused `LeakyRelu` left of zero.

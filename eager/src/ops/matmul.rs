@@ -20,7 +20,7 @@ pub(super) fn transposed(attrs: &OpAttrs, names: [&str; 2]) -> Result<[bool; 2],
 }
 
 pub(super) const MATMUL: [&str; 2] = ["transpose_a", "transpose_b"];
-const BATCHED: [&str; 2] = ["adj_x", "adj_y"];
+pub(super) const BATCHED: [&str; 2] = ["adj_x", "adj_y"];
 
 /// Rows and columns of the last two dimensions.
 pub(crate) fn oriented(shape: &TensorShape, transposed: bool) -> [usize; 2] {
@@ -94,7 +94,7 @@ fn batch_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// The dimensions before the last two.
-fn batch_dims(shape: &TensorShape) -> Option<&[usize]> {
+pub(super) fn batch_dims(shape: &TensorShape) -> Option<&[usize]> {
     Some(&shape.dims()[..shape.rank().checked_sub(2)?])
 }
 

@@ -19,7 +19,11 @@ use crate::{
 };
 
 /// Queues `x = activation(x)`.
-fn activate(call: &DeviceCall<'_>, activation: Activation, x: &DeviceTensor) -> DeviceOpResult<()> {
+pub(super) fn activate(
+    call: &DeviceCall<'_>,
+    activation: Activation,
+    x: &DeviceTensor,
+) -> DeviceOpResult<()> {
     let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(x)?);
     let function = match activation {
         Activation::Relu => Unary::Relu,

@@ -6,39 +6,43 @@ use tfrt_cuda::{
 };
 use tfrt_host::DType;
 use tfrt_kernels::device::{Activation, Affine, Binary};
+use tfrt_tensor::TensorShape;
 
-use super::{Queued, count, elementwise::combine, unsupported};
+use super::{
+    Queued, check_floats, count, elementwise::combine, expression::broadcast, fused::activate, unsupported,
+};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
     ops::{
-        matmul::{MATMUL, transposed},
-        support::invalid,
+        activation::Activation as Elementwise,
+        fused::{check_channels, fused_leak, names},
+        matmul::{BATCHED, MATMUL, batch_dims, oriented, transposed},
+        support::{self, invalid},
     },
 };
 
-/// Queues `c = a · b`, either of which may be transposed. All are row-major: to the library, which counts columns first, that
-/// is the transposed product of the transposed matrices.
+/// Queues `c = a · b` for each pair of a batch; attributes of these names say which of them are transposed. All are row-major:
+/// to the library, which counts columns first, that is the transposed product of the transposed matrices. Where a tensor has
+/// one matrix it serves for all.
 fn product(
     call: &DeviceCall<'_>,
-    a: &DeviceTensor,
-    b: &DeviceTensor,
+    op: &str,
+    flags: [&str; 2],
+    [a, b]: [&DeviceTensor; 2],
     c: &DeviceTensor,
 ) -> DeviceOpResult<()> {
     let dtype = c.dtype();
     let compute = match dtype {
         DType::F16 | DType::BF16 | DType::F32 => DType::F32,
         DType::F64 => DType::F64,
-        other => return Err(unsupported("tf.MatMul", other).into()),
+        other => return Err(unsupported(op, other).into()),
     };
-    let [transpose_a, transpose_b] = transposed(call.attrs, MATMUL)?;
-    let (&[a_rows, a_columns], &[_, b_columns]) = (a.shape().dims(), b.shape().dims()) else {
-        return Err(invalid("a product takes two matrices").into());
-    };
-    let &[m, n] = c.shape().dims() else { return Err(invalid("a product is a matrix").into()) };
-    let k = if transpose_a { a_rows } else { a_columns };
+    let [transpose_a, transpose_b] = transposed(call.attrs, flags)?;
+    let ([m, k], [_, n]) = (oriented(a.shape(), transpose_a), oriented(b.shape(), transpose_b));
     if k == 0 {
         return Ok(call.queue.kernels().fill(call.queue.stream(), dtype, c.buffer(), count(c)?, 0.0)?);
     }
+    let batch = batch_dims(c.shape()).map_or(1, support::product);
     let transpose = |transposed| if transposed { Transpose::Transposed } else { Transpose::None };
     call.queue.blas()?.gemm(&GemmArguments {
         transpose: [transpose(transpose_b), transpose(transpose_a)],
@@ -46,27 +50,83 @@ fn product(
         n: m as i64,
         k: k as i64,
         alpha: 1.0,
-        a: matrix(b, b_columns),
-        b: matrix(a, a_columns),
+        a: matrix(b),
+        b: matrix(a),
         beta: 0.0,
-        c: matrix(c, n),
+        c: matrix(c),
         compute,
-        batch: 1,
+        batch: batch as i64,
         algorithm: -1,
     })?;
     Ok(())
 }
 
-/// A matrix of so many columns, which are what the library counts first.
-fn matrix(tensor: &DeviceTensor, columns: usize) -> Matrix<'_> {
-    let leading_dimension = columns.max(1) as i64;
-    Matrix { buffer: tensor.buffer(), dtype: tensor.dtype(), leading_dimension, batch_stride: 0 }
+/// A tensor's matrices. Their columns, of which the library counts first, are the last dimension.
+fn matrix(tensor: &DeviceTensor) -> Matrix<'_> {
+    let [rows, columns] = oriented(tensor.shape(), false);
+    let is_single = batch_dims(tensor.shape()).is_none_or(|batch| support::product(batch) == 1);
+    Matrix {
+        buffer: tensor.buffer(),
+        dtype: tensor.dtype(),
+        leading_dimension: columns.max(1) as i64,
+        batch_stride: if is_single { 0 } else { rows.saturating_mul(columns) as i64 },
+    }
 }
 
 fn matmul(call: &DeviceCall<'_>) -> Queued {
     let [a, b] = call.tensors()?;
     let c = call.allocate(0)?;
-    product(call, a, b, &c)?;
+    product(call, "tf.MatMul", MATMUL, [a, b], &c)?;
+    Ok(c.into())
+}
+
+fn batch_matmul(call: &DeviceCall<'_>) -> Queued {
+    let [x, y] = call.tensors()?;
+    check_floats(x.dtype(), "tf.BatchMatMulV2")?;
+    let c = call.allocate(0)?;
+    if count(&c)? == 0 {
+        return Ok(c.into());
+    }
+    let batch = batch_dims(c.shape()).unwrap_or_default();
+    // A batch with a matrix for each place, or with one for all.
+    let spread = |tensor: &DeviceTensor| {
+        let own = batch_dims(tensor.shape()).unwrap_or_default();
+        if support::product(own) == 1 || own == batch {
+            return Ok(tensor.clone());
+        }
+        let dims = [batch, &tensor.shape().dims()[own.len()..]].concat();
+        broadcast(call, tensor, &TensorShape::new(&dims)?)
+    };
+    product(call, "tf.BatchMatMulV2", BATCHED, [&spread(x)?, &spread(y)?], &c)?;
+    Ok(c.into())
+}
+
+/// A product, a bias along its rows, and an activation.
+fn fused_matmul(call: &DeviceCall<'_>, attribute: &str) -> Queued {
+    let names = names(call.attrs, attribute)?;
+    let unknown = || invalid(format!("tf._FusedMatMul does not support the fusion {names:?} on a device"));
+    let activation = match names[..] {
+        ["BiasAdd"] => None,
+        ["BiasAdd", name] => Some(Elementwise::named(name, fused_leak(call.attrs)?).ok_or_else(unknown)?),
+        _ => return Err(unknown().into()),
+    };
+    let [a, b, bias] = call.tensors()?;
+    let c = call.allocate(0)?;
+    check_floats(c.dtype(), "tf._FusedMatMul")?;
+    if bias.dtype() != c.dtype() {
+        return Err(
+            invalid(format!("the bias is of type {}, the product of {}", bias.dtype(), c.dtype())).into()
+        );
+    }
+    check_channels(bias.shape(), "Bias", oriented(c.shape(), false)[1])?;
+    if count(&c)? == 0 {
+        return Ok(c.into());
+    }
+    product(call, "tf._FusedMatMul", MATMUL, [a, b], &c)?;
+    add_bias(call, &c, &c, bias)?;
+    if let Some(activation) = activation {
+        activate(call, activation, &c)?;
+    }
     Ok(c.into())
 }
 
@@ -96,5 +156,10 @@ fn bias_add(call: &DeviceCall<'_>) -> Queued {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.MatMul").device(matmul);
+    for name in ["tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"] {
+        ops.extend(name).device(batch_matmul);
+    }
+    ops.extend("tf._FusedMatMul").device(|call| fused_matmul(call, "fused_ops"));
+    ops.extend("tf._JitFusedMatMul").device(|call| fused_matmul(call, "fusion"));
     ops.extend("tf.BiasAdd").device(bias_add);
 }
