@@ -193,6 +193,8 @@ def arithmetic():
     case("AddV2", x=np.ones(2, np.float32), y=np.ones(2, np.int32))
     case("Add", x=np.array([["a"], ["b"]], object), y=np.array(["c", ""], object))
     case("AddV2", x=np.array(["a"], object), y=np.array(["c"], object))
+    for dtype in FLOATS:
+        case("TruncateDiv", x=np.array([7, -7, 1, 0, -1, 2.5], dtype), y=np.array([2, 2, 0, 0, 3, np.inf], dtype))
 
 
 def compare():
@@ -326,6 +328,21 @@ def constant():
     for axis in (-1, 0):
         case("OneHot", indices=np.array([0, 2, -1], np.int8), depth=np.array(3, np.int32), on_value=np.array("on", object),
              off_value=np.array("", object), axis=axis)
+    for shape in ([1], [1, 1]):
+        # Some ops take a vector of one for a scalar.
+        one = np.full(shape, 1, np.float32)
+        case("Fill", dims=np.array([2]), value=one)
+        case("Fill", dims=np.full(shape, 2), value=one[0])
+        case("Range", start=one, limit=np.array(3, np.float32), delta=one)
+        case("LinSpace", start=one, stop=np.array(3, np.float32), num=np.array(3, np.int32))
+        case("LinSpace", start=np.array(1, np.float32), stop=np.array(3, np.float32), num=np.full(shape, 3, np.int32))
+        indices, depth, on = np.array([0, 2]), np.array(3, np.int32), np.array(1, np.float32)
+        case("OneHot", indices=indices, depth=np.full(shape, 3, np.int32), on_value=on, off_value=on)
+        case("OneHot", indices=indices, depth=depth, on_value=one, off_value=on)
+        case("OneHot", indices=indices, depth=depth, on_value=on, off_value=one)
+    case("Fill", dims=np.array(2), value=np.array(1, np.float32))
+    for axis in (-2, 2):
+        case("OneHot", indices=indices, depth=depth, on_value=on, off_value=on, axis=axis)
 
 
 def shape():
@@ -365,6 +382,10 @@ def concat():
     case("Pack", values=[np.array("a", object), np.array("b", object)], axis=0)
     case("Pack", values=[random(np.int32), random(np.int32)], axis=-1)
     case("Pack", values=[random(np.int32, 2), random(np.int32, 3)], axis=0)
+    for shape in ([1], [1, 1]):
+        axis, tensors = np.zeros(shape, np.int32), [np.array([1, 2], np.float32), np.array([3], np.float32)]
+        case("Concat", concat_dim=axis, values=tensors)
+        case("ConcatV2", values=tensors, axis=axis)
 
 
 def slice():
@@ -403,6 +424,16 @@ def slice():
     names = {name: np.array(values, np.int16) for name, values in dict(begin=[0, 1], end=[2, 3], strides=[1, 2]).items()}
     case("StridedSlice", input=random(np.float32, 2, 3), **names)
     case("SplitV", value=random(np.float32, 3, 2), size_splits=np.array([1, -1], np.int8), axis=np.array(0, np.int32), num_split=2)
+    x = np.array([1, 2], np.float32)
+    for shape in ([1], [1, 1]):
+        zero, two = np.zeros(shape, np.int32), np.full(shape, 2, np.int32)
+        case("Split", axis=zero, value=x, num_split=1)
+        case("SplitV", value=x, size_splits=np.array([2]), axis=zero, num_split=1)
+        case("SplitV", value=x, size_splits=two, axis=np.array(0, np.int32), num_split=1)
+        case("Slice", input=x, begin=zero, size=two)
+        case("StridedSlice", input=x, begin=zero, end=two, strides=np.ones(shape, np.int32))
+        case("ReverseV2", tensor=x, axis=zero)
+    case("ReverseV2", tensor=x, axis=np.array(0, np.int32))
 
 
 def gather():
@@ -425,6 +456,7 @@ def gather():
         case("GatherV2", params=random(np.float32, 3), indices=indices, axis=np.array(0, np.int32), batch_dims=-1 - indices.ndim)
     case("GatherV2", params=random(np.float32, 3, 2), indices=np.array([2, 0], np.int16), axis=np.array(0, np.int32))
     case("GatherNd", params=random(np.float32, 3, 2), indices=np.array([[2, 0]], np.int16))
+    case("GatherV2", params=np.array([1, 2], np.float32), indices=np.array([0]), axis=np.array([0]))
 
 
 def layout():
@@ -459,6 +491,12 @@ def layout():
     for paddings in ([[1, 0], [0, 2]], [[0, 0], [0, 0]], [[1, 1]]):
         case("Pad", input=words, paddings=np.array(paddings, np.int32))
         case("PadV2", input=words, paddings=np.array(paddings, np.int32), constant_values=np.array("-", object))
+    x = np.array([1, 2], np.float32)
+    for shape in ([], [1], [1, 1]):
+        case("PadV2", input=x, paddings=np.array([[0, 1]]), constant_values=np.full(shape, 3, np.float32))
+        case("Tile", input=x, multiples=np.full(shape, 2))
+        case("BroadcastTo", input=x, shape=np.full(shape, 2))
+        case("Transpose", x=x, perm=np.full(shape, 0))
 
 
 def cast():
@@ -552,6 +590,11 @@ def order():
         case("ArgMax", input=random(np.float32, 2, 3), dimension=np.array(0, np.int32), output_type=to)
     for to in (tf.int16, tf.int64):
         case("TopKV2", input=random(np.float32, 2, 3), k=np.array(2, np.int16), index_type=to)
+    for shape in ([1], [1, 1]):
+        zero, x = np.zeros(shape, np.int32), np.array([1, 2], np.float32)
+        case("ArgMax", input=x, dimension=zero)
+        case("Cumsum", x=x, axis=zero)
+        case("TopKV2", input=x, k=np.ones(shape, np.int32))
 
 
 def matmul():
@@ -629,6 +672,17 @@ def random_numbers():
     case("StatelessRandomUniform", shape=np.array([0], np.int32), seed=np.array([1, 2], np.int32))
     case("StatelessRandomUniform", shape=shape, seed=np.array([1, 2, 3], np.int32))
     case("StatelessRandomUniform", shape=np.array([-1], np.int32), seed=np.array([1, 2], np.int32))
+    seed, key, counter = np.array([1, 2]), np.array([1], np.uint64), np.array([1, 2], np.uint64)
+    low, high, philox = np.array(0, np.int32), np.array(5, np.int32), np.array(1, np.int32)
+    for sizes in (np.array(2), np.array([[1, 2]])):
+        case("StatelessRandomUniform", shape=sizes, seed=seed)
+    case("StatelessRandomUniform", shape=np.array([2]), seed=seed[None])
+    case("StatelessRandomUniformInt", shape=np.array([2]), seed=seed, minval=np.array([0], np.int32), maxval=high)
+    case("StatelessRandomUniformInt", shape=np.array([0]), seed=seed, minval=high, maxval=low)
+    case("StatelessRandomUniformInt", shape=np.array([1]), seed=seed, minval=high, maxval=low)
+    for wrong in (dict(key=np.array([1, 2], np.uint64)), dict(key=np.array(1, np.uint64)), dict(counter=counter[None]),
+                  dict(alg=np.array([1], np.int32))):
+        case("StatelessRandomUniformV2", **{"shape": np.array([2]), "key": key, "counter": counter, "alg": philox, **wrong})
 
 
 def change(op, variables, **given):

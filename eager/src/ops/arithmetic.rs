@@ -61,6 +61,12 @@ fn floor_quotient<T: Float>(x: T, y: T) -> T {
     x.over(y).floor()
 }
 
+/// `x / y` rounded towards zero.
+fn truncated_quotient<T: Float>(x: T, y: T) -> T {
+    let quotient = x.over(y);
+    if quotient.to_f64() < 0.0 { quotient.ceil() } else { quotient.floor() }
+}
+
 /// `base` to the power of `exponent`, by squaring; wraps.
 fn integer_power<T: Number>(base: T, exponent: u64) -> T {
     let (mut result, mut square, mut rest) = (T::ONE, base, exponent);
@@ -132,7 +138,10 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Mul" => |call| field!(call, "tf.Mul", ops::mul, |x, y| x * y);
         "tf.RealDiv" => |call| divide(call, "tf.RealDiv");
         "tf.Div" => |call| divide(call, "tf.Div");
-        "tf.TruncateDiv" => |call| divide(call, "tf.TruncateDiv");
+        "tf.TruncateDiv" => |call| match call.result(0)?.dtype {
+            DType::Complex64 | DType::Complex128 => divide(call, "tf.TruncateDiv"),
+            _ => quotient!(call, "tf.TruncateDiv", |T| truncated_quotient, ops::div),
+        };
         "tf.FloorDiv" => |call| quotient!(call, "tf.FloorDiv", |T| floor_quotient, ops::floor_div);
         "tf.FloorMod" => |call| quotient!(call, "tf.FloorMod", |T| ops::floor_mod, ops::floor_mod);
         "tf.Mod" => |call| quotient!(call, "tf.Mod", |T| T::remainder, T::remainder);

@@ -10,7 +10,7 @@ use tfrt_tensor::{
 
 use super::moves::no_memory_form;
 use super::support::{
-    Computed, allocate, axis_of, check_shape, compute, int_attr, integer, invalid, product, room_for,
+    Computed, allocate, axis_of, check_shape, compute, int_attr, integer_within, invalid, product, room_for,
 };
 use crate::{CpuCall, Forms, OpRegistry};
 
@@ -170,14 +170,14 @@ fn concat_v2(call: CpuCall<'_>) -> Computed {
     let [tensors @ .., axis] = call.arguments.as_slice() else {
         return Err(invalid("tf.ConcatV2 needs an axis"));
     };
-    Joined::along(&metadata(tensors), integer(axis, "axis")?)?.compute(&call, tensors)
+    Joined::along(&metadata(tensors), integer_within(axis, "axis", 1)?)?.compute(&call, tensors)
 }
 
 fn concat(call: CpuCall<'_>) -> Computed {
     let [axis, tensors @ ..] = call.arguments.as_slice() else {
         return Err(invalid("tf.Concat needs an axis"));
     };
-    Joined::along(&metadata(tensors), integer(axis, "concat_dim")?)?.compute(&call, tensors)
+    Joined::along(&metadata(tensors), integer_within(axis, "concat_dim", 1)?)?.compute(&call, tensors)
 }
 
 fn pack(call: CpuCall<'_>) -> Computed {

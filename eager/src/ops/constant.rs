@@ -9,8 +9,8 @@ use tfrt_tensor::{
 
 use super::strings::{copied, copies};
 use super::support::{
-    Computed, Described, axis_of, compute, int_attr, integer, integers, integers_or, invalid, one, product,
-    room_for, shape_of, unsupported, value, with_float, with_number, with_type,
+    Computed, Described, check_one, compute, int_attr, integer, integers, integers_or, invalid, one, product,
+    room_for, shape_of, unsupported, value, value_within, with_float, with_number, with_type,
 };
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
@@ -55,22 +55,29 @@ fn everywhere(metadata: &TensorMetadata, number: u8, op: &str) -> Computed {
     }
 }
 
+/// The shape of a tensor that is filled with a value. As in TensorFlow, a number counts as a vector of one, and such a vector
+/// as a scalar.
+pub(super) fn fill_shape(dims: &HostTensor, value: &TensorShape) -> Result<TensorShape, Diagnostic> {
+    check_one(value, "value", 1)?;
+    if dims.shape().rank() > 1 {
+        return Err(invalid(format!("dims must be a vector, got a tensor of shape {}", dims.shape())));
+    }
+    shape_of(&integers(dims, "dims")?)
+}
+
 fn fill(call: CpuCall<'_>) -> Computed {
     let [dims, value] = call.arguments.as_slice() else {
         return Err(invalid(format!("tf.Fill takes 2 arguments, got {}", call.arguments.len())));
     };
-    let shape = shape_of(&integers(dims, "dims")?)?;
+    let shape = fill_shape(dims, value.shape())?;
     if let HostTensor::String(value) = value {
         let [text] = value.strings() else { return Err(no_scalar(value.shape())) };
         let texts = copies(text, shape.num_elements()?)?;
         return Ok(StringHostTensor::new(shape, texts)?.into());
     }
-    if value.shape().num_elements()? != 1 {
-        return Err(no_scalar(value.shape()));
-    }
     with_element!(
         value.dtype(),
-        |T| Ok(ScalarHostTensor::new(shape, self::value::<T>(value, "value")?).into()),
+        |T| Ok(ScalarHostTensor::new(shape, value_within::<T>(value, "value", 1)?).into()),
         else Err(unsupported("tf.Fill", value.dtype()))
     )
 }
@@ -114,8 +121,8 @@ fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
     let [start, limit, delta] = call.arguments.as_slice() else {
         return Err(invalid(format!("tf.Range takes 3 arguments, got {}", call.arguments.len())));
     };
-    let (start, limit) = (value::<T>(start, "start")?, value::<T>(limit, "limit")?);
-    let (delta, zero) = (value::<T>(delta, "delta")?, <T as Number>::ZERO);
+    let (start, limit) = (value_within::<T>(start, "start", 1)?, value_within::<T>(limit, "limit", 1)?);
+    let (delta, zero) = (value_within::<T>(delta, "delta", 1)?, <T as Number>::ZERO);
     if delta == zero || delta.is_nan() {
         return Err(invalid(format!("Requires delta != 0: {delta:?}")));
     }
@@ -177,7 +184,12 @@ pub(super) fn one_hot_shape(
         usize::try_from(depth).map_err(|_| invalid(format!("depth must be non-negative, got: {depth}")))?;
     let axis = match int_attr(attrs, "axis")?.unwrap_or(-1) {
         -1 => indices.len(),
-        axis => axis_of(axis, indices.len() + 1, "axis of tf.OneHot")?,
+        axis => usize::try_from(axis).ok().filter(|&axis| axis <= indices.len()).ok_or_else(|| {
+            invalid(format!(
+                "Expected axis to be -1 or between [0, {}), but received {axis}",
+                indices.len() + 1
+            ))
+        })?,
     };
     let mut dims = indices.to_vec();
     dims.insert(axis, depth);
@@ -208,6 +220,8 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         indices[rest] == place as i64
     };
     if let (HostTensor::String(on), HostTensor::String(off)) = (on, off) {
+        check_one(on.shape(), "on_value", 0)?;
+        check_one(off.shape(), "off_value", 0)?;
         let ([on], [off]) = (on.strings(), off.strings()) else {
             return Err(invalid("on_value and off_value must be scalars"));
         };

@@ -9,8 +9,8 @@ use tfrt_tensor::{
 };
 
 use super::support::{
-    Computed, Described, compute, float_attr, int_attr, integers, invalid, one, room_for, same, take,
-    unsupported, with_number, with_type,
+    Computed, Described, compute, float_attr, int_attr, invalid, one, room_for, same, take, unsupported,
+    vector, with_number, with_type,
 };
 use super::window::four;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
@@ -77,7 +77,7 @@ impl Resized {
     fn new(call: &CpuCall<'_>, dtype: DType) -> Result<Self, Diagnostic> {
         let [images, size] = take(call)?;
         let input @ [batch, height, width, channels] = four(images.shape(), "images")?;
-        let size = match *integers(size, "size")? {
+        let size = match *vector(size, "size")? {
             [height, width] => [height, width].map(|extent| usize::try_from(extent).unwrap_or(0)),
             _ => return Err(invalid(format!("size must have two elements, got {}", size.shape()))),
         };

@@ -7,7 +7,9 @@ use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, 
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
 use super::strings::{copied, strings};
-use super::support::{Computed, allocate, integers, invalid, room_for, shape_of, take, value};
+use super::support::{
+    Computed, allocate, check_one, integers, invalid, room_for, shape_of, take, value, vector,
+};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf layout op");
@@ -58,6 +60,9 @@ fn pad(call: CpuCall<'_>) -> Computed {
         }
     };
     let padding = paddings(tensor.shape(), padding)?;
+    if let Some(constant) = constant {
+        check_one(constant.shape(), "constant_values", 0)?;
+    }
     if let HostTensor::String(strings) = tensor {
         return pad_strings(strings, &padding, constant);
     }
@@ -152,7 +157,7 @@ pub(crate) fn tiled(dims: &[usize], multiples: &[i64]) -> Result<Moves, Diagnost
 
 pub(super) fn tile(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Result<Vec<Moved>, Diagnostic> {
     let [multiples] = how(others)?;
-    Ok(vec![tiled(dims, &integers(multiples, "multiples")?)?.into()])
+    Ok(vec![tiled(dims, &vector(multiples, "multiples")?)?.into()])
 }
 
 /// What a tensor of shape `from` is, broadcast to `to`; nothing if that cannot be.
@@ -173,14 +178,14 @@ pub(super) fn broadcast_to(
     _: &OpAttrs,
 ) -> Result<Vec<Moved>, Diagnostic> {
     let [shape] = how(others)?;
-    let shape = shape_of(&integers(shape, "shape")?)?;
+    let shape = shape_of(&vector(shape, "shape")?)?;
     let moves = broadcast_moves(dims, shape.dims());
     Ok(vec![moves.ok_or_else(|| invalid(format!("Incompatible shapes: {dims:?} vs. {shape}")))?.into()])
 }
 
 /// The order of axes that a tensor names.
 pub(super) fn axis_order(permutation: &HostTensor, rank: usize) -> Result<Vec<usize>, Diagnostic> {
-    let permutation = integers(permutation, "perm")?;
+    let permutation = vector(permutation, "perm")?;
     if permutation.len() != rank {
         return Err(invalid(format!(
             "transpose expects a vector of size {rank}. But got a vector of size {}",

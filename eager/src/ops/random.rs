@@ -10,9 +10,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Philox;
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, bf16, f16};
 
-use super::support::{
-    Computed, allocate, compute, int_attr, integers, invalid, shape_of, unsupported, value,
-};
+use super::support::{Computed, allocate, compute, int_attr, invalid, shape_of, unsupported, value, vector};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf random op");
@@ -158,7 +156,7 @@ fn truncated<T: Uniform + Into<f64>>(generator: &Philox, block: u64, numbers: &m
 }
 
 fn shaped(call: &CpuCall<'_>, shape: &HostTensor, dtype: DType) -> Result<DenseHostTensor, Diagnostic> {
-    allocate(call, dtype, shape_of(&integers(shape, "shape")?)?.dims())
+    allocate(call, dtype, shape_of(&vector(shape, "shape")?)?.dims())
 }
 
 fn random(call: &CpuCall<'_>, dtype: DType, generator: Philox, distribution: Distribution) -> Computed {
@@ -188,7 +186,7 @@ fn seeded(attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
 
 /// A generator from a tensor of two seeds, which are mixed.
 fn stateless(seed: &HostTensor) -> Result<Philox, Diagnostic> {
-    let [first, second] = *integers(seed, "seed")? else {
+    let [first, second] = *vector(seed, "seed")? else {
         return Err(invalid(format!("seed must have shape [2], not {}", seed.shape())));
     };
     let counter = u128::from(first as u64) | u128::from(second as u64) << 64;
@@ -205,12 +203,18 @@ fn keyed(key: &HostTensor, counter: &HostTensor, algorithm: &HostTensor) -> Resu
     }
     let words = |tensor: &HostTensor, count| {
         let words = tensor.dense()?.read::<u64>(&ME)?.to_vec();
-        if words.len() < count {
-            return Err(invalid(format!("a tensor of {count} numbers is expected, got {}", words.len())));
+        if tensor.shape().rank() != 1 || words.len() < count {
+            return Err(invalid(format!(
+                "a vector of {count} numbers is expected, got shape {}",
+                tensor.shape()
+            )));
         }
         Ok(words)
     };
     let (key, counter) = (words(key, 1)?, words(counter, 2)?);
+    if key.len() != 1 {
+        return Err(invalid(format!("key must have shape [1], not [{}]", key.len())));
+    }
     Ok(Philox::new(key[0], u128::from(counter[0]) | u128::from(counter[1]) << 64))
 }
 
@@ -245,7 +249,7 @@ fn integers_between(
     match low.dtype() {
         DType::I32 => {
             let (low, high) = (value::<i32>(low, "minval")?, value::<i32>(high, "maxval")?);
-            if low >= high {
+            if low >= high && count > 0 {
                 return Err(empty(low.into(), high.into()));
             }
             let range = high.wrapping_sub(low) as u32;
@@ -259,7 +263,7 @@ fn integers_between(
         }
         DType::I64 => {
             let (low, high) = (value::<i64>(low, "minval")?, value::<i64>(high, "maxval")?);
-            if low >= high {
+            if low >= high && count > 0 {
                 return Err(empty(low, high));
             }
             let range = high.wrapping_sub(low) as u64;

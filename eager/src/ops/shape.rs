@@ -7,7 +7,9 @@ use tfrt_tensor::{
     with_element,
 };
 
-use super::support::{Computed, Described, axis_of, integer, integers, invalid, one, same, unsupported};
+use super::support::{
+    Computed, Described, axis_of, integer_within, integers, invalid, one, same, unsupported,
+};
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
 /// The integer type that attribute `out_type` names; I32 without one.
@@ -143,7 +145,7 @@ pub(super) fn expanded_shape(shape: &TensorShape, axis: &HostTensor) -> Result<T
     if axis.shape().num_elements()? != 1 {
         return Err(invalid("Axis must be a scalar tensor"));
     }
-    let (axis, rank) = (integer(axis, "axis")?, shape.rank());
+    let (axis, rank) = (integer_within(axis, "axis", usize::MAX)?, shape.rank());
     let place = axis_of(axis, rank + 1, "axis")
         .map_err(|_| invalid(format!("Failed to expand axis {axis} for tensor of rank {rank}")))?;
     let mut dims = shape.dims().to_vec();

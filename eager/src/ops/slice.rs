@@ -5,7 +5,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::{Axis, Moved, Moves, how, moved};
-use super::support::{axis_of, int_attr, integer, integers, integers_or, invalid, room_for};
+use super::support::{axis_of, int_attr, integer, integer_within, invalid, room_for, vector, vector_or};
 use crate::{Forms, OpAttrs, OpRegistry};
 
 /// What an op that moves elements does.
@@ -13,7 +13,7 @@ type Planned = Result<Vec<Moved>, Diagnostic>;
 
 pub(super) fn slice(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [begin, size] = how(others)?;
-    let (begin, size) = (integers(begin, "begin")?, integers(size, "size")?);
+    let (begin, size) = (vector(begin, "begin")?, vector(size, "size")?);
     if begin.len() != dims.len() || size.len() != dims.len() {
         return Err(invalid(format!(
             "Expected begin and size arguments to be 1-D tensors of size {}, but got sizes {} and {} instead.",
@@ -98,7 +98,7 @@ fn chosen(
 
 pub(super) fn strided_slice(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> Planned {
     let [begin, end, strides] = how(others)?;
-    let bounds = |tensor, what| integers_or(tensor, what, DType::I16);
+    let bounds = |tensor, what| vector_or(tensor, what, DType::I16);
     let (begin, end) = (bounds(begin, "begin")?, bounds(end, "end")?);
     let (strides, masks) = (bounds(strides, "strides")?, Masks::new(attrs)?);
     if begin.len() != end.len() || begin.len() != strides.len() {
@@ -187,8 +187,8 @@ pub(super) fn split(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> 
 
 pub(super) fn split_sizes(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [sizes, axis] = how(others)?;
-    let axis = axis_of(integer(axis, "split_dim")?, dims.len(), "split_dim")?;
-    let (sizes, dim) = (integers_or(sizes, "size_splits", DType::I8)?, dims[axis]);
+    let axis = axis_of(integer_within(axis, "split_dim", usize::MAX)?, dims.len(), "split_dim")?;
+    let (sizes, dim) = (vector_or(sizes, "size_splits", DType::I8)?, dims[axis]);
     let known: i64 =
         sizes.iter().filter(|&&size| size != -1).fold(0, |sum: i64, &size| sum.saturating_add(size));
     let (unknown, rest) =
@@ -221,7 +221,7 @@ pub(super) fn unpack(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) ->
 
 pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [axes] = how(others)?;
-    let axes = integers(axes, "axis")?;
+    let axes = vector(axes, "axis")?;
     let mut chosen: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
     let mut seen = vec![false; dims.len()];
     for &axis in &axes {

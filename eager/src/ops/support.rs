@@ -267,7 +267,32 @@ pub(super) fn integers_or(
     }
 }
 
-/// The one element of a tensor of integers.
+/// As [`integers`], of a tensor that must be a vector.
+pub(super) fn vector(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+    vector_or(tensor, what, None)
+}
+
+/// As [`vector`], for an op that takes a narrower type too.
+pub(super) fn vector_or(
+    tensor: &HostTensor,
+    what: &str,
+    narrow: impl Into<Option<DType>>,
+) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
+    if tensor.shape().rank() != 1 {
+        return Err(invalid(format!("{what} must be a vector, got a tensor of shape {}", tensor.shape())));
+    }
+    integers_or(tensor, what, narrow)
+}
+
+/// That a tensor has one element, and no more dimensions than `rank`.
+pub(super) fn check_one(shape: &TensorShape, what: &str, rank: usize) -> Result<(), Diagnostic> {
+    if shape.num_elements()? != 1 || shape.rank() > rank {
+        return Err(invalid(format!("{what} must be a scalar, got a tensor of shape {shape}")));
+    }
+    Ok(())
+}
+
+/// The element of a scalar, which is an integer.
 pub(super) fn integer(tensor: &HostTensor, what: &str) -> Result<i64, Diagnostic> {
     integer_or(tensor, what, None)
 }
@@ -278,11 +303,18 @@ pub(super) fn integer_or(
     what: &str,
     narrow: impl Into<Option<DType>>,
 ) -> Result<i64, Diagnostic> {
-    let scalar = || invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()));
-    if tensor.shape().num_elements()? != 1 {
-        return Err(scalar());
-    }
-    integers_or(tensor, what, narrow)?.first().copied().ok_or_else(scalar)
+    check_one(tensor.shape(), what, 0)?;
+    first(&integers_or(tensor, what, narrow)?, what)
+}
+
+/// As [`integer`], for an op that takes the one element of tensors of up to `rank` dimensions for a scalar.
+pub(super) fn integer_within(tensor: &HostTensor, what: &str, rank: usize) -> Result<i64, Diagnostic> {
+    check_one(tensor.shape(), what, rank)?;
+    first(&integers(tensor, what)?, what)
+}
+
+fn first<T: Copy>(values: &[T], what: &str) -> Result<T, Diagnostic> {
+    values.first().copied().ok_or_else(|| invalid(format!("{what} is empty")))
 }
 
 fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {
@@ -302,13 +334,19 @@ fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnosti
     }
 }
 
-/// The one element of a tensor.
+/// The element of a scalar.
 pub(super) fn value<T: Element>(tensor: &HostTensor, what: &str) -> Result<T, Diagnostic> {
-    let scalar = || invalid(format!("{what} must be a scalar, got a tensor of shape {}", tensor.shape()));
-    if tensor.shape().num_elements()? != 1 {
-        return Err(scalar());
-    }
-    values::<T>(tensor)?.first().copied().ok_or_else(scalar)
+    value_within(tensor, what, 0)
+}
+
+/// As [`value`], for an op that takes the one element of tensors of up to `rank` dimensions for a scalar.
+pub(super) fn value_within<T: Element>(
+    tensor: &HostTensor,
+    what: &str,
+    rank: usize,
+) -> Result<T, Diagnostic> {
+    check_one(tensor.shape(), what, rank)?;
+    first(&values::<T>(tensor)?, what)
 }
 
 /// An axis counted from the front; a negative one counts from the back of `rank` dimensions.

@@ -15,12 +15,12 @@ use crate::{
     ops::{
         compare::row_condition,
         concat::Joined,
-        constant::one_hot_shape,
+        constant::{fill_shape, one_hot_shape},
         gather::{GatherShape, batch_dims},
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
         slice::{reverse, slice, split, split_sizes, strided_slice, unpack},
-        support::{axis_of, int_attr, integer, integers, invalid, product, shape_of},
+        support::{axis_of, int_attr, integer, integer_within, invalid, product},
     },
     registry::wrong_count,
 };
@@ -71,11 +71,15 @@ fn concatenated(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], axis: i64) -> 
 
 fn concat_v2(call: &DeviceCall<'_>) -> Queued {
     let last = call.arguments.len().checked_sub(1).ok_or_else(|| invalid("tf.ConcatV2 needs an axis"))?;
-    concatenated(call, &tensors(call, 0..last)?, integer(call.host(last)?, "axis")?)
+    concatenated(call, &tensors(call, 0..last)?, integer_within(call.host(last)?, "axis", 1)?)
 }
 
 fn concat(call: &DeviceCall<'_>) -> Queued {
-    concatenated(call, &tensors(call, 1..call.arguments.len())?, integer(call.host(0)?, "concat_dim")?)
+    concatenated(
+        call,
+        &tensors(call, 1..call.arguments.len())?,
+        integer_within(call.host(0)?, "concat_dim", 1)?,
+    )
 }
 
 fn pack(call: &DeviceCall<'_>) -> Queued {
@@ -116,7 +120,7 @@ fn one_hot(call: &DeviceCall<'_>) -> Queued {
     let [indices, on, off] = [call.tensor(0)?, call.tensor(2)?, call.tensor(3)?];
     check_indices(indices.dtype(), &[DType::UI8, DType::I32, DType::I64], "tf.OneHot")?;
     for (tensor, what) in [(on, "on_value"), (off, "off_value")] {
-        if count(tensor)? != 1 || tensor.dtype() != on.dtype() {
+        if tensor.shape().rank() != 0 || tensor.dtype() != on.dtype() {
             let metadata = tensor.metadata();
             return Err(
                 invalid(format!("{what} must be a scalar of type {}, got {metadata}", on.dtype())).into()
@@ -156,10 +160,7 @@ fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
 }
 
 fn fill(call: &DeviceCall<'_>) -> Queued {
-    let (shape, value) = (shape_of(&integers(call.host(0)?, "dims")?)?, call.tensor(1)?);
-    if count(value)? != 1 {
-        return Err(invalid(format!("value must be a scalar, got shape {}", value.shape())).into());
-    }
+    let (shape, value) = (fill_shape(call.host(0)?, call.tensor(1)?.shape())?, call.tensor(1)?);
     Ok(broadcast(call, &value.reshape(&TensorShape::scalar())?, &shape)?.into())
 }
 
