@@ -650,6 +650,7 @@ def softmax():
     case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0, 3], np.int32))
     case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0, -1], np.int32))
     case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0], np.int32))
+    case("SoftmaxCrossEntropyWithLogits", features=np.zeros((2, 0), np.float32), labels=np.zeros((2, 0), np.float32))
 
 
 def random_numbers():

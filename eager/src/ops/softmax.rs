@@ -106,7 +106,11 @@ fn losses(call: CpuCall<'_>) -> Computed {
     let ([logits, labels], out) = (call.dense()?, (call.allocate_unset(0)?, call.allocate_unset(1)?));
     let ((rows, columns), dims) = (rows(&out.1), out.1.shape().dims());
     if out.1.num_elements() == 0 {
-        return Ok(tensors_after(Chain.into(), [out.0, out.1]));
+        // Of no classes, the losses are sums of nothing.
+        return with_float!(out.0.dtype(), "tf.SoftmaxCrossEntropyWithLogits", |T| {
+            out.0.write::<T>(&ME)?.fill(T::from_f64(0.0));
+            Ok(tensors_after(Chain.into(), [out.0, out.1]))
+        });
     }
     let whole = |tensor: &DenseHostTensor| {
         if tensor.shape().dims() == dims {
