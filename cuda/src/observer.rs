@@ -30,6 +30,8 @@ pub(crate) trait Observer: Send + Sync {
     fn stream_created(&self, stream: Id, device: u32, origin: Origin);
     /// The stream's last handle is gone.
     fn stream_destroyed(&self, stream: Id);
+    /// The stream's last handle is going, and a capture that began on it was never ended.
+    fn capture_left_open(&self, stream: Id, began: Origin);
     /// An event was made.
     fn event_created(&self, event: Id, origin: Origin);
     /// The event's last handle is gone.
@@ -65,6 +67,8 @@ pub(crate) trait Observer: Send + Sync {
     /// # Errors
     /// What the checker found.
     fn stream_waits(&self, stream: Id, event: Id, recorded: bool, origin: Origin) -> Result<(), DeviceError>;
+    /// The host waits for an event that was never recorded.
+    fn host_waits_for_nothing(&self, origin: Origin);
     /// The host has seen the event.
     fn host_saw_event(&self, event: Id);
     /// The host has seen everything on the stream.

@@ -169,7 +169,7 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
     }
     let bef = VerifiedBef::new(file).map_err(|errors| Errors::from(errors).to_string())?;
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
-        Ok(file) => run_functions(options, console, &runtime, &file)?,
+        Ok(file) => run_functions(options, console, &runtime, &file, &errors)?,
         Err(found) => {
             errors.lock().extend(found);
             true
@@ -215,6 +215,7 @@ fn run_functions(
     console: &mut Console,
     runtime: &Runtime,
     file: &Arc<BefFile>,
+    errors: &Mutex<Vec<Diagnostic>>,
 ) -> Result<bool, String> {
     let mut functions = Vec::new();
     functions.extend(file.function(&options.init_function));
@@ -229,9 +230,29 @@ fn run_functions(
     }
     let mut fine = true;
     for function in functions.into_iter().filter(|f| !f.name().is_empty()) {
+        let told = errors.lock().len();
         fine &= run_function(options, console, runtime, function)?;
+        let nobody_was_told = errors.lock().len() == told;
+        fine &= check_devices(runtime, nobody_was_told, console);
     }
     Ok(fine)
+}
+
+/// Tells of device work of the last function that failed, if the function did not. Whether there is nothing to tell.
+#[cfg(feature = "full")]
+fn check_devices(runtime: &Runtime, nobody_was_told: bool, console: &mut Console) -> bool {
+    let failures = tfrt_cuda::kernels::Devices::of(runtime.host()).take_failures();
+    let mut fine = true;
+    for failure in failures.iter().filter(|_| nobody_was_told) {
+        console.complain(format_args!("{failure}"));
+        fine = false;
+    }
+    fine
+}
+
+#[cfg(not(feature = "full"))]
+fn check_devices(_runtime: &Runtime, _nobody_was_told: bool, _console: &mut Console) -> bool {
+    true
 }
 
 fn run_function(

@@ -80,7 +80,8 @@ pub struct UnknownFunction {
 
 impl fmt::Display for UnknownFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the module has no kernel {}; it has {}", self.name, self.known.join(", "))
+        let known = if self.known.is_empty() { "none" } else { &self.known.join(", ") };
+        write!(f, "the module has no kernel {}; it has {known}", self.name)
     }
 }
 

@@ -373,6 +373,19 @@ impl Observer for Checker {
         state.streams[number].destroyed = true;
     }
 
+    fn capture_left_open(&self, stream: Id, began: Origin) {
+        let state = &mut *self.state.lock();
+        let number = state.stream(stream);
+        state.report(Report {
+            mistake: Mistake::OpenCapture,
+            message: format!("a capture on stream {number} was never ended, so nothing of it ran"),
+            at: began,
+            other: None,
+            advice: Some("end the capture and launch the graph".to_owned()),
+            times: 1,
+        });
+    }
+
     fn event_created(&self, event: Id, origin: Origin) {
         self.state.lock().events.insert(event, EventState { created: Some(origin), clock: None });
     }
@@ -475,6 +488,17 @@ impl Observer for Checker {
             times: 1,
         });
         Ok(())
+    }
+
+    fn host_waits_for_nothing(&self, origin: Origin) {
+        self.state.lock().report(Report {
+            mistake: Mistake::NeverRecorded,
+            message: "the host waits for an event that was never recorded, so it does not wait".to_owned(),
+            at: origin,
+            other: None,
+            advice: Some("record the event before it is waited for".to_owned()),
+            times: 1,
+        });
     }
 
     fn host_saw_event(&self, event: Id) {

@@ -19,8 +19,10 @@ pub enum Mistake {
     OutOfBounds,
     /// Bytes are read that nobody wrote.
     Uninitialized,
-    /// A stream waits for an event that was never recorded, which waits for nothing.
+    /// A stream or the host waits for an event that was never recorded, which waits for nothing.
     NeverRecorded,
+    /// A capture was never ended: what was captured never ran.
+    OpenCapture,
     /// A stream was not destroyed.
     LeakedStream,
     /// An event was not destroyed.
@@ -36,7 +38,7 @@ impl Mistake {
             Self::Race | Self::UseBeforeAllocation => ErrorCode::DataRace,
             Self::OutOfBounds => ErrorCode::OutOfRange,
             Self::Uninitialized => ErrorCode::InvalidArgument,
-            Self::UseAfterFree | Self::NeverRecorded => ErrorCode::FailedPrecondition,
+            Self::UseAfterFree | Self::NeverRecorded | Self::OpenCapture => ErrorCode::FailedPrecondition,
             Self::LeakedStream | Self::LeakedEvent | Self::LeakedBuffer => ErrorCode::ResourceExhausted,
         }
     }

@@ -73,6 +73,7 @@ pub(crate) struct Shared {
     pub(crate) space: AddressSpace,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     communicators: collectives::Communicators,
+    contexts: context::Contexts,
     memory_bytes: u64,
     devices: u32,
 }
@@ -96,7 +97,8 @@ impl CpuBackend {
         let observer = options.observer.clone();
         let space = AddressSpace::default();
         let communicators = collectives::Communicators::default();
-        let shared = Shared { pool, space, observer, communicators, memory_bytes, devices };
+        let contexts = context::Contexts::default();
+        let shared = Shared { pool, space, observer, communicators, contexts, memory_bytes, devices };
         // What is queued keeps what it uses, so that nothing that goes is waited for.
         Ok(Self { shared: Arc::new(shared), teardown: Teardown::prompt() })
     }
@@ -141,5 +143,15 @@ impl Backend for CpuBackend {
 
     fn teardown(&self) -> &Teardown {
         &self.teardown
+    }
+
+    fn take_failures(&self) -> Vec<DeviceError> {
+        // A stream that is blocked when the pool has nothing to do stays so.
+        self.shared.pool.quiesce();
+        self.shared.contexts.take_failures()
+    }
+
+    fn abandon(&self, why: &DeviceError) {
+        self.shared.contexts.fail(why);
     }
 }

@@ -74,8 +74,11 @@ fn extents(extent: Dim3) -> PtxDim3 {
 
 /// The text of an image, up to a final zero.
 fn text(image: &[u8]) -> Result<&str> {
+    /// What a cubin begins with, which is text as far as the first zero.
+    const ELF: &[u8] = b"\x7fELF";
     let end = image.iter().position(|&byte| byte == 0).unwrap_or(image.len());
-    std::str::from_utf8(&image[..end]).map_err(|_| {
+    let text = (!image.starts_with(ELF)).then(|| std::str::from_utf8(&image[..end]).ok()).flatten();
+    text.ok_or_else(|| {
         DeviceError::new(Status::NoBinaryForGpu, "the CPU device runs PTX, and the image is a binary")
     })
 }

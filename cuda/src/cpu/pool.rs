@@ -44,6 +44,11 @@ impl Pool {
         self.queue.parallelism()
     }
 
+    /// Waits until no stream can advance.
+    pub(super) fn quiesce(&self) {
+        self.queue.quiesce();
+    }
+
     /// Lets a stream advance soon. Each call is for one advance.
     pub(super) fn schedule(&self, stream: Arc<StreamCore>) {
         self.ready.lock().0.entry(stream.priority()).or_default().push_back(stream);

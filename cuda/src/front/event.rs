@@ -12,6 +12,7 @@ use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, EventOptions};
+use crate::origin::Origin;
 
 /// A mark in a stream. Cloning shares it.
 #[derive(Clone)]
@@ -122,6 +123,7 @@ impl Event {
     /// That of the work before the mark.
     pub fn synchronize(&self) -> Result<()> {
         self.check_waitable()?;
+        self.observe_wait();
         let done = self.context().hal().synchronize_event(&self.0.hal);
         self.context().completed().settle();
         done
@@ -133,8 +135,17 @@ impl Event {
     /// The device's.
     pub fn when_reached(&self, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         self.check_waitable()?;
+        self.observe_wait();
         // The context looks at it together with its own; it must stay alive meanwhile.
         self.context().completed().when_event(self.clone(), Box::new(tell))
+    }
+
+    fn observe_wait(&self) {
+        if let Some(observer) = self.context().observer()
+            && !self.is_recorded()
+        {
+            observer.host_waits_for_nothing(Origin::here());
+        }
     }
 
     fn check_waitable(&self) -> Result<()> {

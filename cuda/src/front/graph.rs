@@ -16,6 +16,7 @@ use super::stream::{Stream, StreamRef};
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, LetGo};
+use crate::origin::Origin;
 
 /// What recorded work uses: kept alive as long as the graph, and held for as long as a launch of it runs.
 #[derive(Default)]
@@ -25,6 +26,8 @@ pub(super) struct Recorded {
     pub(super) modules: Vec<Module>,
     pub(super) host_reads: Vec<HostBuffer>,
     pub(super) host_writes: Vec<HostBuffer>,
+    /// Who began the capture, if somebody watches.
+    pub(super) began: Option<Origin>,
     /// The capture has ended, and what it recorded was taken out.
     pub(super) is_over: bool,
 }

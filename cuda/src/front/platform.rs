@@ -250,6 +250,18 @@ impl Platform {
         self.shared.backend.teardown().finish();
     }
 
+    /// What contexts of this backend failed with, gone or not, each told once. On CPU devices this waits for queued work, so
+    /// never call it on a thread that computes; on GPUs it is what was found out so far.
+    pub fn take_failures(&self) -> Vec<DeviceError> {
+        self.shared.backend.take_failures()
+    }
+
+    /// Ends the lives of all contexts of CPU devices for this reason, and the kernels that run there. Elsewhere it does
+    /// nothing: a GPU cannot be stopped.
+    pub fn abandon(&self, why: &DeviceError) {
+        self.shared.backend.abandon(why);
+    }
+
     /// A device.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use super::managed::Queueing;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, LetGo, Pattern, StreamOptions};
+use crate::origin::Origin;
 
 /// A stream. Cloning shares it; when the last handle goes, queued work goes on.
 #[derive(Clone)]
@@ -218,7 +219,10 @@ impl Stream {
         if capture.is_some() {
             return Err(DeviceError::new(Status::IllegalState, "the stream is being captured already"));
         }
-        self.take_part(&mut capture, Arc::default(), || self.context().hal().begin_capture(self.hal()))
+        let began = self.context().observer().map(|_| Origin::here());
+        let recorded = Recorded { began, ..Recorded::default() };
+        let begin = || self.context().hal().begin_capture(self.hal());
+        self.take_part(&mut capture, Arc::new(Mutex::new(recorded)), begin)
     }
 
     /// Fills a part of a buffer with copies of a pattern.
@@ -403,7 +407,12 @@ impl Drop for Handle {
             // What is recorded keeps the streams that take part, and they keep it: a capture that nobody can end any more
             // is over here.
             drop(context.hal().end_capture(&self.0.0.hal));
-            drop(self.0.end_capture());
+            let recorded = self.0.end_capture();
+            if let Some(began) = recorded.and_then(|recorded| recorded.began)
+                && let Some(observer) = context.observer()
+            {
+                observer.capture_left_open(context.hal().stream_id(&self.0.0.hal), began);
+            }
         }
         // Where no event can be had, it was waited for.
         drop(self.0.mark_held());

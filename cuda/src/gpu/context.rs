@@ -41,6 +41,8 @@ pub(super) struct Shared {
     pub(super) paging: PagingFacts,
     /// Who frees memory: the driver finishes queued work first.
     teardown: Teardown,
+    /// Where the failure goes when the context goes.
+    failures: Arc<Mutex<Vec<DeviceError>>>,
 }
 
 // SAFETY: `raw` is a handle that the driver lets every thread use; the rest is `Send` and `Sync` itself.
@@ -50,7 +52,12 @@ unsafe impl Sync for Shared {}
 
 impl Shared {
     /// Retains the primary context of a device, so that libraries which use the CUDA runtime share it.
-    pub(super) fn new(device: CUdevice, allocations: Arc<Allocations>, teardown: Teardown) -> Result<Self> {
+    pub(super) fn new(
+        device: CUdevice,
+        allocations: Arc<Allocations>,
+        teardown: Teardown,
+        failures: Arc<Mutex<Vec<DeviceError>>>,
+    ) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the driver is initialized, the device is one of its, and the pointer is valid for the call.
         check(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) }, "cuDevicePrimaryCtxRetain")?;
@@ -63,6 +70,7 @@ impl Shared {
             workspaces: Workspaces::default(),
             paging: PagingFacts::default(),
             teardown,
+            failures,
         })
     }
 
@@ -158,6 +166,7 @@ impl Drop for Shared {
             self.host_pool.free_all();
             self.workspaces.free_all();
         }
+        self.failures.lock().extend(self.failure.get_mut().take());
         // SAFETY: `new` retained it, and nothing made from it is left. Nobody could be told of a failure.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }

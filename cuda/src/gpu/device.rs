@@ -22,6 +22,8 @@ pub(crate) struct GpuBackend {
     allocations: Arc<Allocations>,
     /// The contexts that were made, so that each may reach the others' memory.
     contexts: Mutex<Vec<Weak<Shared>>>,
+    /// What contexts failed with that are gone.
+    failures: Arc<Mutex<Vec<DeviceError>>>,
     teardown: Teardown,
 }
 
@@ -40,8 +42,9 @@ impl GpuBackend {
         if devices.is_empty() {
             return Err(DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device"));
         }
-        let (allocations, contexts) = (Arc::default(), Mutex::default());
-        Ok(Self { devices, driver_version, allocations, contexts, teardown: Teardown::waiting() })
+        let (allocations, contexts, failures) = (Arc::default(), Mutex::default(), Arc::default());
+        let teardown = Teardown::waiting();
+        Ok(Self { devices, driver_version, allocations, contexts, failures, teardown })
     }
 
     fn device(&self, ordinal: u32) -> Result<CUdevice> {
@@ -156,7 +159,8 @@ impl Backend for GpuBackend {
 
     fn create_context(&self, ordinal: u32) -> Result<GpuContext> {
         let (allocations, teardown) = (Arc::clone(&self.allocations), self.teardown.clone());
-        let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown)?);
+        let failures = Arc::clone(&self.failures);
+        let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown, failures)?);
         let mut contexts = self.contexts.lock();
         contexts.retain(|other| other.strong_count() > 0);
         for other in contexts.iter().filter_map(Weak::upgrade) {
@@ -171,5 +175,9 @@ impl Backend for GpuBackend {
 
     fn teardown(&self) -> &Teardown {
         &self.teardown
+    }
+
+    fn take_failures(&self) -> Vec<DeviceError> {
+        std::mem::take(&mut *self.failures.lock())
     }
 }

@@ -49,6 +49,10 @@ pub trait DynBackend: Send + Sync {
     fn create_context(&self, ordinal: u32) -> Result<Box<DynContext>>;
     /// See [`Backend::teardown`].
     fn teardown(&self) -> &Teardown;
+    /// See [`Backend::take_failures`].
+    fn take_failures(&self) -> Vec<DeviceError>;
+    /// See [`Backend::abandon`].
+    fn abandon(&self, why: &DeviceError);
 }
 
 /// The backend behind one type for all.
@@ -78,6 +82,12 @@ impl<B: Backend> DynBackend for ErasedBackend<B> {
     }
     fn teardown(&self) -> &Teardown {
         self.0.teardown()
+    }
+    fn take_failures(&self) -> Vec<DeviceError> {
+        self.0.take_failures()
+    }
+    fn abandon(&self, why: &DeviceError) {
+        self.0.abandon(why);
     }
 }
 

@@ -66,6 +66,15 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Who gives the backend's resources back, always the same one.
     fn teardown(&self) -> &Teardown;
+
+    /// What contexts failed with, gone or not, each told once. Waits for queued work first where the backend can tell when
+    /// all of it is done.
+    fn take_failures(&self) -> Vec<DeviceError> {
+        Vec::new()
+    }
+
+    /// Fails all contexts for this reason, so that kernels which run end, where the backend can do that.
+    fn abandon(&self, _why: &DeviceError) {}
 }
 
 /// The types of a context's resources.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ExecutionContext, HostContext};
 
-use crate::error::Result;
+use crate::error::{DeviceError, Result, Status};
 use crate::front::{DeviceOptions, Platform};
 
 /// The devices that a host's programs run on: looked for when the first program asks, as the options say.
@@ -43,10 +43,30 @@ impl Devices {
     /// Waits until what programs dropped has been given back to the devices: before somebody looks for leaks. Blocks the
     /// calling thread, so never call it on one that computes.
     pub fn finish_teardown(&self) {
-        let platform = self.platform.lock().clone();
-        if let Some(platform) = platform {
+        if let Some(platform) = self.found() {
             platform.finish_teardown();
         }
+    }
+
+    /// As [`Platform::take_failures`]: for those who end a program, to find the faults of work that nobody waited for.
+    pub fn take_failures(&self) -> Vec<Diagnostic> {
+        let failures = self.found().map(|platform| platform.take_failures()).unwrap_or_default();
+        failures
+            .into_iter()
+            .map(|failure| Diagnostic::from(failure).note("no kernel of the program waited for this work"))
+            .collect()
+    }
+
+    /// As [`Platform::abandon`]: for those who end a program that took too long.
+    pub fn abandon(&self) {
+        if let Some(platform) = self.found() {
+            platform.abandon(&DeviceError::new(Status::LaunchTimeout, "the program's time is up"));
+        }
+    }
+
+    /// The devices, if somebody has asked for them.
+    fn found(&self) -> Option<Arc<Platform>> {
+        self.platform.lock().clone()
     }
 }
 

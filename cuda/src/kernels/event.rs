@@ -33,7 +33,7 @@ fn record(
 }
 
 fn poll(event: Arg<Event>, _chain: Chain, cx: &ExecutionContext) -> Done {
-    later(cx, |then| event.when_reached(then))
+    later(cx, |then| from(cx, event.context(), || event.when_reached(then)))
 }
 
 fn elapsed(start: Arg<Event>, end: Arg<Event>, _chain: Chain) -> Result<(f32, Chain), Diagnostic> {

@@ -4,7 +4,11 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter},
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -236,8 +240,9 @@ impl Session {
     fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
         let function = choose(&self.program, Some(name))?;
         let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
-        let results = self.program.call_in(&self.request()?, name, chains)?;
-        self.runtime.host().quiesce()?;
+        let (request, start) = (self.request()?, Instant::now());
+        let results = self.program.call_in(&request, name, chains)?;
+        self.quiesce(start)?;
         let errors = self.take_errors(&results);
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
@@ -258,10 +263,30 @@ impl Session {
 
     /// Calls the function and waits until all its work has ended.
     pub(super) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
-        let request = self.request()?;
+        let (request, start) = (self.request()?, Instant::now());
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
-        self.runtime.host().quiesce()?;
+        self.quiesce(start)?;
         Ok(results)
+    }
+
+    /// Waits until all work of a request has ended. Kernels on devices know no deadline: where they can be stopped, they are.
+    fn quiesce(&self, start: Instant) -> Result<(), Diagnostic> {
+        /// In this time the program learns of its deadline itself.
+        const GRACE: Duration = Duration::from_millis(100);
+        let host = self.runtime.host();
+        let Some(deadline) = self.deadline else { return host.quiesce() };
+        let deadline = deadline.saturating_sub(start.elapsed()).saturating_add(GRACE);
+        thread::scope(|scope| {
+            let (ended, end) = mpsc::channel::<()>();
+            scope.spawn(move || {
+                if end.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
+                    Devices::of(host).abandon();
+                }
+            });
+            let quiet = host.quiesce();
+            drop(ended);
+            quiet
+        })
     }
 
     /// Writes the timeline of the devices' memory, if it was asked for.
@@ -286,12 +311,16 @@ impl Session {
         errors
     }
 
-    /// As [`Self::take_errors`], with what was found where devices are checked: once the arguments and the last results are
-    /// gone, what is still there has leaked.
+    /// As [`Self::take_errors`], with what became of device work that nobody waited for, and with what was found where devices
+    /// are checked: once the arguments and the last results are gone, what is still there has leaked.
     pub(super) fn finish(&mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
         let mut errors = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
+        // Else a failing kernel made the program fail, or the program knows.
+        if errors.is_empty() {
+            errors = Devices::of(self.runtime.host()).take_failures();
+        }
         if let Some(checker) = &self.checker {
             // What is still on its way back has not leaked.
             Devices::of(self.runtime.host()).finish_teardown();
