@@ -89,6 +89,28 @@ func @main() -> (i64, !tfrt.chain) {
 }
 "#;
 
+/// Kernels are ranges of the thread that runs them; without the library nothing is different.
+#[test]
+fn kernels_are_ranges_in_a_profiler() {
+    let (with, without) = (libraries(), tempfile::tempdir().expect("a folder"));
+    let work = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| work.path().join(name).to_string_lossy().into_owned();
+    let (text, ranges) = (path("warp.mlir"), path("ranges"));
+    std::fs::write(&text, PROGRAM).expect("a file");
+    for folder in [with.path(), without.path()] {
+        let output = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), folder)
+            .args(["run", &text, "--device", "cpu", "--nvtx", "--work-queue", "s"])
+            .env("TFRT_STAND_IN_NVTX", &ranges)
+            .output()
+            .expect("tfrt runs");
+        assert!(succeeded(&output).contains("32"));
+    }
+    let written = std::fs::read_to_string(&ranges).expect("ranges");
+    let count = |what: &str| written.lines().filter(|line| line.contains(what)).count();
+    assert_eq!(count(" begins tfrt_cuda.device.attribute"), 1, "{written}");
+    assert!(count(" begins ") >= 4 && count(" begins ") == count(" ends "), "{written}");
+}
+
 /// Without a driver, and with one that finds no device, every command works, and whoever wants a GPU hears what was found.
 #[test]
 fn without_a_device_commands_work_and_say_what_was_found() {

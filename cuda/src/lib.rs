@@ -18,3 +18,11 @@ pub mod kernels;
 pub(crate) mod noop;
 pub(crate) mod observer;
 pub mod origin;
+
+/// Makes the runtime's traced spans ranges in NVIDIA's profilers (NVTX), from now on and while tracing is on.
+///
+/// # Errors
+/// [`Status::NotFound`](error::Status::NotFound) where the library is missing, with what was looked for.
+pub fn mark_spans_for_profilers() -> error::Result<()> {
+    gpu::nvtx::mark_spans()
+}

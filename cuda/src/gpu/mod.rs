@@ -22,6 +22,7 @@ mod libraries;
 mod memory;
 mod module;
 mod nvrtc;
+pub(crate) mod nvtx;
 mod paging;
 mod stream;
 #[cfg(test)]

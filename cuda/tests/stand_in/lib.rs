@@ -19,6 +19,7 @@ mod dnn;
 mod driver;
 mod graph;
 mod nccl;
+mod nvtx;
 mod paging;
 mod state;
 mod stream;

@@ -66,12 +66,30 @@ pub fn intern(name: &str) -> &'static str {
     }
 }
 
+/// Who is told of spans as they begin and end, on their threads, beside what is recorded: a profiler from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Listener {
+    /// A span of this name begins.
+    pub begins: fn(&str),
+    /// The span that began last on this thread, of those that have not ended, ends.
+    pub ends: fn(),
+}
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// Has somebody told of the spans that begin from now on, while tracing is on. The first one stays.
+pub fn listen(listener: Listener) {
+    LISTENER.get_or_init(|| listener);
+}
+
 /// Something that takes time on this thread; it ends when dropped. Spans of a thread lie in each other.
 #[derive(Debug)]
 pub struct Span {
     category: &'static str,
     name: Cow<'static, str>,
     start_ns: u64,
+    /// Who was told that it began.
+    listener: Option<&'static Listener>,
     /// It ends on the thread it began on.
     _thread: PhantomData<*const ()>,
 }
@@ -86,7 +104,11 @@ pub fn span<N: Into<Cow<'static, str>>>(category: &'static str, name: impl FnOnc
 impl Span {
     #[cold]
     fn new(category: &'static str, name: Cow<'static, str>) -> Self {
-        Self { category, name, start_ns: now_ns(), _thread: PhantomData }
+        let listener = LISTENER.get();
+        if let Some(listener) = listener {
+            (listener.begins)(&name);
+        }
+        Self { category, name, start_ns: now_ns(), listener, _thread: PhantomData }
     }
 }
 
@@ -94,6 +116,9 @@ impl Drop for Span {
     #[cold]
     fn drop(&mut self) {
         let duration_ns = Some(now_ns().saturating_sub(self.start_ns));
+        if let Some(listener) = self.listener {
+            (listener.ends)();
+        }
         let Self { category, start_ns, .. } = *self;
         buffer::record_here(Event {
             category,

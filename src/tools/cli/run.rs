@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// Record what ran when and where: a .pftrace file for Perfetto, a .json file for Chrome's viewer
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Show kernels as ranges in NVIDIA's profilers, where their library (NVTX) is
+    #[arg(long)]
+    nvtx: bool,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
@@ -44,12 +47,14 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
     let mut session = Session::new(&args.program, printed, console.terminal)?;
-    if args.trace.is_some() {
+    // Without the library nobody looks.
+    let has_profiler = args.nvtx && tfrt_cuda::mark_spans_for_profilers().is_ok();
+    if args.trace.is_some() || has_profiler {
         tracing::enable();
     }
     let called = session.call();
+    tracing::disable();
     if let Some(file) = &args.trace {
-        tracing::disable();
         write_trace(file)?;
     }
     session.write_timeline()?;
