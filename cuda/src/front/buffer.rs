@@ -567,12 +567,21 @@ fn note_stream(streams: &Mutex<Vec<StreamRef>>, stream: &Stream) {
     }
 }
 
-/// Lets go of memory's owner when the streams it was used on have passed the last use.
-fn drop_after<T: Clone + Send + 'static>(streams: &mut Mutex<Vec<StreamRef>>, owner: &T) {
+/// Lets go of memory's owner when the streams it was used on have passed the last use. Whoever waits for what was dropped
+/// waits for that.
+fn drop_after<T: Clone + Send + 'static>(
+    streams: &mut Mutex<Vec<StreamRef>>,
+    owner: &T,
+    teardown: &Teardown,
+) {
     for stream in streams.get_mut() {
-        let owner = owner.clone();
+        let (owner, promised) = (owner.clone(), teardown.promise());
+        let release = move || {
+            drop(owner);
+            drop(promised);
+        };
         // Where no event can be had, it was waited for.
-        drop(stream.after(Some(Box::new(move || drop(owner))), None));
+        drop(stream.after(Some(Box::new(release)), None));
     }
 }
 
@@ -584,8 +593,10 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let allocator = match &mut self.owner {
             Owner::Allocator(allocator, _) => allocator,
-            Owner::Module(module, streams) => return drop_after(streams, module),
-            Owner::Unified(side, streams) => return drop_after(streams, side),
+            Owner::Module(module, streams) => {
+                return drop_after(streams, module, module.context().teardown());
+            }
+            Owner::Unified(side, streams) => return drop_after(streams, side, side.context().teardown()),
         };
         if let Some(observer) = allocator.context().observer() {
             observer.buffer_released(self.address, self.bytes, self.origin.clone().unwrap_or_default());
