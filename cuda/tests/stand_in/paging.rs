@@ -139,6 +139,11 @@ impl Paging {
     }
 }
 
+/// Waits until no pages are being taken away.
+pub(crate) fn wait_for_changes() {
+    drop(PAGING.lock());
+}
+
 /// Bytes of a device's pages.
 pub(crate) fn used_bytes(device: usize) -> u64 {
     let pages = PAGING.lock().pages.values().filter(|page| page.device == device).count();
