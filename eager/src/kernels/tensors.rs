@@ -138,6 +138,25 @@ fn transfer(
     }
 }
 
+/// The tensor in host memory: itself, or a copy of a device's.
+fn to_host_tensor(handle: Arg<TensorHandle>, _: Rest<Chain>, cx: &ExecutionContext) -> AsyncValue {
+    let value = handle.tensor().clone();
+    if value.get::<HostTensor>().is_some() {
+        return value;
+    }
+    let (promise, tensor) = IndirectPromise::new();
+    let cx = cx.clone();
+    handle.tensor().and_then(move || {
+        let copy = value.get::<DeviceTensor>().map(|tensor| tensor.to_host(&cx));
+        match copy {
+            None => promise.forward_to(value),
+            Some(Ok(copy)) => promise.forward_to(copy.into_untyped()),
+            Some(Err(error)) => promise.set_error(cx.emit(error)),
+        }
+    });
+    tensor
+}
+
 /// An available tensor in another form, or elsewhere; it may come later.
 fn convert(
     value: &AsyncValue,
@@ -215,8 +234,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         })
         .doc("A host tensor as one that ops take.");
     registry
-        .add("corert.tensorhandle_to_ht", |handle: Arg<TensorHandle>, _: Rest<Chain>| handle.tensor().clone())
-        .doc("The host tensor that ops gave.");
+        .add("corert.tensorhandle_to_ht", to_host_tensor)
+        .doc("The tensor that ops gave, in host memory.");
     registry
         .add("corert.tensorhandle_to_shape", to_shape)
         .doc("The shape of a tensor, before its elements are there.");

@@ -70,11 +70,16 @@ func @transfers() -> !tfrt.chain {
   %d = "corert.transfer"(%c, %device0) { dst_tensor_type_name = "DenseGpu" } : (!corert.tensorhandle, !tfrt.device) -> !corert.tensorhandle
   // CHECK-NEXT: DenseGpuTensor<dtype=I32, shape=[2]
   %ch2 = "corert.print_tensorhandle"(%d, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  // Whoever asks for a tensor of the host's gets one, wherever it was computed.
+  %tensor = "corert.tensorhandle_to_ht"(%d) : (!corert.tensorhandle) -> !t.tensor
+  %back = "corert.ht_to_tensorhandle"(%tensor, %ch2) : (!t.tensor, !tfrt.chain) -> !corert.tensorhandle
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [2], values = [5, 6]
+  %ch3 = "corert.print_tensorhandle"(%back, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   // expected-error @+1 {{cannot find conversion function}}
   %e = "corert.transfer"(%d, %home) { dst_tensor_type_name = "StringHost" } : (!corert.tensorhandle, !tfrt.device) -> !corert.tensorhandle
   // CHECK: Error TensorHandle: 'cannot find conversion function for [DenseGpu]->[StringHost]'
-  %ch3 = "corert.print_tensorhandle"(%e, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
-  tfrt.return %ch3 : !tfrt.chain
+  %ch4 = "corert.print_tensorhandle"(%e, %ch3) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch4 : !tfrt.chain
 }
 
 // CHECK-LABEL: --- Running 'several_results'
