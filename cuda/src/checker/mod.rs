@@ -156,6 +156,21 @@ fn add(reports: &mut Vec<Report>, report: Report) {
     }
 }
 
+/// Adds a conflict of an operation, which writes or not. Of each two operations there is one, which says all that either did:
+/// the parts of it depend on which ran first.
+fn add_conflict(conflicts: &mut Vec<(Conflict, bool)>, conflict: Option<Conflict>, writes: bool) {
+    let Some(conflict) = conflict else { return };
+    let is_same = |known: &Conflict| known.earlier.sequence == conflict.earlier.sequence;
+    match conflicts.iter_mut().find(|(known, _)| is_same(known)) {
+        Some((known, wrote)) => {
+            known.earlier_wrote |= conflict.earlier_wrote;
+            known.address = known.address.min(conflict.address);
+            *wrote |= writes;
+        }
+        None => conflicts.push((conflict, writes)),
+    }
+}
+
 impl State {
     fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
@@ -256,26 +271,30 @@ impl State {
             self.shadow.notice(access.address, access.bytes);
         }
         // An operation reads before it writes.
+        let mut conflicts = Vec::new();
         for access in uses.iter().filter(|access| access.kind == AccessKind::Read) {
             let conflict = self.shadow.read(access.address, access.bytes, &operation);
-            self.report_conflict(conflict, &operation, false);
+            add_conflict(&mut conflicts, conflict, false);
         }
         for access in uses.iter().filter(|access| access.kind == AccessKind::Write) {
             let conflict = self.shadow.write(access.address, access.bytes, &operation);
-            self.report_conflict(conflict, &operation, true);
+            add_conflict(&mut conflicts, conflict, true);
+        }
+        for (conflict, writes) in conflicts {
+            self.report_conflict(&conflict, &operation, writes);
         }
     }
 
-    fn report_conflict(&mut self, conflict: Option<Conflict>, operation: &Arc<Operation>, writes: bool) {
-        let Some(Conflict { earlier, earlier_wrote, address }) = conflict else { return };
+    fn report_conflict(&mut self, conflict: &Conflict, operation: &Arc<Operation>, writes: bool) {
+        let &Conflict { ref earlier, earlier_wrote, address } = conflict;
         if earlier.is_grant {
-            return self.report_early_use(&earlier, operation);
+            return self.report_early_use(earlier, operation);
         }
         // Told in the order of the program, whichever ran first.
         let (first, first_wrote, second, second_wrote) = if earlier.sequence < operation.sequence {
-            (&earlier, earlier_wrote, operation, writes)
+            (earlier, earlier_wrote, operation, writes)
         } else {
-            (operation, writes, &earlier, earlier_wrote)
+            (operation, writes, earlier, earlier_wrote)
         };
         let verb = |wrote| if wrote { "writes" } else { "reads" };
         let message = format!(

@@ -183,17 +183,21 @@ fn other_bytes_do_not_conflict() {
 /// The report is the same whichever ran first.
 #[test]
 fn reports_follow_the_program_and_not_the_run() {
-    let reports = [false, true].map(|swapped| {
-        let mut p = Program::new();
-        p.checker.host_saw_stream(S);
-        let writer = p.queue(S, 10, &[write()]);
-        let reader = p.queue(T, 11, &[read()]);
-        let order = if swapped { [reader, writer] } else { [writer, reader] };
-        order.into_iter().for_each(|operation| p.done(operation, &[]));
-        assert_eq!(p.found(), [(Mistake::Race, 11, Some(10))]);
-        p.checker.reports()
-    });
-    assert_eq!(reports[0], reports[1]);
+    let uses: [&[Access]; 3] = [&[read()], &[write()], &[read(), write()]];
+    let pairs = uses.iter().flat_map(|first| uses.iter().map(move |second| (*first, *second)));
+    for (first, second) in pairs.skip(1) {
+        let reports = [false, true].map(|swapped| {
+            let mut p = Program::new();
+            p.run(S, 9, &[write()]);
+            p.checker.host_saw_stream(S);
+            let (first, second) = (p.queue(S, 10, first), p.queue(T, 11, second));
+            let order = if swapped { [second, first] } else { [first, second] };
+            order.into_iter().for_each(|operation| p.done(operation, &[]));
+            assert_eq!(p.found(), [(Mistake::Race, 11, Some(10))]);
+            p.checker.reports()
+        });
+        assert_eq!(reports[0], reports[1]);
+    }
 }
 
 #[test]
