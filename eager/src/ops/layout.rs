@@ -240,9 +240,8 @@ fn transpose_strings(
 
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms { string: true, ..Forms::default() };
-    let with_strings = Forms { string: true, ..Forms::default() };
-    ops.add("tf.Pad").cpu(pad).forms(with_strings);
-    ops.add("tf.PadV2").cpu(pad).forms(with_strings);
+    ops.add("tf.Pad").cpu(pad).forms(forms);
+    ops.add("tf.PadV2").cpu(pad).forms(forms);
     ops.add("tf.MirrorPad").cpu(|call| moved(&call, 0, mirror_pad)).forms(forms);
     ops.add("tf.Tile").cpu(|call| moved(&call, 0, tile)).forms(forms);
     ops.add("tf.BroadcastTo").cpu(|call| moved(&call, 0, broadcast_to)).forms(forms);
