@@ -11,7 +11,9 @@ use tfrt_math::{
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, bf16, f16};
 
 use super::images::{compute_images, from_nhwc, to_nhwc};
-use super::support::{Computed, Described, compute, float_attr, invalid, product, unsupported, with_type};
+use super::support::{
+    Computed, Described, allocate, compute, float_attr, invalid, product, unsupported, with_type,
+};
 use super::window::Layout;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
@@ -130,9 +132,7 @@ fn statistics<T: Element + Float>(
 }
 
 fn vector(call: &CpuCall<'_>, values: &[f32]) -> Result<AsyncValue, Diagnostic> {
-    let metadata = TensorMetadata::new(DType::F32, [values.len()]);
-    let tensor = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
-    tensor.write::<f32>(&ME)?.copy_from_slice(values);
+    let tensor = DenseHostTensor::from_slice([values.len()], values, call.cx.host().allocator())?;
     Ok(AsyncValue::new(HostTensor::from(tensor)))
 }
 
@@ -279,9 +279,7 @@ fn narrow_gradient<T: Element + Float>(
     let ChannelGradients { plan, coefficients, dscale, doffset } = input.channels(call)?;
     let mut dx = vec![0.0; input.x.len()];
     plan.run(&OnQueue(call.cx), (&input.dy, &input.x, &coefficients), &mut dx).map_err(shape_error)?;
-    let nhwc = TensorShape::new(&layout.images(x.shape(), "input")?)?;
-    let out =
-        DenseHostTensor::allocate_unset(TensorMetadata::new(T::DTYPE, nhwc), call.cx.host().allocator())?;
+    let out = allocate(call, T::DTYPE, &layout.images(x.shape(), "input")?)?;
     out.write::<T>(&ME)?.iter_mut().zip(dx).for_each(|(out, dx)| *out = T::from_f64(dx.into()));
     Ok((from_nhwc::<T>(call, layout, out)?.into(), dscale, doffset))
 }

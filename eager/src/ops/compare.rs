@@ -10,7 +10,9 @@ use tfrt_tensor::{
 
 use super::elementwise::{broadcast_metadata, broadcast_shape, combine, comparison_metadata, map};
 use super::strings::{broadcast_places, compare, copied};
-use super::support::{Computed, Described, compute, invalid, one, room_for, same, unsupported, with_number};
+use super::support::{
+    Computed, Described, allocate, compute, invalid, one, room_for, same, unsupported, with_number,
+};
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf comparison op");
@@ -202,8 +204,7 @@ fn positions(call: CpuCall<'_>) -> Computed {
         },
         else return Err(unsupported("tf.Where", x.dtype()))
     );
-    let metadata = TensorMetadata::new(DType::I64, [offsets.len(), dims.len()]);
-    let mut out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let mut out = allocate(&call, DType::I64, &[offsets.len(), dims.len()])?;
     let coordinates = out.elements_mut::<i64>()?;
     for (row, offset) in coordinates.chunks_exact_mut(dims.len()).zip(offsets) {
         let mut rest = offset;

@@ -7,10 +7,10 @@ use tfrt_tensor::{
     TensorMetadata, TensorShape, bf16, f16, with_element,
 };
 
-use super::strings::{copied, copies};
+use super::strings::{copied, copies, text};
 use super::support::{
-    Computed, Described, check_one, compute, int_attr, integer, integers, integers_or, invalid, one, product,
-    room_for, shape_of, unsupported, value, value_within, with_float, with_number, with_type,
+    Computed, Described, allocate, check_one, compute, int_attr, integer, integers, integers_or, invalid,
+    one, product, room_for, shape_of, unsupported, value, value_within, with_float, with_number, with_type,
 };
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
@@ -70,9 +70,8 @@ fn fill(call: CpuCall<'_>) -> Computed {
         return Err(invalid(format!("tf.Fill takes 2 arguments, got {}", call.arguments.len())));
     };
     let shape = fill_shape(dims, value.shape())?;
-    if let HostTensor::String(value) = value {
-        let [text] = value.strings() else { return Err(no_scalar(value.shape())) };
-        let texts = copies(text, shape.num_elements()?)?;
+    if value.dtype() == DType::String {
+        let texts = copies(text(value, "value", 1)?, shape.num_elements()?)?;
         return Ok(StringHostTensor::new(shape, texts)?.into());
     }
     with_element!(
@@ -80,10 +79,6 @@ fn fill(call: CpuCall<'_>) -> Computed {
         |T| Ok(ScalarHostTensor::new(shape, value_within::<T>(value, "value", 1)?).into()),
         else Err(unsupported("tf.Fill", value.dtype()))
     )
-}
-
-fn no_scalar(shape: &TensorShape) -> Diagnostic {
-    invalid(format!("value must be a scalar, got shape {shape}"))
 }
 
 /// A number that ranges are made of.
@@ -134,8 +129,7 @@ fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
     }
     let count =
         usize::try_from(T::count(start, limit, delta)).map_err(|_| invalid("too many numbers in a range"))?;
-    let out =
-        DenseHostTensor::allocate_unset(TensorMetadata::new(T::DTYPE, [count]), call.cx.host().allocator())?;
+    let out = allocate(call, T::DTYPE, &[count])?;
     compute(call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
         out.iter_mut().zip(range).for_each(|(out, i)| *out = start.plus(T::from_count(i).times(delta)));
         Ok(())
@@ -219,12 +213,8 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         let (place, rest) = (i / inner % depth, i / inner / depth * inner + i % inner);
         indices[rest] == place as i64
     };
-    if let (HostTensor::String(on), HostTensor::String(off)) = (on, off) {
-        check_one(on.shape(), "on_value", 0)?;
-        check_one(off.shape(), "off_value", 0)?;
-        let ([on], [off]) = (on.strings(), off.strings()) else {
-            return Err(invalid("on_value and off_value must be scalars"));
-        };
+    if on.dtype() == DType::String {
+        let (on, off) = (text(on, "on_value", 0)?, text(off, "off_value", 0)?);
         let shape = TensorShape::new(&dims)?;
         let mut texts = room_for(shape.num_elements()?)?;
         for i in 0..shape.num_elements()? {
@@ -236,8 +226,7 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         on.dtype(),
         |T| {
             let (on, off) = (value::<T>(on, "on_value")?, value::<T>(off, "off_value")?);
-            let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(&dims)?);
-            let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+            let out = allocate(&call, T::DTYPE, &dims)?;
             let units = out.num_elements();
             compute(&call, &ME, out, (units, 1, 2), move |range, out: &mut [T]| {
                 out.iter_mut().zip(range).for_each(|(out, i)| *out = if is_on(i) { on } else { off });

@@ -14,7 +14,9 @@ use super::activation::Activation as Elementwise;
 use super::batch_norm::epsilon;
 use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
 use super::images::{compute_images, to_nhwc};
-use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_type};
+use super::support::{
+    Computed, Described, allocate, integers, invalid, one, shape_of, with_float, with_type,
+};
 use super::window::{Layout, check_fit, extent, four, padding};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
@@ -253,15 +255,6 @@ fn shape_in(sizes: &DenseHostTensor) -> Result<TensorShape, Diagnostic> {
     shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)
 }
 
-/// A tensor for the result, whose shape fits the other arguments.
-fn sized(
-    call: &CpuCall<'_>,
-    shape: TensorShape,
-    like: &DenseHostTensor,
-) -> Result<DenseHostTensor, Diagnostic> {
-    DenseHostTensor::allocate_unset(TensorMetadata::new(like.dtype(), shape), call.cx.host().allocator())
-}
-
 pub(super) fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), Diagnostic> {
     if gradient == expected {
         return Ok(());
@@ -274,7 +267,7 @@ fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let (layout, dims) = (Layout::of(call.attrs)?, shape_in(sizes)?);
     let (shape, output) = convolution(call.attrs, what.1, &dims, filter.shape())?;
     check_gradient(gradient.shape(), &output)?;
-    let out = sized(call, dims, filter)?;
+    let out = allocate(call, filter.dtype(), dims.dims())?;
     with_type!(
         filter.dtype(),
         what.0,
@@ -293,7 +286,7 @@ fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let (layout, dims) = (Layout::of(call.attrs)?, shape_in(sizes)?);
     let (shape, output) = convolution(call.attrs, what.1, input.shape(), &dims)?;
     check_gradient(gradient.shape(), &output)?;
-    let out = sized(call, dims, input)?;
+    let out = allocate(call, input.dtype(), dims.dims())?;
     with_float!(input.dtype(), what.0, |T| {
         let plan = ConvBackwardFilter::<T>::new(&shape, workers(call.cx));
         let [x, dy] = [input, gradient].map(|images| to_nhwc::<T>(call, layout, images));

@@ -4,13 +4,11 @@ use std::ops::Range;
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{CastTo, Float};
-use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
-};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};
 
 use super::support::{
-    Computed, Described, compute, float_attr, int_attr, invalid, one, room_for, same, take, unsupported,
-    vector, with_number, with_type,
+    Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, room_for, same, take,
+    unsupported, vector, with_number, with_type,
 };
 use super::window::four;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
@@ -88,9 +86,7 @@ impl Resized {
             return Err(invalid("input image must be of non-zero size"));
         }
         let scales = [Scale::new(call.attrs, height, size[0])?, Scale::new(call.attrs, width, size[1])?];
-        let shape = TensorShape::new(&[batch, size[0], size[1], channels])?;
-        let metadata = TensorMetadata::new(dtype, shape);
-        let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+        let out = allocate(call, dtype, &[batch, size[0], size[1], channels])?;
         Ok(Self { out, input, output: size, scales })
     }
 

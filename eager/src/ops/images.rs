@@ -3,9 +3,9 @@
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
 use tfrt_kernels::math::run::{OnQueue, run, run_then, shape_error};
 use tfrt_math::{BlockOp, Transpose};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
 
-use super::support::{Computed, tensors_after};
+use super::support::{Computed, allocate, tensors_after};
 use super::window::Layout;
 use crate::CpuCall;
 
@@ -45,8 +45,7 @@ fn turned<T: Element + tfrt_math::Element>(
     order: &[usize],
 ) -> Result<DenseHostTensor, Diagnostic> {
     let plan = Transpose::<T>::new(images.shape().dims(), order).map_err(shape_error)?;
-    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(plan.shape())?);
-    let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let out = allocate(call, T::DTYPE, plan.shape())?;
     let (from, mut to) = (images.read::<T>(&ME)?, out.write::<T>(&ME)?);
     plan.run(&OnQueue(call.cx), &from, &mut to).map_err(shape_error)?;
     drop(to);
@@ -71,8 +70,7 @@ where
         return run(call.cx, Ok(plan), operands, input, |out| out, HostTensor::from(out)).map(Into::into);
     }
     let dims = layout.images(out.shape(), "the result")?;
-    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(&dims)?);
-    let inner = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let inner = allocate(call, T::DTYPE, &dims)?;
     let back = Transpose::<T>::new(&dims, &FROM_NHWC).map_err(shape_error)?;
     let writes = (inner.write_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
     let (promise, done): (Promise<Chain>, AsyncValueRef<Chain>) = Promise::new();

@@ -6,10 +6,8 @@ use tfrt_math::{BlockOp, Pad, Serial, Transpose};
 use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
-use super::strings::{copied, strings};
-use super::support::{
-    Computed, allocate, check_one, integers, invalid, room_for, shape_of, take, value, vector,
-};
+use super::strings::{copied, text};
+use super::support::{Computed, allocate, integers, invalid, room_for, shape_of, take, value, vector};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf layout op");
@@ -60,9 +58,6 @@ fn pad(call: CpuCall<'_>) -> Computed {
         }
     };
     let padding = paddings(tensor.shape(), padding)?;
-    if let Some(constant) = constant {
-        check_one(constant.shape(), "constant_values", 0)?;
-    }
     if let HostTensor::String(strings) = tensor {
         return pad_strings(strings, &padding, constant);
     }
@@ -82,11 +77,7 @@ fn pad_strings(
     padding: &[(usize, usize)],
     constant: Option<&HostTensor>,
 ) -> Computed {
-    let constant = match constant.map(strings).transpose()?.map(StringHostTensor::strings) {
-        None => "",
-        Some([constant]) => constant,
-        Some(_) => return Err(invalid("constant_values must be a scalar")),
-    };
+    let constant = constant.map_or(Ok(""), |constant| text(constant, "constant_values", 0))?;
     // By position, as strings are not copied twice; a position that there is not stands for padding.
     let positions: Vec<usize> = (0..tensor.strings().len()).collect();
     let plan = Pad::new(tensor.shape().dims(), padding, usize::MAX).map_err(shape_error)?;

@@ -6,10 +6,12 @@ use tfrt_math::{
     AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Number, Padding,
     PoolShape,
 };
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::images::{compute_images, to_nhwc};
-use super::support::{Computed, Described, integers, invalid, one, shape_of, with_float, with_number};
+use super::support::{
+    Computed, Described, allocate, integers, invalid, one, shape_of, with_float, with_number,
+};
 use super::window::{Layout, check_fit, extent, padding};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
@@ -104,8 +106,7 @@ fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
     let input = shape_of(&integers(&HostTensor::from(sizes.clone()), "orig_input_shape")?)?;
     let (shape, expected) = pooling(call.attrs, &input)?;
     check_gradient(gradient.shape(), &expected)?;
-    let metadata = TensorMetadata::new(gradient.dtype(), input);
-    let out = DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())?;
+    let out = allocate(call, gradient.dtype(), input.dims())?;
     let layout = Layout::of(call.attrs)?;
     with_float!(gradient.dtype(), "tf.AvgPoolGrad", |T| {
         let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;

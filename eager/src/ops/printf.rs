@@ -4,7 +4,9 @@
 
 use std::fmt::Write as _;
 
-use tfrt_host::{Diagnostic, ErrorCode};
+use tfrt_host::Diagnostic;
+
+use super::strings::reserve;
 
 /// No finite number has more decimal places than this, nor more digits: beyond there are zeros only.
 const PLACES_MAX: usize = 1100;
@@ -30,12 +32,6 @@ pub(super) struct Format {
     /// Places behind the point; for [`Notation::Shortest`] significant digits. 6 if none.
     pub(super) precision: Option<usize>,
     pub(super) notation: Notation,
-}
-
-fn reserve(text: &mut String, more: usize) -> Result<(), Diagnostic> {
-    text.try_reserve(more).map_err(|_| {
-        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {more} characters"))
-    })
 }
 
 fn repeat(text: &mut String, fill: char, count: usize) -> Result<(), Diagnostic> {
@@ -165,6 +161,8 @@ fn without_zeros(digits: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use tfrt_host::ErrorCode;
+
     use super::*;
 
     fn written(

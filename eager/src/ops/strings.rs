@@ -10,7 +10,9 @@ use tfrt_tensor::{DenseHostTensor, Element, HostTensor, StringHostTensor, Tensor
 
 use super::elementwise::broadcast_shape;
 use super::reduce::{axes_of, reduced_shape};
-use super::support::{Computed, Described, int_attr, integers, invalid, one, product, room_for, take};
+use super::support::{
+    Computed, Described, check_one, int_attr, integers, invalid, one, product, room_for, take,
+};
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
 
 const FORMS: Forms = Forms { string: true, ..Forms::SCALAR };
@@ -27,13 +29,17 @@ pub(crate) fn copies(text: &str, count: usize) -> Texts {
     Ok(copies)
 }
 
+/// Makes room for so many more bytes.
+pub(super) fn reserve(text: &mut String, more: usize) -> Result<(), Diagnostic> {
+    text.try_reserve_exact(more).map_err(|_| {
+        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {more} characters"))
+    })
+}
+
 /// A copy, for which there may be no room.
 pub(super) fn copied(text: &str) -> Result<String, Diagnostic> {
     let mut copy = String::new();
-    copy.try_reserve_exact(text.len()).map_err(|_| {
-        let message = format!("Cannot allocate a string of {} characters", text.len());
-        Diagnostic::new(ErrorCode::OutOfMemory, message)
-    })?;
+    reserve(&mut copy, text.len())?;
     copy.push_str(text);
     Ok(copy)
 }
@@ -57,6 +63,12 @@ pub(super) fn strings(tensor: &HostTensor) -> Result<&StringHostTensor, Diagnost
         HostTensor::String(strings) => Ok(strings),
         other => Err(no_string(other.dtype())),
     }
+}
+
+/// The string of a scalar, or of another tensor of one element and up to `rank` dimensions. `what` is its name in errors.
+pub(super) fn text<'t>(tensor: &'t HostTensor, what: &str, rank: usize) -> Result<&'t str, Diagnostic> {
+    check_one(tensor.shape(), what, rank)?;
+    strings(tensor)?.strings().first().map(String::as_str).ok_or_else(|| invalid(format!("{what} is empty")))
 }
 
 fn no_string(dtype: DType) -> Diagnostic {
@@ -149,11 +161,9 @@ fn join(call: CpuCall<'_>) -> Computed {
 }
 
 fn joined<'s>(parts: impl Iterator<Item = &'s str> + Clone, separator: &str) -> Result<String, Diagnostic> {
-    let length = parts.clone().map(|part| part.len().saturating_add(separator.len())).sum();
+    let length = |part: &str| part.len().saturating_add(separator.len());
     let mut text = String::new();
-    text.try_reserve(length).map_err(|_| {
-        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {length} characters"))
-    })?;
+    reserve(&mut text, parts.clone().map(length).fold(0, usize::saturating_add))?;
     for (number, part) in parts.enumerate() {
         if number > 0 {
             text.push_str(separator);
@@ -235,7 +245,8 @@ fn reduce_join(call: CpuCall<'_>) -> Computed {
     let (dims, shape) = (input.shape().dims(), reduced_shape(input.shape(), &axes, keeps));
     let strides: SmallVec<[usize; 8]> = (0..dims.len()).map(|axis| product(&dims[axis + 1..])).collect();
     let shape = TensorShape::new(&shape)?;
-    let (count, each) = (shape.num_elements()?, axes.iter().map(|&axis| dims[axis]).product::<usize>());
+    let reduced: SmallVec<[usize; 8]> = axes.iter().map(|&axis| dims[axis]).collect();
+    let (count, each) = (shape.num_elements()?, product(&reduced));
     let kept: SmallVec<[usize; 8]> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
     // Where an element is whose position counts along these dimensions, the first of which changes fastest.
     let place = |mut position: usize, axes: &mut dyn Iterator<Item = usize>| {
@@ -282,13 +293,10 @@ fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&
 /// Splits each string of a vector: what results is sparse, its coordinates, its strings and its shape.
 fn split_v2(call: CpuCall<'_>) -> Computed {
     let [input, separator] = take(&call)?;
-    let (input, separator) = (strings(input)?, strings(separator)?);
+    let (input, separator) = (strings(input)?, text(separator, "sep", 0)?);
     if input.shape().rank() != 1 {
         return Err(invalid(format!("input must be a vector, got shape: {}", input.shape())));
     }
-    let ([separator], 0) = (separator.strings(), separator.shape().rank()) else {
-        return Err(invalid(format!("sep must be a scalar, got shape: {}", separator.shape())));
-    };
     let splits_max = usize::try_from(int_attr(call.attrs, "maxsplit")?.unwrap_or(-1)).ok();
     let (mut coordinates, mut texts, mut columns) = (Vec::new(), Vec::new(), 0);
     for (row, text) in input.strings().iter().enumerate() {

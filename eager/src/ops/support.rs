@@ -206,10 +206,13 @@ pub(crate) fn check_shape(result: &HostTensor, dims: &[usize]) -> Result<(), Dia
 /// An empty list with room for `count` items.
 pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, Diagnostic> {
     let mut list = Vec::new();
-    list.try_reserve_exact(count).map_err(|_| {
-        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a list of {count} items"))
-    })?;
+    list.try_reserve_exact(count).map_err(|_| no_room(count))?;
     Ok(list)
+}
+
+#[cold]
+fn no_room(count: usize) -> Diagnostic {
+    Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a list of {count} items"))
 }
 
 /// The arguments, of which there must be `N`.
@@ -323,10 +326,7 @@ fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnosti
             // The shape of a tensor of one value may be of any size.
             let count = scalar.shape().num_elements()?;
             let mut values = SmallVec::new();
-            values.try_reserve(count).map_err(|_| {
-                let message = format!("Cannot allocate a list of {count} items");
-                Diagnostic::new(ErrorCode::OutOfMemory, message)
-            })?;
+            values.try_reserve(count).map_err(|_| no_room(count))?;
             values.resize(count, scalar.value::<T>()?);
             Ok(values)
         }

@@ -51,7 +51,7 @@ fn uniform(random: &mut Random, bound: f32) -> f32 {
 pub(crate) fn filter_to_ohwi(layer: &Layer, filter: &[f32], turned: &mut [f32]) {
     /// So many outputs lie in one line of a cache.
     const LINE: usize = 16;
-    let (outputs, depth) = (layer.out_channels, filter.len() / layer.out_channels.max(1));
+    let (outputs, depth) = (layer.out_channels, filter.len() / layer.out_channels);
     for first in (0..outputs).step_by(LINE) {
         for (row, numbers) in filter.chunks_exact(outputs).enumerate() {
             for (output, &number) in numbers.iter().enumerate().skip(first).take(LINE) {

@@ -34,7 +34,8 @@ func @parts() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %cpu = corert.get_op_handler %ch0 "cpu"
   %x = corert.const_string_tensor {shape = [2], value = [" Ab c ", "XYZ"]}
-  %comma = corert.const_string_tensor {shape = [], value = [""]}
+  // An empty separator stands for spaces.
+  %spaces = corert.const_string_tensor {shape = [], value = [""]}
   %pos = corert.const_dense_tensor dense<[-3, 1]> : tensor<2xi32>
   %len = corert.const_dense_tensor dense<[9, 1]> : tensor<2xi32>
   %part = corert.executeop(%cpu) "tf.Substr"(%x, %pos, %len) { unit = "BYTE" } : 1
@@ -42,7 +43,7 @@ func @parts() -> !tfrt.chain {
   %strip = corert.executeop(%cpu) "tf.StringStrip"(%x) : 1
   %lower = corert.executeop(%cpu) "tf.StringLower"(%x) : 1
   %upper = corert.executeop(%cpu) "tf.StringUpper"(%x) { encoding = "utf-8" } : 1
-  %indices, %values, %shape = corert.executeop(%cpu) "tf.StringSplitV2"(%x, %comma) { maxsplit = -1 : i64 } : 3
+  %indices, %values, %shape = corert.executeop(%cpu) "tf.StringSplitV2"(%x, %spaces) { maxsplit = -1 : i64 } : 3
   // CHECK: StringHostTensor shape = [2], values = [" c ", "Y"]
   %ch1 = "corert.print_tensorhandle"(%part, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   // CHECK: DenseHostTensor dtype = I32, shape = [2], values = [6, 3]
@@ -79,6 +80,7 @@ func @numbers() -> !tfrt.chain {
   tfrt.return %ch3 : !tfrt.chain
 }
 
+// What there is no memory for is an error of the program, and not its end.
 // CHECK-LABEL: --- Running 'too_many_strings'
 func @too_many_strings() {
   %ch0 = tfrt.new.chain
