@@ -8,7 +8,8 @@ Each family is a file FAMILY.txt beside this script. A line is a case:
 
     tf.Op {attribute=kind:value …} type[extents] elements; … -> type[extents] elements; …
 
-or ends in `-> error` where TensorFlow refuses the call. In strings, `%` and two digits stand for a byte. Inputs are random numbers from a fixed seed, and edges: values that
+or ends in `-> error` where TensorFlow refuses the call. In strings, `%` and two digits stand for a byte; a complex number is
+real:imaginary. Inputs are random numbers from a fixed seed, and edges: values that
 are not finite, signed zeros, extremes of integers, empty tensors, negative axes.
 """
 import os
@@ -26,10 +27,11 @@ NAMES = {
     np.dtype(np.float16): "f16", np.dtype(BF16): "bf16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64",
     np.dtype(np.int8): "i8", np.dtype(np.int16): "i16", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64",
     np.dtype(np.uint8): "ui8", np.dtype(np.uint16): "ui16", np.dtype(np.uint32): "ui32", np.dtype(np.uint64): "ui64",
-    np.dtype(bool): "i1",
+    np.dtype(bool): "i1", np.dtype(np.complex64): "c64", np.dtype(np.complex128): "c128",
 }
 FLOATS = [np.float32, np.float64, np.float16, BF16]
 INTEGERS = [np.int32, np.int64, np.uint8]
+COMPLEX = [np.complex64, np.complex128]
 NUMBERS = FLOATS + INTEGERS
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.75, 100.0, -100.0, np.inf, -np.inf, np.nan]
 FEW = [0.0, -0.0, -1.0, 2.5, np.inf, -np.inf, np.nan]
@@ -49,6 +51,8 @@ def random(dtype, *shape, low=-4.0, high=4.0):
     """Numbers between two bounds; integers for integer types, which are not negative for unsigned ones."""
     if np.dtype(dtype) == np.dtype(bool):
         return rng.integers(0, 2, shape).astype(bool)
+    if np.dtype(dtype).kind == "c":
+        return (random(np.float32, *shape, low=low, high=high) + 1j * random(np.float32, *shape, low=low, high=high)).astype(dtype)
     if is_float(dtype):
         return np.asarray(np.round(rng.uniform(low, high, shape), 4)).astype(dtype)
     low = 0 if np.dtype(dtype).kind == "u" else int(2 * low)
@@ -76,6 +80,8 @@ def element(value):
         return "1" if value else "0"
     if isinstance(value, (int, np.integer)):
         return str(int(value))
+    if isinstance(value, np.complexfloating):
+        return f"{element(value.real)}:{element(value.imag)}"
     if isinstance(value, (np.float64, float)):
         return repr(float(value))
     return repr(float(np.format_float_scientific(np.float32(value), unique=True)))
@@ -195,6 +201,11 @@ def arithmetic():
     case("AddV2", x=np.array(["a"], object), y=np.array(["c"], object))
     for dtype in FLOATS:
         case("TruncateDiv", x=np.array([7, -7, 1, 0, -1, 2.5], dtype), y=np.array([2, 2, 0, 0, 3, np.inf], dtype))
+    for dtype in COMPLEX:
+        for op in ("AddV2", "Sub", "Mul", "RealDiv"):
+            case(op, x=random(dtype, 2, 1, 2), y=random(dtype, 3, 1))
+        for op in ("Equal", "NotEqual"):
+            case(op, x=np.array([1 + 2j, 1 + 2j, np.nan], dtype), y=np.array([1 + 2j, 1 - 2j, np.nan], dtype))
 
 
 def compare():
@@ -284,6 +295,11 @@ def unary():
         for shape in ((3, 2), (6,), (1,), (2, 1)):
             case(op, y=random(np.float32, 2, 3, low=0.25), dy=random(np.float32, *shape))
             case(op, y=random(np.float32, *shape, low=0.25), dy=random(np.float32, 2, 3))
+    for op in ("ReluGrad", "Relu6Grad"):
+        for dtype in FLOATS:
+            # What is not finite is seen also where the function does not rise.
+            gradients = np.array([np.nan, np.inf, -np.inf, np.nan, 1])
+            case(op, gradients=gradients.astype(dtype), features=np.array([-1, 0, -2, 1, 7]).astype(dtype))
 
 
 def gelu():
@@ -341,6 +357,9 @@ def constant():
         case("OneHot", indices=indices, depth=depth, on_value=one, off_value=on)
         case("OneHot", indices=indices, depth=depth, on_value=on, off_value=one)
     case("Fill", dims=np.array(2), value=np.array(1, np.float32))
+    for ends in ((-np.inf, 1), (1, np.inf), (np.nan, 1)):
+        # What is between may be no number; the ends are what they are.
+        case("LinSpace", start=np.array(ends[0], np.float32), stop=np.array(ends[1], np.float32), num=np.array(4, np.int32))
     for axis in (-2, 2):
         case("OneHot", indices=indices, depth=depth, on_value=on, off_value=on, axis=axis)
 
@@ -457,6 +476,9 @@ def gather():
     case("GatherV2", params=random(np.float32, 3, 2), indices=np.array([2, 0], np.int16), axis=np.array(0, np.int32))
     case("GatherNd", params=random(np.float32, 3, 2), indices=np.array([[2, 0]], np.int16))
     case("GatherV2", params=np.array([1, 2], np.float32), indices=np.array([0]), axis=np.array([0]))
+    for dims, indices in (((3, 0), [[0], [1]]), ((0,), np.zeros((2, 0))), ((3, 0), np.zeros((0, 1)))):
+        # Nothing can be chosen from nothing.
+        case("GatherNd", params=np.zeros(dims, np.float32), indices=np.array(indices, np.int32))
 
 
 def layout():
@@ -595,6 +617,10 @@ def order():
         case("ArgMax", input=x, dimension=zero)
         case("Cumsum", x=x, axis=zero)
         case("TopKV2", input=x, k=np.ones(shape, np.int32))
+    for dims in ((0, 0), (0, 3, 0)):
+        # A dimension without elements has no greatest one, also where nobody asks for it.
+        case("ArgMax", input=np.zeros(dims, np.float32), dimension=np.array(0, np.int32))
+        case("ArgMin", input=np.zeros(dims, np.float32), dimension=np.array(-1, np.int32))
 
 
 def matmul():
@@ -626,6 +652,10 @@ def matmul():
         lines.append(f"{text('_FusedMatMul', [a, b, bias], {'fused_ops': fused})} -> {tensor(result)}")
     case("BatchMatMulV2", x=random(np.int16, 2, 2, 3), y=random(np.int16, 1, 3, 2))
     case("BatchMatMulV2", x=np.array([[[300, 2]]], np.int16), y=np.array([[[300], [1]]], np.int16))
+    for op in ("BatchMatMul", "BatchMatMulV2"):
+        # The first version broadcasts nothing.
+        for batches in (((2,), (2,)), ((2,), (1,)), ((1, 2), (2,)), ((0,), (1,))):
+            case(op, x=random(np.float32, *batches[0], 1, 2), y=random(np.float32, *batches[1], 2, 1))
 
 
 def softmax():
@@ -721,6 +751,15 @@ def training():
     change("AssignAddVariableOp", {"resource": random(np.int32, 3)}, value=random(np.int32, 3))
     change("AssignAddVariableOp", {"resource": random(np.float32, 3)}, value=random(np.float32, 2))
     change("ResourceApplyGradientDescent", {"var": random(np.float32, 3)}, alpha=np.array(0.1, np.float32), delta=random(np.float32, 2))
+    # A vector of one is no scalar.
+    one, f = np.array([0.5], np.float32), np.float32
+    change("ResourceApplyGradientDescent", {"var": random(f, 3)}, alpha=one, delta=random(f, 3), use_locking=True)
+    change("ResourceApplyMomentum", {"var": random(f, 3), "accum": random(f, 3)}, lr=one, grad=random(f, 3), momentum=one[0],
+           use_locking=True)
+    change("ResourceApplyMomentum", {"var": random(f, 3), "accum": random(f, 3)}, lr=one[0], grad=random(f, 3), momentum=one[0],
+           use_locking=True)
+    change("ResourceApplyAdam", {"var": random(f, 3), "m": random(f, 3), "v": random(f, 3, low=0)}, beta1_power=one[0],
+           beta2_power=one[0], lr=one[0], beta1=one, beta2=one[0], epsilon=one[0], grad=random(f, 3))
 
 
 def convolution():
@@ -1043,6 +1082,10 @@ def strings():
         for number in numbers:
             case("StringToNumber", string_tensor=words(number), out_type=to)
     case("StringToNumber", string_tensor=words(["1", "2"], ["3", "4"]))
+    for to in (tf.float32, tf.float64):
+        # Half of a last digit, exactly and not.
+        case("StringToNumber", string_tensor=words("0x1.000001", "0x1.00000100000000001", "0x1.00000000000008", "0x1.000000000000080001"),
+             out_type=to)
     fractions = np.array([1.0, -2.5, np.inf, -np.inf, np.nan, 1e10, 1e-7, 0.1, -0.0, 123456.789, 999999.5, 2.5, 0.5])
     for option in ({}, dict(precision=2), dict(scientific=True), dict(shortest=True), dict(scientific=True, precision=0),
                    dict(shortest=True, precision=3), dict(shortest=True, precision=0), dict(width=9), dict(width=9, fill="0"),

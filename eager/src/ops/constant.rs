@@ -154,14 +154,15 @@ fn linspace(call: CpuCall<'_>) -> Computed {
     with_float!(start.dtype(), "tf.LinSpace", |T| {
         let (start, stop) = (value::<T>(start, "start")?, value::<T>(stop, "stop")?);
         let step = (stop.to_f64() - start.to_f64()) / (count - 1).max(1) as f64;
-        let out = DenseHostTensor::allocate_unset(
-            TensorMetadata::new(T::DTYPE, [count]),
-            call.cx.host().allocator(),
-        )?;
+        let out = allocate(&call, T::DTYPE, &[count])?;
         compute(&call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
             out.iter_mut().zip(range).for_each(|(out, i)| {
-                let last = i + 1 == count && count > 1;
-                *out = if last { stop } else { T::from_f64(start.to_f64() + step * i as f64) };
+                // Both ends are what the program says, whatever the step is.
+                *out = match i {
+                    0 => start,
+                    i if i + 1 == count => stop,
+                    i => T::from_f64(start.to_f64() + step * i as f64),
+                };
             });
             Ok(())
         })

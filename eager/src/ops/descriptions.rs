@@ -54,8 +54,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
         "Acos Acosh Asin Asinh Atan Atanh Cos Cosh Erf Erfc Exp Expm1 Inv Lgamma Log Log1p Reciprocal Rint Rsqrt Sigmoid \
          Sin Sinh Sqrt Tan Tanh IsFinite IsInf IsNan InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad Elu \
          Selu Softplus Softsign EluGrad SeluGrad SoftplusGrad SoftsignGrad DivNoNan MulNoNan Atan2 Softmax \
-         LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits L2Loss LinSpace \
-         ResourceApplyGradientDescent",
+         LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits L2Loss LinSpace",
         FLOATS,
         "",
     ),
@@ -154,7 +153,12 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("VariableShape", ANY, "out_type: type = i32"),
     ("AssignVariableOp VarIsInitializedOp DestroyResourceOp", ANY, ""),
     ("AssignAddVariableOp AssignSubVariableOp", NUMBERS, ""),
-    ("ResourceApplyMomentum ResourceApplyAdam", FLOATS, "use_nesterov: bool = false"),
+    ("ResourceApplyGradientDescent", FLOATS, "use_locking: bool = false"),
+    (
+        "ResourceApplyMomentum ResourceApplyAdam",
+        FLOATS,
+        "use_nesterov: bool = false, use_locking: bool = false",
+    ),
 ];
 
 /// Ops of folded constants, which only devices have: whole names.

@@ -119,6 +119,12 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
     }
     let (list, unit) = (integers_or(indices, "indices", DType::I16)?, product(&from[depth..]));
     let count = product(outer);
+    if count > 0 && from.contains(&0) {
+        return Err(invalid(format!(
+            "Requested more than 0 entries, but params is empty. Params shape: {}",
+            params.shape()
+        )));
+    }
     let place = |row: usize| {
         let coordinates = &list[row * depth..][..depth];
         coordinates

@@ -68,7 +68,7 @@ fn matmul_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(a.dtype, [m, n]))
 }
 
-fn batch_metadata(call: MetadataCall<'_>) -> Described {
+fn batch_metadata(call: MetadataCall<'_>, broadcasts: bool) -> Described {
     let [x, y] = call.take()?;
     if x.dtype != y.dtype {
         return Err(invalid(format!(
@@ -82,9 +82,13 @@ fn batch_metadata(call: MetadataCall<'_>) -> Described {
             x.shape, y.shape
         )));
     };
-    let batch = tfrt_math::broadcast_shapes(x_batch, y_batch).map_err(|_| {
+    let incompatible = || {
         invalid(format!("In[0] and In[1] must have compatible batch dimensions: {} vs. {}", x.shape, y.shape))
-    })?;
+    };
+    if !broadcasts && x_batch != y_batch {
+        return Err(incompatible());
+    }
+    let batch = tfrt_math::broadcast_shapes(x_batch, y_batch).map_err(|_| incompatible())?;
     let flags = transposed(call.attrs, BATCHED)?;
     let ([m, k], [inner, n]) = (oriented(&x.shape, flags[0]), oriented(&y.shape, flags[1]));
     if k != inner {
@@ -256,8 +260,9 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.MatMul").metadata(matmul_metadata).cpu(matmul);
-    for name in ["tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"] {
-        ops.add(name).metadata(batch_metadata).cpu(batch_matmul);
+    ops.add("tf.BatchMatMul").metadata(|call| batch_metadata(call, false)).cpu(batch_matmul);
+    for name in ["tf.BatchMatMulV2", "tf.BatchMatMulV3"] {
+        ops.add(name).metadata(|call| batch_metadata(call, true)).cpu(batch_matmul);
     }
     ops.add("tf._FusedMatMul").metadata(matmul_metadata).cpu(|call| fused(call, "fused_ops"));
     ops.add("tf._JitFusedMatMul").metadata(matmul_metadata).cpu(|call| fused(call, "fusion"));

@@ -57,7 +57,7 @@ fn extreme(call: &CpuCall<'_>, name: &str, greatest: bool) -> Computed {
     let axis = axis_of(integer(axis, "dimension")?, rank, "dimension")?;
     let mut dims = dense.shape().dims().to_vec();
     let extent = dims.remove(axis);
-    if extent == 0 && !dims.contains(&0) {
+    if extent == 0 {
         return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", dense.shape())));
     }
     let to = position_type(call.attrs)?;

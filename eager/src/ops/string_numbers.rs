@@ -124,12 +124,13 @@ read! {
     i64: |text: &str| text.parse().ok(),
     u32: |text: &str| text.parse().ok(),
     u64: |text: &str| text.parse().ok(),
-    f32: |text: &str| text.parse().ok().or_else(|| hexadecimal(text).map(|x| x as f32)),
-    f64: |text: &str| text.parse().ok().or_else(|| hexadecimal(text))
+    f32: |text: &str| text.parse().ok().or_else(|| hexadecimal(text, f64::MANTISSA_DIGITS).map(|x| x as f32)),
+    f64: |text: &str| text.parse().ok().or_else(|| hexadecimal(text, u64::BITS))
 }
 
-/// A hexadecimal number, perhaps with a fraction, and with a power of two after `p`.
-fn hexadecimal(text: &str) -> Option<f64> {
+/// A hexadecimal number, perhaps with a fraction, and with a power of two after `p`. Of so many leading bits the last one is set
+/// if any behind them is: what is rounded to fewer than those is then rounded right.
+fn hexadecimal(text: &str, bits: u32) -> Option<f64> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
     let (digits, power) = match digits.split_once(['p', 'P']) {
@@ -150,6 +151,9 @@ fn hexadecimal(text: &str) -> Option<f64> {
             (value, exponent) = (value | u64::from(digit != 0), exponent.saturating_add(4));
         }
     }
+    let excess = (u64::BITS - value.leading_zeros()).saturating_sub(bits);
+    let lost = value & !(u64::MAX << excess) != 0;
+    (value, exponent) = (value >> excess | u64::from(lost), exponent.saturating_add(excess.into()));
     // In two steps, neither of which leaves the range alone.
     let half = (exponent / 2).clamp(-1100, 1100) as i32;
     let rest = (exponent - exponent / 2).clamp(-1100, 1100) as i32;
@@ -350,7 +354,10 @@ mod tests {
             ("10", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(hexadecimal(text), expected, "{text}");
+            assert_eq!(hexadecimal(text, u64::BITS), expected, "{text}");
         }
+        // Once, and not to double precision first.
+        assert_eq!(f32::read("0x1.000001"), Some(1.0));
+        assert_eq!(f32::read("0x1.00000100000000001"), Some(1.0 + f32::EPSILON));
     }
 }

@@ -13,7 +13,7 @@ use tfrt_host::{
     work_queue,
 };
 use tfrt_tensor::{
-    DType, DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorShape, bf16, f16,
+    Complex, DType, DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorShape, bf16, f16,
 };
 
 /// The allocator of the tests' tensors.
@@ -181,6 +181,8 @@ fn dtype(name: &str) -> Result<DType, String> {
         ("ui16", DType::UI16),
         ("ui32", DType::UI32),
         ("ui64", DType::UI64),
+        ("c64", DType::Complex64),
+        ("c128", DType::Complex128),
         ("str", DType::String),
     ];
     known.iter().find(|known| known.0 == name).map(|known| known.1).ok_or(format!("no data type '{name}'"))
@@ -213,6 +215,15 @@ fn tensor(text: &str) -> Result<HostTensor, String> {
             dense!($type, |e: &str| e.parse::<$type>().map_err(|error| failed(&error)))
         };
     }
+    macro_rules! complex {
+        ($type:ty) => {
+            dense!(Complex<$type>, |e: &str| {
+                let (re, im) = e.split_once(':').ok_or_else(|| failed(&"no complex number"))?;
+                let part = |part: &str| part.parse::<$type>().map_err(|error| failed(&error));
+                Ok(Complex::new(part(re)?, part(im)?))
+            })
+        };
+    }
     let float = |e: &str| e.parse::<f64>().map_err(|error| failed(&error));
     match dtype {
         DType::String => {
@@ -232,6 +243,8 @@ fn tensor(text: &str) -> Result<HostTensor, String> {
         DType::BF16 => dense!(bf16, |e| float(e).map(bf16::from_f64)),
         DType::F32 => number!(f32),
         DType::F64 => number!(f64),
+        DType::Complex64 => complex!(f32),
+        DType::Complex128 => complex!(f64),
         _ => return Err(failed(&"no such elements")),
     }
     .map_err(|error| failed(&error))

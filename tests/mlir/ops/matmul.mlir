@@ -14,7 +14,8 @@ func @batch_mat_mul() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %cpu = corert.get_op_handler %ch0 "cpu"
   %x0 = corert.const_dense_tensor dense<[[[-0.3831, 1.5287, -0.8084], [-2.7925, 3.5292, 2.9347]], [[-2.7436, 0.256, -3.3535], [-2.0485, -3.9249, 1.0329]]]> : tensor<2x2x3xf32>
-  %x1 = corert.const_dense_tensor dense<[[0.3306, 3.8006], [0.8024, -3.9957], [0.2842, 1.1785]]> : tensor<3x2xf32>
+  // A matrix for each of the batch: the first version broadcasts nothing.
+  %x1 = corert.const_dense_tensor dense<[[[0.3306, 3.8006], [0.8024, -3.9957], [0.2842, 1.1785]], [[0.3306, 3.8006], [0.8024, -3.9957], [0.2842, 1.1785]]]> : tensor<2x3x2xf32>
   %y = corert.executeop(%cpu) "tf.BatchMatMul"(%x0, %x1) : 1
   // CHECK: DenseHostTensor dtype = F32, shape = [2, 2, 2], values = [8.7022{{[0-9]+}}e-01, -8.5169{{[0-9]+}}e+00, 2.7426{{[0-9]+}}e+00, -2.1256{{[0-9]+}}e+01, -1.6546{{[0-9]+}}e+00, -1.5402{{[0-9]+}}e+01, -3.5330{{[0-9]+}}e+00, 9.1144{{[0-9]+}}e+00]
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain

@@ -27,11 +27,11 @@ fn extreme(call: &DeviceCall<'_>, op: &str, least: bool) -> Queued {
     }
     let mut dims = x.shape().dims().to_vec();
     dims.remove(axis);
+    if shape.extent == 0 {
+        return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", x.shape())).into());
+    }
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, TensorShape::new(&dims)?))?;
     if count(&places)? > 0 {
-        if shape.extent == 0 {
-            return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", x.shape())).into());
-        }
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
         let line = Line { count: 1, least };
         kernels.top(stream, line, x.dtype(), None, places.buffer(), x.buffer(), shape)?;

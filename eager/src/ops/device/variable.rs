@@ -105,7 +105,7 @@ fn number<'c>(
     own: &DeviceTensor,
 ) -> DeviceOpResult<&'c DeviceTensor> {
     let number = call.tensor(at)?;
-    if count(number)? == 1 && number.dtype() == own.dtype() {
+    if number.shape().rank() == 0 && number.dtype() == own.dtype() {
         return Ok(number);
     }
     let (metadata, dtype) = (number.metadata(), own.dtype());
