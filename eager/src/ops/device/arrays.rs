@@ -4,21 +4,22 @@
 //! `_tf.NAME` a constant among the attributes.
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
+use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
+use tfrt_math::CastTo;
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_floats, count,
-    expression::{map, scaled},
+    expression::{map, scaled, zip},
     extents, unsupported,
 };
 use crate::{
-    DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, MetadataCall, OpRegistry,
+    DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, MetadataCall, OpRegistry,
     ops::{
         layout::{axis_order, paddings},
         reduce::{axes_of, reduced_shape},
         shape::{expanded_shape, reshaped_shape},
-        support::{Described, invalid, one},
+        support::{Described, invalid, one, value, with_number},
     },
 };
 
@@ -51,17 +52,44 @@ fn transpose(call: &DeviceCall<'_>) -> Queued {
     Ok(permuted(call, x, &order)?.into())
 }
 
+/// The shape of a tensor that has so many more elements before and behind each dimension.
+fn padded_shape(shape: &TensorShape, padding: &[(usize, usize)]) -> Result<TensorShape, Diagnostic> {
+    let dims = shape.dims().iter().zip(padding).map(|(dim, &(a, b))| dim.checked_add(a)?.checked_add(b));
+    let dims: Option<Vec<usize>> = dims.collect();
+    TensorShape::new(&dims.ok_or_else(|| invalid("a padded tensor of too many elements"))?)
+}
+
+/// What `tf.PadV2` pads with, which kernels take as a number of double precision.
+fn padding_value(call: &DeviceCall<'_>, dtype: DType) -> Result<f64, Diagnostic> {
+    let [_, _, DeviceArgument::Host(constant)] = call.arguments else { return Ok(0.0) };
+    if constant.dtype() != dtype {
+        return Err(invalid(format!("constant_values must be of type {dtype}, got {}", constant.dtype())));
+    }
+    let what = "constant_values";
+    let too_large = || invalid("tf.PadV2 does not support such a large integer on a device");
+    match dtype {
+        DType::I1 => Ok(value::<bool>(constant, what)?.cast_to()),
+        DType::I64 => {
+            let number = value::<i64>(constant, what)?;
+            Some(number as f64).filter(|&wide| wide as i64 == number).ok_or_else(too_large)
+        }
+        DType::UI64 => {
+            let number = value::<u64>(constant, what)?;
+            Some(number as f64).filter(|&wide| wide as u64 == number).ok_or_else(too_large)
+        }
+        DType::Complex64 | DType::Complex128 => Err(unsupported("tf.PadV2", dtype)),
+        dtype => with_number!(dtype, "tf.PadV2", |T| Ok(value::<T>(constant, what)?.cast_to())),
+    }
+}
+
 fn pad(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let padding = paddings(x.shape(), &instructions(call, "paddings")?)?;
-    let dims = x.shape().dims().iter().zip(&padding).map(|(dim, &(a, b))| dim.checked_add(a)?.checked_add(b));
-    let dims: Option<Vec<usize>> = dims.collect();
-    let dims = dims.ok_or_else(|| invalid("a padded tensor of too many elements"))?;
-    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), padded_shape(x.shape(), &padding)?))?;
     let padding: Vec<(u64, u64)> =
         padding.iter().map(|&(before, after)| (before as u64, after as u64)).collect();
-    let padded = Padded::new(&extents(x), &padding)?;
-    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &padded, 0.0)?;
+    let (padded, value) = (Padded::new(&extents(x), &padding)?, padding_value(call, x.dtype())?);
+    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &padded, value)?;
     Ok(y.into())
 }
 
@@ -143,11 +171,27 @@ fn reduce_neighbours(
 
 fn softmax(call: &DeviceCall<'_>, log: bool) -> Queued {
     let [x] = call.tensors()?;
-    let y = call.reuse(&[0], 0)?;
     let columns = x.shape().dims().last().map_or(1, |&columns| columns as u64);
     let rows = Rows { rows: count(x)?.checked_div(columns).unwrap_or(0), columns };
+    if x.dtype() == DType::F64 && count(x)? > 0 {
+        return softmax_in_steps(call, x, log, rows);
+    }
+    let y = call.reuse(&[0], 0)?;
     call.queue.kernels().softmax(call.queue.stream(), x.dtype(), log, y.buffer(), x.buffer(), rows)?;
     Ok(y.into())
+}
+
+/// Softmax, or its logarithm, of a type that no kernel has it of as a whole.
+fn softmax_in_steps(call: &DeviceCall<'_>, x: &DeviceTensor, log: bool, rows: Rows) -> Queued {
+    let x = x.reshape(&TensorShape::new(&[rows.rows as usize, rows.columns as usize])?)?;
+    let shifted = zip(call, Binary::Sub, &x, &reduced(call, Reduction::Maximum, &x, &[1], true)?)?;
+    let likely = map(call, Unary::Exp, &shifted)?;
+    let sums = reduced(call, Reduction::Sum, &likely, &[1], true)?;
+    let y = match log {
+        true => zip(call, Binary::Sub, &shifted, &map(call, Unary::Log, &sums)?)?,
+        false => zip(call, Binary::Div, &likely, &sums)?,
+    };
+    Ok(y.reshape(&call.result(0)?.shape)?.into())
 }
 
 fn reshape(call: &DeviceCall<'_>) -> Queued {
@@ -176,6 +220,7 @@ fn folded(
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Transpose").device_with(transpose, SECOND_ON_HOST);
     ops.extend("tf.Pad").device_with(pad, SECOND_ON_HOST);
+    ops.extend("tf.PadV2").device_with(pad, HostArguments::at(&[1, 2]));
     ops.extend("tf.Mean").device_with(|call| reduce(call, Reduction::Mean, "tf.Mean"), SECOND_ON_HOST);
     ops.extend("tf.Sum").device_with(|call| reduce(call, Reduction::Sum, "tf.Sum"), SECOND_ON_HOST);
     ops.extend("tf.Prod").device_with(|call| reduce(call, Reduction::Product, "tf.Prod"), SECOND_ON_HOST);
@@ -198,13 +243,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         })
         .device(transpose);
     ops.add("_tf.Pad")
-        .metadata(|call| {
-            folded(call, "paddings", |x, padding| {
-                let padding = paddings(x, padding)?;
-                let dims = x.dims().iter().zip(&padding).map(|(dim, (before, after))| dim + before + after);
-                TensorShape::new(&dims.collect::<Vec<_>>())
-            })
-        })
+        .metadata(|call| folded(call, "paddings", |x, padding| padded_shape(x, &paddings(x, padding)?)))
         .device(pad);
     ops.add("_tf.Mean")
         .metadata(|call| {

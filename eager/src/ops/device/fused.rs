@@ -42,7 +42,7 @@ pub(super) fn activate(
 
 /// The convolution, normalized with scale, offset, mean and variance, which are arguments 2 to 5.
 fn normalized_convolution(call: &DeviceCall<'_>, relu: bool) -> DeviceOpResult<DeviceTensor> {
-    let y = convolve(call, FUSED.0, [call.tensor(0)?, call.tensor(1)?], None, false)?;
+    let y = convolve(call, FUSED, [call.tensor(0)?, call.tensor(1)?], None, false)?;
     let vector = |at| {
         let vector = call.tensor(at)?;
         let channels = TensorShape::new(&[vector.shape().num_elements()?])?;
@@ -59,7 +59,7 @@ fn fused_conv2d(call: &DeviceCall<'_>) -> Queued {
     let y = match addition {
         Addition::Bias => {
             let operands = [call.tensor(0)?, call.tensor(1)?];
-            convolve(call, FUSED.0, operands, Some(call.tensor(2)?), relu)?
+            convolve(call, FUSED, operands, Some(call.tensor(2)?), relu)?
         }
         Addition::Normalization => normalized_convolution(call, relu)?,
     };

@@ -12,7 +12,7 @@ use super::{
     arrays::{permuted, reduced},
     count,
     expression::{broadcast, cast, constant, moved, scaled, zip},
-    network::{Plan, from_nhwc, images, operands, pooled, pooling_window, to_nhwc},
+    network::{Plan, from_nhwc, grouped, images, operands, pooled, pooling_window, to_nhwc},
     unsupported,
 };
 use crate::{
@@ -64,11 +64,11 @@ fn sized(call: &DeviceCall<'_>, at: usize) -> Result<TensorShape, Diagnostic> {
     shape_of(&integers(call.host(at)?, "sizes")?)
 }
 
-fn convolution_input(call: &DeviceCall<'_>) -> Queued {
+fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued {
     let (filter, dy, dims) = (call.tensor(1)?, call.tensor(2)?, sized(call, 0)?);
-    let (shape, output) = convolution(call.attrs, Kind::Full, &dims, filter.shape())?;
+    let (shape, output) = convolution(call.attrs, kind, &dims, filter.shape())?;
     check_convolved(dy.shape(), &output)?;
-    let plan = Plan::new(&shape, filter.dtype(), "tf.Conv2DBackpropInput")?;
+    let plan = Plan::new(&shape, filter.dtype(), op)?;
     let result = TensorMetadata::new(filter.dtype(), dims);
     if result.shape.num_elements()? == 0 || count(dy)? == 0 || count(filter)? == 0 {
         return Ok(constant(call, &result, 0.0)?.into());
@@ -78,7 +78,8 @@ fn convolution_input(call: &DeviceCall<'_>) -> Queued {
     let around =
         TensorShape::new(&[shape.batch, height + top + bottom, width + left + right, shape.in_channels])?;
     let dx = call.allocate_as(&TensorMetadata::new(filter.dtype(), around))?;
-    let (dy, filter) = (to_nhwc(call, dy)?, permuted(call, filter, &[3, 0, 1, 2])?);
+    let filter = filter.reshape(&grouped(kind, filter.shape())?)?;
+    let (dy, filter) = (to_nhwc(call, dy)?, permuted(call, &filter, &[3, 0, 1, 2])?);
     let layouts = [images(&dx)?, images(&filter)?, images(&dy)?];
     let operands = operands(&layouts, [&dx, &filter, &dy]);
     call.queue.dnn()?.convolution_backward_data(&plan.geometry, Scaling::ONE, operands)?;
@@ -91,15 +92,15 @@ fn convolution_input(call: &DeviceCall<'_>) -> Queued {
     Ok(from_nhwc(call, dx)?.into())
 }
 
-fn convolution_filter(call: &DeviceCall<'_>) -> Queued {
+fn convolution_filter(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued {
     let (x, dy, dims) = (call.tensor(0)?, call.tensor(2)?, sized(call, 1)?);
-    let (shape, output) = convolution(call.attrs, Kind::Full, x.shape(), &dims)?;
+    let (shape, output) = convolution(call.attrs, kind, x.shape(), &dims)?;
     check_convolved(dy.shape(), &output)?;
-    let plan = Plan::new(&shape, x.dtype(), "tf.Conv2DBackpropFilter")?;
+    let plan = Plan::new(&shape, x.dtype(), op)?;
     if dims.num_elements()? == 0 || count(dy)? == 0 || count(x)? == 0 {
         return Ok(constant(call, &TensorMetadata::new(x.dtype(), dims), 0.0)?.into());
     }
-    let &[rows, columns, inputs, outputs] = dims.dims() else {
+    let &[rows, columns, inputs, outputs] = grouped(kind, &dims)?.dims() else {
         return Err(invalid("a filter has four dimensions").into());
     };
     let dw = call
@@ -108,7 +109,7 @@ fn convolution_filter(call: &DeviceCall<'_>) -> Queued {
     let layouts = [images(&x)?, images(&dw)?, images(&dy)?];
     let operands = operands(&layouts, [&x, &dw, &dy]);
     call.queue.dnn()?.convolution_backward_filter(&plan.geometry, Scaling::ONE, operands)?;
-    Ok(permuted(call, &dw, &[1, 2, 3, 0])?.into())
+    Ok(permuted(call, &dw, &[1, 2, 3, 0])?.reshape(&dims)?.into())
 }
 
 fn max_pool(call: &DeviceCall<'_>) -> Queued {
@@ -206,8 +207,22 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.ReciprocalGrad").device(|call| gradient(call, Gradient::Reciprocal, 1));
     ops.extend("tf.InvGrad").device(|call| gradient(call, Gradient::Reciprocal, 1));
     ops.extend("tf.BiasAddGrad").device(bias);
-    ops.extend("tf.Conv2DBackpropInput").device_with(convolution_input, HostArguments::at(&[0]));
-    ops.extend("tf.Conv2DBackpropFilter").device_with(convolution_filter, HostArguments::at(&[1]));
+    ops.extend("tf.Conv2DBackpropInput").device_with(
+        |call| convolution_input(call, ("tf.Conv2DBackpropInput", Kind::Full)),
+        HostArguments::at(&[0]),
+    );
+    ops.extend("tf.Conv2DBackpropFilter").device_with(
+        |call| convolution_filter(call, ("tf.Conv2DBackpropFilter", Kind::Full)),
+        HostArguments::at(&[1]),
+    );
+    ops.extend("tf.DepthwiseConv2dNativeBackpropInput").device_with(
+        |call| convolution_input(call, ("tf.DepthwiseConv2dNativeBackpropInput", Kind::Depthwise)),
+        HostArguments::at(&[0]),
+    );
+    ops.extend("tf.DepthwiseConv2dNativeBackpropFilter").device_with(
+        |call| convolution_filter(call, ("tf.DepthwiseConv2dNativeBackpropFilter", Kind::Depthwise)),
+        HostArguments::at(&[1]),
+    );
     ops.extend("tf.MaxPoolGrad").device(max_pool);
     ops.extend("tf.AvgPoolGrad").device_with(average_pool, HostArguments::at(&[0]));
     ops.extend("tf.SparseSoftmaxCrossEntropyWithLogits").device(sparse_losses);

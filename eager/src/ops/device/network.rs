@@ -134,20 +134,32 @@ impl Plan {
     }
 }
 
-fn conv2d(call: &DeviceCall<'_>) -> Queued {
-    let y = convolve(call, "tf.Conv2D", call.tensors()?, None, false)?;
+/// The extents of a filter as the library reads its third and fourth dimension: a depthwise convolution is one in as many groups
+/// as there are channels, each of which has one input.
+pub(super) fn grouped(kind: Kind, filter: &TensorShape) -> Result<TensorShape, Diagnostic> {
+    match (kind, filter.dims()) {
+        (Kind::Depthwise, &[rows, columns, inputs, each]) => {
+            let outputs = inputs.checked_mul(each).ok_or_else(|| invalid("too many output channels"))?;
+            TensorShape::new(&[rows, columns, 1, outputs])
+        }
+        _ => Ok(filter.clone()),
+    }
+}
+
+fn conv2d(call: &DeviceCall<'_>, what: (&str, Kind)) -> Queued {
+    let y = convolve(call, what, call.tensors()?, None, false)?;
     Ok(from_nhwc(call, y)?.into())
 }
 
 /// Queues `conv(x, filter) + bias`, and no less than zero if `relu` is set; the result is NHWC.
 pub(super) fn convolve(
     call: &DeviceCall<'_>,
-    op: &str,
+    (op, kind): (&str, Kind),
     [x, filter]: [&DeviceTensor; 2],
     bias: Option<&DeviceTensor>,
     relu: bool,
 ) -> DeviceOpResult<DeviceTensor> {
-    let (shape, result) = convolution(call.attrs, Kind::Full, x.shape(), filter.shape())?;
+    let (shape, result) = convolution(call.attrs, kind, x.shape(), filter.shape())?;
     let plan = Plan::new(&shape, x.dtype(), op)?;
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), plan.output.clone()))?;
     if result.num_elements()? == 0 {
@@ -167,7 +179,7 @@ pub(super) fn convolve(
     }
     let x = plan.with_border(call, to_nhwc(call, x)?)?;
     // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: extents are named in the order K, C, R, S.
-    let filter = permuted(call, filter, &[3, 0, 1, 2])?;
+    let filter = permuted(call, &filter.reshape(&grouped(kind, filter.shape())?)?, &[3, 0, 1, 2])?;
     let layouts = [images(&x)?, images(&filter)?, images(&y)?];
     let operands = operands(&layouts, [&x, &filter, &y]);
     let of_bias = bias.map(|bias| channels(bias.dtype(), shape.out_channels as u64));
@@ -341,7 +353,9 @@ fn extended_batch_norm(call: &DeviceCall<'_>) -> Queued {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.extend("tf.Conv2D").device(conv2d);
+    ops.extend("tf.Conv2D").device(|call| conv2d(call, ("tf.Conv2D", Kind::Full)));
+    ops.extend("tf.DepthwiseConv2dNative")
+        .device(|call| conv2d(call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)));
     ops.extend("tf.MaxPool").device(|call| pool(call, Pool::Max));
     ops.extend("tf.AvgPool").device(|call| pool(call, Pool::Average));
     ops.add("tf._FusedBatchNormEx").metadata(extended_metadata).device(extended_batch_norm);
