@@ -148,23 +148,25 @@ fn run(
         };
         return on_device::run(implementation, queue, cx, arguments, (attrs, results), count);
     }
-    let mut tensors = SmallVec::<[_; 4]>::new();
-    for value in arguments {
-        // The value goes at once: if it was the last one, its tensor is this call's alone.
-        tensors.push(convert(host_tensor(&value)?.clone(), op.forms, cx)?);
-    }
-    let later;
-    let results = match metadata {
-        Some(metadata) => metadata,
-        None => {
-            later = late_metadata(op, tensors.iter().map(|tensor| tensor.metadata().clone()), attrs)?;
-            &later
-        }
-    };
     let Some(function) = op.cpu else {
         return Err(Diagnostic::internal(format!("'{}' has no implementation here", op.name())));
     };
-    function(CpuCall { cx, arguments: tensors, attrs, results })
+    let later;
+    // The tensors are written where the call has them: they are large.
+    let mut call = CpuCall { cx, arguments: SmallVec::new(), attrs, results: metadata.unwrap_or_default() };
+    for value in arguments {
+        // The value goes at once: if it was the last one, its tensor is this call's alone.
+        let tensor = host_tensor(&value)?;
+        match takes(op.forms, tensor) {
+            true => call.arguments.push(tensor.clone()),
+            false => call.arguments.push(converted(tensor, cx)?),
+        }
+    }
+    if metadata.is_none() {
+        later = late_metadata(op, call.arguments.iter().map(|tensor| tensor.metadata().clone()), attrs)?;
+        call.results = &later;
+    }
+    function(call)
 }
 
 /// What the metadata function says once all arguments are there; nothing if there is none.
@@ -186,17 +188,18 @@ fn device_argument(value: AsyncValue) -> Result<DeviceArgument, Diagnostic> {
     })
 }
 
-/// The tensor in a form that the op takes.
-fn convert(tensor: HostTensor, forms: Forms, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
-    let is_taken = match &tensor {
+/// Whether an op takes a tensor as it is.
+fn takes(forms: Forms, tensor: &HostTensor) -> bool {
+    match tensor {
         HostTensor::Dense(_) => true,
         HostTensor::Scalar(_) => forms.scalar,
         HostTensor::Coo(_) => forms.coo,
         HostTensor::String(_) => forms.string,
-    };
-    if is_taken {
-        return Ok(tensor);
     }
+}
+
+/// The tensor in the form that all ops take.
+fn converted(tensor: &HostTensor, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
     if matches!(tensor, HostTensor::String(_)) {
         // Existing programs expect this spelling.
         return Err(Diagnostic::invalid_argument("Cannot implictly convert StringHost to DenseHost"));

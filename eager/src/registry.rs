@@ -87,13 +87,14 @@ impl CpuCall<'_> {
     /// An argument's memory for a result, if nobody else can see it and it has the right size: the op may then read the
     /// argument and write the result element by element.
     pub fn reuse(&self, argument: usize, result: usize) -> Option<DenseHostTensor> {
-        let (tensor, metadata) = (self.arguments.get(argument)?.dense().ok()?, self.result(result).ok()?);
-        let fits = tensor.dtype() == metadata.dtype
-            && tensor.num_elements() == metadata.shape.num_elements().ok()?;
-        if !fits || !tensor.buffer().is_writable() || !tensor.buffer().is_exclusive() {
+        let HostTensor::Dense(tensor) = self.arguments.get(argument)? else { return None };
+        if !tensor.buffer().is_exclusive() || !tensor.buffer().is_writable() {
             return None;
         }
-        tensor.reshape(metadata.shape.clone()).ok()
+        let metadata = self.results.get(result)?;
+        let fits = tensor.dtype() == metadata.dtype
+            && tensor.num_elements() == metadata.shape.num_elements().ok()?;
+        if fits { tensor.reshape(metadata.shape.clone()).ok() } else { None }
     }
 }
 

@@ -96,8 +96,8 @@ fn unary_loop<A: Element, B: Element>(call: &CpuCall<'_>, me: &'static Accessor,
     let [x] = call.dense()?;
     let count = x.num_elements();
     if Runs::<B>::is_one(count, COST) {
-        let out = call.allocate_unset(0)?;
-        f.map(&mut out.write::<B>(me)?, &x.read::<A>(me)?);
+        let mut out = call.allocate_unset(0)?;
+        f.map(out.elements_mut::<B>()?, &x.read::<A>(me)?);
         return Ok(out.into());
     }
     let x = x.read_owned::<A>(me)?;
@@ -129,14 +129,14 @@ fn combine_loop<A: Element, B: Element, O: Element>(
         f.zip(&mut value, &[left.value()?], &[right.value()?]);
         return Ok(ScalarHostTensor::new(call.result(0)?.shape.clone(), value[0]).into());
     }
-    let out = call.allocate_unset(0)?;
+    let mut out = call.allocate_unset(0)?;
     let count = out.num_elements();
     if let (HostTensor::Dense(a), HostTensor::Dense(b)) = (left, right)
         && a.num_elements() == count
         && b.num_elements() == count
         && Runs::<O>::is_one(count, COST)
     {
-        f.zip(&mut out.write::<O>(me)?, &a.read::<A>(me)?, &b.read::<B>(me)?);
+        f.zip(out.elements_mut::<O>()?, &a.read::<A>(me)?, &b.read::<B>(me)?);
         return Ok(out.into());
     }
     let dims = out.shape().dims();

@@ -2,7 +2,7 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error, workers};
-use tfrt_math::{Float, Layout, MatMul, MatMulElement, MatMulInput};
+use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput, Serial};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::activation::Activation;
@@ -117,9 +117,12 @@ fn plan<T: MatMulElement>(
     flags: [bool; 2],
 ) -> Result<MatMul<T>, Diagnostic> {
     let ([m, k], [_, n]) = (oriented(a, flags[0]), oriented(b, flags[1]));
-    MatMul::new(m, k, n, workers(call.cx))
-        .and_then(|plan| plan.operands(layout(flags[0], [m, k]), layout(flags[1], [k, n])))
-        .map_err(shape_error)
+    let plan = MatMul::new(m, k, n, workers(call.cx));
+    match flags {
+        [false, false] => plan,
+        _ => plan.and_then(|plan| plan.operands(layout(flags[0], [m, k]), layout(flags[1], [k, n]))),
+    }
+    .map_err(shape_error)
 }
 
 fn matmul(call: CpuCall<'_>) -> Computed {
@@ -134,8 +137,15 @@ fn multiply<T: Element + MatMulElement>(
     call: &CpuCall<'_>,
     plan: MatMul<T>,
     (a, b): (&DenseHostTensor, &DenseHostTensor),
-    out: DenseHostTensor,
+    mut out: DenseHostTensor,
 ) -> Computed {
+    if plan.block_count() <= 1 {
+        // Nobody else computes, so that no handles are needed.
+        let input = (a.read::<T>(&ME)?, b.read::<T>(&ME)?);
+        plan.run(&Serial, MatMulInput::new(&input.0, &input.1), out.elements_mut::<T>()?)
+            .map_err(shape_error)?;
+        return Ok(out.into());
+    }
     let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
     let operands = (reads, out.write_owned::<T>(&ME)?);
     let result = HostTensor::from(out);

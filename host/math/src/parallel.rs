@@ -113,7 +113,13 @@ impl Chunks {
     /// Cuts so that a block handles about [`MEMORY_BLOCK`] elements, where a unit costs as much as `cost` elements.
     pub(crate) fn new(count: usize, unit: usize, cost: usize) -> Result<Self, ShapeError> {
         count.checked_mul(unit).ok_or(ShapeError::TooLarge)?;
-        Ok(Self { count, unit, units_per_block: (MEMORY_BLOCK / cost.max(1)).max(1) })
+        Ok(Self { count, unit, units_per_block: Self::units_worth_a_block(cost) })
+    }
+
+    /// So many units as are worth a task of their own, where one costs as much as `cost` elements.
+    #[inline]
+    pub(crate) fn units_worth_a_block(cost: usize) -> usize {
+        (MEMORY_BLOCK / cost.max(1)).max(1)
     }
 
     /// The same units with a given number of them in a block.

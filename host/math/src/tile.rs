@@ -67,8 +67,14 @@ impl Grid {
         if self.batch == 0 || self.rows == 0 || self.cols == 0 {
             return 0;
         }
-        let tiles = self.rows.div_ceil(self.tile_rows).saturating_mul(self.cols.div_ceil(self.tile_cols));
-        self.batch.saturating_mul(tiles)
+        let [down, across] = self.cuts();
+        self.batch.saturating_mul(down.saturating_mul(across))
+    }
+
+    /// Tiles of one matrix: one below the other, and side by side. (Divisions take longer than many a small product.)
+    fn cuts(&self) -> [usize; 2] {
+        let cut = |extent: usize, tile: usize| if extent <= tile { 1 } else { extent.div_ceil(tile) };
+        [cut(self.rows, self.tile_rows), cut(self.cols, self.tile_cols)]
     }
 
     /// Where tile `block` begins (matrix, row, column) and its extent (rows, columns).
@@ -77,12 +83,13 @@ impl Grid {
         if block >= count {
             return Err(ShapeError::Block { block, count });
         }
-        let across = self.cols.div_ceil(self.tile_cols);
-        let down = self.rows.div_ceil(self.tile_rows);
-        let row = block / across % down * self.tile_rows;
-        let col = block % across * self.tile_cols;
+        let [down, across] = self.cuts();
+        let (batch, row, col) = match down * across {
+            1 => (block, 0, 0),
+            each => (block / each, block / across % down * self.tile_rows, block % across * self.tile_cols),
+        };
         Ok(TileBounds {
-            batch: block / across / down,
+            batch,
             row,
             col,
             rows: self.tile_rows.min(self.rows - row),

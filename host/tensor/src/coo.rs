@@ -3,6 +3,8 @@
 //! Both lists are dense tensors and as mutable as those are, so that coordinates are checked whenever they are used,
 //! not only when the tensor is made.
 
+use std::sync::Arc;
+
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
 use crate::accessor::Accessor;
@@ -16,10 +18,16 @@ use crate::shape::{List, TensorShape};
 #[derive(Clone, Debug)]
 pub struct CooHostTensor {
     metadata: TensorMetadata,
+    /// Shared, so that every tensor is as small as a dense one: see [`HostTensor`](crate::HostTensor).
+    parts: Arc<Parts>,
+    converted: bool,
+}
+
+#[derive(Debug)]
+struct Parts {
     /// Coordinates, one row of `rank` numbers for each value.
     indices: DenseHostTensor,
     values: DenseHostTensor,
-    converted: bool,
 }
 
 impl CooHostTensor {
@@ -46,7 +54,8 @@ impl CooHostTensor {
                 indices.metadata()
             )));
         }
-        Ok(Self { metadata: TensorMetadata::new(values.dtype(), shape), indices, values, converted: false })
+        let metadata = TensorMetadata::new(values.dtype(), shape);
+        Ok(Self { metadata, parts: Arc::new(Parts { indices, values }), converted: false })
     }
 
     /// The elements of a dense tensor that are not zero, in row-major order.
@@ -108,12 +117,12 @@ impl CooHostTensor {
 
     /// The coordinates, I64 of shape `[n, rank]`.
     pub fn indices(&self) -> &DenseHostTensor {
-        &self.indices
+        &self.parts.indices
     }
 
     /// The values, of shape `[n]`.
     pub fn values(&self) -> &DenseHostTensor {
-        &self.values
+        &self.parts.values
     }
 
     /// The coordinates as the tensor prints them.
@@ -125,7 +134,7 @@ impl CooHostTensor {
     /// # Errors
     /// DataRace while somebody writes.
     pub(crate) fn printed_indices(&self, accessor: &Accessor) -> Result<Vec<i64>, Diagnostic> {
-        let mut printed = self.indices.read::<i64>(accessor)?.to_vec();
+        let mut printed = self.parts.indices.read::<i64>(accessor)?.to_vec();
         let dims = self.shape().dims();
         if !self.converted || dims.is_empty() {
             return Ok(printed);
@@ -162,8 +171,8 @@ impl CooHostTensor {
         allocator: &SharedAllocator,
     ) -> Result<DenseHostTensor, Diagnostic> {
         let mut dense = DenseHostTensor::allocate(self.metadata.clone(), allocator)?;
-        let values = self.values.read::<T>(accessor)?;
-        let indices = self.indices.read::<i64>(accessor)?;
+        let values = self.parts.values.read::<T>(accessor)?;
+        let indices = self.parts.indices.read::<i64>(accessor)?;
         let rank = self.shape().rank();
         let elements = dense.elements_mut::<T>()?;
         for (place, &value) in values.iter().enumerate() {
@@ -180,7 +189,7 @@ impl CooHostTensor {
     /// FailedPrecondition if it does not; DataRace; OutOfRange for impossible shapes.
     pub fn to_scalar(&self, accessor: &Accessor) -> Result<ScalarHostTensor, Diagnostic> {
         let elements = self.shape().num_elements()?;
-        if elements > 1 && self.values.num_elements() > 0 {
+        if elements > 1 && self.parts.values.num_elements() > 0 {
             return Err(Diagnostic::new(
                 ErrorCode::FailedPrecondition,
                 "failed to convert coo tensor to scalar host tensor",
@@ -189,7 +198,7 @@ impl CooHostTensor {
         crate::with_element!(
             self.dtype(),
             |T| {
-                let values = self.values.read::<T>(accessor)?;
+                let values = self.parts.values.read::<T>(accessor)?;
                 Ok(ScalarHostTensor::new(self.shape().clone(), values.last().copied().unwrap_or_default()))
             },
             else Err(Diagnostic::internal("a sparse tensor of a data type without a memory form"))
@@ -205,7 +214,7 @@ impl CooHostTensor {
         if rank == 0 {
             return Ok(());
         }
-        let indices = self.indices.read::<i64>(accessor)?;
+        let indices = self.parts.indices.read::<i64>(accessor)?;
         match indices.chunks_exact(rank).find(|row| offset_of(self.shape().dims(), row).is_none()) {
             Some(row) => Err(self.bad_coordinates(row)),
             None => Ok(()),
@@ -278,7 +287,8 @@ mod tests {
         assert!(CooHostTensor::new([4], numbers(3).reshape([3, 1]).unwrap(), numbers(2)).is_err());
         let square = numbers(4).reshape([2, 2]).unwrap();
         assert!(CooHostTensor::new([4, 4], square.clone(), square).is_err());
-        let error = coo(&[4, 4], &[0, 0], &[1]).map(|c| CooHostTensor::new([4], c.indices.clone(), c.values));
+        let error = coo(&[4, 4], &[0, 0], &[1])
+            .map(|c| CooHostTensor::new([4], c.indices().clone(), c.values().clone()));
         assert_eq!(
             error.unwrap().unwrap_err().message,
             "indices of a sparse tensor of shape [4] with 1 values are I64 [1, 1], got I64 [1, 2]"

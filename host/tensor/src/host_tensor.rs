@@ -27,6 +27,9 @@ pub enum HostTensor {
 
 value_type!(HostTensor, "!t.tensor");
 
+// Every op moves its arguments some times before it computes.
+const _: () = assert!(size_of::<HostTensor>() <= 72);
+
 impl HostTensor {
     /// Data type and shape.
     pub fn metadata(&self) -> &TensorMetadata {

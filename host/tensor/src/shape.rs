@@ -36,18 +36,25 @@ impl TensorShape {
     ///
     /// # Errors
     /// InvalidArgument for more than [`RANK_MAX`] of them.
+    #[inline]
     pub fn new(dims: &[usize]) -> Result<Self, Diagnostic> {
+        // One by one: a copy of unknown length would be a call.
+        let inline = match *dims {
+            [] => [0; RANK_INLINE],
+            [a] => [a, 0, 0, 0],
+            [a, b] => [a, b, 0, 0],
+            [a, b, c] => [a, b, c, 0],
+            [a, b, c, d] => [a, b, c, d],
+            _ => return Self::on_heap(dims),
+        };
+        Ok(Self(Repr::Inline { rank: dims.len() as u8, dims: inline }))
+    }
+
+    fn on_heap(dims: &[usize]) -> Result<Self, Diagnostic> {
         if dims.len() > RANK_MAX {
             return Err(rank_too_high(dims.len()));
         }
-        Ok(Self(match u8::try_from(dims.len()) {
-            Ok(rank) if dims.len() <= RANK_INLINE => {
-                let mut inline = [0; RANK_INLINE];
-                inline[..dims.len()].copy_from_slice(dims);
-                Repr::Inline { rank, dims: inline }
-            }
-            _ => Repr::Heap(dims.into()),
-        }))
+        Ok(Self(Repr::Heap(dims.into())))
     }
 
     /// A shape of extents as programs write them.

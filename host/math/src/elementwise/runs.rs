@@ -36,8 +36,9 @@ impl<O: Element> Runs<O> {
     }
 
     /// Whether such a plan would have one run at most, so that calling the function does as well.
+    #[inline]
     pub fn is_one(count: usize, cost: usize) -> bool {
-        Chunks::new(count, 1, cost).is_ok_and(|chunks| chunks.block_count() <= 1)
+        count <= Chunks::units_worth_a_block(cost)
     }
 }
 
