@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use parking_lot::Mutex;
 
@@ -22,12 +22,20 @@ struct Inner {
     id: u64,
     hal: Erased,
     timing: bool,
-    recorded: AtomicBool,
+    /// Where its latest mark is: [`NOWHERE`], [`ON_STREAM`] or [`IN_CAPTURE`].
+    mark: AtomicU8,
     destroyed: AtomicBool,
     counted: Counted,
-    /// The capture it was last recorded in.
+    /// The capture it was last recorded in, if that is where its latest mark is. Locked while that changes.
     recording: Mutex<Option<Arc<Mutex<Recorded>>>>,
 }
+
+/// It was never recorded.
+const NOWHERE: u8 = 0;
+/// In the work of a stream.
+const ON_STREAM: u8 = 1;
+/// In a capture.
+const IN_CAPTURE: u8 = 2;
 
 impl Owned for Event {
     const KIND: &'static str = "event";
@@ -51,7 +59,7 @@ impl Context {
             id: next_id(),
             hal: self.hal().create_event(options)?,
             timing: options.timing,
-            recorded: AtomicBool::new(false),
+            mark: AtomicU8::new(NOWHERE),
             destroyed: AtomicBool::new(false),
             counted: Counted::new(self, |live| &live.events),
             recording: Mutex::default(),
@@ -78,12 +86,14 @@ impl Event {
         check(self, self.context())
     }
 
+    /// The capture it was last recorded in, if its latest mark is in one.
     pub(super) fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
-        self.0.recording.lock().clone()
+        // Few events ever are: for the others no lock is taken.
+        if self.0.mark.load(Ordering::Acquire) == IN_CAPTURE { self.0.recording.lock().clone() } else { None }
     }
 
     pub(super) fn is_recorded(&self) -> bool {
-        self.0.recorded.load(Ordering::Acquire)
+        self.0.mark.load(Ordering::Acquire) != NOWHERE
     }
 
     /// Marks what is queued on the stream so far, in place of an earlier mark.
@@ -95,13 +105,22 @@ impl Event {
         // First, so that whoever sees the event finds it let go of.
         stream.as_ref().mark_held()?;
         self.context().hal().record_event(&self.0.hal, stream.hal())?;
-        // Events are rarely captured: the lock is taken only to forget a capture, or to remember one.
-        let recording = stream.recording();
-        let was_recorded = self.0.recorded.swap(true, Ordering::AcqRel);
-        if recording.is_some() || !was_recorded || self.recording().is_some() {
-            *self.0.recording.lock() = recording;
-        }
+        self.note_mark(stream.recording());
         Ok(())
+    }
+
+    /// Takes note of where the latest mark is.
+    fn note_mark(&self, recording: Option<Arc<Mutex<Recorded>>>) {
+        // Recorded on a stream again and again, as most are, an event changes nothing here.
+        if recording.is_none() && self.0.mark.load(Ordering::Acquire) == ON_STREAM {
+            return;
+        }
+        let mut known = self.0.recording.lock();
+        self.0.mark.store(if recording.is_some() { IN_CAPTURE } else { ON_STREAM }, Ordering::Release);
+        let before = std::mem::replace(&mut *known, recording);
+        drop(known);
+        // It may have been the last to hold what was recorded.
+        drop(before);
     }
 
     /// Whether the latest mark was reached; true if there is none.

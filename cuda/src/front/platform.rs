@@ -53,7 +53,7 @@ impl std::str::FromStr for Choice {
 /// What the noop backend does to its `n`-th call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoopFault {
-    /// Nothing; calls are counted.
+    /// Nothing.
     None,
     /// The n-th call fails with this status.
     Fail(u64, Status),

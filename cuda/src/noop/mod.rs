@@ -11,7 +11,7 @@ mod paging;
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -42,8 +42,11 @@ struct Faults {
 }
 
 impl Faults {
-    /// Counts a call.
+    /// Counts a call, if there is one to count to.
     fn call(&self) -> Result<()> {
+        if self.fault == NoopFault::None {
+            return Ok(());
+        }
         if self.lost.load(Ordering::Relaxed) {
             return Err(Status::DeviceLost.into());
         }
@@ -123,20 +126,29 @@ static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(1 << 48);
 /// A stream: where a capture is counted.
 #[derive(Default)]
 pub(crate) struct Stream {
-    captured: Mutex<Option<usize>>,
+    is_capturing: AtomicBool,
+    /// Operations of the capture so far.
+    captured: AtomicUsize,
 }
 
 impl Stream {
     /// Takes note of an operation.
     fn count(&self) {
-        if let Some(captured) = &mut *self.captured.lock() {
-            *captured += 1;
+        if self.is_capturing.load(Ordering::Acquire) {
+            self.captured.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-/// An event: when it was last recorded.
-pub(crate) struct Event(Mutex<Option<Instant>>);
+/// An event: if it has timing, when it was last recorded.
+pub(crate) struct Event(Option<Mutex<Option<Instant>>>);
+
+impl Event {
+    fn time(&self) -> Result<Instant> {
+        let time = self.0.as_ref().and_then(|time| *time.lock());
+        time.ok_or_else(|| Status::InvalidHandle.into())
+    }
+}
 
 /// Layout of pinned memory, kept before it.
 const PINNED_HEADER: usize = 4096;
@@ -322,14 +334,16 @@ impl Streams for NoopContext {
 }
 
 impl Events for NoopContext {
-    fn create_event(&self, _options: EventOptions) -> Result<Event> {
+    fn create_event(&self, options: EventOptions) -> Result<Event> {
         self.call()?;
-        Ok(Event(Mutex::default()))
+        Ok(Event(options.timing.then(Mutex::default)))
     }
 
     fn record_event(&self, event: &Event, _stream: &Stream) -> Result<()> {
         self.call()?;
-        *event.0.lock() = Some(Instant::now());
+        if let Some(time) = &event.0 {
+            *time.lock() = Some(Instant::now());
+        }
         Ok(())
     }
 
@@ -344,10 +358,7 @@ impl Events for NoopContext {
 
     fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {
         self.call()?;
-        match (*start.0.lock(), *end.0.lock()) {
-            (Some(start), Some(end)) => Ok(end.saturating_duration_since(start).as_secs_f32() * 1e3),
-            _ => Err(Status::InvalidHandle.into()),
-        }
+        Ok(end.time()?.saturating_duration_since(start.time()?).as_secs_f32() * 1e3)
     }
 }
 
@@ -391,14 +402,19 @@ impl Modules for NoopContext {
 impl Graphs for NoopContext {
     fn begin_capture(&self, stream: &Stream) -> Result<()> {
         self.call()?;
-        *stream.captured.lock() = Some(0);
+        stream.captured.store(0, Ordering::Relaxed);
+        stream.is_capturing.store(true, Ordering::Release);
         Ok(())
     }
 
     fn end_capture(&self, stream: &Stream) -> Result<usize> {
-        let captured = stream.captured.lock().take();
+        let was_capturing = stream.is_capturing.swap(false, Ordering::AcqRel);
         self.call()?;
-        captured.ok_or_else(|| Status::IllegalState.into())
+        if was_capturing {
+            Ok(stream.captured.load(Ordering::Relaxed))
+        } else {
+            Err(Status::IllegalState.into())
+        }
     }
 
     fn end_capture_into(&self, stream: &Stream, graph: &usize) -> Result<()> {
