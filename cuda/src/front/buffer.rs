@@ -488,9 +488,15 @@ impl DeviceBuffer {
         Ok(Self { memory: self.memory.clone(), moved: Arc::default() })
     }
 
+    /// That the buffer may be used on a stream, by what is not queued yet.
+    pub(super) fn check_usable(&self, stream: &Stream) -> Result<(), DeviceError> {
+        check(self, stream.context())?;
+        if self.is_valid() { Ok(()) } else { Err(moved()) }
+    }
+
     /// That the buffer may be used by what is queued on a stream, which is made known to its allocator.
     pub(super) fn used_by(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
-        check(self, queueing.stream().context())?;
+        self.check_usable(queueing.stream())?;
         self.note_use(queueing)
     }
 
@@ -499,13 +505,13 @@ impl DeviceBuffer {
         if !self.context().device().is_kin(queueing.stream().context().device()) {
             return Err(DeviceError::new(Status::InvalidContext, "the buffer belongs to another backend"));
         }
+        if !self.is_valid() {
+            return Err(moved());
+        }
         self.note_use(queueing)
     }
 
     fn note_use(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
-        if !self.is_valid() {
-            return Err(moved());
-        }
         let stream = queueing.stream();
         match &self.memory.owner {
             Owner::Allocator(allocator, granted_for) => self.note_allocated(allocator, *granted_for, stream),

@@ -117,7 +117,7 @@ struct Call {
     operation: Collective,
     dtype: DType,
     count: u64,
-    /// Kept until the call is queued.
+    /// Kept until the call is queued, which is when they are used.
     send: Option<DeviceBuffer>,
     receive: Option<DeviceBuffer>,
 }
@@ -190,7 +190,8 @@ impl Communicator {
             let bytes = parts.checked_mul(count).and_then(|elements| elements.checked_mul(size));
             let bytes =
                 bytes.ok_or_else(|| DeviceError::invalid_value(format!("{name}: {what} is too large")))?;
-            buffer.range(&mut Queueing::on(stream), 0, bytes, what)?;
+            buffer.check_usable(stream)?;
+            buffer.part(0, bytes, what)?;
             Ok(Some(buffer.clone()))
         };
         Ok(Call {
