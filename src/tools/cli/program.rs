@@ -1,6 +1,7 @@
 //! What `run` and `bench` have in common: a program, one of its functions, arguments and a request.
 
 use std::{
+    cell::Cell,
     fs::{self, File},
     io::{self, BufWriter},
     path::PathBuf,
@@ -186,6 +187,8 @@ pub(super) struct Session {
     errors: Arc<Mutex<Vec<Diagnostic>>>,
     files: Files,
     deadline: Option<Duration>,
+    /// When the last request began.
+    started: Cell<Instant>,
     /// Whether a person wants to see how far the program is.
     pub(super) progress: bool,
     checker: Option<Arc<Checker>>,
@@ -223,6 +226,7 @@ impl Session {
             errors,
             files: Files::open(args)?,
             deadline: args.deadline,
+            started: Cell::new(Instant::now()),
             progress,
             checker,
             timeline,
@@ -240,9 +244,9 @@ impl Session {
     fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
         let function = choose(&self.program, Some(name))?;
         let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
-        let (request, start) = (self.request()?, Instant::now());
+        let request = self.request()?;
         let results = self.program.call_in(&request, name, chains)?;
-        self.quiesce(start)?;
+        self.in_time(|| self.runtime.host().quiesce())?;
         let errors = self.take_errors(&results);
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
@@ -255,6 +259,7 @@ impl Session {
             resources.insert(PROGRESS, progress());
         }
         let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
+        self.started.set(Instant::now());
         if let Some(deadline) = self.deadline {
             request.set_deadline(deadline)?;
         }
@@ -263,29 +268,31 @@ impl Session {
 
     /// Calls the function and waits until all its work has ended.
     pub(super) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
-        let (request, start) = (self.request()?, Instant::now());
+        let request = self.request()?;
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
-        self.quiesce(start)?;
+        self.in_time(|| self.runtime.host().quiesce())?;
         Ok(results)
     }
 
-    /// Waits until all work of a request has ended. Kernels on devices know no deadline: where they can be stopped, they are.
-    fn quiesce(&self, start: Instant) -> Result<(), Diagnostic> {
+    /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, they are.
+    fn in_time<T>(&self, wait: impl FnOnce() -> T) -> T {
         /// In this time the program learns of its deadline itself.
         const GRACE: Duration = Duration::from_millis(100);
+        let Some(deadline) = self.deadline else { return wait() };
+        let deadline = deadline.saturating_sub(self.started.get().elapsed()).saturating_add(GRACE);
         let host = self.runtime.host();
-        let Some(deadline) = self.deadline else { return host.quiesce() };
-        let deadline = deadline.saturating_sub(start.elapsed()).saturating_add(GRACE);
         thread::scope(|scope| {
             let (ended, end) = mpsc::channel::<()>();
-            scope.spawn(move || {
+            let watch = move || {
                 if end.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
                     Devices::of(host).abandon();
                 }
-            });
-            let quiet = host.quiesce();
+            };
+            // Without a thread nothing is stopped; all else is as it should be.
+            drop(thread::Builder::new().spawn_scoped(scope, watch));
+            let done = wait();
             drop(ended);
-            quiet
+            done
         })
     }
 
@@ -317,9 +324,10 @@ impl Session {
         let mut errors = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
+        let failures = self.in_time(|| Devices::of(self.runtime.host()).take_failures());
         // Else a failing kernel made the program fail, or the program knows.
         if errors.is_empty() {
-            errors = Devices::of(self.runtime.host()).take_failures();
+            errors = failures;
         }
         if let Some(checker) = &self.checker {
             // What is still on its way back has not leaked.

@@ -4,6 +4,7 @@
 // RUN: not tfrt run %s --device cpu --function fault 2>&1 | FileCheck %s --check-prefix=FAULT
 // RUN: not bef_executor $(bef_name %s) --device=cpu --functions=fault,told,fine 2>&1 | FileCheck %s --check-prefix=EXECUTOR
 // RUN: not tfrt run %s --device cpu --function endless --deadline 500ms 2>&1 | FileCheck %s --check-prefix=ENDLESS
+// RUN: not tfrt run %s --device cpu --function endless_and_forgotten --deadline 500ms 2>&1 | FileCheck %s --check-prefix=FORGOTTEN
 // RUN: not tfrt run %s --device cpu --check --function never_recorded 2>&1 | FileCheck %s --check-prefix=NEVER
 // RUN: not tfrt run %s --device cpu --check --function left_open 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: not tfrt run %s --device cpu --function binary 2>&1 | FileCheck %s --check-prefix=BINARY
@@ -68,6 +69,19 @@ func @endless() -> !tfrt.chain {
   %ch3 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch2 { cooperative = false } () : ()
   %ch4 = tfrt_cuda.stream.synchronize %stream, %ch3
   tfrt.return %ch4 : !tfrt.chain
+}
+
+// The program itself is over in time; the kernel is stopped all the same, and told of.
+// FORGOTTEN: error: CUDA_ERROR_LAUNCH_TIMEOUT: the program's time is up
+// FORGOTTEN: no kernel of the program waited for this work
+func @endless_and_forgotten() -> !tfrt.chain {
+  %context, %stream, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain)
+  %no = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %module, %ch1 = tfrt_cuda.module.load %context, %ch0 ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f() { L: bra L; }"
+  %f, %ch2 = tfrt_cuda.function.get %module, %ch1 "f"
+  %ch3 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch2 { cooperative = false } () : ()
+  tfrt.return %ch3 : !tfrt.chain
 }
 
 // NEVER: error: the host waits for an event that was never recorded, so it does not wait
