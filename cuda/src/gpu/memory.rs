@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUDA_MEMCPY2D, CUmemorytype, CUresult};
+use cudarc::driver::sys::{self, CUDA_MEMCPY2D, CUdevice_attribute as Attribute, CUmemorytype, CUresult};
 use parking_lot::{Mutex, RwLock};
 
 use super::context::{GpuContext, Shared};
+use super::device::attribute;
 use super::driver::check;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
@@ -196,6 +197,12 @@ impl Memory for GpuContext {
 
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
         let shared = self.bound()?;
+        // Elsewhere a host that touches it while any work of the device's runs is killed, work that has never heard of it
+        // included.
+        if attribute(shared.device, Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)? == 0 {
+            let detail = "the host cannot use unified memory while this device works";
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        }
         let mut address = 0;
         let flags = sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32;
         // SAFETY: the context is current, and the pointer is valid for the call.
