@@ -187,7 +187,7 @@ fn each_side_ends_by_itself(context: &Context) {
     wait(|then| copy.when_done(then));
     drop(device);
     wait(|then| bench.stream.when_done(then));
-    assert!(free() >= before, "nothing is left");
+    assert_eq!(free(), before, "nothing is left");
     assert_eq!(context.live().buffers, 0);
 }
 
