@@ -163,8 +163,9 @@ impl DnnHandle {
     }
 
     fn run(&self, stream: &Stream, problem: &Problem<'_>, addresses: &[(i64, u64)]) -> Result<()> {
+        // Before the handle is taken: other streams' calls go on while a plan is looked for.
+        let plan = self.plans.get(problem)?;
         self.on(stream, |handle| {
-            let plan = self.plans.get(handle, problem)?;
             let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, plan.workspace_bytes)?;
             let variant = self.variant(&plan, addresses, workspace)?;
             // SAFETY: the front checked that the tensors lie in device memory with the layouts the plan was made for; the

@@ -137,16 +137,28 @@ pub(crate) struct DnnHandle {
 
 struct Handle(cudnnHandle_t);
 
+impl Handle {
+    /// The context is current.
+    fn new(library: &Cudnn) -> Result<Self> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: a context is current, and the pointer is valid for the call.
+        library.check(unsafe { (library.cudnnCreate)(&raw mut raw) }, "cudnnCreate")?;
+        Ok(Self(raw))
+    }
+}
+
 // SAFETY: the handle may be used on any thread, one at a time, which the mutex sees to.
 unsafe impl Send for Handle {}
 
 impl Drop for DnnHandle {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
-            // Plans refer to the handle.
-            self.plans.clear();
-            // SAFETY: the handle is alive and this is its only owner.
-            let _ = unsafe { (self.library.cudnnDestroy)(self.handle.get_mut().0) };
+            // Plans refer to the handle that they were found with, so it goes after them.
+            let planner = self.plans.clear();
+            for handle in planner.iter().chain([&*self.handle.get_mut()]) {
+                // SAFETY: the handle is alive and this is its only owner.
+                let _ = unsafe { (self.library.cudnnDestroy)(handle.0) };
+            }
         }
     }
 }
@@ -189,10 +201,8 @@ impl Dnn for GpuContext {
         self.bound()?;
         let library = Cudnn::get()?;
         let plans = Plans::new(library, self.shared.device)?;
-        let mut handle = std::ptr::null_mut();
-        // SAFETY: the context is current, and the pointer is valid for the call.
-        library.check(unsafe { (library.cudnnCreate)(&raw mut handle) }, "cudnnCreate")?;
-        Ok(DnnHandle { shared: Arc::clone(&self.shared), library, handle: Mutex::new(Handle(handle)), plans })
+        let handle = Mutex::new(Handle::new(library)?);
+        Ok(DnnHandle { shared: Arc::clone(&self.shared), library, handle, plans })
     }
 
     fn run_dnn(

@@ -1,6 +1,7 @@
 //! Execution plans: which engine computes a convolution, found once and kept, in memory and on disk.
 //!
-//! Finding one takes milliseconds to seconds, as engines may be compiled. On disk a plan is the library's own description
+//! Finding one takes milliseconds to seconds, as engines may be compiled. So it is done with a handle of its own, and calls of
+//! plans that are there go on beside it. On disk a plan is the library's own description
 //! of it, in a folder for the library's version and the device, one file a problem. A file that does not fit any more is
 //! passed over. Nothing is timed: the same problem gets the same engine in every run, and its results the same bits.
 
@@ -19,10 +20,10 @@ use cudarc::driver::sys::CUdevice;
 use parking_lot::Mutex;
 use tfrt_host::DType;
 
-use super::Cudnn;
 use super::backend::{Char, Descriptor, Handle, HeuristicMode, Int64, NumericalNote, Reference};
 use super::convolution::Problem;
 use super::graph::OperationGraph;
+use super::{Cudnn, Handle as RawHandle};
 use crate::error::{DeviceError, Result, Status};
 use crate::gpu::device;
 use crate::hal::TensorLayout;
@@ -54,6 +55,8 @@ pub(super) struct Plans {
     folder: Option<PathBuf>,
     /// `Err` is kept for problems that no engine takes.
     plans: Mutex<HashMap<Key, Result<Arc<Plan>>>>,
+    /// For looking for plans, one at a time; made when the first is looked for.
+    planner: Mutex<Option<RawHandle>>,
 }
 
 impl Plans {
@@ -63,21 +66,34 @@ impl Plans {
             let safe = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };
             Ok(folder.join("cudnn").join(name.chars().map(safe).collect::<String>()))
         });
-        Ok(Self { library, folder: folder.transpose()?, plans: Mutex::default() })
+        Ok(Self { library, folder: folder.transpose()?, plans: Mutex::default(), planner: Mutex::default() })
     }
 
-    /// Forgets all plans.
-    pub(super) fn clear(&self) {
-        self.plans.lock().clear();
+    /// Forgets all plans; the handle that they were found with, if there is one.
+    pub(super) fn clear(&mut self) -> Option<RawHandle> {
+        self.plans.get_mut().clear();
+        self.planner.get_mut().take()
     }
 
-    /// The plan for a problem.
-    pub(super) fn get(&self, handle: cudnnHandle_t, problem: &Problem<'_>) -> Result<Arc<Plan>> {
+    fn known(&self, key: &Key) -> Option<Result<Arc<Plan>>> {
+        self.plans.lock().get(key).cloned()
+    }
+
+    /// The plan for a problem. The context is current.
+    pub(super) fn get(&self, problem: &Problem<'_>) -> Result<Arc<Plan>> {
         let key = Key::new(problem);
-        if let Some(plan) = self.plans.lock().get(&key) {
-            return plan.clone();
+        if let Some(plan) = self.known(&key) {
+            return plan;
         }
-        // The caller holds the handle: nobody looks for the same plan meanwhile.
+        let mut planner = self.planner.lock();
+        // Whoever looked for one just now may have looked for the same.
+        if let Some(plan) = self.known(&key) {
+            return plan;
+        }
+        let handle = match &*planner {
+            Some(handle) => handle.0,
+            None => planner.insert(RawHandle::new(self.library)?).0,
+        };
         let plan = self.load(handle, &key).map_or_else(|| self.find(handle, problem, &key), Ok).map(Arc::new);
         if plan.as_ref().err().is_none_or(|error| error.status == Status::DnnNotSupported) {
             self.plans.lock().insert(key, plan.clone());
