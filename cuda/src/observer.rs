@@ -8,6 +8,19 @@ use crate::origin::Origin;
 /// Names a stream, an event or an operation, once in the life of the process.
 pub(crate) type Id = u64;
 
+/// What ranks of a communicator tell each other: that which is queued so far is done before the others go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// Those who exchange: the communicator, or one of its ranks that sends to another.
+    pub(crate) line: Id,
+    /// Which of their exchanges it is. They have the same order for all.
+    pub(crate) number: u64,
+    /// How many ranks tell.
+    pub(crate) tell: u32,
+    /// How many learn.
+    pub(crate) learn: u32,
+}
+
 /// What an operation on a stream is and touches, as it is queued.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued<'a> {
@@ -67,6 +80,10 @@ pub(crate) trait Observer: Send + Sync {
     /// # Errors
     /// What the checker found.
     fn stream_waits(&self, stream: Id, event: Id, recorded: bool, origin: Origin) -> Result<(), DeviceError>;
+    /// A rank tells the others: what is queued on its stream so far comes before what they do when they have learned.
+    fn exchange_told(&self, stream: Id, exchange: Exchange);
+    /// A rank learns: what is queued on its stream from now on comes behind what is told, by whoever comes later too.
+    fn exchange_learned(&self, stream: Id, exchange: Exchange);
     /// The host waits for an event that was never recorded.
     fn host_waits_for_nothing(&self, origin: Origin);
     /// The host has seen the event.

@@ -4,7 +4,8 @@
 //! keeps the stream's clock; a stream that waits for the event learns it, and so does the host when it sees the event or
 //! the end of a stream; whatever is queued later knows what the host knows. Two operations that touch the same bytes, one
 //! of them writing, must be ordered by what they know. Whether they are does not depend on which happened to run first,
-//! so a forgotten event is found in every run, not in the unlucky one.
+//! so a forgotten event is found in every run, not in the unlucky one. Collectives order as their definitions say: whoever
+//! receives comes behind what those did before who send, whichever rank is queued first.
 //!
 //! What an operation touches is what it declares; a launch is observed while it runs. Uses are looked at when the
 //! operation is done, when all that is ordered before it has been looked at. Variables of modules are bytes like others,
@@ -38,18 +39,18 @@ mod shadow;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
 use crate::cpu::{Access, AccessKind};
 use crate::error::DeviceError;
-use crate::observer::{Id, Observer, Queued};
+use crate::observer::{self, Id, Observer, Queued};
 use crate::origin::Origin;
 
 pub use report::{Mistake, Report};
 
-use clock::Clock;
+use clock::{Clock, Exchange};
 use memory::{Buffer, Memory, Place};
 use shadow::{Conflict, EarlyRead, Operation, Shadow};
 
@@ -77,6 +78,17 @@ struct EventState {
     clock: Option<Clock>,
 }
 
+/// An exchange that not all ranks have come to.
+#[derive(Debug)]
+struct Gathering {
+    exchange: Arc<Exchange>,
+    /// What was told so far.
+    told: Clock,
+    /// Ranks that have not told yet, and that have not learned.
+    tell: u32,
+    learn: u32,
+}
+
 /// An operation that is queued and not done.
 #[derive(Debug)]
 struct InFlight {
@@ -91,6 +103,8 @@ struct State {
     stream_numbers: HashMap<Id, usize>,
     events: HashMap<Id, EventState>,
     in_flight: HashMap<Id, InFlight>,
+    /// By line and number.
+    gatherings: HashMap<(Id, u64), Gathering>,
     /// What the host knows.
     host: Clock,
     sequence: u64,
@@ -198,6 +212,7 @@ impl State {
         let number = self.stream(queued.stream);
         let stream = &mut self.streams[number];
         stream.clock.join(&self.host);
+        stream.clock.settle();
         let on_stream = stream.clock.tick(number);
         let operation = Arc::new(Operation {
             sequence,
@@ -251,7 +266,11 @@ impl State {
     }
 
     fn finish_operation(&mut self, id: Id, observed: &[Access]) {
-        let Some(InFlight { operation, accesses }) = self.in_flight.remove(&id) else { return };
+        let Some(InFlight { mut operation, accesses }) = self.in_flight.remove(&id) else { return };
+        // Whatever it had to wait for is settled by now. Nobody else has the operation yet.
+        if let Some(operation) = Arc::get_mut(&mut operation) {
+            operation.clock.settle();
+        }
         let given = accesses.iter().filter(|access| access.kind == AccessKind::Launch);
         for access in observed {
             let was_given = given
@@ -282,6 +301,27 @@ impl State {
         }
         for (conflict, writes) in conflicts {
             self.report_conflict(&conflict, &operation, writes);
+        }
+    }
+
+    /// The exchange, of which somebody may be the first to tell.
+    fn gathering(&mut self, exchange: observer::Exchange) -> &mut Gathering {
+        let observer::Exchange { line, number, tell, learn } = exchange;
+        let before = number.checked_sub(1).and_then(|before| self.gatherings.get(&(line, before)));
+        let before = before.map(|gathering| gathering.exchange.clone());
+        self.gatherings.entry((line, number)).or_insert_with(|| {
+            let mut told = Clock::default();
+            before.iter().for_each(|before| told.learn(before));
+            let exchange = Arc::new(Exchange { line, number, told: OnceLock::new() });
+            Gathering { exchange, told, tell, learn }
+        })
+    }
+
+    /// Forgets an exchange that all ranks have come to.
+    fn end_gathering(&mut self, exchange: observer::Exchange) {
+        let place = (exchange.line, exchange.number);
+        if self.gatherings.get(&place).is_some_and(|gathering| gathering.tell == 0 && gathering.learn == 0) {
+            self.gatherings.remove(&place);
         }
     }
 
@@ -481,6 +521,7 @@ impl Observer for Checker {
         let number = state.stream(stream);
         let stream = &mut state.streams[number];
         stream.clock.join(&state.host);
+        stream.clock.settle();
         let known = state.events.entry(event).or_insert(EventState { created: None, clock: None });
         known.clock = Some(stream.clock.clone());
     }
@@ -509,6 +550,36 @@ impl Observer for Checker {
         Ok(())
     }
 
+    fn exchange_told(&self, stream: Id, exchange: observer::Exchange) {
+        let state = &mut *self.state.lock();
+        let number = state.stream(stream);
+        let mut clock = state.streams[number].clock.clone();
+        clock.join(&state.host);
+        let gathering = state.gathering(exchange);
+        gathering.told.join(&clock);
+        gathering.tell = gathering.tell.saturating_sub(1);
+        if gathering.tell == 0 {
+            let mut told = std::mem::take(&mut gathering.told);
+            told.settle();
+            told.forget(&gathering.exchange);
+            // Ranks that do not agree on what they call fail; what was told first stays.
+            let _ = gathering.exchange.told.set(told);
+        }
+        state.end_gathering(exchange);
+    }
+
+    fn exchange_learned(&self, stream: Id, exchange: observer::Exchange) {
+        let state = &mut *self.state.lock();
+        let number = state.stream(stream);
+        let gathering = state.gathering(exchange);
+        gathering.learn = gathering.learn.saturating_sub(1);
+        let learned = gathering.exchange.clone();
+        let clock = &mut state.streams[number].clock;
+        clock.learn(&learned);
+        clock.settle();
+        state.end_gathering(exchange);
+    }
+
     fn host_waits_for_nothing(&self, origin: Origin) {
         self.state.lock().report(Report {
             mistake: Mistake::NeverRecorded,
@@ -524,6 +595,7 @@ impl Observer for Checker {
         let state = &mut *self.state.lock();
         if let Some(clock) = state.events.get(&event).and_then(|event| event.clock.as_ref()) {
             state.host.join(clock);
+            state.host.settle();
         }
     }
 
@@ -531,5 +603,6 @@ impl Observer for Checker {
         let state = &mut *self.state.lock();
         let number = state.stream(stream);
         state.host.join(&state.streams[number].clock);
+        state.host.settle();
     }
 }

@@ -406,6 +406,82 @@ fn each_report_says_where_and_which_event_would_have_helped() {
     assert_eq!(leaks, expected.map(|(line, what)| left(line, what)));
 }
 
+/// Two ranks on two streams exchange something: all of them, or the first tells the second.
+fn exchange(number: u64, both: bool) -> observer::Exchange {
+    let ranks = if both { 2 } else { 1 };
+    observer::Exchange { line: 70, number, tell: ranks, learn: ranks }
+}
+
+#[test]
+fn whoever_receives_comes_behind_those_who_send() {
+    for (first, both) in [(S, true), (T, true), (S, false), (T, false)] {
+        let mut p = Program::new();
+        p.checker.host_saw_stream(S);
+        let part = |p: &mut Program, stream: Id| {
+            if both || stream == S {
+                p.checker.exchange_told(stream, exchange(1, both));
+            }
+            if both || stream == T {
+                p.checker.exchange_learned(stream, exchange(1, both));
+            }
+        };
+        // Each stream in its own order, and one of them before the other has come to anything.
+        let uses = |p: &mut Program, stream: Id| {
+            if stream == S {
+                let write = p.queue(S, 10, &[write()]);
+                part(p, S);
+                vec![write]
+            } else {
+                part(p, T);
+                vec![p.queue(T, 11, &[read()])]
+            }
+        };
+        let other = if first == S { T } else { S };
+        let mut queued = uses(&mut p, first);
+        queued.extend(uses(&mut p, other));
+        if first == T {
+            queued.reverse();
+        }
+        queued.into_iter().for_each(|operation| p.done(operation, &[]));
+        assert_eq!(p.found(), [], "{first} first, both: {both}");
+        assert!(p.checker.state.lock().gatherings.is_empty());
+    }
+}
+
+#[test]
+fn whoever_sends_learns_nothing_by_that() {
+    let mut p = Program::new();
+    p.checker.host_saw_stream(S);
+    p.run(T, 10, &[write()]);
+    p.checker.exchange_told(S, exchange(1, false));
+    p.checker.exchange_learned(T, exchange(1, false));
+    p.run(S, 11, &[read()]);
+    assert_eq!(p.found(), [(Mistake::Race, 11, Some(10))]);
+}
+
+#[test]
+fn what_follows_an_exchange_is_ordered_by_events_before_all_have_told() {
+    let mut p = Program::new();
+    p.checker.host_saw_stream(S);
+    let written = p.queue(S, 10, &[write()]);
+    for number in 1..=3 {
+        p.checker.exchange_told(T, exchange(number, true));
+        p.checker.exchange_learned(T, exchange(number, true));
+    }
+    p.record(T);
+    p.wait(3);
+    let read = p.queue(3, 11, &[read()]);
+    for number in 1..=3 {
+        p.checker.exchange_told(S, exchange(number, true));
+        p.checker.exchange_learned(S, exchange(number, true));
+    }
+    let late = p.queue(S, 12, &[write()]);
+    [written, read].into_iter().for_each(|operation| p.done(operation, &[]));
+    assert_eq!(p.found(), []);
+    p.done(late, &[]);
+    assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))], "nobody waits for what follows");
+}
+
 /// A piece of a random program.
 #[derive(Debug, Clone, Copy)]
 enum Piece {

@@ -17,11 +17,12 @@ use super::access::{Access, Manner};
 use super::context::{CpuContext, Device};
 use super::event::EventCore;
 use super::memory::illegal;
-use super::operation::{Operation, Run};
+use super::operation::{Operation, Run, next_id};
 use super::reduction::reduce;
 use super::stream::{Command, Stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Collective, CollectiveCall, Collectives, EventOptions, UniqueId};
+use crate::observer::{Exchange, Id};
 
 /// The communicators there are, by their ids.
 #[derive(Default)]
@@ -44,6 +45,8 @@ impl Drop for Communicator {
 
 /// Where the ranks meet.
 struct Meeting {
+    /// As the checker knows it.
+    id: Id,
     ranks: u32,
     /// For each rank, how many of its collectives have been taken part in.
     arrived: Vec<Arc<EventCore>>,
@@ -96,6 +99,8 @@ impl std::fmt::Display for What {
 
 /// Messages from one rank to another.
 struct Line {
+    /// As the checker knows it.
+    id: Id,
     sent: u64,
     received: u64,
     arrived: Arc<EventCore>,
@@ -115,6 +120,7 @@ impl Meeting {
         let state =
             State { taken: vec![false; ranks as usize], called: vec![0; ranks as usize], ..State::default() };
         Self {
+            id: next_id(),
             ranks,
             arrived: (0..ranks).map(|_| event(device)).collect(),
             device: device.clone(),
@@ -131,11 +137,12 @@ impl Meeting {
         Ok(*called)
     }
 
-    /// The next message on a line, and the event that says how many have arrived.
-    fn next_message(&self, from: u32, to: u32, sends: bool) -> Result<(u64, Arc<EventCore>)> {
+    /// The next message on a line, for the checker too, and the event that says how many have arrived.
+    fn next_message(&self, from: u32, to: u32, sends: bool) -> Result<(Exchange, Arc<EventCore>)> {
         let mut state = self.state.lock();
         state.check()?;
         let line = state.lines.entry((from, to)).or_insert_with(|| Line {
+            id: next_id(),
             sent: 0,
             received: 0,
             arrived: event(&self.device),
@@ -143,7 +150,16 @@ impl Meeting {
         });
         let number = if sends { &mut line.sent } else { &mut line.received };
         *number += 1;
-        Ok((*number, line.arrived.clone()))
+        let exchange = Exchange { line: line.id, number: *number, tell: 1, learn: 1 };
+        Ok((exchange, line.arrived.clone()))
+    }
+
+    /// What the checker is told of a round: whoever receives learns from all who send.
+    fn exchange(&self, round: u64, operation: Collective) -> Exchange {
+        let parts = || (0..self.ranks).map(|rank| operation.parts(self.ranks, rank));
+        let tell = parts().filter(|&[sent, _]| sent > 0).count() as u32;
+        let learn = parts().filter(|&[_, received]| received > 0).count() as u32;
+        Exchange { line: self.id, number: round, tell, learn }
     }
 
     fn bring(&self, round: u64, rank: u32, part: Part) {
@@ -292,6 +308,8 @@ struct Begun<'a> {
     stream: &'a Stream,
     waits: Vec<Command>,
     end: Option<Arc<Operation>>,
+    /// What the checker is told that the rest comes behind.
+    learns: Option<Exchange>,
 }
 
 type Call<'a> = CollectiveCall<'a, Communicator, Stream>;
@@ -308,9 +326,18 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
     let writes = if received > 0 { vec![Access::write(call.receive, received)] } else { Vec::new() };
     let (send, receive) = (call.send, call.receive);
     let here = meeting.clone();
+    // Nothing is promised to those who exchange nothing.
+    let exchanges = call.count > 0;
+    let observer = stream.core.device.shared.observer.as_ref().filter(|_| exchanges);
+    let tell = |exchange: Exchange| {
+        if let Some(observer) = observer {
+            observer.exchange_told(stream.core.id, exchange);
+        }
+    };
     match call.operation {
         Collective::Send(peer) => {
-            let (number, arrived) = meeting.next_message(rank, peer, true)?;
+            let (exchange, arrived) = meeting.next_message(rank, peer, true)?;
+            let number = exchange.number;
             stream.core.submit(operation(name, reads, move |run: &mut Run<'_>| {
                 let bytes = Arc::new(read(run, send, sent)?);
                 if let Some(line) = here.state.lock().lines.get_mut(&(rank, peer)) {
@@ -318,16 +345,19 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
                 }
                 Ok(())
             }))?;
+            tell(exchange);
             stream.core.push(Command::Record(arrived, number));
-            Ok(Begun { stream, waits: Vec::new(), end: None })
+            Ok(Begun { stream, waits: Vec::new(), end: None, learns: None })
         }
         Collective::Receive(peer) => {
-            let (number, arrived) = meeting.next_message(peer, rank, false)?;
+            let (exchange, arrived) = meeting.next_message(peer, rank, false)?;
+            let number = exchange.number;
             let end = operation(name, writes, move |run: &mut Run<'_>| {
                 let message = here.receive(peer, rank, number, what)?;
                 write(run, receive, received, |target| target.copy_from_slice(&message.bytes))
             });
-            Ok(Begun { stream, waits: vec![Command::Wait(arrived, number)], end: Some(end) })
+            let waits = vec![Command::Wait(arrived, number)];
+            Ok(Begun { stream, waits, end: Some(end), learns: exchanges.then_some(exchange) })
         }
         _ => {
             let round = meeting.next_round(rank)?;
@@ -337,13 +367,16 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
                 brings.bring(round, rank, Part { what, bytes });
                 Ok(())
             }))?;
+            let exchange = observer.map(|_| meeting.exchange(round, call.operation));
+            exchange.filter(|_| sent > 0).into_iter().for_each(tell);
             stream.core.push(Command::Record(meeting.arrived[rank as usize].clone(), round));
             let end = operation(name, writes, move |run: &mut Run<'_>| {
                 let parts = takes.take(round, rank, what)?;
                 write(run, receive, received, |target| fill(target, what, rank, &parts))
             });
             let others = meeting.arrived.iter().map(|arrived| Command::Wait(arrived.clone(), round));
-            Ok(Begun { stream, waits: others.collect(), end: Some(end) })
+            let learns = exchange.filter(|_| received > 0);
+            Ok(Begun { stream, waits: others.collect(), end: Some(end), learns })
         }
     }
 }
@@ -352,6 +385,9 @@ impl Begun<'_> {
     fn finish(self) -> Result<()> {
         let core = &self.stream.core;
         self.waits.into_iter().for_each(|wait| core.push(wait));
+        if let Some((exchange, observer)) = self.learns.zip(core.device.shared.observer.as_ref()) {
+            observer.exchange_learned(core.id, exchange);
+        }
         self.end.map_or(Ok(()), |end| core.submit(end))
     }
 }

@@ -222,14 +222,15 @@ impl Communicator {
     fn expect(&self, stream: &Stream) -> Result<u64> {
         let (number, comes) = (next_id(), self.clone());
         self.0.calls.lock().insert(number, None);
-        let expected = stream.after(None, Some(Box::new(move |_| comes.begin(number))));
+        // Nobody is told: what the runtime sees here, the program does not know.
+        let expected = stream.after(Some(Box::new(move || comes.begin(number))), None);
         expected.map(|()| number).inspect_err(|_| self.end(number))
     }
 
     /// Has it noticed when a call is over that was queued.
     fn watch(&self, stream: &Stream, number: u64) -> Result<()> {
         let over = self.clone();
-        let watched = stream.after(None, Some(Box::new(move |_| over.end(number))));
+        let watched = stream.after(Some(Box::new(move || over.end(number))), None);
         watched.inspect_err(|_| self.end(number))
     }
 
