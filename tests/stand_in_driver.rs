@@ -89,6 +89,26 @@ func @main() -> (i64, !tfrt.chain) {
 }
 "#;
 
+/// A kernel that fails and that nobody waits for is told of, whether its context is gone by then or not.
+#[test]
+fn faults_that_nobody_waits_for_are_told_of() {
+    let libraries = libraries();
+    let output = |function: &str| {
+        let program = "tests/mlir/cuda/unwaited.mlir";
+        tfrt(libraries.path(), &["run", program, "--device", "cuda", "--function", function])
+    };
+    for function in ["fault", "fault_of_all"] {
+        let output = output(function);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{function}");
+        assert!(
+            said.contains("CUDA_ERROR_LAUNCH_FAILED") && said.contains("no kernel"),
+            "{function}: {said}"
+        );
+    }
+    succeeded(&output("fine"));
+}
+
 /// Kernels are ranges of the thread that runs them; without the library nothing is different.
 #[test]
 fn kernels_are_ranges_in_a_profiler() {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use tfrt_host::{Diagnostic, ErrorCode};
 
+use crate::origin::Origin;
+
 /// The result of a device call.
 pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
 
@@ -142,17 +144,28 @@ pub struct DeviceError {
     pub status: Status,
     /// Which call, which argument, what was expected; empty if the status says it all.
     pub detail: String,
+    /// Where the work was queued that failed, if that was known then: whoever hears of it is another call.
+    pub queued: Option<Box<Origin>>,
 }
 
 impl DeviceError {
     /// A failure with its particulars.
     pub fn new(status: Status, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into() }
+        Self { status, detail: detail.into(), queued: None }
     }
 
     /// Shorthand for [`Status::InvalidValue`].
     pub fn invalid_value(detail: impl Into<String>) -> Self {
         Self::new(Status::InvalidValue, detail)
+    }
+
+    /// The same of work that was queued there, unless that is known.
+    #[must_use]
+    pub(crate) fn of_work(mut self, queued: &Origin) -> Self {
+        if self.queued.is_none() && *queued != Origin::default() {
+            self.queued = Some(Box::new(queued.clone()));
+        }
+        self
     }
 
     /// Whether the context is of no use any more after this, as the driver has it: a kernel that went wrong, or a
@@ -189,7 +202,11 @@ impl std::error::Error for DeviceError {}
 
 impl From<DeviceError> for Diagnostic {
     fn from(error: DeviceError) -> Self {
-        Self::new(error.status.code(), error.to_string())
+        let diagnostic = Self::new(error.status.code(), error.to_string());
+        match &error.queued {
+            Some(origin) => diagnostic.note(format!("of work queued by {origin}")),
+            None => diagnostic,
+        }
     }
 }
 

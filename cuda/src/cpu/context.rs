@@ -149,6 +149,10 @@ impl Context for CpuContext {
     fn failure(&self) -> Option<DeviceError> {
         self.device.check().err()
     }
+
+    fn keeps_origins(&self) -> bool {
+        true
+    }
 }
 
 impl CpuContext {

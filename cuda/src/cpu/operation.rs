@@ -8,6 +8,7 @@ use super::Shared;
 use super::access::{Access, Manner, Waiting};
 use super::stream::StreamCore;
 use crate::error::{DeviceError, Result, Status};
+use crate::origin::Origin;
 
 /// What an operation finds when it runs.
 pub(super) struct Run<'a> {
@@ -26,6 +27,8 @@ pub(super) struct Operation {
     pub(super) name: String,
     /// What it touches.
     pub(super) accesses: Vec<Access>,
+    /// Where it was made.
+    origin: Origin,
     manner: Manner,
     body: Body,
 }
@@ -63,7 +66,7 @@ impl Operation {
         accesses: Vec<Access>,
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), accesses, manner, body: Box::new(body) })
+        Arc::new(Self { name: name.into(), accesses, origin: Origin::here(), manner, body: Box::new(body) })
     }
 
     /// Runs it, unless its memory is in use. `id` is what the checker knows it by.
@@ -71,7 +74,7 @@ impl Operation {
         let Some(_held) = shared.space.borrows.try_take(self.manner, &self.accesses) else {
             return Outcome::Busy;
         };
-        Outcome::Done(self.run_observed(shared, id))
+        Outcome::Done(self.run_observed(shared, id).map_err(|error| error.of_work(&self.origin)))
     }
 
     /// Has `stream` resumed when it may be tried again.

@@ -26,6 +26,8 @@ struct Inner {
     hal: SharedContext,
     completions: Arc<Completions>,
     observer: Option<Arc<dyn Observer>>,
+    /// Whether somebody wants to know where calls come from.
+    wants_origins: bool,
     live: Live,
     /// Allocators that must hear of streams that go.
     allocators: Mutex<Vec<Weak<CachingAllocator<HalBacking>>>>,
@@ -117,12 +119,14 @@ impl Context {
         let teardown = device.teardown().clone();
         let hal = Arc::new(LetGo::new(hal, &teardown));
         let completions = Completions::new(hal.clone(), teardown, kin);
+        let wants_origins = observer.is_some() || hal.keeps_origins();
         Self(Arc::new(Inner {
             id: next_id(),
             device,
             hal,
             completions,
             observer,
+            wants_origins,
             live: Live::default(),
             allocators: Mutex::default(),
             pinned: RwLock::default(),
@@ -130,9 +134,14 @@ impl Context {
         }))
     }
 
-    /// Whether somebody watches: only then it matters where calls come from.
+    /// Whether somebody watches.
     pub(crate) fn is_observed(&self) -> bool {
         self.0.observer.is_some()
+    }
+
+    /// Whether it matters where calls come from.
+    pub(crate) fn wants_origins(&self) -> bool {
+        self.0.wants_origins
     }
 
     /// Tells contexts apart.

@@ -72,6 +72,14 @@ impl<L: Library> LibraryHandle<L> {
         Owned::context(self)
     }
 
+    /// That it is of this context: kernels name both.
+    ///
+    /// # Errors
+    /// `InvalidContext`; `InvalidHandle` if it was destroyed.
+    pub fn check_context(&self, context: &Context) -> Result<()> {
+        check(self, context)
+    }
+
     /// Calls are queued on this stream from now on.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub use dnn::{Dnn, DnnHandle, DnnTensor};
 pub use event::Event;
 pub use graph::Graph;
 pub use launch::Argument;
-pub use library::LibraryHandle;
+pub use library::{Library, LibraryHandle};
 pub use memory_timeline::MemoryTimeline;
 pub use module::{Function, Module};
 pub use platform::{Absence, Choice, Device, DeviceOptions, NoopFault, Platform, cpu};

@@ -3,7 +3,8 @@
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult};
 use parking_lot::Mutex;
@@ -41,8 +42,39 @@ pub(super) struct Shared {
     pub(super) paging: PagingFacts,
     /// Who frees memory: the driver finishes queued work first.
     teardown: Teardown,
-    /// Where the failure goes when the context goes.
-    failures: Arc<Mutex<Vec<DeviceError>>>,
+    contexts: Arc<Contexts>,
+    /// Whether the failure was taken by [`Contexts::take_failures`].
+    taken: AtomicBool,
+}
+
+/// A backend's contexts: those that are there, and what those failed with that are gone.
+#[derive(Default)]
+pub(super) struct Contexts {
+    alive: Mutex<Vec<Weak<Shared>>>,
+    failures: Mutex<Vec<DeviceError>>,
+}
+
+impl Contexts {
+    /// Those that are there.
+    pub(super) fn alive(&self) -> Vec<Arc<Shared>> {
+        self.alive.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Adds a new one.
+    pub(super) fn add(&self, context: &Arc<Shared>) {
+        let mut alive = self.alive.lock();
+        alive.retain(|known| known.strong_count() > 0);
+        alive.push(Arc::downgrade(context));
+    }
+
+    /// What contexts failed with, each told once, after their work is done.
+    pub(super) fn take_failures(&self) -> Vec<DeviceError> {
+        let of_the_living: Vec<_> =
+            self.alive().iter().filter_map(|context| context.take_failure()).collect();
+        let mut failures = std::mem::take(&mut *self.failures.lock());
+        failures.extend(of_the_living);
+        failures
+    }
 }
 
 // SAFETY: `raw` is a handle that the driver lets every thread use; the rest is `Send` and `Sync` itself.
@@ -56,7 +88,7 @@ impl Shared {
         device: CUdevice,
         allocations: Arc<Allocations>,
         teardown: Teardown,
-        failures: Arc<Mutex<Vec<DeviceError>>>,
+        contexts: Arc<Contexts>,
     ) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the driver is initialized, the device is one of its, and the pointer is valid for the call.
@@ -70,7 +102,8 @@ impl Shared {
             workspaces: Workspaces::default(),
             paging: PagingFacts::default(),
             teardown,
-            failures,
+            contexts,
+            taken: AtomicBool::new(false),
         })
     }
 
@@ -114,6 +147,17 @@ impl Shared {
     pub(super) fn fail(&self, why: &DeviceError) {
         self.failure.lock().get_or_insert_with(|| why.clone());
         self.drop_callbacks();
+    }
+
+    /// The failure, if there is one that nobody has taken, after waiting for all work: whoever waited for none of it has not
+    /// heard of it.
+    fn take_failure(&self) -> Option<DeviceError> {
+        if self.bind().is_ok() {
+            // SAFETY: the context is current. What is no failure of work (a capture that goes on) is nobody's business.
+            drop(self.check(unsafe { sys::cuCtxSynchronize() }, "cuCtxSynchronize"));
+        }
+        let failure = self.works().err()?;
+        (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
     }
 
     /// Tells the context from others that are alive.
@@ -162,11 +206,16 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.drop_callbacks();
+        // Where another one has the same device, that one hears of it: they are one context to the driver, and waiting for all
+        // of its work would spoil a capture there.
+        if self.contexts.alive().iter().all(|other| other.device != self.device) {
+            let failure = self.take_failure();
+            self.contexts.failures.lock().extend(failure);
+        }
         if self.make_current().is_ok() {
             self.host_pool.free_all();
             self.workspaces.free_all();
         }
-        self.failures.lock().extend(self.failure.get_mut().take());
         // SAFETY: `new` retained it, and nothing made from it is left. Nobody could be told of a failure.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }

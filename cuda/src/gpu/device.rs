@@ -3,12 +3,12 @@
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
 use std::ffi::c_char;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute as Attribute};
 use parking_lot::Mutex;
 
-use super::context::{GpuContext, Shared};
+use super::context::{Contexts, GpuContext, Shared};
 use super::driver::{self, check, version_text};
 use super::memory::Allocations;
 use crate::error::{DeviceError, Result, Status};
@@ -20,10 +20,8 @@ pub(crate) struct GpuBackend {
     driver_version: i32,
     /// What is allocated, over all devices.
     allocations: Arc<Allocations>,
-    /// The contexts that were made, so that each may reach the others' memory.
-    contexts: Mutex<Vec<Weak<Shared>>>,
-    /// What contexts failed with that are gone.
-    failures: Arc<Mutex<Vec<DeviceError>>>,
+    /// The contexts that were made: each may reach the others' memory.
+    contexts: Arc<Contexts>,
     teardown: Teardown,
 }
 
@@ -42,9 +40,9 @@ impl GpuBackend {
         if devices.is_empty() {
             return Err(DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device"));
         }
-        let (allocations, contexts, failures) = (Arc::default(), Mutex::default(), Arc::default());
+        let (allocations, contexts) = (Arc::default(), Arc::default());
         let teardown = Teardown::waiting();
-        Ok(Self { devices, driver_version, allocations, contexts, failures, teardown })
+        Ok(Self { devices, driver_version, allocations, contexts, teardown })
     }
 
     fn device(&self, ordinal: u32) -> Result<CUdevice> {
@@ -159,17 +157,15 @@ impl Backend for GpuBackend {
 
     fn create_context(&self, ordinal: u32) -> Result<GpuContext> {
         let (allocations, teardown) = (Arc::clone(&self.allocations), self.teardown.clone());
-        let failures = Arc::clone(&self.failures);
-        let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown, failures)?);
-        let mut contexts = self.contexts.lock();
-        contexts.retain(|other| other.strong_count() > 0);
-        for other in contexts.iter().filter_map(Weak::upgrade) {
+        let contexts = Arc::clone(&self.contexts);
+        let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown, contexts)?);
+        for other in self.contexts.alive() {
             // Without it copies between the two go through the host: a device reaches only so many others, and another
             // context may have failed.
             drop(shared.reach(&other));
             drop(other.reach(&shared));
         }
-        contexts.push(Arc::downgrade(&shared));
+        self.contexts.add(&shared);
         Ok(GpuContext { shared, managed: Mutex::default() })
     }
 
@@ -178,6 +174,8 @@ impl Backend for GpuBackend {
     }
 
     fn take_failures(&self) -> Vec<DeviceError> {
-        std::mem::take(&mut *self.failures.lock())
+        // What is gone has told by then.
+        self.teardown.finish();
+        self.contexts.take_failures()
     }
 }

@@ -117,6 +117,9 @@ impl<C: Context> Context for ErasedContext<C> {
     fn failure(&self) -> Option<DeviceError> {
         self.0.failure()
     }
+    fn keeps_origins(&self) -> bool {
+        self.0.keeps_origins()
+    }
 }
 
 impl<C: Context> Memory for ErasedContext<C> {

@@ -67,8 +67,7 @@ pub trait Backend: Send + Sync + 'static {
     /// Who gives the backend's resources back, always the same one.
     fn teardown(&self) -> &Teardown;
 
-    /// What contexts failed with, gone or not, each told once. Waits for queued work first where the backend can tell when
-    /// all of it is done.
+    /// What contexts failed with, gone or not, each told once. Waits for queued work first, if failures are known only then.
     fn take_failures(&self) -> Vec<DeviceError> {
         Vec::new()
     }
@@ -103,6 +102,12 @@ pub trait Context:
 {
     /// The failure that ended the context's life, if one did: every later call gives it.
     fn failure(&self) -> Option<DeviceError>;
+
+    /// Whether queued work remembers where it comes from ([`Origin::here`](crate::origin::Origin::here)), so that a failure
+    /// can say it.
+    fn keeps_origins(&self) -> bool {
+        false
+    }
 }
 
 /// What a device is. Fixed for its life.

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use tfrt_host::{Arg, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry};
 
-use super::from;
+use super::{from, from_library};
 use crate::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix, Stream};
 use crate::hal::Transpose;
 
@@ -61,7 +61,7 @@ fn axpy(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     let (x, y) = ((x.0, i64::from(x.1)), (y.0, i64::from(y.1)));
-    from(cx, context, || handle.axpy(dtype, n.into(), alpha, x, y))?;
+    from_library(cx, context, handle, || handle.axpy(dtype, n.into(), alpha, x, y))?;
     Ok(Chain)
 }
 
@@ -71,7 +71,7 @@ fn gemm(
     handle: &BlasHandle,
     arguments: &GemmArguments<'_>,
 ) -> Result<Chain, Diagnostic> {
-    from(cx, context, || handle.gemm(arguments))?;
+    from_library(cx, context, handle, || handle.gemm(arguments))?;
     Ok(Chain)
 }
 
@@ -107,7 +107,7 @@ macro_rules! vector_kernels {
                  incx: i32,
                  _chain: Chain,
                  cx: &ExecutionContext| {
-                    from(cx, &context, || handle.scal(DType::$dtype, n.into(), $wide, (&x, incx.into())))?;
+                    from_library(cx, &context, &handle, || handle.scal(DType::$dtype, n.into(), $wide, (&x, incx.into())))?;
                     Ok::<_, Diagnostic>(Chain)
                 },
             )

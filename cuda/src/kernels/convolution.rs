@@ -6,7 +6,7 @@ use tfrt_tensor::DenseHostTensor;
 use super::dnn::{
     ActivationDescriptor, Descriptor, TensorDescriptor, data_type, extents, scaling, tensor, unknown,
 };
-use super::from;
+use super::from_library;
 use crate::front::{Context, DeviceBuffer, DnnHandle};
 use crate::hal::Convolution;
 
@@ -70,7 +70,7 @@ macro_rules! directions {
                  cx: &ExecutionContext| {
                     let tensors = [tensor(&x_descriptor, &x)?, tensor(&w_descriptor, &w)?, tensor(&y_descriptor, &y)?];
                     let convolution = convolution.get()?;
-                    from(cx, &context, || handle.$method(convolution, scaling(alpha, beta), tensors))?;
+                    from_library(cx, &context, &handle, || handle.$method(convolution, scaling(alpha, beta), tensors))?;
                     Ok::<_, Diagnostic>(Chain)
                 },
             )
@@ -98,7 +98,7 @@ fn forward(
 ) -> Result<Chain, Diagnostic> {
     let tensors = [tensor(&x_descriptor, &x)?, tensor(&w_descriptor, &w)?, tensor(&y_descriptor, &y)?];
     let convolution = convolution.get()?;
-    from(cx, &context, || {
+    from_library(cx, &context, &handle, || {
         handle.convolution_forward(convolution, scaling(alpha, beta), tensors, None, None, None)
     })?;
     Ok(Chain)
@@ -130,7 +130,7 @@ fn forward_fused(
     let bias = tensor(&bias_descriptor, &bias)?;
     let residual = if factor == 0.0 { None } else { Some((tensor(&z_descriptor, &z)?, f64::from(factor))) };
     let (convolution, activation) = (convolution.get()?, *activation.get()?);
-    from(cx, &context, || {
+    from_library(cx, &context, &handle, || {
         let scaling = scaling(alpha, 0.0);
         handle.convolution_forward(convolution, scaling, tensors, Some(bias), residual, Some(activation))
     })?;

@@ -51,10 +51,12 @@ impl Devices {
     /// As [`Platform::take_failures`]: for those who end a program, to find the faults of work that nobody waited for.
     pub fn take_failures(&self) -> Vec<Diagnostic> {
         let failures = self.found().map(|platform| platform.take_failures()).unwrap_or_default();
-        failures
-            .into_iter()
-            .map(|failure| Diagnostic::from(failure).note("no kernel of the program waited for this work"))
-            .collect()
+        let told = |failure: DeviceError| {
+            let location = failure.queued.as_ref().and_then(|origin| origin.location.clone());
+            let diagnostic = Diagnostic::from(failure).note("no kernel of the program waited for this work");
+            Diagnostic { location, ..diagnostic }
+        };
+        failures.into_iter().map(told).collect()
     }
 
     /// As [`Platform::abandon`]: for those who end a program that took too long.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tfrt_host::{Arg, Chain, DType, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, value_type};
 use tfrt_tensor::{Accessor, DenseHostTensor};
 
-use super::from;
+use super::{from, from_library};
 use crate::error::{DeviceError, Status};
 use crate::front::{Context, DeviceBuffer, DnnHandle, DnnTensor, Stream};
 use crate::hal::{
@@ -244,7 +244,7 @@ fn pooling_forward(
 ) -> Result<Chain, Diagnostic> {
     let (x, y) = (tensor(&x_descriptor, &x)?, tensor(&y_descriptor, &y)?);
     let pooling = pooling.get()?;
-    from(cx, &context, || handle.pooling_forward(pooling, scaling(alpha, beta), x, y))?;
+    from_library(cx, &context, &handle, || handle.pooling_forward(pooling, scaling(alpha, beta), x, y))?;
     Ok(Chain)
 }
 
@@ -273,7 +273,7 @@ fn pooling_backward(
         tensor(&dx_descriptor, &dx)?,
     ];
     let pooling = pooling.get()?;
-    from(cx, &context, || handle.pooling_backward(pooling, scaling(alpha, beta), tensors))?;
+    from_library(cx, &context, &handle, || handle.pooling_backward(pooling, scaling(alpha, beta), tensors))?;
     Ok(Chain)
 }
 
@@ -305,7 +305,7 @@ fn softmax_forward(
 ) -> Result<Chain, Diagnostic> {
     let (x, y) = (tensor(&x_descriptor, &x)?, tensor(&y_descriptor, &y)?);
     let mode = softmax_mode(algorithm, mode)?;
-    from(cx, &context, || handle.softmax_forward(mode, scaling(alpha, beta), x, y))?;
+    from_library(cx, &context, &handle, || handle.softmax_forward(mode, scaling(alpha, beta), x, y))?;
     Ok(Chain)
 }
 
@@ -328,7 +328,7 @@ fn softmax_backward(
 ) -> Result<Chain, Diagnostic> {
     let tensors = [tensor(&y_descriptor, &y)?, tensor(&dy_descriptor, &dy)?, tensor(&dx_descriptor, &dx)?];
     let mode = softmax_mode(algorithm, mode)?;
-    from(cx, &context, || handle.softmax_backward(mode, scaling(alpha, beta), tensors))?;
+    from_library(cx, &context, &handle, || handle.softmax_backward(mode, scaling(alpha, beta), tensors))?;
     Ok(Chain)
 }
 
@@ -348,7 +348,9 @@ fn activation_forward(
 ) -> Result<Chain, Diagnostic> {
     let (x, y) = (tensor(&x_descriptor, &x)?, tensor(&y_descriptor, &y)?);
     let activation = *activation.get()?;
-    from(cx, &context, || handle.activation_forward(activation, scaling(alpha, beta), x, y))?;
+    from_library(cx, &context, &handle, || {
+        handle.activation_forward(activation, scaling(alpha, beta), x, y)
+    })?;
     Ok(Chain)
 }
 
@@ -377,7 +379,9 @@ fn activation_backward(
         tensor(&dx_descriptor, &dx)?,
     ];
     let activation = *activation.get()?;
-    from(cx, &context, || handle.activation_backward(activation, scaling(alpha, beta), tensors))?;
+    from_library(cx, &context, &handle, || {
+        handle.activation_backward(activation, scaling(alpha, beta), tensors)
+    })?;
     Ok(Chain)
 }
 
@@ -395,7 +399,7 @@ fn add_tensor(
     cx: &ExecutionContext,
 ) -> Result<Chain, Diagnostic> {
     let (a, c) = (tensor(&a_descriptor, &a)?, tensor(&c_descriptor, &c)?);
-    from(cx, &context, || handle.add_tensor(scaling(alpha, beta), a, c))?;
+    from_library(cx, &context, &handle, || handle.add_tensor(scaling(alpha, beta), a, c))?;
     Ok(Chain)
 }
 

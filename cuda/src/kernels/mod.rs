@@ -36,7 +36,7 @@ pub use module::keep_functions;
 pub use tensor::DenseGpuTensor;
 
 use crate::error::DeviceError;
-use crate::front::{Context, Transferred};
+use crate::front::{Context, Library, LibraryHandle, Transferred};
 use crate::origin;
 
 /// A chain, perhaps later.
@@ -44,8 +44,19 @@ type Done = Result<AsyncValueRef<Chain>, Diagnostic>;
 
 /// Makes calls, which come from the kernel that `cx` is in.
 fn from<T>(cx: &ExecutionContext, context: &Context, call: impl FnOnce() -> T) -> T {
-    let _entered = context.is_observed().then(|| origin::enter(cx));
+    let _entered = context.wants_origins().then(|| origin::enter(cx));
     call()
+}
+
+/// Makes a call of a library's handle, as [`from`]; the handle must be of the context that the program names.
+fn from_library<L: Library>(
+    cx: &ExecutionContext,
+    context: &Context,
+    handle: &LibraryHandle<L>,
+    call: impl FnOnce() -> Result<(), DeviceError>,
+) -> Result<(), DeviceError> {
+    handle.check_context(context)?;
+    from(cx, context, call)
 }
 
 /// What tells how a device call ended.

@@ -3,7 +3,7 @@
 use tfrt_host::{Arg, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 
 use super::dnn::{TensorDescriptor, tensor, unknown};
-use super::from;
+use super::from_library;
 use crate::front::{Context, DeviceBuffer, DnnHandle};
 use crate::hal::{BatchNormMode, Scaling};
 
@@ -36,7 +36,7 @@ fn inference(
     let (x, y) = (tensor(&x_descriptor, &x)?, tensor(&y_descriptor, &y)?);
     let (mode, layout) = (mode(number)?, parameters.get()?);
     let statistics: [&DeviceBuffer; 4] = [&scale, &bias, &mean, &variance];
-    from(cx, &context, || {
+    from_library(cx, &context, &handle, || {
         handle.batch_norm_inference(mode, Scaling::ONE, x, y, layout, statistics, epsilon)
     })?;
     Ok(Chain)
@@ -67,7 +67,7 @@ fn training(
     let (mode, layout) = (mode(number)?, parameters.get()?);
     let running: ([&DeviceBuffer; 2], f64) = ([&running_mean, &running_variance], factor);
     let saved: [&DeviceBuffer; 2] = [&saved_mean, &saved_inverse];
-    from(cx, &context, || {
+    from_library(cx, &context, &handle, || {
         let parameters = [&*scale, &*bias];
         handle.batch_norm_training(
             mode,
@@ -109,7 +109,7 @@ fn backward(
     let (mode, layout) = (mode(number)?, parameters.get()?);
     let gradients: [&DeviceBuffer; 2] = [&scale_gradient, &bias_gradient];
     let saved: [&DeviceBuffer; 2] = [&saved_mean, &saved_inverse];
-    from(cx, &context, || {
+    from_library(cx, &context, &handle, || {
         let scaling = [Scaling::ONE; 2];
         handle.batch_norm_backward(mode, scaling, tensors, layout, &scale, gradients, Some(saved), epsilon)
     })?;

@@ -135,6 +135,16 @@ entry_points! {
         Context::from_raw(context).make_current();
         Ok(())
     }
+    fn cuCtxSynchronize() {
+        let context = Context::current("cuCtxSynchronize");
+        if let Some(capture) = all::<Stream>(context).iter().find_map(|stream| stream.capture.lock().clone()) {
+            capture.spoil();
+            // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+            return Err(900);
+        }
+        context.synchronize();
+        context.failure().map_or(Ok(()), Err)
+    }
     fn cuCtxEnablePeerAccess(_context: *mut c_void, flags: c_uint) {
         Context::working("cuCtxEnablePeerAccess")?;
         // Others of the process may have done so before.

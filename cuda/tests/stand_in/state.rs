@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use super::paging;
 
@@ -42,6 +42,9 @@ pub(crate) struct Context {
     pub(crate) device: usize,
     retained: AtomicUsize,
     failure: Mutex<Option<c_int>>,
+    /// Work that is queued and not done, on streams that are gone too.
+    queued: Mutex<usize>,
+    done: Condvar,
 }
 
 static CONTEXTS: LazyLock<[Context; DEVICES]> =
@@ -112,6 +115,25 @@ impl Context {
                 *self.failure.lock() = None;
             }
             _ => {}
+        }
+    }
+
+    /// Work is queued.
+    pub(crate) fn begin_work(&self) {
+        *self.queued.lock() += 1;
+    }
+
+    /// Work is done.
+    pub(crate) fn end_work(&self) {
+        *self.queued.lock() -= 1;
+        self.done.notify_all();
+    }
+
+    /// Waits until all work is done.
+    pub(crate) fn synchronize(&self) {
+        let mut queued = self.queued.lock();
+        while *queued > 0 {
+            self.done.wait(&mut queued);
         }
     }
 

@@ -45,6 +45,7 @@ impl Stream {
     fn push(&self, work: Work) {
         let sender = self.sender.lock();
         self.progress.counts.lock()[0] += 1;
+        self.context.begin_work();
         // The thread ends after the last sender is gone.
         drop(sender.send(work));
     }
@@ -146,6 +147,7 @@ fn work(context: &'static Context, receiver: &Receiver<Work>, progress: &Progres
         }
         progress.counts.lock()[1] += 1;
         progress.changed.notify_all();
+        context.end_work();
     }
 }
 

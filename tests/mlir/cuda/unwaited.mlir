@@ -2,6 +2,7 @@
 // open; and an image that is no text.
 //
 // RUN: not tfrt run %s --device cpu --function fault 2>&1 | FileCheck %s --check-prefix=FAULT
+// RUN: not tfrt run %s --device cpu --function fault_of_all 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not bef_executor $(bef_name %s) --device=cpu --functions=fault,told,fine 2>&1 | FileCheck %s --check-prefix=EXECUTOR
 // RUN: not tfrt run %s --device cpu --function endless --deadline 500ms 2>&1 | FileCheck %s --check-prefix=ENDLESS
 // RUN: not tfrt run %s --device cpu --function endless_and_forgotten --deadline 500ms 2>&1 | FileCheck %s --check-prefix=FORGOTTEN
@@ -20,11 +21,14 @@ func @open() -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain) {
   tfrt.return %context, %stream, %ch4 : !tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain
 }
 
+// What is told names the launch, whoever hears of it.
 // FAULT: error: CUDA_ERROR_LAUNCH_FAILED
+// FAULT: unwaited.mlir:[[@LINE+12]]:
+// FAULT: of work queued by 'tfrt_cuda.function.launch' at {{.*}}unwaited.mlir:[[@LINE+11]]:
 // FAULT: no kernel of the program waited for this work
 // EXECUTOR: --- Running 'fault'
 // EXECUTOR-NEXT: 'fault' returned
-// EXECUTOR-NEXT: CUDA_ERROR_LAUNCH_FAILED
+// EXECUTOR-NEXT: unwaited.mlir:[[@LINE+7]]:{{.*}}CUDA_ERROR_LAUNCH_FAILED
 func @fault() -> !tfrt.chain {
   %context, %stream, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain)
   %no = tfrt.constant.ui32 0
@@ -33,6 +37,24 @@ func @fault() -> !tfrt.chain {
   %f, %ch2 = tfrt_cuda.function.get %module, %ch1 "f"
   %ch3 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch2 { cooperative = false } () : ()
   tfrt.return %ch3 : !tfrt.chain
+}
+
+// The same in the context that all share, which is there at the end.
+// SHARED: error: CUDA_ERROR_LAUNCH_FAILED
+// SHARED: no kernel of the program waited for this work
+func @fault_of_all() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %zero = tfrt.constant.i32 0
+  %device, %ch2 = tfrt_cuda.device.get %zero, %ch1
+  %context, %ch3 = tfrt_cuda.context.primary %device, %ch2
+  %stream, %ch4 = tfrt_cuda.stream.create %context, %ch3
+  %no = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %module, %ch5 = tfrt_cuda.module.load %context, %ch4 ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f() { trap; ret; }"
+  %f, %ch6 = tfrt_cuda.function.get %module, %ch5 "f"
+  %ch7 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch6 { cooperative = false } () : ()
+  tfrt.return %ch7 : !tfrt.chain
 }
 
 // A failure that the program was told of is not told again, nor held against the next one.

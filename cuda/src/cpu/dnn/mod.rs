@@ -17,7 +17,7 @@ use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Dnn, DnnOperation, Scaling, Tensor};
 pub(super) use filters::Filters;
-use tensor::{Owned, with_work_type};
+use tensor::{Owned, check_images, check_type, with_work_type};
 
 fn shape_error(error: ShapeError) -> DeviceError {
     DeviceError::new(Status::DnnBadParam, error.to_string())
@@ -35,8 +35,31 @@ impl Dnn for CpuContext {
         operation: DnnOperation<'_>,
         scaling: Scaling,
     ) -> Result<()> {
+        check(&operation)?;
         stream.core.submit(queued(operation, scaling)?)
     }
+}
+
+/// What this device does not take is an error of the call, and not of the work.
+fn check(operation: &DnnOperation<'_>) -> Result<()> {
+    use DnnOperation as Op;
+    // All tensors of an operation have one type.
+    let (layout, are_images) = match operation {
+        Op::PoolingForward { x, .. } | Op::PoolingBackward { x, .. } | Op::SoftmaxForward { x, .. } => {
+            (x.0, true)
+        }
+        Op::ConvolutionForward { operands, .. }
+        | Op::ConvolutionBackwardData { operands, .. }
+        | Op::ConvolutionBackwardFilter { operands, .. } => (operands.x.0, true),
+        Op::BatchNormInference { operands, .. }
+        | Op::BatchNormTraining { operands, .. }
+        | Op::BatchNormBackward { operands, .. } => (operands.x.0, true),
+        Op::SoftmaxBackward { y, .. } => (y.0, true),
+        Op::ActivationForward { x, .. } | Op::ActivationBackward { x, .. } => (x.0, false),
+        Op::AddTensor { c, .. } => (c.0, false),
+    };
+    check_type(layout.dtype)?;
+    if are_images { check_images(layout) } else { Ok(()) }
 }
 
 /// An operation as a stream takes it: what it touches, and the function that does it.

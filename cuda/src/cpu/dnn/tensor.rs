@@ -43,6 +43,22 @@ pub(super) struct Owned {
     pub(super) address: u64,
 }
 
+/// That images lie in as many dimensions as there may be.
+pub(super) fn check_images(layout: &TensorLayout) -> Result<()> {
+    match layout.dims.len() {
+        2..=4 => Ok(()),
+        rank => Err(DeviceError::new(Status::DnnNotSupported, format!("tensors of {rank} dimensions"))),
+    }
+}
+
+/// That the mathematics takes elements of the type.
+pub(super) fn check_type(dtype: DType) -> Result<()> {
+    match dtype {
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(()),
+        other => Err(unsupported(other)),
+    }
+}
+
 impl Owned {
     pub(super) fn new((layout, address): Tensor<'_>) -> Self {
         Self { layout: layout.clone(), address }
@@ -67,12 +83,12 @@ impl Owned {
 
     /// Extents as images have them: batch, height, width, channels.
     pub(super) fn nhwc(&self) -> Result<[usize; 4]> {
-        match self.layout.dims.len() {
-            2 => Ok([self.dim(0), 1, 1, self.dim(1)]),
-            3 => Ok([self.dim(0), 1, self.dim(2), self.dim(1)]),
-            4 => Ok([self.dim(0), self.dim(2), self.dim(3), self.dim(1)]),
-            rank => Err(DeviceError::new(Status::DnnNotSupported, format!("tensors of {rank} dimensions"))),
-        }
+        check_images(&self.layout)?;
+        Ok(match self.layout.dims.len() {
+            2 => [self.dim(0), 1, 1, self.dim(1)],
+            3 => [self.dim(0), 1, self.dim(2), self.dim(1)],
+            _ => [self.dim(0), self.dim(2), self.dim(3), self.dim(1)],
+        })
     }
 
     /// A part of the channels, for one of several groups; `axis` is the channels' dimension.
