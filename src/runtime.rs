@@ -16,7 +16,7 @@ use tfrt_host::{
     work_queue::{self, ConcurrentWorkQueue},
 };
 
-use crate::{Errors, register_kernels};
+use crate::{Errors, SharedWriter, register_kernels};
 
 /// The queue of a runtime that nobody chose one for.
 const WORK_QUEUE: &str = "mstd";
@@ -112,7 +112,8 @@ impl RuntimeBuilder {
             None => work_queue::from_str(WORK_QUEUE)
                 .map_err(|error| Diagnostic::new(ErrorCode::ResourceExhausted, error.to_string()))?,
         };
-        let mut host = HostContext::builder(work_queue, self.allocator).output(self.output);
+        let output = SharedWriter::new(self.output);
+        let mut host = HostContext::builder(work_queue, self.allocator).output(output.clone());
         if let Some(handler) = self.handler {
             host = host.diagnostic_handler(handler);
         }
@@ -126,7 +127,11 @@ impl RuntimeBuilder {
         registry.check()?;
         let host = host.build();
         #[cfg(feature = "full")]
-        tfrt_cuda::kernels::Devices::configure(&host, self.devices);
+        {
+            // As what kernels of the host's print: text of one call stays together, and a failing output is ignored.
+            let print = move |text: &str| drop(output.clone().write_fmt(format_args!("{text}")));
+            tfrt_cuda::kernels::Devices::configure(&host, self.devices.printing_to(print));
+        }
         Ok(Runtime { host, registry: Arc::new(registry) })
     }
 }

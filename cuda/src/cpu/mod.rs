@@ -43,11 +43,16 @@ pub(crate) struct CpuOptions {
     pub(crate) memory_bytes: u64,
     /// Who watches what is done.
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// Who is given what kernels print.
+    pub(crate) printer: Option<Printer>,
 }
+
+/// Called with the text of one `printf`, possibly from several threads at once.
+pub(crate) type Printer = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Default for CpuOptions {
     fn default() -> Self {
-        Self { devices: 1, threads: 0, memory_bytes: 0, observer: None }
+        Self { devices: 1, threads: 0, memory_bytes: 0, observer: None, printer: None }
     }
 }
 
@@ -72,6 +77,7 @@ pub(crate) struct Shared {
     pub(crate) pool: Pool,
     pub(crate) space: AddressSpace,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    printer: Option<Printer>,
     communicators: collectives::Communicators,
     contexts: context::Contexts,
     memory_bytes: u64,
@@ -94,11 +100,12 @@ impl CpuBackend {
         let pool = Pool::new(threads).map_err(|error| {
             DeviceError::new(Status::OutOfMemory, format!("the CPU device gets no threads: {error}"))
         })?;
-        let observer = options.observer.clone();
+        let (observer, printer) = (options.observer.clone(), options.printer.clone());
         let space = AddressSpace::default();
         let communicators = collectives::Communicators::default();
         let contexts = context::Contexts::default();
-        let shared = Shared { pool, space, observer, communicators, contexts, memory_bytes, devices };
+        let shared =
+            Shared { pool, space, observer, printer, communicators, contexts, memory_bytes, devices };
         // What is queued keeps what it uses, so that nothing that goes is waited for.
         Ok(Self { shared: Arc::new(shared), teardown: Teardown::prompt() })
     }

@@ -72,6 +72,10 @@ fn extents(extent: Dim3) -> PtxDim3 {
     PtxDim3::new(extent.x, extent.y, extent.z)
 }
 
+/// Blocks of a cooperative launch at most: one thread of the host's, which may be the only free one, takes turns with so many
+/// (`tfrt-ptx`), and with more the grid would wait for ever for blocks that have not begun.
+const COOPERATIVE_BLOCKS_MAX: u64 = 4096;
+
 /// The text of an image, up to a final zero.
 fn text(image: &[u8]) -> Result<&str> {
     /// What a cubin begins with, which is text as far as the first zero.
@@ -143,6 +147,11 @@ impl Modules for CpuContext {
         if !places.eq(parameters.offsets.iter().copied().map(u64::from)) {
             return Err(Status::InvalidValue.into());
         }
+        let blocks = config.grid.count();
+        if config.cooperative && blocks > COOPERATIVE_BLOCKS_MAX {
+            let detail = format!("{blocks} blocks, and {COOPERATIVE_BLOCKS_MAX} at most run at once");
+            return Err(DeviceError::new(Status::CooperativeLaunchTooLarge, detail));
+        }
         let params: Box<[u8]> = parameters.bytes.into();
         let device = stream.core.device.clone();
         let buffers = parameters.buffers.iter();
@@ -160,6 +169,10 @@ impl Modules for CpuContext {
                 .footprint(run.shared.observer.is_some())
                 .cancel(device.failed())
                 .parallel(&run.shared.pool);
+            let launch = match &run.shared.printer {
+                Some(printer) => launch.printf(&**printer),
+                None => launch,
+            };
             let report = launch.run_packed(&params, memory).map_err(|fault| device_error(&fault))?;
             run.observed.extend(report.touched.iter().map(|touched| {
                 let Touched { address, bytes, written } = *touched;

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::managed::AllManaged;
 use super::memory_timeline::MemoryTimeline;
 use crate::checker::Checker;
-use crate::cpu::{CpuBackend, CpuOptions};
+use crate::cpu::{CpuBackend, CpuOptions, Printer};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{self, DeviceProperties, DynBackend, Teardown};
 use crate::noop::NoopBackend;
@@ -80,6 +80,8 @@ pub struct DeviceOptions {
     backend: Option<(Arc<dyn DynBackend>, Option<u32>)>,
     /// Who watches what is done on CPU devices.
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    /// Who is given what kernels of CPU devices print.
+    printer: Option<Printer>,
     /// Who keeps what allocators do.
     pub(super) timeline: Option<Arc<MemoryTimeline>>,
     /// Whether allocators take memory in segments even where a device has it by the page.
@@ -101,6 +103,14 @@ impl DeviceOptions {
     #[must_use]
     pub fn checked_by(mut self, checker: Arc<Checker>) -> Self {
         self.observer = Some(checker);
+        self
+    }
+
+    /// Gives somebody what kernels print on CPU devices (`printf`): the text of one call, from whichever thread runs it. A
+    /// GPU's driver prints to standard output itself.
+    #[must_use]
+    pub fn printing_to(mut self, printer: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.printer = Some(Arc::new(printer));
         self
     }
 
@@ -130,6 +140,7 @@ impl Default for DeviceOptions {
             fault: NoopFault::None,
             backend: None,
             observer: None,
+            printer: None,
             timeline: None,
             in_segments: false,
         }
@@ -197,8 +208,8 @@ impl Platform {
                 let (first, count) = chosen(backend.name(), backend.device_count(), *only)?;
                 (backend.clone(), first, count)
             }
-            Choice::Noop => (hal::erase(NoopBackend::new(options)), 0, options.devices.max(1)),
-            Choice::Cpu => (cpu(options)?, 0, options.devices.max(1)),
+            Choice::Noop => (hal::erase(NoopBackend::new(options)), 0, emulated(options)?),
+            Choice::Cpu => (cpu(options)?, 0, emulated(options)?),
             Choice::Auto => match crate::gpu::find() {
                 Ok(backend) => {
                     let count = backend.device_count();
@@ -206,7 +217,7 @@ impl Platform {
                 }
                 Err(why) => {
                     absence = Some(why);
-                    (cpu(options)?, 0, options.devices.max(1))
+                    (cpu(options)?, 0, emulated(options)?)
                 }
             },
             Choice::Cuda(which) => {
@@ -250,8 +261,8 @@ impl Platform {
         self.shared.backend.teardown().finish();
     }
 
-    /// What contexts of this backend failed with, gone or not, each told once. On CPU devices this waits for queued work, so
-    /// never call it on a thread that computes; on GPUs it is what was found out so far.
+    /// What contexts of this backend failed with, gone or not, each told once. Waits for queued work, so never call it on a
+    /// thread that computes.
     pub fn take_failures(&self) -> Vec<DeviceError> {
         self.shared.backend.take_failures()
     }
@@ -299,6 +310,19 @@ impl Drop for Platform {
     }
 }
 
+/// CPU or noop devices at most.
+const DEVICES_MAX: u32 = 1024;
+
+/// How many CPU or noop devices there are to be.
+fn emulated(options: &DeviceOptions) -> Result<u32> {
+    let count = options.devices.max(1);
+    if count > DEVICES_MAX {
+        let detail = format!("there are at most {DEVICES_MAX} devices that are emulated, not {count}");
+        return Err(DeviceError::new(Status::InvalidValue, detail));
+    }
+    Ok(count)
+}
+
 /// The first device and how many there are: all, or one.
 fn chosen(kind: &str, found: u32, only: Option<u32>) -> Result<(u32, u32)> {
     match only {
@@ -321,6 +345,7 @@ pub fn cpu(options: &DeviceOptions) -> Result<Arc<dyn DynBackend>> {
         threads: options.threads,
         memory_bytes: options.memory_bytes,
         observer: options.observer.clone(),
+        printer: options.printer.clone(),
     };
     Ok(hal::erase(CpuBackend::new(&options)?))
 }

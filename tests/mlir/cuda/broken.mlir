@@ -151,3 +151,56 @@ func @no_stream() {
   %ch1 = tfrt_cuda.blas.scal.f32 %context, %blas, %n, %alpha, %buffer, %n, %ch0
   tfrt.return
 }
+
+// A library's handle of one context with another context: the call names both.
+func @library_of_another_context() {
+  %zero = tfrt.constant.i32 0
+  %one = tfrt.constant.i32 1
+  %context0, %stream0, %allocator0, %buffer0, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
+  %context1, %stream1, %allocator1, %buffer1, %ch1 = tfrt.call @open(%one) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
+  %blas = tfrt_cuda.blas.create %context0
+  %ch2 = tfrt.merge.chains %ch0, %ch1
+  %ch3 = tfrt_cuda.blas.set_stream %blas, %stream0, %ch2
+  %alpha = tfrt.constant.f32 1.0
+  // expected-error @+1 {{CUDA_ERROR_INVALID_CONTEXT: the BLAS handle belongs to device 0}}
+  %ch4 = tfrt_cuda.blas.scal.f32 %context1, %blas, %one, %alpha, %buffer0, %one, %ch3
+  tfrt.return
+}
+
+// More blocks than can run at once, which would wait for each other for ever.
+func @cooperative_too_large() {
+  %zero = tfrt.constant.i32 0
+  %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
+  %module, %ch1 = tfrt_cuda.module.load %context, %ch0 ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f(.param .u64 x) { ret; }"
+  %f, %ch2 = tfrt_cuda.function.get %module, %ch1 "f"
+  %none = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %many = tfrt.constant.ui32 4097
+  // expected-error @+1 {{CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE: 4097 blocks, and 4096 at most run at once}}
+  %ch3 = tfrt_cuda.function.launch %f %many %one %one %one %one %one %none %stream %ch2 { cooperative = true } (%buffer) : (!tfrt_cuda.buffer)
+  // Others may come one after the other.
+  %ch4 = tfrt_cuda.function.launch %f %many %one %one %one %one %one %none %stream %ch2 { cooperative = false } (%buffer) : (!tfrt_cuda.buffer)
+  %ch5 = tfrt_cuda.stream.synchronize %stream, %ch4
+  tfrt.return
+}
+
+// A type that the primitive does not take is an error of the call; the context is as good as before.
+func @softmax_of_integers() {
+  %zero = tfrt.constant.i32 0
+  %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
+  %dnn, %ch1 = tfrt_cuda.dnn.create %context, %ch0
+  %ch2 = tfrt_cuda.dnn.set_stream %dnn, %stream, %ch1
+  %dims = tfrt_dht.create_uninitialized_tensor.i32.1 [4 : i64]
+  %ch3 = tfrt_dht.set_tensor_with_constant_values.i32 %dims, %ch2 [1 : i32, 4 : i32, 2 : i32, 2 : i32]
+  %strides = tfrt_dht.create_uninitialized_tensor.i32.1 [4 : i64]
+  %ch4 = tfrt_dht.set_tensor_with_constant_values.i32 %strides, %ch3 [16 : i32, 4 : i32, 2 : i32, 1 : i32]
+  %int = tfrt.constant.ui32 4
+  %desc, %ch5 = tfrt_cuda.dnn.create_tensor_descriptor %context, %int, %dims, %strides, %ch4
+  %fast = tfrt.constant.ui32 0
+  %alpha = tfrt.constant.f32 1.0
+  %beta = tfrt.constant.f32 0.0
+  // expected-error @+1 {{CUDNN_STATUS_NOT_SUPPORTED: i32 elements}}
+  %ch6 = tfrt_cuda.dnn.softmax_forward %context, %dnn, %fast, %fast, %alpha, %desc, %buffer, %beta, %desc, %buffer, %ch5
+  %ch7 = tfrt_cuda.stream.synchronize %stream, %ch5
+  tfrt.return
+}
