@@ -19,6 +19,18 @@ fn is_single_dash_long(arg: &str) -> bool {
     letters.next().is_some_and(char::is_alphabetic) && letters.next().is_some_and(|second| second != '=')
 }
 
+/// The one file that a command line may name; `known` if it is there already.
+pub(super) fn only_file(known: &mut Option<String>, file: OsString) -> Result<(), lexopt::Error> {
+    let file = file.string()?;
+    match known {
+        Some(first) => Err(format!("there is one file, '{first}', and '{file}' is another").into()),
+        None => {
+            *known = Some(file);
+            Ok(())
+        }
+    }
+}
+
 /// The value of an option as text.
 pub(super) fn text(parser: &mut lexopt::Parser) -> Result<String, lexopt::Error> {
     parser.value()?.string()

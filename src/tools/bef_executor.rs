@@ -77,10 +77,11 @@ impl Options {
             trace: false,
             help: false,
         };
+        let mut file = None;
         let mut parser = lexopt::Parser::from_iter(args::normalize(args));
         while let Some(arg) = parser.next()? {
             match arg {
-                Value(file) => options.file = file.string()?,
+                Value(value) => args::only_file(&mut file, value)?,
                 Long("functions") => {
                     options.functions.extend(args::text(&mut parser)?.split(',').map(str::to_owned));
                 }
@@ -104,6 +105,7 @@ impl Options {
                 other => return Err(other.unexpected()),
             }
         }
+        options.file = file.unwrap_or(options.file);
         Ok(options)
     }
 }

@@ -31,6 +31,7 @@ impl TextOptions {
             print: PrintOptions::default(),
             help: false,
         };
+        let mut file = None;
         let mut parser = lexopt::Parser::from_iter(args::normalize(args));
         while let Some(arg) = parser.next()? {
             let name = match arg {
@@ -40,8 +41,8 @@ impl TextOptions {
                     continue;
                 }
                 Short('h') => "help".to_owned(),
-                Value(file) => {
-                    options.file = file.string()?;
+                Value(value) => {
+                    args::only_file(&mut file, value)?;
                     continue;
                 }
                 other => return Err(other.unexpected()),
@@ -56,6 +57,7 @@ impl TextOptions {
                 name => return Err(Long(name).unexpected()),
             }
         }
+        options.file = file.unwrap_or(options.file);
         Ok(options)
     }
 

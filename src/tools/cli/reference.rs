@@ -1,9 +1,11 @@
 //! What becomes of a generated reference: it is printed, written to a file, or compared with one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::{Failure, print};
-use crate::{Console, Errors};
+use crate::Console;
 
 /// Arguments of the commands that print a reference.
 #[derive(clap::Args)]
@@ -24,9 +26,13 @@ impl Args {
         reference: &str,
         console: &mut Console,
     ) -> Result<(), Failure> {
-        let io = |error| Failure::Errors(Errors::from(tfrt_host::Diagnostic::from(error)));
+        let failed = |what: &str, file: &Path, error: std::io::Error| {
+            let text = format!("cannot {what} '{}': {error}", file.display());
+            Failure::from(Diagnostic::new(ErrorCode::Io, text))
+        };
         if let Some(file) = &self.check {
-            if std::fs::read_to_string(file).map_err(io)? == reference {
+            let known = std::fs::read_to_string(file).map_err(|error| failed("read", file, error))?;
+            if known == reference {
                 return Ok(());
             }
             let file = file.display();
@@ -36,7 +42,7 @@ impl Args {
             return Err(Failure::Told);
         }
         match &self.write {
-            Some(file) => std::fs::write(file, reference).map_err(io),
+            Some(file) => std::fs::write(file, reference).map_err(|error| failed("write", file, error)),
             None => print(console, reference.as_bytes()),
         }
     }
