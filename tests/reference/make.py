@@ -1110,6 +1110,8 @@ def strings():
         for dims in ((0,), (2, 0), (0, 2), (), (5, 2)):
             case("StringFormat", inputs=[np.zeros(dims, np.int64)], summarize=ends)
     case("StringFormat", inputs=[np.array(1.5, np.float32), words("a", "b\n\"\u00e9'\\")], template="x {} y {} z", placeholder="{}")
+    for dims in ((0,), (2, 0)):
+        case("StringFormat", inputs=[np.zeros(dims, bool)])
     case("StringFormat", inputs=[np.array(1)], template="{} {}", placeholder="{}")
     case("StringFormat", inputs=[np.array(1)], template="a", placeholder="")
     case("StringFormat", inputs=[np.array([0.1, 1e20, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 3.4e38], np.float32)], summarize=-1)

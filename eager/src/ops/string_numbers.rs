@@ -286,6 +286,10 @@ impl Summary<'_> {
 /// A tensor as text; of each dimension the first and last `ends`, or all.
 fn summary(tensor: &HostTensor, ends: Option<usize>, text: &mut String) -> Result<(), Diagnostic> {
     let count = tensor.shape().num_elements()?;
+    if count == 0 && tensor.dtype() == DType::I1 {
+        // Of no truths TensorFlow does not even write brackets.
+        return Ok(());
+    }
     let ends = ends.map_or(count, |ends| ends.min(count));
     if ends == 0 && tensor.shape().rank() == 0 {
         text.push_str("...");
