@@ -587,7 +587,7 @@ fn drop_after<T: Clone + Send + 'static>(
             drop(promised);
         };
         // Where no event can be had, it was waited for.
-        drop(stream.after(Some(Box::new(release)), None));
+        drop(stream.mark(Some(Box::new(release))));
     }
 }
 

@@ -223,14 +223,14 @@ impl Communicator {
         let (number, comes) = (next_id(), self.clone());
         self.0.calls.lock().insert(number, None);
         // Nobody is told: what the runtime sees here, the program does not know.
-        let expected = stream.after(Some(Box::new(move || comes.begin(number))), None);
+        let expected = stream.as_ref().mark(Some(Box::new(move || comes.begin(number))));
         expected.map(|()| number).inspect_err(|_| self.end(number))
     }
 
     /// Has it noticed when a call is over that was queued.
     fn watch(&self, stream: &Stream, number: u64) -> Result<()> {
         let over = self.clone();
-        let watched = stream.after(Some(Box::new(move || over.end(number))), None);
+        let watched = stream.as_ref().mark(Some(Box::new(move || over.end(number))));
         watched.inspect_err(|_| self.end(number))
     }
 

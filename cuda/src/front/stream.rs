@@ -254,7 +254,7 @@ impl Stream {
         self.refuse_while_capturing("callbacks cannot be captured")?;
         self.context().hal().host_callback(self.hal(), Box::new(callback))?;
         // Somebody looks at the stream then, and finds out should the context fail.
-        self.after(None, None)
+        self.as_ref().mark(None)
     }
 
     /// Whether the stream takes part in a capture.
@@ -360,6 +360,12 @@ impl StreamRef {
         self.0.is_holding.store(false, Ordering::Release);
         drop(held);
         marked
+    }
+
+    /// Calls `release` when all work queued so far is done. The program does not hear of it, so unified memory that the stream
+    /// keeps stays where it is.
+    pub(super) fn mark(&self, release: Option<Release>) -> Result<()> {
+        self.0.counted.context().completed().after(self, release, None)
     }
 
     /// Whether the capture that it takes part in began here.
