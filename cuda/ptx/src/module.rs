@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::Errors;
 use crate::code::{self, Addresses, Outline, Program};
 use crate::error::ErrorSink;
-use crate::exec::address::{AccessSpace, CODE_WINDOW};
+use crate::exec::address::{AccessSpace, code_address};
 use crate::exec::memory::{Allocation, Memory, MemoryError};
 use crate::exec::{Dim3, Fault, Launch, Params, Report};
 use crate::syntax::ast::{self, FunctionId, Limits, ParameterStorage, Relocation, Symbol, VariableId};
@@ -362,7 +362,7 @@ fn relocate(
     size: u64,
 ) -> Result<(), String> {
     let base = match relocation.symbol {
-        Symbol::Function(id) => CODE_WINDOW + 16 * u64::from(tree.definition(id).0),
+        Symbol::Function(id) => code_address(tree.definition(id).0),
         Symbol::Variable(id) => match tree.variables[id.index()].space {
             Space::Global | Space::Const => {
                 *addresses.get(&id).ok_or("the address of a variable that is defined in no module at hand")?

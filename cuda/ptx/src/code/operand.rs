@@ -1,7 +1,7 @@
 //! Operands of an instruction: checked against the type the instruction wants, and resolved to slots.
 
 use super::emit::{Checked, Emitter, Fields, Reason, SlotOffset};
-use crate::exec::address::{AccessSpace, CODE_WINDOW};
+use crate::exec::address::{AccessSpace, code_address};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, unary};
 use crate::syntax::ast::{AddressBase, Immediate, Operand, RegisterId, Symbol};
@@ -41,9 +41,7 @@ impl Emitter<'_, '_> {
             return Err(format!("a constant where a register of type {ty} is needed"));
         }
         Ok(match (immediate, ty) {
-            (Immediate::Integer { .. }, Type::F32 | Type::F64 | Type::Bf16x2 | Type::F16x2)
-                if matches!(ty, Type::F32 | Type::F64) =>
-            {
+            (Immediate::Integer { .. }, Type::F32 | Type::F64) => {
                 return Err(format!("an integer where a constant of type {ty} is needed"));
             }
             (Immediate::Integer { bits, .. }, _) if ty.bits() == 64 => self.constant64(bits),
@@ -216,8 +214,8 @@ impl Emitter<'_, '_> {
         let at = |slot, offset, space| AddressOperand { slot, offset, wide: true, space, parameter: None };
         match symbol {
             Symbol::Function(id) => {
-                let id = self.module.definition(id);
-                let slot = self.constant64((CODE_WINDOW + 16 * u64::from(id.0)).wrapping_add_signed(offset));
+                let address = code_address(self.module.definition(id).0);
+                let slot = self.constant64(address.wrapping_add_signed(offset));
                 Ok(at(slot, 0, AccessSpace::Generic))
             }
             Symbol::Parameter(index) if self.function.is_entry => {

@@ -12,8 +12,10 @@ pub(crate) const SHARED_WINDOW: u64 = ADDRESS_END;
 pub(crate) const LOCAL_WINDOW: u64 = 2 * ADDRESS_END;
 /// The kernel's parameters.
 pub(crate) const PARAM_WINDOW: u64 = 3 * ADDRESS_END;
-/// Functions: the address of function `n` is `CODE_WINDOW + 16 * n`.
-pub(crate) const CODE_WINDOW: u64 = 4 * ADDRESS_END;
+/// Functions, see [`code_address`].
+const CODE_WINDOW: u64 = 4 * ADDRESS_END;
+/// Bytes from the address of one function to that of the next.
+const CODE_STEP: u64 = 16;
 /// Bytes of a window.
 pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
 
@@ -58,6 +60,17 @@ impl AccessSpace {
             Self::Param => PARAM_WINDOW,
         }
     }
+}
+
+/// The address of a function by its number.
+pub(crate) fn code_address(number: u32) -> u64 {
+    CODE_WINDOW + CODE_STEP * u64::from(number)
+}
+
+/// The number of the function at an address; none if no function can be there.
+pub(crate) fn code_number(address: u64) -> Option<u64> {
+    let offset = address.checked_sub(CODE_WINDOW)?;
+    offset.is_multiple_of(CODE_STEP).then_some(offset / CODE_STEP)
 }
 
 /// The space a generic address lies in; constants count as global.

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use super::address::CODE_WINDOW;
+use super::address::code_number;
 use super::fault::{FaultKind, Trap};
 use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
@@ -558,8 +558,7 @@ pub(crate) unsafe fn call_indirect(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let lane = m.first_lane();
     let target = address.0[lane];
     let program = m.launch.program;
-    let id = target.checked_sub(CODE_WINDOW).filter(|offset| offset % 16 == 0).map(|offset| offset / 16);
-    let callee = id.and_then(|id| program.callable(id, i.b));
+    let callee = code_number(target).and_then(|id| program.callable(id, i.b));
     let Some(callee) = callee else {
         let detail = format!("{target:#x} is not the address of a function that can be called here");
         return m.fail(Trap::new(FaultKind::InvalidCall, lane, detail));

@@ -66,6 +66,23 @@ struct Scope<'s> {
     borrowed: HashMap<&'s str, LabelId>,
 }
 
+impl<'s> Scope<'s> {
+    /// The family a name is of. If it is of none, perhaps the first that is too small for it.
+    fn member(&self, name: &'s str) -> Result<Family, Option<(&'s str, Family)>> {
+        let mut near = None;
+        if !self.families.is_empty() {
+            for (prefix, number) in splits(name) {
+                match self.families.get(prefix) {
+                    Some(family) if number < family.count => return Ok(*family),
+                    Some(family) => near = near.or(Some((prefix, *family))),
+                    None => {}
+                }
+            }
+        }
+        Err(near)
+    }
+}
+
 /// The names of the blocks that are open.
 #[derive(Debug)]
 pub(super) struct Scopes<'s> {
@@ -128,14 +145,10 @@ impl<'s> Scopes<'s> {
     /// Declares a name in the innermost block; where it was declared there before, if it was.
     pub(super) fn declare(&mut self, name: &'s str, entry: Entry, span: Span) -> Result<(), Span> {
         let depth = self.open.len() - 1;
-        let families = &self.open[depth].families;
-        if !families.is_empty() {
-            let mut known = splits(name).filter_map(|(prefix, number)| Some((families.get(prefix)?, number)));
-            if let Some((family, _)) = known.find(|(family, number)| *number < family.count) {
-                return Err(family.span);
-            }
+        match self.open[depth].member(name) {
+            Ok(family) => Err(family.span),
+            Err(_) => self.declare_at(depth, name, entry, span),
         }
-        self.declare_at(depth, name, entry, span)
     }
 
     /// Declares a name in the block of that number.
@@ -181,15 +194,9 @@ impl<'s> Scopes<'s> {
             if let Some(&(entry, _)) = scope.names.get(name) {
                 return Found::Entry(entry);
             }
-            if scope.families.is_empty() {
-                continue;
-            }
-            for (prefix, number) in splits(name) {
-                match scope.families.get(prefix) {
-                    Some(family) if number < family.count => return Found::Member(*family, depth),
-                    Some(family) => near = near.or(Some((prefix, *family))),
-                    None => {}
-                }
+            match scope.member(name) {
+                Ok(family) => return Found::Member(family, depth),
+                Err(small) => near = near.or(small),
             }
         }
         Found::Nothing(near)

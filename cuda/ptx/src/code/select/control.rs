@@ -4,7 +4,7 @@ use super::super::CallSite;
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::flow::Control;
 use super::super::layout::parameter_size;
-use super::super::operand::Predicate;
+use super::super::operand::{AddressOperand, Predicate};
 use super::memory::{load_from, store_to};
 use super::{Words, operands};
 use crate::exec::address::AccessSpace;
@@ -96,7 +96,7 @@ pub(crate) fn enter(e: &mut Emitter<'_, '_>) -> Checked<()> {
     let function = e.function;
     for (index, parameter) in (0..).zip(&function.signature.parameters) {
         if let ParameterStorage::Register(ty, register) = parameter.storage {
-            let address = frame_address(e, Symbol::Parameter(index))?;
+            let address = frame_address(Symbol::Parameter(index));
             move_register(e, ty, address, &Operand::Register(register), true)?;
         }
     }
@@ -108,7 +108,7 @@ fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
     let function = e.function;
     for (index, parameter) in (0..).zip(&function.signature.returns) {
         if let ParameterStorage::Register(ty, register) = parameter.storage {
-            let address = frame_address(e, Symbol::Return(index))?;
+            let address = frame_address(Symbol::Return(index));
             move_register(e, ty, address, &Operand::Register(register), false)?;
         }
     }
@@ -123,9 +123,8 @@ pub(crate) fn leave(e: &mut Emitter<'_, '_>) {
     }
 }
 
-fn frame_address(e: &mut Emitter<'_, '_>, symbol: Symbol) -> Checked<Operand> {
-    let _ = e;
-    Ok(Operand::Address { base: AddressBase::Symbol(symbol), offset: 0 })
+fn frame_address(symbol: Symbol) -> Operand {
+    Operand::Address { base: AddressBase::Symbol(symbol), offset: 0 }
 }
 
 /// Loads a register from the frame's memory or stores it there. A predicate is a byte there.
@@ -285,10 +284,10 @@ fn register_place(e: &mut Emitter<'_, '_>, parameter: &Parameter<'_>) -> Checked
     Ok(((place as u32, bytes as u32), ty))
 }
 
-fn local_address(e: &mut Emitter<'_, '_>, place: u32) -> super::super::operand::AddressOperand {
+fn local_address(e: &mut Emitter<'_, '_>, place: u32) -> AddressOperand {
     let slot = e.local_base();
     let space = AccessSpace::Local;
-    super::super::operand::AddressOperand { slot, offset: place.into(), wide: true, space, parameter: None }
+    AddressOperand { slot, offset: place.into(), wide: true, space, parameter: None }
 }
 
 fn take_results(e: &mut Emitter<'_, '_>, results: Vec<ResultRegister>) -> Checked<()> {
@@ -347,12 +346,7 @@ fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<SlotOffse
     Ok(dst)
 }
 
-fn store_slot(
-    e: &mut Emitter<'_, '_>,
-    ty: Type,
-    address: super::super::operand::AddressOperand,
-    b: SlotOffset,
-) {
+fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, b: SlotOffset) {
     use crate::exec::access::{Cell32, Cell64, Local, store};
     let site = e.site();
     let handlers =
