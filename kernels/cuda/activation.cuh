@@ -3,6 +3,14 @@
 
 #include "common.cuh"
 
+// Functions of one element. Kernels unroll what they inline, so those of more than a few instructions are called.
+#define CALLED \
+    template <class A> \
+    static __device__ __noinline__ A
+#define INLINED \
+    template <class A> \
+    static __device__ __forceinline__ A
+
 // The numbers are part of the kernels' interface.
 enum Activation : u32 {
     IDENTITY = 0,

@@ -16,13 +16,6 @@
 // Weights w and states v and m are f32, gradients g of the named type, scalars f32, nesterov u32. dx may be dy.
 #include "activation.cuh"
 
-#define INLINED \
-    template <class A> \
-    static __device__ __forceinline__ A
-#define CALLED \
-    template <class A> \
-    static __device__ __noinline__ A
-
 namespace gradient {
 INLINED relu(A dy, A y) { return y > A(0) ? dy : A(0); }
 INLINED relu6(A dy, A y) { return y > A(0) && y < A(6) ? dy : A(0); }

@@ -3,14 +3,6 @@
 
 #include "activation.cuh"
 
-// Kernels unroll what they inline, so functions of more than a few instructions are called.
-#define CALLED \
-    template <class A> \
-    static __device__ __noinline__ A
-#define INLINED \
-    template <class A> \
-    static __device__ __forceinline__ A
-
 namespace function {
 INLINED neg(A x) { return -x; }
 INLINED abs(A x) { return ::fabs(x); }
