@@ -9,7 +9,7 @@ use tfrt_ptx::{FaultKind, Launch, Memory, Module, Params};
 /// A module of one kernel `k` with a parameter `p`, which is in `%rd0`; the number of the thread is in `%r0`.
 fn kernel(body: &str) -> Module {
     let text = format!(
-        ".version 8.4
+        ".version 8.6
          .target sm_90
          .address_size 64
          .shared .align 16 .b8 buffer[4096];

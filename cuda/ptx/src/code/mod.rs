@@ -9,6 +9,7 @@
 //!
 //! - `emit` gives registers and constants their slots, `operand` checks and resolves operands;
 //! - `select` has a function for each opcode, which checks the instruction and picks handlers;
+//! - `needs` knows which version of the PTX ISA and which target has an instruction;
 //! - `repeat` finds loads from addresses that have been looked at;
 //! - `flow`, with `dominators`, finds where paths meet, and lays the instructions out;
 //! - `translate` puts functions together.
@@ -19,6 +20,7 @@ mod dominators;
 mod emit;
 mod flow;
 mod layout;
+mod needs;
 mod operand;
 mod repeat;
 mod select;

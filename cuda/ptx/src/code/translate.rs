@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::emit::{Emitter, Fields};
 use super::flow::lay_out;
 use super::layout::{FrameLayout, Outline, Packer, place_parameters};
+use super::needs;
 use super::select::select;
 use super::{CallSite, FunctionCode, Origin, Program};
 use crate::error::ErrorSink;
@@ -22,8 +23,8 @@ use crate::syntax::types::{Linkage, Space};
 const RECURSIVE_STACK_BYTES: u64 = 128 << 10;
 /// Local memory of a thread at most.
 const LOCAL_BYTES_MAX: u64 = 512 << 10;
-/// Shared memory that addresses are given out for at most.
-const SHARED_BYTES_MAX: u64 = 227 << 10;
+/// Shared memory of variables that have a size, at most; what is beyond, a launch asks for.
+const SHARED_BYTES_MAX: u64 = 48 << 10;
 /// Registers, constants and temporaries of a function at most, in bytes of the window.
 const WINDOW_BYTES_MAX: u32 = 1 << 27;
 
@@ -257,6 +258,7 @@ fn translate_function(
     errors: &mut ErrorSink,
 ) -> FunctionCode {
     let function = &module.functions[id.index()];
+    let own = index == 0 || shared.alone;
     let frame = FrameLayout::new(module, &shared.outline, id, function);
     let mut emitter = Emitter::new(module, function, shared, frame);
     let body = function.body.as_deref().unwrap_or_default();
@@ -279,7 +281,9 @@ fn translate_function(
             emitter.place_label(label);
         }
         emitter.origin = origins.add(instruction);
-        if let Err(reason) = select(&mut emitter, instruction) {
+        // Once for each function, however many kernels call it.
+        let known = if own { needs::check(module, function, instruction) } else { Ok(()) };
+        if let Err(reason) = known.and_then(|()| select(&mut emitter, instruction)) {
             errors.add(instruction.span, format!("{}: {reason}", instruction.full_name()));
         }
         if emitter.window_is_full(WINDOW_BYTES_MAX) {

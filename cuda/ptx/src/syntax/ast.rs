@@ -9,6 +9,8 @@
 //! integer 32, a constant expression its value, a `.v4` register `v` the vector `{v.x, v.y, v.z, v.w}`, `%tid` the vector of
 //! its three axes and a zero.
 
+use std::fmt;
+
 use super::types::{Linkage, Space, SpecialRegister, Type};
 use crate::Span;
 
@@ -79,6 +81,18 @@ pub struct Target {
     pub architecture_specific: bool,
     /// `debug`: the module carries debugging information.
     pub debug: bool,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}{}", self.architecture, if self.architecture_specific { "a" } else { "" })
+    }
 }
 
 /// `.file 1 "kernel.cu"`.

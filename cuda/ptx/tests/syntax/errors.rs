@@ -13,11 +13,11 @@ fn headers() {
         ("", &["1:1: a module begins with '.version'"][..]),
         (".target sm_80\n", &["1:1: a module begins with '.version'"]),
         (".version 8.0\n", &["2:1: expected '.target' behind '.version'"]),
-        (".version 9.1\n.target sm_80", &["1:10: PTX ISA 9.1 is not supported: 3.0 to 9.0 are"]),
+        (".version 9.5\n.target sm_80", &["1:10: PTX ISA 9.5 is not supported: 3.0 to 9.4 are"]),
         (
             ".version 2.3\n.target sm_30",
             &[
-                "1:10: PTX ISA 2.3 is not supported: 3.0 to 9.0 are",
+                "1:10: PTX ISA 2.3 is not supported: 3.0 to 9.4 are",
                 "2:9: sm_30 needs PTX ISA 3.0; this is a module of version 2.3",
             ],
         ),

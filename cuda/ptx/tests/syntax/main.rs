@@ -5,6 +5,7 @@
 mod errors;
 mod hostile;
 mod modules;
+mod needs;
 
 use tfrt_ptx::syntax::{ast::Module, parse};
 

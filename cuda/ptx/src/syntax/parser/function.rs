@@ -5,7 +5,7 @@ use crate::{
     Span,
     syntax::{
         MAX_FUNCTIONS,
-        ast::{Function, FunctionId, Limits, ParameterStorage, Signature},
+        ast::{Function, FunctionId, Limits, Module, ParameterStorage, Signature, Version},
         lexer::{Tok, Token},
         suggest::nearest,
         types::Linkage,
@@ -30,8 +30,9 @@ const DIRECTIVES: &[&str] = &[
     "abi_preserve_control",
 ];
 
-/// The most bytes the parameters of a kernel take.
+/// The most bytes the parameters of a kernel take, from PTX ISA 8.1 and sm_70 on, and before.
 const KERNEL_PARAMETER_BYTES_MAX: u64 = 32_764;
+const KERNEL_PARAMETER_BYTES_MAX_BEFORE: u64 = 4352;
 
 /// What is read of a function before its body.
 struct Head<'s> {
@@ -111,10 +112,11 @@ impl<'s> Parser<'s> {
                 }
             }
         }
-        if bytes > KERNEL_PARAMETER_BYTES_MAX {
-            let message =
-                format!("the parameters take {bytes} bytes; {KERNEL_PARAMETER_BYTES_MAX} is the most");
-            self.report(span, message);
+        let Module { version, target, .. } = self.module;
+        let recent = version >= Version { major: 8, minor: 1 } && target.architecture >= 70;
+        let most = if recent { KERNEL_PARAMETER_BYTES_MAX } else { KERNEL_PARAMETER_BYTES_MAX_BEFORE };
+        if bytes > most {
+            self.report(span, format!("the parameters take {bytes} bytes; {most} is the most"));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Versions of the PTX ISA this crate knows: the last minor number of each major one.
-const VERSIONS: &[(u32, u32)] = &[(3, 2), (4, 3), (5, 0), (6, 5), (7, 8), (8, 8), (9, 0)];
+const VERSIONS: &[(u32, u32)] = &[(3, 2), (4, 3), (5, 0), (6, 5), (7, 8), (8, 8), (9, 4)];
 
 /// Targets this crate knows, and the version that introduced each.
 const TARGETS: &[(&str, Version)] = &[
@@ -78,9 +78,7 @@ impl<'s> Parser<'s> {
         self.module.version = version;
         let last = VERSIONS.iter().find(|(major, _)| *major == version.major);
         if last.is_none_or(|&(_, minor)| version.minor > minor) {
-            let message =
-                format!("PTX ISA {}.{} is not supported: 3.0 to 9.0 are", version.major, version.minor);
-            self.report(token.span, message);
+            self.report(token.span, format!("PTX ISA {version} is not supported: 3.0 to 9.4 are"));
         }
         Ok(())
     }
@@ -112,13 +110,9 @@ impl<'s> Parser<'s> {
             return self
                 .report(span, format!("unknown target '{}'{hint}", super::super::lexer::shortened(name)));
         };
-        let Version { major, minor } = self.module.version;
-        if self.module.version < *since && major > 0 {
-            let message = format!(
-                "{name} needs PTX ISA {}.{}; this is a module of version {major}.{minor}",
-                since.major, since.minor
-            );
-            self.report(span, message);
+        let version = self.module.version;
+        if version < *since && version.major > 0 {
+            self.report(span, format!("{name} needs PTX ISA {since}; this is a module of version {version}"));
         }
         let digits = name.trim_start_matches("sm_").trim_end_matches('a');
         self.module.target = Target {
