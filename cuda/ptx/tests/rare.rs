@@ -440,7 +440,7 @@ fn ranges_are_checked() {
     let memory = Memory::new();
     let address = memory.allocate(24).unwrap();
     for (bytes, kind) in [(32, FaultKind::OutOfBounds), (24, FaultKind::InvalidOperand)] {
-        let text = BULK.replace("[%rd0], 32", &format!("[%rd0], {bytes}"));
+        let text = format!("mov.u32 %r9, {bytes};\n{}", BULK.replace("[%rd0], 32", "[%rd0], %r9"));
         let function = kernel(&text).function("k").unwrap();
         let fault = function.launch(1, 1, 0, &Params::new().push(address), &memory).unwrap_err();
         assert_eq!(fault.kind, kind, "{fault}");
@@ -562,4 +562,126 @@ fn hints_of_sm_90() {
          st.global.u32 [%rd0], %r1;",
     );
     assert_eq!(run::<1>(&module, &[1, 2]), [5, 2]);
+}
+
+/// The name of a variable says where it is where the instruction does not.
+#[test]
+fn names_in_generic_accesses() {
+    let module = kernel(
+        ".local .align 4 .b8 mine[16];
+         st.u32 [buffer+4], 5;
+         st.u32 [mine+8], 70;
+         atom.add.u32 %r1, [buffer+4], 600;
+         ld.shared.u32 %r2, [buffer+4];
+         ld.local.u32 %r3, [mine+8];
+         ld.volatile.u32 %r4, [buffer+4];
+         st.global.v4.u32 [%rd0], {%r1, %r2, %r3, %r4};",
+    );
+    assert_eq!(run::<1>(&module, &[0; 4]), [5, 605, 70, 605]);
+}
+
+/// A constant is no global memory, though its address is generic.
+#[test]
+fn spaces_of_addresses() {
+    let text = ".version 8.4\n.target sm_90\n.address_size 64
+        .const .align 4 .u32 constant[2] = {1, 2};
+        .global .align 4 .u32 global[2];
+        .shared .align 4 .u32 shared[2];
+        .entry k(.param .u64 p) {
+            .reg .b32 %r<4>; .reg .b64 %rd<6>; .reg .pred %p<3>;
+            ld.param.u64 %rd0, [p];
+            cvta.const.u64 %rd1, constant;
+            cvta.global.u64 %rd2, global;
+            cvta.shared.u64 %rd3, shared;
+            mov.u32 %r0, %tid.x;
+            setp.eq.u32 %p0, %r0, 1;
+            @%p0 mov.b64 %rd1, %rd2;
+            setp.eq.u32 %p0, %r0, 2;
+            @%p0 mov.b64 %rd1, %rd3;
+            isspacep.const %p1, %rd1;
+            isspacep.global %p2, %rd1;
+            isspacep.shared %p0, %rd1;
+            selp.u32 %r1, 1, 0, %p1;
+            selp.u32 %r2, 2, 0, %p2;
+            selp.u32 %r3, 4, 0, %p0;
+            or.b32 %r1, %r1, %r2;
+            or.b32 %r1, %r1, %r3;
+            mad.wide.u32 %rd4, %r0, 4, %rd0;
+            st.global.u32 [%rd4], %r1;
+            ret;
+        }";
+    assert_eq!(run::<3>(&Module::parse(text).unwrap(), &[0; 3]), [1, 2, 4]);
+}
+
+/// Vectors are moved as a whole, also onto themselves.
+#[test]
+fn moves_of_vectors() {
+    let module = kernel(
+        ".reg .v4 .b32 v;
+         mov.v4.u32 v, %tid;
+         ld.global.v2.u32 {%r1, %r2}, [%rd0];
+         mov.v2.b32 {%r1, %r2}, {%r2, %r1};
+         add.u32 v.y, v.x, 3;
+         st.global.v4.u32 [%rd0], {%r1, %r2, v.y, v.w};",
+    );
+    assert_eq!(run::<1>(&module, &[8, 9, 1, 1]), [9, 8, 3, 0]);
+}
+
+/// Constants that no GPU's assembler takes are errors when the module is loaded, not when it runs.
+#[test]
+fn constants_out_of_range_are_refused() {
+    for (instruction, reason) in [
+        ("bar.sync 16;", "16 where a barrier from 0 to 15 is needed"),
+        ("bar.sync -1;", "-1 where a barrier from 0 to 15 is needed"),
+        ("barrier.arrive 1, 48;", "48 where a number of threads in whole warps is needed"),
+        ("bar.arrive 1, 0;", "0 where a number of threads is needed"),
+        ("bar.red.popc.u32 %r1, 17, %p1;", "17 where a barrier from 0 to 15 is needed"),
+        ("setmaxnreg.inc.sync.aligned.u32 33;", "33 where a multiple of 8 from 24 to 256 is needed"),
+        ("pmevent 16;", "16 where a constant from 0 to 15 is needed"),
+        ("pmevent.mask 65536;", "65536 where a constant of 16 bits is needed"),
+        ("bfe.u32 %r1, %r2, 256, 1;", "256 where a number from 0 to 255 is needed"),
+        ("bfi.b32 %r1, %r2, %r3, 1, -1;", "-1 where a number from 0 to 255 is needed"),
+        (
+            "cp.async.ca.shared.global [%r1], [%rd0], 8, 9;",
+            "9 where at most as many bytes as are copied is needed",
+        ),
+        ("cp.async.bulk.prefetch.L2.global [%rd0], 24;", "24 where a multiple of 16 is needed"),
+        ("mbarrier.arrive.shared.b64 %rd1, [%r1], 0;", "0 where a number of arrivals is needed"),
+        ("mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 2;", "2 where 0 or 1 is needed"),
+        ("discard.global.L2 [%rd0], 64;", "64 where 128 is needed"),
+        ("fence.gl;", "this form is not supported"),
+        ("fence.proxy.tensormap::generic.acquire.gpu [%rd0], 64;", "an address and its 128 bytes are needed"),
+        ("membar.gl 1;", "1 operands where 0 are needed"),
+        ("prefetch.shared.L1 [%rd0];", "this form is not supported"),
+        ("createpolicy.range.L2::evict_last.b64 %rd1, [%rd0], 64;", "a wrong number of operands"),
+        ("cvta.shared.u64 %rd1, table;", "a name of global space in an access to shared space"),
+        ("div.f32 %f1, %f2, %f3;", "one of .approx, .full and a rounding modifier is needed"),
+    ] {
+        let text = format!(
+            ".version 8.4\n.target sm_90a\n.address_size 64\n.global .u32 table;\n.entry k() {{\n\
+             .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .pred %p<4>;\n{instruction}\nret;\n}}\n"
+        );
+        let errors = Module::parse(&text).unwrap_err().to_string();
+        let name = instruction.split([' ', ';']).next().unwrap();
+        assert_eq!(errors, format!("7:1: {name}: {reason}"));
+    }
+}
+
+/// `printf` without a format gives -1.
+#[test]
+fn printf_of_nothing() {
+    let text = ".version 8.4\n.target sm_90\n.address_size 64
+        .extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
+        .entry k(.param .u64 p) {
+            .reg .b32 %r1; .reg .b64 %rd0;
+            .param .b64 f; .param .b64 a; .param .b32 r;
+            ld.param.u64 %rd0, [p];
+            st.param.b64 [f], 0;
+            st.param.b64 [a], 0;
+            call (r), vprintf, (f, a);
+            ld.param.b32 %r1, [r];
+            st.global.u32 [%rd0], %r1;
+            ret;
+        }";
+    assert_eq!(run::<1>(&Module::parse(text).unwrap(), &[9]), [u32::MAX]);
 }

@@ -307,7 +307,8 @@ impl Emitter<'_, '_> {
                 let address = self.symbol_address(symbol, offset)?;
                 let is_param = symbol.space(self.module) == Some(Space::Param);
                 let fits = match space {
-                    AccessSpace::Generic => matches!(address.space, AccessSpace::Global | AccessSpace::Const),
+                    // A variable's name says where it is.
+                    AccessSpace::Generic => !is_param && address.space != space,
                     AccessSpace::Param => is_param,
                     AccessSpace::Local => address.space == space && !is_param,
                     space => address.space == space,

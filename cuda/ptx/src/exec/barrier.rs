@@ -13,7 +13,7 @@ use super::warp::Split;
 use crate::code::Inst;
 
 /// Barriers of a block.
-const COUNT: usize = 16;
+pub(crate) const COUNT: usize = 16;
 /// The barrier of the cluster, behind those of the block.
 const CLUSTER: usize = COUNT;
 

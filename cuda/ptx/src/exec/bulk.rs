@@ -15,7 +15,7 @@ use super::raw;
 use crate::code::Inst;
 
 /// Bytes that are copied at a time; sizes and addresses are multiples of it.
-const PIECE: u64 = 16;
+pub(crate) const PIECE: u64 = 16;
 
 /// `cp.async.bulk`: `a` is the address of the target and `b` that of the source, `c` the number of bytes; `d` has the
 /// spaces, the source's in its second byte; `imm` has the two offsets in 32 bits each.

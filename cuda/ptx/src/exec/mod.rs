@@ -32,7 +32,7 @@ mod grid;
 pub(crate) mod instrument;
 pub(crate) mod lanes;
 pub(crate) mod level;
-mod locate;
+pub(crate) mod locate;
 pub(crate) mod machine;
 pub(crate) mod matrix;
 pub(crate) mod memory;

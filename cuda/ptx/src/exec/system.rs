@@ -72,12 +72,16 @@ impl Arguments for Reader<'_, '_> {
     }
 }
 
-/// `vprintf`: `a` is the format, `b` the arguments, `dst` how many there were.
+/// `vprintf`: `a` is the format, `b` the arguments, `dst` how many there were, or -1 without a format.
 pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst) -> Flow {
     // SAFETY: registers as the translation checked.
     let (formats, arguments) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.b)) };
     let mut counts = Line::splat(0u32);
     for lane in lanes(m.mask) {
+        if formats.0[lane] == 0 {
+            counts.0[lane] = u32::MAX;
+            continue;
+        }
         let mut reader = Reader { machine: m, lane, address: arguments.0[lane], count: 0 };
         let text = reader.string(formats.0[lane]).and_then(|format| printf::format(&format, &mut reader));
         match text {

@@ -1,6 +1,6 @@
 //! What a function's names stand for, by block.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 
 use super::{
     ast::{LabelId, PrototypeId, RegisterId, TableId, VariableId},
@@ -60,6 +60,8 @@ pub(super) struct Family {
 struct Scope<'s> {
     names: HashMap<&'s str, (Entry, Span)>,
     families: HashMap<&'s str, Family>,
+    /// Of names that end in a number, labels aside: by what is before it, the smallest number and where that is declared.
+    numbered: HashMap<&'s str, (u64, Span)>,
     /// Labels that were used and are not defined so far.
     pending: HashMap<&'s str, LabelId>,
     /// Labels of blocks around this one that were used in it.
@@ -145,10 +147,17 @@ impl<'s> Scopes<'s> {
     /// Declares a name in the innermost block; where it was declared there before, if it was.
     pub(super) fn declare(&mut self, name: &'s str, entry: Entry, span: Span) -> Result<(), Span> {
         let depth = self.open.len() - 1;
-        match self.open[depth].member(name) {
-            Ok(family) => Err(family.span),
-            Err(_) => self.declare_at(depth, name, entry, span),
+        let scope = &mut self.open[depth];
+        if let Ok(family) = scope.member(name) {
+            return Err(family.span);
         }
+        if !matches!(entry, Entry::Label(_)) {
+            for (prefix, number) in splits(name) {
+                let least = scope.numbered.entry(prefix).or_insert((number, span));
+                *least = (*least).min((number, span));
+            }
+        }
+        self.declare_at(depth, name, entry, span)
     }
 
     /// Declares a name in the block of that number.
@@ -169,16 +178,20 @@ impl<'s> Scopes<'s> {
         Ok(())
     }
 
-    /// Declares a family in the innermost block; where it was declared there before, if it was.
+    /// Declares a family in the innermost block; where it, or one of it, was declared there before, if it was.
     pub(super) fn declare_family(&mut self, name: &'s str, family: Family) -> Result<(), Span> {
-        let scope = self.open.last_mut().map(|scope| scope.families.entry(name));
-        match scope {
-            Some(std::collections::hash_map::Entry::Occupied(known)) => Err(known.get().span),
-            Some(std::collections::hash_map::Entry::Vacant(free)) => {
+        let Some(scope) = self.open.last_mut() else { return Ok(()) };
+        if let Some(&(number, span)) = scope.numbered.get(name)
+            && number < family.count
+        {
+            return Err(span);
+        }
+        match scope.families.entry(name) {
+            hash_map::Entry::Occupied(known) => Err(known.get().span),
+            hash_map::Entry::Vacant(free) => {
                 free.insert(family);
                 Ok(())
             }
-            None => Ok(()),
         }
     }
 

@@ -176,6 +176,7 @@ fn names() {
         (".reg .b32 a; .reg .b32 a;", &["3:24: 'a' is declared twice; see 3:11"]),
         (".reg .b32 a<3>; .reg .b32 a<3>;", &["3:27: 'a<…>' is declared twice; see 3:11"]),
         (".reg .b32 a<3>; .reg .b64 a1, a3;", &["3:27: 'a1' is declared twice; see 3:11"]),
+        (".reg .b64 a1, a3; .reg .b32 a<3>;", &["3:29: 'a<…>' is declared twice; see 3:11"]),
         (".reg .b32 p;", &["3:11: 'p' is declared twice; see 2:31"]),
         (".reg .b32 _;", &["3:11: '_' cannot be a name"]),
         ("mov.b32 a, 1; .reg .b32 a;", &["3:9: 'a' is not declared"]),

@@ -1,7 +1,7 @@
 //! Logic, shifts and bit fields.
 
 use super::super::emit::{Checked, Emitter, Fields};
-use super::{Words, emit1, emit2, emit3, integers, no_type, operands, slots, untyped};
+use super::{Words, check_constant, emit1, emit2, emit3, integers, no_type, operands, slots, untyped};
 use crate::arith::bits::{self, Bits, Permutation};
 use crate::arith::int::Integer;
 use crate::exec::level::Handlers;
@@ -110,6 +110,11 @@ fn field(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
     let shift = i.opcode == "bfind" && w.flag("shiftamt");
     w.finish()?;
     let number = Type::U32;
+    if let ("bfe" | "bfi", [.., start, length]) = (i.opcode, &i.operands[..]) {
+        for operand in [start, length] {
+            check_constant(operand, |bits| bits <= 255, "a number from 0 to 255")?;
+        }
+    }
     match i.opcode {
         "bfe" => {
             let handlers = match ty {
@@ -196,9 +201,10 @@ fn logic3(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
     if i.operands.len() != expected {
         return Err(format!("{} operands where {expected} are needed", i.operands.len()));
     }
-    let Operand::Immediate(Immediate::Integer { bits: table @ 0..=255, .. }) = i.operands[4] else {
-        return Err("the table must be a constant from 0 to 255".into());
+    let Operand::Immediate(Immediate::Integer { bits, .. }) = i.operands[4] else {
+        return Err("the table must be a constant".into());
     };
+    let table = bits & 0xff;
     if ty != Type::B32 {
         return no_type(ty);
     }

@@ -6,13 +6,15 @@ use super::super::flow::Control;
 use super::super::layout::parameter_size;
 use super::super::operand::{AddressOperand, Predicate};
 use super::memory::{load_from, store_to};
-use super::{Words, operands};
+use super::{Words, check_constant, operands};
 use crate::exec::address::AccessSpace;
 use crate::exec::barrier::{self, Action};
+use crate::exec::lanes::LANES;
 use crate::exec::level::Handlers;
 use crate::exec::{system, warp};
 use crate::syntax::ast::{
-    AddressBase, Call, CallTarget, Instruction, Operand, Parameter, ParameterStorage, Signature, Symbol,
+    AddressBase, Call, CallTarget, Immediate, Instruction, Operand, Parameter, ParameterStorage, Signature,
+    Symbol,
 };
 use crate::syntax::types::{Space, Type};
 
@@ -21,8 +23,11 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         "brx" => branch_indexed(e, i, w),
         "call" => call(e, i, w),
         "ret" | "exit" => {
-            w.flag("uni");
+            if i.opcode == "ret" {
+                w.flag("uni");
+            }
             w.finish()?;
+            let [] = operands(i)?;
             if i.opcode == "exit" {
                 e.emit_control(Handlers::same(warp::exit), Fields::default(), Control::End);
             } else {
@@ -32,6 +37,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         }
         "trap" | "brkpt" => {
             w.finish()?;
+            let [] = operands(i)?;
             let imm = u64::from(i.opcode == "brkpt");
             e.emit_control(Handlers::same(system::trap), Fields { imm, ..Fields::default() }, Control::End);
             Ok(())
@@ -45,20 +51,48 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             e.emit(Handlers::same(system::nanosleep), Fields::default());
             Ok(())
         }
+        // None of the others does anything that a program could see.
         "griddepcontrol" => {
-            w.one_of(&["launch_dependents", "wait"]);
-            w.finish()
+            w.one_of(&["launch_dependents", "wait"])
+                .ok_or("one of .launch_dependents and .wait is needed")?;
+            w.finish()?;
+            let [] = operands(i)?;
+            Ok(())
         }
         "setmaxnreg" => {
-            w.one_of(&["inc", "dec"]);
-            w.flag("sync");
-            w.flag("aligned");
-            w.flag("u32");
-            w.finish()
+            w.one_of(&["inc", "dec"]).ok_or("one of .inc and .dec is needed")?;
+            for word in ["sync", "aligned", "u32"] {
+                if !w.flag(word) {
+                    return Err(format!(".{word} is needed"));
+                }
+            }
+            w.finish()?;
+            let allowed = |count: u32| (24..=256).contains(&count) && count.is_multiple_of(8);
+            constant_operand(i, allowed, "a multiple of 8 from 24 to 256")
         }
-        // Neither does anything that a program could see.
-        _ => Ok(()),
+        "pmevent" => {
+            let (last, wanted) = if w.flag("mask") {
+                (0xffff, "a constant of 16 bits")
+            } else {
+                (15, "a constant from 0 to 15")
+            };
+            w.finish()?;
+            constant_operand(i, |event| event <= last, wanted)
+        }
+        _ => {
+            w.finish()?;
+            let [] = operands(i)?;
+            Ok(())
+        }
     }
+}
+
+/// Whether the only operand is a constant that is allowed.
+fn constant_operand(i: &Instruction<'_>, allowed: impl Fn(u32) -> bool, wanted: &str) -> Checked<()> {
+    let [operand @ Operand::Immediate(Immediate::Integer { .. })] = operands(i)? else {
+        return Err(format!("{wanted} is needed"));
+    };
+    check_constant(operand, allowed, wanted)
 }
 
 /// `bra`, with its guard.
@@ -372,21 +406,39 @@ fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
         return barrier_reduction(e, i, w);
     }
     w.finish()?;
-    let a = match i.operands.first() {
-        Some(id) => e.source(id, Type::U32)?,
-        None => return Err("the barrier is missing".into()),
+    let (id, count) = match &i.operands[..] {
+        [id] if action == "sync" => (id, None),
+        [id, count] => (id, Some(count)),
+        [_] => return Err("the number of threads is missing".into()),
+        [] => return Err("the barrier is missing".into()),
+        _ => return Err("too many operands".into()),
     };
-    let (b, d) = match i.operands.get(1) {
-        Some(count) => (e.source(count, Type::U32)?, 1),
-        None if action == "arrive" => return Err("the number of threads is missing".into()),
-        None => (0, 0),
-    };
-    if i.operands.len() > 2 {
-        return Err("too many operands".into());
+    let (a, b, d) = participants(e, id, count)?;
+    if let Some(count) = count
+        && action == "arrive"
+    {
+        check_constant(count, |threads| threads != 0, "a number of threads")?;
     }
     let imm = if action == "sync" { Action::Sync } else { Action::Arrive } as u64;
     e.emit_waiting(Handlers::same(barrier::barrier), Fields { a, b, d, imm, ..Fields::default() });
     Ok(())
+}
+
+/// The barrier, how many threads come to it, and whether that is said.
+fn participants(
+    e: &mut Emitter<'_, '_>,
+    id: &Operand,
+    count: Option<&Operand>,
+) -> Checked<(SlotOffset, SlotOffset, u32)> {
+    check_constant(id, |id| id < barrier::COUNT as u32, "a barrier from 0 to 15")?;
+    let id = e.source(id, Type::U32)?;
+    let Some(count) = count else { return Ok((id, 0, 0)) };
+    check_constant(
+        count,
+        |threads| threads.is_multiple_of(LANES as u32),
+        "a number of threads in whole warps",
+    )?;
+    Ok((id, e.source(count, Type::U32)?, 1))
 }
 
 fn barrier_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -403,11 +455,7 @@ fn barrier_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         [dst, id, count, predicate] => (dst, id, Some(count), predicate),
         other => return Err(format!("{} operands where 3 or 4 are needed", other.len())),
     };
-    let a = e.source(id, Type::U32)?;
-    let (b, counted) = match count {
-        Some(count) => (e.source(count, Type::U32)?, 1),
-        None => (0, 0),
-    };
+    let (a, b, counted) = participants(e, id, count)?;
     let predicate = e.predicate(predicate)?;
     let d = counted | 2 | if predicate.flip != 0 { 4 } else { 0 };
     let imm = action as u64;

@@ -325,6 +325,9 @@ fn small_formats(
 ) -> Checked<()> {
     let nearest_away = w.flag("rna");
     w.finish()?;
+    if nearest_away && (rounding.is_some() || flags & RELU != 0 || target != "tf32") {
+        return Err("a conversion with these modifiers is not supported".into());
+    }
     let (rounding, integral) = rounding.unwrap_or_default();
     let aux = rounding_bits(rounding) | flags;
     if integral {

@@ -8,7 +8,7 @@ use crate::arith::single::{self, Extremum, Property};
 use crate::arith::{Modes, Rounding, approx, double};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, compare, ternary, unary};
-use crate::syntax::ast::Instruction;
+use crate::syntax::ast::{Instruction, Version};
 use crate::syntax::types::Type;
 
 /// A rounding as an instruction's constant, in its low two bits.
@@ -92,7 +92,9 @@ fn arithmetic32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
         return divide32(e, i, w);
     }
     let rounding = w.rounding();
-    if i.opcode == "fma" && rounding.is_none() {
+    // Assemblers took `mad.f32` for `mad.rn.f32` at first.
+    let may_miss = i.opcode == "mad" && e.module.version < Version { major: 3, minor: 2 };
+    if matches!(i.opcode, "fma" | "mad") && rounding.is_none() && !may_miss {
         return Err("a rounding modifier is needed".into());
     }
     let modes = Modes { rounding: rounding.unwrap_or_default(), ftz: w.flag("ftz"), saturate: w.flag("sat") };
@@ -141,8 +143,7 @@ fn divide32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
         (_, _, Some(_), _) => {
             binary!((f32, f32) => f32, |a, b; aux| single::div(a, b, rounding_of(aux), aux & FTZ != 0))
         }
-        // Before sm_20 `div.f32` was approximate.
-        (_, _, None, _) => binary!((f32, f32) => f32, |a, b; aux| approx::div(a, b, aux & FTZ != 0)),
+        _ => return Err("one of .approx, .full and a rounding modifier is needed".into()),
     };
     let imm = rounding_bits(rounding.unwrap_or_default()) | if ftz { FTZ } else { 0 };
     emit2(e, i, handlers, (ty, [ty; 2]), imm)

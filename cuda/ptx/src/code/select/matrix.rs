@@ -201,9 +201,7 @@ fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, sto
         _ => return Err("loads are of a, b and c, stores of d".into()),
     };
     let known = [(16, 16, 16), (8, 32, 16), (32, 8, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)];
-    if !known.contains(&(shape.m, shape.n, shape.k))
-        || !matches!(space, AccessSpace::Generic | AccessSpace::Global | AccessSpace::Shared)
-    {
+    if !known.contains(&(shape.m, shape.n, shape.k)) {
         return Err("this form is not supported".into());
     }
     if !(2..=3).contains(&i.operands.len()) {
@@ -218,6 +216,9 @@ fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, sto
     };
     let count = fragment.registers();
     let address = e.wide_address(&i.operands[at], space)?;
+    if !matches!(address.space, AccessSpace::Generic | AccessSpace::Global | AccessSpace::Shared) {
+        return Err("matrices are in global and shared memory".into());
+    }
     let registers = if stores {
         registers(e, &i.operands[value], ty, count)?
     } else {
@@ -262,6 +263,9 @@ fn tiles(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
     let [first, second] = operands(i)?;
     let (values, address) = if loads { (first, second) } else { (second, first) };
     let address = e.wide_address(address, space)?;
+    if !matches!(address.space, AccessSpace::Shared | AccessSpace::Generic) {
+        return Err("tiles are in shared memory".into());
+    }
     let slots =
         if loads { targets(e, values, Type::B32, count)? } else { registers(e, values, Type::B32, count)? };
     let c = e.shared.operands.len() as u32;

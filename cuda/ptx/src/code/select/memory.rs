@@ -3,7 +3,7 @@
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::operand::AddressOperand;
 use super::super::repeat::{First, Source};
-use super::{Words, no_type};
+use super::{Words, check_constant, no_type, operands};
 use crate::code::WIDE_HALF;
 use crate::exec::access::{
     self, Anywhere, Cell32, Cell64, CellS8, CellS16, CellU8, CellU16, Local, Shared32, Shared64, load,
@@ -12,7 +12,7 @@ use crate::exec::access::{
 use crate::exec::address::AccessSpace;
 use crate::exec::level::Handlers;
 use crate::exec::wide::{WideKind, run_wide};
-use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -375,18 +375,47 @@ fn check_parameter(e: &Emitter<'_, '_>, place: u64, total: u64) -> Checked<()> {
 }
 
 /// `membar`, `fence`.
-pub(super) fn fence(e: &mut Emitter<'_, '_>, w: &mut Words<'_>) -> Checked<()> {
-    w.one_of(&["sc", "acq_rel", "acquire", "release"]);
-    w.one_of(&["gl", "sys", "cta", "cluster", "gpu"]);
+pub(super) fn fence(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let proxy = w.flag("proxy");
-    if proxy {
-        let kinds = ["alias", "async", "async::generic", "tensormap::generic"];
-        w.find(|word| kinds.contains(&word).then_some(()));
-        w.find(|word| matches!(word, "global" | "shared::cta" | "shared::cluster").then_some(()));
+    let kind =
+        if proxy { w.one_of(&["alias", "async", "async::generic", "tensormap::generic"]) } else { None };
+    if kind == Some("async") {
+        w.one_of(&["global", "shared::cta", "shared::cluster"]);
     }
-    w.flag("mbarrier_init");
-    w.find(|word| word.starts_with("sync_restrict").then_some(()));
+    let barriers = w.flag("mbarrier_init");
+    let restriction = w.one_of(&["sync_restrict::shared::cta", "sync_restrict::shared::cluster"]);
+    let order = w.one_of(&["sc", "acq_rel", "acquire", "release"]);
+    let scope = w.one_of(&["cta", "gl", "cluster", "gpu", "sys"]);
     w.finish()?;
+    let form = (order, restriction, scope);
+    let restricted = matches!(
+        form,
+        (Some("acquire"), Some("sync_restrict::shared::cluster"), Some("cluster"))
+            | (Some("release"), Some("sync_restrict::shared::cta"), Some("cluster"))
+    );
+    let scoped = matches!(form, (_, None, Some("cta" | "cluster" | "gpu" | "sys")));
+    let known = match (i.opcode, proxy, kind) {
+        ("fence", false, _) if barriers => form == (Some("release"), None, Some("cluster")),
+        ("fence", false, _) => scoped || restricted,
+        ("fence", true, Some("async::generic")) => restricted,
+        ("fence", true, Some("tensormap::generic")) => scoped && matches!(order, Some("acquire" | "release")),
+        ("membar", true, Some("alias")) | ("fence", true, Some("alias" | "async")) => {
+            form == (None, None, None)
+        }
+        ("membar", false, _) => matches!(form, (None, None, Some("cta" | "gl" | "sys"))),
+        _ => false,
+    };
+    if !known || barriers && (proxy || i.opcode == "membar") {
+        return Err("this form is not supported".into());
+    }
+    if kind == Some("tensormap::generic") && order == Some("acquire") {
+        let [address, Operand::Immediate(Immediate::Integer { bits: 128, .. })] = operands(i)? else {
+            return Err("an address and its 128 bytes are needed".into());
+        };
+        e.address(address, AccessSpace::Generic)?;
+    } else {
+        let [] = operands(i)?;
+    }
     e.emit(Handlers::same(access::fence), Fields::default());
     Ok(())
 }
@@ -394,21 +423,76 @@ pub(super) fn fence(e: &mut Emitter<'_, '_>, w: &mut Words<'_>) -> Checked<()> {
 /// Instructions that only advise the cache.
 fn hint(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     if i.opcode == "createpolicy" {
-        let Some(dst) = i.operands.first() else { return Err("operands are missing".into()) };
-        let (dst, zero) = (e.target(dst, Type::B64)?, e.constant64(0));
-        e.copy(Type::B64, dst, zero);
-        return Ok(());
-    }
-    if i.opcode == "discard" {
-        // The bytes may be anything afterwards, so they may stay as they are.
-        w.flag("L2");
+        return policy(e, i, w);
     }
     let space = space(w);
-    let levels = ["L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap"];
-    w.find(|word| levels.contains(&word).then_some(()));
+    let level = w.one_of(&["L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap"]);
     w.finish()?;
-    match i.operands.first() {
-        Some(address) => e.address(address, space).map(|_| ()),
-        None => Err("the address is missing".into()),
+    let generic = space == AccessSpace::Generic;
+    let global = generic || space == AccessSpace::Global;
+    let known = match (i.opcode, level) {
+        ("prefetch", Some("L1" | "L2")) => global || space == AccessSpace::Local,
+        ("prefetch", Some("tensormap")) => {
+            generic || matches!(space, AccessSpace::Const | AccessSpace::Param)
+        }
+        ("prefetch", Some(_)) => global,
+        ("prefetchu", Some("L1")) => generic,
+        // The bytes that are discarded may be anything afterwards, so they may stay as they are.
+        ("applypriority", Some("L2::evict_normal")) | ("discard", Some("L2")) => global,
+        _ => false,
+    };
+    if !known {
+        return Err("this form is not supported".into());
     }
+    let address = match (i.opcode, &i.operands[..]) {
+        ("prefetch" | "prefetchu", [address]) => address,
+        ("applypriority" | "discard", [address, bytes]) => {
+            check_constant(bytes, |bytes| bytes == 128, "128")?;
+            e.source(bytes, Type::U32)?;
+            address
+        }
+        _ => return Err("an address is needed, and 128 bytes with .discard and .applypriority".into()),
+    };
+    e.address(address, space).map(|_| ())
+}
+
+/// `createpolicy`: a policy is a number that means nothing here.
+fn policy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    let kind =
+        w.one_of(&["fractional", "range", "cvt"]).ok_or("one of .fractional, .range and .cvt is needed")?;
+    let global = kind == "range" && w.flag("global");
+    let first =
+        w.one_of(&["L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged", "L2"]);
+    let second = w.one_of(&["L2::evict_first", "L2::evict_unchanged"]);
+    let typed = w.flag("b64");
+    w.finish()?;
+    if !typed
+        || (kind == "cvt") != (first == Some("L2"))
+        || first.is_none()
+        || (kind == "cvt" && second.is_some())
+    {
+        return Err("this form is not supported".into());
+    }
+    let dst = match (kind, &i.operands[..]) {
+        ("fractional", [dst]) => dst,
+        ("fractional", [dst, fraction]) => {
+            e.source(fraction, Type::F32)?;
+            dst
+        }
+        ("range", [dst, address, primary, total]) => {
+            let space = if global { AccessSpace::Global } else { AccessSpace::Generic };
+            e.address(address, space)?;
+            e.source(primary, Type::U32)?;
+            e.source(total, Type::U32)?;
+            dst
+        }
+        ("cvt", [dst, access]) => {
+            e.source(access, Type::B64)?;
+            dst
+        }
+        _ => return Err("a wrong number of operands".into()),
+    };
+    let (dst, zero) = (e.target(dst, Type::B64)?, e.constant64(0));
+    e.copy(Type::B64, dst, zero);
+    Ok(())
 }

@@ -25,7 +25,7 @@ use super::operand::Predicate;
 use crate::arith::Rounding;
 use crate::exec::level::Handlers;
 use crate::exec::warp;
-use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
 
 pub(super) use control::{enter, leave};
@@ -58,13 +58,20 @@ impl<'i> Words<'i> {
         self.find(|word| words.iter().copied().find(|known| *known == word))
     }
 
-    /// Takes the type: the last modifier, but for some that may also stand behind it.
+    /// Takes the type: the last modifier that is one.
     fn ty(&mut self) -> Checked<Type> {
-        let word = self.last()?;
-        Type::from_word(word).ok_or_else(|| format!("unknown type .{word}"))
+        let known =
+            self.left.iter().enumerate().rev().find_map(|(at, word)| Some((at, Type::from_word(word)?)));
+        match known {
+            Some((at, ty)) => {
+                self.left.remove(at);
+                Ok(ty)
+            }
+            None => Err(format!("unknown type .{}", self.last()?)),
+        }
     }
 
-    /// Takes the word that stands for a type, see [`Words::ty`].
+    /// Takes the word that stands for a type: the last modifier, but for some that may also stand behind it.
     fn last(&mut self) -> Checked<&'i str> {
         /// As in `mad.hi.s32.sat` and `cvt.f64.bf16.rp`.
         const TRAILING: [&str; 13] =
@@ -97,6 +104,16 @@ impl<'i> Words<'i> {
 fn operands<'i, const N: usize>(instruction: &'i Instruction<'_>) -> Checked<&'i [Operand; N]> {
     let found = instruction.operands.len();
     instruction.operands[..].try_into().map_err(|_| format!("{found} operands where {N} are needed"))
+}
+
+/// Refuses a constant of 32 bits that is not `allowed`. What is in a register is looked at when the program runs.
+fn check_constant(operand: &Operand, allowed: impl Fn(u32) -> bool, wanted: &str) -> Checked<()> {
+    match operand {
+        Operand::Immediate(Immediate::Integer { bits, .. }) if !allowed(*bits as u32) => {
+            Err(format!("{} where {wanted} is needed", *bits as u32 as i32))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The error for a type an instruction does not have.
@@ -154,7 +171,7 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
             memory::select(e, i, w)
         }
         "alloca" | "stacksave" | "stackrestore" => stack::select(e, i, w),
-        "membar" | "fence" => memory::fence(e, w),
+        "membar" | "fence" => memory::fence(e, i, w),
         "bra" => control::branch(e, i, None),
         "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "nanosleep"
         | "griddepcontrol" | "setmaxnreg" | "pmevent" | "nop" => control::select(e, i, w),

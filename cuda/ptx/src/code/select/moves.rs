@@ -5,7 +5,8 @@ use super::{Words, no_type, operands};
 use crate::code::WIDE_HALF;
 use crate::exec::address::{AccessSpace, WINDOW_BYTES};
 use crate::exec::level::Handlers;
-use crate::exec::ops::{binary, compare, predicate_constant, unary};
+use crate::exec::locate;
+use crate::exec::ops::{binary, compare, unary};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -21,8 +22,12 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
 
 fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let ty = w.ty()?;
+    let count = w.one_of(&["v2", "v4"]).map(|word| if word == "v2" { 2 } else { 4 });
     w.finish()?;
     let [dst, a] = operands(i)?;
+    if let Some(count) = count {
+        return mov_vector(e, ty, dst, a, count);
+    }
     match (dst, a) {
         (_, Operand::Vector(parts)) => pack(e, ty, dst, parts),
         (Operand::Vector(parts), _) => unpack(e, ty, parts, a),
@@ -41,6 +46,28 @@ fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
             Ok(())
         }
     }
+}
+
+/// `mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid`.
+fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, count: usize) -> Checked<()> {
+    let (Operand::Vector(targets), Operand::Vector(sources)) = (dst, a) else {
+        return Err("two vectors are needed".into());
+    };
+    if targets.len() != count || sources.len() != count {
+        return Err(format!("two vectors of {count} are needed"));
+    }
+    // What is written may be read as well.
+    let mut values = Vec::new();
+    for source in sources {
+        let (source, copy) = (e.source(source, ty)?, e.temp(ty));
+        e.copy(ty, copy, source);
+        values.push(copy);
+    }
+    for (target, value) in targets.iter().zip(values) {
+        let target = e.target(target, ty)?;
+        e.copy(ty, target, value);
+    }
+    Ok(())
 }
 
 /// The type of one of `count` parts of a value.
@@ -146,6 +173,10 @@ fn convert_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     if ty != Type::U64 {
         return Err("only addresses of 64 bits are supported".into());
     }
+    if let Operand::Symbol { .. } = a {
+        // The name must be one of that space.
+        e.address(a, space)?;
+    }
     let a = e.source(a, ty)?;
     let dst = e.target(dst, ty)?;
     // Parameters of a function are in local memory.
@@ -174,18 +205,15 @@ fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
         e.source(a, Type::B64)?
     };
     let dst = e.target(dst, Type::Pred)?;
-    if space == AccessSpace::Const {
-        // Constants have global addresses here, and no program can tell.
-        e.emit(Handlers::same(predicate_constant), Fields { dst, imm: 0, ..Fields::default() });
+    if matches!(space, AccessSpace::Global | AccessSpace::Const) {
+        // Constants lie among global memory here.
+        let imm = u64::from(space == AccessSpace::Const);
+        e.emit(Handlers::same(locate::is_space), Fields { dst, a, imm, ..Fields::default() });
         return Ok(());
     }
-    let (low, bytes) = match space {
-        AccessSpace::Global => (0, AccessSpace::Shared.window()),
-        space => (space.window(), WINDOW_BYTES),
-    };
-    let b = e.constant64(low);
-    let handlers = compare!(u64, |a, b; aux| a.wrapping_sub(b) < aux);
-    e.emit(handlers, Fields { dst, a, b, imm: bytes, ..Fields::default() });
+    let b = e.constant64(space.window());
+    let handlers = compare!(u64, |a, b| a.wrapping_sub(b) < WINDOW_BYTES);
+    e.emit(handlers, Fields { dst, a, b, ..Fields::default() });
     Ok(())
 }
 

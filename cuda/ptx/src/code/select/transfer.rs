@@ -3,7 +3,7 @@
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
-use super::{Words, operands};
+use super::{Words, check_constant, operands};
 use crate::exec::access;
 use crate::exec::address::AccessSpace;
 use crate::exec::bulk;
@@ -49,6 +49,9 @@ pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     };
     if cached == "cg" && *bytes != 16 || !(3..=4).contains(&given) {
         return Err("operands do not fit the instruction".into());
+    }
+    if let Some(source) = i.operands.get(3).filter(|_| given == 4) {
+        check_constant(source, |count| u64::from(count) <= *bytes, "at most as many bytes as are copied")?;
     }
     let to = e.wide_address(&i.operands[0], AccessSpace::Shared)?;
     let from = e.wide_address(&i.operands[1], AccessSpace::Global)?;
@@ -99,7 +102,7 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
     }
     let to = e.wide_address(&i.operands[0], target)?;
     let from = e.wide_address(&i.operands[1], source)?;
-    let bytes = e.source(&i.operands[2], Type::U32)?;
+    let bytes = bulk_bytes(e, &i.operands[2])?;
     let (Ok(to_offset), Ok(from_offset)) = (i32::try_from(to.offset), i32::try_from(from.offset)) else {
         return Err("the offset of an address is too large".into());
     };
@@ -126,8 +129,14 @@ fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>
     for operand in rest {
         e.source(operand, Type::B64)?;
     }
-    e.source(bytes, Type::U32)?;
+    bulk_bytes(e, bytes)?;
     e.wide_address(address, source).map(|_| ())
+}
+
+/// How many bytes a bulk copy takes, in 32 bits.
+fn bulk_bytes(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<SlotOffset> {
+    check_constant(operand, |bytes| u64::from(bytes).is_multiple_of(bulk::PIECE), "a multiple of 16")?;
+    e.source(operand, Type::U32)
 }
 
 /// Tells a barrier of bytes that have arrived: their number is in a register.
@@ -189,13 +198,11 @@ fn barrier_address(
     operand: &Operand,
     space: AccessSpace,
 ) -> Checked<AddressOperand> {
-    let shared =
-        space == AccessSpace::Shared || matches!(operand, Operand::Address { .. } | Operand::Symbol { .. });
-    if !matches!(space, AccessSpace::Shared | AccessSpace::Generic) || !shared {
+    let address = e.wide_address(operand, space)?;
+    if !matches!(address.space, AccessSpace::Shared | AccessSpace::Generic) {
         return Err("memory barriers are in shared memory".into());
     }
-    // A name stands for its address in shared memory even in a generic instruction.
-    e.wide_address(operand, space).or_else(|_| e.wide_address(operand, AccessSpace::Shared))
+    Ok(address)
 }
 
 /// What a step at a barrier takes and gives, besides the address.
@@ -302,7 +309,10 @@ fn arrive(
     };
     let address = barrier_address(e, address, space)?;
     let number = match number {
-        Some(number) => e.source(number, Type::U32)?,
+        Some(number) => {
+            check_constant(number, |count| with_bytes || count as i32 > 0, "a number of arrivals")?;
+            e.source(number, Type::U32)?
+        }
         None => e.constant32(1),
     };
     let step = match (drops, with_bytes) {
@@ -333,6 +343,7 @@ fn wait(
     }
     let address = barrier_address(e, &i.operands[1], space)?;
     let (number, state) = if parity {
+        check_constant(&i.operands[2], |parity| parity <= 1, "0 or 1")?;
         (Some(e.source(&i.operands[2], Type::U32)?), None)
     } else {
         (None, Some(e.source(&i.operands[2], Type::B64)?))
