@@ -68,17 +68,23 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
         let message = format!("'{}' gives {got} results, expected {count}", op.name());
         return fail(cx, device, count, Diagnostic::invalid_argument(message), chain);
     }
-    let mut arguments: SmallVec<[_; 4]> =
-        invocation.arguments.drain(..).map(TensorHandle::into_tensor).collect();
-    if let Err(error) = fetch(op, device, &mut arguments, cx) {
-        return fail(cx, device, count, error, chain);
-    }
-    let begins_at_once = arguments.iter().all(|argument| argument.status() != Status::Pending)
-        && chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
-    if !begins_at_once {
-        return defer(op, device, (cx, arguments, invocation.attrs), metadata, chain, count);
-    }
-    match run(op, device, cx, arguments, (invocation.attrs, metadata.as_deref(), count)) {
+    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
+    let known = (invocation.attrs, metadata.as_deref(), count);
+    let outcome = if chain_is_there && are_in_host_memory(device, &invocation) {
+        // The usual case, which makes no list of them first.
+        run(op, device, cx, invocation.arguments.drain(..).map(TensorHandle::into_tensor), known)
+    } else {
+        let mut arguments: SmallVec<[_; 4]> =
+            invocation.arguments.drain(..).map(TensorHandle::into_tensor).collect();
+        if let Err(error) = fetch(op, device, &mut arguments, cx) {
+            return fail(cx, device, count, error, chain);
+        }
+        if !chain_is_there || arguments.iter().any(|argument| argument.status() == Status::Pending) {
+            return defer(op, device, (cx, arguments, invocation.attrs), metadata, chain, count);
+        }
+        run(op, device, cx, arguments, known)
+    };
+    match outcome {
         Ok(result) => {
             if let (Some(chain), Some(done)) = (chain.as_mut(), result.done) {
                 **chain = done;
@@ -90,6 +96,12 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
         }
         Err(error) => fail(cx, device, count, error, chain),
     }
+}
+
+/// Whether an op that runs in host memory finds all its arguments there.
+fn are_in_host_memory(device: &Device, invocation: &OpInvocation<'_>) -> bool {
+    let is_there = |handle: &TensorHandle| handle.tensor().get::<HostTensor>().is_some();
+    device.queue().is_none() && invocation.arguments.iter().all(is_there)
 }
 
 /// Where the results are.
@@ -125,7 +137,7 @@ fn run(
     op: &Op,
     device: &Device,
     cx: &ExecutionContext,
-    arguments: SmallVec<[AsyncValue; 4]>,
+    arguments: impl IntoIterator<Item = AsyncValue>,
     (attrs, metadata, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
 ) -> Result<OpResult, Diagnostic> {
     if let Some(reason) = cx.request().cancellation() {

@@ -115,8 +115,7 @@ impl TensorHandle {
     pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
         match &self.metadata {
             Metadata::Small { dtype, rank, dims } => {
-                let mut wide = [0; RANK_INLINE];
-                wide.iter_mut().zip(dims).for_each(|(wide, &dim)| *wide = dim as usize);
+                let wide = dims.map(|dim| dim as usize);
                 // Six dimensions are a shape.
                 let shape = TensorShape::new(&wide[..usize::from(*rank)]).unwrap_or(TensorShape::scalar());
                 Some(Ok(TensorMetadata { dtype: *dtype, shape }))
