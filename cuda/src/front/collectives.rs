@@ -55,8 +55,9 @@ struct Inner {
     /// The calls that were queued and have not come to their end; of those that their stream has come to, when they must
     /// have.
     calls: Mutex<HashMap<u64, Option<Instant>>>,
-    /// Where calls go instead of to the device, while they are grouped.
-    group: Mutex<Option<CollectiveGroup>>,
+    /// Where calls go instead of to the device, while they are grouped. A group has its communicators; one that nobody can
+    /// end any more is over.
+    group: Mutex<Weak<Mutex<GroupState>>>,
     counted: Counted,
 }
 
@@ -156,9 +157,9 @@ impl Communicator {
         receive: Option<&DeviceBuffer>,
     ) -> Result<()> {
         let call = self.checked(stream, operation, dtype, count, send, receive)?;
-        let group = self.0.group.lock().clone();
+        let group = self.0.group.lock().upgrade();
         match group {
-            Some(group) => group.add(call),
+            Some(group) => CollectiveGroup(group).add(call),
             None => run(&[call]),
         }
     }
@@ -335,10 +336,10 @@ impl CollectiveGroup {
             ));
         }
         let mut known = communicator.0.group.lock();
-        if known.is_some() {
+        if known.strong_count() > 0 {
             return Err(DeviceError::new(Status::IllegalState, "the communicator is in a group already"));
         }
-        *known = Some(self.clone());
+        *known = Arc::downgrade(&self.0);
         self.0.lock().members.push(communicator.clone());
         Ok(())
     }
@@ -358,7 +359,7 @@ impl CollectiveGroup {
         state.ended = true;
         let (members, calls) = (std::mem::take(&mut state.members), std::mem::take(&mut state.calls));
         drop(state);
-        members.iter().for_each(|member| *member.0.group.lock() = None);
+        members.iter().for_each(|member| *member.0.group.lock() = Weak::new());
         calls
     }
 

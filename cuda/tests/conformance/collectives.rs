@@ -335,6 +335,11 @@ fn misuse(contexts: &[Context]) {
     fails(CollectiveGroup::start(std::slice::from_ref(communicator)), Status::IllegalState);
     group.end().unwrap();
     fails(group.end(), Status::IllegalState);
+    // One that nobody can end any more is over, with what was kept in it.
+    let forgotten = CollectiveGroup::start(std::slice::from_ref(communicator)).unwrap();
+    run(sum, DType::F32, 8, both.0, both.1).unwrap();
+    drop(forgotten);
+    CollectiveGroup::start(std::slice::from_ref(communicator)).unwrap().end().unwrap();
     outcome(|then| communicator.destroy(&bench.stream, then)).unwrap();
     fails(communicator.destroy(&bench.stream, |_| ()), Status::InvalidHandle);
     fails(run(sum, DType::F32, 8, both.0, both.1), Status::InvalidHandle);
