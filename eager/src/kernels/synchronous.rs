@@ -6,7 +6,7 @@ use tfrt_host::{
     bef::{AggregateAttribute, DenseAttribute},
 };
 use tfrt_kernels::{math::run::shape_error, tensor::attribute::dense_from_attribute};
-use tfrt_math::{Activation, Binary, BlockOp, LogSoftmax, MatMul, MatMulInput, Serial, Softmax, Unary, ops};
+use tfrt_math::{Activation, Binary, BlockOp, LogSoftmax, MatMul, MatMulInput, Softmax, Unary, ops};
 use tfrt_tensor::{Accessor, HostTensor};
 
 use crate::ops::{
@@ -28,7 +28,7 @@ fn unary(x: &HostTensor, result: &HostTensor, f: OfOne) -> Done {
     let plan = Unary::new(f, x.num_elements()).map_err(shape_error)?;
     // Reading first, so that a tensor that is to be computed from itself is refused.
     let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
-    plan.run(&Serial, &x, &mut out).map_err(shape_error)
+    plan.run_in_turn(&x, &mut out).map_err(shape_error)
 }
 
 fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo, cx: &ExecutionContext) -> Done {
@@ -38,7 +38,7 @@ fn binary(a: &HostTensor, b: &HostTensor, result: &HostTensor, f: OfTwo, cx: &Ex
     let ((x, x_dims), (y, y_dims)) = (Operand::<f32>::new(&a, &ME)?, Operand::<f32>::new(&b, &ME)?);
     let mut out = result.dense()?.write::<f32>(&ME)?;
     let plan = Binary::new(f, x_dims, y_dims).map_err(shape_error)?;
-    plan.run(&Serial, (&x, &y), &mut out).map_err(shape_error)
+    plan.run_in_turn((&x, &y), &mut out).map_err(shape_error)
 }
 
 fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
@@ -48,9 +48,9 @@ fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
     let rows = x.num_elements().checked_div(columns).unwrap_or(0);
     let (x, mut out) = (x.read::<f32>(&ME)?, result.dense()?.write::<f32>(&ME)?);
     if log {
-        LogSoftmax::new(rows, columns).and_then(|plan| plan.run(&Serial, &x, &mut out))
+        LogSoftmax::new(rows, columns).and_then(|plan| plan.run_in_turn(&x, &mut out))
     } else {
-        Softmax::new(rows, columns).and_then(|plan| plan.run(&Serial, &x, &mut out))
+        Softmax::new(rows, columns).and_then(|plan| plan.run_in_turn(&x, &mut out))
     }
     .map_err(shape_error)
 }
@@ -119,7 +119,7 @@ fn fused_matmul(
     let (a, b, bias) = (a.read::<f32>(&ME)?, b.read::<f32>(&ME)?, bias.read::<f32>(&ME)?);
     let mut out = result.dense()?.write::<f32>(&ME)?;
     let input = MatMulInput { bias: Some(&bias), ..MatMulInput::new(&a, &b) };
-    plan.run(&Serial, input, &mut out).map_err(shape_error)
+    plan.run_in_turn(input, &mut out).map_err(shape_error)
 }
 
 /// The tensor as often along each axis as the second one says.

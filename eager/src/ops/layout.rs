@@ -2,7 +2,7 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error};
-use tfrt_math::{BlockOp, Pad, Serial, Transpose};
+use tfrt_math::{BlockOp, Pad, Transpose};
 use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
@@ -84,7 +84,7 @@ fn pad_strings(
     let shape = TensorShape::new(plan.shape())?;
     let mut places = room_for(shape.num_elements()?)?;
     places.resize(shape.num_elements()?, usize::MAX);
-    plan.run(&Serial, &positions, &mut places).map_err(shape_error)?;
+    plan.run_in_turn(&positions, &mut places).map_err(shape_error)?;
     let mut padded = room_for(places.len())?;
     for place in places {
         padded.push(copied(tensor.strings().get(place).map_or(constant, String::as_str))?);
@@ -225,7 +225,7 @@ fn transpose_strings(
     let places: Vec<usize> = (0..shape.num_elements()?).collect();
     let plan = Transpose::<usize>::new(shape.dims(), axes).map_err(shape_error)?;
     let mut turned = vec![0; places.len()];
-    tfrt_math::BlockOp::run(&plan, &tfrt_math::Serial, &places, &mut turned).map_err(shape_error)?;
+    plan.run_in_turn(&places, &mut turned).map_err(shape_error)?;
     super::moves::pick(call, tensor, turned, 1, plan.shape())
 }
 

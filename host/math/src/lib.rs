@@ -59,7 +59,7 @@ pub use normalize::{
     Coefficients, ColumnStatistics, InputGradient, ScaleShift, ScaleShiftInput, fold_batch_norm,
 };
 pub use pad::Pad;
-pub use parallel::{BlockOp, ParallelFor, Serial};
+pub use parallel::{BlockOp, ParallelFor, Pieces, Serial};
 pub use philox::Philox;
 pub use pool::{
     AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PoolShape, global_avg_pool,

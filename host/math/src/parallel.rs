@@ -68,33 +68,59 @@ pub trait BlockOp: Sync {
         input: Self::Input<'_>,
         output: Self::Output<'a>,
     ) -> Result<(), ShapeError> {
-        let pieces = self.split(output)?;
-        if pieces.len() <= 1 || parallel.parallelism() <= 1 {
-            return pieces
-                .into_iter()
-                .enumerate()
-                .try_for_each(|(block, piece)| self.run_block(block, input, piece));
+        let count = self.block_count();
+        if count <= 1 || parallel.parallelism() <= 1 {
+            return self.run_in_turn(input, output);
         }
-        // A piece is taken out of its slot by the one iteration that runs it.
-        let slots: Vec<Mutex<Option<Self::Piece<'a>>>> =
-            pieces.into_iter().map(|p| Mutex::new(Some(p))).collect();
-        let failure: Mutex<Option<(usize, ShapeError)>> = Mutex::new(None);
-        parallel.parallel_for(slots.len(), 1, &|range| {
-            for block in range {
-                let piece = slots[block].lock().unwrap_or_else(PoisonError::into_inner).take();
-                let Some(Err(error)) = piece.map(|piece| self.run_block(block, input, piece)) else {
-                    continue;
-                };
-                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                if failure.as_ref().is_none_or(|(first, _)| block < *first) {
-                    *failure = Some((block, error));
-                }
-            }
-        });
-        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some((_, error)) => Err(error),
+        let pieces = Pieces::new(self.split(output)?);
+        run_blocks(parallel, count, &|block| match pieces.take(block) {
+            Some(piece) => self.run_block(block, input, piece),
             None => Ok(()),
+        })
+    }
+
+    /// Runs all blocks one after another on the calling thread, up to the first that fails.
+    fn run_in_turn(&self, input: Self::Input<'_>, output: Self::Output<'_>) -> Result<(), ShapeError> {
+        let pieces = self.split(output)?;
+        pieces.into_iter().enumerate().try_for_each(|(block, piece)| self.run_block(block, input, piece))
+    }
+}
+
+/// The pieces of an output, each of which is taken once: by who computes its block.
+#[derive(Debug)]
+pub struct Pieces<P>(Vec<Mutex<Option<P>>>);
+
+impl<P> Pieces<P> {
+    /// The pieces of all blocks, in their order.
+    pub fn new(pieces: Vec<P>) -> Self {
+        Self(pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect())
+    }
+
+    /// A block's piece, unless it is taken already or there is no such block.
+    pub fn take(&self, block: usize) -> Option<P> {
+        self.0.get(block)?.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// [`BlockOp::run`] on several threads, which knows no operation, so that it exists once.
+fn run_blocks(
+    parallel: &dyn ParallelFor,
+    count: usize,
+    run_block: &(dyn Fn(usize) -> Result<(), ShapeError> + Sync),
+) -> Result<(), ShapeError> {
+    let failure: Mutex<Option<(usize, ShapeError)>> = Mutex::new(None);
+    parallel.parallel_for(count, 1, &|range| {
+        for block in range {
+            let Err(error) = run_block(block) else { continue };
+            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if failure.as_ref().is_none_or(|(first, _)| block < *first) {
+                *failure = Some((block, error));
+            }
         }
+    });
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions applied element by element.
 
 use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry};
-use tfrt_math::{Binary, BlockOp, CastTo, Element as Copied, Number, Serial, ShapeError, Unary, Update, ops};
+use tfrt_math::{Binary, BlockOp, CastTo, Element as Copied, Number, ShapeError, Unary, Update, ops};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element};
 
 use super::{check, run};
@@ -97,7 +97,7 @@ fn relu_sync<T: Element + Number>(
     check::same_shape(("output", &b), ("input", &a))?;
     let plan = Unary::new(ops::relu::<T>, a.num_elements()).map_err(run::shape_error)?;
     let (a, mut b) = (a.read::<T>(&RELU)?, b.write::<T>(&RELU)?);
-    plan.run(&Serial, &a, &mut b).map_err(run::shape_error)
+    plan.run_in_turn(&a, &mut b).map_err(run::shape_error)
 }
 
 fn relu_inplace<T: Element + Number>(a: Arg<DenseHostTensor>, _chain: Chain, cx: &ExecutionContext) -> Done {

@@ -18,7 +18,7 @@ use tfrt_host::{
     AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value,
     work_queue::{parallel_for, parallel_for_scoped},
 };
-use tfrt_math::{BlockOp, Element, ParallelFor, Reduce, Reduction, Serial, ShapeError};
+use tfrt_math::{BlockOp, Element, ParallelFor, Pieces, Reduce, Reduction, ShapeError};
 
 /// Computes the blocks of a range.
 type Body<'a> = Box<dyn Fn(Range<usize>) + Send + Sync + 'a>;
@@ -29,10 +29,16 @@ struct Operands<R, W> {
     writes: W,
 }
 
+/// [`Operands`] of one kind or another.
+type AnyOperands = Box<dyn Any + Send + Sync>;
+
+/// What comes after the blocks: it gets the operands back, or what went wrong.
+type Then = Box<dyn FnOnce(Result<AnyOperands, Diagnostic>) + Send>;
+
 self_cell!(
     /// Operands, and blocks that borrow from them.
     struct Job {
-        owner: MutBorrow<Box<dyn Any + Send + Sync>>,
+        owner: MutBorrow<AnyOperands>,
         #[not_covariant]
         dependent: Body,
     }
@@ -98,10 +104,11 @@ where
     }
     let (promise, result) = Promise::new();
     let caller = cx.clone();
-    hand_out(cx, plan, (reads, writes), input, output, move |operands| {
+    let then = move |operands: Result<AnyOperands, Diagnostic>| {
         let outcome = operands.map(drop);
         caller.settle(promise, outcome.map(|()| value));
-    });
+    };
+    hand_out(cx, plan, (reads, writes), input, output, Box::new(then));
     Ok(result)
 }
 
@@ -119,10 +126,15 @@ pub fn run_then<P, R, W>(
     W: Send + Sync + 'static,
 {
     if runs_at_once(cx, &plan) {
-        then(compute(&plan, (reads, writes), input, output));
-    } else {
-        hand_out(cx, plan, (reads, writes), input, output, then);
+        return then(compute(&plan, (reads, writes), input, output));
     }
+    let then = move |operands: Result<AnyOperands, Diagnostic>| {
+        then(operands.map(|operands| match operands.downcast::<Operands<R, W>>() {
+            Ok(operands) => (operands.reads, operands.writes),
+            Err(_) => unreachable!("the operands were boxed as these"),
+        }));
+    };
+    hand_out(cx, plan, (reads, writes), input, output, Box::new(then));
 }
 
 /// Computes a reduction and then gives `value`: in parts of the operand where it has too few results to be shared out by
@@ -166,7 +178,7 @@ fn compute<P: BlockOp, R, W>(
     input: for<'a> fn(&'a R) -> P::Input<'a>,
     output: for<'a> fn(&'a mut W) -> P::Output<'a>,
 ) -> Result<(R, W), Diagnostic> {
-    plan.run(&Serial, input(&reads), output(&mut writes)).map_err(shape_error)?;
+    plan.run_in_turn(input(&reads), output(&mut writes)).map_err(shape_error)?;
     Ok((reads, writes))
 }
 
@@ -176,7 +188,7 @@ fn hand_out<P, R, W>(
     (reads, writes): (R, W),
     input: for<'a> fn(&'a R) -> P::Input<'a>,
     output: for<'a> fn(&'a mut W) -> P::Output<'a>,
-    then: impl FnOnce(Result<(R, W), Diagnostic>) + Send + 'static,
+    then: Then,
 ) where
     P: BlockOp + Send + 'static,
     R: Send + Sync + 'static,
@@ -184,18 +196,31 @@ fn hand_out<P, R, W>(
 {
     let blocks = plan.block_count();
     let failure = Arc::new(Failure::default());
-    let owner: Box<dyn Any + Send + Sync> = Box::new(Operands { reads, writes });
+    let owner: AnyOperands = Box::new(Operands { reads, writes });
     let job = Job::try_new(MutBorrow::new(owner), |owner| -> Result<Body<'_>, ShapeError> {
         let Some(operands) = owner.borrow_mut().downcast_mut::<Operands<R, W>>() else {
             unreachable!("the operands were boxed above")
         };
-        let pieces = plan.split(output(&mut operands.writes))?;
-        Ok(body(cx.clone(), plan, input(&operands.reads), pieces, failure.clone()))
+        let pieces = Pieces::new(plan.split(output(&mut operands.writes))?);
+        let (input, cx, failure) = (input(&operands.reads), cx.clone(), failure.clone());
+        Ok(Box::new(move |range| {
+            run_range(&cx, &failure, range, &|block| match pieces.take(block) {
+                Some(piece) => plan.run_block(block, input, piece),
+                None => Ok(()),
+            });
+        }))
     });
-    let job = match job {
-        Ok(job) => Arc::new(RwLock::new(Some(job))),
-        Err(error) => return then(Err(shape_error(error))),
-    };
+    match job {
+        Ok(job) => queue(cx, blocks, job, failure, then),
+        Err(error) => then(Err(shape_error(error))),
+    }
+}
+
+// What follows knows no plan, so that it exists once: there are hundreds of them.
+
+/// Hands a job's blocks to the work queue, and then its operands, or the first error, to `then`.
+fn queue(cx: &ExecutionContext, blocks: usize, job: Job, failure: Arc<Failure>, then: Then) {
+    let job = Arc::new(RwLock::new(Some(job)));
     let running = job.clone();
     let work = move |range: Range<usize>| {
         if let Some(job) = &*running.read() {
@@ -204,40 +229,32 @@ fn hand_out<P, R, W>(
     };
     parallel_for(cx.host().work_queue(), blocks, 1, Arc::new(work), move |outcome| {
         // No block is running any more, so that the lock is free.
-        let operands = job
-            .write()
-            .take()
-            .and_then(|job| job.into_owner().into_inner().downcast::<Operands<R, W>>().ok());
+        let operands = job.write().take().map(|job| job.into_owner().into_inner());
         let failed = failure.0.lock().take();
         // The guards go before the kernel's result is known, also where it is an error.
         let outcome = match (outcome, failed, operands) {
             (Err(panic), ..) => Err(Diagnostic::new(ErrorCode::Internal, panic.message)),
             (Ok(()), Some((_, error)), _) => Err(error),
-            (Ok(()), None, Some(operands)) => Ok((operands.reads, operands.writes)),
+            (Ok(()), None, Some(operands)) => Ok(operands),
             (Ok(()), None, None) => unreachable!("the job is taken only here"),
         };
         then(outcome);
     });
 }
 
-/// A closure that computes blocks, each of which takes its piece of the output out of a slot.
-fn body<'a, P: BlockOp + Send + 'static>(
-    cx: ExecutionContext,
-    plan: P,
-    input: P::Input<'a>,
-    pieces: Vec<P::Piece<'a>>,
-    failure: Arc<Failure>,
-) -> Body<'a> {
-    let slots: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
-    Box::new(move |range| {
-        for block in range {
-            let Some(piece) = slots.get(block).and_then(|slot| slot.lock().take()) else { continue };
-            if let Some(reason) = cx.request().cancellation() {
-                return failure.record(block, Diagnostic::clone(reason));
-            }
-            if let Err(error) = plan.run_block(block, input, piece) {
-                failure.record(block, shape_error(error));
-            }
+/// Computes the blocks of a range, unless the request has been cancelled.
+fn run_range(
+    cx: &ExecutionContext,
+    failure: &Failure,
+    range: Range<usize>,
+    run_block: &dyn Fn(usize) -> Result<(), ShapeError>,
+) {
+    for block in range {
+        if let Some(reason) = cx.request().cancellation() {
+            return failure.record(block, Diagnostic::clone(reason));
         }
-    })
+        if let Err(error) = run_block(block) {
+            failure.record(block, shape_error(error));
+        }
+    }
 }
