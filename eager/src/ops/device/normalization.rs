@@ -8,7 +8,7 @@ use tfrt_tensor::TensorShape;
 
 use super::{
     Queued, count,
-    expression::{cast, map, over_rows, scalar, scaled, zip},
+    expression::{cast, constant, map, over_rows, scalar, scaled, zip},
     network::{batch_norm, from_nhwc, normalization_results, normalized, to_nhwc},
 };
 use crate::{
@@ -50,9 +50,12 @@ fn fused_batch_norm(call: &DeviceCall<'_>) -> Queued {
     let pixels = matrix(call, &x)?;
     let rows = pixels.shape().dims()[0];
     let mean = over_rows(call, Reduction::Mean, &pixels)?;
-    let squares = zip(call, Binary::SquaredDifference, &pixels, &mean)?;
-    let variance = over_rows(call, Reduction::Mean, &squares)?;
-    let y = normalized(call, &x, [&mean, &variance, scale, offset], None, Activation::Identity)?;
+    // The mean is taken away first: among images that vary little around a large one, factor and addend would lose digits.
+    let centred = zip(call, Binary::Sub, &pixels, &mean)?;
+    let variance = over_rows(call, Reduction::Mean, &map(call, Unary::Square, &centred)?)?;
+    let zero = constant(call, &mean.metadata(), 0.0)?;
+    let y = normalized(call, &centred, [&zero, &variance, scale, offset], None, Activation::Identity)?;
+    let y = cast(call, &y, x.dtype(), false)?.reshape(x.shape())?;
     let unbiased = if rows > 1 { rows as f64 / (rows - 1) as f64 } else { 1.0 };
     let weight = float_attr(call.attrs, "exponential_avg_factor")?.unwrap_or(1.0);
     let given_mean = averaged(call, call.tensor(3)?, mean.clone(), weight)?;
