@@ -8,14 +8,43 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// A writer that several owners share, such as a tool and the kernels it runs.
+use crate::tools::Outcome;
+
+/// A writer that several owners share, such as a tool and the kernels it runs. It remembers that a write failed, as kernels
+/// that print do not look.
 #[derive(Clone)]
-pub struct SharedWriter(Arc<Mutex<Box<dyn Write + Send>>>);
+pub struct SharedWriter(Arc<Mutex<Shared>>);
+
+struct Shared {
+    writer: Box<dyn Write + Send>,
+    /// What failed first.
+    failure: Option<io::Error>,
+}
+
+impl Shared {
+    fn noted<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result
+            && self.failure.is_none()
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            // An error cannot be cloned; the system's number says what its text does.
+            self.failure =
+                Some(error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error));
+        }
+        result
+    }
+}
 
 impl SharedWriter {
     /// Shares `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Box::new(writer))))
+        Self(Arc::new(Mutex::new(Shared { writer: Box::new(writer), failure: None })))
+    }
+
+    /// Writes what is held back, and gives the first error of all writes.
+    fn finish(&mut self) -> io::Result<()> {
+        let flushed = self.flush();
+        self.0.lock().failure.take().map_or(flushed, Err)
     }
 
     /// A writer into memory, and what was written so far.
@@ -37,15 +66,21 @@ impl SharedWriter {
 
 impl Write for SharedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().write(bytes)
+        let mut shared = self.0.lock();
+        let written = shared.writer.write(bytes);
+        shared.noted(written)
     }
 
     fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
-        self.0.lock().write_fmt(text)
+        let mut shared = self.0.lock();
+        let written = shared.writer.write_fmt(text);
+        shared.noted(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.lock().flush()
+        let mut shared = self.0.lock();
+        let flushed = shared.writer.flush();
+        shared.noted(flushed)
     }
 }
 
@@ -102,6 +137,18 @@ impl Console {
         written.map_err(|error| format!("cannot write '{path}': {error}"))
     }
 
+    /// The outcome of a tool that has printed all it had to: what did not arrive is a failure. A reader that went away has
+    /// read enough, which is none.
+    pub(crate) fn end(&mut self, outcome: Outcome) -> Outcome {
+        match self.output.finish() {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.complain(format_args!("error: cannot write the output: {error}"));
+                if outcome == Outcome::Fine { Outcome::Failed } else { outcome }
+            }
+            _ => outcome,
+        }
+    }
+
     /// Writes a line that is not a result. An error stream that is gone is nobody's concern.
     pub fn complain(&mut self, message: impl fmt::Display) {
         let _ = writeln!(self.error, "{message}");
@@ -111,5 +158,46 @@ impl Console {
 impl fmt::Debug for Console {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Console")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails as the error says.
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn ended(failure: io::ErrorKind, outcome: Outcome) -> (Outcome, String) {
+        let (error, complaints) = SharedWriter::buffer();
+        let output = SharedWriter::new(Failing(failure));
+        // As a kernel prints: it does not look.
+        let _ = output.clone().write_all(b"result\n");
+        let mut console = Console { input: Box::new(io::empty()), output, error, terminal: false };
+        let outcome = console.end(outcome);
+        (outcome, String::from_utf8(complaints.lock().clone()).unwrap())
+    }
+
+    #[test]
+    fn what_did_not_arrive_is_a_failure() {
+        let (outcome, complaint) = ended(io::ErrorKind::StorageFull, Outcome::Fine);
+        assert_eq!(outcome, Outcome::Failed);
+        assert!(complaint.starts_with("error: cannot write the output: "), "{complaint}");
+        assert_eq!(ended(io::ErrorKind::StorageFull, Outcome::Usage).0, Outcome::Usage);
+    }
+
+    #[test]
+    fn a_reader_that_went_away_has_read_enough() {
+        assert_eq!(ended(io::ErrorKind::BrokenPipe, Outcome::Fine), (Outcome::Fine, String::new()));
     }
 }

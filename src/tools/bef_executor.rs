@@ -120,14 +120,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         }
     };
     if options.help {
-        // A reader that went away has read enough.
+        // The console tells of what did not arrive.
         let _ = console.output.write_all(USAGE.as_bytes());
-        return Outcome::Fine;
+        return console.end(Outcome::Fine);
     }
-    execute(&options, &mut console).unwrap_or_else(|message| {
+    let outcome = execute(&options, &mut console).unwrap_or_else(|message| {
         console.complain(format_args!("bef_executor: {message}"));
         Outcome::Failed
-    })
+    });
+    console.end(outcome)
 }
 
 /// Runs the file.

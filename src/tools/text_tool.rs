@@ -96,9 +96,9 @@ pub(super) fn run<O>(
         }
     };
     if text_options(&options).is_help() {
-        // A reader that went away has read enough.
+        // The console tells of what did not arrive.
         let _ = console.output.write_all(usage.as_bytes());
-        return Outcome::Fine;
+        return console.end(Outcome::Fine);
     }
     work(&options, &mut console).unwrap_or_else(|message| {
         console.complain(format_args!("{name}: {message}"));

@@ -123,24 +123,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
             Outcome::Failed
         }
     };
-    // A reader that went away has read enough.
-    let _ = console.output.flush();
-    outcome
+    console.end(outcome)
 }
 
 /// Help and versions are results, all else is wrong usage.
 fn explain(error: &clap::Error, console: &mut Console) -> Outcome {
     let text = if console.terminal { error.render().ansi().to_string() } else { error.render().to_string() };
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A reader that went away has read enough.
+        // The console tells of what did not arrive.
         let _ = console.output.write_all(text.as_bytes());
-        return Outcome::Fine;
+        return console.end(Outcome::Fine);
     }
     console.complain(text.trim_end());
     Outcome::Usage
 }
 
-/// Writes results. A reader that went away is no failure.
+/// Writes results. The console tells of what did not arrive.
 fn print(console: &mut Console, bytes: &[u8]) -> Result<(), Failure> {
     let _ = console.output.write_all(bytes);
     Ok(())
