@@ -3,7 +3,7 @@
 //! A kernel checks what is the kernel's (numbers that mean something, sizes that existing programs expect certain messages
 //! for) and calls the [front](crate::front). None waits on a compute thread: where a program must wait for the device, the
 //! kernel's chain becomes available later; a call that may itself take long is a blocking kernel; and one that may wait for
-//! the device or for other ranks is made on the blocking pool ([`waiting`]), so that its results end with their request.
+//! the device or for other ranks is made on the blocking pool (`waiting`), so that its results end with their request.
 //!
 //! Kernels find the devices of their host in [`Devices`].
 
