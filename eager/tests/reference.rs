@@ -240,7 +240,8 @@ macro_rules! families {
 }
 
 families! {
-    activation arithmetic batch_norm cast compare concat constant convolution gather image layout matmul nchw order pooling random_numbers reduce shape slice
+    activation arithmetic batch_norm cast compare complex_numbers concat constant convolution gather image layout matmul nchw order pooling
+    random_numbers reduce shape slice
     softmax strings training unary
 }
 

@@ -208,6 +208,63 @@ def arithmetic():
             case(op, x=np.array([1 + 2j, 1 + 2j, np.nan], dtype), y=np.array([1 + 2j, 1 - 2j, np.nan], dtype))
 
 
+def complex_numbers():
+    real = np.array([1.5, -2.5, 0.25, -0.0])
+    for dtype in COMPLEX:
+        def some(*shape):
+            return random(dtype, *shape, low=-2.0, high=2.0)
+
+        few = np.array([0, 1, -1, 1j, -1j, 1e-9 + 1e-10j, 30 + 2j, -40 + 1j, 1e3 - 1e3j], dtype)
+        for op in ("Neg", "Sign", "Square", "Exp", "Expm1", "Log", "Log1p", "Sqrt", "Rsqrt", "Reciprocal", "Inv", "Sigmoid", "Sin", "Cos",
+                   "Tan", "Sinh", "Cosh", "Tanh", "Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh"):
+            case(op, x=some(3, 4))
+            case(op, x=some(0, 4))
+            if op in ("Neg", "Sign", "Square", "Sigmoid", "Tanh", "Sqrt", "Asinh", "Acosh", "Acos"):
+                case(op, x=few)
+        for op in ("SigmoidGrad", "TanhGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"):
+            case(op, y=some(2, 3), dy=some(2, 3))
+        for op in ("AddV2", "Mul", "RealDiv", "SquaredDifference", "Pow", "DivNoNan", "MulNoNan", "Div", "TruncateDiv"):
+            for left, right in (((2, 3), (2, 3)), ((2, 1, 2), (3, 1)), ((), (2,)), ((0, 2), (1, 2))):
+                case(op, x=some(*left), y=some(*right))
+        case("DivNoNan", x=np.array([1 + 1j, np.inf, 0], dtype), y=np.array([0, 0, 0], dtype))
+        case("MulNoNan", x=np.array([np.nan, np.inf, 1j], dtype), y=np.array([0, 0, 2], dtype))
+        for op in ("Sum", "Mean", "Prod"):
+            for axes in ([0], [1, -1], [], [0, 1, 2], [3]):
+                case(op, input=some(2, 3, 2), axis=np.array(axes, np.int32), keep_dims=len(axes) == 1)
+            case(op, input=some(0, 2), axis=np.array([0], np.int32))
+        case("Sum", input=some(70, 3), axis=np.array([0], np.int32))
+        for op in ("Cumsum", "Cumprod"):
+            for axis, exclusive, reverse in ((0, False, False), (1, True, False), (-1, False, True)):
+                case(op, x=some(2, 3), axis=np.array(axis, np.int32), exclusive=exclusive, reverse=reverse)
+        case("AddN", inputs=[some(2, 3) for _ in range(3)])
+        case("BiasAdd", value=some(2, 3), bias=some(3))
+        case("BiasAddGrad", out_backprop=some(2, 2, 3))
+        case("BiasAddGrad", out_backprop=some(2, 3, 2), data_format="NCHW")
+        for ta in (False, True):
+            for tb in (False, True):
+                case("MatMul", a=some(*((3, 2) if ta else (2, 3))), b=some(*((4, 3) if tb else (3, 4))), transpose_a=ta, transpose_b=tb)
+                case("BatchMatMulV2", x=some(2, *((3, 2) if ta else (2, 3))), y=some(1, *((4, 3) if tb else (3, 4))), adj_x=ta, adj_y=tb)
+        case("MatMul", a=some(2, 0), b=some(0, 2))
+        case("MatMul", a=some(2, 3), b=some(2, 3))
+        case("BatchMatMul", x=some(2, 2, 3), y=some(2, 3, 1))
+        for to in (tf.bool, tf.int8, tf.int32, tf.int64, tf.uint8, tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128):
+            case("Cast", x=np.array([1.75 + 2j, 0.5j, 0, 100.5 - 1j], dtype), DstT=to)
+            case("Cast", x=np.abs(real).astype(to.as_numpy_dtype), DstT=tf.as_dtype(dtype))
+        case("Cast", x=np.array([2**53 + 1, -3], np.int64), DstT=tf.as_dtype(dtype))
+
+        def one(value):
+            return np.array(value, dtype)
+
+        change("AssignAddVariableOp", {"resource": some(2, 3)}, value=some(2, 3))
+        change("AssignSubVariableOp", {"resource": some(2, 3)}, value=some(2, 3))
+        change("ResourceApplyGradientDescent", {"var": some(2, 3)}, alpha=one(0.1 + 0.2j), delta=some(2, 3))
+        for nesterov in (False, True):
+            change("ResourceApplyMomentum", {"var": some(3), "accum": some(3)}, lr=one(0.1), grad=some(3), momentum=one(0.9j),
+                   use_nesterov=nesterov)
+            change("ResourceApplyAdam", {"var": some(3), "m": some(3), "v": some(3)}, beta1_power=one(0.9), beta2_power=one(0.875),
+                   lr=one(0.01), beta1=one(0.9), beta2=one(0.99), epsilon=one(1e-3), grad=some(3), use_nesterov=nesterov)
+
+
 def compare():
     for op in ("Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"):
         for dtype in NUMBERS:
@@ -1118,7 +1175,7 @@ def strings():
     case("StringFormat", inputs=[np.array([0.1, 1e300, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 2**53 + 2.0])], summarize=-1)
 
 
-FAMILIES = [arithmetic, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
+FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings]
 
 

@@ -4,11 +4,12 @@
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{Float, Number, ops};
-use tfrt_tensor::{Accessor, Complex, Element};
+use tfrt_tensor::{Accessor, Element};
 
+use super::complex::{self, C, binary_complex};
 use super::elementwise::{binary, broadcast_metadata};
 use super::strings::concatenate;
-use super::support::{Computed, Operand, invalid, with_float, with_integer, with_number};
+use super::support::{Computed, Operand, invalid, is_complex, with_float, with_integer, with_number};
 use crate::{CpuCall, Forms, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf arithmetic op");
@@ -37,21 +38,22 @@ macro_rules! quotient {
     };
 }
 
-/// `f` on real numbers and `g` on complex ones.
+/// `f` on real numbers, of the types that `with` chooses among, and `complex` on complex ones.
 macro_rules! field {
     ($call:expr, $name:expr, $f:path, $complex:expr) => {
+        field!($call, $name, with_number, $f, $complex)
+    };
+    ($call:expr, $name:expr, $with:ident, $f:path, $complex:expr) => {
         match $call.result(0)?.dtype {
-            DType::Complex64 => binary::<Complex<f32>>($call, &ME, $complex),
-            DType::Complex128 => binary::<Complex<f64>>($call, &ME, $complex),
-            dtype => with_number!(dtype, $name, |T| binary::<T>($call, &ME, $f)),
+            dtype if is_complex(dtype) => binary_complex($call, &ME, $name, $complex),
+            dtype => $with!(dtype, $name, |T| binary::<T>($call, &ME, $f)),
         }
     };
 }
 
 fn divide(call: &CpuCall<'_>, name: &str) -> Computed {
     match call.result(0)?.dtype {
-        DType::Complex64 => binary::<Complex<f32>>(call, &ME, |x, y| x / y),
-        DType::Complex128 => binary::<Complex<f64>>(call, &ME, |x, y| x / y),
+        dtype if is_complex(dtype) => binary_complex(call, &ME, name, complex::quotient),
         _ => quotient!(call, name, |T| ops::div, ops::div),
     }
 }
@@ -85,6 +87,7 @@ fn power(call: &CpuCall<'_>) -> Computed {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
             with_float!(call.result(0)?.dtype, "tf.Pow", |T| binary::<T>(call, &ME, ops::pow))
         }
+        dtype if is_complex(dtype) => binary_complex(call, &ME, "tf.Pow", complex::power),
         dtype => with_integer!(dtype, "tf.Pow", |T| integer_powers::<T>(call)),
     }
 }
@@ -105,6 +108,16 @@ fn div_no_nan<T: Number>(x: T, y: T) -> T {
 /// `x * y`, and zero where `y` is, whatever `x`.
 fn mul_no_nan<T: Number>(x: T, y: T) -> T {
     if y == T::ZERO { T::ZERO } else { x.times(y) }
+}
+
+/// As [`div_no_nan`], of complex numbers.
+fn complex_div_no_nan(x: C, y: C) -> C {
+    if y == C::default() { y } else { complex::quotient(x, y) }
+}
+
+/// As [`mul_no_nan`], of complex numbers.
+fn complex_mul_no_nan(x: C, y: C) -> C {
+    if y == C::default() { y } else { x * y }
 }
 
 fn arctangent<T: Float>(y: T, x: T) -> T {
@@ -139,7 +152,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.RealDiv" => |call| divide(call, "tf.RealDiv");
         "tf.Div" => |call| divide(call, "tf.Div");
         "tf.TruncateDiv" => |call| match call.result(0)?.dtype {
-            DType::Complex64 | DType::Complex128 => divide(call, "tf.TruncateDiv"),
+            dtype if is_complex(dtype) => divide(call, "tf.TruncateDiv"),
             _ => quotient!(call, "tf.TruncateDiv", |T| truncated_quotient, ops::div),
         };
         "tf.FloorDiv" => |call| quotient!(call, "tf.FloorDiv", |T| floor_quotient, ops::floor_div);
@@ -152,15 +165,11 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Minimum" => |call| {
             with_number!(call.result(0)?.dtype, "tf.Minimum", |T| binary::<T>(call, &ME, ops::minimum))
         };
-        "tf.SquaredDifference" => |call| with_number!(call.result(0)?.dtype, "tf.SquaredDifference", |T| {
-            binary::<T>(call, &ME, ops::squared_difference)
-        });
-        "tf.DivNoNan" => |call| {
-            with_float!(call.result(0)?.dtype, "tf.DivNoNan", |T| binary::<T>(call, &ME, div_no_nan))
+        "tf.SquaredDifference" => |call| {
+            field!(call, "tf.SquaredDifference", ops::squared_difference, complex::squared_difference)
         };
-        "tf.MulNoNan" => |call| {
-            with_float!(call.result(0)?.dtype, "tf.MulNoNan", |T| binary::<T>(call, &ME, mul_no_nan))
-        };
+        "tf.DivNoNan" => |call| field!(call, "tf.DivNoNan", with_float, div_no_nan, complex_div_no_nan);
+        "tf.MulNoNan" => |call| field!(call, "tf.MulNoNan", with_float, mul_no_nan, complex_mul_no_nan);
         "tf.Atan2" => |call| {
             with_float!(call.result(0)?.dtype, "tf.Atan2", |T| binary::<T>(call, &ME, arctangent))
         };

@@ -1,14 +1,16 @@
 //! `tf.Cast`, `tf.Bitcast`: tensors of another type.
 //!
 //! Integers wrap. A floating-point number becomes an integer as on the processors TensorFlow is used on most: rounded toward
-//! zero to 32 or 64 bits, where what does not fit is the least number, and then wrapped to the type.
+//! zero to 32 or 64 bits, where what does not fit is the least number, and then wrapped to the type. A complex number becomes a
+//! real one, or a truth, by its real part.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::CastTo;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorMetadata, TensorShape, bf16, f16};
+use tfrt_tensor::{Accessor, Complex, DenseHostTensor, Element, TensorMetadata, TensorShape, bf16, f16};
 
+use super::complex::{C, Field};
 use super::elementwise::unary;
-use super::support::{Computed, Described, invalid, one, unsupported, with_type};
+use super::support::{Computed, Described, invalid, one, unsupported, with_complex, with_type};
 use crate::{CpuCall, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf.Cast");
@@ -62,7 +64,41 @@ fn from_float<A>(call: &CpuCall<'_>, to: DType) -> Computed
 where
     A: Element + CastTo<f64> + CastTo<f32> + CastTo<f16> + CastTo<bf16> + CastTo<bool>,
 {
-    let wide = |x: A| -> f64 { x.cast_to() };
+    match to {
+        DType::F16 => plain::<A, f16>(call),
+        DType::BF16 => plain::<A, bf16>(call),
+        DType::F32 => plain::<A, f32>(call),
+        DType::I1 => plain::<A, bool>(call),
+        to => from_wide(call, to, |x: A| -> f64 { x.cast_to() }),
+    }
+}
+
+/// From a type of complex numbers.
+fn from_complex<A: Field<Wide = C>>(call: &CpuCall<'_>, to: DType) -> Computed {
+    match to {
+        DType::I1 => unary(call, &ME, |z: A| z.wide().re != 0.0),
+        DType::Complex64 | DType::Complex128 => {
+            with_complex!(to, "tf.Cast", |B| unary(call, &ME, |z: A| B::narrow(z.wide())))
+        }
+        to => from_wide(call, to, |z: A| z.wide().re),
+    }
+}
+
+/// To complex numbers of two `$B`, of which the imaginary ones are zero.
+macro_rules! to_complex {
+    ($call:expr, $from:expr, $B:ty) => {
+        with_type!($from, "tf.Cast", |A| unary($call, &ME, |x: A| Complex::<$B>::new(x.cast_to(), 0.0)),
+            I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64)
+    };
+}
+
+/// From a type whose elements are `wide`.
+fn from_wide<A: Element>(
+    call: &CpuCall<'_>,
+    to: DType,
+    wide: impl Fn(A) -> f64 + Send + Sync + 'static,
+) -> Computed {
     match to {
         DType::I8 => unary(call, &ME, move |x| to_i32(wide(x)) as i8),
         DType::I16 => unary(call, &ME, move |x| to_i32(wide(x)) as i16),
@@ -73,8 +109,8 @@ where
         DType::UI32 => unary(call, &ME, move |x| to_i64(wide(x)) as u32),
         DType::UI64 => unary(call, &ME, move |x| to_u64(wide(x))),
         to => with_type!(
-            to, "tf.Cast", |B| plain::<A, B>(call),
-            I1 bool, F16 f16, BF16 bf16, F32 f32, F64 f64
+            to, "tf.Cast", |B| unary(call, &ME, move |x| -> B { wide(x).cast_to() }),
+            F16 f16, BF16 bf16, F32 f32, F64 f64
         ),
     }
 }
@@ -86,6 +122,13 @@ fn cast(call: CpuCall<'_>) -> Computed {
         return Ok(x.clone().into());
     }
     let call = &call;
+    match (from, to) {
+        (DType::Complex64, _) => return from_complex::<Complex<f32>>(call, to),
+        (DType::Complex128, _) => return from_complex::<C>(call, to),
+        (_, DType::Complex64) => return to_complex!(call, from, f32),
+        (_, DType::Complex128) => return to_complex!(call, from, f64),
+        _ => {}
+    }
     match from {
         DType::F16 => from_float::<f16>(call, to),
         DType::BF16 => from_float::<bf16>(call, to),

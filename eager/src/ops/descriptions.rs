@@ -8,6 +8,8 @@ type Types = &'static [DType];
 
 const BOOL: Types = &[I1];
 const FLOATS: Types = &[F16, BF16, F32, F64];
+/// Floating-point and complex numbers.
+const FRACTIONS: Types = &[F16, BF16, F32, F64, Complex64, Complex128];
 const NARROW_FLOATS: Types = &[F16, BF16, F32];
 const INTEGERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64];
 const INDICES: Types = &[I32, I64];
@@ -18,10 +20,10 @@ const SUMMED: Types =
 const FORMATTED: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, String];
 const STRINGS: Types = &[String];
 const READ: Types = &[String, I32, I64, UI32, UI64, F32, F64];
-const FACTORS: Types = &[I8, I16, I32, I64, UI8, F16, BF16, F32, F64];
+const FACTORS: Types = &[I8, I16, I32, I64, UI8, F16, BF16, F32, F64, Complex64, Complex128];
 const CONVOLVED: Types = &[I32, F16, BF16, F32, F64];
 /// Truths and real numbers.
-const CASTABLE: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
+const ORDERED: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
 const ELEMENTS: Types =
     &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
 const ANY: Types =
@@ -49,17 +51,22 @@ const SCANNED: &str = "exclusive: bool = false, reverse: bool = false";
 
 /// Ops that have types and attributes in common: their names without `tf.`, the types, the attributes.
 const GROUPS: &[(&str, Types, &str)] = &[
-    ("Abs Neg Sign Square Relu Relu6 ReluGrad Relu6Grad", NUMBERS, ""),
+    ("Abs Relu Relu6 ReluGrad Relu6Grad", NUMBERS, ""),
+    ("Neg Sign Square Pow SquaredDifference AddN", FIELDS, ""),
     (
-        "Acos Acosh Asin Asinh Atan Atanh Cos Cosh Erf Erfc Exp Expm1 Inv Lgamma Log Log1p Reciprocal Rint Rsqrt Sigmoid \
-         Sin Sinh Sqrt Tan Tanh IsFinite IsInf IsNan InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad Elu \
-         Selu Softplus Softsign EluGrad SeluGrad SoftplusGrad SoftsignGrad DivNoNan MulNoNan Atan2 Softmax \
-         LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits L2Loss LinSpace",
+        "Acos Acosh Asin Asinh Atan Atanh Cos Cosh Exp Expm1 Inv Log Log1p Reciprocal Rsqrt Sigmoid Sin Sinh Sqrt Tan Tanh \
+         InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad DivNoNan MulNoNan",
+        FRACTIONS,
+        "",
+    ),
+    (
+        "Erf Erfc Lgamma Rint IsFinite IsInf IsNan Elu Selu Softplus Softsign EluGrad SeluGrad SoftplusGrad SoftsignGrad Atan2 \
+         Softmax LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits L2Loss LinSpace",
         FLOATS,
         "",
     ),
-    ("Ceil Floor Round FloorDiv FloorMod Mod TruncateMod Pow", NUMBERS, ""),
-    ("Maximum Minimum SquaredDifference Less LessEqual Greater GreaterEqual", NUMBERS, ""),
+    ("Ceil Floor Round FloorDiv FloorMod Mod TruncateMod", NUMBERS, ""),
+    ("Maximum Minimum Less LessEqual Greater GreaterEqual", NUMBERS, ""),
     ("Add", SUMMED, ""),
     ("AddV2 Sub Mul RealDiv Div TruncateDiv", FIELDS, ""),
     ("Invert BitwiseAnd BitwiseOr BitwiseXor", INTEGERS, ""),
@@ -69,7 +76,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("Equal NotEqual", ANY, "incompatible_shape_error: bool = true"),
     ("Select SelectV2", ANY, ""),
     ("Where", ELEMENTS, ""),
-    ("Cast", CASTABLE, "DstT: type, Truncate: bool = false"),
+    ("Cast", ELEMENTS, "DstT: type, Truncate: bool = false"),
     ("Bitcast", ELEMENTS, "type: type"),
     ("Concat ConcatV2 Gather GatherNd Pad PadV2 Tile BroadcastTo Transpose Slice ReverseV2", ANY, ""),
     ("Pack", ANY, "axis: int = 0"),
@@ -119,13 +126,13 @@ const GROUPS: &[(&str, Types, &str)] = &[
         FLOATS,
         "fusion: [string], transpose_a: bool = false, transpose_b: bool = false, epsilon: float, leakyrelu_alpha: float = 0.2",
     ),
-    ("Sum Mean Max Min Prod", NUMBERS, "keep_dims: bool = false"),
+    ("Sum Mean Prod", FIELDS, "keep_dims: bool = false"),
+    ("Max Min", NUMBERS, "keep_dims: bool = false"),
     ("All Any", BOOL, "keep_dims: bool = false"),
-    ("BiasAdd BiasAddGrad", NUMBERS, "data_format: string = NHWC"),
-    ("AddN", NUMBERS, ""),
-    ("ArgMax ArgMin", CASTABLE, "output_type: type = i64"),
+    ("BiasAdd BiasAddGrad", FIELDS, "data_format: string = NHWC"),
+    ("ArgMax ArgMin", ORDERED, "output_type: type = i64"),
     ("TopKV2", NUMBERS, "sorted: bool = true, index_type: type = i32"),
-    ("Cumsum Cumprod", NUMBERS, SCANNED),
+    ("Cumsum Cumprod", FIELDS, SCANNED),
     ("RandomUniform RandomStandardNormal TruncatedNormal", FLOATS, SEEDED),
     ("RandomUniformInt", INDICES, "seed: int = 0, seed2: int = 0"),
     ("StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal", FLOATS, "dtype: type = f32"),
@@ -152,11 +159,11 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("ReadVariableOp", ANY, "dtype: type"),
     ("VariableShape", ANY, "out_type: type = i32"),
     ("AssignVariableOp VarIsInitializedOp DestroyResourceOp", ANY, ""),
-    ("AssignAddVariableOp AssignSubVariableOp", NUMBERS, ""),
-    ("ResourceApplyGradientDescent", FLOATS, "use_locking: bool = false"),
+    ("AssignAddVariableOp AssignSubVariableOp", FIELDS, ""),
+    ("ResourceApplyGradientDescent", FRACTIONS, "use_locking: bool = false"),
     (
         "ResourceApplyMomentum ResourceApplyAdam",
-        FLOATS,
+        FRACTIONS,
         "use_nesterov: bool = false, use_locking: bool = false",
     ),
 ];

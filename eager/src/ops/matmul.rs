@@ -6,9 +6,13 @@ use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput, Seri
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::activation::Activation;
+use super::complex::{C, Field, Wide};
 use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
 use super::layout::broadcast_moves;
-use super::support::{Computed, Described, float_attr, invalid, one, product, with_float, with_type};
+use super::support::{
+    Computed, Described, compute, float_attr, invalid, is_complex, one, product, with_complex, with_float,
+    with_type,
+};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf matrix product");
@@ -127,6 +131,15 @@ fn plan<T: MatMulElement>(
 
 fn matmul(call: CpuCall<'_>) -> Computed {
     let ([a, b], flags) = (call.dense()?, transposed(call.attrs, MATMUL)?);
+    if is_complex(a.dtype()) {
+        return with_complex!(a.dtype(), "tf.MatMul", |T| complex_product::<T>(
+            &call,
+            [a, b],
+            flags,
+            1,
+            false
+        ));
+    }
     with_factor!(a.dtype(), "tf.MatMul", |T| {
         let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);
         multiply(&call, plan, (a, b), out)
@@ -156,18 +169,67 @@ fn batch_matmul(call: CpuCall<'_>) -> Computed {
     let ([x, y], flags, out) = (call.dense()?, transposed(call.attrs, BATCHED)?, call.allocate_unset(0)?);
     let batch = batch_dims(out.shape()).unwrap_or_default().to_vec();
     let (x, y) = (spread(&call, x, &batch)?, spread(&call, y, &batch)?);
+    if is_complex(x.dtype()) {
+        return with_complex!(x.dtype(), "tf.BatchMatMulV2", |T| {
+            complex_product::<T>(&call, [&x, &y], flags, product(&batch), true)
+        });
+    }
     with_factor!(x.dtype(), "tf.BatchMatMulV2", |T| {
-        let ([m, k], [_, n]) = (oriented(x.shape(), flags[0]), oriented(y.shape(), flags[1]));
-        let of = |tensor: &DenseHostTensor, layout: Layout| {
-            let single = product(batch_dims(tensor.shape()).unwrap_or_default()) == 1;
-            Layout { batch_stride: if single { 0 } else { layout.batch_stride }, ..layout }
-        };
         let plan = plan::<T>(&call, (x.shape(), y.shape()), flags)?
-            .operands(of(&x, layout(flags[0], [m, k])), of(&y, layout(flags[1], [k, n])))
+            .operands(batch_layout(x.shape(), flags[0]), batch_layout(y.shape(), flags[1]))
             .and_then(|plan| plan.batched(product(&batch)))
             .map_err(shape_error)?;
         multiply(&call, plan, (&x, &y), out)
     })
+}
+
+/// How the matrices of a batch lie, of which one may be for all.
+fn batch_layout(shape: &TensorShape, transposed: bool) -> Layout {
+    let layout = layout(transposed, oriented(shape, transposed));
+    let single = product(batch_dims(shape).unwrap_or_default()) == 1;
+    Layout { batch_stride: if single { 0 } else { layout.batch_stride }, ..layout }
+}
+
+/// The products of complex matrices, `count` of them, row by row in double precision. Where it `conjugates`, transposed ones
+/// are conjugated too.
+fn complex_product<T: Field<Wide = C>>(
+    call: &CpuCall<'_>,
+    [a, b]: [&DenseHostTensor; 2],
+    flags: [bool; 2],
+    count: usize,
+    conjugates: bool,
+) -> Computed {
+    let ([m, k], [_, n]) = (oriented(a.shape(), flags[0]), oriented(b.shape(), flags[1]));
+    let (a_at, b_at) = (batch_layout(a.shape(), flags[0]), batch_layout(b.shape(), flags[1]));
+    let (a, b) = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
+    let factor = move |x: T, transposed: bool| {
+        let x = x.wide();
+        if conjugates && transposed { x.conj() } else { x }
+    };
+    let cost = n.saturating_mul(k).saturating_mul(4);
+    compute(
+        call,
+        &ME,
+        call.allocate_unset(0)?,
+        (count.saturating_mul(m), n, cost),
+        move |rows, out: &mut [T]| {
+            let mut sums = vec![C::default(); n];
+            for (row, out) in rows.zip(out.chunks_exact_mut(n.max(1))) {
+                let (matrix, row) = (row / m, row % m);
+                sums.fill(C::default());
+                for inner in 0..k {
+                    let x = a[matrix * a_at.batch_stride + row * a_at.row_stride + inner * a_at.col_stride];
+                    let (x, first) =
+                        (factor(x, flags[0]), matrix * b_at.batch_stride + inner * b_at.row_stride);
+                    for (column, sum) in sums.iter_mut().enumerate() {
+                        *sum += x * factor(b[first + column * b_at.col_stride], flags[1]);
+                    }
+                }
+                out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = T::narrow(sum));
+            }
+            Ok(())
+        },
+    )
 }
 
 /// A batch with a matrix for each place of `batch`, or with one for all.

@@ -5,6 +5,7 @@ mod arithmetic;
 mod batch_norm;
 mod cast;
 mod compare;
+mod complex;
 pub(crate) mod concat;
 mod constant;
 mod convolution;

@@ -8,7 +8,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
 
 use super::support::{
     Computed, Described, allocate, axis_of, compute, integer, integer_or, invalid, one, product, take,
-    with_number,
+    with_number, with_number_or_complex,
 };
 use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
@@ -156,7 +156,7 @@ fn scan_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// Running results of `f` along a dimension, from `first` on.
-fn scan<T: Element + Number>(call: &CpuCall<'_>, f: fn(T, T) -> T, first: T) -> Computed {
+fn scan<T: Element>(call: &CpuCall<'_>, f: fn(T, T) -> T, first: T) -> Computed {
     let [tensor, axis] = take(call)?;
     let (dense, rank) = (tensor.dense()?, tensor.shape().rank());
     let axis = integer(axis, "axis")?;
@@ -191,9 +191,19 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ArgMin").cpu(|call| extreme(&call, "tf.ArgMin", false));
     ops.add("tf.TopKV2").cpu(top_k).forms(Forms::default());
     ops.add("tf.Cumsum").metadata(scan_metadata).cpu(|call| {
-        with_number!(call.result(0)?.dtype, "tf.Cumsum", |T| scan::<T>(&call, ops::add, <T as Number>::ZERO))
+        with_number_or_complex!(
+            call.result(0)?.dtype,
+            "tf.Cumsum",
+            |T| scan::<T>(&call, ops::add, <T as Number>::ZERO),
+            scan::<T>(&call, |x, y| x + y, T::ZERO)
+        )
     });
     ops.add("tf.Cumprod").metadata(scan_metadata).cpu(|call| {
-        with_number!(call.result(0)?.dtype, "tf.Cumprod", |T| scan::<T>(&call, ops::mul, <T as Number>::ONE))
+        with_number_or_complex!(
+            call.result(0)?.dtype,
+            "tf.Cumprod",
+            |T| scan::<T>(&call, ops::mul, <T as Number>::ONE),
+            scan::<T>(&call, |x, y| x * y, T::ONE)
+        )
     });
 }

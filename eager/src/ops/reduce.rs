@@ -6,9 +6,11 @@ use tfrt_kernels::math::run::run_reduction;
 use tfrt_math::{Float, Max, Mean, Min, Prod, Reduce, Reduction, Sum};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
+use super::complex::{Average, Product, Total};
 use super::elementwise::{combine_two, map};
 use super::support::{
     Computed, Described, allocate, axis_of, integers, invalid, one, take, with_float, with_number,
+    with_number_or_complex,
 };
 use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
 
@@ -113,9 +115,12 @@ fn bias_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 fn bias_add(call: CpuCall<'_>) -> Computed {
-    with_number!(call.result(0)?.dtype, "tf.BiasAdd", |T| {
-        combine_two::<T, T, T>(&call, &ME, tfrt_math::ops::add)
-    })
+    with_number_or_complex!(
+        call.result(0)?.dtype,
+        "tf.BiasAdd",
+        |T| combine_two::<T, T, T>(&call, &ME, tfrt_math::ops::add),
+        combine_two::<T, T, T>(&call, &ME, |x, bias| x + bias)
+    )
 }
 
 fn bias_gradient_metadata(call: MetadataCall<'_>) -> Described {
@@ -144,9 +149,13 @@ fn bias_gradient(call: CpuCall<'_>) -> Computed {
     let rank = gradient.shape().rank();
     let kept = channels(&call.attrs.optional("data_format")?, rank)?;
     let axes: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| axis != kept).collect();
-    with_number!(gradient.dtype(), "tf.BiasAddGrad", |T| {
-        reduce_over::<T, Sum>(&call, gradient, &axes, call.allocate_unset(0)?)
-    })
+    let out = call.allocate_unset(0)?;
+    with_number_or_complex!(
+        gradient.dtype(),
+        "tf.BiasAddGrad",
+        |T| reduce_over::<T, Sum>(&call, gradient, &axes, out),
+        reduce_over::<T, Total>(&call, gradient, &axes, out)
+    )
 }
 
 /// Half the sum of all squares.
@@ -177,36 +186,45 @@ fn add_n_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 fn add_n(call: CpuCall<'_>) -> Computed {
-    with_number!(call.result(0)?.dtype, "tf.AddN", |T| {
-        if call.arguments.len() == 1 {
-            return map::<T>(&call, &ME, |x| x);
-        }
-        let mut out = call.allocate(0)?;
-        let sum = out.elements_mut::<T>()?;
-        for tensor in &call.arguments {
-            tfrt_math::zip_in_place(sum, &tensor.dense()?.read::<T>(&ME)?, tfrt_math::ops::add);
-        }
-        Ok(out.into())
-    })
+    with_number_or_complex!(
+        call.result(0)?.dtype,
+        "tf.AddN",
+        |T| add_all::<T>(&call, tfrt_math::ops::add),
+        add_all::<T>(&call, |x, y| x + y)
+    )
 }
 
-/// Reductions of numbers.
+fn add_all<T: Element>(call: &CpuCall<'_>, add: impl Fn(T, T) -> T + Copy) -> Computed {
+    if call.arguments.len() == 1 {
+        return map::<T>(call, &ME, |x| x);
+    }
+    let mut out = call.allocate(0)?;
+    let sum = out.elements_mut::<T>()?;
+    for tensor in &call.arguments {
+        tfrt_math::zip_in_place(sum, &tensor.dense()?.read::<T>(&ME)?, add);
+    }
+    Ok(out.into())
+}
+
+/// Reductions of the types of numbers that `with` chooses among.
 macro_rules! reductions {
-    ($ops:expr; $($name:literal => $reduction:ty;)*) => {$(
+    ($ops:expr, $with:ident; $($name:literal => $($reduction:ty),+;)*) => {$(
         $ops.add($name).cpu(|call| {
             let dtype = call.arguments.first().map_or(DType::F32, HostTensor::dtype);
-            with_number!(dtype, $name, |T| reduce::<T, $reduction>(&call, $name))
+            $with!(dtype, $name, |T| $(reduce::<T, $reduction>(&call, $name)),+)
         });
     )*};
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    reductions! { ops;
-        "tf.Sum" => Sum;
-        "tf.Mean" => Mean;
+    reductions! { ops, with_number_or_complex;
+        "tf.Sum" => Sum, Total;
+        "tf.Mean" => Mean, Average;
+        "tf.Prod" => Prod, Product;
+    }
+    reductions! { ops, with_number;
         "tf.Max" => Max;
         "tf.Min" => Min;
-        "tf.Prod" => Prod;
     }
     ops.add("tf.All").cpu(|call| reduce::<bool, All>(&call, "tf.All"));
     ops.add("tf.Any").cpu(|call| reduce::<bool, Any>(&call, "tf.Any"));

@@ -47,6 +47,43 @@ macro_rules! with_integer {
 }
 pub(super) use with_integer;
 
+/// As `with_number`, for complex numbers alone.
+macro_rules! with_complex {
+    ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
+        $crate::ops::support::with_type!($dtype, $op, |$T| $body,
+            Complex64 tfrt_tensor::Complex<f32>, Complex128 tfrt_tensor::Complex<f64>)
+    };
+}
+pub(super) use with_complex;
+
+/// As `with_number`, and `$complex` for complex numbers.
+macro_rules! with_number_or_complex {
+    ($dtype:expr, $op:expr, |$T:ident| $number:expr, $complex:expr) => {
+        match $dtype {
+            dtype if $crate::ops::support::is_complex(dtype) => {
+                $crate::ops::support::with_complex!(dtype, $op, |$T| $complex)
+            }
+            dtype => $crate::ops::support::with_number!(dtype, $op, |$T| $number),
+        }
+    };
+}
+pub(super) use with_number_or_complex;
+
+/// As `with_number`, for floating-point and complex numbers.
+macro_rules! with_field {
+    ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
+        $crate::ops::support::with_type!($dtype, $op, |$T| $body,
+            F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64,
+            Complex64 tfrt_tensor::Complex<f32>, Complex128 tfrt_tensor::Complex<f64>)
+    };
+}
+pub(super) use with_field;
+
+/// Whether a data type is one of complex numbers.
+pub(super) fn is_complex(dtype: DType) -> bool {
+    matches!(dtype, DType::Complex64 | DType::Complex128)
+}
+
 macro_rules! with_type {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr, $($name:ident $type:ty),+) => {
         match $dtype {

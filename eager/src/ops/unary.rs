@@ -8,8 +8,9 @@ use tfrt_host::DType;
 use tfrt_math::{Float, ops};
 use tfrt_tensor::Accessor;
 
+use super::complex::{self, C, Field, Wide, map_complex};
 use super::elementwise::{binary, map, retyped, unary};
-use super::support::{invalid, one, same, with_float, with_integer, with_number};
+use super::support::{invalid, is_complex, one, same, with_field, with_float, with_integer, with_number};
 use crate::{MetadataCall, OpRegistry, ops::support::Described};
 
 static ME: Accessor = Accessor::new("tf unary op");
@@ -31,20 +32,21 @@ fn truth(call: MetadataCall<'_>) -> Described {
     retyped(&call, DType::I1)
 }
 
+/// Ops on real numbers, of the types that `with` chooses among, and on complex ones.
+macro_rules! of_fields {
+    ($ops:expr, $with:ident; $($name:literal => |$x:ident: $T:ident| $body:expr, $complex:expr;)*) => {$(
+        $ops.add($name).metadata(same).cpu(|call| match call.result(0)?.dtype {
+            dtype if is_complex(dtype) => map_complex(&call, &ME, $name, $complex),
+            dtype => $with!(dtype, $name, |$T| map::<$T>(&call, &ME, |$x: $T| $body)),
+        });
+    )*};
+}
+
 /// Ops on floating-point numbers.
 macro_rules! of_floats {
     ($ops:expr; $($name:literal => |$x:ident: $T:ident| $body:expr;)*) => {$(
         $ops.add($name).metadata(same).cpu(|call| {
             with_float!(call.result(0)?.dtype, $name, |$T| map::<$T>(&call, &ME, |$x: $T| $body))
-        });
-    )*};
-}
-
-/// Ops on all numbers.
-macro_rules! of_numbers {
-    ($ops:expr; $($name:literal => |$x:ident: $T:ident| $body:expr;)*) => {$(
-        $ops.add($name).metadata(same).cpu(|call| {
-            with_number!(call.result(0)?.dtype, $name, |$T| map::<$T>(&call, &ME, |$x: $T| $body))
         });
     )*};
 }
@@ -83,14 +85,14 @@ fn pairs(call: MetadataCall<'_>) -> Described {
     one(left.clone())
 }
 
-/// Gradients: functions of the op's result `y` and the gradient `dy` of that.
+/// Gradients: functions of the op's result `y` and the gradient `dy` of that. Which of them conjugate is TensorFlow's choice.
 macro_rules! gradients {
     ($ops:expr; $($name:literal => |$y:ident, $dy:ident| $body:expr;)*) => {$(
         $ops.add($name).metadata(pairs).cpu(|call| {
-            with_float!(call.result(0)?.dtype, $name, |T| {
+            with_field!(call.result(0)?.dtype, $name, |T| {
                 binary::<T>(&call, &ME, |y, dy| {
-                    let ($y, $dy) = (y.to_f64(), dy.to_f64());
-                    T::from_f64($body)
+                    let ($y, $dy) = (y.wide(), dy.wide());
+                    T::narrow($body)
                 })
             })
         });
@@ -98,39 +100,43 @@ macro_rules! gradients {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    of_numbers! { ops;
-        "tf.Abs" => |x: T| ops::abs(x);
-        "tf.Neg" => |x: T| ops::neg(x);
-        "tf.Sign" => |x: T| ops::sign(x);
-        "tf.Square" => |x: T| ops::square(x);
+    of_fields! { ops, with_number;
+        "tf.Neg" => |x: T| ops::neg(x), |z| -z;
+        "tf.Sign" => |x: T| ops::sign(x), complex::sign;
+        "tf.Square" => |x: T| ops::square(x), complex::square;
+    }
+    of_fields! { ops, with_float;
+        "tf.Acos" => |x: T| wide(x, f64::acos), complex::acos;
+        "tf.Acosh" => |x: T| wide(x, f64::acosh), complex::acosh;
+        "tf.Asin" => |x: T| wide(x, f64::asin), complex::asin;
+        "tf.Asinh" => |x: T| wide(x, f64::asinh), complex::asinh;
+        "tf.Atan" => |x: T| wide(x, f64::atan), complex::atan;
+        "tf.Atanh" => |x: T| wide(x, f64::atanh), complex::atanh;
+        "tf.Cos" => |x: T| ops::cos(x), C::cos;
+        "tf.Cosh" => |x: T| wide(x, f64::cosh), C::cosh;
+        "tf.Exp" => |x: T| ops::exp(x), C::exp;
+        "tf.Expm1" => |x: T| wide(x, f64::exp_m1), complex::expm1;
+        "tf.Inv" => |x: T| ops::reciprocal(x), complex::reciprocal;
+        "tf.Log" => |x: T| ops::log(x), C::ln;
+        "tf.Log1p" => |x: T| wide(x, f64::ln_1p), complex::log1p;
+        "tf.Reciprocal" => |x: T| ops::reciprocal(x), complex::reciprocal;
+        "tf.Rsqrt" => |x: T| ops::rsqrt(x), complex::rsqrt;
+        "tf.Sigmoid" => |x: T| ops::sigmoid(x), complex::sigmoid;
+        "tf.Sin" => |x: T| ops::sin(x), C::sin;
+        "tf.Sinh" => |x: T| wide(x, f64::sinh), C::sinh;
+        "tf.Sqrt" => |x: T| ops::sqrt(x), complex::sqrt;
+        "tf.Tan" => |x: T| wide(x, f64::tan), complex::tan;
+        "tf.Tanh" => |x: T| ops::tanh(x), complex::tanh;
     }
     of_floats! { ops;
-        "tf.Acos" => |x: T| wide(x, f64::acos);
-        "tf.Acosh" => |x: T| wide(x, f64::acosh);
-        "tf.Asin" => |x: T| wide(x, f64::asin);
-        "tf.Asinh" => |x: T| wide(x, f64::asinh);
-        "tf.Atan" => |x: T| wide(x, f64::atan);
-        "tf.Atanh" => |x: T| wide(x, f64::atanh);
-        "tf.Cos" => |x: T| ops::cos(x);
-        "tf.Cosh" => |x: T| wide(x, f64::cosh);
         "tf.Erf" => |x: T| wide(x, libm::erf);
         "tf.Erfc" => |x: T| wide(x, libm::erfc);
-        "tf.Exp" => |x: T| ops::exp(x);
-        "tf.Expm1" => |x: T| wide(x, f64::exp_m1);
-        "tf.Inv" => |x: T| ops::reciprocal(x);
         "tf.Lgamma" => |x: T| wide(x, libm::lgamma);
-        "tf.Log" => |x: T| ops::log(x);
-        "tf.Log1p" => |x: T| wide(x, f64::ln_1p);
-        "tf.Reciprocal" => |x: T| ops::reciprocal(x);
         "tf.Rint" => |x: T| ops::round(x);
-        "tf.Rsqrt" => |x: T| ops::rsqrt(x);
-        "tf.Sigmoid" => |x: T| ops::sigmoid(x);
-        "tf.Sin" => |x: T| ops::sin(x);
-        "tf.Sinh" => |x: T| wide(x, f64::sinh);
-        "tf.Sqrt" => |x: T| ops::sqrt(x);
-        "tf.Tan" => |x: T| wide(x, f64::tan);
-        "tf.Tanh" => |x: T| ops::tanh(x);
     }
+    ops.add("tf.Abs")
+        .metadata(same)
+        .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Abs", |T| map::<T>(&call, &ME, ops::abs)));
     of_fractions! { ops;
         "tf.Ceil" => ops::ceil;
         "tf.Floor" => ops::floor;
@@ -142,12 +148,12 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.IsNan" => T::is_nan;
     }
     gradients! { ops;
-        "tf.InvGrad" => |y, dy| -dy * y * y;
-        "tf.ReciprocalGrad" => |y, dy| -dy * y * y;
-        "tf.RsqrtGrad" => |y, dy| -0.5 * dy * y * y * y;
-        "tf.SigmoidGrad" => |y, dy| dy * y * (1.0 - y);
-        "tf.SqrtGrad" => |y, dy| 0.5 * dy / y;
-        "tf.TanhGrad" => |y, dy| dy * (1.0 - y * y);
+        "tf.InvGrad" => |y, dy| -dy * y.conj() * y.conj();
+        "tf.ReciprocalGrad" => |y, dy| -dy * y.conj() * y.conj();
+        "tf.RsqrtGrad" => |y, dy| dy.scaled(-0.5) * y.conj() * y.conj() * y.conj();
+        "tf.SigmoidGrad" => |y, dy| dy * y * y.one_minus();
+        "tf.SqrtGrad" => |y, dy| dy.scaled(0.5) / y.conj();
+        "tf.TanhGrad" => |y, dy| dy * (y * y).one_minus();
     }
     ops.add("tf.Invert")
         .metadata(same)

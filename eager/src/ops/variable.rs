@@ -13,14 +13,15 @@ use std::sync::{
 
 use parking_lot::Mutex;
 use tfrt_host::{Chain, DType, Diagnostic, ErrorCode, ExecutionContext};
-use tfrt_math::{Float, zip_in_place};
+use tfrt_math::zip_in_place;
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, PartialTensorShape, StringHostTensor, TensorMetadata,
     TensorShape,
 };
 
+use super::complex::{Field, Wide};
 use super::shape::{numbers, out_type};
-use super::support::{Computed, invalid, take, value, with_float, with_number};
+use super::support::{Computed, invalid, take, value, with_field, with_number_or_complex};
 use crate::{CpuCall, DeviceTensor, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf variable op");
@@ -273,16 +274,20 @@ fn assign_with(call: &CpuCall<'_>, adds: bool) -> Computed {
     let [handle, tensor] = take(call)?;
     let change = Change::begin(call, handle)?;
     change.check(tensor, "value")?;
-    with_number!(tensor.dtype(), "an op that changes a variable", |T| {
-        let (mut own, delta) = (change.tensor.write::<T>(&ME)?, tensor.dense()?.read::<T>(&ME)?);
-        zip_in_place(
-            &mut own,
-            &delta,
-            if adds { tfrt_math::ops::add::<T> } else { tfrt_math::ops::sub::<T> },
-        );
-        drop(own);
-        done()
-    })
+    with_number_or_complex!(
+        tensor.dtype(),
+        "an op that changes a variable",
+        |T| zip_with::<T>(&change, tensor, if adds { tfrt_math::ops::add } else { tfrt_math::ops::sub }),
+        zip_with::<T>(&change, tensor, if adds { |x, y| x + y } else { |x, y| x - y })
+    )
+}
+
+/// Sets each element of a variable to `f` of it and the tensor's.
+fn zip_with<T: Element>(change: &Change, tensor: &HostTensor, f: fn(T, T) -> T) -> Computed {
+    let (mut own, delta) = (change.tensor.write::<T>(&ME)?, tensor.dense()?.read::<T>(&ME)?);
+    zip_in_place(&mut own, &delta, f);
+    drop(own);
+    done()
 }
 
 pub(super) fn is_initialized(cx: &ExecutionContext, handle: &HostTensor) -> Computed {
@@ -307,8 +312,8 @@ pub(super) fn destroy(cx: &ExecutionContext, handle: &HostTensor) -> Computed {
 }
 
 /// A number that an op of training takes.
-fn number<T: Element + Float>(tensor: &HostTensor, what: &str) -> Result<f64, Diagnostic> {
-    Ok(value::<T>(tensor, what)?.to_f64())
+fn number<T: Field>(tensor: &HostTensor, what: &str) -> Result<T::Wide, Diagnostic> {
+    Ok(value::<T>(tensor, what)?.wide())
 }
 
 /// `variable -= alpha · delta`.
@@ -316,10 +321,10 @@ fn gradient_descent(call: CpuCall<'_>) -> Computed {
     let [handle, alpha, delta] = take(&call)?;
     let change = Change::begin(&call, handle)?;
     change.check(delta, "delta")?;
-    with_float!(delta.dtype(), "tf.ResourceApplyGradientDescent", |T| {
+    with_field!(delta.dtype(), "tf.ResourceApplyGradientDescent", |T| {
         let alpha = number::<T>(alpha, "alpha")?;
         let (mut own, delta) = (change.tensor.write::<T>(&ME)?, delta.dense()?.read::<T>(&ME)?);
-        zip_in_place(&mut own, &delta, |x, delta| T::from_f64(x.to_f64() - alpha * delta.to_f64()));
+        zip_in_place(&mut own, &delta, |x, delta| T::narrow(x.wide() - alpha * delta.wide()));
         drop(own);
         done()
     })
@@ -333,14 +338,14 @@ fn momentum(call: CpuCall<'_>) -> Computed {
     own.check(gradient, "grad")?;
     sum.check(gradient, "grad")?;
     let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
-    with_float!(gradient.dtype(), "tf.ResourceApplyMomentum", |T| {
+    with_field!(gradient.dtype(), "tf.ResourceApplyMomentum", |T| {
         let (rate, momentum) = (number::<T>(rate, "lr")?, number::<T>(momentum, "momentum")?);
         let gradient = gradient.dense()?.read::<T>(&ME)?;
         let (mut x, mut sums) = (own.tensor.write::<T>(&ME)?, sum.tensor.write::<T>(&ME)?);
         for ((x, sum), g) in x.iter_mut().zip(sums.iter_mut()).zip(gradient.iter()) {
-            let (g, new) = (g.to_f64(), momentum * sum.to_f64() + g.to_f64());
+            let (g, new) = (g.wide(), momentum * sum.wide() + g.wide());
             let step = if nesterov { g + momentum * new } else { new };
-            (*sum, *x) = (T::from_f64(new), T::from_f64(x.to_f64() - rate * step));
+            (*sum, *x) = (T::narrow(new), T::narrow(x.wide() - rate * step));
         }
         drop((x, sums));
         done()
@@ -357,23 +362,23 @@ fn adam(call: CpuCall<'_>) -> Computed {
         change.check(gradient, "grad")?;
     }
     let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
-    with_float!(gradient.dtype(), "tf.ResourceApplyAdam", |T| {
+    with_field!(gradient.dtype(), "tf.ResourceApplyAdam", |T| {
         let number = |tensor, what| number::<T>(tensor, what);
         let (beta1_power, beta2_power) =
             (number(beta1_power, "beta1_power")?, number(beta2_power, "beta2_power")?);
         let (beta1, beta2) = (number(beta1, "beta1")?, number(beta2, "beta2")?);
         let epsilon = number(epsilon, "epsilon")?;
-        let alpha = number(rate, "lr")? * (1.0 - beta2_power).sqrt() / (1.0 - beta1_power);
+        let alpha = number(rate, "lr")? * beta2_power.one_minus().sqrt() / beta1_power.one_minus();
         let gradient = gradient.dense()?.read::<T>(&ME)?;
         let (mut x, mut m) = (own.tensor.write::<T>(&ME)?, mean.tensor.write::<T>(&ME)?);
         let mut v = variance.tensor.write::<T>(&ME)?;
         for (((x, m), v), g) in x.iter_mut().zip(m.iter_mut()).zip(v.iter_mut()).zip(gradient.iter()) {
-            let g = g.to_f64();
-            let first = m.to_f64() + (g - m.to_f64()) * (1.0 - beta1);
-            let second = v.to_f64() + (g * g - v.to_f64()) * (1.0 - beta2);
-            let step = if nesterov { beta1 * first + (1.0 - beta1) * g } else { first };
-            *x = T::from_f64(x.to_f64() - alpha * step / (second.sqrt() + epsilon));
-            (*m, *v) = (T::from_f64(first), T::from_f64(second));
+            let g = g.wide();
+            let first = m.wide() + (g - m.wide()) * beta1.one_minus();
+            let second = v.wide() + (g * g - v.wide()) * beta2.one_minus();
+            let step = if nesterov { beta1 * first + beta1.one_minus() * g } else { first };
+            *x = T::narrow(x.wide() - alpha * step / (second.sqrt() + epsilon));
+            (*m, *v) = (T::narrow(first), T::narrow(second));
         }
         drop((x, m, v));
         done()
