@@ -10,12 +10,14 @@
 //
 //   number    0    1    2    3    4        5        6                   7
 //   function  add  sub  mul  div  maximum  minimum  squared_difference  pow
-//   number    8          9          10          11          12
-//   function  floor_div  floor_mod  div_no_nan  mul_no_nan  atan2
+//   number    8          9          10   11            12          13          14
+//   function  floor_div  floor_mod  mod  truncate_div  div_no_nan  mul_no_nan  atan2
 //
 // maximum and minimum give NaN if either is NaN. floor_div and floor_mod round down, so that the rest has the divisor's
-// sign; div_no_nan and mul_no_nan give zero where b is. Integers wrap; they divide toward zero and give zero for a divisor
-// of zero; of pow and those after it they have none (as a number these give zero). The broadcast output may be an input only if that is not repeated.
+// sign; truncate_div rounds toward zero, and mod is the rest of that, of the dividend's sign; div_no_nan and mul_no_nan give
+// zero where b is. Integers wrap; div is truncate_div there, and quotient and rest of a divisor of zero are zero; of pow,
+// div_no_nan, mul_no_nan and atan2 they have none (as a number these give zero). The broadcast output may be an input only if
+// that is not repeated.
 #include "common.cuh"
 
 // Kernels unroll what they inline, so functions of more than a few instructions are called.
@@ -27,6 +29,21 @@ template <class A>
 static __device__ __noinline__ A rest(A a, A b) {
     A r = fmod(a, b);
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+template <class A>
+static __device__ __noinline__ A modulo(A a, A b) { return fmod(a, b); }
+
+// Quotients and rests of integers. Of the least number by -1 the processor has none; what wraps is the number itself.
+template <class I>
+static __device__ __noinline__ I truncated(I a, I b) { return b == 0 ? I(0) : (b == -1 ? (I)(0 - (u64)a) : a / b); }
+template <class I>
+static __device__ __noinline__ I truncated_rest(I a, I b) { return b == 0 || b == -1 ? I(0) : a % b; }
+// Rounded down, the quotient is one less where the rest and the divisor differ in sign.
+template <class I>
+__device__ __forceinline__ bool is_between(I a, I b) {
+    I r = truncated_rest(a, b);
+    return r != 0 && (r < 0) != (b < 0);
 }
 
 // Integers as unsigned ones U where they may overflow.
@@ -48,13 +65,15 @@ namespace function {
 FUNCTION(add, a + b, (U)a + (U)b)
 FUNCTION(sub, a - b, (U)a - (U)b)
 FUNCTION(mul, a * b, (U)a * (U)b)
-FUNCTION(div, a / b, b == 0 ? 0 : (b == -1 ? 0 - (U)a : (U)(a / b)))
+FUNCTION(div, a / b, truncated(a, b))
 FUNCTION(maximum, ::maximum(a, b), a > b ? a : b)
 FUNCTION(minimum, ::minimum(a, b), a < b ? a : b)
 FUNCTION(squared_difference, (a - b) * (a - b), ((U)a - (U)b) * ((U)a - (U)b))
 FUNCTION(pow, power(a, b), U(0))
-FUNCTION(floor_div, floor(a / b), U(0))
-FUNCTION(floor_mod, rest(a, b), U(0))
+FUNCTION(floor_div, floor(a / b), (U)truncated(a, b) - (U)is_between(a, b))
+FUNCTION(floor_mod, rest(a, b), (U)truncated_rest(a, b) + (is_between(a, b) ? (U)b : U(0)))
+FUNCTION(mod, modulo(a, b), truncated_rest(a, b))
+FUNCTION(truncate_div, trunc(a / b), truncated(a, b))
 FUNCTION(div_no_nan, b == 0 ? 0 : a / b, U(0))
 FUNCTION(mul_no_nan, b == 0 ? 0 : a * b, U(0))
 FUNCTION(atan2, angle(a, b), U(0))
@@ -73,8 +92,10 @@ __device__ __forceinline__ A apply(u32 number, A a, A b) {
         case 7: return function::pow::run(a, b);
         case 8: return function::floor_div::run(a, b);
         case 9: return function::floor_mod::run(a, b);
-        case 10: return function::div_no_nan::run(a, b);
-        case 11: return function::mul_no_nan::run(a, b);
+        case 10: return function::mod::run(a, b);
+        case 11: return function::truncate_div::run(a, b);
+        case 12: return function::div_no_nan::run(a, b);
+        case 13: return function::mul_no_nan::run(a, b);
         default: return function::atan2::run(a, b);
     }
 }
@@ -136,6 +157,10 @@ __device__ __forceinline__ void broadcast(T *y, const T *a, const T *b, count_t 
     BINARY(maximum, T)                                                                                      \
     BINARY(minimum, T)                                                                                      \
     BINARY(squared_difference, T)                                                                           \
+    BINARY(floor_div, T)                                                                                    \
+    BINARY(floor_mod, T)                                                                                    \
+    BINARY(mod, T)                                                                                          \
+    BINARY(truncate_div, T)                                                                                 \
     BROADCAST(T)
 #define AXPY(T)                                                                                             \
     KERNEL axpy_##T(T *y, const T *x, count_t n, f32 alpha) {                                               \
@@ -151,8 +176,6 @@ FAMILY(i64)
 
 #define OF_FLOATS(NAME) BINARY(NAME, f32) BINARY(NAME, f16) BINARY(NAME, bf16) BINARY(NAME, f64)
 OF_FLOATS(pow)
-OF_FLOATS(floor_div)
-OF_FLOATS(floor_mod)
 OF_FLOATS(div_no_nan)
 OF_FLOATS(mul_no_nan)
 OF_FLOATS(atan2)

@@ -9,6 +9,9 @@
 //   gather_{i32,i64}(y, x, index, width, batches, outer, extent, count)
 //       y[b, o, i] = x[b, o, index[b, i]], pieces of `width` bytes, for b below `batches`, o below `outer`, i below `count`;
 //       zeros where the index is not in 0..extent
+//   gather_nd_{i32,i64}(y, x, index, width, count, depth, e0..e7)
+//       piece i of y, of `width` bytes, becomes the piece of x that index[i, 0..depth] are the coordinates of, in a box of
+//       extents e0 to e[depth - 1], for i below `count`; zeros where a coordinate is outside. depth (u32) is 8 at most
 //   one_hot_{u8,i32,i64}_b{8,16,32,64}(y, index, on, off, outer, depth, inner)
 //       y[o, d, i] = index[o, i] == d ? *on : *off
 #include "common.cuh"
@@ -73,6 +76,57 @@ __device__ __forceinline__ void gather(
 
 GATHER(i32)
 GATHER(i64)
+
+constexpr u32 COORDINATES_MAX = 8;
+
+struct Box {
+    count_t extent[COORDINATES_MAX];
+};
+
+template <class T, class Index>
+__device__ __forceinline__ void gather_nd_units(
+    T *y, const T *x, const Index *index, count_t units, count_t count, u32 depth, const Box &box
+) {
+    for (count_t place = global_thread(); place < count * units; place += global_threads()) {
+        count_t piece = quotient(place, units), unit = place - piece * units, at = 0;
+        bool inside = true;
+#pragma unroll
+        for (u32 axis = 0; axis < COORDINATES_MAX; ++axis) {
+            if (axis >= depth) break;
+            i64 coordinate = index[piece * depth + axis];
+            inside &= coordinate >= 0 && (count_t)coordinate < box.extent[axis];
+            at = at * box.extent[axis] + (count_t)coordinate;
+        }
+        T value = {};
+        if (inside) value = x[at * units + unit];
+        y[place] = value;
+    }
+}
+
+// In units as above.
+template <class Index>
+__device__ __forceinline__ void gather_nd(
+    u8 *y, const u8 *x, const Index *index, count_t width, count_t count, u32 depth, const Box &box
+) {
+    u64 all = reinterpret_cast<u64>(y) | reinterpret_cast<u64>(x) | width;
+    if ((all & 15) == 0)
+        gather_nd_units((uint4 *)y, (const uint4 *)x, index, width / 16, count, depth, box);
+    else if ((all & 3) == 0)
+        gather_nd_units((u32 *)y, (const u32 *)x, index, width / 4, count, depth, box);
+    else
+        gather_nd_units(y, x, index, width, count, depth, box);
+}
+
+#define GATHER_ND(INDEX)                                                                                       \
+    KERNEL gather_nd_##INDEX(                                                                                  \
+        u8 *y, const u8 *x, const INDEX *index, count_t width, count_t count, u32 depth, count_t e0, count_t e1, \
+        count_t e2, count_t e3, count_t e4, count_t e5, count_t e6, count_t e7                                 \
+    ) {                                                                                                        \
+        gather_nd(y, x, index, width, count, depth, Box{{e0, e1, e2, e3, e4, e5, e6, e7}});                    \
+    }
+
+GATHER_ND(i32)
+GATHER_ND(i64)
 
 template <class T, class Index>
 __device__ __forceinline__ void one_hot(

@@ -3,29 +3,30 @@
 // Maximum and average pooling of NHWC images, and their gradients. `window` stands for the fourteen numbers of struct
 // Window of window.cuh, one parameter each; its dilations are honoured.
 //
-//   max_pool_{f32,f16,bf16}(y, positions, x, window)       the greatest under each window, NaN if there is one; `positions`
-//                                                     (u32, or null) says where it stands within its image, as
-//                                                     (y * width + x) * channels + channel: the first of equals, the
-//                                                     first NaN. A window wholly beyond the border has the lowest
-//                                                     value of the type and the position 2^32 - 1
-//   max_pool_gradient_{f32,f16,bf16}(dx, dy, positions, window)      each dy goes to where its maximum stood
-//   average_pool_{f32,f16,bf16}(y, x, count_padding, window)         the mean; elements beyond the border count as zeros if
-//                                                               count_padding is not 0, else not at all
-//   average_pool_gradient_{f32,f16,bf16}(dx, dy, count_padding, window)
-//   global_average_pool_gradient_{f32,f16,bf16}(dx, dy, batch, pixels, channels)   dx = dy / pixels, for each pixel
+//   max_pool_{f32,f16,bf16,f64}(y, positions, x, window)
+//       the greatest under each window, NaN if there is one; `positions` (u32, or null) says where it stands within its
+//       image, as (y * width + x) * channels + channel: the first of equals, the first NaN. A window wholly beyond the border
+//       has the lowest value of the type and the position 2^32 - 1
+//   max_pool_gradient_{f32,f16,bf16,f64}(dx, dy, positions, window)      each dy goes to where its maximum stood
+//   average_pool_{f32,f16,bf16,f64}(y, x, count_padding, window)
+//       the mean; elements beyond the border count as zeros if count_padding is not 0, else not at all
+//   average_pool_gradient_{f32,f16,bf16,f64}(dx, dy, count_padding, window)
+//   global_average_pool_gradient_{f32,f16,bf16,f64}(dx, dy, batch, pixels, channels)   dx = dy / pixels, for each pixel
 //
 // The gradients gather: each element of dx is the sum over the windows that cover it, in one order. Global average
 // pooling itself is a mean of reduce.cu.
 #include "window.cuh"
 
 template <class T>
-__device__ __forceinline__ f32 lowest();
+__device__ __forceinline__ accumulator<T> lowest();
 template <>
 __device__ __forceinline__ f32 lowest<f32>() { return -3.402823466e38f; }
 template <>
 __device__ __forceinline__ f32 lowest<f16>() { return -65504.0f; }
 template <>
 __device__ __forceinline__ f32 lowest<bf16>() { return -3.38953139e38f; }
+template <>
+__device__ __forceinline__ f64 lowest<f64>() { return -1.7976931348623157e308; }
 
 constexpr u32 NOWHERE = 0xffffffffu;
 
@@ -34,11 +35,11 @@ __device__ __forceinline__ void max_pool(T *y, u32 *positions, const T *x, const
     for (count_t i = global_thread(); i < outputs(w); i += global_threads()) {
         Pixel out = output_pixel(w, i);
         const T *image = x + out.image * w.height * w.width * w.channels;
-        f32 best = lowest<T>();
+        accumulator<T> best = lowest<T>();
         u32 winner = NOWHERE;
         for_covered(w, out.y, out.x, [&](u32 row, u32 column) {
             u32 position = (row * w.width + column) * w.channels + out.channel;
-            f32 value = widen<T>(image[position]);
+            accumulator<T> value = widen<T>(image[position]);
             if (winner == NOWHERE || value > best || (value != value && best == best)) {
                 best = value;
                 winner = position;
@@ -54,7 +55,7 @@ __device__ __forceinline__ void max_pool_gradient(T *dx, const T *dy, const u32 
     for (count_t i = global_thread(); i < inputs(w); i += global_threads()) {
         Pixel in = input_pixel(w, i);
         u32 position = (in.y * w.width + in.x) * w.channels + in.channel;
-        f32 sum = 0;
+        accumulator<T> sum = 0;
         for_covering(w, in.y, in.x, [&](u32 oy, u32 ox, u32, u32) {
             count_t o = ((in.image * w.output_height + oy) * w.output_width + ox) * w.channels + in.channel;
             if (positions[o] == position) sum += widen<T>(dy[o]);
@@ -76,12 +77,12 @@ __device__ __forceinline__ void average_pool(T *y, const T *x, const Window &w, 
     for (count_t i = global_thread(); i < outputs(w); i += global_threads()) {
         Pixel out = output_pixel(w, i);
         const T *image = x + out.image * w.height * w.width * w.channels;
-        f32 sum = 0;
+        accumulator<T> sum = 0;
         for_covered(w, out.y, out.x, [&](u32 row, u32 column) {
             sum += widen<T>(image[(row * w.width + column) * w.channels + out.channel]);
         });
         u32 count = divisor(w, out.y, out.x, count_padding);
-        y[i] = narrow<T>(count == 0 ? 0.0f : sum / (f32)count);
+        y[i] = narrow<T>(count == 0 ? accumulator<T>(0) : sum / (accumulator<T>)count);
     }
 }
 
@@ -89,10 +90,10 @@ template <class T>
 __device__ __forceinline__ void average_pool_gradient(T *dx, const T *dy, const Window &w, u32 count_padding) {
     for (count_t i = global_thread(); i < inputs(w); i += global_threads()) {
         Pixel in = input_pixel(w, i);
-        f32 sum = 0;
+        accumulator<T> sum = 0;
         for_covering(w, in.y, in.x, [&](u32 oy, u32 ox, u32, u32) {
             count_t o = ((in.image * w.output_height + oy) * w.output_width + ox) * w.channels + in.channel;
-            sum += widen<T>(dy[o]) / (f32)divisor(w, oy, ox, count_padding);
+            sum += widen<T>(dy[o]) / (accumulator<T>)divisor(w, oy, ox, count_padding);
         });
         dx[i] = narrow<T>(sum);
     }
@@ -104,7 +105,7 @@ __device__ __forceinline__ void global_average_pool_gradient(
 ) {
     for (count_t i = global_thread(); i < batch * pixels * channels; i += global_threads()) {
         count_t pixel = quotient(i, channels), image = quotient(pixel, pixels);
-        dx[i] = narrow<T>(widen<T>(dy[image * channels + (i - pixel * channels)]) / (f32)pixels);
+        dx[i] = narrow<T>(widen<T>(dy[image * channels + (i - pixel * channels)]) / (accumulator<T>)pixels);
     }
 }
 
@@ -130,3 +131,4 @@ __device__ __forceinline__ void global_average_pool_gradient(
 FAMILY(f32)
 FAMILY(f16)
 FAMILY(bf16)
+FAMILY(f64)

@@ -17,8 +17,9 @@
 #include "activation.cuh"
 
 namespace gradient {
-INLINED relu(A dy, A y) { return y > A(0) ? dy : A(0); }
-INLINED relu6(A dy, A y) { return y > A(0) && y < A(6) ? dy : A(0); }
+// Zero where the function does not rise; of what is not finite NaN, so that it stays visible.
+INLINED relu(A dy, A y) { return y > A(0) ? dy : dy - dy; }
+INLINED relu6(A dy, A y) { return y > A(0) && y < A(6) ? dy : dy - dy; }
 INLINED sigmoid(A dy, A y) { return dy * y * (A(1) - y); }
 INLINED tanh(A dy, A y) { return dy * (A(1) - y * y); }
 INLINED sqrt(A dy, A y) { return A(0.5) * dy / y; }

@@ -206,6 +206,16 @@ def arithmetic():
             case(op, x=random(dtype, 2, 1, 2), y=random(dtype, 3, 1))
         for op in ("Equal", "NotEqual"):
             case(op, x=np.array([1 + 2j, 1 + 2j, np.nan], dtype), y=np.array([1 + 2j, 1 - 2j, np.nan], dtype))
+    for dtype in (np.int32, np.int64):
+        divisors = np.array([[-7], [-2], [1], [3], [np.iinfo(dtype).max]], dtype)
+        for op in ("Div", "RealDiv", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod"):
+            case(op, x=np.array([-9, -7, -1, 0, 6, 20, np.iinfo(dtype).min], dtype), y=divisors)
+            case(op, x=random(dtype, 2, 0), y=random(dtype, 1))
+            if op != "RealDiv":
+                case(op, x=np.array([3, -4], dtype), y=np.array([2, 0], dtype))
+    for dtype in FLOATS:
+        case("Mod", x=random(dtype, 2, 3), y=random(dtype, 3, low=1.0))
+        case("TruncateMod", x=random(dtype, 2, 3), y=random(dtype, 3, low=1.0))
 
 
 def complex_numbers():

@@ -190,7 +190,7 @@ fn choose<T: Element>(
 }
 
 /// The coordinates of the elements that are not zero, I64 of shape `[count, rank]`.
-fn positions(call: CpuCall<'_>) -> Computed {
+pub(super) fn positions(call: CpuCall<'_>) -> Computed {
     let [x] = call.dense()?;
     let dims = x.shape().dims();
     if dims.is_empty() {

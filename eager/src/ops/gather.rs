@@ -105,26 +105,41 @@ fn index_list(indices: &HostTensor, bound: usize) -> Result<Vec<usize>, Diagnost
     list.iter().enumerate().map(check).collect()
 }
 
+/// What is gathered at coordinates: `count` slices of `unit` elements, each at `depth` of them.
+pub(super) struct GatherNdShape {
+    pub(super) depth: usize,
+    pub(super) count: usize,
+    pub(super) unit: usize,
+    /// The result's extents.
+    pub(super) dims: Vec<usize>,
+}
+
+impl GatherNdShape {
+    pub(super) fn new(params: &TensorShape, indices: &TensorShape) -> Result<Self, Diagnostic> {
+        let from = params.dims();
+        let Some((&depth, outer)) = indices.dims().split_last() else {
+            return Err(invalid("indices must be at least a vector"));
+        };
+        if depth > from.len() {
+            return Err(invalid(format!(
+                "index innermost dimension length must be <= params rank; saw: {depth} vs. {}",
+                from.len()
+            )));
+        }
+        let count = product(outer);
+        if count > 0 && from.contains(&0) {
+            return Err(invalid(format!(
+                "Requested more than 0 entries, but params is empty. Params shape: {params}"
+            )));
+        }
+        Ok(Self { depth, count, unit: product(&from[depth..]), dims: [outer, &from[depth..]].concat() })
+    }
+}
+
 fn gather_nd(call: CpuCall<'_>) -> Computed {
     let [params, indices] = take(&call)?;
-    let (from, at) = (params.shape().dims(), indices.shape().dims());
-    let Some((&depth, outer)) = at.split_last() else {
-        return Err(invalid("indices must be at least a vector"));
-    };
-    if depth > from.len() {
-        return Err(invalid(format!(
-            "index innermost dimension length must be <= params rank; saw: {depth} vs. {}",
-            from.len()
-        )));
-    }
-    let (list, unit) = (integers_or(indices, "indices", DType::I16)?, product(&from[depth..]));
-    let count = product(outer);
-    if count > 0 && from.contains(&0) {
-        return Err(invalid(format!(
-            "Requested more than 0 entries, but params is empty. Params shape: {}",
-            params.shape()
-        )));
-    }
+    let GatherNdShape { depth, count, unit, dims } = GatherNdShape::new(params.shape(), indices.shape())?;
+    let (from, list) = (params.shape().dims(), integers_or(indices, "indices", DType::I16)?);
     let place = |row: usize| {
         let coordinates = &list[row * depth..][..depth];
         coordinates
@@ -141,7 +156,6 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
                 ))
             })
     };
-    let dims: Vec<usize> = [outer, &from[depth..]].concat();
     let mut places = room_for(count)?;
     for row in 0..count {
         places.push(place(row)?);

@@ -126,13 +126,17 @@ named! {
         Minimum = "minimum",
         /// (a − b)².
         SquaredDifference = "squared_difference",
-        /// aᵇ; not of integers, like those that follow.
+        /// aᵇ; not of integers.
         Pow = "pow",
-        /// ⌊a / b⌋.
+        /// ⌊a / b⌋; of integers zero for a divisor of zero, as of those up to `TruncateDiv`.
         FloorDiv = "floor_div",
         /// What is left of a after that, of b's sign.
         FloorMod = "floor_mod",
-        /// a / b, zero where b is.
+        /// What is left of a after a quotient toward zero, of a's sign.
+        Mod = "mod",
+        /// a / b toward zero.
+        TruncateDiv = "truncate_div",
+        /// a / b, zero where b is; not of integers, like those that follow.
         DivNoNan = "div_no_nan",
         /// a · b, zero where b is.
         MulNoNan = "mul_no_nan",
@@ -404,7 +408,10 @@ impl DeviceKernels {
         b: &DeviceBuffer,
         shape: &Broadcast,
     ) -> Result<()> {
-        let types = if (function as u32) < Binary::Pow as u32 { NUMBERS } else { ALL_FLOATS };
+        let types = match function {
+            Binary::Pow | Binary::DivNoNan | Binary::MulNoNan | Binary::Atan2 => ALL_FLOATS,
+            _ => NUMBERS,
+        };
         let n = shape.elements;
         let mut arguments = vec![
             output(y, n, dtype, "the result")?,

@@ -102,6 +102,22 @@ pub struct Gather {
     pub width: u64,
 }
 
+/// What is gathered: pieces of `width` bytes, `count` of them, from a box of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherNd<'a> {
+    /// Extents of the box, at most [`GatherNd::DEPTH_MAX`]: each piece has as many coordinates.
+    pub extents: &'a [u64],
+    /// Indices.
+    pub count: u64,
+    /// Bytes of a piece.
+    pub width: u64,
+}
+
+impl GatherNd<'_> {
+    /// The most coordinates a piece has.
+    pub const DEPTH_MAX: usize = 8;
+}
+
 /// Rows of `depth` elements, each row along an axis with `inner` elements behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneHot {
@@ -177,6 +193,40 @@ impl DeviceKernels {
             extent.into(),
             count.into(),
         ];
+        self.launch(stream, &name, bytes.div_ceil(4), &arguments)
+    }
+
+    /// `y` gets the pieces of `x` that the coordinates (i32 or i64) name, and zeros where there is no such piece.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than [`GatherNd::DEPTH_MAX`].
+    pub fn gather_nd(
+        &self,
+        stream: &Stream,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        (index, dtype): (&DeviceBuffer, DType),
+        gather: GatherNd<'_>,
+    ) -> Result<()> {
+        let GatherNd { extents, count, width } = gather;
+        let name = super::typed("gather_nd", dtype, &[DType::I32, DType::I64])?;
+        let depth = extents.len() as u64;
+        let mut padded = [1; GatherNd::DEPTH_MAX];
+        let Some(front) = padded.get_mut(..extents.len()) else {
+            let detail = format!("'gather_nd' has no kernel for {depth} coordinates");
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        };
+        front.copy_from_slice(extents);
+        let bytes = product(&[count, width])?;
+        let mut arguments = vec![
+            output(y, bytes, DType::UI8, "the result")?,
+            input(x, product(&[product(extents)?, width])?, DType::UI8, "the operand")?,
+            input(index, product(&[count, depth])?, dtype, "the indices")?,
+            width.into(),
+            count.into(),
+            (depth as u32).into(),
+        ];
+        arguments.extend(padded.map(Argument::from));
         self.launch(stream, &name, bytes.div_ceil(4), &arguments)
     }
 

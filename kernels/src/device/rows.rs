@@ -40,7 +40,7 @@ pub enum LabelType {
 /// The buffers of a cross-entropy.
 #[derive(Clone, Copy)]
 pub struct CrossEntropyBuffers<'a> {
-    /// One f32 for each row, if wanted.
+    /// One number of [`loss_type`] for each row, if wanted.
     pub loss: Option<&'a DeviceBuffer>,
     /// The gradient with respect to the logits, if wanted.
     pub gradient: Option<&'a DeviceBuffer>,
@@ -50,7 +50,12 @@ pub struct CrossEntropyBuffers<'a> {
     pub labels: &'a DeviceBuffer,
 }
 
-const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16];
+const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
+
+/// The type of the losses of logits of a type.
+pub fn loss_type(logits: DType) -> DType {
+    if logits == DType::F64 { DType::F64 } else { DType::F32 }
+}
 
 impl DeviceKernels {
     /// `y = softmax(x)`, or its logarithm, of each row; `y` may be `x`.
@@ -121,7 +126,7 @@ impl DeviceKernels {
             LabelType::I32 => (typed("sparse_cross_entropy", dtype, FLOATS)? + "_i32", DType::I32, rows.rows),
             LabelType::I64 => (typed("sparse_cross_entropy", dtype, FLOATS)? + "_i64", DType::I64, rows.rows),
         };
-        let loss = buffers.loss.map(|loss| output(loss, rows.rows, DType::F32, "the loss"));
+        let loss = buffers.loss.map(|loss| output(loss, rows.rows, loss_type(dtype), "the loss"));
         let gradient = buffers.gradient.map(|gradient| output(gradient, n, dtype, "the gradient"));
         let arguments = [
             optional(loss)?,

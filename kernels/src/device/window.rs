@@ -37,7 +37,7 @@ pub struct PoolingWindow {
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
-const POOLED: &[DType] = &[DType::F32, DType::F16, DType::BF16];
+const POOLED: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 
 impl PoolingWindow {
     fn check(&self) -> Result<()> {

@@ -156,6 +156,8 @@ fn binary(function: Binary, a: f32, b: f32) -> f32 {
         Binary::Pow => a.powf(b),
         Binary::FloorDiv => (a / b).floor(),
         Binary::FloorMod => a.rem_euclid(b),
+        Binary::Mod => a % b,
+        Binary::TruncateDiv => (a / b).trunc(),
         Binary::DivNoNan => a / b,
         Binary::MulNoNan => a * b,
         Binary::Atan2 => a.atan2(b),
@@ -192,7 +194,26 @@ fn integers_wrap_and_divide_by_anything() {
     check(Binary::Add, i32::wrapping_add);
     check(Binary::Sub, i32::wrapping_sub);
     check(Binary::Mul, i32::wrapping_mul);
-    check(Binary::Div, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) });
+    let truncated = |a: i32, b: i32| if b == 0 { 0 } else { a.wrapping_div(b) };
+    check(Binary::Div, truncated);
+    check(Binary::TruncateDiv, truncated);
+    check(Binary::Mod, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) });
+    check(
+        Binary::FloorDiv,
+        |a, b| if b == 0 { 0 } else { (f64::from(a) / f64::from(b)).floor() as i64 as i32 },
+    );
+    check(Binary::FloorMod, |a, b| match i64::from(b) {
+        0 => 0,
+        b => (i64::from(a) - (a as f64 / b as f64).floor() as i64 * b) as i32,
+    });
+    let wide = [i64::MIN, -7, 7, -(1 << 40), i64::MIN, 5];
+    let by = [-1i64, 2, -2, 3, 2, 0];
+    let (da, db, dy) = (d.upload(&wide), d.upload(&by), d.room::<i64>(6));
+    let shape = Broadcast::new(&[6], &[6]).unwrap();
+    d.kernels.binary(&d.stream, Binary::FloorDiv, DType::I64, &dy, &da, &db, &shape).unwrap();
+    assert_eq!(d.download::<i64>(&dy, 6), [i64::MIN, -4, -4, -366503875926, i64::MIN / 2, 0]);
+    d.kernels.binary(&d.stream, Binary::FloorMod, DType::I64, &dy, &da, &db, &shape).unwrap();
+    assert_eq!(d.download::<i64>(&dy, 6), [0, 1, -1, 2, 0, 0]);
     check(Binary::Maximum, i32::max);
     check(Binary::Minimum, i32::min);
 }

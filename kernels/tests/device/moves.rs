@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use tfrt_host::DType;
-use tfrt_kernels::device::{Gather, Move, OneHot};
+use tfrt_kernels::device::{Gather, GatherNd, Move, OneHot};
 
 use super::device;
 
@@ -81,6 +81,36 @@ fn gathering() {
         d.kernels.gather(&d.stream, &dy, &dx, (&d.upload(&wide), DType::I64), gather).unwrap();
         assert_eq!(d.download::<u8>(&dy, expected.len()), expected, "{width}");
     }
+}
+
+#[test]
+fn gathering_at_coordinates() {
+    let d = device();
+    // Pieces of one, four and sixteen bytes in a box of three by two; two of the coordinates are outside.
+    let index = [2i32, 1, 0, 0, 3, 0, 1, -1, 1, 0];
+    for width in [1usize, 4, 6, 16] {
+        let x: Vec<u8> = (0..6 * width).map(|i| i as u8 + 1).collect();
+        let mut expected = Vec::new();
+        for place in [Some(5), Some(0), None, None, Some(2)] {
+            expected
+                .extend(place.map_or(vec![0; width], |place: usize| x[place * width..][..width].to_vec()));
+        }
+        let gather = GatherNd { extents: &[3, 2], count: 5, width: width as u64 };
+        let (dx, dy) = (d.upload(&x), d.room::<u8>(expected.len()));
+        d.kernels.gather_nd(&d.stream, &dy, &dx, (&d.upload(&index), DType::I32), gather).unwrap();
+        assert_eq!(d.download::<u8>(&dy, expected.len()), expected, "{width}");
+        let wide = index.map(i64::from);
+        d.kernels.gather_nd(&d.stream, &dy, &dx, (&d.upload(&wide), DType::I64), gather).unwrap();
+        assert_eq!(d.download::<u8>(&dy, expected.len()), expected, "{width}");
+    }
+    // No coordinates: the whole of it, as often as asked for; and too many.
+    let (dx, dy) = (d.upload(&[7u8, 8]), d.room::<u8>(4));
+    let none = d.room::<i32>(0);
+    let all = GatherNd { extents: &[], count: 2, width: 2 };
+    d.kernels.gather_nd(&d.stream, &dy, &dx, (&none, DType::I32), all).unwrap();
+    assert_eq!(d.download::<u8>(&dy, 4), [7, 8, 7, 8]);
+    let deep = GatherNd { extents: &[1; 9], count: 0, width: 2 };
+    assert!(d.kernels.gather_nd(&d.stream, &dy, &dx, (&none, DType::I32), deep).is_err());
 }
 
 #[test]

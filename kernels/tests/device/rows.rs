@@ -100,6 +100,33 @@ fn cross_entropies() {
 }
 
 #[test]
+fn double_precision() {
+    let d = device();
+    let x = [0.25f64, -1.5, 3.0, 1e-9, 2.0, -0.75];
+    let (logits, labels, y) = (d.upload(&x), d.upload(&[2i64, 0]), d.room::<f64>(6));
+    let (loss, gradient) = (d.room::<f64>(2), d.room::<f64>(6));
+    d.kernels.softmax(&d.stream, DType::F64, false, &y, &logits, shape(2, 3)).unwrap();
+    let buffers = CrossEntropyBuffers {
+        loss: Some(&loss),
+        gradient: Some(&gradient),
+        logits: &logits,
+        labels: &labels,
+    };
+    d.kernels.cross_entropy(&d.stream, DType::F64, LabelType::I64, buffers, shape(2, 3), 1.0).unwrap();
+    let (likely, losses) = (d.download::<f64>(&y, 6), d.download::<f64>(&loss, 2));
+    for (row, class) in [(0, 2), (1, 0)] {
+        let sum: f64 = x[row * 3..][..3].iter().map(|x| x.exp()).sum();
+        assert!((losses[row] - (sum.ln() - x[row * 3 + class])).abs() < 1e-14);
+        for c in 0..3 {
+            let p = x[row * 3 + c].exp() / sum;
+            let slope = d.download::<f64>(&gradient, 6)[row * 3 + c];
+            assert!((likely[row * 3 + c] - p).abs() < 1e-15);
+            assert!((slope - (p - f64::from(u8::from(c == class)))).abs() < 1e-15);
+        }
+    }
+}
+
+#[test]
 fn a_class_that_is_not_there_spoils_its_row_alone() {
     let d = device();
     let (logits, labels) = (d.upload(&[0.0f32; 6]), d.upload(&[1i32, 3]));

@@ -154,6 +154,94 @@ func @rows() -> !tfrt.chain {
   tfrt.return %p1 : !tfrt.chain
 }
 
+// Quotients and rests of integers, which of a divisor of zero are zero.
+// CHECK-LABEL: --- Running 'integers'
+func @integers() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[-7, 7, -7, 5]> : tensor<4xi32> } : 1
+  %y = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[2, -2, -7, 0]> : tensor<4xi32> } : 1
+  %floor = corert.executeop(%gpu) "tf.FloorDiv"(%x, %y) : 1
+  %rest = corert.executeop(%gpu) "tf.FloorMod"(%x, %y) : 1
+  %quotient = corert.executeop(%gpu) "tf.TruncateDiv"(%x, %y) : 1
+  %mod = corert.executeop(%gpu) "tf.TruncateMod"(%x, %y) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%floor) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [-4, -4, 1, 0]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%rest) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [1, -1, 0, 0]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%quotient) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [-3, -3, 1, 0]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%mod) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [-1, 1, 0, 0]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  tfrt.return %p3 : !tfrt.chain
+}
+
+// Pieces at coordinates, zeros where there is none; where something is not zero.
+// CHECK-LABEL: --- Running 'chosen'
+func @chosen() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f64, value = dense<[[1.5, 0.0], [0.0, -4.0]]> : tensor<2x2xf64> } : 1
+  %at = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[[1, 1], [0, 0], [0, 2]]> : tensor<3x2xi32> } : 1
+  %row = corert.executeop(%gpu) "tf.Const"() { dtype = i64, value = dense<[[1]]> : tensor<1x1xi64> } : 1
+  %elements = corert.executeop(%gpu) "tf.GatherNd"(%x, %at) : 1
+  %rows = corert.executeop(%gpu) "tf.GatherNd"(%x, %row) : 1
+  %places = corert.executeop(%gpu) "tf.Where"(%x) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%elements) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F64, shape = [3], values = [-4, 1.5, 0]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%rows) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F64, shape = [1, 2], values = [0, -4]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%places) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2, 2], values = [0, 0, 1, 1]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'double_precision'
+func @double_precision() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f64, value = dense<[[[[1.5], [-2.0]], [[0.5], [4.0]]]]> : tensor<1x2x2x1xf64> } : 1
+  %max = corert.executeop(%gpu) "tf.MaxPool"(%x) { ksize = [1, 2, 1, 1], strides = [1, 1, 1, 1], padding = "VALID" } : 1
+  %mean = corert.executeop(%gpu) "tf.AvgPool"(%x) { ksize = [1, 2, 2, 1], strides = [1, 1, 1, 1], padding = "VALID" } : 1
+  %logits = corert.executeop(%gpu) "tf.Const"() { dtype = f64, value = dense<[[0.0, 0.0, 0.0, 0.0]]> : tensor<1x4xf64> } : 1
+  %label = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[2]> : tensor<1xi32> } : 1
+  %loss:2 = corert.executeop(%gpu) "tf.SparseSoftmaxCrossEntropyWithLogits"(%logits, %label) : 2
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%max) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F64, shape = [1, 1, 2, 1], values = [1.5, 4]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%mean) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F64, shape = [1, 1, 1, 1], values = [1]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%loss#0) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F64, shape = [1], values = [1.3862943611198906]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%loss#1) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F64, shape = [1, 4], values = [0.25, 0.25, -0.75, 0.25]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  tfrt.return %p3 : !tfrt.chain
+}
+
+// What is not finite is seen also where a function does not rise.
+// CHECK-LABEL: --- Running 'gradients'
+func @gradients() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %dy = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[0x7F800000, 2.0, 0x7F800000]> : tensor<3xf32> } : 1
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[-1.0, -1.0, 1.0]> : tensor<3xf32> } : 1
+  %dx = corert.executeop(%gpu) "tf.ReluGrad"(%dy, %x) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%dx) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [3], values = [nan, 0, inf]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  tfrt.return %p0 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'unsupported'
 func @unsupported() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

@@ -4,13 +4,13 @@
 //! `_tf.NAME` a constant among the attributes.
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
+use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
 use tfrt_math::CastTo;
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_floats, count,
-    expression::{map, scaled, zip},
+    expression::{map, scaled},
     extents, unsupported,
 };
 use crate::{
@@ -173,25 +173,9 @@ fn softmax(call: &DeviceCall<'_>, log: bool) -> Queued {
     let [x] = call.tensors()?;
     let columns = x.shape().dims().last().map_or(1, |&columns| columns as u64);
     let rows = Rows { rows: count(x)?.checked_div(columns).unwrap_or(0), columns };
-    if x.dtype() == DType::F64 && count(x)? > 0 {
-        return softmax_in_steps(call, x, log, rows);
-    }
     let y = call.reuse(&[0], 0)?;
     call.queue.kernels().softmax(call.queue.stream(), x.dtype(), log, y.buffer(), x.buffer(), rows)?;
     Ok(y.into())
-}
-
-/// Softmax, or its logarithm, of a type that no kernel has it of as a whole.
-fn softmax_in_steps(call: &DeviceCall<'_>, x: &DeviceTensor, log: bool, rows: Rows) -> Queued {
-    let x = x.reshape(&TensorShape::new(&[rows.rows as usize, rows.columns as usize])?)?;
-    let shifted = zip(call, Binary::Sub, &x, &reduced(call, Reduction::Maximum, &x, &[1], true)?)?;
-    let likely = map(call, Unary::Exp, &shifted)?;
-    let sums = reduced(call, Reduction::Sum, &likely, &[1], true)?;
-    let y = match log {
-        true => zip(call, Binary::Sub, &shifted, &map(call, Unary::Log, &sums)?)?,
-        false => zip(call, Binary::Div, &likely, &sums)?,
-    };
-    Ok(y.reshape(&call.result(0)?.shape)?.into())
 }
 
 fn reshape(call: &DeviceCall<'_>) -> Queued {

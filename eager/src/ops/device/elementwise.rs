@@ -1,9 +1,12 @@
 //! Functions of one element and of two, casts, comparisons and choices.
+//!
+//! Integers divided by zero are zero, quotient and rest: nobody looks at the divisors first, as the host does, which refuses
+//! them.
 
 use tfrt_kernels::device::{Binary, Broadcast, Class, Comparison, Unary};
 
 use super::{
-    Queued, check_floats, count,
+    Queued, count,
     expression::{self, broadcast, constant, zip},
     extents,
 };
@@ -161,18 +164,21 @@ pub(super) fn register(ops: &mut OpRegistry) {
         ("tf.AddN", add_n),
         ("tf.AddV2", |call| binary(call, Binary::Add)),
         ("tf.Atan2", |call| binary(call, Binary::Atan2)),
-        ("tf.Div", |call| of_floats(call, Binary::Div, "tf.Div")),
+        ("tf.Div", |call| binary(call, Binary::Div)),
         ("tf.DivNoNan", |call| binary(call, Binary::DivNoNan)),
-        ("tf.FloorDiv", |call| of_floats(call, Binary::FloorDiv, "tf.FloorDiv")),
-        ("tf.FloorMod", |call| of_floats(call, Binary::FloorMod, "tf.FloorMod")),
+        ("tf.FloorDiv", |call| binary(call, Binary::FloorDiv)),
+        ("tf.FloorMod", |call| binary(call, Binary::FloorMod)),
         ("tf.Maximum", |call| binary(call, Binary::Maximum)),
         ("tf.Minimum", |call| binary(call, Binary::Minimum)),
+        ("tf.Mod", |call| binary(call, Binary::Mod)),
         ("tf.Mul", |call| binary(call, Binary::Mul)),
         ("tf.MulNoNan", |call| binary(call, Binary::MulNoNan)),
-        ("tf.Pow", |call| of_floats(call, Binary::Pow, "tf.Pow")),
-        ("tf.RealDiv", |call| of_floats(call, Binary::Div, "tf.RealDiv")),
+        ("tf.Pow", |call| binary(call, Binary::Pow)),
+        ("tf.RealDiv", |call| binary(call, Binary::Div)),
         ("tf.SquaredDifference", |call| binary(call, Binary::SquaredDifference)),
         ("tf.Sub", |call| binary(call, Binary::Sub)),
+        ("tf.TruncateDiv", |call| binary(call, Binary::TruncateDiv)),
+        ("tf.TruncateMod", |call| binary(call, Binary::Mod)),
         ("tf.Equal", |call| compare(call, Comparison::Equal, false)),
         ("tf.NotEqual", |call| compare(call, Comparison::NotEqual, false)),
         ("tf.Less", |call| compare(call, Comparison::Less, false)),
@@ -187,10 +193,4 @@ pub(super) fn register(ops: &mut OpRegistry) {
     for &(name, function) in FUNCTIONS {
         ops.extend(name).device(function);
     }
-}
-
-/// Floating-point numbers alone: integers are checked on the host, where a divisor or an exponent may be refused.
-fn of_floats(call: &DeviceCall<'_>, function: Binary, name: &str) -> Queued {
-    check_floats(call.result(0)?.dtype, name)?;
-    binary(call, function)
 }

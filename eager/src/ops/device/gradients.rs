@@ -4,7 +4,9 @@
 use smallvec::smallvec;
 use tfrt_cuda::hal::Scaling;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows};
+use tfrt_kernels::device::{
+    Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows, loss_type,
+};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
@@ -146,14 +148,15 @@ fn rows(logits: &TensorShape) -> Result<Rows, Diagnostic> {
     }
 }
 
-/// The losses, which kernels give in f32, in the logits' type.
+/// The losses in the logits' type, which is not always that of the kernels' losses.
 fn losses_of(
     call: &DeviceCall<'_>,
     labels: LabelType,
     [logits, classes]: [&DeviceTensor; 2],
     gradient: Option<&DeviceTensor>,
 ) -> DeviceOpResult<DeviceTensor> {
-    let loss = call.allocate_as(&TensorMetadata::new(DType::F32, call.result(0)?.shape.clone()))?;
+    let loss =
+        call.allocate_as(&TensorMetadata::new(loss_type(logits.dtype()), call.result(0)?.shape.clone()))?;
     let buffers = CrossEntropyBuffers {
         loss: Some(loss.buffer()),
         gradient: gradient.map(DeviceTensor::buffer),

@@ -2,21 +2,21 @@
 //! and conditions choose, and tensors of one value.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Gather, OneHot};
+use tfrt_kernels::device::{Gather, GatherNd, OneHot};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_indices, count,
     expression::{broadcast, constant, moved},
-    unsupported,
+    extents, made_on_host, unsupported,
 };
 use crate::{
     DeviceArgument, DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
-        compare::row_condition,
+        compare::{positions, row_condition},
         concat::Joined,
         constant::{fill_shape, one_hot_shape},
-        gather::{GatherShape, batch_dims},
+        gather::{GatherNdShape, GatherShape, batch_dims},
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
         slice::{reverse, slice, split, split_sizes, strided_slice, unpack},
@@ -116,6 +116,26 @@ fn gather_v2(call: &DeviceCall<'_>) -> Queued {
     gather(call, axis, batch_dims(call.attrs, call.tensor(1)?.shape().rank())?)
 }
 
+/// Pieces of the first argument at the coordinates that the second one holds; zeros where there is no such piece.
+fn gather_nd(call: &DeviceCall<'_>) -> Queued {
+    let [params, indices] = call.tensors()?;
+    check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
+    let shape = GatherNdShape::new(params.shape(), indices.shape())?;
+    let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
+    if count(&y)? == 0 {
+        return Ok(y.into());
+    }
+    let size = params.dtype().size().ok_or_else(|| unsupported("tf.GatherNd", params.dtype()))?;
+    let gather = GatherNd {
+        extents: &extents(params)[..shape.depth],
+        count: shape.count as u64,
+        width: (shape.unit * size) as u64,
+    };
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.gather_nd(stream, y.buffer(), params.buffer(), (indices.buffer(), indices.dtype()), gather)?;
+    Ok(y.into())
+}
+
 fn one_hot(call: &DeviceCall<'_>) -> Queued {
     let [indices, on, off] = [call.tensor(0)?, call.tensor(2)?, call.tensor(3)?];
     check_indices(indices.dtype(), &[DType::UI8, DType::I32, DType::I64], "tf.OneHot")?;
@@ -204,6 +224,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Pack").device(pack);
     ops.extend("tf.Gather").device(|call| gather(call, 0, 0));
     ops.extend("tf.GatherV2").device_with(gather_v2, host(&[2]));
+    ops.extend("tf.GatherNd").device(gather_nd);
+    // How many there are is how large the result is, which the host must know: the condition comes there.
+    ops.extend("tf.Where").device_with(|call| made_on_host(call, positions), host(&[0]));
     ops.extend("tf.OneHot").device_with(one_hot, host(&[1]));
     ops.extend("tf.Select").device(|call| select(call, true));
     ops.extend("tf.SelectV2").device(|call| select(call, false));
