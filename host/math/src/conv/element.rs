@@ -18,6 +18,9 @@ pub trait ConvElement: Number + sealed::Sealed {
     /// What sums are kept in.
     #[doc(hidden)]
     type Work: MicroElement + std::fmt::Debug;
+    /// Whether numbers have halves.
+    #[doc(hidden)]
+    const IS_REAL: bool;
 
     /// To the type that is computed in.
     #[doc(hidden)]
@@ -34,11 +37,12 @@ pub trait ConvElement: Number + sealed::Sealed {
 }
 
 macro_rules! native {
-    ($($t:ty),*) => {$(
+    ($($t:ty: $is_real:literal),*) => {$(
         impl sealed::Sealed for $t {}
 
         impl ConvElement for $t {
             type Work = $t;
+            const IS_REAL: bool = $is_real;
 
             #[inline]
             fn widen(self) -> $t {
@@ -67,6 +71,7 @@ macro_rules! half {
 
         impl ConvElement for $t {
             type Work = f32;
+            const IS_REAL: bool = true;
 
             #[inline]
             fn widen(self) -> f32 {
@@ -89,5 +94,5 @@ macro_rules! half {
     )*};
 }
 
-native!(f32, f64, i32);
+native!(f32: true, f64: true, i32: false);
 half!(f16, bf16);

@@ -6,12 +6,14 @@ use std::ops::Range;
 
 use super::cut::cut;
 use super::left::{CHUNK_ROWS, Left, in_work};
+use super::minimal::{self, MinimalFilter, Tiles};
 use super::packed::Layout;
 use super::{Conv2dShape, ConvElement, Geometry, PackedFilter, depthwise};
 use crate::error::check_len;
 use crate::micro::{Epilogue, Packed, RowProduct};
+use crate::simd::vectorize;
 use crate::tile::{Grid, TileBounds};
-use crate::{Activation, BlockOp, ShapeError, TileMut};
+use crate::{Activation, BlockOp, Number, ShapeError, TileMut};
 
 /// Channels from which on each tap is a run of its own; of images with fewer, a row of the filter is one.
 const DIRECT_CHANNELS: usize = 16;
@@ -24,6 +26,8 @@ pub struct Conv2d<T> {
     geometry: Geometry,
     grid: Grid,
     activation: Activation,
+    /// If filters that were laid out for it take fewer products.
+    minimal: Option<Tiles>,
     element: PhantomData<fn(T) -> T>,
 }
 
@@ -71,8 +75,10 @@ impl<T: ConvElement> Conv2d<T> {
         let (tile_rows, tile_cols) = cut(rows, geometry.depth, cols, workers);
         // Blocks have whole groups.
         let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
+        let minimal = Tiles::of::<T>(&geometry);
+        let tile_rows = if minimal.is_some() { Tiles::whole_units(&geometry, tile_rows) } else { tile_rows };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
-        Ok(Self { geometry, grid, activation, element: PhantomData })
+        Ok(Self { geometry, grid, activation, minimal, element: PhantomData })
     }
 
     /// Lays a filter (`HWIO`) out as the plan, and any other of the same filter shape and groups, reads it. Worth keeping
@@ -170,6 +176,38 @@ impl<T: ConvElement> Conv2d<T> {
         (left.point(x, run_len), run_len)
     }
 
+    /// Computes a block with fewer products, unless something in it is not finite, which it says.
+    fn by_minimal_filtering(
+        &self,
+        (tiles, filter): (&Tiles, &MinimalFilter<T::Work>),
+        input: &Conv2dInput<'_, T>,
+        at: &TileBounds,
+        piece: &mut TileMut<'_, T>,
+    ) -> bool {
+        let bias: Option<Vec<_>> =
+            input.bias.map(|bias| bias[at.col..at.col + at.cols].iter().map(|&b| b.widen()).collect());
+        let relu = self.activation == Activation::Relu;
+        let finish = |sums: &mut [T::Work], out: &mut [T], start: usize| {
+            vectorize(|| {
+                if let Some(bias) = &bias {
+                    sums.iter_mut().zip(bias).for_each(|(sum, &bias)| *sum = sum.plus(bias));
+                }
+                if let Some(residual) = input.residual {
+                    let residual = &residual[start..][..sums.len()];
+                    sums.iter_mut().zip(residual).for_each(|(sum, r)| *sum = sum.plus(r.widen()));
+                }
+                let results = out.iter_mut().zip(sums);
+                if relu {
+                    results.for_each(|(out, sum)| *out = T::narrow(crate::ops::relu(*sum)));
+                } else {
+                    results.for_each(|(out, sum)| *out = T::narrow(*sum));
+                }
+            });
+        };
+        let operands = minimal::Operands { x: input.x, filter, finish: &finish };
+        minimal::block(&self.geometry, tiles, &operands, at, piece)
+    }
+
     /// What a filter without elements leaves: the epilogue of zero.
     fn without_products(&self, input: &Conv2dInput<'_, T>, at: &TileBounds, tile: &mut TileMut<'_, T>) {
         for row in 0..at.rows {
@@ -210,13 +248,18 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
             self.without_products(&input, &at, &mut piece);
             return Ok(());
         }
-        let filters = match &input.filter.0 {
+        let filters = match &input.filter.layout {
             Layout::Groups(filters) => filters,
             Layout::Depthwise { weights, .. } => {
                 depthwise::pixels(&self.geometry, (&input, weights), self.activation, &at, &mut piece);
                 return Ok(());
             }
         };
+        if let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal)
+            && self.by_minimal_filtering((tiles, filter), &input, &at, &mut piece)
+        {
+            return Ok(());
+        }
         let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
         let block = Block { input, filters, at, bias };
         let mut left = Left::new();
@@ -230,7 +273,7 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
 
 impl<E: crate::micro::MicroElement> Packed<E> {
     /// The panels that are these columns, which begin with a panel and end with one or with the matrix.
-    fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
+    pub(super) fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
         let width = E::micro().cols;
         assert!(cols.start.is_multiple_of(width), "blocks begin with a panel");
         cols.start / width..cols.end.div_ceil(width)

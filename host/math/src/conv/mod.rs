@@ -9,6 +9,7 @@ mod filter_gradient;
 mod forward;
 mod input_gradient;
 mod left;
+mod minimal;
 mod packed;
 mod pixel;
 

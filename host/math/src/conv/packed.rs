@@ -1,5 +1,6 @@
 //! Filters in the order in which convolutions read them.
 
+use super::minimal::MinimalFilter;
 use super::{ConvElement, Geometry};
 use crate::ShapeError;
 use crate::error::check_len;
@@ -9,7 +10,11 @@ use crate::shape::element_count;
 /// A filter laid out for [`Conv2d`](crate::Conv2d), in the type that is computed in. It is made for one processor: its
 /// layout depends on the length of the vectors.
 #[derive(Debug, Clone)]
-pub struct PackedFilter<T: ConvElement>(pub(super) Layout<T::Work>);
+pub struct PackedFilter<T: ConvElement> {
+    pub(super) layout: Layout<T::Work>,
+    /// For convolutions that can do with fewer products.
+    pub(super) minimal: Option<MinimalFilter<T::Work>>,
+}
 
 #[derive(Debug, Clone)]
 pub(super) enum Layout<E> {
@@ -22,9 +27,13 @@ pub(super) enum Layout<E> {
 impl<T: ConvElement> PackedFilter<T> {
     /// Lays out a filter for convolutions in one group, whatever their images: rows, columns, input channels, output
     /// channels, and its elements (`HWIO`). For groups there is [`Conv2d::pack_filter`](crate::Conv2d::pack_filter).
+    ///
+    /// Such a filter is meant to be kept: of a 3 × 3 filter of some size there is a second layout, by which convolutions with
+    /// strides of 1 take 16 products where they would take 36, and round otherwise (minimal filtering, F(2 × 2, 3 × 3)).
     pub fn new(extents: [usize; 4], filter: &[T]) -> Result<Self, ShapeError> {
         check_len("filter", element_count(&extents)?, filter.len())?;
-        Self::in_groups(element_count(&extents[..3])?, (extents[2], extents[3]), 1, filter)
+        let packed = Self::in_groups(element_count(&extents[..3])?, (extents[2], extents[3]), 1, filter)?;
+        Ok(Self { minimal: MinimalFilter::new(extents, filter)?, ..packed })
     }
 
     pub(super) fn forward(g: &Geometry, filter: &[T]) -> Result<Self, ShapeError> {
@@ -41,7 +50,7 @@ impl<T: ConvElement> PackedFilter<T> {
         // Without groups a single channel is as well a matrix of taps.
         if groups > 1 && in_channels == groups {
             let weights = filter.iter().map(|&weight| weight.widen()).collect();
-            return Ok(Self(Layout::Depthwise { groups, taps: depth, weights }));
+            return Ok(Self { layout: Layout::Depthwise { groups, taps: depth, weights }, minimal: None });
         }
         let cols = out_channels / groups;
         let pack = |group: usize| {
@@ -53,13 +62,14 @@ impl<T: ConvElement> PackedFilter<T> {
                 PackedSource { data: filter, runs, run_len: depth, row_stride: out_channels, col_stride: 1 };
             Packed::pack(&source, cols, T::widen)
         };
-        Ok(Self(Layout::Groups((0..groups).map(pack).collect::<Result<_, _>>()?)))
+        let layout = Layout::Groups((0..groups).map(pack).collect::<Result<_, _>>()?);
+        Ok(Self { layout, minimal: None })
     }
 
     /// Whether this is a filter of the convolution's shape.
     pub(super) fn check(&self, g: &Geometry) -> Result<(), ShapeError> {
         const GROUPS: &str = "groups of the packed filter";
-        match &self.0 {
+        match &self.layout {
             Layout::Groups(groups) => {
                 check_len(GROUPS, g.groups, groups.len())?;
                 for group in groups {

@@ -8,7 +8,7 @@ use tfrt_math::{
     Serial, ShapeError, global_avg_pool,
 };
 
-fn padding() -> impl Strategy<Value = Padding> {
+pub(crate) fn padding() -> impl Strategy<Value = Padding> {
     let explicit = (0usize..3, 0usize..3, 0usize..3, 0usize..3);
     prop_oneof![
         Just(Padding::Valid),
@@ -67,7 +67,7 @@ fn before(
     }
 }
 
-fn lens(s: &Conv2dShape) -> (usize, usize, usize) {
+pub(crate) fn lens(s: &Conv2dShape) -> (usize, usize, usize) {
     let out = s.output().unwrap();
     (
         s.batch * s.input.height * s.input.width * s.in_channels,
@@ -105,7 +105,7 @@ fn each_product(s: &Conv2dShape, mut f: impl FnMut(usize, usize, usize)) {
 }
 
 /// The convolution by its definition.
-fn naive_conv(s: &Conv2dShape, x: &[f64], filter: &[f64]) -> Vec<f64> {
+pub(crate) fn naive_conv(s: &Conv2dShape, x: &[f64], filter: &[f64]) -> Vec<f64> {
     let mut y = vec![0.0; lens(s).2];
     each_product(s, |at, tap, to| y[to] += x[at] * filter[tap]);
     y

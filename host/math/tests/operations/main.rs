@@ -9,6 +9,8 @@ mod hostile;
 #[cfg(test)]
 mod matmul;
 #[cfg(test)]
+mod minimal_filtering;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod training;

@@ -1,0 +1,349 @@
+//! Convolution with 3 × 3 filters and strides of 1 by minimal filtering, F(2 × 2, 3 × 3): 16 products for each channel and tile
+//! of 2 × 2 results, where the definition has 36.
+//!
+//! With the matrices of S. Winograd, *Arithmetic Complexity of Computations* (1980), as A. Lavin and S. Gray use them for
+//! convolution in *Fast Algorithms for Convolutional Neural Networks* (2015): `Y = Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A` for a tile `Y`,
+//! the filter `g`, and the 4 × 4 elements `d` under the tile's windows. Summed over channels, each of the 16 products is one of
+//! matrices: tiles by channels, and channels by output channels.
+//!
+//! A result's error is that of the largest element under its tile, and not only under its own window. What is not finite would
+//! reach its whole tile; blocks in which that happens are computed by the definition.
+#![expect(unsafe_code, reason = "products take pointers")]
+
+use std::ops::Range;
+
+use super::{ConvElement, Geometry};
+use crate::micro::{Epilogue, MicroElement, Packed, PackedSource, RowProduct};
+use crate::shape::element_count;
+use crate::simd::vectorize;
+use crate::tile::TileBounds;
+use crate::{Number, ShapeError, TileMut};
+
+/// Elements of a transformed tile, and so products of matrices.
+const POINTS: usize = 16;
+/// Channels that are transformed together.
+const LANES: usize = 8;
+/// Bytes of transformed images and of products that are kept at a time: some of the second-level cache.
+const CHUNK_BYTES: usize = 384 * 1024;
+/// Fewer tiles at a time would not be worth fetching the filter.
+const LEAST_TILES: usize = 48;
+/// Products of fewer channels do not make up for transforming them.
+const LEAST_CHANNELS: usize = 32;
+/// Larger transformed filters are fetched for longer than the products take that they save.
+const MOST_FILTER_BYTES: usize = 4 << 20;
+
+/// A filter, transformed: for each of the 16 points a matrix with a row for each input channel and a column for each output
+/// channel.
+#[derive(Debug, Clone)]
+pub(super) struct MinimalFilter<E>(Vec<Packed<E>>);
+
+/// Whether filters of these extents (rows, columns, input channels, output channels) can be transformed, and are worth it.
+fn suits<T: ConvElement>([height, width, inputs, outputs]: [usize; 4]) -> bool {
+    let bytes = inputs.saturating_mul(outputs).saturating_mul(POINTS * size_of::<T::Work>());
+    let channels = [inputs, outputs];
+    T::IS_REAL
+        && [height, width] == [3, 3]
+        && bytes <= MOST_FILTER_BYTES
+        && channels.iter().all(|&n| n >= LEAST_CHANNELS && n.is_multiple_of(LANES))
+}
+
+impl<E: MicroElement> MinimalFilter<E> {
+    /// Transforms a filter (`HWIO`), if that is worth it. It has as many elements as the extents say.
+    pub(super) fn new<T: ConvElement<Work = E>>(
+        extents: [usize; 4],
+        filter: &[T],
+    ) -> Result<Option<Self>, ShapeError> {
+        if !suits::<T>(extents) {
+            return Ok(None);
+        }
+        let [_, _, inputs, outputs] = extents;
+        let len = element_count(&[inputs, outputs])?;
+        let mut points = vec![E::ZERO; POINTS * len];
+        for at in 0..len {
+            let taps: [_; 9] = std::array::from_fn(|tap| filter[tap * len + at].widen().to_acc());
+            for (point, value) in filter_points(taps).into_iter().enumerate() {
+                points[point * len + at] = E::from_acc(value);
+            }
+        }
+        let pack = |data: &[E]| {
+            let source =
+                PackedSource { data, runs: &[0], run_len: inputs, row_stride: outputs, col_stride: 1 };
+            Packed::pack(&source, outputs, |x| x)
+        };
+        Ok(Some(Self(points.chunks_exact(len).map(pack).collect::<Result<_, _>>()?)))
+    }
+}
+
+/// `G g Gᵀ`, where the rows of `G` are `(1, 0, 0)`, `(½, ½, ½)`, `(½, -½, ½)`, `(0, 0, 1)`.
+fn filter_points<A: Number>(taps: [A; 9]) -> [A; POINTS] {
+    let two = A::ONE.plus(A::ONE);
+    let line = |[a, b, c]: [A; 3]| {
+        let outer = a.plus(c);
+        [a, outer.plus(b).over(two), outer.minus(b).over(two), c]
+    };
+    let columns = [0, 1, 2].map(|x| line([taps[x], taps[3 + x], taps[6 + x]]));
+    let mut points = [A::ZERO; POINTS];
+    for (y, row) in points.chunks_exact_mut(4).enumerate() {
+        row.copy_from_slice(&line([columns[0][y], columns[1][y], columns[2][y]]));
+    }
+    points
+}
+
+/// The tiles of a batch of images, and how blocks of pixels are made of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tiles {
+    /// Tiles side by side, and above one another, in an image.
+    across: usize,
+    down: usize,
+}
+
+impl Tiles {
+    /// The tiles of a convolution that minimal filtering can compute, if there are enough of them.
+    pub(super) fn of<T: ConvElement>(g: &Geometry) -> Option<Self> {
+        let (y, x) = (g.window.y, g.window.x);
+        let is_plain = [y.stride, x.stride, y.dilation, x.dilation, g.groups].iter().all(|&n| n == 1);
+        let tiles = Self { across: x.output.div_ceil(2), down: y.output.div_ceil(2) };
+        let count = g.batch.saturating_mul(tiles.across).saturating_mul(tiles.down);
+        let suits = suits::<T>([y.window, x.window, g.in_channels, g.out_channels]);
+        (is_plain && suits && count >= LEAST_TILES).then_some(tiles)
+    }
+
+    /// The pixels of a block that was to have `pixels` of them, so that no block has a part of a tile: as many pairs of lines
+    /// or, where a last line would be left over, images.
+    pub(super) fn whole_units(g: &Geometry, pixels: usize) -> usize {
+        let (height, width) = (g.window.y.output, g.window.x.output);
+        let unit = if height.is_multiple_of(2) { 2 * width } else { height * width };
+        let (blocks, units) = (g.pixels.div_ceil(pixels), g.pixels / unit);
+        units.div_ceil(blocks) * unit
+    }
+
+    /// The tiles of a block of whole units, in the order of lines of tiles.
+    fn of_block(&self, g: &Geometry, at: &TileBounds) -> Range<usize> {
+        let (height, width) = (g.window.y.output, g.window.x.output);
+        let tile = |pixel: usize| {
+            let line = pixel / width;
+            (line / height * self.down + line % height / 2) * self.across
+        };
+        tile(at.row)..tile(at.row + at.rows)
+    }
+
+    /// The image of a tile and the first of its results there.
+    fn place(&self, tile: usize) -> (usize, usize, usize) {
+        let line = tile / self.across;
+        (line / self.down, line % self.down * 2, tile % self.across * 2)
+    }
+}
+
+/// What a block computes: the operands, and what is done to each sum last.
+pub(super) struct Operands<'a, T: ConvElement> {
+    pub(super) x: &'a [T],
+    pub(super) filter: &'a MinimalFilter<T::Work>,
+    /// Makes results of a pixel's sums, and is told where among the whole output they begin.
+    pub(super) finish: &'a dyn Fn(&mut [T::Work], &mut [T], usize),
+}
+
+/// Computes a block of whole units. Gives whether all sums were finite; if not, the block has to be computed by the definition.
+pub(super) fn block<T: ConvElement>(
+    g: &Geometry,
+    tiles: &Tiles,
+    operands: &Operands<'_, T>,
+    at: &TileBounds,
+    piece: &mut TileMut<'_, T>,
+) -> bool {
+    let all = tiles.of_block(g, at);
+    let each = POINTS * size_of::<T::Work>() * (g.in_channels + at.cols);
+    let chunks = all.len().div_ceil((CHUNK_BYTES / each).max(LEAST_TILES));
+    let most = all.len().div_ceil(chunks.max(1));
+    let (image_stride, sum_stride) = (spread::<T>(most * g.in_channels), spread::<T>(most * at.cols));
+    let mut chunk = Chunk {
+        images: vec![T::Work::ZERO; POINTS * image_stride],
+        sums: vec![T::Work::ZERO; POINTS * sum_stride],
+        image_stride,
+        sum_stride,
+        line: vec![T::Work::ZERO; 4 * at.cols],
+        beyond: vec![T::ZERO; g.in_channels],
+    };
+    (0..chunks).all(|number| {
+        let range = all.start + number * all.len() / chunks..all.start + (number + 1) * all.len() / chunks;
+        chunk.transform_images(g, tiles, operands.x, range.clone());
+        chunk.multiply(g, operands.filter, range.len(), at);
+        chunk.transform_sums(g, tiles, operands, range, (at, piece))
+    })
+}
+
+/// How far apart matrices of `len` elements lie, of which each tile has one row: an odd number of cache lines, so that these
+/// rows are not in the same few sets of the cache.
+fn spread<T: ConvElement>(len: usize) -> usize {
+    let line = 64 / size_of::<T::Work>();
+    (len.div_ceil(line) | 1) * line
+}
+
+/// Memory for some tiles.
+struct Chunk<T: ConvElement> {
+    /// For each point a row of input channels for each tile.
+    images: Vec<T::Work>,
+    /// For each point a row of the block's output channels for each tile.
+    sums: Vec<T::Work>,
+    /// Elements from one point to the next.
+    image_stride: usize,
+    sum_stride: usize,
+    /// The four results of one tile.
+    line: Vec<T::Work>,
+    /// A pixel beyond the border.
+    beyond: Vec<T>,
+}
+
+impl<T: ConvElement> Chunk<T> {
+    /// `Bᵀ d B` for each tile and channel.
+    fn transform_images(&mut self, g: &Geometry, tiles: &Tiles, x: &[T], range: Range<usize>) {
+        let channels = g.in_channels;
+        for (row, tile) in range.enumerate() {
+            let (image, y, column) = tiles.place(tile);
+            let pixels: [&[[T; LANES]]; POINTS] = std::array::from_fn(|point| {
+                let at = (y + point / 4).checked_sub(g.window.y.before).filter(|&y| y < g.window.y.input);
+                let column = (column + point % 4).checked_sub(g.window.x.before);
+                match at.zip(column.filter(|&x| x < g.window.x.input)) {
+                    Some((y, column)) => {
+                        let pixel = (image * g.window.y.input + y) * g.window.x.input + column;
+                        x[pixel * channels..][..channels].as_chunks().0
+                    }
+                    None => self.beyond.as_chunks().0,
+                }
+            });
+            let mut matrices = self.images.chunks_exact_mut(self.image_stride);
+            let mut points: [&mut [[T::Work; LANES]]; POINTS] = std::array::from_fn(|_| {
+                let matrix = matrices.next().unwrap_or_default();
+                matrix[row * channels..][..channels].as_chunks_mut().0
+            });
+            vectorize(|| {
+                for at in 0..channels / LANES {
+                    transform_image(&pixels, &mut points, at);
+                }
+            });
+        }
+    }
+
+    /// The product of matrices for each point.
+    fn multiply(&mut self, g: &Geometry, filter: &MinimalFilter<T::Work>, tiles: usize, at: &TileBounds) {
+        let offsets: Vec<usize> = (0..tiles).map(|tile| tile * at.cols).collect();
+        let images = self.images.chunks_exact(self.image_stride);
+        let sums = self.sums.chunks_exact_mut(self.sum_stride);
+        let mut pointers = Vec::with_capacity(tiles);
+        for ((packed, images), sums) in filter.0.iter().zip(images).zip(sums) {
+            pointers.clear();
+            pointers.extend(images.chunks_exact(g.in_channels).take(tiles).map(<[_]>::as_ptr));
+            let product = RowProduct {
+                pointers: &pointers,
+                run_len: g.in_channels,
+                packed,
+                panels: packed.panels_over(at.col..at.col + at.cols),
+                out: sums.as_mut_ptr(),
+                offsets: &offsets,
+                residual: std::ptr::null(),
+                epilogue: Epilogue { bias: None, relu: false },
+            };
+            // SAFETY: each pointer is to a row of `in_channels` elements, which is the matrix's depth; `sums` has a row of
+            // the block's columns, which are those of the panels, at each offset, and is borrowed exclusively.
+            unsafe { product.run() };
+        }
+    }
+
+    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. Gives whether all were finite.
+    fn transform_sums(
+        &mut self,
+        g: &Geometry,
+        tiles: &Tiles,
+        operands: &Operands<'_, T>,
+        range: Range<usize>,
+        (at, piece): (&TileBounds, &mut TileMut<'_, T>),
+    ) -> bool {
+        let (height, width) = (g.window.y.output, g.window.x.output);
+        let (cols, matrix) = (at.cols, self.sum_stride);
+        let mut nothing = [T::Work::ZERO; LANES];
+        for (row, tile) in range.enumerate() {
+            vectorize(|| {
+                for first in (0..cols).step_by(LANES) {
+                    let sums = &self.sums[row * cols + first..];
+                    transform_sums(sums, matrix, &mut self.line[first..], cols, &mut nothing);
+                }
+            });
+            let (image, y, x) = tiles.place(tile);
+            for (number, line) in self.line.chunks_exact_mut(cols).enumerate() {
+                let (y, x) = (y + number / 2, x + number % 2);
+                if y < height && x < width {
+                    let pixel = (image * height + y) * width + x;
+                    let out = piece.row_mut(pixel - at.row);
+                    (operands.finish)(line, out, pixel * g.out_channels + at.col);
+                }
+            }
+        }
+        !nothing.iter().any(|x| x.is_nan())
+    }
+}
+
+/// Transforms `LANES` channels of one tile: the rows of `Bᵀ` are `(1, 0, -1, 0)`, `(0, 1, 1, 0)`, `(0, -1, 1, 0)`,
+/// `(0, 1, 0, -1)`.
+#[inline(always)]
+fn transform_image<T: ConvElement>(
+    pixels: &[&[[T; LANES]]; POINTS],
+    points: &mut [&mut [[T::Work; LANES]]; POINTS],
+    at: usize,
+) {
+    let load = |point: usize| -> [T::Work; LANES] {
+        let from = &pixels[point][at];
+        std::array::from_fn(|lane| from[lane].widen())
+    };
+    let mut columns = [[[T::Work::ZERO; LANES]; 4]; 4];
+    for (x, column) in columns.iter_mut().enumerate() {
+        *column = image_line([load(x), load(4 + x), load(8 + x), load(12 + x)]);
+    }
+    for y in 0..4 {
+        let line = image_line([columns[0][y], columns[1][y], columns[2][y], columns[3][y]]);
+        for (x, values) in line.iter().enumerate() {
+            points[y * 4 + x][at] = *values;
+        }
+    }
+}
+
+#[inline(always)]
+fn image_line<E: Number>([a, b, c, d]: [[E; LANES]; 4]) -> [[E; LANES]; 4] {
+    let each = |f: fn(E, E) -> E, x: &[E; LANES], y: &[E; LANES]| std::array::from_fn(|i| f(x[i], y[i]));
+    [each(E::minus, &a, &c), each(E::plus, &b, &c), each(E::minus, &c, &b), each(E::minus, &b, &d)]
+}
+
+/// The four results of `LANES` output channels of one tile, `cols` elements apart: the rows of `Aᵀ` are `(1, 1, 1, 0)` and
+/// `(0, 1, -1, -1)`. Adds to `nothing` what is NaN if one of them is not finite.
+#[inline(always)]
+fn transform_sums<E: Number>(
+    sums: &[E],
+    matrix: usize,
+    results: &mut [E],
+    cols: usize,
+    nothing: &mut [E; LANES],
+) {
+    let load = |point: usize| -> [E; LANES] {
+        let from = &sums[point * matrix..][..LANES];
+        std::array::from_fn(|lane| from[lane])
+    };
+    let mut columns = [[[E::ZERO; LANES]; 2]; 4];
+    for (x, column) in columns.iter_mut().enumerate() {
+        *column = sums_line([load(x), load(4 + x), load(8 + x), load(12 + x)]);
+    }
+    for y in 0..2 {
+        let line = sums_line([columns[0][y], columns[1][y], columns[2][y], columns[3][y]]);
+        for (x, values) in line.iter().enumerate() {
+            results[(y * 2 + x) * cols..][..LANES].copy_from_slice(values);
+            for (nothing, value) in nothing.iter_mut().zip(values) {
+                *nothing = nothing.plus(value.times(E::ZERO));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn sums_line<E: Number>([a, b, c, d]: [[E; LANES]; 4]) -> [[E; LANES]; 2] {
+    [
+        std::array::from_fn(|i| a[i].plus(b[i]).plus(c[i])),
+        std::array::from_fn(|i| b[i].minus(c[i]).minus(d[i])),
+    ]
+}

@@ -1,0 +1,103 @@
+//! Convolution by filters that were laid out to be kept, which takes fewer products where it can.
+
+use crate::convolution::{lens, naive_conv, padding};
+use crate::support::{assert_close, random, random_f32, run, wide};
+use proptest::prelude::*;
+use tfrt_math::{Activation, Conv2d, Conv2dInput, Conv2dShape, ConvElement, Extent2, PackedFilter, Padding};
+
+fn shape(
+    (batch, height, width): (usize, usize, usize),
+    channels: (usize, usize),
+    padding: Padding,
+) -> Conv2dShape {
+    let image = (batch, Extent2::new(height, width), channels.0);
+    Conv2dShape::new(image, (Extent2::new(3, 3), channels.1), padding)
+}
+
+fn kept<T: ConvElement>(s: &Conv2dShape, filter: &[T]) -> PackedFilter<T> {
+    PackedFilter::new([s.filter.height, s.filter.width, s.in_channels, s.out_channels], filter).unwrap()
+}
+
+fn channels() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(32), Just(40), Just(72), Just(33)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn agrees_with_the_definition(
+        images in (2usize..4, 9usize..15, 9usize..15), channels in (channels(), channels()), padding in padding(),
+        (bias, residual, relu) in any::<(bool, bool, bool)>(), workers in 1usize..5, seed: u64,
+    ) {
+        let s = shape(images, channels, padding);
+        let (nx, nf, ny) = lens(&s);
+        let (x, filter) = (random_f32(seed, nx), random_f32(seed ^ 1, nf));
+        let (v, r) = (random_f32(seed ^ 2, s.out_channels), random_f32(seed ^ 3, ny));
+        let expected: Vec<f64> = naive_conv(&s, &wide(&x), &wide(&filter)).iter().enumerate().map(|(i, &y)| {
+            let v = if bias { f64::from(v[i % s.out_channels]) } else { 0.0 };
+            let y = y + v + if residual { f64::from(r[i]) } else { 0.0 };
+            if relu { y.max(0.0) } else { y }
+        }).collect();
+        let plan = Conv2d::new(&s, if relu { Activation::Relu } else { Activation::None }, workers).unwrap();
+        let filter = kept(&s, &filter);
+        let input = Conv2dInput { x: &x, filter: &filter, bias: bias.then_some(&v), residual: residual.then_some(&r) };
+        assert_close(&wide(&run(&plan, input, &vec![f32::NAN; ny])), &expected, 4e-5);
+    }
+}
+
+#[test]
+fn fewer_products_round_otherwise_and_the_cut_does_not_change_a_bit() {
+    for (images, channels) in [((2, 20, 20), (64, 128)), ((1, 15, 31), (32, 72)), ((3, 9, 14), (256, 256))] {
+        let s = shape(images, channels, Padding::Same);
+        let (nx, nf, ny) = lens(&s);
+        let (x, filter) = (random_f32(1, nx), random_f32(2, nf));
+        let (kept, plain) = (kept(&s, &filter), Conv2d::new(&s, Activation::None, 1).unwrap());
+        let by_definition =
+            run(&plain, Conv2dInput::new(&x, &plain.pack_filter(&filter).unwrap()), &vec![0.0; ny]);
+        let found = [1, 2, 3, 16].map(|workers| {
+            let plan = Conv2d::new(&s, Activation::None, workers).unwrap();
+            run(&plan, Conv2dInput::new(&x, &kept), &vec![0.0; ny])
+        });
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{images:?} {channels:?}");
+        assert_ne!(found[0], by_definition, "{images:?} {channels:?}: nothing was saved");
+        assert_close(&wide(&found[0]), &wide(&by_definition), 4e-5);
+    }
+}
+
+/// What is not finite is where the definition has it, in numbers that every way of summing computes exactly.
+fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]) {
+    for images in [(2, 12, 17), (4, 9, 9)] {
+        let s = shape(images, (32, 40), Padding::Same);
+        let (nx, nf, ny) = lens(&s);
+        let whole = |seed, n| -> Vec<T> {
+            random(seed, n).iter().map(|x| T::from((x * 1.4).round() as i8)).collect()
+        };
+        let (x, filter) = (whole(1, nx), whole(2, nf));
+        let plan = Conv2d::new(&s, Activation::Relu, 3).unwrap();
+        let (kept, plain) = (kept(&s, &filter), plan.pack_filter(&filter).unwrap());
+        let agree = |x: &[T]| {
+            let ways =
+                [&kept, &plain].map(|filter| run(&plan, Conv2dInput::new(x, filter), &vec![T::ONE; ny]));
+            // Through text, so that NaN equals itself.
+            assert_eq!(format!("{:?}", ways[0]), format!("{:?}", ways[1]));
+        };
+        agree(&x);
+        for &special in special {
+            for at in [0, nx / 3, nx - 1] {
+                let mut x = x.clone();
+                x[at] = special;
+                agree(&x);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_stays_where_it_is() {
+    what_is_not_finite::<f32>(&[f32::INFINITY, f32::NAN]);
+    what_is_not_finite::<f64>(&[f64::NEG_INFINITY]);
+    what_is_not_finite::<half::f16>(&[half::f16::NAN]);
+    what_is_not_finite::<half::bf16>(&[half::bf16::INFINITY]);
+    what_is_not_finite::<i32>(&[]);
+}
