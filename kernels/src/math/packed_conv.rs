@@ -113,7 +113,7 @@ fn conv2d(
 pub(super) fn register(registry: &mut KernelRegistry) {
     type Tensor<'a> = Arg<'a, DenseHostTensor>;
     registry.add("tfrt_math.conv2d.pack.f32", pack).parallel().doc(
-        "Prepares a filter (HWIO) and a bias for each of its output channels for `tfrt_math.conv2d.f32`.",
+        "Prepares a filter (HWIO) and a bias for each of its output channels for `tfrt_math.conv2d.f32`, which by a 3 × 3 filter with strides of 1 takes fewer products than by the definition, and rounds otherwise.",
     );
     registry
         .add("tfrt_math.conv2d.pack.batch_norm.f32", pack_batch_norm)

@@ -6,14 +6,13 @@ use std::ops::Range;
 
 use super::cut::cut;
 use super::left::{CHUNK_ROWS, Left, in_work};
-use super::minimal::{self, MinimalFilter, Tiles};
+use super::minimal::{self, Tiles};
 use super::packed::Layout;
 use super::{Conv2dShape, ConvElement, Geometry, PackedFilter, depthwise};
 use crate::error::check_len;
 use crate::micro::{Epilogue, Packed, RowProduct};
-use crate::simd::vectorize;
 use crate::tile::{Grid, TileBounds};
-use crate::{Activation, BlockOp, Number, ShapeError, TileMut};
+use crate::{Activation, BlockOp, ShapeError, TileMut};
 
 /// Channels from which on each tap is a run of its own; of images with fewer, a row of the filter is one.
 const DIRECT_CHANNELS: usize = 16;
@@ -176,38 +175,6 @@ impl<T: ConvElement> Conv2d<T> {
         (left.point(x, run_len), run_len)
     }
 
-    /// Computes a block with fewer products, unless something in it is not finite, which it says.
-    fn by_minimal_filtering(
-        &self,
-        (tiles, filter): (&Tiles, &MinimalFilter<T::Work>),
-        input: &Conv2dInput<'_, T>,
-        at: &TileBounds,
-        piece: &mut TileMut<'_, T>,
-    ) -> bool {
-        let bias: Option<Vec<_>> =
-            input.bias.map(|bias| bias[at.col..at.col + at.cols].iter().map(|&b| b.widen()).collect());
-        let relu = self.activation == Activation::Relu;
-        let finish = |sums: &mut [T::Work], out: &mut [T], start: usize| {
-            vectorize(|| {
-                if let Some(bias) = &bias {
-                    sums.iter_mut().zip(bias).for_each(|(sum, &bias)| *sum = sum.plus(bias));
-                }
-                if let Some(residual) = input.residual {
-                    let residual = &residual[start..][..sums.len()];
-                    sums.iter_mut().zip(residual).for_each(|(sum, r)| *sum = sum.plus(r.widen()));
-                }
-                let results = out.iter_mut().zip(sums);
-                if relu {
-                    results.for_each(|(out, sum)| *out = T::narrow(crate::ops::relu(*sum)));
-                } else {
-                    results.for_each(|(out, sum)| *out = T::narrow(*sum));
-                }
-            });
-        };
-        let operands = minimal::Operands { x: input.x, filter, finish: &finish };
-        minimal::block(&self.geometry, tiles, &operands, at, piece)
-    }
-
     /// What a filter without elements leaves: the epilogue of zero.
     fn without_products(&self, input: &Conv2dInput<'_, T>, at: &TileBounds, tile: &mut TileMut<'_, T>) {
         for row in 0..at.rows {
@@ -256,7 +223,7 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
             }
         };
         if let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal)
-            && self.by_minimal_filtering((tiles, filter), &input, &at, &mut piece)
+            && minimal::block(&self.geometry, tiles, (&input, filter), self.activation, &at, &mut piece)
         {
             return Ok(());
         }

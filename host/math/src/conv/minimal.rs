@@ -12,12 +12,12 @@
 
 use std::ops::Range;
 
-use super::{ConvElement, Geometry};
+use super::{Conv2dInput, ConvElement, Geometry};
 use crate::micro::{Epilogue, MicroElement, Packed, PackedSource, RowProduct};
 use crate::shape::element_count;
 use crate::simd::vectorize;
 use crate::tile::TileBounds;
-use crate::{Number, ShapeError, TileMut};
+use crate::{Activation, Number, ShapeError, TileMut, ops::relu};
 
 /// Elements of a transformed tile, and so products of matrices.
 const POINTS: usize = 16;
@@ -98,14 +98,14 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// The tiles of a convolution that minimal filtering can compute, if there are enough of them.
+    /// The tiles of a convolution that minimal filtering can compute, if there are enough of them in an image: how many images
+    /// there are changes no result.
     pub(super) fn of<T: ConvElement>(g: &Geometry) -> Option<Self> {
         let (y, x) = (g.window.y, g.window.x);
         let is_plain = [y.stride, x.stride, y.dilation, x.dilation, g.groups].iter().all(|&n| n == 1);
         let tiles = Self { across: x.output.div_ceil(2), down: y.output.div_ceil(2) };
-        let count = g.batch.saturating_mul(tiles.across).saturating_mul(tiles.down);
         let suits = suits::<T>([y.window, x.window, g.in_channels, g.out_channels]);
-        (is_plain && suits && count >= LEAST_TILES).then_some(tiles)
+        (is_plain && suits && tiles.across.saturating_mul(tiles.down) >= LEAST_TILES).then_some(tiles)
     }
 
     /// The pixels of a block that was to have `pixels` of them, so that no block has a part of a tile: as many pairs of lines
@@ -134,22 +134,17 @@ impl Tiles {
     }
 }
 
-/// What a block computes: the operands, and what is done to each sum last.
-pub(super) struct Operands<'a, T: ConvElement> {
-    pub(super) x: &'a [T],
-    pub(super) filter: &'a MinimalFilter<T::Work>,
-    /// Makes results of a pixel's sums, and is told where among the whole output they begin.
-    pub(super) finish: &'a dyn Fn(&mut [T::Work], &mut [T], usize),
-}
-
 /// Computes a block of whole units. Gives whether all sums were finite; if not, the block has to be computed by the definition.
 pub(super) fn block<T: ConvElement>(
     g: &Geometry,
     tiles: &Tiles,
-    operands: &Operands<'_, T>,
+    (input, filter): (&Conv2dInput<'_, T>, &MinimalFilter<T::Work>),
+    activation: Activation,
     at: &TileBounds,
     piece: &mut TileMut<'_, T>,
 ) -> bool {
+    let bias = input.bias.map(|bias| bias[at.col..at.col + at.cols].iter().map(|&b| b.widen()).collect());
+    let finish = Finish { bias, residual: input.residual, relu: activation == Activation::Relu };
     let all = tiles.of_block(g, at);
     let each = POINTS * size_of::<T::Work>() * (g.in_channels + at.cols);
     let chunks = all.len().div_ceil((CHUNK_BYTES / each).max(LEAST_TILES));
@@ -165,10 +160,39 @@ pub(super) fn block<T: ConvElement>(
     };
     (0..chunks).all(|number| {
         let range = all.start + number * all.len() / chunks..all.start + (number + 1) * all.len() / chunks;
-        chunk.transform_images(g, tiles, operands.x, range.clone());
-        chunk.multiply(g, operands.filter, range.len(), at);
-        chunk.transform_sums(g, tiles, operands, range, (at, piece))
+        chunk.transform_images(g, tiles, input.x, range.clone());
+        chunk.multiply(g, filter, range.len(), at);
+        chunk.transform_sums(g, tiles, &finish, range, (at, piece))
     })
+}
+
+/// What is done to a block's sums last.
+struct Finish<'a, T: ConvElement> {
+    /// One element for each of the block's channels.
+    bias: Option<Vec<T::Work>>,
+    residual: Option<&'a [T]>,
+    relu: bool,
+}
+
+impl<T: ConvElement> Finish<'_, T> {
+    /// Makes a pixel's results, which begin at `start` in the whole output, from its sums.
+    fn write(&self, sums: &mut [T::Work], start: usize, out: &mut [T]) {
+        vectorize(|| {
+            if let Some(bias) = &self.bias {
+                sums.iter_mut().zip(bias).for_each(|(sum, &bias)| *sum = sum.plus(bias));
+            }
+            if let Some(residual) = self.residual {
+                let residual = &residual[start..][..sums.len()];
+                sums.iter_mut().zip(residual).for_each(|(sum, r)| *sum = sum.plus(r.widen()));
+            }
+            let results = out.iter_mut().zip(sums);
+            if self.relu {
+                results.for_each(|(out, sum)| *out = T::narrow(relu(*sum)));
+            } else {
+                results.for_each(|(out, sum)| *out = T::narrow(*sum));
+            }
+        });
+    }
 }
 
 /// How far apart matrices of `len` elements lie, of which each tile has one row: an odd number of cache lines, so that these
@@ -253,7 +277,7 @@ impl<T: ConvElement> Chunk<T> {
         &mut self,
         g: &Geometry,
         tiles: &Tiles,
-        operands: &Operands<'_, T>,
+        finish: &Finish<'_, T>,
         range: Range<usize>,
         (at, piece): (&TileBounds, &mut TileMut<'_, T>),
     ) -> bool {
@@ -273,7 +297,7 @@ impl<T: ConvElement> Chunk<T> {
                 if y < height && x < width {
                     let pixel = (image * height + y) * width + x;
                     let out = piece.row_mut(pixel - at.row);
-                    (operands.finish)(line, out, pixel * g.out_channels + at.col);
+                    finish.write(line, pixel * g.out_channels + at.col, out);
                 }
             }
         }
