@@ -520,6 +520,11 @@ def slice():
         case("StridedSlice", input=x, begin=zero, end=two, strides=np.ones(shape, np.int32))
         case("ReverseV2", tensor=x, axis=zero)
     case("ReverseV2", tensor=x, axis=np.array(0, np.int32))
+    for dims, axes in (((0, 3), [1, 9]), ((2, 0), 0), ((), [0]), ((), 5), ((1, 0), [0, 0])):
+        # Where there is at most one place TensorFlow does not look at the axes.
+        case("ReverseV2", tensor=np.zeros(dims, np.float32), axis=np.array(axes, np.int32))
+    for dims, sizes in (((4,), [-1]), ((4,), [4]), ((4,), [3]), ((0, 2), [-1]), ((0, 2), [0])):
+        case("SplitV", value=np.zeros(dims, np.float32), size_splits=np.array(sizes), axis=np.array(0, np.int32), num_split=1)
 
 
 def gather():
@@ -546,6 +551,9 @@ def gather():
     for dims, indices in (((3, 0), [[0], [1]]), ((0,), np.zeros((2, 0))), ((3, 0), np.zeros((0, 1)))):
         # Nothing can be chosen from nothing.
         case("GatherNd", params=np.zeros(dims, np.float32), indices=np.array(indices, np.int32))
+    for dims, index, axis in (((3, 0), 7, 0), ((3, 0), 0, 1), ((0, 3), 9, 1), ((0,), 0, 0), ((2, 0, 3), -1, 2)):
+        # Of nothing any index will do, where the result is nothing too.
+        case("GatherV2", params=np.zeros(dims, np.float32), indices=np.array([index]), axis=np.array(axis, np.int32))
 
 
 def layout():
@@ -1009,6 +1017,13 @@ def batch_norm():
         for training in (True, False):
             case("FusedBatchNormGradV2", y_backprop=dy, x=x, scale=random(np.float32, c), reserve_space_1=wide.mean((0, 1, 2)),
                  reserve_space_2=wide.var((0, 1, 2)), epsilon=0.001, is_training=training)
+    x, one = random(np.float32, 2, 2, 1, 2), np.ones(2, np.float32)
+    for count in (0, 1, 3):
+        # In training statistics are only averaged with; with a weight of one not even that, so that there may be any number.
+        for factor in (1.0, 0.5):
+            given = np.ones(count, np.float32)
+            case("FusedBatchNormV3", x=x, scale=one, offset=one, mean=given, variance=one, exponential_avg_factor=factor)
+            case("FusedBatchNormV3", x=x, scale=one, offset=one, mean=one, variance=given, exponential_avg_factor=factor)
 
 
 def channels_first(op, images, **given):

@@ -30,6 +30,11 @@ pub(super) fn is_training(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
     Ok(attrs.optional("is_training")?.unwrap_or(true))
 }
 
+/// How much new statistics weigh in running averages.
+pub(super) fn average_factor(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
+    Ok(float_attr(attrs, "exponential_avg_factor")?.unwrap_or(1.0))
+}
+
 /// Whether a tensor has one f32 for each channel, of whatever shape: some programs write four dimensions.
 fn check_channels(tensor: &TensorMetadata, channels: usize, what: &str) -> Result<(), Diagnostic> {
     if tensor.dtype != DType::F32 {
@@ -50,10 +55,11 @@ pub(super) fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Descr
     let [_, _, _, channels] = Layout::of(call.attrs)?.images(&x.shape, "input")?;
     check_channels(scale, channels, "scale")?;
     check_channels(offset, channels, "offset")?;
-    // In training, empty ones mean that there is nothing to average with.
+    // In training they are only averaged with.
+    let is_needed = !is_training(call.attrs)? || average_factor(call.attrs)? != 1.0;
     for (tensor, what) in [(mean, "mean"), (variance, "variance")] {
-        let is_needed = !is_training(call.attrs)? || tensor.shape.num_elements()? != 0;
-        check_channels(tensor, if is_needed { channels } else { 0 }, what)?;
+        let count = if is_needed { channels } else { tensor.shape.num_elements()? };
+        check_channels(tensor, count, what)?;
     }
     let statistics = TensorMetadata::new(DType::F32, [channels]);
     let mut results =
@@ -136,9 +142,9 @@ fn vector(call: &CpuCall<'_>, values: &[f32]) -> Result<AsyncValue, Diagnostic> 
     Ok(AsyncValue::new(HostTensor::from(tensor)))
 }
 
-/// What running averages become: `old + (new - old) · weight`, where there are old ones.
+/// What running averages become: `old + (new - old) · weight`.
 fn averaged(old: &[f32], new: &[f32], weight: f32) -> Vec<f32> {
-    if old.is_empty() || weight == 1.0 {
+    if weight == 1.0 {
         return new.to_vec();
     }
     old.iter().zip(new).map(|(&old, &new)| old * (1.0 - weight) + new * weight).collect()
@@ -156,7 +162,7 @@ fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         let rows = x.num_elements() / depth.max(1);
         let unbiased = if rows > 1 { rows as f32 / (rows - 1) as f32 } else { 1.0 };
         let corrected: Vec<f32> = variance.iter().map(|v| v * unbiased).collect();
-        let weight = float_attr(call.attrs, "exponential_avg_factor")?.unwrap_or(1.0) as f32;
+        let weight = average_factor(call.attrs)? as f32;
         let given = [averaged(&old_mean, &mean, weight), averaged(&old_variance, &corrected, weight)];
         (given, [mean, variance])
     } else {

@@ -80,10 +80,11 @@ fn gather_along(
 ) -> Computed {
     let GatherShape { batches, outer, extent, each, unit, dims } =
         GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
-    let chosen = index_list(indices, extent)?;
     if dims.contains(&0) {
+        // Of nothing any index will do.
         return pick(call, params, Vec::new(), 0, &dims);
     }
+    let chosen = index_list(indices, extent)?;
     let mut places = room_for(batches.saturating_mul(outer).saturating_mul(each))?;
     for b in 0..batches {
         for o in 0..outer {

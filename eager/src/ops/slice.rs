@@ -189,6 +189,9 @@ pub(super) fn split_sizes(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -
     let [sizes, axis] = how(others)?;
     let axis = axis_of(integer_within(axis, "split_dim", usize::MAX)?, dims.len(), "split_dim")?;
     let (sizes, dim) = (vector_or(sizes, "size_splits", DType::I8)?, dims[axis]);
+    if matches!(*sizes, [size] if size != dim as i64) {
+        return Err(invalid("If there is only one output, it must have the same size as the input."));
+    }
     let known: i64 =
         sizes.iter().filter(|&&size| size != -1).fold(0, |sum: i64, &size| sum.saturating_add(size));
     let (unknown, rest) =
@@ -221,6 +224,10 @@ pub(super) fn unpack(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) ->
 
 pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [axes] = how(others)?;
+    if dims.is_empty() || dims.contains(&0) {
+        // Nothing changes place, whatever the axes are, at which TensorFlow does not look.
+        return Ok(vec![Moves::new(dims, dims.iter().map(|&dim| Axis::whole(dim)).collect()).into()]);
+    }
     let axes = vector(axes, "axis")?;
     let mut chosen: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
     let mut seen = vec![false; dims.len()];
@@ -229,7 +236,7 @@ pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Pl
         if std::mem::replace(&mut seen[axis], true) {
             return Err(invalid(format!("axis {axis} specified more than once.")));
         }
-        chosen[axis] = Axis::Steps { start: dims[axis].saturating_sub(1), step: -1, count: dims[axis] };
+        chosen[axis] = Axis::Steps { start: dims[axis] - 1, step: -1, count: dims[axis] };
     }
     Ok(vec![Moves::new(dims, chosen).into()])
 }

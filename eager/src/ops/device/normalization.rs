@@ -7,16 +7,13 @@ use tfrt_kernels::device::{Activation, Binary, Reduction, Unary};
 use tfrt_tensor::TensorShape;
 
 use super::{
-    Queued, count,
+    Queued,
     expression::{cast, constant, map, over_rows, scalar, scaled, zip},
     network::{batch_norm, from_nhwc, normalization_results, normalized, to_nhwc},
 };
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry, OpResult,
-    ops::{
-        batch_norm::{epsilon, is_training},
-        support::float_attr,
-    },
+    ops::batch_norm::{average_factor, epsilon, is_training},
 };
 
 /// NHWC images as a matrix of f32.
@@ -27,14 +24,14 @@ fn matrix(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTenso
     cast(call, &x, DType::F32, false)
 }
 
-/// What running averages become: `old · (1 - weight) + new · weight`, where there are old ones.
+/// What running averages become: `old · (1 - weight) + new · weight`.
 fn averaged(
     call: &DeviceCall<'_>,
     old: &DeviceTensor,
     new: DeviceTensor,
     weight: f64,
 ) -> DeviceOpResult<DeviceTensor> {
-    if count(old)? == 0 || weight == 1.0 {
+    if weight == 1.0 {
         return Ok(new);
     }
     let old = old.reshape(new.shape())?;
@@ -57,7 +54,7 @@ fn fused_batch_norm(call: &DeviceCall<'_>) -> Queued {
     let y = normalized(call, &centred, [&zero, &variance, scale, offset], None, Activation::Identity)?;
     let y = cast(call, &y, x.dtype(), false)?.reshape(x.shape())?;
     let unbiased = if rows > 1 { rows as f64 / (rows - 1) as f64 } else { 1.0 };
-    let weight = float_attr(call.attrs, "exponential_avg_factor")?.unwrap_or(1.0);
+    let weight = average_factor(call.attrs)?;
     let given_mean = averaged(call, call.tensor(3)?, mean.clone(), weight)?;
     let given_variance = averaged(call, call.tensor(4)?, scaled(call, &variance, unbiased)?, weight)?;
     normalization_results(call, y, [&given_mean, &given_variance, &mean, &variance])
