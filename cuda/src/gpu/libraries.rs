@@ -24,7 +24,8 @@ pub(super) struct LibrarySpec {
     pub(super) name: &'static str,
     /// File names, the best first.
     pub(super) files: &'static [&'static str],
-    /// Libraries that it loads by name when it runs. Loaded before, they are found wherever they lie.
+    /// Libraries that it loads by name when it runs. Loaded before, they are found wherever they lie. A name stands for all that
+    /// add a number to it: `libnvrtc-builtins.so.13` is there as `libnvrtc-builtins.so.13.0`.
     pub(super) companions: &'static [&'static str],
     /// The status for its absence.
     pub(super) missing: Status,
@@ -47,8 +48,10 @@ impl Loaded {
     pub(super) fn open(spec: &LibrarySpec) -> Result<Self> {
         let folders = folders();
         for companion in spec.companions {
+            let names = numbered(companion, &folders);
+            let names: Vec<_> = names.iter().map(String::as_str).chain([*companion]).collect();
             // Without it the library may still work; if not, it says so itself.
-            if let Some((library, _)) = find(&[companion], &folders, &mut Vec::new()) {
+            if let Some((library, _)) = find(&names, &folders, &mut Vec::new()) {
                 std::mem::forget(library);
             }
         }
@@ -103,6 +106,16 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// The files in the folders whose names add numbers to this one.
+fn numbered(name: &str, folders: &[PathBuf]) -> Vec<String> {
+    let adds_number = |file: &String| {
+        let rest = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    };
+    let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    files.filter_map(|file| file.file_name().into_string().ok()).filter(adds_number).collect()
+}
+
 /// Loads the first of `files` that can be; of those that are there and cannot, `failures` learns why.
 fn find(files: &[&str], folders: &[PathBuf], failures: &mut Vec<String>) -> Option<(Library, PathBuf)> {
     let in_folders = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
@@ -115,13 +128,34 @@ fn find(files: &[&str], folders: &[PathBuf], failures: &mut Vec<String>) -> Opti
     files.iter().map(PathBuf::from).find_map(|file| Some((open(&file).ok()?, file)))
 }
 
+/// What the loader says of a failure.
+pub(super) fn cause(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 fn open(path: &Path) -> Result<Library, String> {
     // SAFETY: the libraries looked for are NVIDIA's, whose initializers may run on any thread.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-        let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        let cause = cause(&error);
         // The loader's text begins with the path, if it says anything.
         if cause.contains(':') { cause } else { format!("{}: {cause}", path.display()) }
     })
+}
+
+/// The environment variable that says that tests must find the libraries.
+#[cfg(test)]
+pub(super) const REQUIRED_VARIABLE: &str = "TFRT_TEST_CUDA_LIBRARIES";
+
+/// For tests of a library: whether it is there. Elsewhere the error says what was looked for, which is a failure where the
+/// libraries must be there (`ci/gpu/libraries`).
+#[cfg(test)]
+pub(super) fn is_there<T>(found: &Result<T>, spec: &LibrarySpec) -> bool {
+    let Err(error) = found else { return true };
+    assert!(std::env::var_os(REQUIRED_VARIABLE).is_none(), "{error}");
+    assert_eq!(error.status, spec.missing, "{error}");
+    let looked_for = format!("{} is needed and was not found: looked for {}", spec.name, spec.files[0]);
+    assert!(error.detail.contains(&looked_for), "{error}");
+    false
 }
 
 fn absence(spec: &LibrarySpec, folders: &[PathBuf], failures: &[String]) -> String {
@@ -224,6 +258,31 @@ mod tests {
             let (_, found) = find(&[file], &inside(root.path()), &mut Vec::new()).unwrap();
             assert_eq!(found, path);
         }
+    }
+
+    /// Where NVIDIA's packages are, each library is found in them by the name that is looked for first.
+    #[test]
+    fn packages_have_the_libraries_by_their_first_names() {
+        if std::env::var_os(REQUIRED_VARIABLE).is_none() {
+            return;
+        }
+        let given = std::env::var_os(PATH_VARIABLE).unwrap();
+        for file in
+            ["libcublas.so.13", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2", "libnvrtc.so.13"]
+        {
+            let (_, path) = find(&[file], &folders(), &mut Vec::new()).unwrap();
+            assert!(path.starts_with(&given) && path.ends_with(file), "{}", path.display());
+        }
+        assert!(!numbered("libnvrtc-builtins.so.13", &folders()).is_empty());
+    }
+
+    #[test]
+    fn companions_have_numbers_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["libx.so.13", "libx.so.13.2", "libx.so.13.old", "libx.so.130", "liby.so.13.2"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(numbered("libx.so.13", &[folder.path().to_path_buf()]), ["libx.so.13.2"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::error::{DeviceError, Result, Status};
 const SPEC: LibrarySpec = LibrarySpec {
     name: "NVRTC",
     files: &["libnvrtc.so.13", "libnvrtc.so"],
-    companions: &["libnvrtc-builtins.so.13.0"],
+    companions: &["libnvrtc-builtins.so.13"],
     missing: Status::NvrtcNotFound,
 };
 
@@ -147,28 +147,55 @@ fn checked(status: c_int, call: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::libraries::{PATH_VARIABLE, REQUIRED_VARIABLE, is_there};
 
-    /// Runs where NVRTC is, which needs no GPU; elsewhere it checks that the error names what was looked for.
+    /// Where NVRTC is; that needs no GPU.
     #[test]
-    fn compiles_where_the_library_is() {
+    fn sources_compile_or_the_error_says_why() {
+        let found = Nvrtc::get();
+        if !is_there(&found, &SPEC) {
+            return;
+        }
         let source = r#"extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }"#;
         let options = |arch: &str| vec![format!("--gpu-architecture={arch}")];
-        match compile_for(source, &options("compute_75"), None) {
-            Err(error) => {
-                assert_eq!(error.status, Status::NvrtcNotFound, "{error}");
-                assert!(error.detail.contains("libnvrtc.so.13"), "{error}");
-            }
-            Ok(ptx) => {
-                let ptx = String::from_utf8(ptx).unwrap();
-                assert!(ptx.contains(".target sm_75") && ptx.contains(".entry twice"), "{ptx}");
-                let cubin = compile_for(source, &[], Some((9, 0))).unwrap();
-                assert!(cubin.starts_with(b"\x7fELF"));
-                let error =
-                    compile_for("__global__ void broken( {", &options("compute_75"), None).unwrap_err();
-                assert_eq!(error.status, Status::NvrtcCompilation);
-                assert!(error.detail.contains("program.cu(1): error"), "{error}");
-                let error = compile_for(source, &options("compute_1"), None).unwrap_err();
-                assert!(error.detail.contains("compute_1"), "{error}");
+        let ptx = String::from_utf8(compile_for(source, &options("compute_75"), None).unwrap()).unwrap();
+        assert!(ptx.contains(".target sm_75") && ptx.contains(".entry twice"), "{ptx}");
+        let portable = String::from_utf8(compile_ptx(source, &[]).unwrap()).unwrap();
+        assert!(portable.contains(".target sm_80"), "{portable}");
+        let cubin = compile_for(source, &[], Some((9, 0))).unwrap();
+        assert!(cubin.starts_with(b"\x7fELF"));
+        let error = compile_for("__global__ void broken( {", &options("compute_75"), None).unwrap_err();
+        assert_eq!(error.status, Status::NvrtcCompilation);
+        assert!(error.detail.contains("program.cu(1): error"), "{error}");
+        let error = compile_for(source, &options("compute_1"), None).unwrap_err();
+        assert!(error.detail.contains("compute_1"), "{error}");
+    }
+
+    /// Where NVIDIA's packages are: the sources that come with the runtime, to binaries for an old device and a new one.
+    #[test]
+    fn sources_of_the_runtime_compile() {
+        if std::env::var_os(REQUIRED_VARIABLE).is_none() {
+            return;
+        }
+        let packages = std::path::PathBuf::from(std::env::var_os(PATH_VARIABLE).unwrap());
+        let headers = packages.join("nvidia/cu13/include");
+        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/cuda");
+        let include = |folder: &std::path::Path| format!("--include-path={}", folder.display());
+        let mut options = vec!["--std=c++17".to_owned(), "--device-int128".to_owned()];
+        options.extend([include(&headers), include(&headers.join("crt")), include(&sources)]);
+        let files = std::fs::read_dir(&sources).unwrap().map(|file| file.unwrap().path());
+        let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "cu")).collect();
+        assert!(!files.is_empty());
+        for path in files {
+            let source = std::fs::read_to_string(&path).unwrap();
+            // What a source wants besides, its second line says.
+            let own = source.lines().nth(1).and_then(|line| line.strip_prefix("// options: "));
+            let own = own.into_iter().flat_map(str::split_whitespace).map(str::to_owned);
+            let options: Vec<_> = options.iter().cloned().chain(own).collect();
+            for architecture in [(8, 0), (10, 0)] {
+                let binary = compile_for(&source, &options, Some(architecture))
+                    .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                assert!(binary.starts_with(b"\x7fELF"));
             }
         }
     }

@@ -178,6 +178,10 @@ entry_points! {
         *own::<Handle>(handle, "cublasSetStream").stream.lock() = Some(own(stream, "cublasSetStream"));
         Ok(())
     }
+    fn cublasSetMathMode(handle: *mut c_void, _mode: c_int) {
+        drop(own::<Handle>(handle, "cublasSetMathMode"));
+        Ok(())
+    }
     fn cublasSetWorkspace_v2(handle: *mut c_void, workspace: u64, bytes: usize) {
         drop(own::<Handle>(handle, "cublasSetWorkspace"));
         check_range(workspace, bytes as u64).map_err(|_| INVALID_VALUE)

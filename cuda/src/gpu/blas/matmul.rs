@@ -211,7 +211,7 @@ impl Matmuls {
             Layout::new(self.library, b, turned(shape.operations[1], k, n), batch)?,
             Layout::new(self.library, c, (m, n), batch)?,
         ];
-        let preference = Preference::new(self.library, [a.alignment, b.alignment, c.alignment])?;
+        let preference = Preference::new(self.library, shape)?;
         let best = self.ask(&descriptor, &layouts, &preference)?;
         Ok(Plan {
             descriptor,
@@ -360,8 +360,11 @@ impl Layout {
 struct Preference(Owned<cublasLtMatmulPreference_t>);
 
 impl Preference {
-    fn new(library: &'static CublasLt, [a, b, c]: [u32; 3]) -> Result<Self> {
-        use sys::cublasLtMatmulPreferenceAttributes_t as Attribute;
+    fn new(library: &'static CublasLt, shape: &Shape) -> Result<Self> {
+        use sys::{
+            cublasLtMatmulPreferenceAttributes_t as Attribute, cublasLtReductionScheme_t as Reduction,
+        };
+        let [a, b, c] = shape.matrices.each_ref().map(|matrix| matrix.alignment);
         let owned = Owned::new(
             // SAFETY: the pointer is valid for the call.
             |raw| unsafe { (library.cublasLtMatmulPreferenceCreate)(raw) },
@@ -369,7 +372,12 @@ impl Preference {
         )?;
         let set = library.cublasLtMatmulPreferenceSetAttribute;
         let workspace = Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;
-        owned.set(set, workspace, WORKSPACE_BYTES as usize)?;
+        owned.set(set, workspace, WORKSPACE_BYTES)?;
+        if shape.compute != shape.matrices[2].dtype {
+            // Sums are of the arithmetic's type all the way, also where parts of them are computed apart.
+            let scheme = Reduction::CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
+            owned.set(set, Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as c_int, scheme)?;
+        }
         let alignments = [
             (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, a),
             (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, b),
@@ -386,6 +394,7 @@ impl Preference {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::libraries::is_there;
 
     fn operand(address: u64) -> GemmOperand {
         GemmOperand { address, dtype: DType::F32, leading_dimension: 8, batch_stride: 0 }
@@ -412,5 +421,81 @@ mod tests {
         assert!(Shape::new(&gemm(512)) != Shape::new(&gemm(516)));
         assert!(Shape::new(&Gemm { m: 4, ..gemm(512) }) != Shape::new(&gemm(512)));
         assert_eq!(Matrix::new(&operand(20)).alignment, 4);
+    }
+
+    /// Where cuBLASLt is: it has every function that is called, and its attributes are what they were set to.
+    #[test]
+    fn descriptors_say_what_the_shape_says() {
+        type Get<T> = unsafe extern "C" fn(T, c_int, *mut c_void, usize, *mut usize) -> c_int;
+        fn read<T, V: Copy + Default>(get: Get<T>, descriptor: T, attribute: c_int) -> V {
+            let (mut value, mut bytes) = (V::default(), 0);
+            // SAFETY: the descriptor is alive, and the value has the size that is given.
+            let status = unsafe {
+                get(descriptor, attribute, (&raw mut value).cast(), size_of::<V>(), &raw mut bytes)
+            };
+            assert_eq!((status, bytes), (0, size_of::<V>()));
+            value
+        }
+        use sys::{
+            cublasLtMatmulDescAttributes_t as Of, cublasLtMatmulPreferenceAttributes_t as May,
+            cublasLtMatrixLayoutAttribute_t as Lies,
+        };
+        let found = CublasLt::get();
+        let Some(library) = found.as_ref().ok().filter(|_| is_there(&found, &SPEC)) else { return };
+        let load = &library._library;
+        // SAFETY: the signatures are those of the header, here and below.
+        let descriptor: Get<cublasLtMatmulDesc_t> =
+            unsafe { load.function("cublasLtMatmulDescGetAttribute") }.unwrap();
+        // SAFETY: as above.
+        let layout: Get<cublasLtMatrixLayout_t> =
+            unsafe { load.function("cublasLtMatrixLayoutGetAttribute") }.unwrap();
+        // SAFETY: as above.
+        let preference: Get<cublasLtMatmulPreference_t> =
+            unsafe { load.function("cublasLtMatmulPreferenceGetAttribute") }.unwrap();
+
+        let matrix = |dtype| Matrix { dtype, leading_dimension: 72, batch_stride: 4608, alignment: 16 };
+        for (element, arithmetic) in [
+            (DType::F32, DType::F32),
+            (DType::F16, DType::F32),
+            (DType::BF16, DType::F32),
+            (DType::F16, DType::F16),
+            (DType::F64, DType::F64),
+            (DType::Complex64, DType::Complex64),
+        ] {
+            let (compute, factors) = compute_type(arithmetic).unwrap();
+            let (factors, operations) =
+                (data_type(factors).unwrap(), [Transpose::None, Transpose::Transposed]);
+            let owned = Descriptor::new(library, compute, factors, operations).unwrap();
+            let value = |attribute: Of| read::<_, c_int>(descriptor, owned.0.raw, attribute as c_int);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_COMPUTE_TYPE), compute);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_SCALE_TYPE), factors);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSA), operations.map(operation)[0]);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSB), operations.map(operation)[1]);
+
+            let owned = Layout::new(library, &matrix(element), (64, 48), 3).unwrap();
+            let value = |attribute: Lies| read::<_, i64>(layout, owned.0.raw, attribute as c_int);
+            let number = |attribute: Lies| read::<_, c_int>(layout, owned.0.raw, attribute as c_int);
+            assert_eq!(number(Lies::CUBLASLT_MATRIX_LAYOUT_TYPE), data_type(element).unwrap());
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_ROWS), 64);
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_COLS), 48);
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_LD), 72);
+            assert_eq!(number(Lies::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT), 3);
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET), 4608);
+
+            let shape = Shape {
+                operations,
+                extents: [64, 48, 32, 3],
+                matrices: [matrix(element), matrix(element), matrix(element)],
+                compute: arithmetic,
+            };
+            let owned = Preference::new(library, &shape).unwrap();
+            let value = |attribute: May| read::<_, u32>(preference, owned.0.raw, attribute as c_int);
+            let workspace = May::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;
+            assert_eq!(read::<_, u64>(preference, owned.0.raw, workspace), WORKSPACE_BYTES);
+            assert_eq!(value(May::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES), 16);
+            assert_eq!(value(May::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES), 16);
+            let reduction = value(May::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+            assert_eq!(reduction, if element == arithmetic { 7 } else { 2 });
+        }
     }
 }

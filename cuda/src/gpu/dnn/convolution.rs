@@ -44,6 +44,16 @@ pub(super) struct Problem<'a> {
     pub(super) activation: Option<Activation>,
 }
 
+impl Problem<'_> {
+    /// Whether an epilogue may be part of the convolution's kernel. The library takes the same kernel for every alignment that it
+    /// is told of there (seen with 9.19), while for a convolution alone it takes one that reads what lies unaligned.
+    fn is_aligned(&self) -> bool {
+        let others = [self.bias, self.residual.map(|(layout, alignment, _)| (layout, alignment))];
+        let all = self.tensors.into_iter().chain(others.into_iter().flatten());
+        all.into_iter().all(|(_, alignment)| alignment == ALIGNMENT_MAX)
+    }
+}
+
 /// A larger alignment makes no difference.
 const ALIGNMENT_MAX: u32 = 16;
 
@@ -108,6 +118,9 @@ impl DnnHandle {
             }),
             activation: epilogue.activation,
         };
+        if !problem.is_aligned() {
+            return self.convolve_in_steps(stream, convolution, scaling.alpha, operands, epilogue);
+        }
         let mut addresses = vec![(id::X, x.1), (id::W, w.1), (id::Y, y.1)];
         addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
         addresses.extend(residual.map(|((_, address), _)| (id::RESIDUAL, address)));

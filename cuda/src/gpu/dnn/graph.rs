@@ -6,15 +6,16 @@
 use std::ffi::c_int;
 
 use cudarc::cudnn::sys::{
-    self as sys, cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object, cudnnHandle_t,
+    self as sys, cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object,
     cudnnPointwiseMode_t as Pointwise,
 };
 use tfrt_host::DType;
 
 use super::backend::{
-    Bool, ConvolutionMode, DataType, Descriptor, Double, Float, Handle, Int64, NanPropagation, PointwiseMode,
+    Bool, ConvolutionMode, DataType, Descriptor, Double, Float, Int64, NanPropagation, PointwiseMode,
 };
 use super::convolution::{Kind, Problem};
+use super::target::Target;
 use super::{Cudnn, data_type};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{self, ActivationMode, Convolution, TensorLayout};
@@ -47,8 +48,8 @@ struct Builder {
 }
 
 impl OperationGraph {
-    /// Builds and finalizes it. That needs no device; `handle` is null then.
-    pub(super) fn new(library: &'static Cudnn, handle: cudnnHandle_t, problem: &Problem<'_>) -> Result<Self> {
+    /// Builds and finalizes it.
+    pub(super) fn new(library: &'static Cudnn, target: &Target, problem: &Problem<'_>) -> Result<Self> {
         let mut builder = Builder {
             library,
             compute: problem.convolution.compute,
@@ -60,18 +61,16 @@ impl OperationGraph {
             Kind::Forward => builder.forward(problem)?,
             Kind::BackwardData | Kind::BackwardFilter => builder.backward(problem)?,
         }
-        builder.finish(handle)
+        builder.finish(target)
     }
 }
 
 impl Builder {
-    fn finish(mut self, handle: cudnnHandle_t) -> Result<OperationGraph> {
+    fn finish(mut self, target: &Target) -> Result<OperationGraph> {
         let descriptor = Descriptor::new(self.library, Object::CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)?;
         let operations: Vec<_> = self.operations.iter().map(Descriptor::reference).collect();
         descriptor.set(Name::CUDNN_ATTR_OPERATIONGRAPH_OPS, &operations)?;
-        if !handle.is_null() {
-            descriptor.set(Name::CUDNN_ATTR_OPERATIONGRAPH_HANDLE, &[Handle(handle)])?;
-        }
+        target.build_for(&descriptor)?;
         let descriptor = descriptor.finalize("finalizing the operation graph")?;
         self.parts.append(&mut self.operations);
         Ok(OperationGraph { descriptor, _parts: self.parts })
@@ -303,67 +302,4 @@ fn numbers(values: &[u64]) -> Result<Vec<Int64>> {
         .map(number)
         .collect::<Result<_, _>>()
         .map_err(|_| DeviceError::new(Status::DnnBadParam, "an extent or stride does not fit"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hal::Scaling;
-
-    fn nhwc(dims: [u64; 4]) -> TensorLayout {
-        let [_, c, h, w] = dims;
-        TensorLayout { dtype: DType::F16, dims: dims.into(), strides: vec![h * w * c, 1, w * c, c] }
-    }
-
-    /// Runs where cuDNN is: building graphs needs no GPU.
-    #[test]
-    fn graphs_build_where_the_library_is() {
-        let library = match Cudnn::get() {
-            Ok(library) => library,
-            Err(error) => {
-                assert_eq!(error.status, Status::DnnNotInitialized, "{error}");
-                assert!(error.detail.contains("libcudnn.so.9"), "{error}");
-                return;
-            }
-        };
-        assert!(library.version().unwrap().starts_with("9."));
-        let convolution = Convolution {
-            padding: vec![1, 1],
-            strides: vec![1, 1],
-            dilations: vec![1, 1],
-            groups: 1,
-            cross_correlation: true,
-            compute: DType::F32,
-            algorithm: -1,
-        };
-        let (x, w, y) = (nhwc([8, 64, 56, 56]), nhwc([64, 64, 3, 3]), nhwc([8, 64, 56, 56]));
-        let bias = nhwc([1, 64, 1, 1]);
-        let relu = hal::Activation {
-            mode: ActivationMode::Relu,
-            coefficient: 0.0,
-            nan: hal::NanPropagation::Propagate,
-        };
-        let mut problem = Problem {
-            kind: Kind::Forward,
-            convolution: &convolution,
-            scaling: Scaling::ONE,
-            tensors: [(&x, 16), (&w, 16), (&y, 16)],
-            bias: Some((&bias, 16)),
-            residual: Some((&y, 16, 1.0)),
-            activation: Some(relu),
-        };
-        let null = std::ptr::null_mut();
-        OperationGraph::new(library, null, &problem).unwrap();
-        (problem.bias, problem.residual, problem.activation) = (None, None, None);
-        for kind in [Kind::Forward, Kind::BackwardData, Kind::BackwardFilter] {
-            problem.kind = kind;
-            OperationGraph::new(library, null, &problem).unwrap();
-        }
-        // A result whose extents do not follow from the operands'.
-        let wrong = nhwc([8, 64, 55, 56]);
-        problem.kind = Kind::Forward;
-        problem.tensors[2] = (&wrong, 16);
-        let error = OperationGraph::new(library, null, &problem).map(|_| ()).unwrap_err();
-        assert_eq!(error.status, Status::DnnBadParam, "{error}");
-    }
 }

@@ -8,6 +8,7 @@ mod convolution;
 mod graph;
 mod plans;
 mod primitives;
+mod target;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use tfrt_host::DType;
 
 use self::convolution::Kind;
 use self::plans::Plans;
+use self::target::Target;
 use super::context::{GpuContext, Shared};
 use super::libraries::{LibrarySpec, library};
 use super::stream::Stream;
@@ -30,7 +32,7 @@ use crate::hal::{Dnn, DnnOperation, Scaling};
 const SPEC: LibrarySpec = LibrarySpec {
     name: "cuDNN",
     files: &["libcudnn.so.9", "libcudnn.so"],
-    companions: &["libcublasLt.so.13", "libcublas.so.13", "libnvrtc-builtins.so.13.0", "libnvrtc.so.13"],
+    companions: &["libcublasLt.so.13", "libcublas.so.13", "libnvrtc-builtins.so.13", "libnvrtc.so.13"],
     missing: Status::DnnNotInitialized,
 };
 
@@ -155,7 +157,7 @@ impl Drop for DnnHandle {
         if self.shared.make_current().is_ok() {
             // Plans refer to the handle that they were found with, so it goes after them.
             let planner = self.plans.clear();
-            for handle in planner.iter().chain([&*self.handle.get_mut()]) {
+            for handle in planner.iter().filter_map(Target::handle).chain([&*self.handle.get_mut()]) {
                 // SAFETY: the handle is alive and this is its only owner.
                 let _ = unsafe { (self.library.cudnnDestroy)(handle.0) };
             }

@@ -14,16 +14,17 @@ use std::sync::Arc;
 
 use cudarc::cudnn::sys::{
     cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object,
-    cudnnBackendHeurMode_t as Mode, cudnnBackendNumericalNote_t as Note, cudnnHandle_t,
+    cudnnBackendHeurMode_t as Mode, cudnnBackendNumericalNote_t as Note,
 };
 use cudarc::driver::sys::CUdevice;
 use parking_lot::Mutex;
 use tfrt_host::DType;
 
-use super::backend::{Char, Descriptor, Handle, HeuristicMode, Int64, NumericalNote, Reference};
+use super::Cudnn;
+use super::backend::{Char, Descriptor, HeuristicMode, Int64, NumericalNote, Reference};
 use super::convolution::Problem;
 use super::graph::OperationGraph;
-use super::{Cudnn, Handle as RawHandle};
+use super::target::Target;
 use crate::error::{DeviceError, Result, Status};
 use crate::gpu::device;
 use crate::hal::TensorLayout;
@@ -41,9 +42,9 @@ pub(super) struct Plan {
     pub(super) workspace_bytes: u64,
 }
 
-/// Of what is kept on disk. Another one whenever a number of [`Key`] means something else: keys have the positions of
-/// enumerations' members in them.
-const FORMAT: u32 = 1;
+/// Of what is kept on disk. Another one whenever a number of [`Key`] means something else (keys have the positions of
+/// enumerations' members in them) or other engines may be taken.
+const FORMAT: u32 = 2;
 
 /// A problem in numbers; equal ones have equal plans.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -56,7 +57,7 @@ pub(super) struct Plans {
     /// `Err` is kept for problems that no engine takes.
     plans: Mutex<HashMap<Key, Result<Arc<Plan>>>>,
     /// For looking for plans, one at a time; made when the first is looked for.
-    planner: Mutex<Option<RawHandle>>,
+    planner: Mutex<Option<Target>>,
 }
 
 impl Plans {
@@ -69,8 +70,14 @@ impl Plans {
         Ok(Self { library, folder: folder.transpose()?, plans: Mutex::default(), planner: Mutex::default() })
     }
 
-    /// Forgets all plans; the handle that they were found with, if there is one.
-    pub(super) fn clear(&mut self) -> Option<RawHandle> {
+    /// For a device that is described, with this folder.
+    #[cfg(test)]
+    pub(super) fn of(library: &'static Cudnn, target: Target, folder: Option<PathBuf>) -> Self {
+        Self { library, folder, plans: Mutex::default(), planner: Mutex::new(Some(target)) }
+    }
+
+    /// Forgets all plans; what they were found for, if one was looked for.
+    pub(super) fn clear(&mut self) -> Option<Target> {
         self.plans.get_mut().clear();
         self.planner.get_mut().take()
     }
@@ -90,49 +97,65 @@ impl Plans {
         if let Some(plan) = self.known(&key) {
             return plan;
         }
-        let handle = match &*planner {
-            Some(handle) => handle.0,
-            None => planner.insert(RawHandle::new(self.library)?).0,
+        let target = match &mut *planner {
+            Some(target) => target,
+            None => planner.insert(Target::device(self.library)?),
         };
-        let plan = self.load(handle, &key).map_or_else(|| self.find(handle, problem, &key), Ok).map(Arc::new);
+        let plan = self.load(target, &key).map_or_else(|| self.find(target, problem, &key), Ok).map(Arc::new);
         if plan.as_ref().err().is_none_or(|error| error.status == Status::DnnNotSupported) {
             self.plans.lock().insert(key, plan.clone());
         }
         plan
     }
 
-    fn find(&self, handle: cudnnHandle_t, problem: &Problem<'_>, key: &Key) -> Result<Plan> {
-        let graph = OperationGraph::new(self.library, handle, problem)?;
-        // f32 means f32: engines that round their operands to fewer bits are for those who ask for fewer bits.
-        let exact = problem.tensors[0].0.dtype == DType::F32;
+    fn find(&self, target: &Target, problem: &Problem<'_>, key: &Key) -> Result<Plan> {
+        let graph = OperationGraph::new(self.library, target, problem)?;
         let mut skip = u64::try_from(problem.convolution.algorithm).unwrap_or(0);
-        let mut why = DeviceError::new(Status::DnnNotSupported, "no engine takes this convolution");
-        for mode in [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK] {
-            for engine in self.engines(&graph, mode)? {
-                if exact && self.rounds_operands(&engine)? {
-                    continue;
+        let mut why = String::new();
+        for engine in self.candidates(target, &graph, problem)? {
+            match self.plan(target, &engine) {
+                Ok(_) if skip > 0 => skip -= 1,
+                Ok(plan) => {
+                    self.store(&plan, key);
+                    return Ok(plan);
                 }
-                match self.plan(handle, &engine) {
-                    Ok(_) if skip > 0 => skip -= 1,
-                    Ok(plan) => {
-                        self.store(&plan, key);
-                        return Ok(plan);
-                    }
-                    Err(error) => why = error,
-                }
+                // Not for ever, and not the engine's fault.
+                Err(error) if error.status == Status::OutOfMemory => return Err(error),
+                Err(error) => why = format!(": {}", error.detail),
             }
         }
-        Err(DeviceError::new(
-            Status::DnnNotSupported,
-            format!("no engine takes this convolution: {}", why.detail),
-        ))
+        Err(DeviceError::new(Status::DnnNotSupported, format!("no engine takes this convolution{why}")))
+    }
+
+    /// The engines that may compute this, in the order to try them: the best first, but those whose results differ from run
+    /// to run after all others.
+    fn candidates(
+        &self,
+        target: &Target,
+        graph: &OperationGraph,
+        problem: &Problem<'_>,
+    ) -> Result<Vec<Descriptor>> {
+        let (mut engines, mut last) = (Vec::new(), Vec::new());
+        for mode in [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK] {
+            for engine in self.engines(target, graph, mode)? {
+                let notes = self.notes(&engine)?;
+                if notes.iter().any(|&note| loses_precision(note, problem)) {
+                    continue;
+                }
+                let differs = notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int));
+                if differs { &mut last } else { &mut engines }.push(engine);
+            }
+        }
+        engines.append(&mut last);
+        Ok(engines)
     }
 
     /// What the heuristic proposes, the best first.
-    fn engines(&self, graph: &OperationGraph, mode: Mode) -> Result<Vec<Descriptor>> {
+    fn engines(&self, target: &Target, graph: &OperationGraph, mode: Mode) -> Result<Vec<Descriptor>> {
         let heuristic = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?;
         heuristic.set(Name::CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &[graph.descriptor.reference()])?;
         heuristic.set(Name::CUDNN_ATTR_ENGINEHEUR_MODE, &[HeuristicMode(mode as c_int)])?;
+        target.ask_for(&heuristic)?;
         let heuristic = match heuristic.finalize("asking for engines") {
             Err(error) if error.status == Status::DnnNotSupported => return Ok(Vec::new()),
             heuristic => heuristic?,
@@ -147,22 +170,19 @@ impl Plans {
         Ok(engines)
     }
 
-    /// Whether an engine says that it rounds its operands. One that does not tell is taken at its word.
-    fn rounds_operands(&self, configuration: &Descriptor) -> Result<bool> {
+    /// What an engine says it does to numbers. One that does not tell is taken at its word.
+    fn notes(&self, configuration: &Descriptor) -> Result<Vec<c_int>> {
         let engine = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINE_DESCRIPTOR)?;
         let mut notes = [NumericalNote(-1); 16];
         let told = configuration
             .get(Name::CUDNN_ATTR_ENGINECFG_ENGINE, &mut [engine.reference()])
             .and_then(|_| engine.get(Name::CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, &mut notes));
-        let rounding =
-            [Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE, Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS];
-        let rounds = |note: &NumericalNote| rounding.map(|kind| kind as c_int).contains(&note.0);
-        Ok(told.is_ok_and(|notes| notes.iter().any(rounds)))
+        Ok(told.unwrap_or_default().iter().map(|note| note.0).collect())
     }
 
-    fn plan(&self, handle: cudnnHandle_t, configuration: &Descriptor) -> Result<Plan> {
+    fn plan(&self, target: &Target, configuration: &Descriptor) -> Result<Plan> {
         let plan = Descriptor::new(self.library, Object::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)?;
-        plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &[Handle(handle)])?;
+        target.plan_for(&plan)?;
         plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, &[configuration.reference()])?;
         Plan::new(plan.finalize("making a plan")?)
     }
@@ -172,12 +192,16 @@ impl Plans {
     }
 
     /// The plan from its file, if there is one and the library takes it.
-    fn load(&self, handle: cudnnHandle_t, key: &Key) -> Option<Plan> {
+    fn load(&self, target: &Target, key: &Key) -> Option<Plan> {
         let text = std::fs::read_to_string(self.path(key)?).ok()?;
-        let json = text.strip_prefix(&key.text())?.strip_prefix('\n')?;
+        let (head, json) = text.split_once('\n')?;
+        // What the library cannot read it refuses; what says something else than was written it would run.
+        if head != head_of(key, json) {
+            return None;
+        }
         let characters: Vec<_> = json.bytes().map(Char).collect();
         let plan = Descriptor::new(self.library, Object::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR).ok()?;
-        plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &[Handle(handle)]).ok()?;
+        target.plan_for(&plan).ok()?;
         plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, &characters).ok()?;
         Plan::new(plan.finalize("restoring a plan").ok()?).ok()
     }
@@ -186,8 +210,18 @@ impl Plans {
     fn store(&self, plan: &Plan, key: &Key) {
         let Some((path, json)) = self.path(key).zip(plan.json()) else { return };
         // A reader finds the whole file or none.
-        let _ = write_whole(&path, &format!("{}\n{json}", key.text()));
+        let _ = write_whole(&path, &format!("{}\n{json}", head_of(key, &json)));
     }
+}
+
+/// Whether an engine of this note computes with fewer bits than was asked for. f32 means f32: engines that round their
+/// operands are for those who ask for fewer bits, and sums are of the type that the convolution names.
+fn loses_precision(note: c_int, problem: &Problem<'_>) -> bool {
+    let is = |kind: Note| note == kind as c_int;
+    is(Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)
+        || is(Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE) && problem.tensors[0].0.dtype == DType::F32
+        || is(Note::CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)
+            && problem.convolution.compute != DType::F16
 }
 
 impl Plan {
@@ -281,62 +315,21 @@ impl Key {
         text
     }
 
-    /// For the file's name: the same in every version of this program (FNV-1a).
+    /// For the file's name.
     fn hash(&self) -> u64 {
-        let bytes = self.0.iter().flat_map(|number| number.to_le_bytes());
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        hash(self.0.iter().flat_map(|number| number.to_le_bytes()))
     }
+}
+
+/// A file's first line: which problem the plan is for, and a hash of it.
+fn head_of(key: &Key, json: &str) -> String {
+    format!("{}{:016x}", key.text(), hash(json.bytes()))
+}
+
+/// The same in every version of this program (FNV-1a).
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gpu::dnn::convolution::Kind;
-    use crate::hal::{Convolution, Scaling};
-
-    #[test]
-    fn keys_tell_problems_apart() {
-        let convolution = Convolution {
-            padding: vec![1, 1],
-            strides: vec![2, 2],
-            dilations: vec![1, 1],
-            groups: 1,
-            cross_correlation: true,
-            compute: DType::F32,
-            algorithm: -1,
-        };
-        let other = Convolution { padding: vec![1, 2], ..convolution.clone() };
-        let x = TensorLayout { dtype: DType::F32, dims: vec![1, 2, 3, 4], strides: vec![24, 12, 4, 1] };
-        let problem = Problem {
-            kind: Kind::Forward,
-            convolution: &convolution,
-            scaling: Scaling::ONE,
-            tensors: [(&x, 16), (&x, 16), (&x, 16)],
-            bias: None,
-            residual: None,
-            activation: None,
-        };
-        let problems = [
-            problem,
-            Problem { kind: Kind::BackwardData, ..problem },
-            Problem { convolution: &other, ..problem },
-            Problem { tensors: [(&x, 16), (&x, 4), (&x, 16)], ..problem },
-            Problem { bias: Some((&x, 16)), ..problem },
-            Problem { residual: Some((&x, 16, 0.0)), ..problem },
-            Problem { residual: Some((&x, 16, 1.0)), ..problem },
-        ];
-        let texts: std::collections::HashSet<_> = problems.iter().map(|p| Key::new(p).text()).collect();
-        let hashes: std::collections::HashSet<_> = problems.iter().map(|p| Key::new(p).hash()).collect();
-        assert_eq!((texts.len(), hashes.len()), (problems.len(), problems.len()));
-    }
-
-    #[test]
-    fn files_are_written_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/b.plan");
-        write_whole(&path, "first").unwrap();
-        write_whole(&path, "second").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "second");
-        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-    }
-}
+mod tests;

@@ -57,6 +57,7 @@ fn ints(values: &[u64]) -> Result<Vec<c_int>> {
         .map_err(|_| DeviceError::new(Status::DnnBadParam, "an extent or stride does not fit 32 bits"))
 }
 
+/// Directions that are not there have one element.
 fn tensor(library: &Cudnn, layout: &TensorLayout) -> Result<TensorDescriptor> {
     let (mut extents, mut strides) = (ints(&layout.dims)?, ints(&layout.strides)?);
     extents.resize(extents.len().max(RANK_MIN), 1);
@@ -92,8 +93,13 @@ fn pooling_descriptor(library: &Cudnn, pooling: &Pooling) -> Result<PoolingDescr
         PoolingMode::AverageExcludePadding => Mode::CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
         PoolingMode::MaxDeterministic => Mode::CUDNN_POOLING_MAX_DETERMINISTIC,
     };
-    let (window, padding, strides) =
+    let (mut window, mut padding, mut strides) =
         (ints(&pooling.window)?, ints(&pooling.padding)?, ints(&pooling.strides)?);
+    // As many as tensors have beside N and C.
+    let rank = window.len().max(RANK_MIN - 2);
+    window.resize(rank, 1);
+    padding.resize(rank, 0);
+    strides.resize(rank, 1);
     let descriptor = Descriptor::new(
         library,
         library.cudnnCreatePoolingDescriptor,
@@ -547,5 +553,47 @@ impl DnnHandle {
             };
             library.check(status, "cudnnBatchNormalizationBackward")
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::dnn::SPEC;
+    use crate::gpu::libraries::is_there;
+
+    /// Where cuDNN is, its own shape of a pooling's result is ours, also along one direction.
+    #[test]
+    fn poolings_go_with_their_tensors() {
+        type OutputDim = unsafe extern "C" fn(
+            sys::cudnnPoolingDescriptor_t,
+            sys::cudnnTensorDescriptor_t,
+            c_int,
+            *mut c_int,
+        ) -> c_int;
+        let found = Cudnn::get();
+        let Some(library) = found.as_ref().ok().filter(|_| is_there(&found, &SPEC)) else { return };
+        // SAFETY: the signature is that of the header.
+        let output_dim: OutputDim =
+            unsafe { library._library.function("cudnnGetPoolingNdForwardOutputDim") }.unwrap();
+        for rank in 1..=3 {
+            let pooling = Pooling {
+                mode: PoolingMode::Max,
+                nan: NanPropagation::Propagate,
+                window: vec![3; rank],
+                padding: vec![1; rank],
+                strides: vec![2; rank],
+            };
+            let dims: Vec<_> = [2, 5].into_iter().chain(vec![9; rank]).collect();
+            let strides: Vec<_> = (0..dims.len()).map(|i| dims[i + 1..].iter().product()).collect();
+            let x = TensorLayout { dtype: DType::F32, dims, strides };
+            let (pooling, x) = (pooling_descriptor(library, &pooling).unwrap(), tensor(library, &x).unwrap());
+            let mut result = vec![0; (rank + 2).max(RANK_MIN)];
+            // SAFETY: both descriptors are alive, and there is room for as many extents as are asked for.
+            let status =
+                unsafe { output_dim(pooling.raw, x.raw, result.len() as c_int, result.as_mut_ptr()) };
+            library.check(status, "cudnnGetPoolingNdForwardOutputDim").unwrap();
+            assert_eq!(result[..rank + 2], [&[2, 5][..], &vec![5; rank]].concat());
+        }
     }
 }
