@@ -22,7 +22,8 @@ pub mod origin;
 /// Makes the runtime's traced spans ranges in NVIDIA's profilers (NVTX), from now on and while tracing is on.
 ///
 /// # Errors
-/// [`Status::NotFound`](error::Status::NotFound) where the library is missing, with what was looked for.
+/// [`Status::NotFound`](error::Status::NotFound) where no profiler asks for them, or with what is wrong with its
+/// library.
 pub fn mark_spans_for_profilers() -> error::Result<()> {
     gpu::nvtx::mark_spans()
 }

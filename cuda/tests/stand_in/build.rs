@@ -6,14 +6,8 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The names that the gpu backend looks for.
-const NAMES: [&str; 6] = [
-    "libcuda.so",
-    "libcublas.so.13",
-    "libcublasLt.so.13",
-    "libcudnn.so.9",
-    "libnccl.so.2",
-    "libnvToolsExt.so.1",
-];
+const NAMES: [&str; 5] =
+    ["libcuda.so", "libcublas.so.13", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"];
 
 /// A folder with the stand-in under the names of the libraries that it is, built as this program was built.
 ///

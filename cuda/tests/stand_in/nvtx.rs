@@ -1,7 +1,7 @@
-//! NVTX: ranges are lines of a file.
+//! A profiler's library as NVTX loads it: ranges are lines of a file.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::io::Write;
 
 use super::state::violation;
@@ -22,8 +22,37 @@ fn tell(what: &str, name: &CStr) {
     }
 }
 
+/// `NvtxExportTableCallbacks`
+#[repr(C)]
+struct Callbacks {
+    bytes: usize,
+    module: unsafe extern "C" fn(c_int, *mut *mut *mut *const c_void, *mut c_uint) -> c_int,
+}
+
+/// What a tool's library is loaded for: it puts its functions where NVTX says.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn nvtxRangePushA(message: *const c_char) -> c_int {
+pub(crate) unsafe extern "C" fn InitializeInjectionNvtx2(
+    export_table: unsafe extern "C" fn(u32) -> *const c_void,
+) -> c_int {
+    // SAFETY: the caller's function; its table 1 is of this type, which it is asked for by its size first.
+    let callbacks = unsafe { export_table(1).cast::<Callbacks>().as_ref() };
+    let Some(callbacks) = callbacks.filter(|callbacks| callbacks.bytes >= size_of::<Callbacks>()) else {
+        return 0;
+    };
+    let (mut table, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: the pointers are valid for the call.
+    if unsafe { (callbacks.module)(1, &raw mut table, &raw mut size) } == 0 || size <= 11 {
+        return 0;
+    }
+    // SAFETY: the core's table has a place for every function below its size, but for the first.
+    unsafe {
+        **table.add(9) = push as *const c_void;
+        **table.add(11) = pop as *const c_void;
+    }
+    1
+}
+
+unsafe extern "C" fn push(message: *const c_char) -> c_int {
     // SAFETY: the caller's text, for the call.
     let name = unsafe { CStr::from_ptr(message) }.to_owned();
     tell("begins", &name);
@@ -33,8 +62,7 @@ pub(crate) unsafe extern "C" fn nvtxRangePushA(message: *const c_char) -> c_int 
     })
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn nvtxRangePop() -> c_int {
+unsafe extern "C" fn pop() -> c_int {
     OPEN.with_borrow_mut(|open| {
         let name = open.pop().unwrap_or_else(|| violation("a range ends that has not begun"));
         tell("ends", &name);

@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Record what ran when and where: a .pftrace file for Perfetto, a .json file for Chrome's viewer
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Show kernels as ranges in NVIDIA's profilers, where their library (NVTX) is
+    /// Show kernels as ranges in the profiler of NVIDIA's that runs this (NVTX)
     #[arg(long)]
     nvtx: bool,
     /// Print the results as JSON
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
     let mut session = Session::new(&args.program, printed, console.terminal)?;
-    // Without the library nobody looks.
+    // Without one nobody looks.
     let has_profiler = args.nvtx && tfrt_cuda::mark_spans_for_profilers().is_ok();
     if args.trace.is_some() || has_profiler {
         tracing::enable();
