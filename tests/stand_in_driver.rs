@@ -109,18 +109,50 @@ fn faults_that_nobody_waits_for_are_told_of() {
     succeeded(&output("fine"));
 }
 
-/// Kernels are ranges of the thread that runs them; without the library nothing is different.
+/// A GPU cannot be stopped: a program whose time is up ends all the same, and says so, also where it had its results in time.
+#[test]
+fn a_kernel_that_never_ends_does_not_hold_the_process() {
+    let libraries = libraries();
+    for function in ["endless", "endless_and_forgotten"] {
+        let program = "tests/mlir/cuda/unwaited.mlir";
+        let mut run = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), libraries.path())
+            .args(["run", program, "--device", "cuda", "--function", function, "--deadline", "500ms"])
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("tfrt runs");
+        let start = std::time::Instant::now();
+        let ended = loop {
+            if let Some(status) = run.try_wait().expect("a status") {
+                break status;
+            }
+            if start.elapsed() > std::time::Duration::from_secs(300) {
+                run.kill().expect("it is stopped");
+                panic!("{function} holds the process");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        };
+        let mut said = String::new();
+        let mut errors = run.stderr.take().expect("a pipe");
+        std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
+        assert_eq!(ended.code(), Some(1), "{function}: {said}");
+        assert!(said.contains("the deadline of 500 ms has passed"), "{function}: {said}");
+    }
+}
+
+/// Kernels are ranges of the thread that runs them in the profiler that asks for them; without one nothing is different.
 #[test]
 fn kernels_are_ranges_in_a_profiler() {
-    let (with, without) = (libraries(), tempfile::tempdir().expect("a folder"));
-    let work = tempfile::tempdir().expect("a folder");
+    let (libraries, work) = (libraries(), tempfile::tempdir().expect("a folder"));
     let path = |name: &str| work.path().join(name).to_string_lossy().into_owned();
     let (text, ranges) = (path("warp.mlir"), path("ranges"));
     std::fs::write(&text, PROGRAM).expect("a file");
-    for folder in [with.path(), without.path()] {
-        let output = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), folder)
+    let profiler = libraries.path().join("libcuda.so");
+    for profiler in [Some(&*profiler), None, Some(std::path::Path::new("/nowhere/libprofiler.so"))] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tfrt"));
+        command.env_remove("NVTX_INJECTION64_PATH").env("TFRT_STAND_IN_NVTX", &ranges);
+        let output = command
             .args(["run", &text, "--device", "cpu", "--nvtx", "--work-queue", "s"])
-            .env("TFRT_STAND_IN_NVTX", &ranges)
+            .envs(profiler.map(|library| ("NVTX_INJECTION64_PATH", library)))
             .output()
             .expect("tfrt runs");
         assert!(succeeded(&output).contains("32"));

@@ -5,10 +5,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter},
     path::PathBuf,
-    sync::{
-        Arc,
-        mpsc::{self, RecvTimeoutError},
-    },
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -22,7 +19,7 @@ use tfrt_cuda::{
     kernels::Devices,
 };
 use tfrt_host::{
-    AsyncValue, Diagnostic, ErrorCode, FunctionRef, RequestContext, ResourceContext, work_queue,
+    AsyncValue, Diagnostic, ErrorCode, FunctionRef, HostContext, RequestContext, ResourceContext, work_queue,
 };
 use tfrt_models::kernels::{DATA_DIR, LABELS, PROGRESS, Progress, WEIGHTS};
 use tfrt_plugin::PluginRegistry;
@@ -246,7 +243,7 @@ impl Session {
         let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
         let request = self.request()?;
         let results = self.program.call_in(&request, name, chains)?;
-        self.in_time(|| self.runtime.host().quiesce())?;
+        self.in_time(HostContext::quiesce)??;
         let errors = self.take_errors(&results);
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
@@ -270,30 +267,37 @@ impl Session {
     pub(super) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let request = self.request()?;
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
-        self.in_time(|| self.runtime.host().quiesce())?;
+        self.in_time(HostContext::quiesce)??;
         Ok(results)
     }
 
-    /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, they are.
-    fn in_time<T>(&self, wait: impl FnOnce() -> T) -> T {
+    /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, they are. Where they
+    /// cannot, nobody waits for them any more, and what they use stays as it is until the process ends.
+    fn in_time<T: Send + 'static>(
+        &self,
+        wait: impl FnOnce(&HostContext) -> T + Send + 'static,
+    ) -> Result<T, Diagnostic> {
         /// In this time the program learns of its deadline itself.
         const GRACE: Duration = Duration::from_millis(100);
-        let Some(deadline) = self.deadline else { return wait() };
-        let deadline = deadline.saturating_sub(self.started.get().elapsed()).saturating_add(GRACE);
-        let host = self.runtime.host();
-        thread::scope(|scope| {
-            let (ended, end) = mpsc::channel::<()>();
-            let watch = move || {
-                if end.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
-                    Devices::of(host).abandon();
-                }
-            };
-            // Without a thread nothing is stopped; all else is as it should be.
-            drop(thread::Builder::new().spawn_scoped(scope, watch));
-            let done = wait();
-            drop(ended);
-            done
-        })
+        /// In this time kernels that can be stopped have ended.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Some(deadline) = self.deadline else { return Ok(wait(self.runtime.host())) };
+        let left = deadline.saturating_sub(self.started.get().elapsed()).saturating_add(GRACE);
+        let (done, waited) = mpsc::channel();
+        // If it never ends, the thread has what the runtime would else wait for when it goes.
+        let runtime = self.runtime.clone();
+        let waiter = thread::Builder::new().spawn(move || drop(done.send(wait(runtime.host()))));
+        waiter.map_err(|error| Diagnostic::internal(format!("no thread to wait on: {error}")))?;
+        let late = |_| {
+            let time = deadline.as_millis();
+            let message = format!("the deadline of {time} ms has passed, and what was begun goes on");
+            Diagnostic::new(ErrorCode::DeadlineExceeded, message)
+        };
+        if let Ok(value) = waited.recv_timeout(left) {
+            return Ok(value);
+        }
+        Devices::of(self.runtime.host()).abandon();
+        waited.recv_timeout(PATIENCE).map_err(late)
     }
 
     /// Writes the timeline of the devices' memory, if it was asked for.
@@ -324,7 +328,8 @@ impl Session {
         let mut errors = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
-        let failures = self.in_time(|| Devices::of(self.runtime.host()).take_failures());
+        let failures = self.in_time(|host| Devices::of(host).take_failures());
+        let failures = failures.unwrap_or_else(|late| vec![late]);
         // Else a failing kernel made the program fail, or the program knows.
         if errors.is_empty() {
             errors = failures;
