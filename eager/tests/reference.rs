@@ -26,7 +26,28 @@ fn tolerance(dtype: DType) -> (f64, f64) {
         DType::F32 | DType::Complex64 => (4e-6, 1e-6),
         DType::F16 => (2e-3, 1e-3),
         DType::BF16 => (1.6e-2, 8e-3),
-        _ => (0.0, 0.0),
+        _ => EXACT,
+    }
+}
+
+/// Of numbers that are not floating-point ones.
+const EXACT: (f64, f64) = (0.0, 0.0);
+
+/// Whether two numbers are the same or less than a tolerance apart. (Between infinity and another number both are infinite.)
+fn is_close(x: f64, y: f64, (relative, absolute): (f64, f64)) -> bool {
+    let bound = absolute + relative * x.abs().max(y.abs());
+    x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() < bound
+}
+
+#[test]
+fn infinity_is_close_to_itself_alone() {
+    let tolerance = tolerance(DType::F32);
+    assert!(is_close(f64::INFINITY, f64::INFINITY, tolerance) && is_close(1.0, 1.000001, tolerance));
+    for other in [5.0, f64::NEG_INFINITY, f64::NAN, f64::MAX] {
+        assert!(
+            !is_close(f64::INFINITY, other, tolerance) && !is_close(other, f64::INFINITY, tolerance),
+            "{other}"
+        );
     }
 }
 
@@ -67,15 +88,13 @@ fn difference(found: &HostTensor, expected: &HostTensor) -> Option<String> {
     if found.metadata() != expected.metadata() {
         return Some(format!("{} instead of {}", found.metadata(), expected.metadata()));
     }
-    let (relative, absolute) = tolerance(found.dtype());
-    if relative == 0.0 {
+    let tolerance = tolerance(found.dtype());
+    if tolerance == EXACT {
         let (found, expected) = (texts(found), texts(expected));
         return (found != expected).then(|| format!("{found:?} instead of {expected:?}"));
     }
     let pairs = numbers(found).into_iter().zip(numbers(expected));
-    let close = |x: f64, y: f64| {
-        x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= absolute + relative * x.abs().max(y.abs())
-    };
+    let close = |x: f64, y: f64| is_close(x, y, tolerance);
     let wrong: Vec<_> = pairs
         .enumerate()
         .filter(|&(_, (x, y))| !close(x, y))

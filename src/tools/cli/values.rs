@@ -293,8 +293,9 @@ fn first_difference<T: Element + fmt::Display>(
     }))
 }
 
+/// Whether two numbers are the same or less than a tolerance apart. (Between infinity and another number both are infinite.)
 fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+    a == b || a.is_nan() && b.is_nan() || (a - b).abs() < tolerance * a.abs().max(b.abs()).max(1.0)
 }
 
 #[cfg(test)]
@@ -356,6 +357,9 @@ mod tests {
             difference(&read(a, ty).unwrap(), &read(b, ty).unwrap(), ty, 1e-3, &allocator).unwrap()
         };
         assert_eq!(tell("1.0", "1.0001", "f32"), None);
+        assert_eq!(tell("inf", "inf", "f32"), None);
+        assert!(tell("inf", "5.0", "f32").is_some() && tell("-inf", "inf", "f32").is_some());
+        assert!(tell("2xf32=[1,inf]", "2xf32=[1,5]", "!t.tensor").is_some());
         assert_eq!(tell("1", "2", "i32").unwrap(), "it is 1, expected 2");
         assert_eq!(tell("2xf32=[1,2]", "2xf32=[1,2.0005]", "!t.tensor"), None);
         assert_eq!(

@@ -53,7 +53,7 @@ pub(crate) fn assert_close<T: Copy + Debug + Into<f64>>(
 ) {
     report(got, want, |i| {
         let (got, want) = (got[i].into(), want[i]);
-        got == want || got.is_nan() && want.is_nan() || (got - want).abs() <= absolute + relative * want.abs()
+        got == want || got.is_nan() && want.is_nan() || (got - want).abs() < absolute + relative * want.abs()
     });
 }
 
