@@ -129,7 +129,8 @@ read! {
 }
 
 /// A hexadecimal number, perhaps with a fraction, and with a power of two after `p`. Of so many leading bits the last one is set
-/// if any behind them is: what is rounded to fewer than those is then rounded right.
+/// if any behind them is: what is rounded to fewer than those is then rounded right. Fewer are kept of numbers so small that
+/// double precision has fewer.
 fn hexadecimal(text: &str, bits: u32) -> Option<f64> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
@@ -151,7 +152,13 @@ fn hexadecimal(text: &str, bits: u32) -> Option<f64> {
             (value, exponent) = (value | u64::from(digit != 0), exponent.saturating_add(4));
         }
     }
-    let excess = (u64::BITS - value.leading_zeros()).saturating_sub(bits);
+    if value == 0 {
+        return Some(if text.starts_with('-') { -0.0 } else { 0.0 });
+    }
+    let length = u64::BITS - value.leading_zeros();
+    // Down to half of the least number, and one for what is behind.
+    let room = exponent.saturating_add(i64::from(length) + 1076).clamp(1, bits.into()) as u32;
+    let excess = length.saturating_sub(room);
     let lost = value & !(u64::MAX << excess) != 0;
     (value, exponent) = (value >> excess | u64::from(lost), exponent.saturating_add(excess.into()));
     // In two steps, neither of which leaves the range alone.
@@ -351,6 +358,8 @@ mod tests {
             ("0x.8", Some(0.5)),
             ("0x1p-1074", Some(f64::from_bits(1))),
             ("0x1p99999", Some(f64::INFINITY)),
+            ("0x0p99999", Some(0.0)),
+            ("0x1p-99999", Some(0.0)),
             ("0x1fffffffffffff8", Some(144_115_188_075_855_864.0)),
             ("0x", None),
             ("0xg", None),
@@ -360,6 +369,13 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(hexadecimal(text, u64::BITS), expected, "{text}");
         }
+        // Numbers below the normal ones have fewer digits, and are rounded once too.
+        let least = f64::from_bits(1);
+        assert_eq!(f64::read("0x1.000000000000001p-1075"), Some(least));
+        assert_eq!(f64::read("0x1p-1075"), Some(0.0));
+        assert_eq!(f64::read("0x1.8p-1074"), Some(2.0 * least));
+        assert_eq!(f64::read("0x1.7ffffffffffffffp-1074"), Some(least));
+        assert_eq!(f64::read("-0x1.00000000000010000000001p-1023"), Some(-(f64::MIN_POSITIVE / 2.0 + least)));
         // Once, and not to double precision first.
         assert_eq!(f32::read("0x1.000001"), Some(1.0));
         assert_eq!(f32::read("0x1.00000100000000001"), Some(1.0 + f32::EPSILON));
