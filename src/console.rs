@@ -71,6 +71,12 @@ impl Write for SharedWriter {
         shared.noted(written)
     }
 
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut shared = self.0.lock();
+        let written = shared.writer.write_all(bytes);
+        shared.noted(written)
+    }
+
     fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
         let mut shared = self.0.lock();
         let written = shared.writer.write_fmt(text);
@@ -124,17 +130,16 @@ impl Console {
         read.map_err(|error| format!("cannot open input file '{path}': {error}"))
     }
 
-    /// Writes results to a file, or to the output if it is called `-`.
+    /// Writes results to a file, or to the output if it is called `-`, of which the tool's end tells whether all arrived.
     ///
     /// # Errors
     /// As the system says, with the file's name.
     pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
-        let written = if path == "-" {
-            self.output.write_all(bytes).and_then(|()| self.output.flush())
-        } else {
-            std::fs::write(path, bytes)
-        };
-        written.map_err(|error| format!("cannot write '{path}': {error}"))
+        if path == "-" {
+            let _ = self.output.write_all(bytes);
+            return Ok(());
+        }
+        std::fs::write(path, bytes).map_err(|error| format!("cannot write '{path}': {error}"))
     }
 
     /// The outcome of a tool that has printed all it had to: what did not arrive is a failure. A reader that went away has
@@ -184,6 +189,8 @@ mod tests {
         // As a kernel prints: it does not look.
         let _ = output.clone().write_all(b"result\n");
         let mut console = Console { input: Box::new(io::empty()), output, error, terminal: false };
+        // Nor does a tool, whose end tells.
+        console.write("-", b"more\n").unwrap();
         let outcome = console.end(outcome);
         (outcome, String::from_utf8(complaints.lock().clone()).unwrap())
     }
@@ -194,6 +201,22 @@ mod tests {
         assert_eq!(outcome, Outcome::Failed);
         assert!(complaint.starts_with("error: cannot write the output: "), "{complaint}");
         assert_eq!(ended(io::ErrorKind::StorageFull, Outcome::Usage).0, Outcome::Usage);
+    }
+
+    #[test]
+    fn a_writer_that_takes_nothing_is_a_failure() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Ok(0)
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut output = SharedWriter::new(Full);
+        assert!(output.clone().write_all(b"result\n").is_err());
+        assert_eq!(output.finish().unwrap_err().kind(), io::ErrorKind::WriteZero);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the tools that read and write text have in common: files, options, help, the answer to wrong options.
 
-use std::{ffi::OsString, io::Write};
+use std::ffi::OsString;
 
 use tfrt_ir::{PrintOptions, Source};
 
@@ -95,13 +95,13 @@ pub(super) fn run<O>(
             return Outcome::Usage;
         }
     };
-    if text_options(&options).is_help() {
-        // The console tells of what did not arrive.
-        let _ = console.output.write_all(usage.as_bytes());
-        return console.end(Outcome::Fine);
-    }
-    work(&options, &mut console).unwrap_or_else(|message| {
+    let result = match text_options(&options).is_help() {
+        true => console.write("-", usage.as_bytes()).map(|()| Outcome::Fine),
+        false => work(&options, &mut console),
+    };
+    let outcome = result.unwrap_or_else(|message| {
         console.complain(format_args!("{name}: {message}"));
         Outcome::Failed
-    })
+    });
+    console.end(outcome)
 }
