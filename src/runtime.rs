@@ -95,7 +95,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Which devices programs run on: CUDA devices if there are any, else CPU devices, if nothing else is said.
+    /// Which devices programs run on: CUDA devices if there are any, else CPU devices, if nothing else is said. What kernels
+    /// print on CPU devices goes to [`RuntimeBuilder::output`] unless the options say where.
     #[cfg(feature = "full")]
     pub fn devices(mut self, options: tfrt_cuda::front::DeviceOptions) -> Self {
         self.devices = options;
@@ -129,8 +130,8 @@ impl RuntimeBuilder {
         #[cfg(feature = "full")]
         {
             // As what kernels of the host's print: text of one call stays together, and a failing output is ignored.
-            let print = move |text: &str| drop(output.clone().write_fmt(format_args!("{text}")));
-            tfrt_cuda::kernels::Devices::configure(&host, self.devices.printing_to(print));
+            let print = move |text: &str| drop(output.clone().write_all(text.as_bytes()));
+            tfrt_cuda::kernels::Devices::configure(&host, self.devices.or_printing_to(print));
         }
         Ok(Runtime { host, registry: Arc::new(registry) })
     }
@@ -281,5 +282,27 @@ impl Program {
         let results = found.execute(&context, arguments);
         self.runtime.host.await_values(&results)?;
         Ok(results)
+    }
+}
+
+#[cfg(all(test, feature = "full"))]
+mod tests {
+    use parking_lot::Mutex;
+    use tfrt_cuda::front::{Choice, DeviceOptions};
+
+    use super::*;
+
+    #[test]
+    fn a_printer_of_the_devices_own_stays() {
+        let (output, of_host) = SharedWriter::buffer();
+        let of_device = Arc::new(Mutex::new(String::new()));
+        let kept = of_device.clone();
+        let devices = DeviceOptions::new(Choice::Cpu, 1).printing_to(move |text| kept.lock().push_str(text));
+        let runtime = Runtime::builder().output(output).devices(devices).build().unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mlir/cuda/printf.mlir");
+        let results = runtime.load_file(path).unwrap().call("main", []).unwrap();
+        assert!(results[0].error().is_none());
+        assert_eq!(*of_device.lock(), "seven 7\nseven 8\n");
+        assert_eq!(*of_host.lock(), b"int32 = 7\n");
     }
 }

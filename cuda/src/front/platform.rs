@@ -114,6 +114,13 @@ impl DeviceOptions {
         self
     }
 
+    /// As [`DeviceOptions::printing_to`], if nobody was named there.
+    #[must_use]
+    pub fn or_printing_to(mut self, printer: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.printer.get_or_insert_with(|| Arc::new(printer));
+        self
+    }
+
     /// Has a timeline keep what the devices' allocators do.
     #[must_use]
     pub fn recorded_by(mut self, timeline: Arc<MemoryTimeline>) -> Self {
