@@ -1,16 +1,17 @@
 // targets: 75
 //
 // Bias, residual and activation over rows of channels (NHWC images have N*H*W rows), and batch normalization with known
-// statistics, which is a factor and an addend for each channel.
+// statistics. The mean is taken away first: of images that vary little around a large one, folding it into the offset would
+// lose digits.
 //
 //   bias_activation_{f32,f16,bf16}(y, x, bias, residual, rows, channels, activation)
 //       y[r, c] = activation(x[r, c] + bias[c] + residual[r, c])
-//   scale_shift_activation_{f32,f16,bf16}(y, x, scale, shift, residual, rows, channels, activation)
-//       y[r, c] = activation(x[r, c] * scale[c] + shift[c] + residual[r, c])
-//   fold_batch_norm_f32(scale, shift, mean, variance, gamma, beta, channels, epsilon)
-//       scale[c] = gamma[c] / sqrt(variance[c] + epsilon);  shift[c] = beta[c] - mean[c] * scale[c]
+//   normalize_activation_{f32,f16,bf16}(y, x, mean, factor, offset, residual, rows, channels, activation)
+//       y[r, c] = activation((x[r, c] - mean[c]) * factor[c] + offset[c] + residual[r, c])
+//   normalization_factor_f32(factor, variance, scale, channels, epsilon)
+//       factor[c] = scale[c] / sqrt(variance[c] + epsilon)
 //
-// `residual` may be null. bias, scale and shift are f32 whatever the elements are. `activation` is a number of
+// `residual` may be null. What a channel has one of is f32 whatever the elements are. `activation` is a number of
 // activation.cuh. y may be x or residual.
 #include "activation.cuh"
 
@@ -51,25 +52,20 @@ __device__ __forceinline__ void affine_activation(
         affine_activation(y, x, residual, rows, channels, activation,                                             \
                           [=](f32 x, count_t c) { return x + bias[c]; });                                         \
     }                                                                                                             \
-    KERNEL scale_shift_activation_##T(                                                                            \
-        T *y, const T *x, const f32 *scale, const f32 *shift, const T *residual, count_t rows, count_t channels,  \
-        u32 activation                                                                                            \
+    KERNEL normalize_activation_##T(                                                                              \
+        T *y, const T *x, const f32 *mean, const f32 *factor, const f32 *offset, const T *residual, count_t rows, \
+        count_t channels, u32 activation                                                                          \
     ) {                                                                                                           \
         affine_activation(y, x, residual, rows, channels, activation,                                             \
-                          [=](f32 x, count_t c) { return __fmaf_rn(x, scale[c], shift[c]); });                    \
+                          [=](f32 x, count_t c) { return __fmaf_rn(x - mean[c], factor[c], offset[c]); });        \
     }
 
 AFFINE_KERNELS(f32)
 AFFINE_KERNELS(f16)
 AFFINE_KERNELS(bf16)
 
-KERNEL fold_batch_norm_f32(
-    f32 *scale, f32 *shift, const f32 *mean, const f32 *variance, const f32 *gamma, const f32 *beta, count_t channels,
-    f32 epsilon
-) {
+KERNEL normalization_factor_f32(f32 *factor, const f32 *variance, const f32 *scale, count_t channels, f32 epsilon) {
     for (count_t c = global_thread(); c < channels; c += global_threads()) {
-        f32 factor = gamma[c] / sqrtf(variance[c] + epsilon);
-        scale[c] = factor;
-        shift[c] = beta[c] - mean[c] * factor;
+        factor[c] = scale[c] / sqrtf(variance[c] + epsilon);
     }
 }

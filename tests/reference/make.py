@@ -1024,6 +1024,11 @@ def batch_norm():
             given = np.ones(count, np.float32)
             case("FusedBatchNormV3", x=x, scale=one, offset=one, mean=given, variance=one, exponential_avg_factor=factor)
             case("FusedBatchNormV3", x=x, scale=one, offset=one, mean=one, variance=given, exponential_avg_factor=factor)
+    # Images that vary little around a large mean, exactly: what is taken from them last loses digits.
+    x = (4096 + rng.integers(0, 64, (1, 2, 4, 2)) / 64).astype(np.float32)
+    vectors = [np.array([1, -2], np.float32), np.array([0.5, 3], np.float32), np.full(2, 4096.3, np.float32), np.full(2, 1e-4, np.float32)]
+    known_statistics("FusedBatchNormV3", x, *vectors, epsilon=0.001, is_training=False)
+    case("FusedBatchNormV3", x=x, scale=vectors[0], offset=vectors[1], mean=vectors[2], variance=vectors[3], epsilon=0.001, is_training=True)
 
 
 def channels_first(op, images, **given):

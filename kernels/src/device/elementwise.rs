@@ -537,21 +537,21 @@ impl DeviceKernels {
         self.affine(stream, "bias_activation", dtype, [y, x], &[bias], affine)
     }
 
-    /// `y = activation(x · scale + shift + residual)` over rows of channels: batch normalization with known statistics
-    /// ([`DeviceKernels::fold_batch_norm`]). `scale` and `shift` are f32.
+    /// `y = activation((x - mean) · factor + offset + residual)` over rows of channels: batch normalization with known
+    /// statistics ([`DeviceKernels::normalization_factor`]). `parameters` are mean, factor and offset, in f32.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
-    pub fn scale_shift_activation(
+    pub fn normalize_activation(
         &self,
         stream: &Stream,
         dtype: DType,
         y: &DeviceBuffer,
         x: &DeviceBuffer,
-        [scale, shift]: [&DeviceBuffer; 2],
+        parameters: [&DeviceBuffer; 3],
         affine: Affine<'_>,
     ) -> Result<()> {
-        self.affine(stream, "scale_shift_activation", dtype, [y, x], &[scale, shift], affine)
+        self.affine(stream, "normalize_activation", dtype, [y, x], &parameters, affine)
     }
 
     fn affine(
@@ -574,28 +574,26 @@ impl DeviceKernels {
         self.launch(stream, &typed(function, dtype, HALVES_TOO)?, n, &arguments)
     }
 
-    /// The factor and the addend of batch normalization with known statistics: `parameters` are mean, variance, gamma and
-    /// beta. All are f32.
+    /// `factor = scale / √(variance + epsilon)` for each channel, what batch normalization multiplies with. All are f32.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
-    pub fn fold_batch_norm(
+    pub fn normalization_factor(
         &self,
         stream: &Stream,
-        [scale, shift]: [&DeviceBuffer; 2],
-        parameters: [&DeviceBuffer; 4],
+        factor: &DeviceBuffer,
+        [variance, scale]: [&DeviceBuffer; 2],
         channels: u64,
         epsilon: f32,
     ) -> Result<()> {
-        let mut arguments = vec![
-            output(scale, channels, DType::F32, "the scale")?,
-            output(shift, channels, DType::F32, "the shift")?,
+        let arguments = [
+            output(factor, channels, DType::F32, "the factors")?,
+            input(variance, channels, DType::F32, "the variances")?,
+            input(scale, channels, DType::F32, "the scales")?,
+            channels.into(),
+            epsilon.into(),
         ];
-        for parameter in parameters {
-            arguments.push(input(parameter, channels, DType::F32, "a parameter of the channels")?);
-        }
-        arguments.extend([Argument::from(channels), epsilon.into()]);
-        self.launch(stream, "fold_batch_norm_f32", channels, &arguments)
+        self.launch(stream, "normalization_factor_f32", channels, &arguments)
     }
 }
 

@@ -347,11 +347,11 @@ fn bias_residual_activation() {
         assert_close(&d.download::<f32>(&dy, n), &expected, 1e-6);
 
         (affine.residual, affine.activation) = (None, Activation::Tanh);
-        let scale = random.f32s(channels, 0.5, 2.0);
-        let ds = d.upload(&scale);
-        d.kernels.scale_shift_activation(&d.stream, DType::F32, &dx, &dx, [&ds, &db], affine).unwrap();
-        let expected: Vec<_> =
-            (0..n).map(|i| (x[i] * scale[i % channels] + bias[i % channels]).tanh()).collect();
+        let (mean, factor) = (random.f32s(channels, -5.0, 5.0), random.f32s(channels, 0.5, 2.0));
+        let (dm, df) = (d.upload(&mean), d.upload(&factor));
+        d.kernels.normalize_activation(&d.stream, DType::F32, &dx, &dx, [&dm, &df, &db], affine).unwrap();
+        let normalized = |i: usize, c: usize| (x[i] - mean[c]) * factor[c] + bias[c];
+        let expected: Vec<_> = (0..n).map(|i| normalized(i, i % channels).tanh()).collect();
         assert_close(&d.download::<f32>(&dx, n), &expected, 2e-6);
 
         let x = random.halves(n, -5.0, 5.0);
@@ -364,19 +364,14 @@ fn bias_residual_activation() {
 }
 
 #[test]
-fn batch_normalization_is_folded() {
+fn factors_of_batch_normalization() {
     let (d, mut random) = (device(), Random::new(6));
     let channels = 37;
-    let [mean, gamma, beta] = [(); 3].map(|()| random.f32s(channels, -1.0, 1.0));
-    let variance = random.f32s(channels, 0.1, 2.0);
-    let parameters = [&mean, &variance, &gamma, &beta].map(|list| d.upload(list));
-    let (scale, shift) = (d.room::<f32>(channels), d.room::<f32>(channels));
-    let [a, b, c, e] = &parameters;
-    d.kernels.fold_batch_norm(&d.stream, [&scale, &shift], [a, b, c, e], channels as u64, 1e-3).unwrap();
-    let expected: Vec<_> = (0..channels).map(|c| gamma[c] / (variance[c] + 1e-3).sqrt()).collect();
-    assert_close(&d.download::<f32>(&scale, channels), &expected, 1e-6);
-    let expected: Vec<_> = (0..channels).map(|c| beta[c] - mean[c] * expected[c]).collect();
-    assert_close(&d.download::<f32>(&shift, channels), &expected, 1e-6);
+    let (scale, variance) = (random.f32s(channels, -1.0, 1.0), random.f32s(channels, 0.1, 2.0));
+    let (given, factor) = ([d.upload(&variance), d.upload(&scale)], d.room::<f32>(channels));
+    d.kernels.normalization_factor(&d.stream, &factor, given.each_ref(), channels as u64, 1e-3).unwrap();
+    let expected: Vec<_> = (0..channels).map(|c| scale[c] / (variance[c] + 1e-3).sqrt()).collect();
+    assert_close(&d.download::<f32>(&factor, channels), &expected, 1e-6);
 }
 
 #[test]

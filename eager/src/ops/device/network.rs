@@ -262,30 +262,35 @@ fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
     Ok(from_nhwc(call, y)?.into())
 }
 
-/// `activation((x - mean) · scale / √(variance + epsilon) + offset + side)` of NHWC images; `parameters` are mean, variance,
+/// `activation((x - mean) · scale / √(variance + epsilon) + offset + side)` of NHWC images; the vectors are mean, variance,
 /// scale and offset.
 pub(super) fn normalized(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
-    parameters: [&DeviceTensor; 4],
+    vectors: [&DeviceTensor; 4],
     side: Option<&DeviceTensor>,
     activation: Activation,
 ) -> DeviceOpResult<DeviceTensor> {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     let y = call.allocate_as(&x.metadata())?;
-    let channels = count(parameters[0])?;
-    let (factor, addend) = (call.scratch(channels * 4)?, call.scratch(channels * 4)?);
-    let parameters = parameters.map(DeviceTensor::buffer);
-    let epsilon = epsilon(call.attrs)? as f32;
-    kernels.fold_batch_norm(stream, [&factor, &addend], parameters, channels, epsilon)?;
+    let channels = count(vectors[0])?;
+    let factor = call.scratch(channels * 4)?;
+    let [mean, variance, scale, offset] = vectors.map(DeviceTensor::buffer);
+    kernels.normalization_factor(
+        stream,
+        &factor,
+        [variance, scale],
+        channels,
+        epsilon(call.attrs)? as f32,
+    )?;
     let affine = Affine {
         rows: count(x)?.checked_div(channels).unwrap_or(0),
         channels,
         residual: side.map(DeviceTensor::buffer),
         activation,
     };
-    let (y_buffer, x_buffer) = (y.buffer(), x.buffer());
-    kernels.scale_shift_activation(stream, x.dtype(), y_buffer, x_buffer, [&factor, &addend], affine)?;
+    let parameters = [mean, &factor, offset];
+    kernels.normalize_activation(stream, x.dtype(), y.buffer(), x.buffer(), parameters, affine)?;
     Ok(y)
 }
 

@@ -8,7 +8,7 @@ use tfrt_tensor::TensorShape;
 
 use super::{
     Queued,
-    expression::{cast, constant, map, over_rows, scalar, scaled, zip},
+    expression::{cast, map, over_rows, scalar, scaled, zip},
     network::{batch_norm, from_nhwc, normalization_results, normalized, to_nhwc},
 };
 use crate::{
@@ -47,12 +47,9 @@ fn fused_batch_norm(call: &DeviceCall<'_>) -> Queued {
     let pixels = matrix(call, &x)?;
     let rows = pixels.shape().dims()[0];
     let mean = over_rows(call, Reduction::Mean, &pixels)?;
-    // The mean is taken away first: among images that vary little around a large one, factor and addend would lose digits.
     let centred = zip(call, Binary::Sub, &pixels, &mean)?;
     let variance = over_rows(call, Reduction::Mean, &map(call, Unary::Square, &centred)?)?;
-    let zero = constant(call, &mean.metadata(), 0.0)?;
-    let y = normalized(call, &centred, [&zero, &variance, scale, offset], None, Activation::Identity)?;
-    let y = cast(call, &y, x.dtype(), false)?.reshape(x.shape())?;
+    let y = normalized(call, &x, [&mean, &variance, scale, offset], None, Activation::Identity)?;
     let unbiased = if rows > 1 { rows as f64 / (rows - 1) as f64 } else { 1.0 };
     let weight = average_factor(call.attrs)?;
     let given_mean = averaged(call, call.tensor(3)?, mean.clone(), weight)?;
