@@ -756,6 +756,10 @@ def softmax():
     case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0, -1], np.int32))
     case("SparseSoftmaxCrossEntropyWithLogits", features=random(f, 2, 3), labels=np.array([0], np.int32))
     case("SoftmaxCrossEntropyWithLogits", features=np.zeros((2, 0), np.float32), labels=np.zeros((2, 0), np.float32))
+    for op in ("Softmax", "LogSoftmax"):
+        for dtype in FLOATS:
+            case(op, logits=np.zeros((0, 3), dtype))
+            case(op, logits=np.zeros((3, 0), dtype))
 
 
 def random_numbers():
