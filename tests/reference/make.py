@@ -594,6 +594,13 @@ def layout():
         case("Tile", input=x, multiples=np.full(shape, 2))
         case("BroadcastTo", input=x, shape=np.full(shape, 2))
         case("Transpose", x=x, perm=np.full(shape, 0))
+    for dtype in NUMBERS + [bool] + COMPLEX:
+        case("PadV2", input=random(dtype, 2, 2), paddings=np.array([[1, 0], [0, 1]], np.int32), constant_values=np.array(1, dtype))
+    for constant in (np.array(2**53 + 1), np.array(2**64 - 1, np.uint64), np.array(np.nan), np.array(1.5 - 2j, np.complex64)):
+        case("PadV2", input=random(constant.dtype, 1, 2), paddings=np.array([[0, 1], [1, 0]], np.int32), constant_values=constant)
+    for dtype in COMPLEX:
+        case("Pad", input=random(dtype, 2, 2), paddings=np.array([[1, 0], [0, 1]], np.int32))
+    case("PadV2", input=x, paddings=np.array([[0, 1]]), constant_values=np.array(1, np.int32))
 
 
 def cast():

@@ -5,7 +5,7 @@ use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use super::elementwise::RANK_MAX;
-use super::{DeviceKernels, bits, by_width, in_out, input, output, product};
+use super::{DeviceKernels, by_width, in_out, input, output, product};
 
 /// A tensor's axes in another order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl DeviceKernels {
         self.launch(stream, &by_width("permute", dtype)?, n, &arguments)
     }
 
-    /// `y` is `x` with a border of `value`.
+    /// `y` is `x` with a border of `value`, which has the type's width, or of zeros.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -155,14 +155,14 @@ impl DeviceKernels {
         y: &DeviceBuffer,
         x: &DeviceBuffer,
         padded: &Padded,
-        value: f64,
+        value: Option<Argument<'_>>,
     ) -> Result<()> {
-        let n = product(&padded.extents)?;
+        let (n, width) = (product(&padded.extents)?, dtype.size().unwrap_or(0) as u8);
         let mut arguments = vec![
             output(y, n, dtype, "the result")?,
             input(x, product(&padded.inner)?, dtype, "the operand")?,
             n.into(),
-            bits(value, dtype)?,
+            value.unwrap_or(Argument::Scalar([0; 8], width, "zero")),
         ];
         arguments.extend(numbers(&[&padded.extents, &padded.inner, &padded.before]));
         self.launch(stream, &by_width("pad", dtype)?, n, &arguments)

@@ -61,7 +61,7 @@ fn padding() {
     let padding = [(0, 1), (2, 0), (1, 3)];
     let padded = Padded::new(&[2, 3, 4], &padding).unwrap();
     let (dx, dy) = (d.upload(&x), d.room::<f32>(3 * 5 * 8));
-    d.kernels.pad(&d.stream, DType::F32, &dy, &dx, &padded, -7.0).unwrap();
+    d.kernels.pad(&d.stream, DType::F32, &dy, &dx, &padded, Some((-7f32).into())).unwrap();
     let mut expected = vec![-7.0; 3 * 5 * 8];
     for (i, &value) in x.iter().enumerate() {
         let (a, b, c) = (i / 12, i / 4 % 3, i % 4);

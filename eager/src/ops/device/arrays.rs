@@ -3,10 +3,10 @@
 //! What says how (axes, paddings, an order) is the op's second argument, which stays on the host, or in the folded form
 //! `_tf.NAME` a constant among the attributes.
 
+use tfrt_cuda::front::Argument;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
-use tfrt_math::CastTo;
-use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_floats, count,
@@ -21,6 +21,7 @@ use crate::{
         shape::{expanded_shape, reshaped_shape},
         support::{Described, invalid, one, value, with_number},
     },
+    registry::wrong_count,
 };
 
 const SECOND_ON_HOST: HostArguments = HostArguments::at(&[1]);
@@ -59,38 +60,46 @@ fn padded_shape(shape: &TensorShape, padding: &[(usize, usize)]) -> Result<Tenso
     TensorShape::new(&dims.ok_or_else(|| invalid("a padded tensor of too many elements"))?)
 }
 
-/// What `tf.PadV2` pads with, which kernels take as a number of double precision.
-fn padding_value(call: &DeviceCall<'_>, dtype: DType) -> Result<f64, Diagnostic> {
-    let [_, _, DeviceArgument::Host(constant)] = call.arguments else { return Ok(0.0) };
-    if constant.dtype() != dtype {
-        return Err(invalid(format!("constant_values must be of type {dtype}, got {}", constant.dtype())));
-    }
+/// A tensor with so many more elements before and behind each dimension: of this value, or zeros.
+pub(super) fn padded(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    padding: &[(usize, usize)],
+    value: Option<Argument<'_>>,
+) -> DeviceOpResult<DeviceTensor> {
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), padded_shape(x.shape(), padding)?))?;
+    let padding: Vec<_> = padding.iter().map(|&(before, after)| (before as u64, after as u64)).collect();
+    let shape = Padded::new(&extents(x), &padding)?;
+    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &shape, value)?;
+    Ok(y)
+}
+
+/// What `tf.PadV2` pads with.
+fn padding_value(constant: &HostTensor, dtype: DType) -> Result<Argument<'static>, Diagnostic> {
     let what = "constant_values";
-    let too_large = || invalid("tf.PadV2 does not support such a large integer on a device");
+    if constant.dtype() != dtype {
+        return Err(invalid(format!("{what} must be of type {dtype}, got {}", constant.dtype())));
+    }
     match dtype {
-        DType::I1 => Ok(value::<bool>(constant, what)?.cast_to()),
-        DType::I64 => {
-            let number = value::<i64>(constant, what)?;
-            Some(number as f64).filter(|&wide| wide as i64 == number).ok_or_else(too_large)
+        DType::I1 => Ok(value::<bool>(constant, what)?.into()),
+        DType::Complex64 => {
+            let parts = value::<Complex<f32>>(constant, what)?;
+            Ok((u64::from(parts.im.to_bits()) << 32 | u64::from(parts.re.to_bits())).into())
         }
-        DType::UI64 => {
-            let number = value::<u64>(constant, what)?;
-            Some(number as f64).filter(|&wide| wide as u64 == number).ok_or_else(too_large)
-        }
-        DType::Complex64 | DType::Complex128 => Err(unsupported("tf.PadV2", dtype)),
-        dtype => with_number!(dtype, "tf.PadV2", |T| Ok(value::<T>(constant, what)?.cast_to())),
+        DType::Complex128 => Err(unsupported("tf.PadV2", dtype)),
+        dtype => with_number!(dtype, "tf.PadV2", |T| Ok(value::<T>(constant, what)?.into())),
     }
 }
 
 fn pad(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let padding = paddings(x.shape(), &instructions(call, "paddings")?)?;
-    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), padded_shape(x.shape(), &padding)?))?;
-    let padding: Vec<(u64, u64)> =
-        padding.iter().map(|&(before, after)| (before as u64, after as u64)).collect();
-    let (padded, value) = (Padded::new(&extents(x), &padding)?, padding_value(call, x.dtype())?);
-    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &padded, value)?;
-    Ok(y.into())
+    let value = match call.arguments {
+        [_] | [_, _] => None,
+        [_, _, DeviceArgument::Host(constant)] => Some(padding_value(constant, x.dtype())?),
+        more => return Err(wrong_count(2, more.len()).into()),
+    };
+    Ok(padded(call, x, &padding, value)?.into())
 }
 
 fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {

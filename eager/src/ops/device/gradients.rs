@@ -14,7 +14,7 @@ use super::{
     arrays::{permuted, reduced},
     count,
     expression::{broadcast, cast, constant, moved, scaled, zip},
-    network::{Plan, from_nhwc, grouped, images, operands, pooled, pooling_window, to_nhwc},
+    network::{Plan, filter_extents, from_nhwc, images, operands, pooled, pooling_window, to_nhwc},
     unsupported,
 };
 use crate::{
@@ -80,7 +80,7 @@ fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued 
     let around =
         TensorShape::new(&[shape.batch, height + top + bottom, width + left + right, shape.in_channels])?;
     let dx = call.allocate_as(&TensorMetadata::new(filter.dtype(), around))?;
-    let filter = filter.reshape(&grouped(kind, filter.shape())?)?;
+    let filter = filter.reshape(&TensorShape::new(&filter_extents(&shape))?)?;
     let (dy, filter) = (to_nhwc(call, dy)?, permuted(call, &filter, &[3, 0, 1, 2])?);
     let layouts = [images(&dx)?, images(&filter)?, images(&dy)?];
     let operands = operands(&layouts, [&dx, &filter, &dy]);
@@ -102,9 +102,7 @@ fn convolution_filter(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued
     if dims.num_elements()? == 0 || count(dy)? == 0 || count(x)? == 0 {
         return Ok(constant(call, &TensorMetadata::new(x.dtype(), dims), 0.0)?.into());
     }
-    let &[rows, columns, inputs, outputs] = grouped(kind, &dims)?.dims() else {
-        return Err(invalid("a filter has four dimensions").into());
-    };
+    let [rows, columns, inputs, outputs] = filter_extents(&shape);
     let dw = call
         .allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&[outputs, rows, columns, inputs])?))?;
     let (x, dy) = (plan.with_border(call, to_nhwc(call, x)?)?, to_nhwc(call, dy)?);

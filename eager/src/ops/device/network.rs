@@ -8,12 +8,17 @@ use tfrt_cuda::{
     hal::{Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout},
 };
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Activation, Affine, Binary, Padded, PoolingWindow, Unary, WindowPosition};
+use tfrt_kernels::device::{Activation, Affine, Binary, PoolingWindow, Unary, WindowPosition};
 use tfrt_math::{Conv2dShape, Extent2, Padding, PoolShape};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
-    Queued, arrays::permuted, count, elementwise::combine, expression::constant, extents, unsupported,
+    Queued,
+    arrays::{padded, permuted},
+    count,
+    elementwise::combine,
+    expression::constant,
+    extents, unsupported,
 };
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry, OpResult,
@@ -128,22 +133,18 @@ impl Plan {
     /// Images with the border that the plan wants.
     pub(super) fn with_border(&self, call: &DeviceCall<'_>, x: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
         match self.border {
-            Some(around) => bordered(call, &x, around),
+            Some([top, bottom, left, right]) => {
+                padded(call, &x, &[(0, 0), (top, bottom), (left, right), (0, 0)], None)
+            }
             None => Ok(x),
         }
     }
 }
 
-/// The extents of a filter as the library reads its third and fourth dimension: a depthwise convolution is one in as many groups
-/// as there are channels, each of which has one input.
-pub(super) fn grouped(kind: Kind, filter: &TensorShape) -> Result<TensorShape, Diagnostic> {
-    match (kind, filter.dims()) {
-        (Kind::Depthwise, &[rows, columns, inputs, each]) => {
-            let outputs = inputs.checked_mul(each).ok_or_else(|| invalid("too many output channels"))?;
-            TensorShape::new(&[rows, columns, 1, outputs])
-        }
-        _ => Ok(filter.clone()),
-    }
+/// Rows, columns, inputs and outputs of a filter as the library reads them: that of a depthwise convolution, which is one in as
+/// many groups as there are channels, has one input.
+pub(super) fn filter_extents(shape: &Conv2dShape) -> [usize; 4] {
+    [shape.filter.height, shape.filter.width, shape.in_channels / shape.groups, shape.out_channels]
 }
 
 fn conv2d(call: &DeviceCall<'_>, what: (&str, Kind)) -> Queued {
@@ -179,7 +180,8 @@ pub(super) fn convolve(
     }
     let x = plan.with_border(call, to_nhwc(call, x)?)?;
     // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: extents are named in the order K, C, R, S.
-    let filter = permuted(call, &filter.reshape(&grouped(kind, filter.shape())?)?, &[3, 0, 1, 2])?;
+    let filter =
+        permuted(call, &filter.reshape(&TensorShape::new(&filter_extents(&shape))?)?, &[3, 0, 1, 2])?;
     let layouts = [images(&x)?, images(&filter)?, images(&y)?];
     let operands = operands(&layouts, [&x, &filter, &y]);
     let of_bias = bias.map(|bias| channels(bias.dtype(), shape.out_channels as u64));
@@ -196,21 +198,6 @@ pub(super) fn convolve(
 /// A number for each channel, described in the order N, C, H, W.
 fn channels(dtype: DType, count: u64) -> TensorLayout {
     TensorLayout { dtype, dims: vec![1, count, 1, 1], strides: vec![count, 1, count, count] }
-}
-
-/// NHWC images with a border of zeros: top, bottom, left, right.
-pub(super) fn bordered(
-    call: &DeviceCall<'_>,
-    x: &DeviceTensor,
-    [top, bottom, left, right]: [usize; 4],
-) -> DeviceOpResult<DeviceTensor> {
-    let around = [(0, 0), (top, bottom), (left, right), (0, 0)];
-    let dims: Vec<usize> =
-        x.shape().dims().iter().zip(around).map(|(dim, (before, after))| dim + before + after).collect();
-    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?;
-    let padded = Padded::new(&extents(x), &around.map(|(before, after)| (before as u64, after as u64)))?;
-    call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &padded, 0.0)?;
-    Ok(y)
 }
 
 /// Which pooling.
