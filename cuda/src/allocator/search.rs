@@ -219,10 +219,13 @@ impl<B: Backing> Pool<B> {
         })
     }
 
-    /// The device refuses, and there is nothing to be tried; but it may be given memory just now.
+    /// The device refuses, and there is nothing of ours to be tried; but it may be given memory of its libraries', or just now.
     fn nothing(&self, refusal: Option<Diagnostic>) -> Found<B::Fence> {
-        if refusal.is_some() && self.backing.is_giving_back() {
-            return Found::Wait(Until { fences: Vec::new(), given_back: true });
+        if refusal.is_some() {
+            self.backing.trim_libraries();
+            if self.backing.is_giving_back() {
+                return Found::Wait(Until { fences: Vec::new(), given_back: true });
+            }
         }
         Found::Nothing(refusal)
     }

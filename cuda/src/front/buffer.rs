@@ -119,6 +119,10 @@ impl Backing for HalBacking {
         }
     }
 
+    fn trim_libraries(&self) {
+        self.hal.trim();
+    }
+
     fn is_giving_back(&self) -> bool {
         self.teardown.is_busy()
     }

@@ -170,6 +170,10 @@ impl Memory for GpuContext {
         Ok(())
     }
 
+    fn trim(&self) {
+        self.shared.trim_workspaces();
+    }
+
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
         self.bound()?.host_pool.allocate(bytes)
     }

@@ -1,10 +1,11 @@
 //! Scratch memory for cuBLAS and cuDNN: one workspace for each stream, because two kernels on one stream never overlap,
-//! and one for each capture, because a graph uses its own whenever and wherever it is launched.
+//! and one for each capture, because a graph uses its own whenever and wherever it is launched. The streams' own are given back
+//! where the device has no other memory left.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use super::context::Shared;
 use super::memory::{allocate_device, free_device};
@@ -35,17 +36,31 @@ struct Block {
 
 /// The workspaces of a context. An outgrown one stays until its user goes: queued work still writes there.
 #[derive(Default)]
-pub(super) struct Workspaces(Mutex<HashMap<User, Vec<Block>>>);
+pub(super) struct Workspaces {
+    blocks: Mutex<HashMap<User, Vec<Block>>>,
+    /// Held by all who know an address and have not queued the work that uses it.
+    lent: RwLock<()>,
+}
+
+/// A workspace for the work that is queued before this is dropped.
+pub(super) struct Lent<'a> {
+    /// Zero for none.
+    pub(super) address: u64,
+    _lent: RwLockReadGuard<'a, ()>,
+}
 
 impl Workspaces {
-    /// The address of at least so many bytes for work that is queued on the stream next; zero for none. The context is
-    /// current.
-    pub(super) fn get(&self, stream: &Stream, purpose: Purpose, bytes: u64) -> Result<u64> {
-        if bytes == 0 {
-            return Ok(0);
-        }
+    /// At least so many bytes, if any, for work that is queued on the stream next. The context is current.
+    pub(super) fn get(&self, stream: &Stream, purpose: Purpose, bytes: u64) -> Result<Lent<'_>> {
+        // Whoever has one may want another.
+        let lent = self.lent.read_recursive();
+        let address = if bytes == 0 { 0 } else { self.address(stream, purpose, bytes)? };
+        Ok(Lent { address, _lent: lent })
+    }
+
+    fn address(&self, stream: &Stream, purpose: Purpose, bytes: u64) -> Result<u64> {
         let user = User { stream: stream.id(), capture: stream.capture()?, purpose };
-        let mut workspaces = self.0.lock();
+        let mut workspaces = self.blocks.lock();
         let blocks = workspaces.entry(user).or_default();
         if let Some(block) = blocks.last().filter(|block| block.bytes >= bytes) {
             return Ok(block.address);
@@ -62,7 +77,7 @@ impl Workspaces {
 
     fn take_where(&self, goes: impl Fn(&User) -> bool) -> Vec<Block> {
         let mut gone = Vec::new();
-        self.0.lock().retain(|user, blocks| {
+        self.blocks.lock().retain(|user, blocks| {
             let stays = !goes(user);
             if !stays {
                 gone.append(blocks);
@@ -90,6 +105,14 @@ impl Shared {
     pub(super) fn free_capture_workspaces(self: &Arc<Self>, capture: Option<u64>) {
         if capture.is_some() {
             self.free_workspaces(|user| user.capture == capture);
+        }
+    }
+
+    /// Frees all but what captures use, when the device is short of memory and no call is being queued: the next one takes what
+    /// it needs anew.
+    pub(super) fn trim_workspaces(self: &Arc<Self>) {
+        if let Some(_none_is_lent) = self.workspaces.lent.try_write() {
+            self.free_workspaces(|user| user.capture.is_none());
         }
     }
 

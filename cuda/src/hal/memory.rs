@@ -48,6 +48,10 @@ pub trait Memory: Resources {
     /// later, when the backend's [`Teardown`](super::Teardown) has done what it was given.
     fn free(&self, address: u64) -> Result<()>;
 
+    /// Gives back device memory that the backend itself keeps to be faster, as far as nothing needs it now. It does not wait, as
+    /// `free` does not.
+    fn trim(&self) {}
+
     /// `bytes` (not zero) of pinned host memory, page-aligned.
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8>;
 

@@ -1,9 +1,10 @@
 //! BLAS, against its definition.
 
+use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix};
 use tfrt_cuda::hal::Transpose;
-use tfrt_host::DType;
+use tfrt_host::{DType, ErrorCode};
 
 use super::Case;
 use super::support::{Bench, close, fails, numbers};
@@ -13,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("blas/gemm_matches_definition", gemm_matches_definition),
     ("blas/gemm_leaves_gaps_alone", gemm_leaves_gaps_alone),
     ("blas/arguments_are_checked", arguments_are_checked),
+    ("blas/workspaces_give_way", workspaces_give_way),
 ];
 
 fn blas(bench: &Bench) -> BlasHandle {
@@ -126,6 +128,22 @@ fn gemm_matches_definition(context: &Context) {
             }
         }
     }
+}
+
+/// What a library keeps to be faster, a request gets when nothing else is left; the next product takes it anew.
+fn workspaces_give_way(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    let shape = Shape { m: 5, n: 4, k: 3, transpose: [Transpose::None; 2], gap: 0, batch: 1 };
+    shape.check(&bench, &blas);
+    let more_than_free = context.memory_info().unwrap().free + (8 << 20);
+    let allocator = context.create_allocator(Options { in_segments: true, ..Options::default() });
+    let all = allocator.allocate(&bench.stream, more_than_free as i64, "all").unwrap();
+    drop(all);
+    allocator.clear_cache().unwrap();
+    shape.check(&bench, &blas);
+    let error = allocator.allocate(&bench.stream, 1 << 50, "more than there is").unwrap_err();
+    assert_eq!(error.code, ErrorCode::OutOfMemory, "{error}");
 }
 
 fn gemm_leaves_gaps_alone(context: &Context) {

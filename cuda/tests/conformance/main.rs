@@ -28,7 +28,9 @@ fn skips(backend: &str) -> Skips {
     const ALONE: &str = "it has a process of its own";
     const ONE_CONTEXT: &str = "the driver gives no second context to a process whose first one faulted";
     const NO_TIME: &str = "noop work takes no time";
+    const NO_WORKSPACES: &str = "its libraries keep no device memory";
     match backend {
+        "cpu" => &[("blas/workspaces_give_way", NO_WORKSPACES)],
         "noop" => &[
             ("memory/round_trip", NO_BYTES),
             ("memory/offsets", NO_BYTES),
@@ -73,6 +75,7 @@ fn skips(backend: &str) -> Skips {
             ("blas/axpy_and_scal", NO_BYTES),
             ("blas/gemm_matches_definition", NO_BYTES),
             ("blas/gemm_leaves_gaps_alone", NO_BYTES),
+            ("blas/workspaces_give_way", NO_WORKSPACES),
             ("dnn/convolution_matches_definition", NO_BYTES),
             ("dnn/gradients_match_differences", NO_BYTES),
             ("dnn/convolution_beside_what_was_there", NO_BYTES),
@@ -106,6 +109,7 @@ fn skips(backend: &str) -> Skips {
             ("collectives/ranks_are_taken_once", "NCCL waits for the rank that is missing instead"),
         ],
         "cuda" => &[
+            ("blas/workspaces_give_way", "it takes all memory, of which others may take some"),
             ("collectives/calls_that_differ", "NCCL leaves them undefined"),
             ("collectives/ranks_are_taken_once", "NCCL waits for the rank that is missing instead"),
             ("faults/out_of_bounds_fails_the_context", ONE_CONTEXT),

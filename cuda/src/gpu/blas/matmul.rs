@@ -152,10 +152,8 @@ impl Matmuls {
     pub(super) fn run(&self, shared: &Shared, stream: &Stream, gemm: &Gemm) -> Result<bool> {
         let Some(plan) = self.plan(gemm)? else { return Ok(false) };
         let (alpha, beta) = (Factor::new(gemm.alpha, plan.factors)?, Factor::new(gemm.beta, plan.factors)?);
-        let workspace = match plan.workspace_bytes {
-            0 => 0,
-            _ => shared.workspaces.get(stream, Purpose::Scratch, WORKSPACE_BYTES)?,
-        };
+        let bytes = if plan.workspace_bytes == 0 { 0 } else { WORKSPACE_BYTES };
+        let workspace = shared.workspaces.get(stream, Purpose::Scratch, bytes)?;
         let [a, b, c] = &plan.layouts;
         // SAFETY: the front checked that the matrices lie in device memory; descriptors, algorithm and factors are those
         // of the shape and outlive the call; nothing else that may run meanwhile uses the workspace.
@@ -174,7 +172,7 @@ impl Matmuls {
                 gemm.c.address,
                 c.0.raw,
                 &raw const plan.algorithm,
-                workspace,
+                workspace.address,
                 plan.workspace_bytes,
                 stream.raw().cast(),
             )

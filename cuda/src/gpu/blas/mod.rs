@@ -173,10 +173,10 @@ impl BlasHandle {
         // SAFETY: handle and stream are alive.
         let status = unsafe { (self.library.cublasSetStream_v2)(handle.0, stream.raw().cast()) };
         check(status, "cublasSetStream")?;
-        if workspace != 0 {
+        if workspace.address != 0 {
             // SAFETY: the workspace is as large as is said, and no other work that may run meanwhile uses it.
             let status = unsafe {
-                (self.library.cublasSetWorkspace_v2)(handle.0, workspace, workspace_bytes as usize)
+                (self.library.cublasSetWorkspace_v2)(handle.0, workspace.address, workspace_bytes as usize)
             };
             check(status, "cublasSetWorkspace")?;
         }

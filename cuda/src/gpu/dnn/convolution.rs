@@ -143,7 +143,8 @@ impl DnnHandle {
     ) -> Result<()> {
         let (layout, _) = operands.y;
         self.shared.bind()?;
-        let aside = (layout, self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?);
+        let workspace = self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?;
+        let aside = (layout, workspace.address);
         let without = Scaling { beta: 0.0, ..scaling };
         let to_the_side = ConvolutionOperands { y: aside, ..operands };
         self.convolve_with_epilogue(stream, convolution, without, to_the_side, epilogue)?;
@@ -180,7 +181,7 @@ impl DnnHandle {
         let plan = self.plans.get(problem)?;
         self.on(stream, |handle| {
             let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, plan.workspace_bytes)?;
-            let variant = self.variant(&plan, addresses, workspace)?;
+            let variant = self.variant(&plan, addresses, workspace.address)?;
             // SAFETY: the front checked that the tensors lie in device memory with the layouts the plan was made for; the
             // workspace is as large as the plan asks, and nothing else that may run meanwhile uses it.
             let status = unsafe {
