@@ -3,7 +3,8 @@
 //! Finding one takes milliseconds to seconds, as engines may be compiled. So it is done with a handle of its own, and calls of
 //! plans that are there go on beside it. On disk a plan is the library's own description
 //! of it, in a folder for the library's version and the device, one file a problem. A file that does not fit any more is
-//! passed over. Nothing is timed: the same problem gets the same engine in every run, and its results the same bits.
+//! passed over. Nothing is timed: the same problem gets the same engine in every run, and its results the same bits, if any
+//! engine's are.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
