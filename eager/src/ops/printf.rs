@@ -2,7 +2,7 @@
 //!
 //! Widths and precisions are a program's: whatever they ask for is reserved first, so that too much is an error.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, iter::repeat_n};
 
 use tfrt_host::Diagnostic;
 
@@ -10,6 +10,8 @@ use super::strings::reserve;
 
 /// No finite number has more decimal places than this, nor more digits: beyond there are zeros only.
 const PLACES_MAX: usize = 1100;
+/// No exponent is longer than this, with its letter and sign.
+const EXPONENT_MAX: usize = 5;
 
 /// How a floating-point number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +34,6 @@ pub(super) struct Format {
     /// Places behind the point; for [`Notation::Shortest`] significant digits. 6 if none.
     pub(super) precision: Option<usize>,
     pub(super) notation: Notation,
-}
-
-fn repeat(text: &mut String, fill: char, count: usize) -> Result<(), Diagnostic> {
-    reserve(text, count)?;
-    text.extend(std::iter::repeat_n(fill, count));
-    Ok(())
 }
 
 impl Format {
@@ -94,25 +90,28 @@ impl Format {
     }
 
     fn padded(&self, sign: &str, digits: &str, is_number: bool) -> Result<String, Diagnostic> {
-        let (mut text, missing) = (String::new(), self.width.saturating_sub(sign.len() + digits.len()));
-        reserve(&mut text, sign.len() + digits.len())?;
+        let own = sign.len() + digits.len();
+        let (mut text, fill) = (String::new(), |fill| repeat_n(fill, self.width.saturating_sub(own)));
+        reserve(&mut text, self.width.max(own))?;
         if self.flag != Some('-') && !(self.flag == Some('0') && is_number) {
-            repeat(&mut text, ' ', missing)?;
+            text.extend(fill(' '));
         }
         text.push_str(sign);
         if self.flag == Some('0') && is_number {
-            repeat(&mut text, '0', missing)?;
+            text.extend(fill('0'));
         }
         text.push_str(digits);
         if self.flag == Some('-') {
-            repeat(&mut text, ' ', missing)?;
+            text.extend(fill(' '));
         }
         Ok(text)
     }
 
     fn fixed(&self, x: f64, places: usize) -> Result<String, Diagnostic> {
-        let mut text = format!("{x:.*}", places.min(PLACES_MAX));
-        repeat(&mut text, '0', places.saturating_sub(PLACES_MAX))?;
+        let (mut text, zeros) =
+            (format!("{x:.*}", places.min(PLACES_MAX)), places.saturating_sub(PLACES_MAX));
+        reserve(&mut text, zeros)?;
+        text.extend(repeat_n('0', zeros));
         if places == 0 && self.is_alternate() {
             text.push('.');
         }
@@ -124,8 +123,9 @@ impl Format {
         let text = format!("{x:.*e}", places.min(PLACES_MAX));
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let exponent: i32 = exponent.parse().unwrap_or_default();
-        let mut text = digits.to_owned();
-        repeat(&mut text, '0', places.saturating_sub(PLACES_MAX))?;
+        let (mut text, zeros) = (digits.to_owned(), places.saturating_sub(PLACES_MAX));
+        reserve(&mut text, zeros.saturating_add(EXPONENT_MAX))?;
+        text.extend(repeat_n('0', zeros));
         if places == 0 && self.is_alternate() {
             text.push('.');
         }
@@ -204,5 +204,11 @@ mod tests {
     fn what_there_is_no_room_for_is_an_error() {
         let wide = Format { flag: None, width: usize::MAX, precision: None, notation: Notation::Fixed };
         assert_eq!(wide.signed(1).unwrap_err().code, ErrorCode::OutOfMemory);
+        // What was reserved is enough: a text that grew would have room for as much again.
+        for flag in [None, Some('0'), Some('-')] {
+            let text = Format { flag, width: 100_000, ..wide }.signed(-12).unwrap();
+            assert!(text.len() == 100_000 && text.capacity() < 150_000, "{flag:?}");
+        }
+        assert!(wide.scientific(1e-300, 100_000).unwrap().0.capacity() < 150_000);
     }
 }
