@@ -3,14 +3,6 @@
 
 #include "common.cuh"
 
-// Functions of one element. Kernels unroll what they inline, so those of more than a few instructions are called.
-#define CALLED \
-    template <class A> \
-    static __device__ __noinline__ A
-#define INLINED \
-    template <class A> \
-    static __device__ __forceinline__ A
-
 // The numbers are part of the kernels' interface.
 enum Activation : u32 {
     IDENTITY = 0,
@@ -32,7 +24,7 @@ __device__ __forceinline__ f32 gelu_tanh(f32 x) {
     return 0.5f * x * (1.0f + tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x)));
 }
 
-// Those that compute more than a few instructions: a function of its own, as kernels unroll what they inline.
+// Those that compute more than a few instructions.
 static __device__ __noinline__ f32 activate_smoothly(f32 x, u32 activation) {
     switch (activation) {
         case SIGMOID: return sigmoid(x);

@@ -20,19 +20,13 @@
 // that is not repeated.
 #include "common.cuh"
 
-// Kernels unroll what they inline, so functions of more than a few instructions are called.
-template <class A>
-static __device__ __noinline__ A power(A a, A b) { return pow(a, b); }
-template <class A>
-static __device__ __noinline__ A angle(A a, A b) { return atan2(a, b); }
-template <class A>
-static __device__ __noinline__ A rest(A a, A b) {
+CALLED power(A a, A b) { return pow(a, b); }
+CALLED angle(A a, A b) { return atan2(a, b); }
+CALLED rest(A a, A b) {
     A r = fmod(a, b);
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
-
-template <class A>
-static __device__ __noinline__ A modulo(A a, A b) { return fmod(a, b); }
+CALLED modulo(A a, A b) { return fmod(a, b); }
 
 // Quotients and rests of integers. Of the least number by -1 the processor has none; what wraps is the number itself.
 template <class I>

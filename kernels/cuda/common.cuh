@@ -33,6 +33,14 @@ using count_t = u64;
 
 #define KERNEL extern "C" __global__ void
 
+// Functions of one element. Kernels unroll what they inline, so those of more than a few instructions are called.
+#define CALLED \
+    template <class A> \
+    static __device__ __noinline__ A
+#define INLINED \
+    template <class A> \
+    static __device__ __forceinline__ A
+
 constexpr u32 WARP = 32;
 constexpr u32 FULL_WARP = 0xffffffffu;
 // The most warps a block has.

@@ -14,7 +14,7 @@
 //       w -= rate * ((m / correction1) / (sqrt(v / correction2) + epsilon) + decay * w); correction is 1 - beta^step
 //
 // Weights w and states v and m are f32, gradients g of the named type, scalars f32, nesterov u32. dx may be dy.
-#include "activation.cuh"
+#include "common.cuh"
 
 namespace gradient {
 // Zero where the function does not rise; of what is not finite NaN, so that it stays visible.

@@ -1,7 +1,7 @@
 // Functions of one element, computed in f32 or f64.
 #pragma once
 
-#include "activation.cuh"
+#include "common.cuh"
 
 namespace function {
 INLINED neg(A x) { return -x; }
