@@ -48,7 +48,7 @@ FILE is the BEF file; '-' or nothing reads it from standard input.
 ";
 
 struct Options {
-    file: String,
+    file: Option<String>,
     functions: Vec<String>,
     init_function: String,
     work_queue: String,
@@ -65,7 +65,7 @@ impl Options {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
         use lexopt::prelude::*;
         let mut options = Self {
-            file: "-".to_owned(),
+            file: None,
             functions: Vec::new(),
             init_function: String::new(),
             work_queue: "s".to_owned(),
@@ -77,11 +77,10 @@ impl Options {
             trace: false,
             help: false,
         };
-        let mut file = None;
         let mut parser = lexopt::Parser::from_iter(args::normalize(args));
         while let Some(arg) = parser.next()? {
             match arg {
-                Value(value) => args::only_file(&mut file, value)?,
+                Value(value) => args::only_file(&mut options.file, value)?,
                 Long("functions") => {
                     options.functions.extend(args::text(&mut parser)?.split(',').map(str::to_owned));
                 }
@@ -105,7 +104,6 @@ impl Options {
                 other => return Err(other.unexpected()),
             }
         }
-        options.file = file.unwrap_or(options.file);
         Ok(options)
     }
 }
@@ -133,7 +131,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 
 /// Runs the file.
 fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> {
-    let file = read(&options.file, console)?;
+    let file = read(options.file.as_deref().unwrap_or("-"), console)?;
     say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
     let work_queue = match work_queue::from_str(&options.work_queue) {
         Ok(work_queue) => work_queue,

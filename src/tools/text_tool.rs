@@ -9,7 +9,7 @@ use crate::Console;
 
 /// The options that all of them have.
 pub(super) struct TextOptions {
-    file: String,
+    file: Option<String>,
     output: String,
     pub(super) parts: PartOptions,
     pub(super) print: PrintOptions,
@@ -25,13 +25,12 @@ impl TextOptions {
     ) -> Result<Self, lexopt::Error> {
         use lexopt::prelude::*;
         let mut options = Self {
-            file: "-".to_owned(),
+            file: None,
             output: "-".to_owned(),
             parts: PartOptions::default(),
             print: PrintOptions::default(),
             help: false,
         };
-        let mut file = None;
         let mut parser = lexopt::Parser::from_iter(args::normalize(args));
         while let Some(arg) = parser.next()? {
             let name = match arg {
@@ -42,7 +41,7 @@ impl TextOptions {
                 }
                 Short('h') => "help".to_owned(),
                 Value(value) => {
-                    args::only_file(&mut file, value)?;
+                    args::only_file(&mut options.file, value)?;
                     continue;
                 }
                 other => return Err(other.unexpected()),
@@ -57,7 +56,6 @@ impl TextOptions {
                 name => return Err(Long(name).unexpected()),
             }
         }
-        options.file = file.unwrap_or(options.file);
         Ok(options)
     }
 
@@ -68,9 +66,9 @@ impl TextOptions {
 
     /// The input.
     pub(super) fn read(&self, console: &mut Console) -> Result<Source, String> {
-        let bytes = console.read(&self.file)?;
-        let name = if self.file == "-" { "<stdin>" } else { &self.file };
-        Ok(Source::new(name, bytes))
+        let file = self.file.as_deref().unwrap_or("-");
+        let bytes = console.read(file)?;
+        Ok(Source::new(if file == "-" { "<stdin>" } else { file }, bytes))
     }
 
     /// Puts the result where it belongs.

@@ -16,9 +16,14 @@ mod resnet50;
 mod run;
 mod values;
 
-use std::{ffi::OsString, io::Write};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::Path,
+};
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::{Outcome, opt, translate};
 use crate::{Console, Errors};
@@ -71,6 +76,11 @@ impl Rest {
     fn with_name(self, name: &str) -> impl Iterator<Item = OsString> {
         std::iter::once(OsString::from(name)).chain(self.arguments)
     }
+}
+
+/// The error of a file that cannot be read or written.
+fn file_error(what: &str, file: impl AsRef<Path>, error: io::Error) -> Diagnostic {
+    Diagnostic::new(ErrorCode::Io, format!("cannot {what} '{}': {error}", file.as_ref().display()))
 }
 
 /// Why a command ended early.

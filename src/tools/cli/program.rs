@@ -26,7 +26,7 @@ use tfrt_plugin::PluginRegistry;
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
-    Failure,
+    Failure, file_error,
     values::{self, CHAIN},
 };
 use crate::{Errors, Program, Runtime, SharedWriter};
@@ -152,9 +152,7 @@ impl Files {
     fn open(args: &ProgramArgs) -> Result<Self, Failure> {
         let weights = args.weights.as_ref().map(SafeTensorsFile::open).transpose()?;
         let read = |file: &PathBuf| {
-            let text = fs::read_to_string(file).map_err(|error| {
-                Diagnostic::new(ErrorCode::Io, format!("cannot read '{}': {error}", file.display()))
-            })?;
+            let text = fs::read_to_string(file).map_err(|error| file_error("read", file, error))?;
             Ok::<_, Diagnostic>(text.lines().map(|line| line.trim().to_owned()).collect())
         };
         let labels = args.labels.as_ref().map(read).transpose()?;
@@ -308,9 +306,7 @@ impl Session {
             write_timeline(&self.function, &timeline.take(), &mut out)?;
             out.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
         };
-        write().map_err(|error| {
-            Diagnostic::new(ErrorCode::Io, format!("cannot write '{}': {error}", file.display()))
-        })
+        write().map_err(|error| file_error("write", file, error))
     }
 
     /// The errors that arose since the last call, with those that the results are.

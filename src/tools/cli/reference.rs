@@ -1,10 +1,8 @@
 //! What becomes of a generated reference: it is printed, written to a file, or compared with one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use tfrt_host::{Diagnostic, ErrorCode};
-
-use super::{Failure, print};
+use super::{Failure, file_error, print};
 use crate::Console;
 
 /// Arguments of the commands that print a reference.
@@ -26,12 +24,8 @@ impl Args {
         reference: &str,
         console: &mut Console,
     ) -> Result<(), Failure> {
-        let failed = |what: &str, file: &Path, error: std::io::Error| {
-            let text = format!("cannot {what} '{}': {error}", file.display());
-            Failure::from(Diagnostic::new(ErrorCode::Io, text))
-        };
         if let Some(file) = &self.check {
-            let known = std::fs::read_to_string(file).map_err(|error| failed("read", file, error))?;
+            let known = std::fs::read_to_string(file).map_err(|error| file_error("read", file, error))?;
             if known == reference {
                 return Ok(());
             }
@@ -42,7 +36,9 @@ impl Args {
             return Err(Failure::Told);
         }
         match &self.write {
-            Some(file) => std::fs::write(file, reference).map_err(|error| failed("write", file, error)),
+            Some(file) => {
+                Ok(std::fs::write(file, reference).map_err(|error| file_error("write", file, error))?)
+            }
             None => print(console, reference.as_bytes()),
         }
     }

@@ -9,7 +9,7 @@ use tfrt_tensor::{
     files::{npz, safetensors::SafeTensorsFile},
 };
 
-use super::{Failure, print};
+use super::{Failure, file_error, print};
 use crate::{Console, Errors};
 
 #[derive(clap::Args)]
@@ -95,9 +95,7 @@ fn write_weights(args: &ConvertArgs, console: &mut Console) -> Result<(), Failur
         Failure::Errors(Errors(problems.collect()))
     })?;
     let output = &args.output;
-    std::fs::write(output, converted.encode()?).map_err(|error| {
-        Diagnostic::new(ErrorCode::Io, format!("cannot write '{}': {error}", output.display()))
-    })?;
+    std::fs::write(output, converted.encode()?).map_err(|error| file_error("write", output, error))?;
     let (variant, layers, parameters) = (converted.variant, converted.layers.len(), converted.parameters());
     print(console, format!("{variant}'s ResNet-50: {layers} layers, {parameters} numbers\n").as_bytes())
 }

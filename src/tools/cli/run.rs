@@ -7,11 +7,11 @@ use std::{
 };
 
 use serde_json::json;
-use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, Value, tracing};
+use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
 use super::{
-    Failure, print, print_json,
+    Failure, file_error, print, print_json,
     program::{ProgramArgs, Session},
     report::{distinct, report},
     values::{self, CHAIN},
@@ -91,9 +91,7 @@ fn write_trace(file: &Path) -> Result<(), Diagnostic> {
         }
         out.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
     };
-    write().map_err(|error| {
-        Diagnostic::new(ErrorCode::Io, format!("cannot write '{}': {error}", file.display()))
-    })
+    write().map_err(|error| file_error("write", file, error))
 }
 
 fn print_results(results: &[AsyncValue], types: &[String], console: &mut Console) -> Result<(), Failure> {

@@ -10,13 +10,15 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
-use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, ErrorCode, Value, allocator::HostAllocator};
+use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
 use tfrt_models::image::{CHANNELS, Image};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16,
     files::{btf::BtfFile, npy, safetensors::SafeTensorsFile},
     with_element,
 };
+
+use super::file_error;
 
 /// MLIR spelling of the type of chains.
 pub(super) const CHAIN: &str = Chain::TYPE_NAME;
@@ -142,8 +144,7 @@ fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnost
 const IMAGE_BYTES_MAX: u64 = 1 << 28;
 
 fn image_file(file: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
-    let unreadable =
-        |error: io::Error| Diagnostic::new(ErrorCode::Io, format!("cannot read '{file}': {error}"));
+    let unreadable = |error: io::Error| file_error("read", file, error);
     let mut bytes = Vec::new();
     let opened = File::open(file).map_err(unreadable)?;
     opened.take(IMAGE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
