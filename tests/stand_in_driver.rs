@@ -102,7 +102,8 @@ fn faults_that_nobody_waits_for_are_told_of() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{function}");
         assert!(
-            said.contains("CUDA_ERROR_LAUNCH_FAILED") && said.contains("no kernel"),
+            said.contains("CUDA_ERROR_LAUNCH_FAILED")
+                && said.contains("no kernel of the program waited for this work"),
             "{function}: {said}"
         );
     }

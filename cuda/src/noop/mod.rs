@@ -1,5 +1,5 @@
-//! The skeleton of a backend, and the place to inject faults: does nothing, counts calls, and fails, delays or loses the
-//! one it is told to.
+//! The skeleton of a backend, and the place to inject faults: does nothing, counts calls where a fault or a capture waits
+//! for them, and fails, delays or loses the one it is told to.
 //!
 //! Memory has addresses and no bytes. Work is done when it is queued, so that nothing ever waits; copies to the host leave
 //! the host's bytes as they are.

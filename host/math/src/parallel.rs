@@ -86,7 +86,7 @@ pub trait BlockOp: Sync {
     }
 }
 
-/// The pieces of an output, each of which is taken once: by who computes its block.
+/// The pieces of an output, each of which is taken once: by whoever computes its block.
 #[derive(Debug)]
 pub struct Pieces<P>(Vec<Mutex<Option<P>>>);
 

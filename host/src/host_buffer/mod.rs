@@ -109,8 +109,8 @@ impl HostBuffer {
         Some(unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) })
     }
 
-    /// As [`HostBuffer::allocate`], but without the cost of the zeros where the allocator has memory that was used before:
-    /// the bytes may be anything. For whoever overwrites all of them; builds with debug assertions put there what does not
+    /// As [`HostBuffer::allocate`], but at no more cost than the allocator's own way of giving initialized memory has: the
+    /// bytes may be anything. For whoever overwrites all of them; builds with debug assertions put there what does not
     /// go unnoticed (NaN in floating-point numbers).
     pub fn allocate_unset(size: usize, align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
         let (layout, offset) = block_layout(size, align)?;

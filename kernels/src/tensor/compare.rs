@@ -44,6 +44,7 @@ macro_rules! floating {
     )*};
 }
 
+/// The formula that existing programs expect; so infinity is close to every other number, and not to itself.
 fn close(x: f64, y: f64, tolerance: f64, smallest: f64) -> bool {
     let difference = (x - y).abs();
     difference <= tolerance * (x + y).abs() || difference < smallest

@@ -40,7 +40,7 @@ func @shared() -> !tfrt.chain {
   tfrt.return %ch18 : !tfrt.chain
 }
 
-// Nobody waits: the stream is there to the end, and so is the memory as long as nobody has waited, whether its buffer is or not.
+// Nobody waits. The stream is returned, so that its end marks nothing; the buffer goes before the print, and the memory stays taken all the same.
 func @early() -> (!tfrt.chain, !tfrt_cuda.stream) {
   %ch0 = tfrt.new.chain
   %ch1 = tfrt_cuda.init %ch0

@@ -1,11 +1,18 @@
+// A tool works on one file. The second name used to replace the first without a word, so that another program ran than the
+// user looked at.
 // RUN: not bef_executor $(bef_name %s) another.bef 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: not tfrt_opt %s another.mlir 2>&1 | FileCheck %s --check-prefix=TWO
-// RUN: not tfrt kernels --write no/such/folder 2>&1 | FileCheck %s --check-prefix=WRITE
-// RUN: not tfrt devices --cpu-devices 4294967295 2>&1 | FileCheck %s --check-prefix=DEVICES
 // TWO: there is one file, '{{.*}}', and 'another.{{bef|mlir}}' is another
+
+// The system's error does not say which file; whoever passed a wrong folder is told the name.
+// RUN: not tfrt kernels --write no/such/folder 2>&1 | FileCheck %s --check-prefix=WRITE
 // WRITE: error: cannot write 'no/such/folder'
+
+// Each emulated device has an entry and a share of the machine's memory before anybody uses it: billions of them would end the
+// process when their table is allocated, or leave bytes to each.
+// RUN: not tfrt devices --cpu-devices 4294967295 2>&1 | FileCheck %s --check-prefix=DEVICES
 // DEVICES: error: CUDA_ERROR_INVALID_VALUE: there are at most 1024 devices that are emulated, not 4294967295
-//
+
 // RUN: bef_executor -work_queue_type=s --functions second,first --test_init_function init $(bef_name %s) | golden %s
 
 // The init function runs first, then the functions asked for, in their order and no others.
