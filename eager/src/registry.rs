@@ -154,6 +154,10 @@ impl Forms {
     pub const ANY: Self = Self { scalar: true, coo: true, string: true };
     /// Scalars besides dense tensors.
     pub const SCALAR: Self = Self { scalar: true, coo: false, string: false };
+    /// Strings besides dense tensors.
+    pub const STRING: Self = Self { scalar: false, coo: false, string: true };
+    /// Both.
+    pub const SCALAR_OR_STRING: Self = Self { scalar: true, coo: false, string: true };
 }
 
 /// An op: its name and what is known of it.

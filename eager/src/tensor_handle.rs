@@ -3,14 +3,15 @@
 use std::{fmt, sync::Arc};
 
 use tfrt_host::{
-    AsyncValue, AsyncValueRef, DType, Diagnostic, ErrorCode, IndirectPromise, Promise, Status, value_type,
+    AsyncValue, AsyncValueRef, DType, Diagnostic, ErrorCode, ExecutionContext, IndirectPromise, Promise,
+    Status, value_type,
 };
 use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
 use crate::{Device, DeviceTensor};
 
 /// Up to this rank, and with extents that fit 32 bits, metadata needs no heap.
-const RANK_INLINE: usize = 6;
+const RANK_INLINE: usize = TensorShape::RANK_INLINE;
 
 /// A tensor on a device: its elements may come later, its data type and shape are mostly known at once. Cloning shares
 /// the elements.
@@ -116,7 +117,7 @@ impl TensorHandle {
         match &self.metadata {
             Metadata::Small { dtype, rank, dims } => {
                 let wide = dims.map(|dim| dim as usize);
-                // Six dimensions are a shape.
+                // So few dimensions are a shape.
                 let shape = TensorShape::new(&wide[..usize::from(*rank)]).unwrap_or(TensorShape::scalar());
                 Some(Ok(TensorMetadata { dtype: *dtype, shape }))
             }
@@ -180,6 +181,15 @@ pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnos
         let message = format!("expected a tensor in host memory, got {}", value.type_name());
         Arc::new(Diagnostic::new(ErrorCode::InvalidArgument, message))
     }))
+}
+
+/// The available tensor in host memory, perhaps later: itself, or a copy of a device's.
+pub(crate) fn in_host_memory(value: AsyncValue, cx: &ExecutionContext) -> AsyncValue {
+    match value.get::<DeviceTensor>().map(|tensor| tensor.to_host(cx)) {
+        None => value,
+        Some(Ok(copy)) => copy.into_untyped(),
+        Some(Err(error)) => AsyncValue::from_error(cx.emit(error)),
+    }
 }
 
 impl fmt::Debug for TensorHandle {

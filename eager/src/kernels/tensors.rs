@@ -11,7 +11,9 @@ use tfrt_tensor::{
 };
 
 use crate::{
-    CoreRuntime, Device, DeviceTensor, TensorHandle, ops::strings::copies, tensor_handle::host_tensor,
+    CoreRuntime, Device, DeviceTensor, TensorHandle,
+    ops::strings::copies,
+    tensor_handle::{host_tensor, in_host_memory},
 };
 
 static PRINT: Accessor = Accessor::new("corert.print_tensorhandle");
@@ -141,19 +143,11 @@ fn transfer(
 /// The tensor in host memory: itself, or a copy of a device's.
 fn to_host_tensor(handle: Arg<TensorHandle>, _: Rest<Chain>, cx: &ExecutionContext) -> AsyncValue {
     let value = handle.tensor().clone();
-    if value.get::<HostTensor>().is_some() {
-        return value;
+    if value.is_available() {
+        return in_host_memory(value, cx);
     }
-    let (promise, tensor) = IndirectPromise::new();
-    let cx = cx.clone();
-    handle.tensor().and_then(move || {
-        let copy = value.get::<DeviceTensor>().map(|tensor| tensor.to_host(&cx));
-        match copy {
-            None => promise.forward_to(value),
-            Some(Ok(copy)) => promise.forward_to(copy.into_untyped()),
-            Some(Err(error)) => promise.set_error(cx.emit(error)),
-        }
-    });
+    let ((promise, tensor), cx) = (IndirectPromise::new(), cx.clone());
+    handle.tensor().and_then(move || promise.forward_to(in_host_memory(value, &cx)));
     tensor
 }
 

@@ -13,7 +13,8 @@ use tfrt_tensor::Accessor;
 
 use super::OpHandler;
 use crate::{
-    CoreRuntimeOp, DeviceTensor, OpAttrs, OpInvocation, Results, TensorHandle, tensor_handle::host_tensor,
+    CoreRuntimeOp, OpAttrs, OpInvocation, Results, TensorHandle,
+    tensor_handle::{host_tensor, in_host_memory},
 };
 
 static PRINT: Accessor = Accessor::new("logging of tensors");
@@ -97,7 +98,7 @@ impl Log {
         let (log, name, cx) = (self.clone(), name.clone(), cx.clone());
         when_available(tensors, move |tensors| {
             // Those on a device are copied first.
-            let tensors = tensors.into_iter().map(|tensor| on_host(tensor, &cx)).collect();
+            let tensors = tensors.into_iter().map(|tensor| in_host_memory(tensor, &cx)).collect();
             when_available(tensors, move |tensors| {
                 let mut text = format!("{what}s for [{number}]: '{name}':\n");
                 for (index, tensor) in tensors.iter().enumerate() {
@@ -122,17 +123,6 @@ fn delay(handles: &[TensorHandle]) -> (Results, impl FnOnce() + Send + 'static) 
         releases.push((promise, handle.tensor().clone()));
     }
     (delayed, move || releases.into_iter().for_each(|(promise, tensor)| promise.forward_to(tensor)))
-}
-
-/// An available tensor in host memory, perhaps later.
-fn on_host(value: AsyncValue, cx: &ExecutionContext) -> AsyncValue {
-    match value.get::<DeviceTensor>() {
-        None => value,
-        Some(tensor) => match tensor.to_host(cx) {
-            Ok(tensor) => tensor.into_untyped(),
-            Err(error) => AsyncValue::from_error(Arc::new(error)),
-        },
-    }
 }
 
 fn printed(value: &AsyncValue, cx: &ExecutionContext) -> String {

@@ -65,17 +65,9 @@ fn relu6<T: Number>(x: T) -> T {
     ops::minimum(ops::relu(x), T::from_count(6))
 }
 
-/// `dy` where the function rises, else zero; of what is not finite NaN, as in TensorFlow on the host, so that it stays visible.
+/// `dy` where the function rises, else zero; of what is not finite NaN, as in TensorFlow, so that it stays visible.
 fn where_rising<T: Number>(dy: T, rises: bool) -> T {
     if rises { dy } else { dy.minus(dy) }
-}
-
-fn relu_gradient<T: Number>(dy: T, x: T) -> T {
-    where_rising(dy, x > T::ZERO)
-}
-
-fn relu6_gradient<T: Number>(dy: T, x: T) -> T {
-    where_rising(dy, x > T::ZERO && x < T::from_count(6))
 }
 
 fn elu<T: Float>(x: T) -> T {
@@ -179,10 +171,14 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Softsign" => |x: f64| x / (1.0 + x.abs());
     }
     ops.add("tf.ReluGrad").metadata(alike).cpu(|call| {
-        with_number!(call.result(0)?.dtype, "tf.ReluGrad", |T| binary::<T>(&call, &ME, relu_gradient))
+        with_number!(call.result(0)?.dtype, "tf.ReluGrad", |T| {
+            binary::<T>(&call, &ME, |dy, x| where_rising(dy, x > T::ZERO))
+        })
     });
     ops.add("tf.Relu6Grad").metadata(alike).cpu(|call| {
-        with_number!(call.result(0)?.dtype, "tf.Relu6Grad", |T| binary::<T>(&call, &ME, relu6_gradient))
+        with_number!(call.result(0)?.dtype, "tf.Relu6Grad", |T| {
+            binary::<T>(&call, &ME, |dy, x| where_rising(dy, x > T::ZERO && x < T::from_count(6)))
+        })
     });
     ops.add("tf.LeakyReluGrad").metadata(alike).cpu(|call| {
         let alpha = leak(call.attrs)?;

@@ -144,7 +144,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
             DType::String => concatenate(&call),
             _ => field!(&call, "tf.Add", ops::add, |x, y| x + y),
         })
-        .forms(Forms { string: true, ..Forms::SCALAR });
+        .forms(Forms::SCALAR_OR_STRING);
     ops_by_type! { ops;
         "tf.AddV2" => |call| field!(call, "tf.AddV2", ops::add, |x, y| x + y);
         "tf.Sub" => |call| field!(call, "tf.Sub", ops::sub, |x, y| x - y);

@@ -232,7 +232,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Greater" => ops::greater;
         "tf.GreaterEqual" => ops::greater_equal;
     }
-    let equality_forms = Forms { string: true, ..Forms::SCALAR };
+    let equality_forms = Forms::SCALAR_OR_STRING;
     ops.add("tf.Equal").metadata(equality_metadata).cpu(equal).forms(equality_forms);
     ops.add("tf.NotEqual").metadata(equality_metadata).cpu(not_equal).forms(equality_forms);
     ops.add("tf.LogicalAnd")
@@ -244,7 +244,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(|call| combine::<bool, bool>(&call, &ME, |x, y| x | y))
         .forms(Forms::SCALAR);
     ops.add("tf.LogicalNot").metadata(logical_metadata).cpu(|call| map::<bool>(&call, &ME, |x| !x));
-    let forms = Forms { string: true, ..Forms::default() };
+    let forms = Forms::STRING;
     ops.add("tf.Select").metadata(select_metadata).cpu(|call| select(&call, true)).forms(forms);
     ops.add("tf.SelectV2").metadata(select_v2_metadata).cpu(|call| select(&call, false)).forms(forms);
     ops.add("tf.Where").cpu(positions);

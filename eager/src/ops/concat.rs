@@ -186,7 +186,7 @@ fn pack(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    let forms = Forms { string: true, ..Forms::default() };
+    let forms = Forms::STRING;
     ops.add("tf.ConcatV2").cpu(concat_v2).forms(forms);
     ops.add("tf.Concat").cpu(concat).forms(forms);
     ops.add("tf.Pack").cpu(pack).forms(forms);

@@ -248,8 +248,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .metadata(like_metadata)
         .cpu(|call| everywhere(call.result(0)?, 1, "tf.OnesLike"))
         .forms(Forms::ANY);
-    ops.add("tf.Fill").cpu(fill).forms(Forms { string: true, ..Forms::SCALAR });
+    ops.add("tf.Fill").cpu(fill).forms(Forms::SCALAR_OR_STRING);
     ops.add("tf.Range").cpu(range).forms(Forms::SCALAR);
     ops.add("tf.LinSpace").cpu(linspace).forms(Forms::SCALAR);
-    ops.add("tf.OneHot").cpu(one_hot).forms(Forms { string: true, ..Forms::SCALAR });
+    ops.add("tf.OneHot").cpu(one_hot).forms(Forms::SCALAR_OR_STRING);
 }

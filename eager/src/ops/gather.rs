@@ -165,7 +165,7 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    let forms = Forms { string: true, ..Forms::default() };
+    let forms = Forms::STRING;
     ops.add("tf.Gather").cpu(gather).forms(forms);
     ops.add("tf.GatherV2").cpu(gather_v2).forms(forms);
     ops.add("tf.GatherNd").cpu(gather_nd).forms(forms);

@@ -230,7 +230,7 @@ fn transpose_strings(
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    let forms = Forms { string: true, ..Forms::default() };
+    let forms = Forms::STRING;
     ops.add("tf.Pad").cpu(pad).forms(forms);
     ops.add("tf.PadV2").cpu(pad).forms(forms);
     ops.add("tf.MirrorPad").cpu(|call| moved(&call, 0, mirror_pad)).forms(forms);

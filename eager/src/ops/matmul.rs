@@ -2,7 +2,7 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error, workers};
-use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput, Serial};
+use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::activation::Activation;
@@ -155,7 +155,7 @@ fn multiply<T: Element + MatMulElement>(
     if plan.block_count() <= 1 {
         // Nobody else computes, so that no handles are needed.
         let input = (a.read::<T>(&ME)?, b.read::<T>(&ME)?);
-        plan.run(&Serial, MatMulInput::new(&input.0, &input.1), out.elements_mut::<T>()?)
+        plan.run_in_turn(MatMulInput::new(&input.0, &input.1), out.elements_mut::<T>()?)
             .map_err(shape_error)?;
         return Ok(out.into());
     }
@@ -175,9 +175,10 @@ fn batch_matmul(call: CpuCall<'_>) -> Computed {
         });
     }
     with_factor!(x.dtype(), "tf.BatchMatMulV2", |T| {
-        let plan = plan::<T>(&call, (x.shape(), y.shape()), flags)?
-            .operands(batch_layout(x.shape(), flags[0]), batch_layout(y.shape(), flags[1]))
-            .and_then(|plan| plan.batched(product(&batch)))
+        let ([m, k], [_, n]) = (oriented(x.shape(), flags[0]), oriented(y.shape(), flags[1]));
+        let layouts = [batch_layout(x.shape(), flags[0]), batch_layout(y.shape(), flags[1])];
+        let plan = MatMul::<T>::new(m, k, n, workers(call.cx))
+            .and_then(|plan| plan.operands(layouts[0], layouts[1])?.batched(product(&batch)))
             .map_err(shape_error)?;
         multiply(&call, plan, (&x, &y), out)
     })

@@ -223,7 +223,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .metadata(rank_metadata)
         .cpu(|call| described(&call, &[argument(&call)?.shape().rank()]))
         .forms(Forms::ANY);
-    let forms = Forms { string: true, ..Forms::SCALAR };
+    let forms = Forms::SCALAR_OR_STRING;
     ops.add("tf.Reshape").cpu(reshape).forms(forms);
     ops.add("tf.ExpandDims").cpu(expand_dims).forms(forms);
     ops.add("tf.Squeeze")

@@ -242,7 +242,7 @@ pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Pl
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    let forms = Forms { string: true, ..Forms::default() };
+    let forms = Forms::STRING;
     ops.add("tf.Slice").cpu(|call| moved(&call, 0, slice)).forms(forms);
     ops.add("tf.StridedSlice").cpu(|call| moved(&call, 0, strided_slice)).forms(forms);
     ops.add("tf.Split").cpu(|call| moved(&call, 1, split)).forms(forms);

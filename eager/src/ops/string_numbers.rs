@@ -340,7 +340,7 @@ fn as_string_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    let forms = Forms { string: true, ..Forms::default() };
+    let forms = Forms::STRING;
     ops.add("tf.AsString").metadata(as_string_metadata).cpu(as_string).forms(forms);
     ops.add("tf.StringToNumber").metadata(to_number_metadata).cpu(to_number).forms(forms);
     ops.add("tf.StringFormat").metadata(format_metadata).cpu(format_tensors).forms(forms);

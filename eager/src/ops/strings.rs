@@ -15,7 +15,7 @@ use super::support::{
 };
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
 
-const FORMS: Forms = Forms { string: true, ..Forms::SCALAR };
+const FORMS: Forms = Forms::SCALAR_OR_STRING;
 
 /// What some strings become.
 type Texts = Result<Vec<String>, Diagnostic>;

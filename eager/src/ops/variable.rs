@@ -386,8 +386,8 @@ fn adam(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    let handles = Forms { string: true, ..Forms::default() };
-    let any = Forms { string: true, ..Forms::SCALAR };
+    let handles = Forms::STRING;
+    let any = Forms::SCALAR_OR_STRING;
     ops.add("tf.VarHandleOp").cpu(|call| handle(call.cx, call.attrs)).side_effecting();
     ops.add("tf.ReadVariableOp").cpu(read).forms(handles).side_effecting();
     ops.add("tf.AssignVariableOp").cpu(assign).forms(any).side_effecting();

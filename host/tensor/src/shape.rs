@@ -11,8 +11,7 @@ use tfrt_host::{Diagnostic, ErrorCode, value_type};
 
 /// Most dimensions a tensor may have.
 pub const RANK_MAX: usize = 255;
-/// Up to this rank a shape owns no heap memory.
-const RANK_INLINE: usize = 4;
+const RANK_INLINE: usize = TensorShape::RANK_INLINE;
 
 /// The extents of a tensor, outermost first. Cheap to clone.
 #[derive(Clone)]
@@ -27,6 +26,9 @@ enum Repr {
 value_type!(TensorShape, "!ts.shape");
 
 impl TensorShape {
+    /// Up to this rank a shape owns no heap memory.
+    pub const RANK_INLINE: usize = 4;
+
     /// The shape of a scalar.
     pub const fn scalar() -> Self {
         Self(Repr::Inline { rank: 0, dims: [0; RANK_INLINE] })
