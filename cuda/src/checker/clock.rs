@@ -1,27 +1,20 @@
 //! Vector clocks: for each stream, how many of its operations are known to be done.
 //!
 //! What a collective teaches those who take part is settled when the last of them is queued, which may be long after the
-//! first. Until then their clocks only say that they will know it: an [`Exchange`].
+//! first. Until then their clocks only say that they will know it: a [`Lesson`].
 
 use std::sync::{Arc, OnceLock};
 
-use crate::observer::Id;
-
-/// What all know who learn in one exchange of a line, where each comes after the one before.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Exchange {
-    pub(super) line: Id,
-    pub(super) number: u64,
-    /// Once everybody has told. Nothing in it is waited for that was settled before this.
-    pub(super) told: OnceLock<Clock>,
-}
+/// What all know who learn in one exchange, once everybody has told. Nothing in it is waited for that was settled before.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Lesson(pub(super) OnceLock<Clock>);
 
 /// See the module. Streams are numbered from zero; those not mentioned stand at zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     done: Vec<u32>,
-    /// What it knows besides, and that was not settled when it learned it; of each line the last.
-    open: Vec<Arc<Exchange>>,
+    /// What it knows besides, and that was not settled when it learned it; by address.
+    open: Vec<Arc<Lesson>>,
 }
 
 impl Clock {
@@ -47,39 +40,40 @@ impl Clock {
         for (mine, theirs) in self.done.iter_mut().zip(&other.done) {
             *mine = (*mine).max(*theirs);
         }
-        other.open.iter().for_each(|exchange| self.learn(exchange));
+        other.open.iter().for_each(|lesson| self.learn(lesson));
     }
 
     /// Learns what is told in an exchange, when that is.
-    pub(super) fn learn(&mut self, exchange: &Arc<Exchange>) {
-        if self.open.iter().any(|known| Arc::ptr_eq(known, exchange)) {
-            return;
+    pub(super) fn learn(&mut self, lesson: &Arc<Lesson>) {
+        if let Err(place) = self.find(lesson) {
+            self.open.insert(place, lesson.clone());
         }
-        let is_open_of_line = |known: &&mut Arc<Exchange>| {
-            known.line == exchange.line && known.told.get().is_none() && exchange.told.get().is_none()
-        };
-        match self.open.iter_mut().find(is_open_of_line) {
-            // The later one begins with what the earlier one tells.
-            Some(known) if known.number < exchange.number => *known = exchange.clone(),
-            Some(_) => {}
-            None => self.open.push(exchange.clone()),
-        }
+    }
+
+    /// As [`Clock::learn`], where this much is told already; what that waits for, it need not wait for itself.
+    pub(super) fn learn_with(&mut self, lesson: &Arc<Lesson>, told: &Self) {
+        self.open.retain(|known| told.find(known).is_err());
+        self.learn(lesson);
+    }
+
+    fn find(&self, lesson: &Arc<Lesson>) -> Result<usize, usize> {
+        self.open.binary_search_by_key(&Arc::as_ptr(lesson), Arc::as_ptr)
     }
 
     /// Takes in what was settled meanwhile.
     pub(super) fn settle(&mut self) {
-        let told = |exchange: &Arc<Exchange>| exchange.told.get().is_some();
+        let told = |lesson: &Arc<Lesson>| lesson.0.get().is_some();
         while let Some(place) = self.open.iter().position(told) {
-            let exchange = self.open.swap_remove(place);
-            if let Some(clock) = exchange.told.get() {
+            let lesson = self.open.remove(place);
+            if let Some(clock) = lesson.0.get() {
                 self.join(clock);
             }
         }
     }
 
     /// Forgets what it waits for of an exchange: what is told there cannot be learned there first.
-    pub(super) fn forget(&mut self, exchange: &Arc<Exchange>) {
-        self.open.retain(|known| !Arc::ptr_eq(known, exchange));
+    pub(super) fn forget(&mut self, lesson: &Arc<Lesson>) {
+        self.open.retain(|known| !Arc::ptr_eq(known, lesson));
     }
 
     /// True if it knows of all operations that the other knows of.
@@ -106,20 +100,30 @@ mod tests {
 
     #[test]
     fn what_is_told_later_is_learned_later() {
-        let exchange = |line, number| Arc::new(Exchange { line, number, told: OnceLock::new() });
-        let (first, second, other) = (exchange(1, 1), exchange(1, 2), exchange(2, 1));
+        let [first, second, other] = [(); 3].map(|()| Arc::<Lesson>::default());
         let mut clock = Clock::default();
-        [&first, &second, &first, &other, &other].into_iter().for_each(|e| clock.learn(e));
+        [&first, &second, &first, &other, &other].into_iter().for_each(|lesson| clock.learn(lesson));
         clock.settle();
-        assert_eq!((clock.of(0), clock.open.len()), (0, 2));
+        assert_eq!((clock.of(0), clock.open.len()), (0, 3));
         // The second, of which `other` is a part.
         let (mut told, mut last) = (Clock::default(), Clock::default());
         told.tick(0);
         told.learn(&other);
-        second.told.set(told).unwrap();
+        second.0.set(told).unwrap();
         last.tick(1);
-        other.told.set(last).unwrap();
+        other.0.set(last).unwrap();
         clock.settle();
-        assert_eq!((clock.of(0), clock.of(1), clock.open.len()), (1, 1, 0));
+        assert_eq!((clock.of(0), clock.of(1), clock.open.len()), (1, 1, 1));
+    }
+
+    #[test]
+    fn what_comes_with_a_lesson_is_not_kept_beside_it() {
+        let [first, second, other] = [(); 3].map(|()| Arc::<Lesson>::default());
+        let mut clock = Clock::default();
+        clock.learn(&first);
+        let told = clock.clone();
+        clock.learn(&other);
+        clock.learn_with(&second, &told);
+        assert!(clock.find(&first).is_err() && clock.find(&other).is_ok() && clock.find(&second).is_ok());
     }
 }

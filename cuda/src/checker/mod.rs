@@ -39,18 +39,18 @@ mod shadow;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::cpu::{Access, AccessKind};
 use crate::error::DeviceError;
-use crate::observer::{self, Id, Observer, Queued};
+use crate::observer::{Exchange, Id, Observer, Queued};
 use crate::origin::Origin;
 
 pub use report::{Mistake, Report};
 
-use clock::{Clock, Exchange};
+use clock::{Clock, Lesson};
 use memory::{Buffer, Memory, Place};
 use shadow::{Conflict, EarlyRead, Operation, Shadow};
 
@@ -81,7 +81,7 @@ struct EventState {
 /// An exchange that not all ranks have come to.
 #[derive(Debug)]
 struct Gathering {
-    exchange: Arc<Exchange>,
+    lesson: Arc<Lesson>,
     /// What was told so far.
     told: Clock,
     /// Ranks that have not told yet, and that have not learned.
@@ -92,7 +92,7 @@ struct Gathering {
 /// An operation that is queued and not done.
 #[derive(Debug)]
 struct InFlight {
-    operation: Arc<Operation>,
+    operation: Operation,
     accesses: Vec<Access>,
 }
 
@@ -214,7 +214,7 @@ impl State {
         stream.clock.join(&self.host);
         stream.clock.settle();
         let on_stream = stream.clock.tick(number);
-        let operation = Arc::new(Operation {
+        let operation = Operation {
             sequence,
             stream: number,
             number: on_stream,
@@ -222,7 +222,7 @@ impl State {
             name: queued.name.to_owned(),
             origin: queued.origin.clone(),
             is_grant: false,
-        });
+        };
         for access in queued.accesses {
             self.check_place(&operation, access);
         }
@@ -267,10 +267,9 @@ impl State {
 
     fn finish_operation(&mut self, id: Id, observed: &[Access]) {
         let Some(InFlight { mut operation, accesses }) = self.in_flight.remove(&id) else { return };
-        // Whatever it had to wait for is settled by now. Nobody else has the operation yet.
-        if let Some(operation) = Arc::get_mut(&mut operation) {
-            operation.clock.settle();
-        }
+        // Whatever it had to wait for is settled by now.
+        operation.clock.settle();
+        let operation = Arc::new(operation);
         let given = accesses.iter().filter(|access| access.kind == AccessKind::Launch);
         for access in observed {
             let was_given = given
@@ -305,20 +304,14 @@ impl State {
     }
 
     /// The exchange, of which somebody may be the first to tell.
-    fn gathering(&mut self, exchange: observer::Exchange) -> &mut Gathering {
-        let observer::Exchange { line, number, tell, learn } = exchange;
-        let before = number.checked_sub(1).and_then(|before| self.gatherings.get(&(line, before)));
-        let before = before.map(|gathering| gathering.exchange.clone());
-        self.gatherings.entry((line, number)).or_insert_with(|| {
-            let mut told = Clock::default();
-            before.iter().for_each(|before| told.learn(before));
-            let exchange = Arc::new(Exchange { line, number, told: OnceLock::new() });
-            Gathering { exchange, told, tell, learn }
-        })
+    fn gathering(&mut self, exchange: Exchange) -> &mut Gathering {
+        let Exchange { line, number, tell, learn } = exchange;
+        let new = || Gathering { lesson: Arc::default(), told: Clock::default(), tell, learn };
+        self.gatherings.entry((line, number)).or_insert_with(new)
     }
 
     /// Forgets an exchange that all ranks have come to.
-    fn end_gathering(&mut self, exchange: observer::Exchange) {
+    fn end_gathering(&mut self, exchange: Exchange) {
         let place = (exchange.line, exchange.number);
         if self.gatherings.get(&place).is_some_and(|gathering| gathering.tell == 0 && gathering.learn == 0) {
             self.gatherings.remove(&place);
@@ -550,7 +543,7 @@ impl Observer for Checker {
         Ok(())
     }
 
-    fn exchange_told(&self, stream: Id, exchange: observer::Exchange) {
+    fn exchange_told(&self, stream: Id, exchange: Exchange) {
         let state = &mut *self.state.lock();
         let number = state.stream(stream);
         let mut clock = state.streams[number].clock.clone();
@@ -561,22 +554,22 @@ impl Observer for Checker {
         if gathering.tell == 0 {
             let mut told = std::mem::take(&mut gathering.told);
             told.settle();
-            told.forget(&gathering.exchange);
+            told.forget(&gathering.lesson);
             // Ranks that do not agree on what they call fail; what was told first stays.
-            let _ = gathering.exchange.told.set(told);
+            let _ = gathering.lesson.0.set(told);
         }
         state.end_gathering(exchange);
     }
 
-    fn exchange_learned(&self, stream: Id, exchange: observer::Exchange) {
+    fn exchange_learned(&self, stream: Id, exchange: Exchange) {
         let state = &mut *self.state.lock();
         let number = state.stream(stream);
+        let mut clock = std::mem::take(&mut state.streams[number].clock);
         let gathering = state.gathering(exchange);
         gathering.learn = gathering.learn.saturating_sub(1);
-        let learned = gathering.exchange.clone();
-        let clock = &mut state.streams[number].clock;
-        clock.learn(&learned);
+        clock.learn_with(&gathering.lesson, &gathering.told);
         clock.settle();
+        state.streams[number].clock = clock;
         state.end_gathering(exchange);
     }
 

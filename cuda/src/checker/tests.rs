@@ -180,15 +180,22 @@ fn other_bytes_do_not_conflict() {
     assert_eq!(p.found(), [(Mistake::Race, 13, Some(11))]);
 }
 
-/// The report is the same whichever ran first.
+/// The report is the same whichever ran first, of memory that somebody wrote before and of new memory.
 #[test]
 fn reports_follow_the_program_and_not_the_run() {
     let uses: [&[Access]; 3] = [&[read()], &[write()], &[read(), write()]];
     let pairs = uses.iter().flat_map(|first| uses.iter().map(move |second| (*first, *second)));
-    for (first, second) in pairs.skip(1) {
+    let cases =
+        pairs.skip(1).flat_map(|(first, second)| [true, false].map(|written| (first, second, written)));
+    // Of new memory, what reads it first is a mistake of its own.
+    for (first, second, written) in
+        cases.filter(|(first, _, written)| *written || first[0].kind == AccessKind::Write)
+    {
         let reports = [false, true].map(|swapped| {
             let mut p = Program::new();
-            p.run(S, 9, &[write()]);
+            if written {
+                p.run(S, 9, &[write()]);
+            }
             p.checker.host_saw_stream(S);
             let (first, second) = (p.queue(S, 10, first), p.queue(T, 11, second));
             let order = if swapped { [second, first] } else { [first, second] };
@@ -407,9 +414,9 @@ fn each_report_says_where_and_which_event_would_have_helped() {
 }
 
 /// Two ranks on two streams exchange something: all of them, or the first tells the second.
-fn exchange(number: u64, both: bool) -> observer::Exchange {
+fn exchange(number: u64, both: bool) -> Exchange {
     let ranks = if both { 2 } else { 1 };
-    observer::Exchange { line: 70, number, tell: ranks, learn: ranks }
+    Exchange { line: 70, number, tell: ranks, learn: ranks }
 }
 
 #[test]
@@ -482,13 +489,97 @@ fn what_follows_an_exchange_is_ordered_by_events_before_all_have_told() {
     assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))], "nobody waits for what follows");
 }
 
-/// A piece of a random program.
+/// What only one rank tells the others does not tell them what that rank was never told, in whatever order they are queued.
+#[test]
+fn exchanges_hand_on_what_is_told_there_and_nothing_else() {
+    let u = 3;
+    let part = |p: &mut Program, stream: Id, [told, learned]: [&[Id]; 2], number: u64| {
+        let exchange = Exchange { line: 70, number, tell: told.len() as u32, learn: learned.len() as u32 };
+        if told.contains(&stream) {
+            p.checker.exchange_told(stream, exchange);
+        }
+        if learned.contains(&stream) {
+            p.checker.exchange_learned(stream, exchange);
+        }
+    };
+    // A reduction to T, and then a broadcast from S; a round may be missing between the two, which exchanged nothing.
+    let (reduce, broadcast): ([&[Id]; 2], [&[Id]; 2]) = ([&[S, T, u], &[T]], [&[S], &[T, u]]);
+    for ranks in [[S, T, u], [T, u, S], [u, S, T]] {
+        for (second, writer, reader, raced) in
+            [(2, T, u, true), (3, T, u, true), (2, u, T, false), (3, u, T, false)]
+        {
+            let by_rounds = ranks
+                .map(|rank| (rank, reduce, 1))
+                .into_iter()
+                .chain(ranks.map(|rank| (rank, broadcast, second)));
+            let by_ranks = ranks.into_iter().flat_map(|rank| [(rank, reduce, 1), (rank, broadcast, second)]);
+            for order in [by_rounds.collect::<Vec<_>>(), by_ranks.collect()] {
+                let mut p = Program::new();
+                p.checker.host_saw_stream(S);
+                let written = p.queue(writer, 10, &[write()]);
+                order.iter().for_each(|&(rank, who, number)| part(&mut p, rank, who, number));
+                let read = p.queue(reader, 11, &[read()]);
+                [written, read].into_iter().for_each(|operation| p.done(operation, &[]));
+                let races: Vec<_> = raced.then_some((Mistake::Race, 11, Some(10))).into_iter().collect();
+                assert_eq!(p.found(), races, "{writer} to {reader}: {order:?}");
+            }
+        }
+    }
+}
+
+/// A piece of a random program. In an exchange, bit `s` says that stream `s` tells, or learns.
 #[derive(Debug, Clone, Copy)]
 enum Piece {
     Use { stream: usize, from: u64, bytes: u64, writes: bool },
     Record { stream: usize, event: usize },
     Wait { stream: usize, event: usize },
     HostSees { stream: usize },
+    Exchange { tell: u8, learn: u8 },
+}
+
+/// What is queued at once: a piece of one stream, or a stream's part of an exchange.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Which piece of the program.
+    piece: usize,
+    /// `None` is the host, which waits.
+    stream: Option<usize>,
+    event: Option<usize>,
+}
+
+impl Step {
+    /// Whether nothing says which of the two comes first, so that a program may queue them either way.
+    fn is_free_of(&self, other: &Self) -> bool {
+        let [one, two] = [self, other].map(|step| step.stream);
+        one.is_some() && two.is_some() && one != two && (self.event.is_none() || self.event != other.event)
+    }
+}
+
+/// The steps of a program in an order in which a host may queue them, by numbers that choose.
+fn steps(pieces: &[Piece], choices: &[usize]) -> Vec<Step> {
+    let of_piece = |(piece, what): (usize, &Piece)| match *what {
+        Piece::Use { stream, .. } => vec![Step { piece, stream: Some(stream), event: None }],
+        Piece::Record { stream, event } | Piece::Wait { stream, event } => {
+            vec![Step { piece, stream: Some(stream), event: Some(event) }]
+        }
+        Piece::HostSees { .. } => vec![Step { piece, stream: None, event: None }],
+        Piece::Exchange { tell, learn } => {
+            let takes_part = |stream: &usize| (tell | learn) >> stream & 1 == 1;
+            (0..3)
+                .filter(takes_part)
+                .map(|stream| Step { piece, stream: Some(stream), event: None })
+                .collect()
+        }
+    };
+    let mut left: Vec<Step> = pieces.iter().enumerate().flat_map(of_piece).collect();
+    let mut choices = choices.iter().cycle();
+    let mut ordered = Vec::new();
+    while !left.is_empty() {
+        let may_come = |at: &usize| left[..*at].iter().all(|before| before.is_free_of(&left[*at]));
+        let next: Vec<usize> = (0..left.len()).filter(may_come).collect();
+        ordered.push(left.remove(next[choices.next().unwrap() % next.len()]));
+    }
+    ordered
 }
 
 fn piece() -> impl Strategy<Value = Piece> {
@@ -499,6 +590,7 @@ fn piece() -> impl Strategy<Value = Piece> {
         2 => (stream.clone(), event.clone()).prop_map(|(stream, event)| Piece::Record { stream, event }),
         2 => (stream.clone(), event).prop_map(|(stream, event)| Piece::Wait { stream, event }),
         1 => stream.prop_map(|stream| Piece::HostSees { stream }),
+        2 => (1u8..8, 0u8..8).prop_map(|(tell, learn)| Piece::Exchange { tell, learn }),
     ]
 }
 
@@ -519,6 +611,11 @@ fn has_race(pieces: &[Piece]) -> bool {
             }
             Piece::Wait { stream, event } => streams[stream] |= events[event].unwrap_or(0),
             Piece::HostSees { stream } => host |= streams[stream],
+            Piece::Exchange { tell, learn } => {
+                let of = |ranks: u8| (0..3).filter(move |stream| ranks >> stream & 1 == 1);
+                let told = of(tell).fold(host, |told, stream| told | streams[stream]);
+                of(learn).for_each(|stream| streams[stream] |= told);
+            }
         }
     }
     let conflicts = |i: usize, j: usize| {
@@ -530,16 +627,20 @@ fn has_race(pieces: &[Piece]) -> bool {
 
 proptest! {
     #[test]
-    fn races_are_found_exactly_when_there_are_any(pieces in prop::collection::vec(piece(), 0..40)) {
+    fn races_are_found_exactly_when_there_are_any(
+        pieces in prop::collection::vec(piece(), 0..40),
+        choices in prop::collection::vec(0usize..9, 1..40),
+    ) {
         let mut p = Program::new();
         let stream = |number: usize| 50 + number as Id;
         let event = |number: usize| 60 + number as Id;
         let mut recorded = [false; 2];
-        for piece in &pieces {
-            match *piece {
+        let mut operations = vec![];
+        for step in steps(&pieces, &choices) {
+            match pieces[step.piece] {
                 Piece::Use { stream: s, from, bytes, writes } => {
                     let (address, kind) = (4096 + from, if writes { AccessKind::Write } else { AccessKind::Read });
-                    p.run(stream(s), 10, &[Access { address, bytes, kind }]);
+                    operations.push((step.piece, p.queue(stream(s), 10, &[Access { address, bytes, kind }])));
                 }
                 Piece::Record { stream: s, event: e } => {
                     recorded[e] = true;
@@ -549,8 +650,22 @@ proptest! {
                     p.checker.stream_waits(stream(s), event(e), recorded[e], at(21)).unwrap();
                 }
                 Piece::HostSees { stream: s } => p.checker.host_saw_stream(stream(s)),
+                Piece::Exchange { tell, learn } => {
+                    let (count, s) = (|ranks: u8| ranks.count_ones(), step.stream.unwrap());
+                    let number = step.piece as u64;
+                    let exchange = Exchange { line: 70, number, tell: count(tell), learn: count(learn) };
+                    if tell >> s & 1 == 1 {
+                        p.checker.exchange_told(stream(s), exchange);
+                    }
+                    if learn >> s & 1 == 1 {
+                        p.checker.exchange_learned(stream(s), exchange);
+                    }
+                }
             }
         }
+        // Pieces stand in an order that they can run in.
+        operations.sort_unstable();
+        operations.into_iter().for_each(|(_, operation)| p.done(operation, &[]));
         let found = p.checker.reports().iter().any(|report| report.mistake == Mistake::Race);
         prop_assert_eq!(found, has_race(&pieces));
     }
