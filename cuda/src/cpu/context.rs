@@ -4,8 +4,8 @@
 
 use std::alloc::Layout;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
@@ -35,48 +35,15 @@ pub(super) struct Device {
     pub(super) shared: Arc<Shared>,
     failed: AtomicBool,
     failure: Mutex<Option<DeviceError>>,
-    /// Whether the failure was taken by [`Contexts::take_failures`].
+    /// Whether the failure was told at the end of a program.
     taken: AtomicBool,
     used: AtomicU64,
     pinned: Mutex<HashMap<usize, Layout>>,
 }
 
-/// All contexts: those that are there, and what those failed with that are gone.
-#[derive(Default)]
-pub(super) struct Contexts {
-    alive: Mutex<Vec<Weak<Device>>>,
-    failures: Mutex<Vec<DeviceError>>,
-}
-
-impl Contexts {
-    fn add(&self, device: &Arc<Device>) {
-        let mut alive = self.alive.lock();
-        alive.retain(|known| known.strong_count() > 0);
-        alive.push(Arc::downgrade(device));
-    }
-
-    fn alive(&self) -> Vec<Arc<Device>> {
-        self.alive.lock().iter().filter_map(Weak::upgrade).collect()
-    }
-
-    /// What contexts failed with, each told once.
-    pub(super) fn take_failures(&self) -> Vec<DeviceError> {
-        let of_the_living: Vec<_> = self.alive().iter().filter_map(|device| device.take_failure()).collect();
-        let mut failures = std::mem::take(&mut *self.failures.lock());
-        failures.extend(of_the_living);
-        failures
-    }
-
-    /// Ends the lives of all contexts.
-    pub(super) fn fail(&self, why: &DeviceError) {
-        for device in self.alive() {
-            device.note(Err(why.clone()));
-        }
-    }
-}
-
 impl Device {
-    fn take_failure(&self) -> Option<DeviceError> {
+    /// The failure, if there is one that was not taken.
+    pub(super) fn take_failure(&self) -> Option<DeviceError> {
         let failure = self.check().err()?;
         (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
     }
@@ -109,7 +76,7 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        self.shared.contexts.failures.lock().extend(self.take_failure());
+        self.shared.contexts.leave(self.take_failure());
         for (memory, layout) in self.pinned.get_mut().drain() {
             // SAFETY: allocated with this layout in `allocate_host` and not freed; the context's last handle is gone.
             unsafe { std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(memory), layout) };

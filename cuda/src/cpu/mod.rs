@@ -24,7 +24,7 @@ mod stream;
 use std::sync::Arc;
 
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Backend, DeviceProperties, Teardown};
+use crate::hal::{Backend, Contexts, DeviceProperties, Teardown};
 
 use crate::observer::Observer;
 pub(crate) use access::{Access, AccessKind};
@@ -79,7 +79,7 @@ pub(crate) struct Shared {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     printer: Option<Printer>,
     communicators: collectives::Communicators,
-    contexts: context::Contexts,
+    contexts: Contexts<context::Device>,
     memory_bytes: u64,
     devices: u32,
 }
@@ -103,7 +103,7 @@ impl CpuBackend {
         let (observer, printer) = (options.observer.clone(), options.printer.clone());
         let space = AddressSpace::default();
         let communicators = collectives::Communicators::default();
-        let contexts = context::Contexts::default();
+        let contexts = Contexts::default();
         let shared =
             Shared { pool, space, observer, printer, communicators, contexts, memory_bytes, devices };
         // What is queued keeps what it uses, so that nothing that goes is waited for.
@@ -155,10 +155,12 @@ impl Backend for CpuBackend {
     fn take_failures(&self) -> Vec<DeviceError> {
         // A stream that is blocked when the pool has nothing to do stays so.
         self.shared.pool.quiesce();
-        self.shared.contexts.take_failures()
+        self.shared.contexts.take_failures(context::Device::take_failure)
     }
 
     fn abandon(&self, why: &DeviceError) {
-        self.shared.contexts.fail(why);
+        for device in self.shared.contexts.alive() {
+            device.note(Err(why.clone()));
+        }
     }
 }

@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
 
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult};
 use parking_lot::Mutex;
@@ -21,7 +21,7 @@ use super::paging::PagingFacts;
 use super::stream::Stream;
 use super::workspace::Workspaces;
 use crate::error::{DeviceError, Result};
-use crate::hal::{Context, Resources, Teardown};
+use crate::hal::{Context, Contexts, Resources, Teardown};
 
 /// A context of the hal.
 pub(crate) struct GpuContext {
@@ -42,39 +42,9 @@ pub(super) struct Shared {
     pub(super) paging: PagingFacts,
     /// Who frees memory: the driver finishes queued work first.
     teardown: Teardown,
-    contexts: Arc<Contexts>,
-    /// Whether the failure was taken by [`Contexts::take_failures`].
+    contexts: Arc<Contexts<Self>>,
+    /// Whether the failure was told at the end of a program.
     taken: AtomicBool,
-}
-
-/// A backend's contexts: those that are there, and what those failed with that are gone.
-#[derive(Default)]
-pub(super) struct Contexts {
-    alive: Mutex<Vec<Weak<Shared>>>,
-    failures: Mutex<Vec<DeviceError>>,
-}
-
-impl Contexts {
-    /// Those that are there.
-    pub(super) fn alive(&self) -> Vec<Arc<Shared>> {
-        self.alive.lock().iter().filter_map(Weak::upgrade).collect()
-    }
-
-    /// Adds a new one.
-    pub(super) fn add(&self, context: &Arc<Shared>) {
-        let mut alive = self.alive.lock();
-        alive.retain(|known| known.strong_count() > 0);
-        alive.push(Arc::downgrade(context));
-    }
-
-    /// What contexts failed with, each told once, after their work is done.
-    pub(super) fn take_failures(&self) -> Vec<DeviceError> {
-        let of_the_living: Vec<_> =
-            self.alive().iter().filter_map(|context| context.take_failure()).collect();
-        let mut failures = std::mem::take(&mut *self.failures.lock());
-        failures.extend(of_the_living);
-        failures
-    }
 }
 
 // SAFETY: `raw` is a handle that the driver lets every thread use; the rest is `Send` and `Sync` itself.
@@ -88,7 +58,7 @@ impl Shared {
         device: CUdevice,
         allocations: Arc<Allocations>,
         teardown: Teardown,
-        contexts: Arc<Contexts>,
+        contexts: Arc<Contexts<Self>>,
     ) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the driver is initialized, the device is one of its, and the pointer is valid for the call.
@@ -149,15 +119,29 @@ impl Shared {
         self.drop_callbacks();
     }
 
-    /// The failure, if there is one that nobody has taken, after waiting for all work: whoever waited for none of it has not
-    /// heard of it.
-    fn take_failure(&self) -> Option<DeviceError> {
+    /// The failure, if there is one that was not told, after waiting for all work: whoever waited for none of it has not heard
+    /// of it. What the driver fails with, all contexts of the device fail with; it is told once.
+    pub(super) fn take_failure(&self) -> Option<DeviceError> {
+        self.synchronize();
+        let is_told = |other: &Arc<Self>| {
+            let is_other = !std::ptr::eq(Arc::as_ptr(other), self) && other.device == self.device;
+            is_other && other.taken.load(Ordering::Relaxed) && other.works().is_err_and(|why| why.is_sticky())
+        };
+        let is_told = self.contexts.alive().iter().any(is_told);
+        self.take_known_failure().filter(|why| !why.is_sticky() || !is_told)
+    }
+
+    fn take_known_failure(&self) -> Option<DeviceError> {
+        let failure = self.works().err()?;
+        (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
+    }
+
+    /// Waits for all work, and remembers how it ended.
+    fn synchronize(&self) {
         if self.bind().is_ok() {
             // SAFETY: the context is current. What is no failure of work (a capture that goes on) is nobody's business.
             drop(self.check(unsafe { sys::cuCtxSynchronize() }, "cuCtxSynchronize"));
         }
-        let failure = self.works().err()?;
-        (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
     }
 
     /// Tells the context from others that are alive.
@@ -206,12 +190,14 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.drop_callbacks();
-        // Where another one has the same device, that one hears of it: they are one context to the driver, and waiting for all
-        // of its work would spoil a capture there.
-        if self.contexts.alive().iter().all(|other| other.device != self.device) {
-            let failure = self.take_failure();
-            self.contexts.failures.lock().extend(failure);
-        }
+        // Where another one has the same device, that one hears of what the driver fails with: they are one context to the
+        // driver, and waiting for all of its work would spoil a capture there.
+        let failure = if self.contexts.alive().iter().all(|other| other.device != self.device) {
+            self.take_failure()
+        } else {
+            self.take_known_failure().filter(|why| !why.is_sticky())
+        };
+        self.contexts.leave(failure);
         if self.make_current().is_ok() {
             self.host_pool.free_all();
             self.workspaces.free_all();

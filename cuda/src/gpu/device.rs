@@ -8,11 +8,11 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute as Attribute};
 use parking_lot::Mutex;
 
-use super::context::{Contexts, GpuContext, Shared};
+use super::context::{GpuContext, Shared};
 use super::driver::{self, check, version_text};
 use super::memory::Allocations;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Backend, DeviceProperties, Dim3, Teardown};
+use crate::hal::{Backend, Contexts, DeviceProperties, Dim3, Teardown};
 
 /// The driver, known to be there, and its devices.
 pub(crate) struct GpuBackend {
@@ -21,7 +21,7 @@ pub(crate) struct GpuBackend {
     /// What is allocated, over all devices.
     allocations: Arc<Allocations>,
     /// The contexts that were made: each may reach the others' memory.
-    contexts: Arc<Contexts>,
+    contexts: Arc<Contexts<Shared>>,
     teardown: Teardown,
 }
 
@@ -159,13 +159,14 @@ impl Backend for GpuBackend {
         let (allocations, teardown) = (Arc::clone(&self.allocations), self.teardown.clone());
         let contexts = Arc::clone(&self.contexts);
         let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown, contexts)?);
-        for other in self.contexts.alive() {
+        // Before it looks for the others: of two that are made at once one sees the other.
+        self.contexts.add(&shared);
+        for other in self.contexts.alive().iter().filter(|other| !Arc::ptr_eq(other, &shared)) {
             // Without it copies between the two go through the host: a device reaches only so many others, and another
             // context may have failed.
-            drop(shared.reach(&other));
+            drop(shared.reach(other));
             drop(other.reach(&shared));
         }
-        self.contexts.add(&shared);
         Ok(GpuContext { shared, managed: Mutex::default() })
     }
 
@@ -176,6 +177,6 @@ impl Backend for GpuBackend {
     fn take_failures(&self) -> Vec<DeviceError> {
         // What is gone has told by then.
         self.teardown.finish();
-        self.contexts.take_failures()
+        self.contexts.take_failures(Shared::take_failure)
     }
 }

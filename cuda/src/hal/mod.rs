@@ -13,6 +13,7 @@
 
 mod blas;
 mod collectives;
+mod contexts;
 mod dnn;
 mod erased;
 mod event;
@@ -25,6 +26,7 @@ mod teardown;
 
 pub use blas::{Blas, Gemm, GemmOperand, Transpose};
 pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
+pub(crate) use contexts::Contexts;
 pub use dnn::{
     Activation, ActivationMode, BatchNormMode, BatchNormOperands, Convolution, ConvolutionEpilogue,
     ConvolutionOperands, Dnn, DnnOperation, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode,
