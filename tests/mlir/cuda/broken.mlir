@@ -185,7 +185,7 @@ func @cooperative_too_large() {
 }
 
 // A type that the primitive does not take is an error of the call; the context is as good as before.
-func @softmax_of_integers() {
+func @types_of_primitives() {
   %zero = tfrt.constant.i32 0
   %context, %stream, %allocator, %buffer, %ch0 = tfrt.call @open(%zero) : (i32) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer, !tfrt.chain)
   %dnn, %ch1 = tfrt_cuda.dnn.create %context, %ch0
@@ -201,6 +201,16 @@ func @softmax_of_integers() {
   %beta = tfrt.constant.f32 0.0
   // expected-error @+1 {{CUDNN_STATUS_NOT_SUPPORTED: i32 elements}}
   %ch6 = tfrt_cuda.dnn.softmax_forward %context, %dnn, %fast, %fast, %alpha, %desc, %buffer, %beta, %desc, %buffer, %ch5
-  %ch7 = tfrt_cuda.stream.synchronize %stream, %ch5
+  // So it is with that of any tensor: the parameters have another one than the images.
+  %float = tfrt.constant.ui32 0
+  %x_desc, %ch7 = tfrt_cuda.dnn.create_tensor_descriptor %context, %float, %dims, %strides, %ch5
+  %ch8 = tfrt_dht.set_tensor_with_constant_values.i32 %dims, %ch7 [1 : i32, 4 : i32, 1 : i32, 1 : i32]
+  %ch9 = tfrt_dht.set_tensor_with_constant_values.i32 %strides, %ch8 [4 : i32, 1 : i32, 1 : i32, 1 : i32]
+  %p_desc, %ch10 = tfrt_cuda.dnn.create_tensor_descriptor %context, %int, %dims, %strides, %ch9
+  %spatial = tfrt.constant.ui32 1
+  %epsilon = tfrt.constant.f64 1.0e-3
+  // expected-error @+1 {{CUDNN_STATUS_NOT_SUPPORTED: i32 elements}}
+  %ch11 = tfrt_cuda.dnn.batch_normalization_forward_inference %context, %dnn, %spatial, %x_desc, %buffer, %x_desc, %buffer, %p_desc, %buffer, %buffer, %buffer, %buffer, %epsilon, %ch10
+  %ch12 = tfrt_cuda.stream.synchronize %stream, %ch10
   tfrt.return
 }

@@ -9,13 +9,14 @@ mod tensor;
 
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
 use tfrt_math::ShapeError;
 
 use super::context::CpuContext;
 use super::operation::Operation;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Dnn, DnnOperation, Scaling, Tensor};
+use crate::hal::{Dnn, DnnOperation, Scaling, Tensor, TensorLayout};
 pub(super) use filters::Filters;
 use tensor::{Owned, check_images, check_type, with_work_type};
 
@@ -43,23 +44,32 @@ impl Dnn for CpuContext {
 /// What this device does not take is an error of the call, and not of the work.
 fn check(operation: &DnnOperation<'_>) -> Result<()> {
     use DnnOperation as Op;
-    // All tensors of an operation have one type.
-    let (layout, are_images) = match operation {
-        Op::PoolingForward { x, .. } | Op::PoolingBackward { x, .. } | Op::SoftmaxForward { x, .. } => {
-            (x.0, true)
-        }
+    // The first has the rank of all others.
+    let (mut tensors, are_images): (SmallVec<[&TensorLayout; 5]>, _) = match operation {
+        Op::PoolingForward { x, y, .. } | Op::SoftmaxForward { x, y, .. } => (smallvec![x.0, y.0], true),
+        Op::PoolingBackward { y, dy, x, dx, .. } => (smallvec![x.0, y.0, dy.0, dx.0], true),
         Op::ConvolutionForward { operands, .. }
         | Op::ConvolutionBackwardData { operands, .. }
-        | Op::ConvolutionBackwardFilter { operands, .. } => (operands.x.0, true),
-        Op::BatchNormInference { operands, .. }
-        | Op::BatchNormTraining { operands, .. }
-        | Op::BatchNormBackward { operands, .. } => (operands.x.0, true),
-        Op::SoftmaxBackward { y, .. } => (y.0, true),
-        Op::ActivationForward { x, .. } | Op::ActivationBackward { x, .. } => (x.0, false),
-        Op::AddTensor { c, .. } => (c.0, false),
+        | Op::ConvolutionBackwardFilter { operands, .. } => {
+            (smallvec![operands.x.0, operands.w.0, operands.y.0], true)
+        }
+        Op::BatchNormInference { operands, y, .. } | Op::BatchNormTraining { operands, y, .. } => {
+            (smallvec![operands.x.0, operands.parameters, y.0], true)
+        }
+        Op::BatchNormBackward { operands, dy, dx, .. } => {
+            (smallvec![operands.x.0, operands.parameters, dy.0, dx.0], true)
+        }
+        Op::SoftmaxBackward { y, dy, dx, .. } => (smallvec![y.0, dy.0, dx.0], true),
+        Op::ActivationForward { x, y, .. } => (smallvec![x.0, y.0], false),
+        Op::ActivationBackward { y, dy, x, dx, .. } => (smallvec![x.0, y.0, dy.0, dx.0], false),
+        Op::AddTensor { a, c } => (smallvec![c.0, a.0], false),
     };
-    check_type(layout.dtype)?;
-    if are_images { check_images(layout) } else { Ok(()) }
+    if let Op::ConvolutionForward { epilogue, .. } = operation {
+        tensors.extend(epilogue.bias.map(|bias| bias.0));
+        tensors.extend(epilogue.residual.map(|(residual, _)| residual.0));
+    }
+    tensors.iter().try_for_each(|layout| check_type(layout.dtype))?;
+    if are_images { check_images(tensors[0]) } else { Ok(()) }
 }
 
 /// An operation as a stream takes it: what it touches, and the function that does it.
