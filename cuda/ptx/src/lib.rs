@@ -20,7 +20,8 @@ pub mod syntax;
 
 pub use error::{Error, Errors, MAX_ERRORS, Span};
 pub use exec::{
-    Dim3, Fault, FaultKind, FaultParts, Held, Launch, Memory, MemoryError, OpcodeCount, OwnThreads, Owner,
-    ParallelFor, Param, Params, Place, Report, Sequential, Sink, SpaceTraffic, Statistics, Touched,
+    BLOCKS_BEGUN_MAX, Dim3, Fault, FaultKind, FaultParts, Held, Launch, Memory, MemoryError, OpcodeCount,
+    OwnThreads, Owner, ParallelFor, Param, Params, Place, Report, Sequential, Sink, SpaceTraffic, Statistics,
+    Touched,
 };
 pub use module::{Function, Global, Module, Parameter, UnknownFunction};

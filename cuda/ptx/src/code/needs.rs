@@ -341,6 +341,7 @@ pub(super) fn check(
         }
         (Some(least), None) => format!("PTX ISA {least} is needed; this is a module of version {version}"),
         (None, Some(first)) => format!("{first} is needed; this is a module for {target}"),
+        // Of what is there, something is unmet.
         (None, None) => return Ok(()),
     })
 }

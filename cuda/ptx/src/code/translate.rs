@@ -24,7 +24,7 @@ const RECURSIVE_STACK_BYTES: u64 = 128 << 10;
 /// Local memory of a thread at most.
 const LOCAL_BYTES_MAX: u64 = 512 << 10;
 /// Shared memory of variables that have a size, at most; what is beyond, a launch asks for.
-const SHARED_BYTES_MAX: u64 = 48 << 10;
+const STATIC_SHARED_BYTES_MAX: u64 = 48 << 10;
 /// Registers, constants and temporaries of a function at most, in bytes of the window.
 const WINDOW_BYTES_MAX: u32 = 1 << 27;
 
@@ -201,12 +201,14 @@ fn place_shared(
     let align = dynamic.iter().map(|id| module.variables[id.index()].layout.align).max().unwrap_or(1);
     let start = packer.place(0, align) as u32;
     offsets.extend(dynamic.into_iter().map(|id| (*id, start)));
-    if packer.end > SHARED_BYTES_MAX {
-        let message =
-            format!("{}: {} bytes of shared memory, more than {SHARED_BYTES_MAX}", kernel.name, packer.end);
+    if packer.end > STATIC_SHARED_BYTES_MAX {
+        let message = format!(
+            "{}: {} bytes of variables in shared memory, more than {STATIC_SHARED_BYTES_MAX}",
+            kernel.name, packer.end
+        );
         errors.add(kernel.span, message);
     }
-    (offsets, packer.end.min(SHARED_BYTES_MAX) as u32)
+    (offsets, packer.end.min(STATIC_SHARED_BYTES_MAX) as u32)
 }
 
 fn collect_shared(module: &Module<'_>, operand: &Operand, named: &mut BTreeSet<VariableId>) {

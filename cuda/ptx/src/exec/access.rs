@@ -13,7 +13,7 @@
 
 use std::marker::PhantomData;
 
-use super::address::AccessSpace;
+use super::address::{AccessSpace, space_of};
 use super::instrument::AccessKind;
 use super::lanes::{FULL, LANES, Line, Slot, lanes};
 use super::level::{Handlers, handlers};
@@ -548,5 +548,20 @@ pub(crate) unsafe fn fence(_: &mut Machine<'_>, _: &Inst) -> Flow {
 /// After a load that programs may wait with.
 pub(crate) unsafe fn watch(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.poll();
+    Flow::Next
+}
+
+/// `isspacep.global`, and `isspacep.const` if `imm` is 1, as constants lie among global memory: `a` is the address, `dst` the
+/// predicate.
+pub(crate) unsafe fn is_space(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: `a` is a register of 64 bits, as the translation checked.
+    let addresses = unsafe { m.read::<u64>(i.a) };
+    let is_constant = |address| m.table.find(address).is_some_and(|allocation| allocation.read_only);
+    let holds =
+        |address: u64| space_of(address) == AccessSpace::Global && is_constant(address) == (i.imm == 1);
+    let result =
+        lanes(m.mask).filter(|&lane| holds(addresses.0[lane])).fold(0, |bits, lane| bits | 1 << lane);
+    // SAFETY: `dst` is a predicate, as the translation checked.
+    unsafe { m.write_predicate(i.dst, result) };
     Flow::Next
 }

@@ -24,8 +24,9 @@ const BLOCK_THREADS_MAX: u64 = 1024;
 /// Bytes of shared memory of a block at most: 227 KiB on sm_90.
 const SHARED_BYTES_MAX: u64 = 227 << 10;
 
-/// Blocks that a worker has begun and not ended, at most.
-const BLOCKS_BEGUN_MAX: usize = 4096;
+/// Blocks that a worker has begun and not ended, at most. If a launch has no more, its blocks may wait for each other,
+/// on however few threads it runs.
+pub const BLOCKS_BEGUN_MAX: usize = 4096;
 
 /// The values a kernel is launched with, in the order of its parameters.
 #[derive(Clone, Debug, Default)]

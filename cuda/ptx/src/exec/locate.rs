@@ -1,17 +1,14 @@
 //! From an address to bytes: the look-up behind every access that is not inside the memory its instruction
 //! accessed last, and the checks of a faulty one.
 
-#![expect(unsafe_code, reason = "instructions read registers")]
-
 use std::sync::Arc;
 
 use super::address::{AccessSpace, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, space_of};
 use super::fault::{FaultKind, Trap};
 use super::instrument::{Access, AccessKind};
-use super::lanes::{LANES, lanes};
-use super::machine::{Flow, Machine, Site};
+use super::lanes::LANES;
+use super::machine::{Machine, Site};
 use super::memory::Allocation;
-use crate::code::Inst;
 
 /// What one lane wants to access.
 #[derive(Clone, Copy)]
@@ -156,21 +153,6 @@ impl Machine<'_> {
         let (distance, allocation) = self.table.nearest(address)?;
         (distance < NEAR_BYTES).then(|| allocation.describe(address))
     }
-}
-
-/// `isspacep.global`, and `isspacep.const` if `imm` is 1: `a` is the address, `dst` the predicate.
-pub(crate) unsafe fn is_space(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `a` is a register of 64 bits, as the translation checked.
-    let addresses = unsafe { m.read::<u64>(i.a) };
-    let holds = |address: u64| {
-        let constant = m.table.find(address).is_some_and(|allocation| allocation.read_only);
-        space_of(address) == AccessSpace::Global && constant == (i.imm == 1)
-    };
-    let result =
-        lanes(m.mask).filter(|&lane| holds(addresses.0[lane])).fold(0, |bits, lane| bits | 1 << lane);
-    // SAFETY: `dst` is a predicate, as the translation checked.
-    unsafe { m.write_predicate(i.dst, result) };
-    Flow::Next
 }
 
 fn pointer_in(base: *mut u8, offset: u64) -> *mut u8 {

@@ -32,7 +32,7 @@ mod grid;
 pub(crate) mod instrument;
 pub(crate) mod lanes;
 pub(crate) mod level;
-pub(crate) mod locate;
+mod locate;
 pub(crate) mod machine;
 pub(crate) mod matrix;
 pub(crate) mod memory;
@@ -53,7 +53,7 @@ pub(crate) mod wide;
 
 pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};
-pub use grid::{Launch, Param, Params, Report};
+pub use grid::{BLOCKS_BEGUN_MAX, Launch, Param, Params, Report};
 pub use instrument::footprint::Touched;
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
 pub use memory::{Held, Memory, MemoryError, Owner};

@@ -3,9 +3,9 @@
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::{Words, no_type, operands};
 use crate::code::WIDE_HALF;
+use crate::exec::access;
 use crate::exec::address::{AccessSpace, WINDOW_BYTES};
 use crate::exec::level::Handlers;
-use crate::exec::locate;
 use crate::exec::ops::{binary, compare, unary};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
@@ -206,9 +206,8 @@ fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
     };
     let dst = e.target(dst, Type::Pred)?;
     if matches!(space, AccessSpace::Global | AccessSpace::Const) {
-        // Constants lie among global memory here.
         let imm = u64::from(space == AccessSpace::Const);
-        e.emit(Handlers::same(locate::is_space), Fields { dst, a, imm, ..Fields::default() });
+        e.emit(Handlers::same(access::is_space), Fields { dst, a, imm, ..Fields::default() });
         return Ok(());
     }
     let b = e.constant64(space.window());
