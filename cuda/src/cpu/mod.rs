@@ -132,12 +132,13 @@ impl Backend for CpuBackend {
 
     fn properties(&self, _ordinal: u32) -> Result<DeviceProperties> {
         let threads = self.shared.pool.threads();
-        Ok(DeviceProperties::emulated(
+        let emulated = DeviceProperties::emulated(
             format!("CPU device ({threads} threads)"),
             self.shared.memory_bytes,
             format!("tfrt-ptx {}", env!("CARGO_PKG_VERSION")),
             u32::try_from(threads).unwrap_or(u32::MAX),
-        ))
+        );
+        Ok(DeviceProperties { cooperative_blocks_max: tfrt_ptx::BLOCKS_BEGUN_MAX as u64, ..emulated })
     }
 
     fn can_access_peer(&self, _from: u32, _to: u32) -> Result<bool> {

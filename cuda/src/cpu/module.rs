@@ -72,10 +72,6 @@ fn extents(extent: Dim3) -> PtxDim3 {
     PtxDim3::new(extent.x, extent.y, extent.z)
 }
 
-/// Blocks of a cooperative launch at most: one thread of the host's, which may be the only free one, takes turns with so many
-/// (`tfrt-ptx`), and with more the grid would wait for ever for blocks that have not begun.
-const COOPERATIVE_BLOCKS_MAX: u64 = 4096;
-
 /// The text of an image, up to a final zero.
 fn text(image: &[u8]) -> Result<&str> {
     /// What a cubin begins with, which is text as far as the first zero.
@@ -146,11 +142,6 @@ impl Modules for CpuContext {
         let places = function.parameters().iter().map(|parameter| parameter.offset);
         if !places.eq(parameters.offsets.iter().copied().map(u64::from)) {
             return Err(Status::InvalidValue.into());
-        }
-        let blocks = config.grid.count();
-        if config.cooperative && blocks > COOPERATIVE_BLOCKS_MAX {
-            let detail = format!("{blocks} blocks, and {COOPERATIVE_BLOCKS_MAX} at most run at once");
-            return Err(DeviceError::new(Status::CooperativeLaunchTooLarge, detail));
         }
         let params: Box<[u8]> = parameters.bytes.into();
         let device = stream.core.device.clone();

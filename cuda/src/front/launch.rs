@@ -167,10 +167,15 @@ fn check_config(stream: &Stream, function: &Function, config: &LaunchConfig) -> 
             properties.shared_memory_per_block_max
         )));
     }
-    if config.cooperative && !properties.cooperative_launch {
-        return Err(DeviceError::new(Status::NotSupported, "the device has no cooperative launch"));
+    match (config.grid.count(), properties.cooperative_blocks_max) {
+        _ if !config.cooperative => Ok(()),
+        (_, 0) => Err(DeviceError::new(Status::NotSupported, "the device has no cooperative launch")),
+        (blocks, most) if blocks > most => {
+            let detail = format!("{blocks} blocks, and {most} at most run at once");
+            Err(DeviceError::new(Status::CooperativeLaunchTooLarge, detail))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn check_arguments(
@@ -205,7 +210,7 @@ impl Stream {
     ///
     /// # Errors
     /// `InvalidValue` for extents, shared memory or arguments that do not fit the device and the function;
-    /// `LaunchOutOfResources`; `InvalidContext` for what belongs to another device.
+    /// `LaunchOutOfResources`; `CooperativeLaunchTooLarge`; `InvalidContext` for what belongs to another device.
     pub fn launch(
         &self,
         function: &Function,

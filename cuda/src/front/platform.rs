@@ -210,21 +210,25 @@ impl Platform {
     /// If the devices asked for are not there, and why.
     pub fn new(options: &DeviceOptions) -> Result<Self> {
         let mut absence = None;
+        let all = |backend: Arc<dyn DynBackend>| {
+            let count = backend.device_count();
+            (backend, 0, count)
+        };
         let (backend, first, count) = match options.choice {
             _ if let Some((backend, only)) = &options.backend => {
                 let (first, count) = chosen(backend.name(), backend.device_count(), *only)?;
                 (backend.clone(), first, count)
             }
-            Choice::Noop => (hal::erase(NoopBackend::new(options)), 0, emulated(options)?),
-            Choice::Cpu => (cpu(options)?, 0, emulated(options)?),
+            Choice::Noop => {
+                check_emulated(options)?;
+                all(hal::erase(NoopBackend::new(options)))
+            }
+            Choice::Cpu => all(cpu(options)?),
             Choice::Auto => match crate::gpu::find() {
-                Ok(backend) => {
-                    let count = backend.device_count();
-                    (backend, 0, count)
-                }
+                Ok(backend) => all(backend),
                 Err(why) => {
                     absence = Some(why);
-                    (cpu(options)?, 0, emulated(options)?)
+                    all(cpu(options)?)
                 }
             },
             Choice::Cuda(which) => {
@@ -320,14 +324,14 @@ impl Drop for Platform {
 /// CPU or noop devices at most.
 const DEVICES_MAX: u32 = 1024;
 
-/// How many CPU or noop devices there are to be.
-fn emulated(options: &DeviceOptions) -> Result<u32> {
-    let count = options.devices.max(1);
+/// That there may be so many CPU or noop devices.
+fn check_emulated(options: &DeviceOptions) -> Result<()> {
+    let count = options.devices;
     if count > DEVICES_MAX {
         let detail = format!("there are at most {DEVICES_MAX} devices that are emulated, not {count}");
         return Err(DeviceError::new(Status::InvalidValue, detail));
     }
-    Ok(count)
+    Ok(())
 }
 
 /// The first device and how many there are: all, or one.
@@ -345,8 +349,9 @@ fn chosen(kind: &str, found: u32, only: Option<u32>) -> Result<(u32, u32)> {
 /// CPU devices as a backend: for those who serve them to others, and check what the front would.
 ///
 /// # Errors
-/// If its threads cannot be started.
+/// If there are to be too many devices, or their threads cannot be started.
 pub fn cpu(options: &DeviceOptions) -> Result<Arc<dyn DynBackend>> {
+    check_emulated(options)?;
     let options = CpuOptions {
         devices: options.devices,
         threads: options.threads,

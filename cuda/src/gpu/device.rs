@@ -142,7 +142,10 @@ impl Backend for GpuBackend {
             memory_bandwidth: memory_khz * 1000 * 2 * bus_bits / 8,
             // The driver takes pageable memory, but copies it through pinned memory while the caller waits.
             pageable_copies: false,
-            cooperative_launch: get(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
+            cooperative_blocks_max: match get(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? {
+                0 => 0,
+                _ => u64::MAX,
+            },
             bus_id,
         })
     }

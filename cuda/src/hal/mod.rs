@@ -150,8 +150,9 @@ pub struct DeviceProperties {
     /// Whether pageable host memory can be the end of a copy that is asynchronous to the host. Where it cannot, the front
     /// copies through pinned memory.
     pub pageable_copies: bool,
-    /// Whether the device can launch all blocks of a grid at once on request.
-    pub cooperative_launch: bool,
+    /// Most blocks of a cooperative launch, which are all under way at once: none where there are no such launches,
+    /// [`u64::MAX`] where the driver knows.
+    pub cooperative_blocks_max: u64,
     /// Where it sits on the bus; empty if nowhere.
     pub bus_id: String,
 }
@@ -177,7 +178,7 @@ impl DeviceProperties {
             clock_khz: 0,
             memory_bandwidth: 0,
             pageable_copies: true,
-            cooperative_launch: true,
+            cooperative_blocks_max: u64::MAX,
             bus_id: String::new(),
         }
     }

@@ -33,7 +33,7 @@ fn attribute(device: Arg<Device>, _chain: Chain, name: Attr<str>) -> Result<(i64
         "max_registers_per_multiprocessor" => p.registers_per_multiprocessor.into(),
         "total_memory" => i64::try_from(p.memory_bytes).unwrap_or(i64::MAX),
         "l2_cache_size" => i64::try_from(p.l2_cache_bytes).unwrap_or(i64::MAX),
-        "cooperative_launch" => p.cooperative_launch.into(),
+        "cooperative_launch" => (p.cooperative_blocks_max > 0).into(),
         other => {
             return Err(Diagnostic::invalid_argument(format!("a device has no attribute '{other}'")));
         }

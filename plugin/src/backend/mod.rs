@@ -86,7 +86,7 @@ impl Backend for PluginBackend {
             clock_khz: 0,
             memory_bandwidth: handle.memory_bandwidth,
             pageable_copies: false,
-            cooperative_launch: false,
+            cooperative_blocks_max: 0,
             bus_id: handle.bus_id.clone(),
         })
     }
