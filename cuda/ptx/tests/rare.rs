@@ -656,15 +656,75 @@ fn constants_out_of_range_are_refused() {
         ("createpolicy.range.L2::evict_last.b64 %rd1, [%rd0], 64;", "a wrong number of operands"),
         ("cvta.shared.u64 %rd1, table;", "a name of global space in an access to shared space"),
         ("div.f32 %f1, %f2, %f3;", "one of .approx, .full and a rounding modifier is needed"),
+        ("mad.f32 %f1, %f2, %f3, %f1;", "a rounding modifier is needed"),
+        ("exit.uni;", "modifier .uni is not supported here"),
+        ("nop 1;", "1 operands where 0 are needed"),
+        ("cvt.rna.relu.tf32.f32 %r1, %f1;", "a conversion with these modifiers is not supported"),
+        ("cvt.rna.f16x2.f32 %r1, %f1, %f2;", "a conversion with these modifiers is not supported"),
+        (
+            "wmma.load.a.sync.aligned.m8n8k4.row.f64 {%d1}, [fixed];",
+            "matrices are in global and shared memory",
+        ),
+        ("ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [fixed];", "tiles are in shared memory"),
+        ("mbarrier.init.b64 [fixed], 1;", "memory barriers are in shared memory"),
+        ("mbarrier.init.b64 [own], 1;", "memory barriers are in shared memory"),
     ] {
         let text = format!(
-            ".version 8.4\n.target sm_90a\n.address_size 64\n.global .u32 table;\n.entry k() {{\n\
+            ".version 8.4\n.target sm_90a\n.address_size 64\n.global .u32 table; .const .align 16 .b8 fixed[64];\n\
+             .entry k() {{ .local .align 16 .b8 own[64]; .reg .f64 %d<2>;\n\
              .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .pred %p<4>;\n{instruction}\nret;\n}}\n"
         );
         let errors = Module::parse(&text).unwrap_err().to_string();
         let name = instruction.split([' ', ';']).next().unwrap();
         assert_eq!(errors, format!("7:1: {name}: {reason}"));
     }
+}
+
+/// Assemblers took `mad.f32` for `mad.rn.f32` before PTX ISA 3.2.
+#[test]
+fn mad_of_old_modules() {
+    let load = |version: &str| {
+        let text = format!(
+            ".version {version}\n.target sm_30\n.address_size 64\n.entry k(.param .u64 p) {{\n\
+             .reg .f32 %f<4>; .reg .b64 %rd<2>;\nld.param.u64 %rd0, [p];\nld.global.f32 %f1, [%rd0];\n\
+             mad.f32 %f1, %f1, %f1, %f1;\nst.global.f32 [%rd0], %f1;\nret;\n}}"
+        );
+        Module::parse(&text)
+    };
+    let before = load("3.1").unwrap();
+    assert_eq!(run::<1>(&before, &[3f32.to_bits()]), [12f32.to_bits()]);
+    let since = load("3.2").unwrap_err().to_string();
+    assert_eq!(since, "8:1: mad.f32: a rounding modifier is needed");
+}
+
+/// Variables in shared memory have less room than a launch may ask for.
+#[test]
+fn shared_variables_have_48_kib() {
+    let load = |bytes: u32| {
+        let text = format!(
+            ".version 8.4\n.target sm_90\n.address_size 64\n.shared .b8 x[{bytes}];\n.visible .entry k() {{\n\
+             .reg .b32 %r<2>;\nmov.u32 %r1, x;\nret;\n}}"
+        );
+        Module::parse(&text).map(drop).map_err(|errors| errors.to_string())
+    };
+    assert_eq!(load(49152), Ok(()));
+    let error = load(49153).unwrap_err();
+    assert_eq!(error, "5:17: k: 49153 bytes of variables in shared memory, more than 49152");
+}
+
+/// What the assembler takes beyond the manual: modifiers behind the type, and a table of which it takes the last eight bits.
+#[test]
+fn what_assemblers_take_besides() {
+    let module = kernel(
+        "ld.u32.global %r1, [%rd0];
+         ld.global.u32.volatile %r2, [%rd0+4];
+         atom.global.u32.add %r3, [%rd0], %r2;
+         setp.u32.lt %p1, %r1, %r2;
+         selp.u32 %r4, 1, 0, %p1;
+         lop3.b32 %r5, %r1, %r2, %r4, 0x196;
+         st.global.v4.u32 [%rd0], {%r3, %r4, %r5, %r2};",
+    );
+    assert_eq!(run::<1>(&module, &[5, 9, 0, 0]), [5, 1, 5 ^ 9 ^ 1, 9]);
 }
 
 /// `printf` without a format gives -1.

@@ -134,6 +134,7 @@ fn functions() {
             ".entry k(.param .b8 x[40000]) { ret; }",
             &["2:8: the parameters take 40000 bytes; 32764 is the most"],
         ),
+        (".entry k(.param .b8 x[4353]) { ret; }", &[]),
         (".entry k() .maxntid 0 { ret; }", &["2:21: the size must not be 0"]),
         (".entry k() .maxntid 1 .reqntid 1 { ret; }", &["2:8: .maxntid and .reqntid exclude each other"]),
         (".entry k() .maxtid 1 { ret; }", &["2:12: unknown directive '.maxtid'; did you mean '.maxntid'?"]),
@@ -159,6 +160,22 @@ fn functions() {
         (".entry k() { ret; } }", &["2:21: expected a directive, found '}'"]),
     ] {
         check(&text(body), expected);
+    }
+}
+
+/// The manual and ptxas: 32,764 bytes of parameters from PTX ISA 8.1 and sm_70 on.
+#[test]
+fn parameters_of_old_modules() {
+    for (version, target, bytes, fits) in [
+        ("8.0", "sm_90", 4352, true),
+        ("8.0", "sm_90", 4353, false),
+        ("8.1", "sm_60", 4353, false),
+        ("8.1", "sm_70", 32764, true),
+    ] {
+        let expected: &[&str] =
+            if fits { &[] } else { &["4:8: the parameters take 4353 bytes; 4352 is the most"] };
+        let header = format!(".version {version}\n.target {target}\n.address_size 64\n");
+        check(&format!("{header}.entry k(.param .b8 x[{bytes}]) {{ ret; }}"), expected);
     }
 }
 

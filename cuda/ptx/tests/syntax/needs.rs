@@ -115,7 +115,14 @@ fn what_is_said() {
             "vote.all.pred %p1, %p2;",
             "8:1: vote.all.pred: .sync is needed; in PTX ISA 6.4, sm_70 has no other form",
         ),
+        (
+            "9.0",
+            "sm_90",
+            "ld.volatile.local.u32 %r1, [%rd1];",
+            "8:1: ld.volatile.local.u32: PTX ISA 9.1 is needed; this is a module of version 9.0",
+        ),
     ] {
         assert_eq!(errors(version, target, instruction), expected);
     }
+    assert_eq!(errors("9.1", "sm_90", "ld.volatile.local.u32 %r1, [%rd1];"), "");
 }

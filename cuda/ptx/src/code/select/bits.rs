@@ -204,6 +204,7 @@ fn logic3(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
     let Operand::Immediate(Immediate::Integer { bits, .. }) = i.operands[4] else {
         return Err("the table must be a constant".into());
     };
+    // Of a larger one, the assembler takes the last eight bits.
     let table = bits & 0xff;
     if ty != Type::B32 {
         return no_type(ty);

@@ -58,7 +58,8 @@ impl<'i> Words<'i> {
         self.find(|word| words.iter().copied().find(|known| *known == word))
     }
 
-    /// Takes the type: the last modifier that is one.
+    /// Takes the type: the last modifier that is one. What the manual has before it may also stand behind it, as in
+    /// `ld.u32.global` and `min.f32.NaN`.
     fn ty(&mut self) -> Checked<Type> {
         let known =
             self.left.iter().enumerate().rev().find_map(|(at, word)| Some((at, Type::from_word(word)?)));
