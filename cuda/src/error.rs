@@ -161,9 +161,9 @@ impl DeviceError {
 
     /// The same of work that was queued there, unless that is known.
     #[must_use]
-    pub(crate) fn of_work(mut self, queued: &Origin) -> Self {
-        if self.queued.is_none() && *queued != Origin::default() {
-            self.queued = Some(Box::new(queued.clone()));
+    pub(crate) fn of_work(mut self, queued: impl FnOnce() -> Origin) -> Self {
+        if self.queued.is_none() {
+            self.queued = Some(queued()).filter(|queued| *queued != Origin::default()).map(Box::new);
         }
         self
     }

@@ -1,15 +1,16 @@
 //! Where a device call comes from: the kernel of a program, or a line of Rust.
 //!
-//! Kernels say it for the time they run ([`enter`]); what is called meanwhile on this thread asks for it ([`Origin::here`]),
-//! and only if somebody will want to know. So it costs a call two stores, and no argument goes through every layer.
+//! Kernels say it for the time they run ([`enter`]), and what is called meanwhile on this thread asks for it, so that no
+//! argument goes through every layer. Work that is queued keeps the place ([`site`]), which costs a count; it is put into
+//! words ([`Origin`]) only when somebody is told.
 
 use std::cell::RefCell;
 use std::fmt;
 
-use tfrt_host::{ExecutionContext, SourceLocation};
+use tfrt_host::{CallSite, ExecutionContext, SourceLocation};
 
 thread_local! {
-    static CURRENT: RefCell<Option<ExecutionContext>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<CallSite>> = const { RefCell::new(None) };
 }
 
 /// The place a device call comes from.
@@ -24,11 +25,14 @@ pub struct Origin {
 impl Origin {
     /// The kernel that runs on this thread.
     pub fn here() -> Self {
-        CURRENT.with_borrow(|current| {
-            current.as_ref().map_or_else(Self::default, |cx| Self {
-                kernel: cx.kernel_name().map(str::to_owned),
-                location: cx.location(),
-            })
+        CURRENT.with_borrow(|current| Self::of(current.as_ref()))
+    }
+
+    /// A place in words; without one, an unknown place.
+    pub(crate) fn of(site: Option<&CallSite>) -> Self {
+        site.map_or_else(Self::default, |site| Self {
+            kernel: site.kernel_name().map(str::to_owned),
+            location: site.location(),
         })
     }
 
@@ -49,14 +53,19 @@ impl fmt::Display for Origin {
     }
 }
 
+/// The place of the kernel that runs on this thread.
+pub(crate) fn site() -> Option<CallSite> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
 /// Ends what [`enter`] began.
 #[derive(Debug)]
-pub struct Entered(Option<ExecutionContext>);
+pub struct Entered(Option<CallSite>);
 
 /// Until the result is dropped, calls on this thread come from where `cx` is.
 #[must_use]
 pub fn enter(cx: &ExecutionContext) -> Entered {
-    Entered(CURRENT.replace(Some(cx.clone())))
+    Entered(CURRENT.replace(Some(cx.call_site())))
 }
 
 impl Drop for Entered {

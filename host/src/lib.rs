@@ -21,8 +21,8 @@ pub mod work_queue;
 
 pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
 pub use context::{
-    CancellationHook, DiagnosticHandler, ExecutionContext, ExternalWork, HostContext, HostContextBuilder,
-    RequestContext, ResourceContext,
+    CallSite, CancellationHook, DiagnosticHandler, ExecutionContext, ExternalWork, HostContext,
+    HostContextBuilder, RequestContext, ResourceContext,
 };
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
 pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};

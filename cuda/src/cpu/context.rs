@@ -51,7 +51,14 @@ impl Device {
     /// Takes note of a result: the first failure ends the context's life.
     pub(super) fn note(&self, result: Result<()>) {
         if let Err(error) = result {
-            self.failure.lock().get_or_insert(error);
+            match &mut *self.failure.lock() {
+                // Work that was stopped for it says where it was queued.
+                Some(known) if known.status == error.status && known.queued.is_none() => {
+                    known.queued = error.queued;
+                }
+                Some(_) => {}
+                failure => *failure = Some(error),
+            }
             self.failed.store(true, Ordering::Release);
         }
     }

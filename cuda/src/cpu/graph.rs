@@ -15,6 +15,7 @@ use super::operation::Operation;
 use super::stream::{Command, Stream, StreamCore};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::Graphs;
+use crate::origin::Origin;
 
 /// An instantiated graph.
 pub(crate) struct Graph(Mutex<Vec<Node>>);
@@ -185,7 +186,9 @@ impl Graphs for CpuContext {
         self.device.check()?;
         let operations: Vec<_> = graph.0.lock().iter().map(|node| node.operation.clone()).collect();
         let announced = match &self.device.shared.observer {
-            Some(_) => operations.iter().map(|o| stream.core.announce(o)).collect::<Result<_>>()?,
+            Some(_) => {
+                operations.iter().map(|o| stream.core.announce(o, Origin::here)).collect::<Result<_>>()?
+            }
             None => Vec::new(),
         };
         stream.core.push(Command::Graph(Arc::new(GraphCore { operations, announced }), 0));

@@ -4,11 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tfrt_host::CallSite;
+
 use super::Shared;
 use super::access::{Access, Manner, Waiting};
 use super::stream::StreamCore;
 use crate::error::{DeviceError, Result, Status};
-use crate::origin::Origin;
+use crate::origin::{self, Origin};
 
 /// What an operation finds when it runs.
 pub(super) struct Run<'a> {
@@ -28,7 +30,7 @@ pub(super) struct Operation {
     /// What it touches.
     pub(super) accesses: Vec<Access>,
     /// Where it was made.
-    origin: Origin,
+    site: Option<CallSite>,
     manner: Manner,
     body: Body,
 }
@@ -66,7 +68,12 @@ impl Operation {
         accesses: Vec<Access>,
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), accesses, origin: Origin::here(), manner, body: Box::new(body) })
+        Arc::new(Self { name: name.into(), accesses, site: origin::site(), manner, body: Box::new(body) })
+    }
+
+    /// Where it was made.
+    pub(super) fn origin(&self) -> Origin {
+        Origin::of(self.site.as_ref())
     }
 
     /// Runs it, unless its memory is in use. `id` is what the checker knows it by.
@@ -74,7 +81,7 @@ impl Operation {
         let Some(_held) = shared.space.borrows.try_take(self.manner, &self.accesses) else {
             return Outcome::Busy;
         };
-        Outcome::Done(self.run_observed(shared, id).map_err(|error| error.of_work(&self.origin)))
+        Outcome::Done(self.run_observed(shared, id).map_err(|error| error.of_work(|| self.origin())))
     }
 
     /// Has `stream` resumed when it may be tried again.

@@ -114,23 +114,17 @@ impl StreamCore {
             capture.add(self.id, operation);
             return Ok(());
         }
-        let id = self.announce(&operation)?;
+        let id = self.announce(&operation, || operation.origin())?;
         self.push(Command::Run(operation, id));
         Ok(())
     }
 
-    /// Tells the checker of an operation; its number.
-    pub(super) fn announce(&self, operation: &Operation) -> Result<u64> {
+    /// Tells the checker of an operation and where it comes from; its number.
+    pub(super) fn announce(&self, operation: &Operation, origin: impl FnOnce() -> Origin) -> Result<u64> {
         let Some(observer) = &self.device.shared.observer else { return Ok(0) };
         let id = next_id();
         let (name, accesses) = (operation.name.as_str(), operation.accesses.as_slice());
-        observer.queued(&Queued {
-            operation: id,
-            stream: self.id,
-            name,
-            accesses,
-            origin: Origin::here(),
-        })?;
+        observer.queued(&Queued { operation: id, stream: self.id, name, accesses, origin: origin() })?;
         Ok(id)
     }
 

@@ -39,6 +39,35 @@ struct Shared {
     program: Arc<BefFile>,
 }
 
+/// Where a kernel is called, for whoever may have to say so later: it keeps the program, and not the request.
+#[derive(Clone)]
+pub struct CallSite {
+    program: Arc<BefFile>,
+    location: u32,
+    kernel: u32,
+}
+
+impl CallSite {
+    /// The place in the source, if the program says.
+    pub fn location(&self) -> Option<SourceLocation> {
+        self.program.source_location(self.location)
+    }
+
+    /// The kernel's name.
+    pub fn kernel_name(&self) -> Option<&str> {
+        self.program.kernel_name(self.kernel)
+    }
+}
+
+impl fmt::Debug for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallSite")
+            .field("kernel", &self.kernel_name())
+            .field("location", &self.location())
+            .finish()
+    }
+}
+
 /// The kernel number of a context that is in no kernel.
 const NO_KERNEL: u32 = u32::MAX;
 
@@ -83,6 +112,11 @@ impl ExecutionContext {
     /// the source is not known.
     pub fn location_id(&self) -> u32 {
         self.location
+    }
+
+    /// The current kernel's place, to be kept.
+    pub fn call_site(&self) -> CallSite {
+        CallSite { program: self.shared.program.clone(), location: self.location, kernel: self.kernel }
     }
 
     /// The current kernel's name.

@@ -10,7 +10,7 @@ mod resource;
 mod timer;
 
 pub(crate) use execution::BorrowedContext;
-pub use execution::ExecutionContext;
+pub use execution::{CallSite, ExecutionContext};
 pub use host::{DiagnosticHandler, ExternalWork, HostContext, HostContextBuilder};
 pub use request::{CancellationHook, RequestContext};
 pub use resource::ResourceContext;

@@ -93,8 +93,9 @@ func @endless() -> !tfrt.chain {
   tfrt.return %ch4 : !tfrt.chain
 }
 
-// The program itself is over in time; the kernel is stopped all the same, and told of.
+// The program itself is over in time; the kernel is stopped all the same, and told of, with where it was launched.
 // FORGOTTEN: error: CUDA_ERROR_LAUNCH_TIMEOUT: the program's time is up
+// FORGOTTEN: of work queued by 'tfrt_cuda.function.launch' at {{.*}}unwaited.mlir:[[@LINE+8]]:
 // FORGOTTEN: no kernel of the program waited for this work
 func @endless_and_forgotten() -> !tfrt.chain {
   %context, %stream, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain)
