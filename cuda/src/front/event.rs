@@ -117,10 +117,9 @@ impl Event {
         }
         let mut known = self.0.recording.lock();
         self.0.mark.store(if recording.is_some() { IN_CAPTURE } else { ON_STREAM }, Ordering::Release);
-        let before = std::mem::replace(&mut *known, recording);
+        // It may have been the last to hold what was recorded, which goes when the lock is free.
+        let _before = std::mem::replace(&mut *known, recording);
         drop(known);
-        // It may have been the last to hold what was recorded.
-        drop(before);
     }
 
     /// Whether the latest mark was reached; true if there is none.

@@ -72,11 +72,8 @@ impl<L: Library> LibraryHandle<L> {
         Owned::context(self)
     }
 
-    /// That it is of this context: kernels name both.
-    ///
-    /// # Errors
-    /// `InvalidContext`; `InvalidHandle` if it was destroyed.
-    pub fn check_context(&self, context: &Context) -> Result<()> {
+    /// That it is of this context, and was not destroyed: kernels name both.
+    pub(crate) fn check_context(&self, context: &Context) -> Result<()> {
         check(self, context)
     }
 
