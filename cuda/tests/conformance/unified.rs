@@ -187,7 +187,11 @@ fn each_side_ends_by_itself(context: &Context) {
     wait(|then| copy.when_done(then));
     drop(device);
     wait(|then| bench.stream.when_done(then));
-    assert_eq!(free(), before, "nothing is left");
+    // Others, who may use a GPU, may have given memory back meanwhile.
+    let after = free();
+    let is_ours_alone =
+        context.device().properties().name.contains("Stand-in") || context.device().backend() != "cuda";
+    assert!(after == before || after > before && !is_ours_alone, "{before} bytes were free, and {after} are");
     assert_eq!(context.live().buffers, 0);
 }
 

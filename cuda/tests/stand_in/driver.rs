@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use tfrt_ptx::{FaultKind, Launch, OwnThreads, Params};
 
 use super::graph::{Capture, Instance, Node};
+use super::paging;
 use super::state::{
     Answer, Context, DEVICE_BYTES, DEVICES, INVALID_VALUE, MEMORY, OUT_OF_MEMORY, PINNED, add_variable, all,
     allocate, allocate_managed, block_of, check_pinned, check_range, find, forget, forget_variables, free,
@@ -114,7 +115,8 @@ entry_points! {
             (A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1),
             (A::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1),
             (A::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
-            (A::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1),
+            // The other one is as devices are under systems whose host must wait for them.
+            (A::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, c_int::from(device == 0)),
         ];
         // As of a driver that has dropped an attribute: what is only told to people may be missing.
         put(value, known.iter().find(|(known, _)| *known as c_int == attribute).ok_or(INVALID_VALUE)?.1)
@@ -674,6 +676,7 @@ entry_points! {
                 .block((block[0], block[1], block[2]))
                 .shared(shared.into())
                 .parallel(&OwnThreads);
+            let _pages = paging::stay();
             launch.run(&params, &MEMORY).map(drop).map_err(|failure| fault(&failure.kind))
         })
     }

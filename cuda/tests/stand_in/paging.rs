@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, LazyLock};
 
 use cudarc::driver::sys::{CUmemAccessDesc, CUmemAllocationProp};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use super::driver::{entry_points, put};
 use super::state::{Answer, Context, INVALID_VALUE, MEMORY, OUT_OF_MEMORY, free_bytes, violation};
@@ -54,6 +54,9 @@ struct Paging {
 
 static PAGING: LazyLock<Mutex<Paging>> =
     LazyLock::new(|| Mutex::new(Paging { next_address: FIRST_ADDRESS, ..Paging::default() }));
+
+/// Held by whatever uses memory, and alone by whoever takes a page away, while the pages beside it are not there.
+static USES: RwLock<()> = RwLock::new(());
 
 /// The file whose pieces pages are.
 static FILE: LazyLock<c_int> = LazyLock::new(|| {
@@ -107,8 +110,9 @@ impl Paging {
             return Ok(());
         };
         let Some(run) = self.runs.remove(&start) else { return Ok(()) };
-        MEMORY.free(start).map_err(|_| INVALID_VALUE)?;
         // Kernels that run, of whatever stream, see all memory: as in a driver, they end first.
+        let _alone = USES.write();
+        MEMORY.free(start).map_err(|_| INVALID_VALUE)?;
         while Arc::strong_count(&run.owner) > 1 {
             std::thread::yield_now();
         }
@@ -139,9 +143,10 @@ impl Paging {
     }
 }
 
-/// Waits until no pages are being taken away.
-pub(crate) fn wait_for_changes() {
-    drop(PAGING.lock());
+/// While the result is there, no page is taken away.
+pub(crate) fn stay() -> RwLockReadGuard<'static, ()> {
+    // Kernels may wait for each other: one that begins waits only while a page is being taken away.
+    USES.read_recursive()
 }
 
 /// Bytes of a device's pages.

@@ -314,23 +314,17 @@ pub(crate) fn read(address: u64, bytes: usize) -> Answer<Vec<u8>> {
     if let Some(module) = variable_at(address, bytes as u64) {
         return module.read(address, &mut buffer).map(|()| buffer).map_err(|_| ILLEGAL_ADDRESS);
     }
-    settled(|| MEMORY.read(address, &mut buffer)).map_err(|_| ILLEGAL_ADDRESS)?;
+    let _pages = paging::stay();
+    MEMORY.read(address, &mut buffer).map_err(|_| ILLEGAL_ADDRESS)?;
     Ok(buffer)
-}
-
-/// Accesses memory; once more, if pages beside it were just being taken away, with which it is not there for a moment.
-fn settled<T, E>(mut access: impl FnMut() -> Result<T, E>) -> Result<T, E> {
-    access().or_else(|_| {
-        paging::wait_for_changes();
-        access()
-    })
 }
 
 pub(crate) fn write(address: u64, bytes: &[u8]) -> Answer {
     if let Some(module) = variable_at(address, bytes.len() as u64) {
         return module.write(address, bytes).map_err(|_| ILLEGAL_ADDRESS);
     }
-    settled(|| MEMORY.write(address, bytes)).map_err(|_| ILLEGAL_ADDRESS)
+    let _pages = paging::stay();
+    MEMORY.write(address, bytes).map_err(|_| ILLEGAL_ADDRESS)
 }
 
 /// Elements of device memory.

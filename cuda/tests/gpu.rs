@@ -1,5 +1,4 @@
-//! Failures of contexts, over the driver that stands in for a GPU's: whatever ended a context's life is told once at the end
-//! of a program, however many contexts the device has.
+//! The GPU backend over the driver that stands in for a GPU's: what takes several contexts or devices, or their end.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -44,6 +43,7 @@ fn fault(context: &Context) {
     stream.launch(&function, &config, &[]).unwrap();
 }
 
+/// Whatever ended a context's life is told once at the end of a program, however many contexts the device has.
 fn failures_are_told_once() {
     let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 2)).unwrap();
     let told = || platform.take_failures().into_iter().map(|failure| failure.status).collect::<Vec<_>>();
@@ -70,18 +70,27 @@ fn failures_are_told_once() {
     assert_eq!(told(), [Status::LaunchFailed]);
 }
 
+/// Where the host must not touch unified memory beside any work, there is none.
+fn unified_memory_is_refused_where_the_host_must_wait() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 2)).unwrap();
+    let allocate = |ordinal| platform.device(ordinal).unwrap().create_context().unwrap().allocate_managed(16);
+    assert!(allocate(0).is_ok());
+    assert_eq!(allocate(1).err().map(|error| error.status), Some(Status::NotSupported));
+}
+
 /// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
 #[test]
-fn each_failure_is_told_once() {
+fn over_the_stand_in() {
     const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";
     if std::env::var_os(CALLED).is_some() {
-        return failures_are_told_once();
+        failures_are_told_once();
+        return unified_memory_is_refused_where_the_host_must_wait();
     }
     let libraries = build::libraries().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = build::found_in(&mut command, libraries.path())
         .env(CALLED, "1")
-        .args(["--exact", "each_failure_is_told_once"])
+        .args(["--exact", "over_the_stand_in"])
         .output()
         .unwrap();
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
