@@ -1,8 +1,8 @@
 //! Where a device call comes from: the kernel of a program, or a line of Rust.
 //!
 //! Kernels say it for the time they run ([`enter`]), and what is called meanwhile on this thread asks for it, so that no
-//! argument goes through every layer. Work that is queued keeps the place ([`site`]), which costs a count; it is put into
-//! words ([`Origin`]) only when somebody is told.
+//! argument goes through every layer. Work that is queued keeps the place, which costs a count; it is put into words
+//! ([`Origin`]) only when somebody is told.
 
 use std::cell::RefCell;
 use std::fmt;
