@@ -659,6 +659,10 @@ def reduce():
     case("AddN", inputs=[random(np.float32, 2)])
     for dtype in FLOATS:
         case("L2Loss", t=random(dtype, 2, 3))
+    for dims in ((2, 3), (2, 3, 4), (2, 3, 1, 2), (1, 3, 2, 1, 2), (0, 3, 2), (2, 3, 0), (3,), (2, 4, 3)):
+        case("BiasAdd", value=random(np.float32, *dims), bias=random(np.float32, 3), data_format="NCHW")
+    for dtype in (np.float64, np.float16, BF16, np.int32):
+        case("BiasAdd", value=random(dtype, 2, 3, 2), bias=random(dtype, 3), data_format="NCHW")
 
 
 def order():
@@ -1159,6 +1163,8 @@ def strings():
             for pos, length in ((1, 2), (-2, 5), (3, 1), (4, 1), (-3, 1), (-4, 1), (1, -1), (0, 0), (0, 2147483647)):
                 case("Substr", input=words("abc", "xyz"), pos=np.array(pos, dtype), len=np.array(length, dtype), unit=unit)
     case("Substr", input=words("a\u00e9c"), pos=np.array(1), len=np.array(1), unit="UTF8_CHAR")
+    for pos, length in ((-1, -1), (-2, -1), (0, -1), (-1, 0), (-3, 9), (-4, 1)):
+        case("Substr", input=words("a\u00e9c"), pos=np.array([pos]), len=np.array([length]), unit="UTF8_CHAR")
     case("Substr", input=np.array("abcdef", object), pos=np.array([1, 2]), len=np.array([2, 3]))
     case("Substr", input=words("abc", "def"), pos=np.array([[1], [2]]), len=np.array([[1], [1]]))
     case("Substr", input=words("abc", "def"), pos=np.array(1), len=np.array([1, 1]))

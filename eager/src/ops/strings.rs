@@ -198,10 +198,11 @@ fn substring_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(DType::String, broadcast_shape(&input.shape, &position.shape)?))
 }
 
-/// The part of `text` from `position` on, which counts from the end if it is negative, of at most `length` units.
+/// The part of `text` from `position` on, which counts from the end if it is negative, of at most `length` units. Of characters
+/// TensorFlow does not take both negative.
 fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Result<&str, Diagnostic> {
     let total = if counts_characters { text.chars().count() } else { text.len() } as i64;
-    if position < -total || position > total {
+    if position < -total || position > total || (counts_characters && position < 0 && length < 0) {
         return Err(invalid(format!("pos {position} out of range for string '{text}'")));
     }
     let start = if position < 0 { position + total } else { position };

@@ -91,3 +91,15 @@ func @prod() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'bias_of_channels_that_come_first'
+func @bias_of_channels_that_come_first() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.const_dense_tensor dense<[[[1, 2], [3, 4], [5, 6]]]> : tensor<1x3x2xi32>
+  %bias = corert.const_dense_tensor dense<[10, 20, 30]> : tensor<3xi32>
+  %y = corert.executeop(%cpu) "tf.BiasAdd"(%x, %bias) { data_format = "NCHW" } : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [1, 3, 2], values = [11, 12, 23, 24, 35, 36]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
