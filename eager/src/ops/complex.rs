@@ -164,9 +164,9 @@ pub(super) fn sign(z: C) -> C {
     if z == C::default() { z } else { z.unscale(z.norm()) }
 }
 
-/// The square of the distance, which is real.
+/// The square of the distance, which is real where it is finite.
 pub(super) fn squared_difference(x: C, y: C) -> C {
-    ((x - y).norm_sqr()).into()
+    (x - y) * (x - y).conj()
 }
 
 /// `x` to the power of `y`, `exp(y · ln x)`, whatever `y` is: NaN where both are zero.
