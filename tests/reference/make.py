@@ -707,6 +707,9 @@ def order():
         # A dimension without elements has no greatest one, also where nobody asks for it.
         case("ArgMax", input=np.zeros(dims, np.float32), dimension=np.array(0, np.int32))
         case("ArgMin", input=np.zeros(dims, np.float32), dimension=np.array(-1, np.int32))
+    for op in ("Cumsum", "Cumprod"):
+        case(op, x=np.zeros((2**40, 0, 3), np.float32), axis=np.array(1, np.int32))
+    case("TopKV2", input=np.zeros((3, 0), np.float32), k=np.array(0, np.int32))
 
 
 def matmul():

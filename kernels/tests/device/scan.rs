@@ -71,6 +71,18 @@ fn the_greatest_and_the_least() {
 }
 
 #[test]
+fn nobody_counts_lines_without_elements() {
+    let d = device();
+    let (x, y) = (d.room::<f32>(0), d.room::<i32>(0));
+    let shape = ReductionShape { outer: 1 << 40, extent: 0, inner: 6 };
+    let scan = Scan { multiplies: true, exclusive: false, reverse: false };
+    d.kernels.scan(&d.stream, scan, DType::F32, &x, &x, shape).unwrap();
+    let line = Line { count: 0, least: false };
+    d.kernels.top(&d.stream, line, DType::F32, Some(&x), &y, &x, shape).unwrap();
+    assert!(d.download::<f32>(&x, 0).is_empty());
+}
+
+#[test]
 fn steps_of_optimizers() {
     let (d, mut random) = (device(), Random::new(63));
     let n = 259;
