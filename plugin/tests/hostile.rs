@@ -289,6 +289,18 @@ fn what_is_optional_may_be_missing() {
 }
 
 #[test]
+fn a_flag_behind_the_count_says_whether_there_is_unified_memory() {
+    let allocate = |fault: &str, number: i32| {
+        let context = Hostile::new(fault, number).load().unwrap().backend().create_context(0).unwrap();
+        context.allocate_managed(1000).map(|memory| context.free(memory.address).unwrap())
+    };
+    allocate("unified flag", 1).unwrap();
+    for (fault, number) in [("unified flag", 0), ("", 0)] {
+        says(allocate(fault, number), &["the device gives no unified memory"]);
+    }
+}
+
+#[test]
 fn older_and_newer_plugins_work() {
     for fault in ["newer", "older", "much older"] {
         let bench = Bench::new(fault, 0);
@@ -404,8 +416,14 @@ fn memory_that_cannot_be_is_refused() {
     let allocators = [0, 1].map(|_| bench.context.create_allocator(Options::default()));
     let _first = allocators[0].allocate(&bench.stream, 100, "test").unwrap();
     says(allocators[1].allocate(&bench.stream, 100, "test"), &["where 2097152 bytes at ", "are in use"]);
-    for fault in ["misaligned", "odd host memory", "described"] {
-        let bench = Bench::new(fault, 0);
+    for size in [0, 24, 31] {
+        let bench = Bench::new("memory size", size);
+        let message = format!("allocate gave an SP_DeviceMemoryBase of {size} bytes; at least 32 are needed");
+        says(ask(&bench, 100), &["plug-in 'sample platform'", &message]);
+        assert_eq!(bench.end(), format!("{ALL_CREATED}deallocate\n{ALL_DESTROYED}"), "it is given back");
+    }
+    for (fault, number) in [("misaligned", 0), ("odd host memory", 0), ("described", 0), ("described", 1)] {
+        let bench = Bench::new(fault, number);
         bench.works();
         assert_eq!(bench.end(), format!("{ALL_CREATED}{ALL_DESTROYED}"), "{fault}");
     }

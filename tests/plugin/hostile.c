@@ -74,11 +74,15 @@ static void lying_allocate(D, uint64_t size, int64_t memory_space, M mem) {
   if (is("described")) {
     mem->ext = &devices[0];
     mem->payload = 42;
+    /* As the macro of the accepted RFC has it. */
+    if (fault_number) mem->struct_size = offsetof(SP_DeviceMemoryBase, payload);
   }
+  if (is("memory size")) mem->struct_size = (size_t)fault_number;
 }
 
 static void lying_deallocate(D, M memory) {
   if (is("beyond all addresses")) return;
+  if (is("memory size")) note("deallocate\n");
   if (is("misaligned")) memory->opaque = (char*)memory->opaque - 8;
   deallocate(device, memory);
 }
@@ -193,6 +197,11 @@ static void hostile_create_device(const SP_Platform* platform, SE_CreateDevicePa
 
 static int executors;
 
+/* Unified memory without an allocator, as the accepted RFC has it: a flag behind the platform's count. */
+
+static void* unified_allocate(D, uint64_t size) { return host_memory_allocate(device, size); }
+static void unified_deallocate(D, void* location) { host_memory_deallocate(device, location); }
+
 static void hostile_create_stream_executor(const SP_Platform* platform, SE_CreateStreamExecutorParams* params,
                                            TF_Status* status) {
   if (executors++ == fault_number && fails("create_stream_executor", status)) return;
@@ -218,6 +227,8 @@ static void hostile_create_stream_executor(const SP_Platform* platform, SE_Creat
   executor->block_host_until_done = keep_status;
   executor->synchronize_all_activity = failing_synchronize_all_activity;
   executor->host_callback = strange_host_callback;
+  executor->unified_memory_allocate = unified_allocate;
+  executor->unified_memory_deallocate = unified_deallocate;
   if (is("missing")) ((void**)executor)[2 + fault_number] = NULL;
   if (is("executor ext")) executor->ext = executor;
   if (is("executor size")) executor->struct_size = (size_t)fault_number;
@@ -389,6 +400,10 @@ void SE_InitPlugin(SE_PlatformRegistrationParams* params, TF_Status* status) {
   if (is("no devices")) platform->visible_device_count = 0;
   if (is("too many devices")) platform->visible_device_count = (size_t)-1;
   if (is("platform size")) platform->struct_size = (size_t)fault_number;
+  if (is("unified flag")) {
+    platform->struct_size += sizeof(TF_Bool);
+    *(TF_Bool*)(platform + 1) = (TF_Bool)fault_number;
+  }
   if (is("functions size")) fns->struct_size = (size_t)fault_number;
   if (is("functions ext")) fns->ext = fns;
   if (is("params size")) params->struct_size = (size_t)fault_number;

@@ -1,7 +1,8 @@
 /* A device plug-in in plain C: two devices, each with memory of its own and streams that are threads.
  *
  * Device addresses are offsets from a base where the process has no memory, so that nobody but this file can use them.
- * With -DRELEASED it is built for the layout that TensorFlow released. What is created and destroyed is written to a log,
+ * With -DRELEASED it is built for the layout that TensorFlow released, with -DFIRST_RELEASE as well for that of the first
+ * releases. What is created and destroyed is written to a log,
  * which the tests read. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -468,7 +469,7 @@ static void sync_memcpy_dtod(const SP_Device* device, SP_DeviceMemoryBase* devic
   TF_SetStatus(status, TF_OK, "");
 }
 
-#ifdef RELEASED
+#if defined(RELEASED) && !defined(FIRST_RELEASE)
 static void fill(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location, uint32_t pattern,
                  uint64_t size, TF_Status* status) {
   queue(stream, (Work){.kind = FILL, .to = bytes_of(device, location), .pattern = pattern, .size = size}, status);
@@ -550,7 +551,7 @@ static void create_stream_executor(const SP_Platform* platform, SE_CreateStreamE
       .block_host_for_event = block_host_for_event,
       .block_host_until_done = block_host_until_done,
       .synchronize_all_activity = synchronize_all_activity,
-#ifdef RELEASED
+#if defined(RELEASED) && !defined(FIRST_RELEASE)
       .mem_zero = mem_zero,
       .memset = set_bytes,
       .memset32 = fill,

@@ -1,6 +1,6 @@
 //! Which of the two layouts the other side uses, told by the sizes it gives.
 
-use super::{SP_Platform, SP_PlatformFns, released};
+use super::{SP_Platform, SP_PlatformFns, SP_StreamExecutor, released};
 
 /// A struct's size without the padding behind its last member, as `TF_OFFSET_OF_END` has it.
 macro_rules! offset_of_end {
@@ -49,6 +49,20 @@ impl Layout {
         }
     }
 
+    /// The layout of a stream executor of this size, on a platform of this layout. What fills memory came with later releases;
+    /// until then the struct was the RFC's.
+    pub fn of_stream_executor(self, size: usize) -> Self {
+        if size == size_of::<SP_StreamExecutor>() { Self::Rfc } else { self }
+    }
+
+    /// Where a platform says whether it has unified memory. The RFC as it was accepted has that behind the count.
+    pub(crate) fn unified_memory_flag(self) -> usize {
+        match self {
+            Self::Rfc => offset_of_end!(SP_Platform, visible_device_count, usize),
+            Self::Released => std::mem::offset_of!(released::SP_Platform, supports_unified_memory),
+        }
+    }
+
     /// What messages call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,9 +83,27 @@ mod tests {
         for (platform, fns) in [(40, 64), (40, 96), (40, 80), (48, 96), (48, 120)] {
             assert_eq!(Layout::of(platform, fns), Layout::Rfc, "{platform} {fns}");
         }
+        // The RFC as it was accepted, with a flag behind the count.
+        assert_eq!((Layout::of(41, 64), Layout::of(48, 64)), (Layout::Rfc, Layout::Rfc));
         // Released versions without the last flags, with further functions, with further members.
         for (platform, fns) in [(35, 88), (33, 88), (34, 72), (35, 96), (36, 104), (48, 88)] {
             assert_eq!(Layout::of(platform, fns), Layout::Released, "{platform} {fns}");
+        }
+    }
+
+    #[test]
+    fn releases_without_fills_have_the_rfc_s_stream_executor() {
+        let (rfc, released) = (size_of::<SP_StreamExecutor>(), size_of::<released::SP_StreamExecutor>());
+        assert_eq!(released - rfc, 3 * size_of::<usize>());
+        for (layout, size, expected) in [
+            (Layout::Released, rfc, Layout::Rfc),
+            (Layout::Released, released, Layout::Released),
+            (Layout::Released, released - 8, Layout::Released),
+            (Layout::Released, released + 8, Layout::Released),
+            (Layout::Rfc, rfc, Layout::Rfc),
+            (Layout::Rfc, released, Layout::Rfc),
+        ] {
+            assert_eq!(layout.of_stream_executor(size), expected, "{layout:?} {size}");
         }
     }
 }

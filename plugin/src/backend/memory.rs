@@ -1,6 +1,7 @@
 //! Memory and copies.
 
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -41,7 +42,11 @@ impl Device {
         if memory.opaque.is_null() {
             return Err(self.wrong(Status::OutOfMemory, format!("allocate gave no memory for {bytes} bytes")));
         }
-        let why = if memory.size < bytes {
+        let least = offset_of!(SP_DeviceMemoryBase, payload);
+        let why = if memory.struct_size < least {
+            let size = memory.struct_size;
+            Err(format!("allocate gave an SP_DeviceMemoryBase of {size} bytes; at least {least} are needed"))
+        } else if memory.size < bytes {
             Err(format!("allocate was asked for {bytes} bytes and gave {}", memory.size))
         } else {
             within_addresses("allocate", &memory)

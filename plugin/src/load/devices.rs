@@ -282,7 +282,7 @@ impl Maker<'_> {
             (functions.create_stream_executor)(self.platform.pointer(), &raw mut params, status);
         })?;
         self.destroy_with(functions.destroy_stream_executor, &slot);
-        let calls = match self.platform.layout {
+        let calls = match self.platform.layout.of_stream_executor(slot.known().0) {
             Layout::Rfc => {
                 // SAFETY: the memory that the plug-in has filled.
                 let (size, known) = unsafe { super::slot::known(pointer.cast_const()) };

@@ -27,7 +27,7 @@ pub(crate) struct Platform {
     pub(crate) layout: Layout,
     pub(crate) name: String,
     pub(crate) device_type: String,
-    /// Released layout alone: whether unified memory is supported.
+    /// Whether unified memory is supported.
     pub(crate) unified: bool,
     struct_pointer: *mut SP_Platform,
     fns_pointer: *mut SP_PlatformFns,
@@ -129,12 +129,9 @@ impl Platform {
             let what = &self.device_type;
             return Err(format!("SP_Platform.type is '{what}': a type has letters, digits, '_' and '-'"));
         }
-        if self.layout == Layout::Released {
-            let from = self.struct_pointer.cast::<released::SP_Platform>();
-            let offset = offset_of!(released::SP_Platform, supports_unified_memory);
-            // SAFETY: as long as it says, or as our memory.
-            self.unified = unsafe { flag(from.cast_const(), offset, size) };
-        }
+        // SAFETY: as long as it says, or as our memory.
+        self.unified =
+            unsafe { flag(self.struct_pointer.cast_const(), self.layout.unified_memory_flag(), size) };
         Ok(())
     }
 

@@ -47,6 +47,12 @@ impl<T: Zeroed> Slot<T> {
         self.0.get().cast()
     }
 
+    /// All of the struct, whatever size the plug-in gave; what it did not set is zero.
+    pub(crate) fn whole(&self) -> T {
+        // SAFETY: this memory, all of which is set, and a struct of the API may have any of its members zero.
+        unsafe { self.pointer().read() }
+    }
+
     /// The size the plug-in gave, and as much of the struct as that covers; the rest is zero.
     pub(crate) fn known(&self) -> (usize, T) {
         // SAFETY: this memory.

@@ -50,7 +50,8 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Memory of the device. Its `opaque` is null if there is none.
+    /// Memory of the device, of which the plug-in says all members, however long it says the struct is: the RFC's own size
+    /// macro ends before `payload`. Its `opaque` is null if there is none.
     pub(crate) fn allocate(&self, bytes: u64) -> SP_DeviceMemoryBase {
         let (device, memory) =
             (self.device, Slot::<SP_DeviceMemoryBase>::new(size_of::<SP_DeviceMemoryBase>()));
@@ -75,7 +76,7 @@ impl Source<'_> {
                 return memory;
             }
         };
-        memory.known().1
+        memory.whole()
     }
 
     /// Gives it back.

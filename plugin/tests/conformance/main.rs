@@ -1,4 +1,4 @@
-//! The device layer's conformance suite, on plug-ins: the sample in both layouts.
+//! The device layer's conformance suite, on plug-ins: the sample in both layouts, and in that of the first releases.
 //!
 //! What the API cannot do is skipped, with the reason.
 #![expect(
@@ -25,7 +25,11 @@ fn main() -> ExitCode {
     let (filter, mut total) = (suite::filter(), [0; 3]);
     let dir = support::scratch("conformance");
     let released = format!("-I{}", support::sources().join("released").display());
-    let builds: [(&str, Vec<&str>); 2] = [("rfc", vec![]), ("released", vec!["-DRELEASED", &released])];
+    let builds: [(&str, Vec<&str>); 3] = [
+        ("rfc", vec![]),
+        ("released", vec!["-DRELEASED", &released]),
+        ("first-release", vec!["-DRELEASED", "-DFIRST_RELEASE", &released]),
+    ];
     for (name, arguments) in builds {
         let library = dir.join(format!("sample-{name}.so"));
         support::plugin(&support::sources().join("sample.c"), &library, &arguments);

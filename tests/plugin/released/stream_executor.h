@@ -1,5 +1,5 @@
 /* The layout of the StreamExecutor C API that TensorFlow released, for plug-ins that the tests build: the structs that
- * differ have other members, under the same version. plugin/include/stream_executor.h says what the members mean. */
+ * differ have other members, under the same version. With -DFIRST_RELEASE it is that of the first releases. plugin/include/stream_executor.h says what the members mean. */
 #ifndef TFRT_TESTS_RELEASED_STREAM_EXECUTOR_H_
 #define TFRT_TESTS_RELEASED_STREAM_EXECUTOR_H_
 
@@ -150,12 +150,14 @@ typedef struct SP_StreamExecutor {
   void (*block_host_for_event)(const SP_Device* device, SP_Event event, TF_Status* status);
   void (*block_host_until_done)(const SP_Device* device, SP_Stream stream, TF_Status* status);
   void (*synchronize_all_activity)(const SP_Device* device, TF_Status* status);
+#ifndef FIRST_RELEASE
   void (*mem_zero)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location, uint64_t size,
                    TF_Status* status);
   void (*memset)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location, uint8_t pattern,
                  uint64_t size, TF_Status* status);
   void (*memset32)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location, uint32_t pattern,
                    uint64_t size, TF_Status* status);
+#endif
   TF_Bool (*host_callback)(const SP_Device* device, SP_Stream stream, SE_StatusCallbackFn callback_fn, void* callback_arg);
 } SP_StreamExecutor;
 
@@ -176,11 +178,17 @@ typedef struct SP_Platform {
   const char* name;
   const char* type;
   TF_Bool supports_unified_memory;
+#ifndef FIRST_RELEASE
   TF_Bool use_bfc_allocator;
   TF_Bool force_memory_growth;
+#endif
 } SP_Platform;
 
+#ifdef FIRST_RELEASE
+#define SP_PLATFORM_STRUCT_SIZE TF_OFFSET_OF_END(SP_Platform, supports_unified_memory)
+#else
 #define SP_PLATFORM_STRUCT_SIZE TF_OFFSET_OF_END(SP_Platform, force_memory_growth)
+#endif
 
 typedef struct SP_PlatformFns {
   size_t struct_size;
