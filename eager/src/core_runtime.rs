@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fmt, sync::Arc};
 
 use parking_lot::{Mutex, RwLock};
+use tfrt_cuda::kernels::Devices;
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext, HostContext};
 
 use crate::{
@@ -35,6 +36,8 @@ impl CoreRuntime {
 
     /// The host's runtime, made with all ops of this crate when first asked for.
     pub fn of(host: &HostContext) -> Arc<Self> {
+        // What is made first goes last: the devices wait at their end for what handlers have of them.
+        drop(Devices::of(host));
         host.shared_context(|| {
             let mut registry = OpRegistry::new();
             ops::register(&mut registry);

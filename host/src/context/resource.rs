@@ -96,15 +96,35 @@ impl fmt::Debug for ResourceContext {
     }
 }
 
-/// One instance of each type per host: thread pools, device tables, caches.
+/// One instance of each type per host: thread pools, device tables, caches. As they were made; the last goes first, for it may
+/// have what comes from those before.
 #[derive(Default)]
-pub(crate) struct SharedContexts(Mutex<HashMap<TypeId, Shared>>);
+pub(crate) struct SharedContexts(Mutex<Vec<(TypeId, Shared)>>);
 
 impl SharedContexts {
     pub(crate) fn get_or_create<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
-        let shared = self.0.lock().entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(create())).clone();
+        let id = TypeId::of::<T>();
+        let mut contexts = self.0.lock();
+        let shared = match contexts.iter().find(|(of, _)| *of == id) {
+            Some((_, shared)) => shared.clone(),
+            None => {
+                let shared: Shared = Arc::new(create());
+                contexts.push((id, shared.clone()));
+                shared
+            }
+        };
+        drop(contexts);
         let Ok(typed) = shared.downcast::<T>() else { unreachable!("entries are keyed by their type") };
         typed
+    }
+}
+
+impl Drop for SharedContexts {
+    fn drop(&mut self) {
+        let contexts = self.0.get_mut();
+        while let Some(last) = contexts.pop() {
+            drop(last);
+        }
     }
 }
 
@@ -136,5 +156,23 @@ mod tests {
         let shared = SharedContexts::default();
         assert_eq!(*shared.get_or_create(|| 1u8), 1);
         assert_eq!(*shared.get_or_create(|| 2u8), 1);
+    }
+
+    #[test]
+    fn shared_contexts_go_the_last_first() {
+        struct Told<const NUMBER: u8>(Arc<Mutex<Vec<u8>>>);
+        impl<const NUMBER: u8> Drop for Told<NUMBER> {
+            fn drop(&mut self) {
+                self.0.lock().push(NUMBER);
+            }
+        }
+        let gone = Arc::<Mutex<Vec<u8>>>::default();
+        let shared = SharedContexts::default();
+        shared.get_or_create(|| Told::<1>(gone.clone()));
+        shared.get_or_create(|| Told::<2>(gone.clone()));
+        shared.get_or_create(|| Told::<3>(gone.clone()));
+        shared.get_or_create(|| Told::<1>(gone.clone()));
+        drop(shared);
+        assert_eq!(*gone.lock(), [3, 2, 1]);
     }
 }
