@@ -102,7 +102,9 @@ impl Tiles {
     /// there are changes no result.
     pub(super) fn of<T: ConvElement>(g: &Geometry) -> Option<Self> {
         let (y, x) = (g.window.y, g.window.x);
-        let is_plain = [y.stride, x.stride, y.dilation, x.dilation, g.groups].iter().all(|&n| n == 1);
+        // Of no images there are no units either.
+        let is_plain =
+            g.pixels > 0 && [y.stride, x.stride, y.dilation, x.dilation, g.groups].iter().all(|&n| n == 1);
         let tiles = Self { across: x.output.div_ceil(2), down: y.output.div_ceil(2) };
         let suits = suits::<T>([y.window, x.window, g.in_channels, g.out_channels]);
         (is_plain && suits && tiles.across.saturating_mul(tiles.down) >= LEAST_TILES).then_some(tiles)

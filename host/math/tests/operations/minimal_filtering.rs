@@ -70,6 +70,14 @@ fn fewer_products_round_otherwise_but_neither_cut_nor_batch_changes_a_bit() {
     }
 }
 
+#[test]
+fn of_no_images_there_is_nothing() {
+    let s = shape((0, 20, 20), (64, 128), Padding::Same);
+    let filter = kept(&s, &random_f32(1, lens(&s).1));
+    let plan = Conv2d::new(&s, Activation::Relu, 2).unwrap();
+    assert_eq!(run(&plan, Conv2dInput::new(&[], &filter), &Vec::<f32>::new()), []);
+}
+
 /// What is not finite is where the definition has it, in numbers that every way of summing computes exactly.
 fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]) {
     for images in [(2, 12, 17), (3, 13, 15)] {
