@@ -130,6 +130,30 @@ fn everything_that_is_wrong_is_told_at_once() {
             "'layer3.4.conv2.weight' is missing",
         ]
     );
+    let mut tensors = torchvision();
+    for (name, at, value) in [("fc.weight", 5, f32::NAN), ("bn1.running_var", 3, f32::INFINITY)] {
+        let mut values = tensors[name].read::<f32>(&ME).expect("of f32").to_vec();
+        values[at] = value;
+        let broken = DenseHostTensor::from_vec(tensors[name].shape().clone(), values).expect("a tensor");
+        tensors.insert(name.into(), broken);
+    }
+    let large = DenseHostTensor::from_vec([1000], vec![1e300f64; 1000]).expect("a tensor");
+    tensors.insert("fc.bias".into(), large);
+    tensors.insert("layer1.0.bn1.weight".into(), tensor(&[64], vec![f32::MAX; 64]));
+    tensors.insert("layer1.0.bn1.running_var".into(), tensor(&[64], vec![0.0; 64]));
+    tensors.insert("module.bn1.weight".into(), tensor(&[64], vec![1.0; 64]));
+    let mut problems = convert(&tensors).expect_err("much is beyond f32");
+    problems.sort();
+    assert_eq!(
+        problems,
+        [
+            "'bn1.running_var' has something that is not finite in f32 at 3",
+            "'fc.bias' has something that is not finite in f32 at 0",
+            "'fc.weight' has something that is not finite in f32 at 5",
+            "'layer1.0.conv1.weight' is not finite in f32 once it is normalized",
+            "'module.bn1.weight' is there twice, as another name for 'bn1.weight'",
+        ]
+    );
     let strangers = NamedTensors::from([("x".to_owned(), tensor(&[1], vec![0.0]))]);
     assert!(convert(&strangers).expect_err("nothing is known")[0].starts_with("none of its tensors"));
 }

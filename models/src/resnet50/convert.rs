@@ -129,21 +129,21 @@ fn plain(name: &str) -> &str {
 /// Our weights from torchvision's or Keras's, whichever the names are.
 ///
 /// # Errors
-/// All tensors that are missing, left over, of another shape or not of floats, and all variances that are none.
+/// All tensors that are missing, left over, of another shape, not of floats or not finite in f32, all variances that are none,
+/// and all names that two tensors share.
 pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
-    let found: BTreeMap<&str, &DenseHostTensor> =
-        tensors.iter().map(|(name, tensor)| (plain(name), tensor)).collect();
+    let found: BTreeSet<&str> = tensors.keys().map(|name| plain(name)).collect();
     let known = |variant: &Variant| {
-        let count = |layer: &Layer| {
-            Names::of(layer, *variant).all().filter(|n| found.contains_key(n.as_str())).count()
-        };
+        let count =
+            |layer: &Layer| Names::of(layer, *variant).all().filter(|n| found.contains(n.as_str())).count();
         layers_of(*variant).iter().map(count).sum::<usize>()
     };
     let variant = Variant::ALL.into_iter().max_by_key(known).filter(|variant| known(variant) > 0);
     let Some(variant) = variant else {
         return Err(vec!["none of its tensors has a name of torchvision's or Keras's ResNet-50".to_owned()]);
     };
-    let mut reader = Reader { found, problems: Vec::new(), used: BTreeSet::new() };
+    let (found, problems) = by_plain_name(tensors);
+    let mut reader = Reader { found, problems, used: BTreeSet::new() };
     let converted = layers_of(variant).iter().map(|layer| reader.layer(layer, variant)).collect();
     reader.look_for_others();
     if reader.problems.is_empty() {
@@ -151,6 +151,17 @@ pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
     } else {
         Err(reader.problems)
     }
+}
+
+/// Tensors by the names that count, and what is wrong with these.
+fn by_plain_name(tensors: &NamedTensors) -> (BTreeMap<&str, &DenseHostTensor>, Vec<String>) {
+    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    for (name, tensor) in tensors {
+        if found.insert(plain(name), tensor).is_some() {
+            problems.push(format!("'{name}' is there twice, as another name for '{}'", plain(name)));
+        }
+    }
+    (found, problems)
 }
 
 /// Takes tensors, and notes what is wrong with them.
@@ -171,6 +182,10 @@ impl Reader<'_> {
             }
             Some(tensor) => floats(tensor).map_err(|error| format!("'{name}': {}", error.message)),
         };
+        let values = values.and_then(|values| match values.iter().position(|x| !x.is_finite()) {
+            Some(at) => Err(format!("'{name}' has something that is not finite in f32 at {at}")),
+            None => Ok(values),
+        });
         values.map_err(|problem| self.problems.push(problem)).ok()
     }
 
@@ -180,9 +195,10 @@ impl Reader<'_> {
         let filter = self.take(&names.filter, &filter_extents(layer, variant));
         let bias = names.bias.as_ref().map_or(Some(vec![0.0; outputs]), |name| self.take(name, &[outputs]));
         let normalization = names.normalization.map(|names| {
-            let vectors = names.each_ref().map(|name| self.take(name, &[outputs]));
-            if let Some(at) = vectors[3].iter().flatten().position(|v| v.is_nan() || *v < 0.0) {
+            let mut vectors = names.each_ref().map(|name| self.take(name, &[outputs]));
+            if let Some(at) = vectors[3].iter().flatten().position(|v| *v < 0.0) {
                 self.problems.push(format!("'{}' has something that is no variance at {at}", names[3]));
+                vectors[3] = None;
             }
             vectors
         });
@@ -190,12 +206,14 @@ impl Reader<'_> {
             return Weights { filter: Vec::new(), bias: Vec::new() };
         };
         let weights = Weights { filter: to_hwio(layer, variant, filter), bias };
-        match normalization {
-            Some([Some(scale), Some(offset), Some(mean), Some(variance)]) => {
-                fold(weights, [&scale, &offset, &mean, &variance], epsilon(variant))
-            }
-            _ => weights,
+        let Some([Some(scale), Some(offset), Some(mean), Some(variance)]) = normalization else {
+            return weights;
+        };
+        let folded = fold(weights, [&scale, &offset, &mean, &variance], epsilon(variant));
+        if folded.filter.iter().chain(&folded.bias).any(|x| !x.is_finite()) {
+            self.problems.push(format!("'{}' is not finite in f32 once it is normalized", names.filter));
         }
+        folded
     }
 
     fn look_for_others(&mut self) {
