@@ -2,8 +2,7 @@
  *
  * Device addresses are offsets from a base where the process has no memory, so that nobody but this file can use them.
  * With -DRELEASED it is built for the layout that TensorFlow released, with -DFIRST_RELEASE as well for that of the first
- * releases. What is created and destroyed is written to a log,
- * which the tests read. */
+ * releases. What is created and destroyed is written to a log, which the tests read. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdarg.h>

@@ -229,7 +229,7 @@ unsafe extern "C-unwind" fn create_stream_executor(
     // SAFETY: what the API has a core give.
     unsafe {
         let to = (*params).stream_executor;
-        // The platform's size is what was filled when it was registered, and tells the layout alone; but for the executor.
+        // The platform's size is what was filled when it was registered, and tells the layout alone.
         match Layout::of(size_of_core(platform), 0).of_stream_executor(size_of_core(to)) {
             Layout::Rfc => {
                 let ours = executor::rfc();

@@ -1,5 +1,6 @@
 /* The layout of the StreamExecutor C API that TensorFlow released, for plug-ins that the tests build: the structs that
- * differ have other members, under the same version. With -DFIRST_RELEASE it is that of the first releases. plugin/include/stream_executor.h says what the members mean. */
+ * differ have other members, under the same version. With -DFIRST_RELEASE it is that of the first releases.
+ * plugin/include/stream_executor.h says what the members mean. */
 #ifndef TFRT_TESTS_RELEASED_STREAM_EXECUTOR_H_
 #define TFRT_TESTS_RELEASED_STREAM_EXECUTOR_H_
 
