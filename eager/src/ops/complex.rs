@@ -1,7 +1,7 @@
 //! Complex numbers: the functions of them, in double precision, and what ops on real and complex numbers have in common.
 //!
 //! Numbers of 2 × 32 bits are computed in 2 × 64 and rounded once. The functions are principal values: their cuts lie where
-//! those of C's `<complex.h>` do. This never looks at tensors.
+//! those of C's `<complex.h>` do. Which op is which function is said in the families' files.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
