@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
-use super::{malformed, map, write_file};
+use super::{malformed, map, tensor_of, write_file};
 use crate::accessor::Accessor;
 use crate::coo::CooHostTensor;
 use crate::dense::DenseHostTensor;
@@ -234,7 +234,7 @@ impl Cursor<'_> {
             .slice(self.at, size)
             .ok_or_else(|| self.ends_within("the end of a tensor's elements"))?;
         self.at += size;
-        DenseHostTensor::from_buffer(metadata, elements).map_err(|error| self.bad_at(at, error.message))
+        tensor_of(metadata, elements).map_err(|error| self.bad_at(at, error.message))
     }
 
     fn coo(&mut self, header: &RecordHeader) -> Result<CooHostTensor, Diagnostic> {

@@ -13,12 +13,28 @@ pub mod safetensors;
 
 use std::path::Path;
 
-use tfrt_host::{Diagnostic, ErrorCode};
+use tfrt_host::{DType, Diagnostic, ErrorCode, host_buffer::HostBuffer};
+
+use crate::{accessor::Accessor, dense::DenseHostTensor, elements, metadata::TensorMetadata};
+
+static READER: Accessor = Accessor::new("tensor file reader");
 
 /// What is wrong at a place in a file.
 #[cold]
 fn malformed(file: &str, offset: usize, what: impl std::fmt::Display) -> Diagnostic {
     Diagnostic::invalid_argument(format!("{file}: at byte {offset}: {what}"))
+}
+
+/// The tensor whose elements are a file's bytes. Of all data types only booleans have bytes that are no value.
+fn tensor_of(metadata: TensorMetadata, bytes: HostBuffer) -> Result<DenseHostTensor, Diagnostic> {
+    if metadata.dtype == DType::I1 {
+        let read = elements::read(&bytes, &READER)?;
+        if let Some(at) = read.iter().position(|&byte| byte > 1) {
+            let message = format!("element {at} is {}, but a boolean is 0 or 1", read[at]);
+            return Err(Diagnostic::invalid_argument(message));
+        }
+    }
+    DenseHostTensor::from_buffer(metadata, bytes)
 }
 
 /// Writes a whole file.

@@ -9,7 +9,7 @@ use std::path::Path;
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
-use super::{malformed, map, write_file};
+use super::{malformed, map, tensor_of, write_file};
 use crate::accessor::Accessor;
 use crate::dense::{DenseHostTensor, SharedAllocator};
 use crate::elements;
@@ -83,7 +83,7 @@ pub fn read_buffer(
             _ => HostBuffer::copy_from_slice(&bytes[start..], align, allocator).ok_or_else(no_memory)?,
         }
     };
-    DenseHostTensor::from_buffer(metadata, part)
+    tensor_of(metadata, part).map_err(|error| malformed(name, start, error.message))
 }
 
 /// The header's text and where the elements begin.

@@ -8,7 +8,7 @@ use ::safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
-use super::{malformed, map, write_file};
+use super::{malformed, map, tensor_of, write_file};
 use crate::accessor::Accessor;
 use crate::dense::{DenseHostTensor, SharedAllocator};
 use crate::elements;
@@ -134,7 +134,7 @@ impl SafeTensorsFile {
                 Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"))
             })?;
         }
-        DenseHostTensor::from_buffer(metadata, elements).map_err(|error| bad(error.message))
+        tensor_of(metadata, elements).map_err(|error| bad(error.message))
     }
 }
 

@@ -281,6 +281,22 @@ fn safetensors_damage_is_an_error() {
     assert!(error.message.contains("tensor 'x': elements of type F8_E4M3 are not supported"), "{error}");
 }
 
+#[test]
+fn booleans_of_files_are_0_or_1() {
+    let header = r#"{"x":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}}"#;
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0, 1, 2]].concat();
+    let file = SafeTensorsFile::from_buffer("x", in_memory(&bytes)).unwrap();
+    let error = file.tensor("x", &system()).unwrap_err();
+    assert!(error.message.ends_with("tensor 'x': element 2 is 2, but a boolean is 0 or 1"), "{error}");
+    for order in ["False", "True"] {
+        let header = format!("{{'descr': '|b1', 'fortran_order': {order}, 'shape': (1, 3)}}");
+        let error = read_npy(&npy_file(&header, &[1, 255, 0])).unwrap_err();
+        assert!(error.starts_with("a.npy: at byte "), "{error}");
+        assert!(error.ends_with("element 1 is 255, but a boolean is 0 or 1"), "{error}");
+        assert!(read_npy(&npy_file(&header, &[1, 0, 0])).is_ok());
+    }
+}
+
 /// An `.npy` file with this header text.
 fn npy_file(header: &str, elements: &[u8]) -> Vec<u8> {
     let length = u16::try_from(header.len()).unwrap().to_le_bytes();
