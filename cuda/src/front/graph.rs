@@ -129,8 +129,9 @@ impl Stream {
             holds.push(Hold::write(buffer, self.context())?);
         }
         let mut queueing = Queueing::on(self);
+        // Whose memory an operation may use was checked when it was captured: copies between devices use that of others.
         for buffer in &recorded.buffers {
-            buffer.used_by(&mut queueing)?;
+            buffer.used_by_peer(&mut queueing)?;
         }
         if !recorded.modules.is_empty() {
             queueing.take_all()?;
