@@ -42,6 +42,23 @@ impl Origin {
     }
 }
 
+/// Who makes a call that is kept now and made later.
+#[derive(Clone, Debug, Default)]
+pub struct Caller(Option<CallSite>);
+
+impl Caller {
+    /// Who runs on this thread.
+    pub fn here() -> Self {
+        Self(site())
+    }
+
+    /// Until the result is dropped, calls on this thread come from there; as they did before, if that is not known.
+    #[must_use]
+    pub fn enter(&self) -> Option<Entered> {
+        self.0.clone().map(|site| Entered(CURRENT.replace(Some(site))))
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.kernel, &self.location) {

@@ -3,7 +3,8 @@
 //! The ranks of a communicator meet in the host's memory. A call is two operations on its stream: the first takes what the
 //! rank sends, the second, once all ranks have come so far, writes what it receives. In between the stream waits for an
 //! event of each other rank, as it does for events of the program's, so that no thread waits. A rank that never calls is
-//! waited for until the communicator is aborted; then the second operation says who was missing.
+//! waited for until the communicator is aborted; then the second operation says who was missing. A rank's calls begin in
+//! the order in which they were queued, on whichever streams.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,7 @@ use super::stream::{Command, Stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Collective, CollectiveCall, Collectives, EventOptions, UniqueId};
 use crate::observer::{Exchange, Id};
+use crate::origin::Caller;
 
 /// The communicators there are, by their ids.
 #[derive(Default)]
@@ -306,6 +308,7 @@ fn fill(target: &mut [u8], what: What, rank: u32, parts: &[Part]) {
 /// A call that has begun: what is left to queue when all of its group have.
 struct Begun<'a> {
     stream: &'a Stream,
+    caller: &'a Caller,
     waits: Vec<Command>,
     end: Option<Arc<Operation>>,
     /// What the checker is told that the rest comes behind.
@@ -314,10 +317,19 @@ struct Begun<'a> {
 
 type Call<'a> = CollectiveCall<'a, Communicator, Stream>;
 
+/// Calls of one rank may be on several streams, and still arrive in the order of their numbers, which is what the others
+/// count on.
+fn after_the_one_before(stream: &Stream, arrived: &Arc<EventCore>, number: u64) {
+    if number > 1 {
+        stream.core.push(Command::Wait(arrived.clone(), number - 1));
+    }
+}
+
 /// Queues the first half of a call.
 fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
+    let _entered = call.caller.enter();
     let Communicator { meeting, rank } = call.communicator;
-    let (rank, stream) = (*rank, call.stream);
+    let (rank, stream, caller) = (*rank, call.stream, call.caller);
     let what = What { operation: call.operation, dtype: call.dtype, count: call.count };
     let size = call.dtype.size().unwrap_or(0) as u64;
     let [sent, received] = call.operation.parts(meeting.ranks, rank).map(|parts| parts * call.count * size);
@@ -338,6 +350,7 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
         Collective::Send(peer) => {
             let (exchange, arrived) = meeting.next_message(rank, peer, true)?;
             let number = exchange.number;
+            after_the_one_before(stream, &arrived, number);
             stream.core.submit(operation(name, reads, move |run: &mut Run<'_>| {
                 let bytes = Arc::new(read(run, send, sent)?);
                 if let Some(line) = here.state.lock().lines.get_mut(&(rank, peer)) {
@@ -347,7 +360,7 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
             }))?;
             tell(exchange);
             stream.core.push(Command::Record(arrived, number));
-            Ok(Begun { stream, waits: Vec::new(), end: None, learns: None })
+            Ok(Begun { stream, caller, waits: Vec::new(), end: None, learns: None })
         }
         Collective::Receive(peer) => {
             let (exchange, arrived) = meeting.next_message(peer, rank, false)?;
@@ -357,11 +370,12 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
                 write(run, receive, received, |target| target.copy_from_slice(&message.bytes))
             });
             let waits = vec![Command::Wait(arrived, number)];
-            Ok(Begun { stream, waits, end: Some(end), learns: exchanges.then_some(exchange) })
+            Ok(Begun { stream, caller, waits, end: Some(end), learns: exchanges.then_some(exchange) })
         }
         _ => {
             let round = meeting.next_round(rank)?;
             let (brings, takes) = (here.clone(), here);
+            after_the_one_before(stream, &meeting.arrived[rank as usize], round);
             stream.core.submit(operation(format!("{name} (sending)"), reads, move |run: &mut Run<'_>| {
                 let bytes = Arc::new(read(run, send, sent)?);
                 brings.bring(round, rank, Part { what, bytes });
@@ -376,13 +390,14 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
             });
             let others = meeting.arrived.iter().map(|arrived| Command::Wait(arrived.clone(), round));
             let learns = exchange.filter(|_| received > 0);
-            Ok(Begun { stream, waits: others.collect(), end: Some(end), learns })
+            Ok(Begun { stream, caller, waits: others.collect(), end: Some(end), learns })
         }
     }
 }
 
 impl Begun<'_> {
     fn finish(self) -> Result<()> {
+        let _entered = self.caller.enter();
         let core = &self.stream.core;
         self.waits.into_iter().for_each(|wait| core.push(wait));
         if let Some((exchange, observer)) = self.learns.zip(core.device.shared.observer.as_ref()) {

@@ -22,6 +22,7 @@ use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{self, Collective, Erased, LetGo, UniqueId};
+use crate::origin::Caller;
 
 /// The most ranks of a communicator.
 const RANKS_MAX: u32 = 1 << 16;
@@ -121,6 +122,7 @@ struct Call {
     /// Kept until the call is queued, which is when they are used.
     send: Option<DeviceBuffer>,
     receive: Option<DeviceBuffer>,
+    caller: Caller,
 }
 
 impl Communicator {
@@ -203,6 +205,7 @@ impl Communicator {
             count,
             send: used(sends, send, "what is sent")?,
             receive: used(receives, receive, "what is received")?,
+            caller: Caller::here(),
         })
     }
 
@@ -274,6 +277,7 @@ fn run(calls: &[Call]) -> Result<()> {
             count: call.count,
             send: address(&call.send),
             receive: address(&call.receive),
+            caller: &call.caller,
         })
         .collect();
     let mut queueings = Vec::with_capacity(calls.len());

@@ -7,6 +7,7 @@ use tfrt_host::DType;
 
 use super::{Resources, Result};
 use crate::error::DeviceError;
+use crate::origin::Caller;
 
 /// What the ranks of a communicator agree on before there is one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,6 +115,8 @@ pub struct CollectiveCall<'a, C, S> {
     pub send: u64,
     /// Address of what is received; zero if nothing is. It may be that of what is sent.
     pub receive: u64,
+    /// Who called: calls of a group are queued when it ends.
+    pub caller: &'a Caller,
 }
 
 /// Communicators, and the collectives of their ranks.

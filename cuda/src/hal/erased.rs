@@ -318,9 +318,18 @@ impl<C: Context> Collectives for ErasedContext<C> {
     fn run_collectives(&self, calls: &[CollectiveCall<'_, Erased, Erased>]) -> Result<()> {
         let mut own_calls = Vec::with_capacity(calls.len());
         for call in calls {
-            let CollectiveCall { operation, dtype, count, send, receive, .. } = *call;
+            let CollectiveCall { operation, dtype, count, send, receive, caller, .. } = *call;
             let (communicator, stream) = (own(call.communicator)?, own(call.stream)?);
-            own_calls.push(CollectiveCall { communicator, stream, operation, dtype, count, send, receive });
+            own_calls.push(CollectiveCall {
+                communicator,
+                stream,
+                operation,
+                dtype,
+                count,
+                send,
+                receive,
+                caller,
+            });
         }
         self.0.run_collectives(&own_calls)
     }

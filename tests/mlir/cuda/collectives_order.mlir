@@ -8,6 +8,8 @@
 // RUN: tfrt run %s --device cpu --cpu-devices 2 --check --function reduce
 // RUN: tfrt run %s --device cpu --cpu-devices 2 --check --function message
 // RUN: tfrt run %s --device cpu --cpu-devices 2 --check --function known_by_events
+// RUN: tfrt run %s --device cpu --cpu-devices 2 --check --function two_streams | FileCheck %s --check-prefix=STREAMS
+// RUN: not tfrt run %s --device cpu --cpu-devices 2 --check --function grouped 2>&1 | FileCheck %s --check-prefix=GROUPED
 // RUN: not tfrt run %s --device cpu --cpu-devices 2 --check --function broadcast_back 2>&1 | FileCheck %s --check-prefix=BACK
 // RUN: not tfrt run %s --device cpu --cpu-devices 2 --check --function reduce_on 2>&1 | FileCheck %s --check-prefix=ON
 // RUN: not tfrt run %s --device cpu --cpu-devices 2 --check --function message_back 2>&1 | FileCheck %s --check-prefix=ANSWER
@@ -228,4 +230,66 @@ func @known_by_events() -> !tfrt.chain {
   %ch8 = tfrt_cuda.mem.copy_peer %other1, %mine0, %bytes, %third, %ch7
   %ch9 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %other0, %eight, %stream0, %ch8 { op = "sum", type = "i32" }
   tfrt.return %ch9 : !tfrt.chain
+}
+
+// A rank's calls are on two streams, the first of which is late: they are the first and the second all the same.
+func @two_streams() -> !tfrt.chain {
+  %id, %ch0 = tfrt.call @id() : () -> (!tfrt_cuda.ccl_id, !tfrt.chain)
+  %zero = tfrt.constant.i32 0
+  %one = tfrt.constant.i32 1
+  %eight = tfrt.constant.i64 8
+  %bytes = tfrt.constant.i64 32
+  %context0, %stream0, %ccl0, %mine0, %other0, %ch1 = tfrt.call @open(%zero, %id, %ch0)
+    : (i32, !tfrt_cuda.ccl_id, !tfrt.chain) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.ccl_communicator, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain)
+  %context1, %stream1, %ccl1, %mine1, %other1, %ch2 = tfrt.call @open(%one, %id, %ch1)
+    : (i32, !tfrt_cuda.ccl_id, !tfrt.chain) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.ccl_communicator, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain)
+  %no = tfrt.constant.ui32 0
+  %single = tfrt.constant.ui32 1
+  %late, %ch3 = tfrt_cuda.stream.create %context1, %ch2
+  %written, %ch4 = tfrt_cuda.event.create %context1, %ch3
+  %ch5 = tfrt_cuda.event.record %written, %stream1, %ch4
+  %ch6 = tfrt_cuda.stream.wait %late, %written, %ch5
+  %module, %ch7 = tfrt_cuda.module.load %context1, %ch6 ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f() { .reg .pred %p; .reg .u32 %r; mov.u32 %r, 500000; again: sub.u32 %r, %r, 1; setp.ne.u32 %p, %r, 0; @%p bra again; ret; }"
+  %f, %ch8 = tfrt_cuda.function.get %module, %ch7 "f"
+  %ch9 = tfrt_cuda.function.launch %f %single %single %single %single %single %single %no %late %ch8 { cooperative = false } () : ()
+  %first, %ch10 = "tfrt_cuda.ccl.group_start"(%ch9, %ccl0, %ccl1)
+    : (!tfrt.chain, !tfrt_cuda.ccl_communicator, !tfrt_cuda.ccl_communicator) -> (!tfrt_cuda.ccl_group, !tfrt.chain)
+  %ch11 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %other0, %eight, %stream0, %ch10 { op = "sum", type = "i32" }
+  %ch12 = tfrt_cuda.ccl.all_reduce %ccl1, %mine1, %other1, %eight, %late, %ch11 { op = "sum", type = "i32" }
+  %ch13 = tfrt_cuda.ccl.group_end %first, %ch12
+  %second, %ch14 = "tfrt_cuda.ccl.group_start"(%ch13, %ccl0, %ccl1)
+    : (!tfrt.chain, !tfrt_cuda.ccl_communicator, !tfrt_cuda.ccl_communicator) -> (!tfrt_cuda.ccl_group, !tfrt.chain)
+  %ch15 = tfrt_cuda.ccl.reduce %ccl0, %other0, %mine0, %eight, %zero, %stream0, %ch14 { op = "sum", type = "i32" }
+  %ch16 = tfrt_cuda.ccl.reduce %ccl1, %mine1, %mine1, %eight, %zero, %stream1, %ch15 { op = "sum", type = "i32" }
+  %ch17 = tfrt_cuda.ccl.group_end %second, %ch16
+  %result = tfrt_dht.create_uninitialized_tensor.i32.1 [8 : i64]
+  %host, %ch18 = tfrt_dht.get_buffer %result, %ch17
+  %ch19 = tfrt_cuda.mem.copy_device_to_host %context0, %host, %mine0, %bytes, %stream0, %ch18
+  // STREAMS: values = [21, 21, 21, 21, 21, 21, 21, 21]
+  %ch20 = tfrt_dht.print_tensor %result, %ch19
+  %ch21 = tfrt_cuda.stream.synchronize %late, %ch20
+  tfrt.return %ch21 : !tfrt.chain
+}
+
+// What a group queues at its end comes from where each of its calls is.
+func @grouped() -> !tfrt.chain {
+  %id, %ch0 = tfrt.call @id() : () -> (!tfrt_cuda.ccl_id, !tfrt.chain)
+  %zero = tfrt.constant.i32 0
+  %one = tfrt.constant.i32 1
+  %eight = tfrt.constant.i64 8
+  %bytes = tfrt.constant.i64 32
+  %context0, %stream0, %ccl0, %mine0, %other0, %ch1 = tfrt.call @open(%zero, %id, %ch0)
+    : (i32, !tfrt_cuda.ccl_id, !tfrt.chain) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.ccl_communicator, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain)
+  %context1, %stream1, %ccl1, %mine1, %other1, %ch2 = tfrt.call @open(%one, %id, %ch1)
+    : (i32, !tfrt_cuda.ccl_id, !tfrt.chain) -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.ccl_communicator, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain)
+  %group, %ch3 = "tfrt_cuda.ccl.group_start"(%ch2, %ccl0, %ccl1)
+    : (!tfrt.chain, !tfrt_cuda.ccl_communicator, !tfrt_cuda.ccl_communicator) -> (!tfrt_cuda.ccl_group, !tfrt.chain)
+  %ch4 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %other0, %eight, %stream0, %ch3 { op = "sum", type = "i32" }
+  // GROUPED: error: copy from device to device on stream 0 writes bytes that all_reduce on stream 1 writes, and nothing orders the two
+  // GROUPED: collectives_order.mlir:[[@LINE+4]]:
+  // GROUPED: written by 'tfrt_cuda.ccl.all_reduce' at {{.*}}collectives_order.mlir:[[@LINE+1]]:
+  %ch5 = tfrt_cuda.ccl.all_reduce %ccl1, %mine1, %other1, %eight, %stream1, %ch4 { op = "sum", type = "i32" }
+  %ch6 = tfrt_cuda.ccl.group_end %group, %ch5
+  %ch7 = tfrt_cuda.mem.copy_peer %other1, %mine0, %bytes, %stream0, %ch6
+  tfrt.return %ch7 : !tfrt.chain
 }
