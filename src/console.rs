@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{self, IsTerminal, Read, Write},
+    path::Path,
     sync::Arc,
 };
 
@@ -123,23 +124,28 @@ impl Console {
     ///
     /// # Errors
     /// As the system says, with the file's name.
-    pub fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
+    pub fn read(&mut self, path: impl AsRef<Path>) -> Result<Vec<u8>, String> {
+        let path = path.as_ref();
         let mut bytes = Vec::new();
-        let read =
-            if path == "-" { self.input.read_to_end(&mut bytes).map(|_| bytes) } else { std::fs::read(path) };
-        read.map_err(|error| format!("cannot open input file '{path}': {error}"))
+        let read = if path == Path::new("-") {
+            self.input.read_to_end(&mut bytes).map(|_| bytes)
+        } else {
+            std::fs::read(path)
+        };
+        read.map_err(|error| format!("cannot open input file '{}': {error}", path.display()))
     }
 
     /// Writes results to a file, or to the output if it is called `-`, of which the tool's end tells whether all arrived.
     ///
     /// # Errors
     /// As the system says, with the file's name.
-    pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
-        if path == "-" {
+    pub fn write(&mut self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), String> {
+        let path = path.as_ref();
+        if path == Path::new("-") {
             let _ = self.output.write_all(bytes);
             return Ok(());
         }
-        std::fs::write(path, bytes).map_err(|error| format!("cannot write '{path}': {error}"))
+        std::fs::write(path, bytes).map_err(|error| format!("cannot write '{}': {error}", path.display()))
     }
 
     /// The outcome of a tool that has printed all it had to: what did not arrive is a failure. A reader that went away has
@@ -222,5 +228,11 @@ mod tests {
     #[test]
     fn a_reader_that_went_away_has_read_enough() {
         assert_eq!(ended(io::ErrorKind::BrokenPipe, Outcome::Fine), (Outcome::Fine, String::new()));
+        let (error, complaints) = SharedWriter::buffer();
+        let output = SharedWriter::new(Failing(io::ErrorKind::BrokenPipe));
+        let mut console = Console { input: Box::new(io::empty()), output, error, terminal: false };
+        assert_eq!(console.write("-", b"result\n"), Ok(()));
+        assert_eq!(console.end(Outcome::Fine), Outcome::Fine);
+        assert!(complaints.lock().is_empty());
     }
 }

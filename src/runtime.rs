@@ -195,12 +195,20 @@ impl Runtime {
         self.read(&path.to_string_lossy(), file.as_ref().to_vec())
     }
 
-    fn read(&self, name: &str, bytes: Vec<u8>) -> Result<VerifiedBef, Errors> {
+    /// As [`Runtime::load`], without looking for the kernels.
+    ///
+    /// # Errors
+    /// Everything wrong with the text or the file.
+    pub fn read(&self, name: &str, bytes: Vec<u8>) -> Result<VerifiedBef, Errors> {
         let bytes = if bytes.starts_with(&MAGIC) { bytes } else { self.translate(name, bytes)? };
         Ok(VerifiedBef::new(bytes)?)
     }
 
-    fn link(&self, bef: VerifiedBef) -> Result<Program, Errors> {
+    /// Looks for the kernels of a program that was read.
+    ///
+    /// # Errors
+    /// All kernels that the runtime lacks, and all uses that do not fit their signatures.
+    pub fn link(&self, bef: VerifiedBef) -> Result<Program, Errors> {
         let file = BefFile::load(bef, &self.registry)?;
         Ok(Program { runtime: self.clone(), file })
     }

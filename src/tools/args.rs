@@ -1,6 +1,6 @@
 //! What the small tools' command lines have in common.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use lexopt::ValueExt;
 
@@ -20,14 +20,27 @@ fn is_single_dash_long(arg: &str) -> bool {
 }
 
 /// The one file that a command line may name; `known` if it is there already.
-pub(super) fn only_file(known: &mut Option<String>, file: OsString) -> Result<(), lexopt::Error> {
-    let file = file.string()?;
+pub(super) fn only_file(known: &mut Option<PathBuf>, file: OsString) -> Result<(), lexopt::Error> {
+    let file = PathBuf::from(file);
     match known {
-        Some(first) => Err(format!("there is one file, '{first}', and '{file}' is another").into()),
+        Some(first) => {
+            let (first, file) = (first.display(), file.display());
+            Err(format!("there is one file, '{first}', and '{file}' is another").into())
+        }
         None => {
             *known = Some(file);
             Ok(())
         }
+    }
+}
+
+/// How many CPU devices there are to be. That there are too many for the machine is seen when they are made.
+#[cfg(feature = "full")]
+pub(super) fn device_count(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(0) => Err("there is at least one CPU device".to_owned()),
+        Ok(count) => Ok(count),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -51,6 +64,26 @@ pub(super) fn switch(parser: &mut lexopt::Parser) -> Result<bool, lexopt::Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "full")]
+    #[test]
+    fn there_is_at_least_one_device() {
+        assert_eq!(device_count("4"), Ok(4));
+        for wrong in ["0", "-1", "x", "4294967296"] {
+            assert!(device_count(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_may_have_any_name() {
+        use std::os::unix::ffi::OsStringExt;
+        let name = OsString::from_vec(b"n\xFF.mlir".to_vec());
+        let mut known = None;
+        only_file(&mut known, name.clone()).unwrap();
+        assert_eq!(known, Some(PathBuf::from(name)));
+        assert!(only_file(&mut known, "other".into()).is_err());
+    }
 
     #[test]
     fn long_options_get_their_second_dash() {

@@ -48,7 +48,7 @@ FILE is the BEF file; '-' or nothing reads it from standard input.
 ";
 
 struct Options {
-    file: Option<String>,
+    file: Option<PathBuf>,
     functions: Vec<String>,
     init_function: String,
     work_queue: String,
@@ -90,7 +90,9 @@ impl Options {
                 #[cfg(feature = "full")]
                 Long("device") => options.devices.choice = parser.value()?.parse()?,
                 #[cfg(feature = "full")]
-                Long("cpu_devices") => options.devices.devices = parser.value()?.parse()?,
+                Long("cpu_devices") => {
+                    options.devices.devices = parser.value()?.parse_with(args::device_count)?
+                }
                 Long("shared_libs") => {
                     options.shared_libraries.extend(args::text(&mut parser)?.split(',').map(PathBuf::from));
                 }
@@ -131,7 +133,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 
 /// Runs the file.
 fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> {
-    let file = read(options.file.as_deref().unwrap_or("-"), console)?;
+    let name = options.file.as_deref().unwrap_or(Path::new("-"));
+    let file = read(name, console)?;
     say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
     let work_queue = match work_queue::from_str(&options.work_queue) {
         Ok(work_queue) => work_queue,
@@ -168,7 +171,8 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
     if options.trace {
         tracing::enable();
     }
-    let bef = VerifiedBef::new(file).map_err(|errors| Errors::from(errors).to_string())?;
+    let bef =
+        VerifiedBef::new(file).map_err(|errors| format!("{}: {}", name.display(), Errors::from(errors)))?;
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
         Ok(file) => run_functions(options, console, &runtime, &file, &errors)?,
         Err(found) => {
@@ -189,11 +193,11 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
 }
 
 /// The file in place, or the input if it is called `-`.
-fn read(file: &str, console: &mut Console) -> Result<MappedFile, String> {
-    if file == "-" {
+fn read(file: &Path, console: &mut Console) -> Result<MappedFile, String> {
+    if file == Path::new("-") {
         return console.read(file).map(MappedFile::from);
     }
-    MappedFile::open(Path::new(file)).map_err(|error| error.message)
+    MappedFile::open(file).map_err(|error| error.message)
 }
 
 fn allocator_title(kind: HostAllocatorKind) -> &'static str {
@@ -394,7 +398,7 @@ mod tests {
         let (outcome, output, error) = run_on(b"no bef".to_vec(), &[]);
         assert_eq!(outcome, Outcome::Failed);
         assert_eq!(output, "Choosing memory leak check allocator.\nChoosing single-threaded work queue.\n");
-        assert!(error.starts_with("bef_executor: "), "{error}");
+        assert!(error.starts_with("bef_executor: -: "), "{error}");
     }
 
     #[test]

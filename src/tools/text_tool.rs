@@ -1,6 +1,9 @@
 //! What the tools that read and write text have in common: files, options, help, the answer to wrong options.
 
-use std::ffi::OsString;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use tfrt_ir::{PrintOptions, Source};
 
@@ -9,8 +12,8 @@ use crate::Console;
 
 /// The options that all of them have.
 pub(super) struct TextOptions {
-    file: Option<String>,
-    output: String,
+    file: Option<PathBuf>,
+    output: PathBuf,
     pub(super) parts: PartOptions,
     pub(super) print: PrintOptions,
     help: bool,
@@ -26,7 +29,7 @@ impl TextOptions {
         use lexopt::prelude::*;
         let mut options = Self {
             file: None,
-            output: "-".to_owned(),
+            output: PathBuf::from("-"),
             parts: PartOptions::default(),
             print: PrintOptions::default(),
             help: false,
@@ -36,7 +39,7 @@ impl TextOptions {
             let name = match arg {
                 Long(name) => name.to_owned(),
                 Short('o') => {
-                    options.output = args::text(&mut parser)?;
+                    options.output = parser.value()?.into();
                     continue;
                 }
                 Short('h') => "help".to_owned(),
@@ -66,9 +69,10 @@ impl TextOptions {
 
     /// The input.
     pub(super) fn read(&self, console: &mut Console) -> Result<Source, String> {
-        let file = self.file.as_deref().unwrap_or("-");
+        let file = self.file.as_deref().unwrap_or(Path::new("-"));
         let bytes = console.read(file)?;
-        Ok(Source::new(if file == "-" { "<stdin>" } else { file }, bytes))
+        let name = if file == Path::new("-") { "<stdin>".into() } else { file.to_string_lossy() };
+        Ok(Source::new(&*name, bytes))
     }
 
     /// Puts the result where it belongs.

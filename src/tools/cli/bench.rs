@@ -40,7 +40,7 @@ const CALLS_MAX: u32 = 10_000_000;
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let start = Instant::now();
-    let mut session = Session::new(&args.program, SharedWriter::new(std::io::sink()), console.terminal)?;
+    let mut session = Session::new(&args.program, SharedWriter::new(std::io::sink()), console)?;
     session.progress = false;
     let (setup, load) = (session.setup, start.elapsed() - session.setup.unwrap_or_default());
     let first = timed(&session, console)?;

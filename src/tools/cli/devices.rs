@@ -8,12 +8,12 @@ use tfrt_host::Diagnostic;
 use tfrt_plugin::PluginRegistry;
 
 use super::{Failure, print, print_json};
-use crate::Console;
+use crate::{Console, tools::args::device_count};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// How many CPU devices there are
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
     /// List the devices of a plug-in (StreamExecutor C API) too; its code runs in this process
     #[arg(long = "plugin", value_name = "LIBRARY")]

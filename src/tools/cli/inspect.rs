@@ -6,12 +6,12 @@ use clap::ValueEnum;
 use serde_json::json;
 use tfrt_bef::{Inspection, VerifiedBef};
 
-use super::{Failure, graph::Graph, print, print_json};
+use super::{Failure, graph::Graph, print, print_json, program::read_program};
 use crate::{Console, Runtime};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The program: MLIR text or a BEF file
+    /// The program: MLIR text or a BEF file; '-' for standard input
     program: PathBuf,
     /// Print a function's graph instead, as text for Graphviz or as a picture
     #[arg(long, value_name = "FORMAT")]
@@ -33,7 +33,7 @@ enum GraphFormat {
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let runtime = Runtime::builder().build()?;
-    let bef = runtime.read_file(&args.program)?;
+    let bef = read_program(&args.program, &runtime, console)?;
     if let Some(format) = args.graph {
         let graph = Graph::of(&bef, function_index(&bef, args.function.as_deref())?);
         let text = match format {

@@ -4,7 +4,7 @@ use std::{
     cell::Cell,
     fs::{self, File},
     io::{self, BufWriter},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -12,6 +12,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use tfrt_bef::VerifiedBef;
 use tfrt_cuda::{
     allocator::write_timeline,
     checker::{Checker, Report},
@@ -29,11 +30,11 @@ use super::{
     Failure, file_error,
     values::{self, CHAIN},
 };
-use crate::{Errors, Program, Runtime, SharedWriter};
+use crate::{Console, Errors, Program, Runtime, SharedWriter, tools::args::device_count};
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
-    /// The program: MLIR text or a BEF file, whichever its content is
+    /// The program: MLIR text or a BEF file, whichever its content is; '-' for standard input
     pub(super) program: PathBuf,
     /// The function; if not given, `main` or the only one
     #[arg(short, long, value_name = "NAME")]
@@ -81,7 +82,7 @@ pub(super) struct DeviceArgs {
     #[arg(long = "plugin", value_name = "LIBRARY")]
     plugins: Vec<PathBuf>,
     /// How many CPU devices there are
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
     /// Find missing synchronization, reads of uninitialized memory and leaks on the CPU devices
     #[arg(long)]
@@ -195,7 +196,11 @@ pub(super) struct Session {
 
 impl Session {
     /// Loads the program and calls its setup function if there is to be one; what its kernels print goes to `output`.
-    pub(super) fn new(args: &ProgramArgs, output: SharedWriter, progress: bool) -> Result<Self, Failure> {
+    pub(super) fn new(
+        args: &ProgramArgs,
+        output: SharedWriter,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
         let queue =
             work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
         let errors = Arc::new(Mutex::new(Vec::new()));
@@ -211,7 +216,7 @@ impl Session {
             builder = builder.shared_library(library);
         }
         let runtime = builder.build()?;
-        let program = runtime.load_file(&args.program)?;
+        let program = runtime.link(read_program(&args.program, &runtime, console)?)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
         let mut session = Self {
             runtime,
@@ -222,7 +227,7 @@ impl Session {
             files: Files::open(args)?,
             deadline: args.deadline,
             started: Cell::new(Instant::now()),
-            progress,
+            progress: console.terminal,
             checker,
             timeline,
             setup: None,
@@ -362,6 +367,19 @@ fn progress() -> Progress {
             bar.finish_and_clear();
         }
     })
+}
+
+/// Reads a program from a file, or from the input if it is called `-`.
+pub(super) fn read_program(
+    path: &Path,
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<VerifiedBef, Failure> {
+    if path != Path::new("-") {
+        return Ok(runtime.read_file(path)?);
+    }
+    let bytes = console.read(path).map_err(|message| Diagnostic::new(ErrorCode::Io, message))?;
+    Ok(runtime.read("<stdin>", bytes)?)
 }
 
 fn choose<'p>(program: &'p Program, name: Option<&str>) -> Result<FunctionRef<'p>, Failure> {

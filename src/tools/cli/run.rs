@@ -46,7 +46,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let mut session = Session::new(&args.program, printed, console.terminal)?;
+    let mut session = Session::new(&args.program, printed, console)?;
     // Without one nobody looks.
     let has_profiler = args.nvtx && tfrt_cuda::mark_spans_for_profilers().is_ok();
     if args.trace.is_some() || has_profiler {

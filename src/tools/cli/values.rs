@@ -84,11 +84,16 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
     let (form, elements) = text
         .split_once('=')
         .ok_or_else(|| wrong("a tensor is written as 2x2xf32=[1,2,3,4], f32=0 or @file.npy"))?;
-    let mut dimensions: Vec<_> = form.split('x').collect();
-    let name = dimensions.pop().unwrap_or_default();
+    let (mut dimensions, mut name) = (Vec::new(), form);
+    // There is an x in `complex<f32>`, too.
+    while let Some((extent, rest)) = name.split_once('x')
+        && extent.starts_with(|c: char| c.is_ascii_digit())
+    {
+        dimensions.push(number::<usize>(extent)?);
+        name = rest;
+    }
     let dtype =
         DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
-    let dimensions = dimensions.into_iter().map(number).collect::<Result<Vec<usize>, _>>()?;
     let shape = TensorShape::new(&dimensions)?;
     let dense = with_element!(dtype, |T| elements_of::<T>(shape, elements, allocator), else {
         Err(wrong(format!("tensors of {name} cannot be written here")))
@@ -101,21 +106,59 @@ fn elements_of<T: Element + FromStr>(
     text: &str,
     allocator: &Allocator,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let element = |text: &str| {
-        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '[' || c == ']');
-        match (T::DTYPE, text) {
-            (DType::I1, "1") => number("true"),
-            (DType::I1, "0") => number("false"),
-            _ => number::<T>(text),
-        }
+    let element = |text: &str| match (T::DTYPE, text.trim()) {
+        (DType::I1, "1") => number("true"),
+        (DType::I1, "0") => number("false"),
+        (_, text) => number::<T>(text),
     };
     if !text.trim_start().starts_with('[') {
         return DenseHostTensor::full(shape, element(text)?, allocator);
     }
-    let empty = text.chars().all(|c| c.is_whitespace() || c == '[' || c == ']');
-    let texts = text.split(',').filter(|_| !empty);
-    let elements = texts.map(element).collect::<Result<Vec<T>, _>>()?;
+    let mut texts = list(text)?;
+    if texts.iter().any(|text| text.trim_start().starts_with('[')) {
+        texts = unnest(texts, shape.dims())?;
+    }
+    let elements = texts.into_iter().map(element).collect::<Result<Vec<T>, _>>()?;
     DenseHostTensor::from_slice(shape, &elements, allocator)
+}
+
+/// What stands between the commas of a list in brackets; lists within it stay whole.
+fn list(text: &str) -> Result<Vec<&str>, Diagnostic> {
+    let text = text.trim();
+    let unmatched = || wrong(format!("'{text}' is no list in brackets"));
+    let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(unmatched)?;
+    if inside.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (at, character) in inside.char_indices() {
+        match character {
+            '[' => depth += 1,
+            ']' => depth = depth.checked_sub(1).ok_or_else(unmatched)?,
+            ',' if depth == 0 => {
+                parts.push(&inside[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inside[start..]);
+    if depth == 0 { Ok(parts) } else { Err(unmatched()) }
+}
+
+/// The elements of lists within a list, which must be nested as the shape is.
+fn unnest<'t>(mut texts: Vec<&'t str>, dimensions: &[usize]) -> Result<Vec<&'t str>, Diagnostic> {
+    let counted = |texts: Vec<&'t str>, extent: usize| match texts.len() {
+        count if count == extent => Ok(texts),
+        count => Err(wrong(format!("there is a list of {count} where the shape has {extent}"))),
+    };
+    let Some((&outer, inner)) = dimensions.split_first() else { return Ok(texts) };
+    texts = counted(texts, outer)?;
+    for &extent in inner {
+        let lists = texts.into_iter().map(|text| counted(list(text)?, extent));
+        texts = lists.collect::<Result<Vec<_>, _>>()?.concat();
+    }
+    Ok(texts)
 }
 
 /// `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`, or an image as `ui8` of height × width × 3.
@@ -326,6 +369,17 @@ mod tests {
             ("2xi64=7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [7, 7]"),
             ("0xi64=[]", "!t.tensor", "DenseHostTensor dtype = I64, shape = [0], values = []"),
             ("i1=1", "!t.tensor", "DenseHostTensor dtype = I1, shape = [], values = [1]"),
+            ("2x0xi64=[ [], [ ] ]", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2, 0], values = []"),
+            (
+                "2x1x2xi8=[[[1, 2]], [[3, 4]]]",
+                "!t.tensor",
+                "DenseHostTensor dtype = I8, shape = [2, 1, 2], values = [1, 2, 3, 4]",
+            ),
+            (
+                "2xcomplex<f32>=[1+2i,-3]",
+                "!t.tensor",
+                "DenseHostTensor dtype = Complex64, shape = [2], values = [(1.000000e+00,2.000000e+00), (-3.000000e+00,0.000000e+00)]",
+            ),
         ];
         for (text, ty, expected) in cases {
             assert_eq!(show(&read(text, ty).unwrap(), ty).unwrap(), expected, "{text}");
@@ -342,6 +396,14 @@ mod tests {
             ("2xi32=[1]", "!t.tensor"),
             ("2xq9=[1]", "!t.tensor"),
             ("-1xi32=[1]", "!t.tensor"),
+            ("2xi32=[1,2", "!t.tensor"),
+            ("2xi32=]1,2[", "!t.tensor"),
+            ("2xi32=[1,2]]", "!t.tensor"),
+            ("2x2xi32=[[1,2,3],[4]]", "!t.tensor"),
+            ("2x2xi32=[[1],[2],[3],[4]]", "!t.tensor"),
+            ("4xi32=[[1,2],[3,4]]", "!t.tensor"),
+            ("2x2xi32=[1,2,[3,4]]", "!t.tensor"),
+            ("i32=[[1]]", "!t.tensor"),
             ("@no.such.file.npy", "!t.tensor"),
             ("@no.txt", "!t.tensor"),
             ("1", "!my.type"),

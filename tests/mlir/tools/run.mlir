@@ -1,6 +1,10 @@
 // RUN: tfrt run %s --input 21 --input 2x2xf32=[[1,2],[3,4]] --expected-output 42 | FileCheck %s
 // RUN: tfrt run %s --input 1=f32=1.5 --input 0=-1 -o %t.npy | FileCheck %s --check-prefix=NUMBERED
 // RUN: tfrt run %s --input 4 --input i32=4 --json | FileCheck %s --check-prefix=JSON
+// RUN: cat %s | tfrt run - --input 4 --input i32=4 --json | FileCheck %s --check-prefix=JSON
+// RUN: cat %s | tfrt inspect - | FileCheck %s --check-prefix=INSPECT
+// RUN: not tfrt run %s --input 1 --input 2x2xf32=[[1,2,3],[4]] 2>&1 | FileCheck %s --check-prefix=RAGGED
+// RUN: not tfrt run %s --function fails --cpu-devices 0 2>&1 | FileCheck %s --check-prefix=DEVICES
 // RUN: not tfrt run %s --input 1 --input i32=4 --expected-output 3 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: not tfrt run %s 2>&1 | FileCheck %s --check-prefix=USAGE
 // RUN: not tfrt run %s --function fails 2>&1 | FileCheck %s --check-prefix=FAILS
@@ -16,6 +20,9 @@
 // JSON: "function": "main"
 // JSON: "value": 8
 // JSON: "dtype": "i32"
+// INSPECT: main(i32, !t.tensor, !tfrt.chain) -> (i32, !t.tensor, !tfrt.chain): async
+// RAGGED: error: argument 1 (!t.tensor): there is a list of 3 where the shape has 2
+// DEVICES: error: invalid value '0' for '--cpu-devices <NUMBER>': there is at least one CPU device
 // WRONG: error: result 0 is not as expected: it is 2, expected 3
 // USAGE: error: 'main' needs argument 0 (i32): give it with --input
 // FAILS: error: something bad happened
