@@ -1,6 +1,7 @@
 //! The convolution itself.
 #![expect(unsafe_code, reason = "tiles are written through pointers")]
 
+use std::iter;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -222,17 +223,20 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
                 return Ok(());
             }
         };
-        if let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal)
-            && minimal::block(&self.geometry, tiles, (&input, filter), self.activation, &at, &mut piece)
-        {
-            return Ok(());
-        }
+        let by_definition = match (&self.minimal, &input.filter.minimal) {
+            (Some(tiles), Some(filter)) => {
+                minimal::block(&self.geometry, tiles, (&input, filter), self.activation, &at, &mut piece)
+            }
+            _ => iter::once(0..at.rows).collect(),
+        };
         let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
         let block = Block { input, filters, at, bias };
         let mut left = Left::new();
-        for first in (0..at.rows).step_by(CHUNK_ROWS) {
-            let mut tile = piece.rows_mut(first, CHUNK_ROWS.min(at.rows - first))?;
-            self.chunk(&block, first, &mut tile, &mut left);
+        for rows in by_definition {
+            for first in rows.clone().step_by(CHUNK_ROWS) {
+                let mut tile = piece.rows_mut(first, CHUNK_ROWS.min(rows.end - first))?;
+                self.chunk(&block, first, &mut tile, &mut left);
+            }
         }
         Ok(())
     }

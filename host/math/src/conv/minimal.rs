@@ -7,7 +7,7 @@
 //! matrices: tiles by channels, and channels by output channels.
 //!
 //! A result's error is that of the largest element under its tile, and not only under its own window. What is not finite would
-//! reach its whole tile; blocks in which that happens are computed by the definition.
+//! reach its whole tile; tiles in which that happens are computed by the definition.
 #![expect(unsafe_code, reason = "products take pointers")]
 
 use std::ops::Range;
@@ -136,7 +136,8 @@ impl Tiles {
     }
 }
 
-/// Computes a block of whole units. Gives whether all sums were finite; if not, the block has to be computed by the definition.
+/// Computes a block of whole units. Gives the rows of the piece that have to be computed by the definition, because a sum of
+/// their tile is not finite.
 pub(super) fn block<T: ConvElement>(
     g: &Geometry,
     tiles: &Tiles,
@@ -144,7 +145,7 @@ pub(super) fn block<T: ConvElement>(
     activation: Activation,
     at: &TileBounds,
     piece: &mut TileMut<'_, T>,
-) -> bool {
+) -> Vec<Range<usize>> {
     let bias = input.bias.map(|bias| bias[at.col..at.col + at.cols].iter().map(|&b| b.widen()).collect());
     let finish = Finish { bias, residual: input.residual, relu: activation == Activation::Relu };
     let all = tiles.of_block(g, at);
@@ -160,12 +161,14 @@ pub(super) fn block<T: ConvElement>(
         line: vec![T::Work::ZERO; 4 * at.cols],
         beyond: vec![T::ZERO; g.in_channels],
     };
-    (0..chunks).all(|number| {
+    let mut left_over = Vec::new();
+    for number in 0..chunks {
         let range = all.start + number * all.len() / chunks..all.start + (number + 1) * all.len() / chunks;
         chunk.transform_images(g, tiles, input.x, range.clone());
         chunk.multiply(g, filter, range.len(), at);
-        chunk.transform_sums(g, tiles, &finish, range, (at, piece))
-    })
+        chunk.transform_sums(g, tiles, &finish, range, (at, piece), &mut left_over);
+    }
+    left_over
 }
 
 /// What is done to a block's sums last.
@@ -274,7 +277,8 @@ impl<T: ConvElement> Chunk<T> {
         }
     }
 
-    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. Gives whether all were finite.
+    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. Rows of tiles that are not finite are added to
+    /// `left_over`.
     fn transform_sums(
         &mut self,
         g: &Geometry,
@@ -282,11 +286,12 @@ impl<T: ConvElement> Chunk<T> {
         finish: &Finish<'_, T>,
         range: Range<usize>,
         (at, piece): (&TileBounds, &mut TileMut<'_, T>),
-    ) -> bool {
+        left_over: &mut Vec<Range<usize>>,
+    ) {
         let (height, width) = (g.window.y.output, g.window.x.output);
         let (cols, matrix) = (at.cols, self.sum_stride);
-        let mut nothing = [T::Work::ZERO; LANES];
         for (row, tile) in range.enumerate() {
+            let mut nothing = [T::Work::ZERO; LANES];
             vectorize(|| {
                 for first in (0..cols).step_by(LANES) {
                     let sums = &self.sums[row * cols + first..];
@@ -294,16 +299,19 @@ impl<T: ConvElement> Chunk<T> {
                 }
             });
             let (image, y, x) = tiles.place(tile);
-            for (number, line) in self.line.chunks_exact_mut(cols).enumerate() {
-                let (y, x) = (y + number / 2, x + number % 2);
-                if y < height && x < width {
-                    let pixel = (image * height + y) * width + x;
-                    let out = piece.row_mut(pixel - at.row);
-                    finish.write(line, pixel * g.out_channels + at.col, out);
+            let is_finite = !nothing.iter().any(|x| x.is_nan());
+            for (y, pair) in (y..height).zip(self.line.chunks_exact_mut(2 * cols)) {
+                let first = (image * height + y) * width + x;
+                let pixels = first..first + 2.min(width - x);
+                if !is_finite {
+                    left_over.push(pixels.start - at.row..pixels.end - at.row);
+                    continue;
+                }
+                for (pixel, line) in pixels.zip(pair.chunks_exact_mut(cols)) {
+                    finish.write(line, pixel * g.out_channels + at.col, piece.row_mut(pixel - at.row));
                 }
             }
         }
-        !nothing.iter().any(|x| x.is_nan())
     }
 }
 

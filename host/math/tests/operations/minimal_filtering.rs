@@ -78,6 +78,32 @@ fn of_no_images_there_is_nothing() {
     assert_eq!(run(&plan, Conv2dInput::new(&[], &filter), &Vec::<f32>::new()), []);
 }
 
+/// A tile that is not finite is computed by the definition, and no other, whatever block it is in.
+#[test]
+fn what_is_not_finite_changes_no_bit_of_other_tiles() {
+    let s = shape((2, 20, 20), (64, 72), Padding::Same);
+    let (nx, nf, ny) = lens(&s);
+    let (mut x, filter) = (random_f32(1, nx), random_f32(2, nf));
+    let kept = kept(&s, &filter);
+    let ways = |x: &[f32]| {
+        [1, 2, 16].map(|workers| {
+            let plan = Conv2d::new(&s, Activation::None, workers).unwrap();
+            run(&plan, Conv2dInput::new(x, &kept), &vec![0.0; ny])
+        })
+    };
+    let before = ways(&x);
+    // Of the pixel in line 9 and column 9 of the first image: the tiles of lines and columns 8 to 11 see it.
+    x[(9 * 20 + 9) * s.in_channels + 5] = f32::NAN;
+    for found in ways(&x) {
+        for (at, (found, before)) in found.iter().zip(&before[0]).enumerate() {
+            let (y, x) = (at / s.out_channels / 20, at / s.out_channels % 20);
+            assert_eq!(found.is_nan(), (8..=10).contains(&y) && (8..=10).contains(&x), "{y} {x}");
+            let is_near = (8..12).contains(&y) && (8..12).contains(&x);
+            assert!(is_near || found.to_bits() == before.to_bits(), "{y} {x}");
+        }
+    }
+}
+
 /// What is not finite is where the definition has it, in numbers that every way of summing computes exactly.
 fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]) {
     for images in [(2, 12, 17), (3, 13, 15)] {
