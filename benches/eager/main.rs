@@ -2,12 +2,13 @@
 //!
 //! Its first line of output is its name; then it answers each line of its standard input with one of JSON, nanoseconds a call
 //! by what was called and how: the ops' methods in Rust, an op looked up before, and a program of calls in a row. `queued` is
-//! until the call returns; `result` until the elements are outside of the runtime.
+//! until the call returns, with small tensors' results computed; `result` until the elements are outside of the runtime. `call` is
+//! an op of two tensors that computes nothing: what it takes to come to an op's work and back.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::{collections::BTreeMap, error::Error, hint::black_box, io, time::Instant};
 
-use tfrt::eager::{CoreRuntime, OpAttrs, OpInvocation, Tensor, TensorHandle};
+use tfrt::eager::{CoreRuntime, OpAttrs, OpInvocation, OpRegistry, OpResult, Tensor, TensorHandle};
 use tfrt::host::{AsyncValue, ExecutionContext, work_queue};
 use tfrt::{Program, Runtime};
 
@@ -62,6 +63,25 @@ fn looked_up(
         };
         times.insert(format!("{name}, queued, looked up before"), nanoseconds(CALLS, call)?);
     }
+    Ok(())
+}
+
+/// An op of two tensors whose result is the first.
+fn nothing_computed(cx: &ExecutionContext, arguments: &[TensorHandle], times: &mut Times) -> Outcome {
+    const NAME: &str = "bench.First";
+    let mut ops = OpRegistry::new();
+    ops.add(NAME)
+        .metadata(|call| {
+            let [first, _] = call.take()?;
+            Ok([first.clone()].into_iter().collect())
+        })
+        .cpu(|mut call| Ok(OpResult::from(call.arguments.swap_remove(0))));
+    let (op, attrs) = (CoreRuntime::new(ops).cpu().make_op(NAME)?, OpAttrs::new());
+    let call = || {
+        let arguments = arguments.iter().cloned().collect();
+        Ok(op.call(OpInvocation { cx, arguments, attrs: &attrs, result_count: 1, chain: None }))
+    };
+    times.insert("call, queued, looked up before".to_owned(), nanoseconds(CALLS, call)?);
     Ok(())
 }
 
@@ -129,6 +149,7 @@ fn main() -> Outcome {
         let mut times = Times::new();
         methods(&x, &y, &mut times)?;
         looked_up(&core, &cx, &handles, &mut times)?;
+        nothing_computed(&cx, &handles, &mut times)?;
         in_a_program(&cx, &program, &arguments, &mut times)?;
         println!("{}", serde_json::to_string(&times)?);
     }
