@@ -36,6 +36,9 @@ impl CoreRuntime {
 
     /// The host's runtime, made with all ops of this crate when first asked for.
     pub fn of(host: &HostContext) -> Arc<Self> {
+        if let Some(runtime) = host.made_context() {
+            return runtime;
+        }
         // What is made first goes last: the devices wait at their end for what handlers have of them.
         drop(Devices::of(host));
         host.shared_context(|| {

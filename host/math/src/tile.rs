@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "disjoint rectangles of one slice interleave, which slices cannot express")]
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use crate::ShapeError;
 use crate::error::check_len;
@@ -174,18 +175,21 @@ impl<'a, T> TileMut<'a, T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.row_stride), self.cols) }
     }
 
-    /// A window of whole rows of this one.
-    pub(crate) fn rows_mut(&mut self, first: usize, rows: usize) -> Result<TileMut<'_, T>, ShapeError> {
-        if first > self.rows || rows > self.rows - first {
-            return Err(ShapeError::Length {
-                operand: "tile",
-                expected: first.saturating_add(rows),
-                actual: self.rows,
-            });
+    /// A window of some rows and columns of this one.
+    pub(crate) fn window_mut(
+        &mut self,
+        rows: Range<usize>,
+        cols: Range<usize>,
+    ) -> Result<TileMut<'_, T>, ShapeError> {
+        for (range, extent) in [(&rows, self.rows), (&cols, self.cols)] {
+            if range.start > range.end || range.end > extent {
+                return Err(ShapeError::Length { operand: "tile", expected: range.end, actual: extent });
+            }
         }
-        // `first <= rows`; where it equals `rows` the window is empty and its start, perhaps past the end, is never read.
-        let start = self.start.wrapping_add(first * self.row_stride);
-        Ok(TileMut { start, rows, cols: self.cols, row_stride: self.row_stride, owner: PhantomData })
+        // Inside this tile, or, where the window is empty, perhaps past its end, and never read.
+        let start = self.start.wrapping_add(rows.start * self.row_stride + cols.start);
+        let (rows, cols) = (rows.len(), cols.len());
+        Ok(TileMut { start, rows, cols, row_stride: self.row_stride, owner: PhantomData })
     }
 
     /// Checks that this is a piece of the given extent.

@@ -236,6 +236,11 @@ impl HostContext {
     pub fn shared_context<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
         self.shared.get_or_create(create)
     }
+
+    /// The host's one `T`, if anybody asked for it before.
+    pub fn made_context<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.shared.get()
+    }
 }
 
 /// Opens the latch when all values are available.

@@ -103,20 +103,22 @@ pub(crate) struct SharedContexts(Mutex<Vec<(TypeId, Shared)>>);
 
 impl SharedContexts {
     pub(crate) fn get_or_create<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
-        let id = TypeId::of::<T>();
         let mut contexts = self.0.lock();
-        let shared = match contexts.iter().find(|(of, _)| *of == id) {
-            Some((_, shared)) => shared.clone(),
-            None => {
-                let shared: Shared = Arc::new(create());
-                contexts.push((id, shared.clone()));
-                shared
-            }
-        };
-        drop(contexts);
-        let Ok(typed) = shared.downcast::<T>() else { unreachable!("entries are keyed by their type") };
-        typed
+        find(&contexts).unwrap_or_else(|| {
+            let shared = Arc::new(create());
+            contexts.push((TypeId::of::<T>(), shared.clone()));
+            shared
+        })
     }
+
+    pub(crate) fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        find(&self.0.lock())
+    }
+}
+
+fn find<T: Any + Send + Sync>(contexts: &[(TypeId, Shared)]) -> Option<Arc<T>> {
+    let (_, shared) = contexts.iter().find(|(of, _)| *of == TypeId::of::<T>())?;
+    shared.clone().downcast().ok()
 }
 
 impl Drop for SharedContexts {

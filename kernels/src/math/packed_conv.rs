@@ -90,7 +90,7 @@ fn conv2d(
         check::shape_is(("residual shape", residual), "computed output shape", &output)?;
     }
     let activation = if relu { Activation::Relu } else { Activation::None };
-    let plan = Conv2d::<f32>::new(&shape, activation, workers(cx));
+    let plan = Conv2d::<f32>::for_kept_filters(&shape, activation, workers(cx));
     let out = check::allocate::<f32>(&output, cx)?;
     let residual = residual.map(|residual| residual.read_owned::<f32>(&ME)).transpose()?;
     let reads = (input.read_owned::<f32>(&ME)?, filter.clone(), residual);
@@ -113,7 +113,7 @@ fn conv2d(
 pub(super) fn register(registry: &mut KernelRegistry) {
     type Tensor<'a> = Arg<'a, DenseHostTensor>;
     registry.add("tfrt_math.conv2d.pack.f32", pack).parallel().doc(
-        "Prepares a filter (HWIO) and a bias for each of its output channels for `tfrt_math.conv2d.f32`, which by a 3 × 3 filter with strides of 1 takes fewer products than by the definition, and rounds otherwise.",
+        "Prepares a filter (HWIO) and a bias for each of its output channels for `tfrt_math.conv2d.f32`, which by a 3 × 3 filter of some size, with strides of 1, takes fewer products than by the definition, and rounds otherwise.",
     );
     registry
         .add("tfrt_math.conv2d.pack.batch_norm.f32", pack_batch_norm)

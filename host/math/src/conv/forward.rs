@@ -1,7 +1,6 @@
 //! The convolution itself.
 #![expect(unsafe_code, reason = "tiles are written through pointers")]
 
-use std::iter;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -26,7 +25,7 @@ pub struct Conv2d<T> {
     geometry: Geometry,
     grid: Grid,
     activation: Activation,
-    /// If filters that were laid out for it take fewer products.
+    /// If it is for filters that take fewer products.
     minimal: Option<Tiles>,
     element: PhantomData<fn(T) -> T>,
 }
@@ -75,10 +74,22 @@ impl<T: ConvElement> Conv2d<T> {
         let (tile_rows, tile_cols) = cut(rows, geometry.depth, cols, workers);
         // Blocks have whole groups.
         let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
-        let minimal = Tiles::of::<T>(&geometry);
-        let tile_rows = if minimal.is_some() { Tiles::whole_units(&geometry, tile_rows) } else { tile_rows };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
-        Ok(Self { geometry, grid, activation, minimal, element: PhantomData })
+        Ok(Self { geometry, grid, activation, minimal: None, element: PhantomData })
+    }
+
+    /// The same for filters that [`PackedFilter::new`] made to be kept, by which it takes fewer products where it can.
+    pub fn for_kept_filters(
+        shape: &Conv2dShape,
+        activation: Activation,
+        workers: usize,
+    ) -> Result<Self, ShapeError> {
+        let mut plan = Self::new(shape, activation, workers)?;
+        plan.minimal = Tiles::of::<T>(&plan.geometry);
+        if plan.minimal.is_some() {
+            plan.grid.tile_rows = Tiles::whole_units(&plan.geometry, plan.grid.tile_rows);
+        }
+        Ok(plan)
     }
 
     /// Lays a filter (`HWIO`) out as the plan, and any other of the same filter shape and groups, reads it. Worth keeping
@@ -176,6 +187,25 @@ impl<T: ConvElement> Conv2d<T> {
         (left.point(x, run_len), run_len)
     }
 
+    /// Computes the pixels and channels `at` by a filter laid out in groups.
+    fn by_definition(
+        &self,
+        input: &Conv2dInput<'_, T>,
+        filters: &[Packed<T::Work>],
+        at: &TileBounds,
+        piece: &mut TileMut<'_, T>,
+    ) -> Result<(), ShapeError> {
+        let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
+        let block = Block { input: *input, filters, at: *at, bias };
+        let mut left = Left::new();
+        for first in (0..at.rows).step_by(CHUNK_ROWS) {
+            let rows = first..at.rows.min(first + CHUNK_ROWS);
+            let mut tile = piece.window_mut(rows, 0..at.cols)?;
+            self.chunk(&block, first, &mut tile, &mut left);
+        }
+        Ok(())
+    }
+
     /// What a filter without elements leaves: the epilogue of zero.
     fn without_products(&self, input: &Conv2dInput<'_, T>, at: &TileBounds, tile: &mut TileMut<'_, T>) {
         for row in 0..at.rows {
@@ -223,20 +253,20 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
                 return Ok(());
             }
         };
-        let by_definition = match (&self.minimal, &input.filter.minimal) {
-            (Some(tiles), Some(filter)) => {
-                minimal::block(&self.geometry, tiles, (&input, filter), self.activation, &at, &mut piece)
-            }
-            _ => iter::once(0..at.rows).collect(),
+        let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal) else {
+            return self.by_definition(&input, filters, &at, &mut piece);
         };
-        let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
-        let block = Block { input, filters, at, bias };
-        let mut left = Left::new();
-        for rows in by_definition {
-            for first in rows.clone().step_by(CHUNK_ROWS) {
-                let mut tile = piece.rows_mut(first, CHUNK_ROWS.min(rows.end - first))?;
-                self.chunk(&block, first, &mut tile, &mut left);
-            }
+        for (rows, cols) in
+            minimal::block(&self.geometry, tiles, (&input, filter), self.activation, &at, &mut piece)
+        {
+            let at = TileBounds {
+                row: at.row + rows.start,
+                col: at.col + cols.start,
+                rows: rows.len(),
+                cols: cols.len(),
+                ..at
+            };
+            self.by_definition(&input, filters, &at, &mut piece.window_mut(rows, cols)?)?;
         }
         Ok(())
     }

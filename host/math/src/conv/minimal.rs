@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::{Conv2dInput, ConvElement, Geometry};
-use crate::micro::{Epilogue, MicroElement, Packed, PackedSource, RowProduct};
+use crate::micro::{Epilogue, MOST_COLS, MicroElement, Packed, PackedSource, RowProduct};
 use crate::shape::element_count;
 use crate::simd::vectorize;
 use crate::tile::TileBounds;
@@ -111,17 +111,19 @@ impl Tiles {
     }
 
     /// The pixels of a block that was to have `pixels` of them, so that no block has a part of a tile: as many pairs of lines
-    /// or, where a last line would be left over, images.
+    /// or, where a last line is left over in each of several images, as many images.
     pub(super) fn whole_units(g: &Geometry, pixels: usize) -> usize {
         let (height, width) = (g.window.y.output, g.window.x.output);
-        let unit = if height.is_multiple_of(2) { 2 * width } else { height * width };
-        let (blocks, units) = (g.pixels.div_ceil(pixels), g.pixels / unit);
+        let are_pairs = height.is_multiple_of(2) || g.batch == 1;
+        let unit = if are_pairs { 2 * width } else { height * width };
+        let (blocks, units) = (g.pixels.div_ceil(pixels), g.pixels.div_ceil(unit));
         units.div_ceil(blocks) * unit
     }
 
     /// The tiles of a block of whole units, in the order of lines of tiles.
     fn of_block(&self, g: &Geometry, at: &TileBounds) -> Range<usize> {
         let (height, width) = (g.window.y.output, g.window.x.output);
+        // Where the last line of tiles ends, though it be of one line of pixels, the next image begins.
         let tile = |pixel: usize| {
             let line = pixel / width;
             (line / height * self.down + line % height / 2) * self.across
@@ -136,8 +138,11 @@ impl Tiles {
     }
 }
 
-/// Computes a block of whole units. Gives the rows of the piece that have to be computed by the definition, because a sum of
-/// their tile is not finite.
+/// Rows and columns of a piece.
+type Part = (Range<usize>, Range<usize>);
+
+/// Computes a block of whole units. Gives the parts of the piece that have to be computed by the definition, because a sum of
+/// their tile is not finite. (Channels are looked at by as many as no cut divides.)
 pub(super) fn block<T: ConvElement>(
     g: &Geometry,
     tiles: &Tiles,
@@ -145,7 +150,7 @@ pub(super) fn block<T: ConvElement>(
     activation: Activation,
     at: &TileBounds,
     piece: &mut TileMut<'_, T>,
-) -> Vec<Range<usize>> {
+) -> Vec<Part> {
     let bias = input.bias.map(|bias| bias[at.col..at.col + at.cols].iter().map(|&b| b.widen()).collect());
     let finish = Finish { bias, residual: input.residual, relu: activation == Activation::Relu };
     let all = tiles.of_block(g, at);
@@ -168,7 +173,20 @@ pub(super) fn block<T: ConvElement>(
         chunk.multiply(g, filter, range.len(), at);
         chunk.transform_sums(g, tiles, &finish, range, (at, piece), &mut left_over);
     }
-    left_over
+    joined(left_over)
+}
+
+/// The same parts, those that adjoin as one.
+fn joined(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.sort_unstable_by_key(|(rows, cols)| (cols.start, rows.start));
+    parts.dedup_by(|(rows, cols), (last, last_cols)| {
+        let adjoin = cols == last_cols && rows.start == last.end;
+        if adjoin {
+            last.end = rows.end;
+        }
+        adjoin
+    });
+    parts
 }
 
 /// What is done to a block's sums last.
@@ -277,8 +295,7 @@ impl<T: ConvElement> Chunk<T> {
         }
     }
 
-    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. Rows of tiles that are not finite are added to
-    /// `left_over`.
+    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. What is not finite is added to `left_over`.
     fn transform_sums(
         &mut self,
         g: &Geometry,
@@ -286,28 +303,30 @@ impl<T: ConvElement> Chunk<T> {
         finish: &Finish<'_, T>,
         range: Range<usize>,
         (at, piece): (&TileBounds, &mut TileMut<'_, T>),
-        left_over: &mut Vec<Range<usize>>,
+        left_over: &mut Vec<Part>,
     ) {
         let (height, width) = (g.window.y.output, g.window.x.output);
         let (cols, matrix) = (at.cols, self.sum_stride);
         for (row, tile) in range.enumerate() {
-            let mut nothing = [T::Work::ZERO; LANES];
-            vectorize(|| {
-                for first in (0..cols).step_by(LANES) {
-                    let sums = &self.sums[row * cols + first..];
-                    transform_sums(sums, matrix, &mut self.line[first..], cols, &mut nothing);
-                }
-            });
             let (image, y, x) = tiles.place(tile);
-            let is_finite = !nothing.iter().any(|x| x.is_nan());
-            for (y, pair) in (y..height).zip(self.line.chunks_exact_mut(2 * cols)) {
-                let first = (image * height + y) * width + x;
-                let pixels = first..first + 2.min(width - x);
-                if !is_finite {
-                    left_over.push(pixels.start - at.row..pixels.end - at.row);
-                    continue;
+            let lines = (y..height.min(y + 2)).map(|y| (image * height + y) * width + x);
+            let pairs = lines.map(|first| first..first + 2.min(width - x));
+            for first in (0..cols).step_by(MOST_COLS) {
+                let channels = first..cols.min(first + MOST_COLS);
+                let mut nothing = [T::Work::ZERO; LANES];
+                vectorize(|| {
+                    for first in channels.clone().step_by(LANES) {
+                        let sums = &self.sums[row * cols + first..];
+                        transform_sums(sums, matrix, &mut self.line[first..], cols, &mut nothing);
+                    }
+                });
+                if nothing.iter().any(|x| x.is_nan()) {
+                    let rows = pairs.clone().map(|pair| pair.start - at.row..pair.end - at.row);
+                    left_over.extend(rows.map(|rows| (rows, channels.clone())));
                 }
-                for (pixel, line) in pixels.zip(pair.chunks_exact_mut(cols)) {
+            }
+            for (pair, lines) in pairs.zip(self.line.chunks_exact_mut(2 * cols)) {
+                for (pixel, line) in pair.zip(lines.chunks_exact_mut(cols)) {
                     finish.write(line, pixel * g.out_channels + at.col, piece.row_mut(pixel - at.row));
                 }
             }

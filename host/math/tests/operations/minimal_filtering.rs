@@ -39,7 +39,7 @@ proptest! {
             let y = y + v + if residual { f64::from(r[i]) } else { 0.0 };
             if relu { y.max(0.0) } else { y }
         }).collect();
-        let plan = Conv2d::new(&s, if relu { Activation::Relu } else { Activation::None }, workers).unwrap();
+        let plan = Conv2d::for_kept_filters(&s, if relu { Activation::Relu } else { Activation::None }, workers).unwrap();
         let filter = kept(&s, &filter);
         let input = Conv2dInput { x: &x, filter: &filter, bias: bias.then_some(&v), residual: residual.then_some(&r) };
         assert_close(&wide(&run(&plan, input, &vec![f32::NAN; ny])), &expected, 4e-5);
@@ -56,13 +56,13 @@ fn fewer_products_round_otherwise_but_neither_cut_nor_batch_changes_a_bit() {
         let by_definition =
             run(&plain, Conv2dInput::new(&x, &plain.pack_filter(&filter).unwrap()), &vec![0.0; ny]);
         let found = [1, 2, 3, 16].map(|workers| {
-            let plan = Conv2d::new(&s, Activation::None, workers).unwrap();
+            let plan = Conv2d::for_kept_filters(&s, Activation::None, workers).unwrap();
             run(&plan, Conv2dInput::new(&x, &kept), &vec![0.0; ny])
         });
         assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{images:?} {channels:?}");
         let one = shape((1, images.1, images.2), channels, Padding::Same);
         let (x_len, _, y_len) = lens(&one);
-        let plan = Conv2d::new(&one, Activation::None, 2).unwrap();
+        let plan = Conv2d::for_kept_filters(&one, Activation::None, 2).unwrap();
         let first = run(&plan, Conv2dInput::new(&x[..x_len], &kept), &vec![0.0; y_len]);
         assert_eq!(first, found[0][..y_len], "{images:?} {channels:?}: an image alone");
         assert_ne!(found[0], by_definition, "{images:?} {channels:?}: nothing was saved");
@@ -74,7 +74,7 @@ fn fewer_products_round_otherwise_but_neither_cut_nor_batch_changes_a_bit() {
 fn of_no_images_there_is_nothing() {
     let s = shape((0, 20, 20), (64, 128), Padding::Same);
     let filter = kept(&s, &random_f32(1, lens(&s).1));
-    let plan = Conv2d::new(&s, Activation::Relu, 2).unwrap();
+    let plan = Conv2d::for_kept_filters(&s, Activation::Relu, 2).unwrap();
     assert_eq!(run(&plan, Conv2dInput::new(&[], &filter), &Vec::<f32>::new()), []);
 }
 
@@ -87,7 +87,7 @@ fn what_is_not_finite_changes_no_bit_of_other_tiles() {
     let kept = kept(&s, &filter);
     let ways = |x: &[f32]| {
         [1, 2, 16].map(|workers| {
-            let plan = Conv2d::new(&s, Activation::None, workers).unwrap();
+            let plan = Conv2d::for_kept_filters(&s, Activation::None, workers).unwrap();
             run(&plan, Conv2dInput::new(x, &kept), &vec![0.0; ny])
         })
     };
@@ -104,6 +104,24 @@ fn what_is_not_finite_changes_no_bit_of_other_tiles() {
     }
 }
 
+/// Nor where it is in one output channel alone, of which blocks have more or fewer beside it.
+#[test]
+fn a_channel_that_is_not_finite_does_not_show_the_cut() {
+    for images in [(2, 20, 20), (1, 15, 17)] {
+        let s = shape(images, (64, 192), Padding::Same);
+        let (nx, nf, ny) = lens(&s);
+        let (x, mut filter) = (random_f32(1, nx), random_f32(2, nf));
+        filter[3 * s.out_channels + 70] = f32::INFINITY;
+        let kept = kept(&s, &filter);
+        let found = [1, 2, 16].map(|workers| {
+            let plan = Conv2d::for_kept_filters(&s, Activation::None, workers).unwrap();
+            run(&plan, Conv2dInput::new(&x, &kept), &vec![0.0; ny])
+        });
+        let bits = found.map(|y| y.into_iter().map(f32::to_bits).collect::<Vec<_>>());
+        assert!(bits.windows(2).all(|pair| pair[0] == pair[1]), "{images:?}");
+    }
+}
+
 /// What is not finite is where the definition has it, in numbers that every way of summing computes exactly.
 fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]) {
     for images in [(2, 12, 17), (3, 13, 15)] {
@@ -113,7 +131,7 @@ fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]
             random(seed, n).iter().map(|x| T::from((x * 1.4).round() as i8)).collect()
         };
         let (x, filter) = (whole(1, nx), whole(2, nf));
-        let plan = Conv2d::new(&s, Activation::Relu, 3).unwrap();
+        let plan = Conv2d::for_kept_filters(&s, Activation::Relu, 3).unwrap();
         let (kept, plain) = (kept(&s, &filter), plan.pack_filter(&filter).unwrap());
         let agree = |x: &[T]| {
             let ways =
