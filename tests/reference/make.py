@@ -659,10 +659,6 @@ def reduce():
     case("AddN", inputs=[random(np.float32, 2)])
     for dtype in FLOATS:
         case("L2Loss", t=random(dtype, 2, 3))
-    for dims in ((2, 3), (2, 3, 4), (2, 3, 1, 2), (1, 3, 2, 1, 2), (0, 3, 2), (2, 3, 0), (3,), (2, 4, 3)):
-        case("BiasAdd", value=random(np.float32, *dims), bias=random(np.float32, 3), data_format="NCHW")
-    for dtype in (np.float64, np.float16, BF16, np.int32):
-        case("BiasAdd", value=random(dtype, 2, 3, 2), bias=random(dtype, 3), data_format="NCHW")
 
 
 def order():

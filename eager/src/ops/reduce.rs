@@ -12,7 +12,7 @@ use super::support::{
     Computed, Described, allocate, axis_of, integers, invalid, one, take, with_float, with_number,
     with_number_or_complex,
 };
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
+use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf reduction");
 
@@ -92,12 +92,15 @@ fn reduce_over<T: Element, R: Reduction<T>>(
     run_reduction(call.cx, plan, operands, HostTensor::from(out)).map(OpResult::from)
 }
 
-/// What is added along the dimension of the channels.
+/// What is added along the last dimension.
 fn bias_metadata(call: MetadataCall<'_>) -> Described {
     let [value, bias] = call.take()?;
     // Existing programs expect these texts.
     if value.dtype != bias.dtype {
         return Err(invalid("incompatible dtypes for tf.BiasAdd"));
+    }
+    if call.attrs.optional::<&str>("data_format")?.is_some_and(|format| format != "NHWC") {
+        return Err(invalid("invalid data format. Currently only support NHWC"));
     }
     if bias.shape.rank() != 1 {
         return Err(invalid("bias must be 1-D"));
@@ -105,29 +108,13 @@ fn bias_metadata(call: MetadataCall<'_>) -> Described {
     if value.shape.rank() < 2 {
         return Err(invalid(format!("Input tensor must be at least 2D: {}", value.shape)));
     }
-    let channel = channels(&call.attrs.optional("data_format")?, value.shape.rank())?;
-    if bias.shape.dims()[0] != value.shape.dims()[channel] {
-        let (bias, value) = (&bias.shape, &value.shape);
-        return Err(invalid(format!(
-            "bias must have an element for each of value's channels: {bias} and {value}"
-        )));
+    if bias.shape.dims().last() != value.shape.dims().last() {
+        return Err(invalid("bias must has the size of the last dimension of value"));
     }
     one(value.clone())
 }
 
-/// The extents in which a bias is broadcast, from attribute `data_format`: ones follow the channels.
-pub(super) fn bias_dims(attrs: &OpAttrs, rank: usize, count: usize) -> Result<Vec<usize>, Diagnostic> {
-    let mut dims = vec![1; rank - channels(&attrs.optional("data_format")?, rank)?];
-    dims[0] = count;
-    Ok(dims)
-}
-
-fn bias_add(mut call: CpuCall<'_>) -> Computed {
-    let [value, bias] = call.dense()?;
-    let dims = bias_dims(call.attrs, value.shape().rank(), bias.num_elements())?;
-    if dims.len() > 1 {
-        call.arguments[1] = bias.reshape(TensorShape::new(&dims)?)?.into();
-    }
+fn bias_add(call: CpuCall<'_>) -> Computed {
     with_number_or_complex!(
         call.result(0)?.dtype,
         "tf.BiasAdd",

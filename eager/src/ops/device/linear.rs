@@ -17,7 +17,6 @@ use crate::{
         activation::Activation as Elementwise,
         fused::{check_channels, fused_leak, names},
         matmul::{BATCHED, MATMUL, batch_dims, oriented, transposed},
-        reduce::bias_dims,
         support::{self, invalid},
     },
 };
@@ -150,12 +149,8 @@ fn add_bias(
 
 fn bias_add(call: &DeviceCall<'_>) -> Queued {
     let [x, bias] = call.tensors()?;
-    let dims = bias_dims(call.attrs, x.shape().rank(), bias.shape().num_elements()?)?;
     let y = call.reuse(&[0], 0)?;
-    match dims.len() {
-        1 => add_bias(call, &y, x, bias)?,
-        _ => combine(call, Binary::Add, &y, x, &bias.reshape(&TensorShape::new(&dims)?)?)?,
-    }
+    add_bias(call, &y, x, bias)?;
     Ok(y.into())
 }
 
