@@ -539,6 +539,8 @@ def gather():
     case("GatherV2", params=random(np.int32, 2, 3), indices=np.array([[2], [1]], np.int32), axis=np.array(1, np.int32), batch_dims=-1)
     case("GatherV2", params=np.array(["a", "b"], object), indices=np.array([1, 0], np.int32), axis=np.array(0, np.int32))
     case("Gather", params=np.zeros((3, 0), np.float32), indices=np.array([1], np.int32))
+    case("Gather", params=np.zeros((3, 0), np.float32), indices=np.array([1], np.float32))
+    case("GatherV2", params=np.zeros(3, np.float32), indices=np.zeros(0, np.float32), axis=np.array(0, np.int32))
     for dtype in NUMBERS + [bool]:
         case("Gather", params=random(dtype, 3, 2), indices=np.array([2, 0], np.int64))
     for indices in ([[0, 0], [3, 2]], [[1]], [[[0, 1, 1]]], [[4]], [[-1]], [[0, 0, 0, 0]], [[]]):

@@ -4,7 +4,9 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::pick;
-use super::support::{Computed, axis_of, int_attr, integer, integers_or, invalid, product, room_for, take};
+use super::support::{
+    Computed, axis_of, check_integers, int_attr, integer, integers_or, invalid, product, room_for, take,
+};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
 
 fn gather(call: CpuCall<'_>) -> Computed {
@@ -80,6 +82,7 @@ fn gather_along(
 ) -> Computed {
     let GatherShape { batches, outer, extent, each, unit, dims } =
         GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
+    check_integers(indices.dtype(), "indices", DType::I16)?;
     if dims.contains(&0) {
         // Of nothing any index will do.
         return pick(call, params, Vec::new(), 0, &dims);

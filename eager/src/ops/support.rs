@@ -300,11 +300,22 @@ pub(super) fn integers_or(
         DType::I64 => widened::<i64>(tensor),
         DType::I8 if narrow == Some(DType::I8) => widened::<i8>(tensor),
         DType::I16 if narrow == Some(DType::I16) => widened::<i16>(tensor),
-        other => {
-            let narrow = narrow.map(|dtype| format!("{dtype}, ")).unwrap_or_default();
-            Err(invalid(format!("{what} must be of type {narrow}i32 or i64, got {other}")))
-        }
+        other => Err(no_integers(other, what, narrow)),
     }
+}
+
+/// That [`integers_or`] takes a type, of a tensor whose elements need not be read.
+pub(super) fn check_integers(dtype: DType, what: &str, narrow: DType) -> Result<(), Diagnostic> {
+    match [DType::I32, DType::I64, narrow].contains(&dtype) {
+        true => Ok(()),
+        false => Err(no_integers(dtype, what, Some(narrow))),
+    }
+}
+
+#[cold]
+fn no_integers(dtype: DType, what: &str, narrow: Option<DType>) -> Diagnostic {
+    let narrow = narrow.map(|dtype| format!("{dtype}, ")).unwrap_or_default();
+    invalid(format!("{what} must be of type {narrow}i32 or i64, got {dtype}"))
 }
 
 /// As [`integers`], of a tensor that must be a vector.

@@ -98,6 +98,11 @@ fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
     if count(&y)? == 0 {
         return Ok(y.into());
     }
+    if shape.extent == 0 {
+        return Err(
+            invalid(format!("params have no slices that indices could choose: {}", params.shape())).into()
+        );
+    }
     let size = params.dtype().size().ok_or_else(|| unsupported("tf.Gather", params.dtype()))?;
     let gather = Gather {
         batches: shape.batches as u64,
