@@ -132,13 +132,10 @@ fn plan<T: MatMulElement>(
 fn matmul(call: CpuCall<'_>) -> Computed {
     let ([a, b], flags) = (call.dense()?, transposed(call.attrs, MATMUL)?);
     if is_complex(a.dtype()) {
-        return with_complex!(a.dtype(), "tf.MatMul", |T| complex_product::<T>(
-            &call,
-            [a, b],
-            flags,
-            1,
-            false
-        ));
+        let out = call.allocate_unset(0)?;
+        return with_complex!(a.dtype(), "tf.MatMul", |T| {
+            complex_product::<T>(&call, [a, b], out, flags, 1, false)
+        });
     }
     with_factor!(a.dtype(), "tf.MatMul", |T| {
         let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);
@@ -171,7 +168,7 @@ fn batch_matmul(call: CpuCall<'_>) -> Computed {
     let (x, y) = (spread(&call, x, &batch)?, spread(&call, y, &batch)?);
     if is_complex(x.dtype()) {
         return with_complex!(x.dtype(), "tf.BatchMatMulV2", |T| {
-            complex_product::<T>(&call, [&x, &y], flags, product(&batch), true)
+            complex_product::<T>(&call, [&x, &y], out, flags, product(&batch), true)
         });
     }
     with_factor!(x.dtype(), "tf.BatchMatMulV2", |T| {
@@ -191,11 +188,15 @@ fn batch_layout(shape: &TensorShape, transposed: bool) -> Layout {
     Layout { batch_stride: if single { 0 } else { layout.batch_stride }, ..layout }
 }
 
+/// So many columns of a row are summed at a time.
+const SUMS: usize = 64;
+
 /// The products of complex matrices, `count` of them, row by row in double precision. Where it `conjugates`, transposed ones
 /// are conjugated too.
 fn complex_product<T: Field<Wide = C>>(
     call: &CpuCall<'_>,
     [a, b]: [&DenseHostTensor; 2],
+    out: DenseHostTensor,
     flags: [bool; 2],
     count: usize,
     conjugates: bool,
@@ -208,29 +209,24 @@ fn complex_product<T: Field<Wide = C>>(
         if conjugates && transposed { x.conj() } else { x }
     };
     let cost = n.saturating_mul(k).saturating_mul(4);
-    compute(
-        call,
-        &ME,
-        call.allocate_unset(0)?,
-        (count.saturating_mul(m), n, cost),
-        move |rows, out: &mut [T]| {
-            let mut sums = vec![C::default(); n];
-            for (row, out) in rows.zip(out.chunks_exact_mut(n.max(1))) {
-                let (matrix, row) = (row / m, row % m);
-                sums.fill(C::default());
+    compute(call, &ME, out, (count.saturating_mul(m), n, cost), move |rows, out: &mut [T]| {
+        for (row, out) in rows.zip(out.chunks_exact_mut(n.max(1))) {
+            let (matrix, row) = (row / m, row % m);
+            let (a, b) = (&a[matrix * a_at.batch_stride..], &b[matrix * b_at.batch_stride..]);
+            for (block, out) in out.chunks_mut(SUMS).enumerate() {
+                let mut sums = [C::default(); SUMS];
                 for inner in 0..k {
-                    let x = a[matrix * a_at.batch_stride + row * a_at.row_stride + inner * a_at.col_stride];
-                    let (x, first) =
-                        (factor(x, flags[0]), matrix * b_at.batch_stride + inner * b_at.row_stride);
-                    for (column, sum) in sums.iter_mut().enumerate() {
+                    let x = factor(a[row * a_at.row_stride + inner * a_at.col_stride], flags[0]);
+                    let first = inner * b_at.row_stride + block * SUMS * b_at.col_stride;
+                    for (column, sum) in sums[..out.len()].iter_mut().enumerate() {
                         *sum += x * factor(b[first + column * b_at.col_stride], flags[1]);
                     }
                 }
                 out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = T::narrow(sum));
             }
-            Ok(())
-        },
-    )
+        }
+        Ok(())
+    })
 }
 
 /// A batch with a matrix for each place of `batch`, or with one for all.
