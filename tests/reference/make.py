@@ -224,18 +224,29 @@ def complex_numbers():
         def some(*shape):
             return random(dtype, *shape, low=-2.0, high=2.0)
 
-        few = np.array([0, 1, -1, 1j, -1j, 1e-9 + 1e-10j, 30 + 2j, -40 + 1j, 1e3 - 1e3j], dtype)
+        # On the cuts the sign of zero says on which side.
+        cuts = [2, -2, complex(2, -0.0), complex(-2, -0.0), 2j, -2j, complex(0, -2)]
+        few = np.array([0, 1, -1, 1j, -1j, 1e-9 + 1e-10j, 30 + 2j, -40 + 1j, 1e3 - 1e3j] + cuts, dtype)
+        far = np.array([800, 800j, 1e3, -800, -800j, 750 + 1j, complex(800, -0.0)], dtype)
         for op in ("Neg", "Sign", "Square", "Exp", "Expm1", "Log", "Log1p", "Sqrt", "Rsqrt", "Reciprocal", "Inv", "Sigmoid", "Sin", "Cos",
                    "Tan", "Sinh", "Cosh", "Tanh", "Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh"):
             case(op, x=some(3, 4))
             case(op, x=some(0, 4))
             if op in ("Neg", "Sign", "Square", "Sigmoid", "Tanh", "Sqrt", "Asinh", "Acosh", "Acos"):
                 case(op, x=few)
+            elif op in ("Log", "Log1p", "Asin", "Atan", "Atanh"):
+                case(op, x=np.array(cuts, dtype))
+            # Of what overflows TensorFlow makes NaN in Expm1.
+            if op not in ("Square", "Expm1"):
+                case(op, x=far)
+            elif op == "Expm1":
+                case(op, x=np.array([-800, 800j, 2, 2j], dtype))
         for op in ("SigmoidGrad", "TanhGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"):
             case(op, y=some(2, 3), dy=some(2, 3))
         for op in ("AddV2", "Mul", "RealDiv", "SquaredDifference", "Pow", "DivNoNan", "MulNoNan", "Div", "TruncateDiv"):
             for left, right in (((2, 3), (2, 3)), ((2, 1, 2), (3, 1)), ((), (2,)), ((0, 2), (1, 2))):
                 case(op, x=some(*left), y=some(*right))
+        case("Pow", x=np.array([2, -2, 10, 0.5], dtype), y=np.array([2000, 3, 400, 2000], dtype))
         case("DivNoNan", x=np.array([1 + 1j, np.inf, 0], dtype), y=np.array([0, 0, 0], dtype))
         case("MulNoNan", x=np.array([np.nan, np.inf, 1j], dtype), y=np.array([0, 0, 2], dtype))
         for op in ("Sum", "Mean", "Prod"):
@@ -257,6 +268,9 @@ def complex_numbers():
         case("MatMul", a=some(2, 0), b=some(0, 2))
         case("MatMul", a=some(2, 3), b=some(2, 3))
         case("BatchMatMul", x=some(2, 2, 3), y=some(2, 3, 1))
+        wide = (np.arange(260) - 40j).astype(dtype).reshape(2, 130)
+        case("MatMul", a=wide[:, :2], b=wide)
+        case("BatchMatMulV2", x=np.zeros((2, 2, 0), dtype), y=np.zeros((2, 0, 2), dtype), adj_x=False, adj_y=False)
         for to in (tf.bool, tf.int8, tf.int32, tf.int64, tf.uint8, tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128):
             case("Cast", x=np.array([1.75 + 2j, 0.5j, 0, 100.5 - 1j], dtype), DstT=to)
             case("Cast", x=np.abs(real).astype(to.as_numpy_dtype), DstT=tf.as_dtype(dtype))

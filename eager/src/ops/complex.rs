@@ -171,15 +171,49 @@ pub(super) fn squared_difference(x: C, y: C) -> C {
 
 /// `x` to the power of `y`, `exp(y · ln x)`, whatever `y` is: NaN where both are zero.
 pub(super) fn power(x: C, y: C) -> C {
-    (y * x.ln()).exp()
+    exp(y * x.ln())
+}
+
+/// `along · cos(angle) + i · across · sin(angle)`, where zero times infinity is zero, as on the real axis, and of an angle that
+/// is no number the directions are unknown, but not that the length is infinite.
+fn parts(along: f64, across: f64, angle: f64) -> C {
+    let times = |x: f64, y: f64| match x == 0.0 || y == 0.0 {
+        true => 0f64.copysign(x.signum() * y.signum()),
+        false => x * y,
+    };
+    if along.is_infinite() && !angle.is_finite() {
+        return C::new(f64::INFINITY, f64::NAN);
+    }
+    C::new(times(along, angle.cos()), times(across, angle.sin()))
+}
+
+pub(super) fn exp(z: C) -> C {
+    let length = z.re.exp();
+    parts(length, length, z.im)
+}
+
+pub(super) fn sinh(z: C) -> C {
+    parts(z.re.sinh(), z.re.cosh(), z.im)
+}
+
+pub(super) fn cosh(z: C) -> C {
+    parts(z.re.cosh(), z.re.sinh(), z.im)
+}
+
+pub(super) fn sin(z: C) -> C {
+    turned(z, sinh)
+}
+
+pub(super) fn cos(z: C) -> C {
+    cosh(C::new(-z.im, z.re))
 }
 
 pub(super) fn sigmoid(z: C) -> C {
     // Of the two forms the one whose powers do not overflow.
     if z.re >= 0.0 {
-        return reciprocal(ONE + (-z).exp());
+        return reciprocal(ONE + exp(-z));
     }
-    let power = z.exp();
+    let power = exp(z);
     quotient(power, ONE + power)
 }
 
@@ -191,13 +225,25 @@ pub(super) fn sqrt(z: C) -> C {
     if z == C::default() || z.im.is_infinite() {
         return C::new(z.im.abs(), z.im);
     }
-    let length = z.norm().midpoint(z.re.abs()).sqrt();
+    let norm = z.norm();
+    if norm.is_infinite() && z.re.is_finite() {
+        return sqrt(z.unscale(4.0)).scale(2.0);
+    }
+    if norm < f64::MIN_POSITIVE {
+        // Such numbers have few digits.
+        return sqrt(z.scale(2f64.powi(108))).unscale(2f64.powi(54));
+    }
+    let length = norm.midpoint(z.re.abs()).sqrt();
     let other = z.im / (2.0 * length);
     if z.re >= 0.0 { C::new(length, other) } else { C::new(other.abs(), length.copysign(z.im)) }
 }
 
 /// `exp(z) - 1`, where it is small too.
 pub(super) fn expm1(z: C) -> C {
+    if z.re.abs() > 40.0 {
+        // Of the greater of the two numbers 1 is less than the last digit, and infinity is not subtracted from infinity.
+        return exp(z) - ONE;
+    }
     let (grown, half) = (z.re.exp_m1(), (0.5 * z.im).sin());
     C::new(grown - 2.0 * (grown + 1.0) * half * half, (grown + 1.0) * z.im.sin())
 }
@@ -205,7 +251,7 @@ pub(super) fn expm1(z: C) -> C {
 /// `ln(1 + z)`, where it is small too.
 pub(super) fn log1p(z: C) -> C {
     if z.norm_sqr() > 0.25 {
-        return (ONE + z).ln();
+        return plus(1.0, z).ln();
     }
     C::new(0.5 * (2.0 * z.re + z.norm_sqr()).ln_1p(), z.im.atan2(1.0 + z.re))
 }
@@ -228,21 +274,26 @@ fn turned(z: C, f: fn(C) -> C) -> C {
     C::new(turned.im, -turned.re)
 }
 
+/// A real number plus a complex one, whose imaginary part it leaves as it is: the sign of zero says on which side of a cut.
+fn plus(real: f64, z: C) -> C {
+    C::new(real + z.re, z.im)
+}
+
 // Inverse functions by W. Kahan's formulas (Branch cuts for complex elementary functions, 1987), which are exact near the
 // cuts and for small and large numbers.
 
 pub(super) fn asin(z: C) -> C {
-    let (below, above) = (sqrt(ONE - z), sqrt(ONE + z));
+    let (below, above) = (sqrt(plus(1.0, -z)), sqrt(plus(1.0, z)));
     C::new(z.re.atan2((below * above).re), (below.conj() * above).im.asinh())
 }
 
 pub(super) fn acos(z: C) -> C {
-    let (below, above) = (sqrt(ONE - z), sqrt(ONE + z));
+    let (below, above) = (sqrt(plus(1.0, -z)), sqrt(plus(1.0, z)));
     C::new(2.0 * below.re.atan2(above.re), (above.conj() * below).im.asinh())
 }
 
 pub(super) fn acosh(z: C) -> C {
-    let (below, above) = (sqrt(z - ONE), sqrt(z + ONE));
+    let (below, above) = (sqrt(plus(-1.0, z)), sqrt(plus(1.0, z)));
     C::new((below.conj() * above).re.asinh(), 2.0 * below.im.atan2(above.re))
 }
 
@@ -284,16 +335,55 @@ mod tests {
         for z in points() {
             assert!(near(square(sqrt(z)) / z.norm(), z / z.norm()), "sqrt {z}");
             for (name, inverse, function) in [
-                ("asin", asin as fn(C) -> C, (|z: C| z.sin()) as fn(C) -> C),
-                ("acos", acos, |z| z.cos()),
-                ("acosh", acosh, |z| z.cosh()),
-                ("asinh", asinh, |z| z.sinh()),
+                ("asin", asin as fn(C) -> C, sin as fn(C) -> C),
+                ("acos", acos, cos),
+                ("acosh", acosh, cosh),
+                ("asinh", asinh, sinh),
             ] {
                 assert!((function(inverse(z)) - z).norm() <= 1e-12 * z.norm().max(1.0), "{name} {z}");
             }
             if z.norm() < 3.0 {
                 assert!(near(tanh(atanh(z)), z) && near(tan(atan(z)), z), "{z}");
             }
+        }
+    }
+
+    #[test]
+    fn the_sign_of_zero_chooses_the_side_of_a_cut() {
+        let (right, length) = (std::f64::consts::FRAC_PI_2, 2f64.acosh());
+        for side in [0.0, -0.0] {
+            let (z, sign) = (C::new(2.0, side), 1f64.copysign(side));
+            assert!(near(asin(z), C::new(right, sign * length)), "{side:?}");
+            assert!(near(asin(-z), C::new(-right, -sign * length)), "{side:?}");
+            assert!(near(acos(z), C::new(0.0, -sign * length)), "{side:?}");
+            assert!(near(acos(-z), C::new(2.0 * right, sign * length)), "{side:?}");
+            assert!(near(acosh(-z), C::new(length, -sign * 2.0 * right)), "{side:?}");
+            assert!(near(asinh(C::new(side, 2.0)), C::new(sign * length, right)), "{side:?}");
+            assert!(near(log1p(-z), C::new(0.0, -sign * 2.0 * right)), "{side:?}");
+        }
+    }
+
+    #[test]
+    fn what_overflows_stays_on_its_axis() {
+        let infinite = C::new(f64::INFINITY, 0.0);
+        for f in [exp, expm1, sinh, cosh] {
+            assert_eq!(f(C::new(800.0, 0.0)), infinite);
+        }
+        assert_eq!(sin(C::new(0.0, 800.0)), C::new(0.0, f64::INFINITY));
+        assert_eq!(cos(C::new(0.0, -800.0)), infinite);
+        assert_eq!(power(C::new(2.0, 0.0), C::new(2000.0, 0.0)), infinite);
+        let lost = exp(C::new(f64::INFINITY, f64::INFINITY));
+        assert!(lost.re == f64::INFINITY && lost.im.is_nan());
+        assert_eq!(exp(C::new(f64::NEG_INFINITY, f64::NAN)), C::default());
+    }
+
+    #[test]
+    fn roots_of_the_largest_and_the_smallest_numbers() {
+        for (z, scale) in
+            [(C::new(1.5e308, -1.6e308), 2f64.powi(-512)), (C::new(-3e-320, 4e-320), 2f64.powi(530))]
+        {
+            let root = sqrt(z).scale(scale);
+            assert!(near(square(root), z.scale(scale).scale(scale)), "{z}");
         }
     }
 

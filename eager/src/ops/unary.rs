@@ -112,9 +112,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Asinh" => |x: T| wide(x, f64::asinh), complex::asinh;
         "tf.Atan" => |x: T| wide(x, f64::atan), complex::atan;
         "tf.Atanh" => |x: T| wide(x, f64::atanh), complex::atanh;
-        "tf.Cos" => |x: T| ops::cos(x), C::cos;
-        "tf.Cosh" => |x: T| wide(x, f64::cosh), C::cosh;
-        "tf.Exp" => |x: T| ops::exp(x), C::exp;
+        "tf.Cos" => |x: T| ops::cos(x), complex::cos;
+        "tf.Cosh" => |x: T| wide(x, f64::cosh), complex::cosh;
+        "tf.Exp" => |x: T| ops::exp(x), complex::exp;
         "tf.Expm1" => |x: T| wide(x, f64::exp_m1), complex::expm1;
         "tf.Inv" => |x: T| ops::reciprocal(x), complex::reciprocal;
         "tf.Log" => |x: T| ops::log(x), C::ln;
@@ -122,8 +122,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Reciprocal" => |x: T| ops::reciprocal(x), complex::reciprocal;
         "tf.Rsqrt" => |x: T| ops::rsqrt(x), complex::rsqrt;
         "tf.Sigmoid" => |x: T| ops::sigmoid(x), complex::sigmoid;
-        "tf.Sin" => |x: T| ops::sin(x), C::sin;
-        "tf.Sinh" => |x: T| wide(x, f64::sinh), C::sinh;
+        "tf.Sin" => |x: T| ops::sin(x), complex::sin;
+        "tf.Sinh" => |x: T| wide(x, f64::sinh), complex::sinh;
         "tf.Sqrt" => |x: T| ops::sqrt(x), complex::sqrt;
         "tf.Tan" => |x: T| wide(x, f64::tan), complex::tan;
         "tf.Tanh" => |x: T| ops::tanh(x), complex::tanh;
