@@ -114,10 +114,13 @@ fn faults_that_nobody_waits_for_are_told_of() {
 #[test]
 fn a_kernel_that_never_ends_does_not_hold_the_process() {
     let libraries = libraries();
-    for function in ["endless", "endless_and_forgotten"] {
+    for (function, check) in
+        [("endless", None), ("endless_and_forgotten", None), ("endless_and_forgotten", Some("--check"))]
+    {
         let program = "tests/mlir/cuda/unwaited.mlir";
         let mut run = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), libraries.path())
             .args(["run", program, "--device", "cuda", "--function", function, "--deadline", "500ms"])
+            .args(check)
             .stderr(std::process::Stdio::piped())
             .spawn()
             .expect("tfrt runs");

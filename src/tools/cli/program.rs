@@ -5,7 +5,10 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter},
     path::{Path, PathBuf},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -289,18 +292,27 @@ impl Session {
         let (done, waited) = mpsc::channel();
         // If it never ends, the thread has what the runtime would else wait for when it goes.
         let runtime = self.runtime.clone();
-        let waiter = thread::Builder::new().spawn(move || drop(done.send(wait(runtime.host()))));
+        let waiter = thread::Builder::new().spawn(move || {
+            let value = wait(runtime.host());
+            // Whoever hears of the end may be about to end the process.
+            drop(runtime);
+            drop(done.send(value));
+        });
         waiter.map_err(|error| Diagnostic::internal(format!("no thread to wait on: {error}")))?;
-        let late = |_| {
-            let time = deadline.as_millis();
-            let message = format!("the deadline of {time} ms has passed, and what was begun goes on");
-            Diagnostic::new(ErrorCode::DeadlineExceeded, message)
+        let told = |error| match error {
+            RecvTimeoutError::Timeout => {
+                let time = deadline.as_millis();
+                let message = format!("the deadline of {time} ms has passed, and what was begun goes on");
+                Diagnostic::new(ErrorCode::DeadlineExceeded, message)
+            }
+            RecvTimeoutError::Disconnected => Diagnostic::internal("waiting for the program's work panicked"),
         };
-        if let Ok(value) = waited.recv_timeout(left) {
-            return Ok(value);
+        match waited.recv_timeout(left) {
+            Err(RecvTimeoutError::Timeout) => {}
+            ended => return ended.map_err(told),
         }
         Devices::of(self.runtime.host()).abandon();
-        waited.recv_timeout(PATIENCE).map_err(late)
+        waited.recv_timeout(PATIENCE).map_err(told)
     }
 
     /// Writes the timeline of the devices' memory, if it was asked for.
@@ -329,15 +341,24 @@ impl Session {
         let mut errors = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
-        let failures = self.in_time(|host| Devices::of(host).take_failures());
+        let is_checked = self.checker.is_some();
+        let failures = self.in_time(move |host| {
+            let devices = Devices::of(host);
+            let failures = devices.take_failures();
+            // What is still on its way back has not leaked.
+            if is_checked {
+                devices.finish_teardown();
+            }
+            failures
+        });
+        let has_ended = failures.is_ok();
         let failures = failures.unwrap_or_else(|late| vec![late]);
         // Else a failing kernel made the program fail, or the program knows.
         if errors.is_empty() {
             errors = failures;
         }
-        if let Some(checker) = &self.checker {
-            // What is still on its way back has not leaked.
-            Devices::of(self.runtime.host()).finish_teardown();
+        // Of work that goes on nobody can tell what it leaves behind.
+        if let Some(checker) = self.checker.as_ref().filter(|_| has_ended) {
             errors.extend(checker.finish().iter().map(Report::to_diagnostic));
         }
         errors
