@@ -76,9 +76,11 @@ pub trait Backing: Send + Sync + 'static {
     /// failed. The calling thread does not wait.
     fn afterwards(&self, fences: Vec<Arc<Self::Fence>>, job: Box<dyn FnOnce() + Send>);
 
-    /// Lets the device's libraries give back what they keep to be faster; [`Backing::is_giving_back`] tells whether something is
-    /// on its way. It does not wait.
-    fn trim_libraries(&self) {}
+    /// Lets the device's libraries give back what they keep to be faster, unless a request of `bytes` bytes could not be served
+    /// even so. Whether there was something: it is on its way then, or has come already. It does not wait.
+    fn trim_libraries(&self, _bytes: u64) -> bool {
+        false
+    }
 
     /// Whether memory that was given back, here or by others, is still on its way to the device.
     fn is_giving_back(&self) -> bool {

@@ -59,7 +59,7 @@ pub use statistics::Statistics;
 pub use timeline::{EventKind, MemoryEvent, MemoryLog};
 
 use pool::Pool;
-use search::{Outcome, Until};
+use search::{Asking, Outcome, Until};
 use timeline::Recorder;
 
 /// Sizes of blocks are multiples of this.
@@ -126,7 +126,7 @@ type Then = Box<dyn FnOnce(Result<Allocation, Diagnostic>) + Send>;
 struct Waiting<S> {
     stream: S,
     bytes: u64,
-    origin: Origin,
+    asking: Asking,
     then: Then,
 }
 
@@ -142,7 +142,9 @@ struct Shared<B: Backing> {
 /// A request that has to wait, and the lock under which that was found out.
 struct Later<'a, B: Backing> {
     shared: MutexGuard<'a, Shared<B>>,
-    request: Request<'a, B::Stream>,
+    stream: &'a B::Stream,
+    bytes: u64,
+    asking: Asking,
     until: Until<B::Fence>,
 }
 
@@ -212,24 +214,24 @@ impl<B: Backing> CachingAllocator<B> {
         mut shared: MutexGuard<'a, Shared<B>>,
         request: Request<'a, B::Stream>,
     ) -> Result<Result<Allocation, Diagnostic>, Later<'a, B>> {
+        let Request { stream, bytes, origin } = request;
+        let asking = Asking::new(origin);
         if !shared.waiting.is_empty() {
             let until = Until { fences: Vec::new(), given_back: false };
-            return Err(Later { shared, request, until });
+            return Err(Later { shared, stream, bytes, asking, until });
         }
-        let slot = shared.pool.streams.find_or_add(request.stream);
-        match shared.pool.allocate(slot, request.bytes, request.origin) {
+        let slot = shared.pool.streams.find_or_add(stream);
+        match shared.pool.allocate(slot, bytes, asking) {
             Outcome::Granted(allocation) => Ok(Ok(allocation)),
             Outcome::Failed(error) => Ok(Err(error)),
-            Outcome::Wait(until, origin) => {
-                Err(Later { shared, request: Request { origin, ..request }, until })
-            }
+            Outcome::Wait(until, asking) => Err(Later { shared, stream, bytes, asking, until }),
         }
     }
 
     #[cold]
     fn wait_in_line(&self, later: Later<'_, B>, then: Then) {
-        let Later { mut shared, request: Request { stream, bytes, origin }, until } = later;
-        shared.waiting.push_back(Waiting { stream: stream.clone(), bytes, origin, then });
+        let Later { mut shared, stream, bytes, asking, until } = later;
+        shared.waiting.push_back(Waiting { stream: stream.clone(), bytes, asking, then });
         drop(shared);
         self.watch(until);
     }
@@ -362,9 +364,9 @@ impl<B: Backing> Shared<B> {
 
     /// Grants, in order, what can be granted now. Returns what to wait for next, if somebody still waits.
     fn settle_waiting(&mut self) -> Option<Until<B::Fence>> {
-        while let Some(Waiting { stream, bytes, origin, then }) = self.waiting.pop_front() {
+        while let Some(Waiting { stream, bytes, asking, then }) = self.waiting.pop_front() {
             let outcome = match self.pool.streams.find(&stream) {
-                Some(slot) => self.pool.allocate(slot, bytes, origin),
+                Some(slot) => self.pool.allocate(slot, bytes, asking),
                 None => Outcome::Failed(Diagnostic::invalid_argument(
                     "the stream was destroyed while memory for it was waited for",
                 )),
@@ -372,8 +374,8 @@ impl<B: Backing> Shared<B> {
             match outcome {
                 Outcome::Granted(allocation) => self.outcomes.push_back((then, Ok(allocation))),
                 Outcome::Failed(error) => self.outcomes.push_back((then, Err(error))),
-                Outcome::Wait(until, origin) => {
-                    self.waiting.push_front(Waiting { stream, bytes, origin, then });
+                Outcome::Wait(until, asking) => {
+                    self.waiting.push_front(Waiting { stream, bytes, asking, then });
                     return Some(until);
                 }
             }

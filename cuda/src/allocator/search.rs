@@ -39,13 +39,28 @@ const GROWTH_DIVISOR: u64 = 32;
 /// But not larger, if the request is not.
 const GROWTH_BYTES_MAX: u64 = 256 << 20;
 
+/// Who asks, and what was done for the request already.
+#[derive(Debug)]
+pub(super) struct Asking {
+    pub(super) origin: Origin,
+    /// The device's libraries gave back what they could. Once is enough: they take it anew while the request waits.
+    pub(super) has_trimmed: bool,
+}
+
+impl Asking {
+    /// For the first time.
+    pub(super) fn new(origin: Origin) -> Self {
+        Self { origin, has_trimmed: false }
+    }
+}
+
 /// What became of a request.
 #[derive(Debug)]
 pub(super) enum Outcome<F> {
     /// Here it is.
     Granted(Allocation),
-    /// Not now: then try again. The origin comes back for the next try.
-    Wait(Until<F>, Origin),
+    /// Not now: then try again, with this.
+    Wait(Until<F>, Asking),
     /// Never.
     Failed(Diagnostic),
 }
@@ -88,34 +103,37 @@ impl<B: Backing> Pool<B> {
     }
 
     /// Serves a request now, if that can be.
-    pub(super) fn allocate(&mut self, slot: u32, requested: u64, mut origin: Origin) -> Outcome<B::Fence> {
-        if let Some(allocation) = self.allocate_cached(slot, requested, &mut origin) {
+    pub(super) fn allocate(&mut self, slot: u32, requested: u64, mut asking: Asking) -> Outcome<B::Fence> {
+        if let Some(allocation) = self.allocate_cached(slot, requested, &mut asking.origin) {
             return Outcome::Granted(allocation);
         }
         self.empty_bins(slot);
         if let Some(bytes) = Self::block_bytes(requested)
             && let Some(id) = self.streams.free(slot, Kind::of(bytes)).best_fit(&self.blocks, bytes)
         {
-            return Outcome::Granted(self.hand_out(id, slot, bytes, requested, origin));
+            return Outcome::Granted(self.hand_out(id, slot, bytes, requested, asking.origin));
         }
-        self.allocate_slowly(slot, requested, origin)
+        self.allocate_slowly(slot, requested, asking)
     }
 
     #[cold]
-    fn allocate_slowly(&mut self, slot: u32, requested: u64, origin: Origin) -> Outcome<B::Fence> {
+    fn allocate_slowly(&mut self, slot: u32, requested: u64, mut asking: Asking) -> Outcome<B::Fence> {
         let found = match Self::block_bytes(requested) {
             Some(bytes) => self.search(slot, bytes).map(|found| (found, bytes)),
             None => Ok((Found::Nothing(None), 0)),
         };
         match found {
             Ok((Found::Block(id), bytes)) => {
-                Outcome::Granted(self.hand_out(id, slot, bytes, requested, origin))
+                Outcome::Granted(self.hand_out(id, slot, bytes, requested, asking.origin))
             }
-            Ok((Found::Wait(until), _)) => Outcome::Wait(until, origin),
+            Ok((Found::Wait(until), _)) => Outcome::Wait(until, asking),
+            Ok((Found::Nothing(Some(_)), bytes)) if self.may_be_given(bytes, &mut asking) => {
+                Outcome::Wait(Until { fences: Vec::new(), given_back: true }, asking)
+            }
             Ok((Found::Nothing(device), _)) => {
                 let statistics = self.statistics();
                 let live = self.live_blocks();
-                Outcome::Failed(out_of_memory(requested, &origin, &statistics, live, device.as_ref()))
+                Outcome::Failed(out_of_memory(requested, &asking.origin, &statistics, live, device.as_ref()))
             }
             Err(error) => Outcome::Failed(error),
         }
@@ -202,7 +220,7 @@ impl<B: Backing> Pool<B> {
         }
         if self.page_bytes.is_some() {
             // Every page that anybody is known to give up could have been had.
-            return Ok(self.nothing(refusal));
+            return Ok(Found::Nothing(refusal));
         }
         self.cover_free_blocks()?;
         self.poll()?;
@@ -215,19 +233,14 @@ impl<B: Backing> Pool<B> {
         }
         Ok(match self.watch_cached_segments()? {
             Some(fences) => Found::Wait(Until { fences, given_back: self.backing.is_giving_back() }),
-            None => self.nothing(refusal),
+            None => Found::Nothing(refusal),
         })
     }
 
     /// The device refuses, and there is nothing of ours to be tried; but it may be given memory of its libraries', or just now.
-    fn nothing(&self, refusal: Option<Diagnostic>) -> Found<B::Fence> {
-        if refusal.is_some() {
-            self.backing.trim_libraries();
-            if self.backing.is_giving_back() {
-                return Found::Wait(Until { fences: Vec::new(), given_back: true });
-            }
-        }
-        Found::Nothing(refusal)
+    fn may_be_given(&self, bytes: u64, asking: &mut Asking) -> bool {
+        let trims = !mem::replace(&mut asking.has_trimmed, true);
+        trims && self.backing.trim_libraries(bytes) || self.backing.is_giving_back()
     }
 
     /// Sees to it that the streams' fences will tell when their free blocks are done with.

@@ -130,6 +130,39 @@ fn out_of_memory_says_who_holds_what() {
     allocator.free(c).unwrap();
 }
 
+/// However much the libraries take and give back meanwhile.
+#[test]
+fn a_request_waits_once_for_what_libraries_give_back() {
+    let device = Arc::new(Simulated::with_libraries(8 * MIB));
+    let allocator = CachingAllocator::new(device.clone(), Options::default());
+    let held = allocator.allocate(request(&0, 6 * MIB, "weights")).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let ask = |bytes| {
+        let told = told.clone();
+        allocator.allocate_with(request(&0, bytes, "more"), move |outcome| {
+            told.lock().push(outcome.map(drop).map_err(|error| error.code));
+        });
+    };
+    // More than the device has: nothing is asked of them.
+    ask(9 * MIB);
+    assert_eq!(
+        (device.trims(), told.lock().drain(..).collect::<Vec<_>>()),
+        (0, vec![Err(ErrorCode::OutOfMemory)])
+    );
+    ask(4 * MIB);
+    assert_eq!((device.trims(), told.lock().len()), (1, 0));
+    device.give_back();
+    assert_eq!(
+        (device.trims(), told.lock().drain(..).collect::<Vec<_>>()),
+        (1, vec![Err(ErrorCode::OutOfMemory)])
+    );
+    // The next request is another one.
+    ask(4 * MIB);
+    assert_eq!((device.trims(), told.lock().len()), (2, 0));
+    allocator.free(held).unwrap();
+    assert_eq!(*told.lock(), [Ok(())]);
+}
+
 #[test]
 fn impossible_sizes_are_out_of_memory() {
     let (_, allocator) = allocator(8 * MIB);

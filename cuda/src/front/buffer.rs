@@ -119,8 +119,8 @@ impl Backing for HalBacking {
         }
     }
 
-    fn trim_libraries(&self) {
-        self.hal.trim();
+    fn trim_libraries(&self, bytes: u64) -> bool {
+        self.hal.memory_info().map_or(true, |memory| bytes <= memory.total) && self.hal.trim()
     }
 
     fn is_giving_back(&self) -> bool {

@@ -170,8 +170,8 @@ impl Memory for GpuContext {
         Ok(())
     }
 
-    fn trim(&self) {
-        self.shared.trim_workspaces();
+    fn trim(&self) -> bool {
+        self.shared.trim_workspaces()
     }
 
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {

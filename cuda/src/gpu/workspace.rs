@@ -10,7 +10,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use super::context::Shared;
 use super::memory::{allocate_device, free_device};
 use super::stream::Stream;
-use crate::error::Result;
+use crate::error::{Result, Status};
 
 /// Who uses a workspace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +56,19 @@ impl Workspaces {
         let lent = self.lent.read_recursive();
         let address = if bytes == 0 { 0 } else { self.address(stream, purpose, bytes)? };
         Ok(Lent { address, _lent: lent })
+    }
+
+    /// As [`Self::get`], for those who can do without: nothing if the device is short of memory.
+    pub(super) fn get_if_there(
+        &self,
+        stream: &Stream,
+        purpose: Purpose,
+        bytes: u64,
+    ) -> Result<Option<Lent<'_>>> {
+        match self.get(stream, purpose, bytes) {
+            Err(error) if error.status == Status::OutOfMemory => Ok(None),
+            workspace => workspace.map(Some),
+        }
     }
 
     fn address(&self, stream: &Stream, purpose: Purpose, bytes: u64) -> Result<u64> {
@@ -109,20 +122,21 @@ impl Shared {
     }
 
     /// Frees all but what captures use, when the device is short of memory and no call is being queued: the next one takes what
-    /// it needs anew.
-    pub(super) fn trim_workspaces(self: &Arc<Self>) {
-        if let Some(_none_is_lent) = self.workspaces.lent.try_write() {
-            self.free_workspaces(|user| user.capture.is_none());
-        }
+    /// it needs anew. Whether there was something to free.
+    pub(super) fn trim_workspaces(self: &Arc<Self>) -> bool {
+        let none_is_lent = self.workspaces.lent.try_write();
+        none_is_lent.is_some() && self.free_workspaces(|user| user.capture.is_none())
     }
 
-    fn free_workspaces(self: &Arc<Self>, goes: impl Fn(&User) -> bool) {
+    fn free_workspaces(self: &Arc<Self>, goes: impl Fn(&User) -> bool) -> bool {
         let gone = self.workspaces.take_where(goes);
-        if !gone.is_empty() {
+        let is_something = !gone.is_empty();
+        if is_something {
             self.hand_over(move || {
                 free(gone);
                 Ok(())
             });
         }
+        is_something
     }
 }

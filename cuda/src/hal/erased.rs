@@ -132,8 +132,8 @@ impl<C: Context> Memory for ErasedContext<C> {
     fn free(&self, address: u64) -> Result<()> {
         self.0.free(address)
     }
-    fn trim(&self) {
-        self.0.trim();
+    fn trim(&self) -> bool {
+        self.0.trim()
     }
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
         self.0.allocate_host(bytes)

@@ -48,9 +48,11 @@ pub trait Memory: Resources {
     /// later, when the backend's [`Teardown`](super::Teardown) has done what it was given.
     fn free(&self, address: u64) -> Result<()>;
 
-    /// Gives back device memory that the backend itself keeps to be faster, as far as nothing needs it now. It does not wait, as
-    /// `free` does not.
-    fn trim(&self) {}
+    /// Gives back device memory that the backend itself keeps to be faster, as far as nothing needs it now; whether there was
+    /// any. It does not wait, as `free` does not.
+    fn trim(&self) -> bool {
+        false
+    }
 
     /// `bytes` (not zero) of pinned host memory, page-aligned.
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8>;

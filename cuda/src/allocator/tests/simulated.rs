@@ -52,6 +52,16 @@ struct State {
     calls: u64,
     fail_from: u64,
     fail_until: u64,
+    libraries: Libraries,
+}
+
+/// Libraries that have something to give back whenever they are asked, of which the device keeps nothing.
+#[derive(Default)]
+struct Libraries {
+    are_there: bool,
+    trims: u64,
+    is_giving_back: bool,
+    callbacks: Vec<Callback>,
 }
 
 /// See the module.
@@ -70,6 +80,28 @@ impl Simulated {
     /// A device with so many bytes, by the page.
     pub(super) fn with_pages(limit: u64) -> Self {
         Self { has_pages: true, ..Self::new(limit) }
+    }
+
+    /// A device with so many bytes and with libraries.
+    pub(super) fn with_libraries(limit: u64) -> Self {
+        let device = Self::new(limit);
+        device.state.lock().libraries.are_there = true;
+        device
+    }
+
+    /// How often the libraries were asked for what they have.
+    pub(super) fn trims(&self) -> u64 {
+        self.state.lock().libraries.trims
+    }
+
+    /// What the libraries gave back has come.
+    pub(super) fn give_back(&self) {
+        let due = {
+            let libraries = &mut self.state.lock().libraries;
+            libraries.is_giving_back = false;
+            std::mem::take(&mut libraries.callbacks)
+        };
+        due.into_iter().for_each(|callback| callback());
     }
 
     /// Pages mapped so far.
@@ -296,6 +328,28 @@ impl Backing for Simulated {
             then();
         } else {
             state.callbacks.push((*fence, then));
+        }
+    }
+
+    fn trim_libraries(&self, bytes: u64) -> bool {
+        let state = &mut *self.state.lock();
+        let gives = state.libraries.are_there && bytes <= state.limit;
+        state.libraries.trims += u64::from(gives);
+        state.libraries.is_giving_back |= gives;
+        gives
+    }
+
+    fn is_giving_back(&self) -> bool {
+        self.state.lock().libraries.is_giving_back
+    }
+
+    fn when_given_back(&self, then: Callback) {
+        let mut state = self.state.lock();
+        if state.libraries.is_giving_back {
+            state.libraries.callbacks.push(then);
+        } else {
+            drop(state);
+            then();
         }
     }
 

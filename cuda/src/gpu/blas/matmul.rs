@@ -148,12 +148,15 @@ impl Matmuls {
         Ok(Self { library, handle, plans: Mutex::default() })
     }
 
-    /// Queues the product, or answers false if the library does not take its shape. The context is current.
+    /// Queues the product, or answers false if the library does not take its shape or there is no memory for its workspace. The
+    /// context is current.
     pub(super) fn run(&self, shared: &Shared, stream: &Stream, gemm: &Gemm) -> Result<bool> {
         let Some(plan) = self.plan(gemm)? else { return Ok(false) };
         let (alpha, beta) = (Factor::new(gemm.alpha, plan.factors)?, Factor::new(gemm.beta, plan.factors)?);
         let bytes = if plan.workspace_bytes == 0 { 0 } else { WORKSPACE_BYTES };
-        let workspace = shared.workspaces.get(stream, Purpose::Scratch, bytes)?;
+        let Some(workspace) = shared.workspaces.get_if_there(stream, Purpose::Scratch, bytes)? else {
+            return Ok(false);
+        };
         let [a, b, c] = &plan.layouts;
         // SAFETY: the front checked that the matrices lie in device memory; descriptors, algorithm and factors are those
         // of the shape and outlive the call; nothing else that may run meanwhile uses the workspace.

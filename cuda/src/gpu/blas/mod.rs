@@ -1,7 +1,8 @@
 //! cuBLAS, and cuBLASLt for products of matrices.
 //!
 //! A product goes through cuBLASLt, which lets us keep what it chooses for a shape ([`matmul`]); one that names an
-//! algorithm of cuBLAS's, or that cuBLASLt does not take, goes through cuBLAS.
+//! algorithm of cuBLAS's, or that cuBLASLt does not take, goes through cuBLAS, and so does one that finds no memory for a
+//! workspace, as cuBLAS has one of its own.
 
 #![expect(unsafe_code, reason = "calls of cuBLAS's C interface")]
 
@@ -161,23 +162,24 @@ fn signed(count: u64) -> Result<i64> {
 }
 
 impl BlasHandle {
-    /// Calls `call` with the handle, on the stream and with a workspace for it. The context is current.
+    /// Calls `call` with the handle, on the stream and with a workspace for it, if there is memory for one: else with the
+    /// library's own. The context is current.
     fn on(
         &self,
         stream: &Stream,
         workspace_bytes: u64,
         call: impl FnOnce(cublasHandle_t) -> Result<()>,
     ) -> Result<()> {
-        let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, workspace_bytes)?;
+        let workspace = self.shared.workspaces.get_if_there(stream, Purpose::Scratch, workspace_bytes)?;
         let handle = self.handle.lock();
-        // SAFETY: handle and stream are alive.
+        // SAFETY: handle and stream are alive. The call also makes the handle's workspace the library's own again.
         let status = unsafe { (self.library.cublasSetStream_v2)(handle.0, stream.raw().cast()) };
         check(status, "cublasSetStream")?;
-        if workspace.address != 0 {
+        let address = workspace.as_ref().map_or(0, |workspace| workspace.address);
+        if address != 0 {
             // SAFETY: the workspace is as large as is said, and no other work that may run meanwhile uses it.
-            let status = unsafe {
-                (self.library.cublasSetWorkspace_v2)(handle.0, workspace.address, workspace_bytes as usize)
-            };
+            let status =
+                unsafe { (self.library.cublasSetWorkspace_v2)(handle.0, address, workspace_bytes as usize) };
             check(status, "cublasSetWorkspace")?;
         }
         call(handle.0)
