@@ -44,7 +44,36 @@ pub(super) struct Problem<'a> {
     pub(super) activation: Option<Activation>,
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a> {
+    fn alone(
+        kind: Kind,
+        convolution: &'a Convolution,
+        scaling: Scaling,
+        operands: ConvolutionOperands<'a>,
+    ) -> Self {
+        let ConvolutionOperands { x, w, y } = operands;
+        let tensors = [aligned(x), aligned(w), aligned(y)];
+        Self { kind, convolution, scaling, tensors, bias: None, residual: None, activation: None }
+    }
+
+    /// Of a convolution that writes over what was there.
+    fn with_epilogue(
+        convolution: &'a Convolution,
+        alpha: f64,
+        operands: ConvolutionOperands<'a>,
+        epilogue: &ConvolutionEpilogue<'a>,
+    ) -> Self {
+        Self {
+            bias: epilogue.bias.map(aligned),
+            residual: epilogue.residual.map(|(tensor, factor)| {
+                let (layout, alignment) = aligned(tensor);
+                (layout, alignment, factor)
+            }),
+            activation: epilogue.activation,
+            ..Self::alone(Kind::Forward, convolution, Scaling { alpha, beta: 0.0 }, operands)
+        }
+    }
+
     /// Whether an epilogue may be part of the convolution's kernel. The library takes the same kernel for every alignment that it
     /// is told of there (seen with 9.19), while for a convolution alone it takes one that reads what lies unaligned.
     fn is_aligned(&self) -> bool {
@@ -72,15 +101,7 @@ impl DnnHandle {
         operands: ConvolutionOperands<'_>,
     ) -> Result<()> {
         let ConvolutionOperands { x, w, y } = operands;
-        let problem = Problem {
-            kind,
-            convolution,
-            scaling,
-            tensors: [aligned(x), aligned(w), aligned(y)],
-            bias: None,
-            residual: None,
-            activation: None,
-        };
+        let problem = Problem::alone(kind, convolution, scaling, operands);
         self.run(stream, &problem, &[(id::X, x.1), (id::W, w.1), (id::Y, y.1)])
     }
 
@@ -105,25 +126,13 @@ impl DnnHandle {
             // Without an activation, what was there is a residual like another.
             epilogue.residual = Some((y, scaling.beta));
         }
-        let residual = epilogue.residual;
-        let problem = Problem {
-            kind: Kind::Forward,
-            convolution,
-            scaling: Scaling { beta: 0.0, ..scaling },
-            tensors: [aligned(x), aligned(w), aligned(y)],
-            bias: epilogue.bias.map(aligned),
-            residual: residual.map(|(tensor, factor)| {
-                let (layout, alignment) = aligned(tensor);
-                (layout, alignment, factor)
-            }),
-            activation: epilogue.activation,
-        };
+        let problem = Problem::with_epilogue(convolution, scaling.alpha, operands, &epilogue);
         if !problem.is_aligned() {
             return self.convolve_in_steps(stream, convolution, scaling.alpha, operands, epilogue);
         }
         let mut addresses = vec![(id::X, x.1), (id::W, w.1), (id::Y, y.1)];
         addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
-        addresses.extend(residual.map(|((_, address), _)| (id::RESIDUAL, address)));
+        addresses.extend(epilogue.residual.map(|((_, address), _)| (id::RESIDUAL, address)));
         match self.run(stream, &problem, &addresses) {
             Err(error) if error.status == Status::DnnNotSupported => {
                 self.convolve_in_steps(stream, convolution, scaling.alpha, operands, epilogue)
@@ -143,12 +152,35 @@ impl DnnHandle {
     ) -> Result<()> {
         let (layout, _) = operands.y;
         self.shared.bind()?;
+        // Looking for a plan may take seconds, in which a workspace that is taken could not be given back. An address of zero is
+        // as aligned as every workspace is.
+        let nowhere = ConvolutionOperands { y: (layout, 0), ..operands };
+        self.find_plan(convolution, scaling.alpha, nowhere, &epilogue)?;
         let workspace = self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?;
         let aside = (layout, workspace.address);
         let without = Scaling { beta: 0.0, ..scaling };
         let to_the_side = ConvolutionOperands { y: aside, ..operands };
         self.convolve_with_epilogue(stream, convolution, without, to_the_side, epilogue)?;
         self.add_tensor(stream, Scaling { alpha: 1.0, beta: scaling.beta }, aside, operands.y)
+    }
+
+    /// Finds the plan of a convolution with an epilogue, or of the convolution alone where it will be computed in steps.
+    fn find_plan(
+        &self,
+        convolution: &Convolution,
+        alpha: f64,
+        operands: ConvolutionOperands<'_>,
+        epilogue: &ConvolutionEpilogue<'_>,
+    ) -> Result<()> {
+        let whole = Problem::with_epilogue(convolution, alpha, operands, epilogue);
+        if whole.is_aligned() {
+            match self.plans.get(&whole) {
+                Err(error) if error.status == Status::DnnNotSupported => {}
+                plan => return plan.map(drop),
+            }
+        }
+        let alone = Problem::alone(Kind::Forward, convolution, whole.scaling, operands);
+        self.plans.get(&alone).map(drop)
     }
 
     fn convolve_in_steps(

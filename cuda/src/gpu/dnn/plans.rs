@@ -113,42 +113,54 @@ impl Plans {
         let graph = OperationGraph::new(self.library, target, problem)?;
         let mut skip = u64::try_from(problem.convolution.algorithm).unwrap_or(0);
         let mut why = String::new();
-        for engine in self.candidates(target, &graph, problem)? {
-            match self.plan(target, &engine) {
-                Ok(_) if skip > 0 => skip -= 1,
-                Ok(plan) => {
-                    self.store(&plan, key);
-                    return Ok(plan);
-                }
-                // Not for ever, and not the engine's fault.
-                Err(error) if error.status == Status::OutOfMemory => return Err(error),
-                Err(error) => why = format!(": {}", error.detail),
+        let found = self.first_engine(target, &graph, problem, |engine| match self.plan(target, engine) {
+            Ok(_) if skip > 0 => {
+                skip -= 1;
+                Ok(None)
             }
-        }
-        Err(DeviceError::new(Status::DnnNotSupported, format!("no engine takes this convolution{why}")))
+            Ok(plan) => Ok(Some(plan)),
+            // Not for ever, and not the engine's fault.
+            Err(error) if error.status == Status::OutOfMemory => Err(error),
+            Err(error) => {
+                why = format!(": {}", error.detail);
+                Ok(None)
+            }
+        })?;
+        let detail = || format!("no engine takes this convolution{why}");
+        let plan = found.ok_or_else(|| DeviceError::new(Status::DnnNotSupported, detail()))?;
+        self.store(&plan, key);
+        Ok(plan)
     }
 
-    /// The engines that may compute this, in the order to try them: the best first, but those whose results differ from run
-    /// to run after all others.
-    fn candidates(
+    /// What `attempt` makes of the first engine that it takes, of those that may compute this: the best first, but those whose
+    /// results differ from run to run after all others. No more is asked of the library than that needs.
+    fn first_engine<T>(
         &self,
         target: &Target,
         graph: &OperationGraph,
         problem: &Problem<'_>,
-    ) -> Result<Vec<Descriptor>> {
-        let (mut engines, mut last) = (Vec::new(), Vec::new());
+        mut attempt: impl FnMut(&Descriptor) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let mut last = Vec::new();
         for mode in [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK] {
             for engine in self.engines(target, graph, mode)? {
                 let notes = self.notes(&engine)?;
                 if notes.iter().any(|&note| loses_precision(note, problem)) {
                     continue;
                 }
-                let differs = notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int));
-                if differs { &mut last } else { &mut engines }.push(engine);
+                if notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int)) {
+                    last.push(engine);
+                } else if let Some(made) = attempt(&engine)? {
+                    return Ok(Some(made));
+                }
             }
         }
-        engines.append(&mut last);
-        Ok(engines)
+        for engine in &last {
+            if let Some(made) = attempt(engine)? {
+                return Ok(Some(made));
+            }
+        }
+        Ok(None)
     }
 
     /// What the heuristic proposes, the best first.
