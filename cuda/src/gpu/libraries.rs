@@ -48,10 +48,8 @@ impl Loaded {
     pub(super) fn open(spec: &LibrarySpec) -> Result<Self> {
         let folders = folders();
         for companion in spec.companions {
-            let names = numbered(companion, &folders);
-            let names: Vec<_> = names.iter().map(String::as_str).chain([*companion]).collect();
             // Without it the library may still work; if not, it says so itself.
-            if let Some((library, _)) = find(&names, &folders, &mut Vec::new()) {
+            for library in find_companion(companion, &folders) {
                 std::mem::forget(library);
             }
         }
@@ -106,14 +104,34 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The files in the folders whose names add numbers to this one.
-fn numbered(name: &str, folders: &[PathBuf]) -> Vec<String> {
-    let adds_number = |file: &String| {
+/// The files in the folder whose names add numbers to this one, in order.
+fn numbered(name: &str, folder: &Path) -> Vec<PathBuf> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let adds_numbers = |file: &String| {
         let rest = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
-        rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+        rest.is_some_and(|rest| rest.split('.').all(is_number))
     };
-    let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    files.filter_map(|file| file.file_name().into_string().ok()).filter(adds_number).collect()
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<_> =
+        files.filter_map(|file| file.file_name().into_string().ok()).filter(adds_numbers).collect();
+    names.sort();
+    names.iter().map(|name| folder.join(name)).collect()
+}
+
+/// Loads a companion from the first folder that has it: all that add a number to its name, as the library may want any of
+/// them, or else the one of just this name.
+fn find_companion(name: &str, folders: &[PathBuf]) -> Vec<Library> {
+    for folder in folders {
+        let load = |paths: &[PathBuf]| paths.iter().filter_map(|path| open(path).ok()).collect::<Vec<_>>();
+        let mut found = load(&numbered(name, folder));
+        if found.is_empty() {
+            found = load(&[folder.join(name)]);
+        }
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    open(Path::new(name)).into_iter().collect()
 }
 
 /// Loads the first of `files` that can be; of those that are there and cannot, `failures` learns why.
@@ -273,16 +291,23 @@ mod tests {
             let (_, path) = find(&[file], &folders(), &mut Vec::new()).unwrap();
             assert!(path.starts_with(&given) && path.ends_with(file), "{}", path.display());
         }
-        assert!(!numbered("libnvrtc-builtins.so.13", &folders()).is_empty());
+        let builtins = "libnvrtc-builtins.so.13";
+        assert!(folders().iter().any(|folder| !numbered(builtins, folder).is_empty()));
     }
 
     #[test]
     fn companions_have_numbers_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["libx.so.13", "libx.so.13.2", "libx.so.13.old", "libx.so.130", "liby.so.13.2"] {
+        let others =
+            ["libx.so.13", "libx.so.13.", "libx.so.13..1", "libx.so.13.old", "libx.so.130", "liby.so.13.2"];
+        let numbered_names = ["libx.so.13.1.4", "libx.so.13.2"];
+        for name in numbered_names.iter().rev().chain(&others) {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        assert_eq!(numbered("libx.so.13", &[folder.path().to_path_buf()]), ["libx.so.13.2"]);
+        assert_eq!(
+            numbered("libx.so.13", folder.path()),
+            numbered_names.map(|name| folder.path().join(name))
+        );
     }
 
     #[test]
