@@ -3,8 +3,8 @@
 //! The ranks of a communicator meet in the host's memory. A call is two operations on its stream: the first takes what the
 //! rank sends, the second, once all ranks have come so far, writes what it receives. In between the stream waits for an
 //! event of each other rank, as it does for events of the program's, so that no thread waits. A rank that never calls is
-//! waited for until the communicator is aborted; then the second operation says who was missing. A rank's calls begin in
-//! the order in which they were queued, on whichever streams.
+//! waited for until the communicator is aborted; then the second operation says who was missing. The collectives of a rank
+//! begin in the order in which they were queued, on whichever streams, and so do the messages from one rank to another.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

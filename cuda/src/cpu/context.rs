@@ -52,8 +52,12 @@ impl Device {
     pub(super) fn note(&self, result: Result<()>) {
         if let Err(error) = result {
             match &mut *self.failure.lock() {
-                // Work that was stopped for it says where it was queued.
-                Some(known) if known.status == error.status && known.queued.is_none() => {
+                // Of a program whose time is up: the work that was stopped for it says where it was queued.
+                Some(known)
+                    if known.status == Status::LaunchTimeout
+                        && error.status == Status::LaunchTimeout
+                        && known.queued.is_none() =>
+                {
                     known.queued = error.queued;
                 }
                 Some(_) => {}

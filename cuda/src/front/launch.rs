@@ -167,8 +167,10 @@ fn check_config(stream: &Stream, function: &Function, config: &LaunchConfig) -> 
             properties.shared_memory_per_block_max
         )));
     }
+    if !config.cooperative {
+        return Ok(());
+    }
     match (config.grid.count(), properties.cooperative_blocks_max) {
-        _ if !config.cooperative => Ok(()),
         (_, 0) => Err(DeviceError::new(Status::NotSupported, "the device has no cooperative launch")),
         (blocks, most) if blocks > most => {
             let detail = format!("{blocks} blocks, and {most} at most run at once");

@@ -34,7 +34,7 @@ type Module = Vec<Option<&'static Place>>;
 #[repr(C)]
 struct Callbacks {
     bytes: usize,
-    module: extern "C" fn(c_int, *mut *const Option<&'static Place>, *mut c_uint) -> c_int,
+    module: unsafe extern "C" fn(c_int, *mut *const Option<&'static Place>, *mut c_uint) -> c_int,
 }
 
 /// `NvtxExportTableVersionInfo`
@@ -73,10 +73,17 @@ extern "C" fn export_table(id: u32) -> *const c_void {
 }
 
 /// Tells a module's places, and how many there are; zero for a module that is not there.
-extern "C" fn module(id: c_int, table: *mut *const Option<&'static Place>, size: *mut c_uint) -> c_int {
+///
+/// # Safety
+/// `table` and `size` are each null or valid for writing.
+unsafe extern "C" fn module(
+    id: c_int,
+    table: *mut *const Option<&'static Place>,
+    size: *mut c_uint,
+) -> c_int {
     let known = usize::try_from(id).ok().filter(|&id| id > 0 && id < FUNCTIONS.len());
     let Some(id) = known else { return 0 };
-    // SAFETY: the tool passes null or a pointer that is valid for the call. A reference is a pointer, and none is null.
+    // SAFETY: the caller answers for the pointers. A reference is a pointer, and none is null.
     unsafe {
         if let Some(table) = table.as_mut() {
             *table = modules()[id].as_ptr();
@@ -178,17 +185,23 @@ mod tests {
     #[test]
     fn a_tool_finds_the_places_of_its_functions() {
         assert!(export_table(0).is_null() && !export_table(3).is_null());
-        for (id, count) in FUNCTIONS.iter().enumerate().skip(1) {
+        let told = |id: c_int| {
             let (mut table, mut size) = (std::ptr::null(), 0);
-            assert_eq!(module(id as c_int, &raw mut table, &raw mut size), 1);
-            assert_eq!(size as usize, *count);
+            // SAFETY: both places are there.
+            let is_there = unsafe { module(id, &raw mut table, &raw mut size) };
+            (is_there, table, size as usize)
+        };
+        for (id, count) in FUNCTIONS.iter().enumerate().skip(1) {
+            let (is_there, table, size) = told(id as c_int);
+            assert_eq!((is_there, size), (1, *count));
             // SAFETY: the table has one more place than it says, as NVTX's own.
             let places = unsafe { std::slice::from_raw_parts(table, count + 1) };
             assert!(places[0].is_none() && places[*count].is_none());
             assert!(places[1..*count].iter().all(Option::is_some));
         }
-        assert_eq!(module(0, std::ptr::null_mut(), std::ptr::null_mut()), 0);
-        assert_eq!(module(7, std::ptr::null_mut(), std::ptr::null_mut()), 0);
+        for id in [0, 7] {
+            assert_eq!(told(id), (0, std::ptr::null(), 0));
+        }
     }
 
     #[test]
