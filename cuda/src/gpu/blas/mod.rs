@@ -177,7 +177,9 @@ impl BlasHandle {
         check(status, "cublasSetStream")?;
         let address = workspace.as_ref().map_or(0, |workspace| workspace.address);
         if address != 0 {
-            // SAFETY: the workspace is as large as is said, and no other work that may run meanwhile uses it.
+            // SAFETY: the handle is alive, and nobody else's while it is locked. `workspace` was asked for with this size, is
+            // this stream's alone, and is lent until this function ends, when what uses it is queued. The handle keeps the
+            // address, but uses it in `call` only: whoever comes next sets the stream first, which takes it away.
             let status =
                 unsafe { (self.library.cublasSetWorkspace_v2)(handle.0, address, workspace_bytes as usize) };
             check(status, "cublasSetWorkspace")?;
