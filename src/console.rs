@@ -97,6 +97,11 @@ impl fmt::Debug for SharedWriter {
     }
 }
 
+/// What is said of a file that could not be read or written.
+pub(crate) fn failed(to: &str, file: &Path, error: &io::Error) -> String {
+    format!("cannot {to} '{}': {error}", file.display())
+}
+
 /// The three streams of a tool.
 pub struct Console {
     /// What a tool reads when it is given `-` or nothing.
@@ -132,10 +137,15 @@ impl Console {
         } else {
             std::fs::read(path)
         };
-        read.map_err(|error| format!("cannot open input file '{}': {error}", path.display()))
+        read.map_err(|error| failed("open input file", path, &error))
     }
 
-    /// Writes results to a file, or to the output if it is called `-`, of which the tool's end tells whether all arrived.
+    /// Writes results, as they are, to the output. The tool's end tells whether all arrived.
+    pub fn print(&mut self, text: impl fmt::Display) {
+        let _ = write!(self.output, "{text}");
+    }
+
+    /// Writes results to a file, or to the output as [`Self::print`] does if it is called `-`.
     ///
     /// # Errors
     /// As the system says, with the file's name.
@@ -145,7 +155,7 @@ impl Console {
             let _ = self.output.write_all(bytes);
             return Ok(());
         }
-        std::fs::write(path, bytes).map_err(|error| format!("cannot write '{}': {error}", path.display()))
+        std::fs::write(path, bytes).map_err(|error| failed("write", path, &error))
     }
 
     /// The outcome of a tool that has printed all it had to: what did not arrive is a failure. A reader that went away has

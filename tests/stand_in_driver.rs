@@ -110,37 +110,70 @@ fn faults_that_nobody_waits_for_are_told_of() {
     succeeded(&output("fine"));
 }
 
+/// What a function of `unwaited.mlir` with a kernel that never ends said, on the output and else, when its time was up.
+#[track_caller]
+fn ended_late(libraries: &Path, function: &str, options: &[&str]) -> (String, String) {
+    let work = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| std::fs::File::create(work.path().join(name)).expect("a file");
+    let mut run = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), libraries)
+        .args(["run", "tests/mlir/cuda/unwaited.mlir", "--device", "cuda", "--deadline", "500ms"])
+        .args(["--function", function])
+        .args(options)
+        .stdout(file("output"))
+        .stderr(file("errors"))
+        .spawn()
+        .expect("tfrt runs");
+    let start = std::time::Instant::now();
+    while run.try_wait().expect("a status").is_none() {
+        if start.elapsed() > std::time::Duration::from_secs(300) {
+            run.kill().expect("it is stopped");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // One that held the process was killed, and has no exit code.
+    let ended = run.wait().expect("a status");
+    let text = |name: &str| std::fs::read_to_string(work.path().join(name)).expect("text");
+    let (output, errors) = (text("output"), text("errors"));
+    assert_eq!(ended.code(), Some(1), "{function}: {output}\n{errors}");
+    (output, errors)
+}
+
+/// What is said of work that nobody could stop.
+const GOES_ON: &str = "the deadline of 500 ms has passed, and what was begun goes on";
+
 /// A GPU cannot be stopped: a program whose time is up ends all the same, and says so, also where it had its results in time.
 #[test]
 fn a_kernel_that_never_ends_does_not_hold_the_process() {
     let libraries = libraries();
-    for (function, check) in
-        [("endless", None), ("endless_and_forgotten", None), ("endless_and_forgotten", Some("--check"))]
+    for (function, options) in
+        [("endless", &[][..]), ("endless_and_forgotten", &[]), ("endless_and_forgotten", &["--check"])]
     {
-        let program = "tests/mlir/cuda/unwaited.mlir";
-        let mut run = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), libraries.path())
-            .args(["run", program, "--device", "cuda", "--function", function, "--deadline", "500ms"])
-            .args(check)
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .expect("tfrt runs");
-        let start = std::time::Instant::now();
-        let ended = loop {
-            if let Some(status) = run.try_wait().expect("a status") {
-                break status;
-            }
-            if start.elapsed() > std::time::Duration::from_secs(300) {
-                run.kill().expect("it is stopped");
-                panic!("{function} holds the process");
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        };
-        let mut said = String::new();
-        let mut errors = run.stderr.take().expect("a pipe");
-        std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
-        assert_eq!(ended.code(), Some(1), "{function}: {said}");
-        assert!(said.contains("the deadline of 500 ms has passed"), "{function}: {said}");
+        let (_, errors) = ended_late(libraries.path(), function, options);
+        assert!(errors.contains(GOES_ON), "{function}: {errors}");
     }
+}
+
+/// Beside work that goes on, results and errors that there are by then are told.
+#[test]
+fn what_there_is_when_the_time_is_up_is_told() {
+    let libraries = libraries();
+    let failure = "something bad happened";
+    for check in [&[][..], &["--check"]] {
+        let (output, errors) = ended_late(libraries.path(), "endless_beside", check);
+        assert_eq!(output, "result 0: i32 = 7\n");
+        let of_checker = "the host waits for an event that was never recorded";
+        assert_eq!(errors.contains(of_checker), !check.is_empty(), "{errors}");
+        assert!(
+            errors.contains(failure) && errors.contains("unwaited.mlir:") && errors.contains(GOES_ON),
+            "{errors}"
+        );
+    }
+    let (output, _) = ended_late(libraries.path(), "endless_beside", &["--json"]);
+    let told: serde_json::Value = serde_json::from_str(&output).expect("one JSON value");
+    assert_eq!(told["results"][0]["value"], 7, "{told}");
+    let messages: Vec<_> =
+        told["errors"].as_array().into_iter().flatten().map(|error| &error["message"]).collect();
+    assert_eq!(messages, [failure, GOES_ON], "{told}");
 }
 
 /// Kernels are ranges of the thread that runs them in the profiler that asks for them; without one nothing is different.

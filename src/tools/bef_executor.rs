@@ -120,8 +120,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         }
     };
     if options.help {
-        // The console tells of what did not arrive.
-        let _ = console.output.write_all(USAGE.as_bytes());
+        console.print(USAGE);
         return console.end(Outcome::Fine);
     }
     let outcome = execute(&options, &mut console).unwrap_or_else(|message| {
@@ -135,7 +134,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> {
     let name = options.file.as_deref().unwrap_or(Path::new("-"));
     let file = read(name, console)?;
-    say(console, format_args!("Choosing {}.\n", allocator_title(options.allocator)));
+    console.print(format_args!("Choosing {}.\n", allocator_title(options.allocator)));
     let work_queue = match work_queue::from_str(&options.work_queue) {
         Ok(work_queue) => work_queue,
         Err(error) => {
@@ -143,7 +142,7 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
             return Ok(Outcome::Usage);
         }
     };
-    say(console, format_args!("Choosing {} work queue.\n", work_queue.name()));
+    console.print(format_args!("Choosing {} work queue.\n", work_queue.name()));
 
     let allocator = {
         let output = Mutex::new(console.output.clone());
@@ -208,11 +207,6 @@ fn allocator_title(kind: HostAllocatorKind) -> &'static str {
         HostAllocatorKind::Profiled => "profiled allocator based on malloc",
         HostAllocatorKind::LeakCheck => "memory leak check allocator",
     }
-}
-
-fn say(console: &mut Console, text: std::fmt::Arguments<'_>) {
-    // A closed pipe must not fail the program.
-    let _ = console.output.write_fmt(text);
 }
 
 fn run_functions(
@@ -371,7 +365,7 @@ fn report(console: &mut Console, allocator: &dyn HostAllocator) -> bool {
     let Some(report) = allocator.report() else { return true };
     let leak = report.has_leak();
     if leak || report.live.is_none() {
-        say(console, format_args!("{report}\n"));
+        console.print(format_args!("{report}\n"));
     }
     // What is still buffered is lost to a reader that went away.
     let _: io::Result<()> = console.output.flush();

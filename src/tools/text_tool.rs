@@ -97,11 +97,11 @@ pub(super) fn run<O>(
             return Outcome::Usage;
         }
     };
-    let result = match text_options(&options).is_help() {
-        true => console.write("-", usage.as_bytes()).map(|()| Outcome::Fine),
-        false => work(&options, &mut console),
-    };
-    let outcome = result.unwrap_or_else(|message| {
+    if text_options(&options).is_help() {
+        console.print(usage);
+        return console.end(Outcome::Fine);
+    }
+    let outcome = work(&options, &mut console).unwrap_or_else(|message| {
         console.complain(format_args!("{name}: {message}"));
         Outcome::Failed
     });

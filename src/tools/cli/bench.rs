@@ -7,7 +7,7 @@ use serde_json::json;
 use tfrt_host::Diagnostic;
 
 use super::{
-    Failure, print, print_json,
+    Failure, print_json,
     program::{ProgramArgs, Session, duration},
     report::report,
 };
@@ -52,7 +52,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     refuse(&session.finish(Vec::new()), console)?;
     latencies.sort_unstable();
     let figures = Figures { load, setup, first, latencies, total, items: args.items };
-    if args.json { print_json(console, &figures.to_json(&session.function)) } else { figures.print(console) }
+    if args.json {
+        print_json(console, &figures.to_json(&session.function));
+    } else {
+        figures.print(console);
+    }
+    Ok(())
 }
 
 /// One call that must succeed.
@@ -162,7 +167,7 @@ impl Figures {
         })
     }
 
-    fn print(&self, console: &mut Console) -> Result<(), Failure> {
+    fn print(&self, console: &mut Console) {
         let setup = self.setup.map(|time| format!(", setup {}", readable(time))).unwrap_or_default();
         let mut text = format!(
             "cold start   load {}{setup}, first call {}\nlatency      of {} calls\n",
@@ -175,7 +180,7 @@ impl Figures {
         }
         let unit = if self.items == 1 { "calls" } else { "items" };
         text += &format!("throughput   {:.1} {unit}/s\n", self.per_second());
-        print(console, text.as_bytes())
+        console.print(text);
     }
 }
 

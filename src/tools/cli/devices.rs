@@ -7,7 +7,7 @@ use tfrt_cuda::front::{Choice, Device, DeviceOptions, Platform};
 use tfrt_host::Diagnostic;
 use tfrt_plugin::PluginRegistry;
 
-use super::{Failure, print, print_json};
+use super::{Failure, print_json};
 use crate::{Console, tools::args::device_count};
 
 #[derive(clap::Args)]
@@ -38,7 +38,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     if args.json {
         let listed: Vec<_> = devices.iter().map(to_json).collect();
-        return print_json(console, &json!({ "devices": listed, "cuda_absent_because": absence }));
+        print_json(console, &json!({ "devices": listed, "cuda_absent_because": absence }));
+        return Ok(());
     }
     let mut text = String::new();
     for device in &devices {
@@ -48,7 +49,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     if let Some(why) = absence {
         let _ = writeln!(text, "no CUDA devices: {why}");
     }
-    print(console, text.as_bytes())
+    console.print(text);
+    Ok(())
 }
 
 fn list(platform: &Platform) -> Result<Vec<Device>, Diagnostic> {

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use tfrt_bef::{Inspection, VerifiedBef};
 
-use super::{Failure, graph::Graph, print, print_json, program::read_program};
+use super::{Failure, graph::Graph, print_json, program::read_program};
 use crate::{Console, Runtime};
 
 #[derive(clap::Args)]
@@ -40,13 +40,16 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
             GraphFormat::Dot => graph.to_dot(),
             GraphFormat::Svg => graph.to_svg(),
         };
-        return print(console, text.as_bytes());
+        console.print(text);
+        return Ok(());
     }
     let inspection = bef.inspect();
     if args.json {
-        return print_json(console, &to_json(&inspection));
+        print_json(console, &to_json(&inspection));
+    } else {
+        console.print(to_text(&inspection));
     }
-    print(console, to_text(&inspection).as_bytes())
+    Ok(())
 }
 
 fn function_index(bef: &VerifiedBef, name: Option<&str>) -> Result<usize, Failure> {

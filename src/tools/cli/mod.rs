@@ -16,17 +16,13 @@ mod resnet50;
 mod run;
 mod values;
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-    path::Path,
-};
+use std::{ffi::OsString, io, path::Path};
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::{Outcome, opt, translate};
-use crate::{Console, Errors};
+use crate::{Console, Errors, console::failed};
 
 /// A runtime for kernel graphs: runs programs written as MLIR text or encoded as BEF files.
 #[derive(Parser)]
@@ -80,7 +76,7 @@ impl Rest {
 
 /// The error of a file that cannot be read or written.
 fn file_error(what: &str, file: impl AsRef<Path>, error: io::Error) -> Diagnostic {
-    Diagnostic::new(ErrorCode::Io, format!("cannot {what} '{}': {error}", file.as_ref().display()))
+    Diagnostic::new(ErrorCode::Io, failed(what, file.as_ref(), &error))
 }
 
 /// Why a command ended early.
@@ -118,7 +114,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "tfrt", &mut script);
-            print(&mut console, &script)
+            console.print(String::from_utf8_lossy(&script));
+            Ok(())
         }
     };
     let outcome = match done {
@@ -140,23 +137,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
 fn explain(error: &clap::Error, console: &mut Console) -> Outcome {
     let text = if console.terminal { error.render().ansi().to_string() } else { error.render().to_string() };
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // The console tells of what did not arrive.
-        let _ = console.output.write_all(text.as_bytes());
+        console.print(text);
         return console.end(Outcome::Fine);
     }
     console.complain(text.trim_end());
     Outcome::Usage
 }
 
-/// Writes results. The console tells of what did not arrive.
-fn print(console: &mut Console, bytes: &[u8]) -> Result<(), Failure> {
-    let _ = console.output.write_all(bytes);
-    Ok(())
-}
-
 /// `--json` output: one value, readable, with a line end.
-fn print_json(console: &mut Console, value: &serde_json::Value) -> Result<(), Failure> {
-    print(console, format!("{value:#}\n").as_bytes())
+fn print_json(console: &mut Console, value: &serde_json::Value) {
+    console.print(format_args!("{value:#}\n"));
 }
 
 #[cfg(test)]

@@ -188,6 +188,8 @@ pub(super) struct Session {
     deadline: Option<Duration>,
     /// When the last request began.
     started: Cell<Instant>,
+    /// Whether work of a request went on when its time was up, so that nobody waits for it any more.
+    goes_on: Cell<bool>,
     /// Whether a person wants to see how far the program is.
     pub(super) progress: bool,
     checker: Option<Arc<Checker>>,
@@ -230,6 +232,7 @@ impl Session {
             files: Files::open(args)?,
             deadline: args.deadline,
             started: Cell::new(Instant::now()),
+            goes_on: Cell::new(false),
             progress: console.terminal,
             checker,
             timeline,
@@ -249,7 +252,7 @@ impl Session {
         let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
         let request = self.request()?;
         let results = self.program.call_in(&request, name, chains)?;
-        self.in_time(HostContext::quiesce)??;
+        self.settle();
         let errors = self.take_errors(&results);
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
@@ -269,12 +272,27 @@ impl Session {
         Ok(request)
     }
 
-    /// Calls the function and waits until all its work has ended.
+    /// Calls the function and waits until all its work has ended, or until its time is up, which is an error beside the
+    /// results.
     pub(super) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let request = self.request()?;
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
-        self.in_time(HostContext::quiesce)??;
+        self.settle();
         Ok(results)
+    }
+
+    /// Waits for the work of the last request. That it does not end in time is an error among others: results and what was
+    /// told of until then stay.
+    fn settle(&self) {
+        if let Err(late) = self.in_time(HostContext::quiesce).and_then(|quiesced| quiesced) {
+            self.goes_on.set(true);
+            self.note(late);
+        }
+    }
+
+    /// Adds an error to those that [`Self::take_errors`] gives.
+    pub(super) fn note(&self, error: Diagnostic) {
+        self.errors.lock().push(error);
     }
 
     /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, they are. Where they
@@ -336,11 +354,29 @@ impl Session {
     }
 
     /// As [`Self::take_errors`], with what became of device work that nobody waited for, and with what was found where devices
-    /// are checked: once the arguments and the last results are gone, what is still there has leaked.
+    /// are checked: once the arguments and the last results are gone, what is still there has leaked. Of work that goes on
+    /// nobody can tell what it leaves behind, so that only what was found so far is told.
     pub(super) fn finish(&mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
         let mut errors = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
+        let failures = self.await_devices();
+        // Else a failing kernel made the program fail, or the program knows.
+        if errors.is_empty() || self.goes_on.get() {
+            errors.extend(failures);
+        }
+        if let Some(checker) = &self.checker {
+            let reports = if self.goes_on.get() { checker.reports() } else { checker.finish() };
+            errors.extend(reports.iter().map(Report::to_diagnostic));
+        }
+        errors
+    }
+
+    /// Waits for the devices' work, and gives what failed unseen, or that it does not end. Nothing where that is known.
+    fn await_devices(&self) -> Vec<Diagnostic> {
+        if self.goes_on.get() {
+            return Vec::new();
+        }
         let is_checked = self.checker.is_some();
         let failures = self.in_time(move |host| {
             let devices = Devices::of(host);
@@ -351,17 +387,10 @@ impl Session {
             }
             failures
         });
-        let has_ended = failures.is_ok();
-        let failures = failures.unwrap_or_else(|late| vec![late]);
-        // Else a failing kernel made the program fail, or the program knows.
-        if errors.is_empty() {
-            errors = failures;
-        }
-        // Of work that goes on nobody can tell what it leaves behind.
-        if let Some(checker) = self.checker.as_ref().filter(|_| has_ended) {
-            errors.extend(checker.finish().iter().map(Report::to_diagnostic));
-        }
-        errors
+        failures.unwrap_or_else(|late| {
+            self.goes_on.set(true);
+            vec![late]
+        })
     }
 
     /// MLIR spellings of the result types.

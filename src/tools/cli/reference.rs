@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Failure, file_error, print};
+use super::{Failure, file_error};
 use crate::Console;
 
 /// Arguments of the commands that print a reference.
@@ -37,9 +37,10 @@ impl Args {
         }
         match &self.write {
             Some(file) => {
-                Ok(std::fs::write(file, reference).map_err(|error| file_error("write", file, error))?)
+                std::fs::write(file, reference).map_err(|error| file_error("write", file, error))?
             }
-            None => print(console, reference.as_bytes()),
+            None => console.print(reference),
         }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use tfrt_tensor::{
     files::{npz, safetensors::SafeTensorsFile},
 };
 
-use super::{Failure, file_error, print};
+use super::{Failure, file_error};
 use crate::{Console, Errors};
 
 #[derive(clap::Args)]
@@ -97,5 +97,6 @@ fn write_weights(args: &ConvertArgs, console: &mut Console) -> Result<(), Failur
     let output = &args.output;
     std::fs::write(output, converted.encode()?).map_err(|error| file_error("write", output, error))?;
     let (variant, layers, parameters) = (converted.variant, converted.layers.len(), converted.parameters());
-    print(console, format!("{variant}'s ResNet-50: {layers} layers, {parameters} numbers\n").as_bytes())
+    console.print(format_args!("{variant}'s ResNet-50: {layers} layers, {parameters} numbers\n"));
+    Ok(())
 }

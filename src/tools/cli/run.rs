@@ -11,7 +11,7 @@ use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
 use super::{
-    Failure, file_error, print, print_json,
+    Failure, file_error, print_json,
     program::{ProgramArgs, Session},
     report::{distinct, report},
     values::{self, CHAIN},
@@ -54,26 +54,26 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     let called = session.call();
     tracing::disable();
-    if let Some(file) = &args.trace {
-        write_trace(file)?;
+    // Whatever else fails, the results and the program's own errors are told.
+    let traced = args.trace.as_deref().map_or(Ok(()), write_trace);
+    for error in [traced, session.write_timeline()].into_iter().filter_map(Result::err) {
+        session.note(error);
     }
-    session.write_timeline()?;
     let results = called?;
     session.runtime.host().flush();
     let types = session.result_types();
     let shown = if args.json {
-        Some(results_json(&session, &results, &types)?)
+        Some(results_json(&session, &results, &types))
     } else {
-        print_results(&results, &types, console)?;
+        print_results(&session, &results, &types, console);
         None
     };
-    // Both may fail; the program's own errors are told all the same.
     let written = write_outputs(args, &session, &results, &types);
     let expected = check_expected(args, &session, &results, &types, console);
     let errors = session.finish(results);
     if let Some(shown) = shown {
         let errors: Vec<_> = distinct(&errors).into_iter().map(error_json).collect();
-        print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }))?;
+        print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }));
     }
     report(&errors, console);
     written?;
@@ -94,27 +94,31 @@ fn write_trace(file: &Path) -> Result<(), Diagnostic> {
     write().map_err(|error| file_error("write", file, error))
 }
 
-fn print_results(results: &[AsyncValue], types: &[String], console: &mut Console) -> Result<(), Failure> {
+fn print_results(session: &Session, results: &[AsyncValue], types: &[String], console: &mut Console) {
     for (number, (value, ty)) in results.iter().zip(types).enumerate() {
         if value.error().is_none() && ty != CHAIN {
-            let line = format!("result {number}: {ty} = {}\n", values::show(value, ty)?);
-            print(console, line.as_bytes())?;
+            match values::show(value, ty) {
+                Ok(text) => console.print(format_args!("result {number}: {ty} = {text}\n")),
+                Err(error) => session.note(error),
+            }
         }
     }
-    Ok(())
 }
 
-fn results_json(
-    session: &Session,
-    results: &[AsyncValue],
-    types: &[String],
-) -> Result<Vec<serde_json::Value>, Failure> {
+fn results_json(session: &Session, results: &[AsyncValue], types: &[String]) -> Vec<serde_json::Value> {
     let allocator = session.runtime.host().allocator();
-    let show = |(value, ty): (&AsyncValue, &String)| match value.error() {
-        Some(error) => Ok(json!({ "type": ty, "error": error_json(&error) })),
-        None => values::to_json(value, ty, allocator),
+    let show = |(value, ty): (&AsyncValue, &String)| {
+        let failed = |error: &Diagnostic| json!({ "type": ty, "error": error_json(error) });
+        match value.error() {
+            Some(error) => failed(&error),
+            None => values::to_json(value, ty, allocator).unwrap_or_else(|error| {
+                let shown = failed(&error);
+                session.note(error);
+                shown
+            }),
+        }
     };
-    Ok(results.iter().zip(types).map(show).collect::<Result<_, Diagnostic>>()?)
+    results.iter().zip(types).map(show).collect()
 }
 
 fn error_json(error: &Diagnostic) -> serde_json::Value {

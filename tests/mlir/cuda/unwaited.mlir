@@ -6,6 +6,7 @@
 // RUN: not bef_executor $(bef_name %s) --device=cpu --functions=fault,told,fine 2>&1 | FileCheck %s --check-prefix=EXECUTOR
 // RUN: not tfrt run %s --device cpu --function endless --deadline 500ms 2>&1 | FileCheck %s --check-prefix=ENDLESS
 // RUN: not tfrt run %s --device cpu --function endless_and_forgotten --deadline 500ms 2>&1 | FileCheck %s --check-prefix=FORGOTTEN
+// RUN: not tfrt run %s --device cpu --check --function endless_beside --deadline 500ms 2>&1 | FileCheck %s --check-prefix=BESIDE
 // RUN: not tfrt run %s --device cpu --check --function never_recorded 2>&1 | FileCheck %s --check-prefix=NEVER
 // RUN: not tfrt run %s --device cpu --check --function left_open 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: not tfrt run %s --device cpu --function binary 2>&1 | FileCheck %s --check-prefix=BINARY
@@ -105,6 +106,25 @@ func @endless_and_forgotten() -> !tfrt.chain {
   %f, %ch2 = tfrt_cuda.function.get %module, %ch1 "f"
   %ch3 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch2 { cooperative = false } () : ()
   tfrt.return %ch3 : !tfrt.chain
+}
+
+// Results and errors of the host's, and what the checker found, are told beside it.
+// BESIDE: result 0: i32 = 7
+// BESIDE: error: {{.*}}something bad happened
+// BESIDE: unwaited.mlir:[[@LINE+5]]:
+// BESIDE: error: the host waits for an event that was never recorded
+func @endless_beside() -> (i32, i32, !tfrt.chain) {
+  %context, %stream, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain)
+  %seven = tfrt.constant.i32 7
+  %failed = tfrt_test.fail
+  %event, %ch1 = tfrt_cuda.event.create %context, %ch0
+  %ch2 = tfrt_cuda.event.synchronize %event, %ch1
+  %no = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %module, %ch3 = tfrt_cuda.module.load %context, %ch2 ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry f() { L: bra L; }"
+  %f, %ch4 = tfrt_cuda.function.get %module, %ch3 "f"
+  %ch5 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch4 { cooperative = false } () : ()
+  tfrt.return %seven, %failed, %ch5 : i32, i32, !tfrt.chain
 }
 
 // NEVER: error: the host waits for an event that was never recorded, so it does not wait
