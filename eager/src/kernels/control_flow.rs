@@ -1,7 +1,7 @@
 //! `corert.cond` and `corert.while`: functions of the program run as tensors say.
 //!
 //! A tensor is true if it has one element that is not zero, or a string that is not empty. Neither kernel waits; a
-//! condition that is still computed suspends it.
+//! condition that is still computed, or comes from a device, suspends it.
 
 use tfrt_host::{
     AsyncValue, AttributeSpec, Chain, Diagnostic, ErrorCode, ExecutionContext, Function, FunctionRef,
@@ -10,7 +10,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{Accessor, Element, HostTensor, with_element};
 
-use crate::{TensorHandle, tensor_handle::host_tensor};
+use crate::{DeviceTensor, TensorHandle, tensor_handle::in_host_memory};
 
 static CONDITION: Accessor = Accessor::new("the condition of corert.cond or corert.while");
 
@@ -42,28 +42,32 @@ fn truth(tensor: &HostTensor) -> Result<bool, Diagnostic> {
 /// What a condition says, if it says it already.
 enum Verdict {
     Known(bool),
+    /// This value says it, when it is there: a handle, or a tensor.
     Pending(AsyncValue),
     Failed(AsyncValue),
 }
 
+/// What a handle or a tensor says. One on a device is copied to the host.
 fn verdict(condition: &AsyncValue, cx: &ExecutionContext) -> Verdict {
     match condition.status() {
         Status::Pending => return Verdict::Pending(condition.clone()),
         Status::Failed => return Verdict::Failed(condition.clone()),
         Status::Ready => {}
     }
-    let Some(handle) = condition.get::<TensorHandle>() else {
+    if let Some(handle) = condition.get::<TensorHandle>() {
+        return match handle.error() {
+            Some(error) => Verdict::Failed(AsyncValue::from_error(error)),
+            None => verdict(handle.tensor(), cx),
+        };
+    }
+    if condition.get::<DeviceTensor>().is_some() {
+        return verdict(&in_host_memory(condition.clone(), cx), cx);
+    }
+    let Some(tensor) = condition.get::<HostTensor>() else {
         let message = format!("a condition must be a tensor, got {}", condition.type_name());
         return Verdict::Failed(cx.error(ErrorCode::InvalidArgument, message));
     };
-    if let Some(error) = handle.error() {
-        return Verdict::Failed(AsyncValue::from_error(error));
-    }
-    if !handle.is_available() {
-        return Verdict::Pending(handle.tensor().clone());
-    }
-    let known = host_tensor(handle.tensor()).map_err(Diagnostic::from).and_then(truth);
-    match known {
+    match truth(tensor) {
         Ok(truth) => Verdict::Known(truth),
         Err(error) => Verdict::Failed(AsyncValue::from_error(cx.emit(error))),
     }
@@ -128,19 +132,14 @@ fn conditional(frame: &mut KernelFrame<'_>) {
     let condition = frame.take_argument(0);
     let arguments = (1..=arguments).map(|index| frame.take_argument(index)).collect();
     let results = Promised::new(frame);
-    Conditional { cx: frame.context().clone(), functions, arguments, results }
-        .decide(&condition, &condition.clone());
+    Conditional { cx: frame.context().clone(), functions, arguments, results }.decide(&condition);
 }
 
 impl Conditional {
-    /// Runs the function that the condition chooses once `wait_for`, which is the condition or its tensor, is there.
-    fn decide(self, condition: &AsyncValue, wait_for: &AsyncValue) {
-        if wait_for.status() == Status::Pending {
-            let (condition, wait_for) = (condition.clone(), wait_for.clone());
-            return wait_for.clone().and_then(move || self.decide(&condition, &wait_for));
-        }
+    /// Runs the function that the condition chooses, when it has chosen.
+    fn decide(self, condition: &AsyncValue) {
         match verdict(condition, &self.cx) {
-            Verdict::Pending(tensor) => self.decide(condition, &tensor),
+            Verdict::Pending(value) => value.clone().and_then(move || self.decide(&value)),
             Verdict::Failed(error) => self.results.fail(&error),
             Verdict::Known(truth) => {
                 let [on_true, on_false] = &self.functions;
@@ -183,9 +182,7 @@ impl Loop {
             // The condition's chain orders what it does; its tensor decides.
             let Some(condition) = outcome.pop() else { return };
             match verdict(&condition, &self.cx) {
-                Verdict::Pending(value) => {
-                    return value.and_then(move || self.go_on(&condition));
-                }
+                Verdict::Pending(value) => return value.clone().and_then(move || self.go_on(&value)),
                 verdict => match self.step(verdict) {
                     Some(next) => self = next,
                     None => return,
@@ -199,10 +196,7 @@ impl Loop {
     /// Goes on when the handle, or the tensor, that decides is there.
     fn go_on(self, condition: &AsyncValue) {
         match verdict(condition, &self.cx) {
-            Verdict::Pending(value) => {
-                let condition = condition.clone();
-                value.and_then(move || self.go_on(&condition));
-            }
+            Verdict::Pending(value) => value.clone().and_then(move || self.go_on(&value)),
             verdict => {
                 if let Some(next) = self.step(verdict) {
                     next.run();

@@ -242,6 +242,46 @@ func @gradients() -> !tfrt.chain {
   tfrt.return %p0 : !tfrt.chain
 }
 
+func @more_than_one(%ch: !tfrt.chain, %x: !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle) {
+  %gpu = corert.get_op_handler %ch "gpu"
+  %one = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<1.0> : tensor<f32> } : 1
+  %more = corert.executeop(%gpu) "tf.Greater"(%x, %one) : 1
+  tfrt.return %ch, %more : !tfrt.chain, !corert.tensorhandle
+}
+
+func @halve(%ch: !tfrt.chain, %x: !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle) {
+  %gpu = corert.get_op_handler %ch "gpu"
+  %half = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<0.5> : tensor<f32> } : 1
+  %y = corert.executeop(%gpu) "tf.Mul"(%x, %half) : 1
+  tfrt.return %ch, %y : !tfrt.chain, !corert.tensorhandle
+}
+
+func @keep(%ch: !tfrt.chain, %x: !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle) {
+  tfrt.return %ch, %x : !tfrt.chain, !corert.tensorhandle
+}
+
+// What decides is copied to the host.
+// CHECK-LABEL: --- Running 'decided_on_a_device'
+func @decided_on_a_device() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<100.0> : tensor<f32> } : 1
+  %a:2 = corert.while @more_than_one @halve (%ch0, %x) : (!corert.tensorhandle)
+  %zero = corert.executeop(%gpu) "tf.Sub"(%x, %x) : 1
+  %b:2 = corert.cond %zero @halve @keep (%a#0, %a#1) : (!corert.tensorhandle)
+  %c:2 = corert.cond %x @halve @keep (%b#0, %b#1) : (!corert.tensorhandle)
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%b#1) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [], values = [0.78125]
+  %p0 = corert.executeop.seq(%gpu, %c#0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%c#1) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [], values = [0.390625]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %many = corert.executeop(%gpu) "tf.Const"() { dtype = f32, value = dense<[1.0, 2.0]> : tensor<2xf32> } : 1
+  // expected-error @+1 {{a condition must be a tensor of one element, not of 2}}
+  %d:2 = corert.cond %many @halve @keep (%p1, %x) : (!corert.tensorhandle)
+  tfrt.return %p1 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'unsupported'
 func @unsupported() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
