@@ -1019,8 +1019,9 @@ func @infer(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %str
   %add_bias_blocks = tfrt.constant.ui32 4
   %c116 = tfrt_cuda.function.launch %add_bias %add_bias_blocks %single %single %threads %single %single %nothing %stream %c115
     { cooperative = false } (%y53, %y53, %bias53, %no_residual, %row_count, %column_count, %nothing) : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, i64, i64, i64, ui32)
-  %scores = tfrt_dht.create_uninitialized_tensor.f32.2 [1 : i64, 1000 : i64]
-  %scores_buffer, %c117 = tfrt_dht.get_buffer %scores, %c116
+  %to_fill = tfrt_dht.create_uninitialized_tensor.f32.2 [1 : i64, 1000 : i64]
+  %scores_buffer, %c117 = tfrt_dht.get_buffer %to_fill, %c116
   %c118 = tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, %y53, %y53_bytes, %stream, %c117
+  %scores = "tfrt.alias.value"(%c118, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor
   tfrt.return %scores, %c118 : !t.tensor, !tfrt.chain
 }

@@ -127,8 +127,9 @@ func @setup() -> (!tfrt_math.conv2d_filter, !tfrt_math.conv2d_filter, !tfrt_math
 // The scores of images.
 func @infer(%w0: !tfrt_math.conv2d_filter, %w1: !tfrt_math.conv2d_filter, %w2: !tfrt_math.conv2d_filter, %w3: !tfrt_math.conv2d_filter, %w4: !tfrt_math.conv2d_filter, %w5: !tfrt_math.conv2d_filter, %w6: !tfrt_math.conv2d_filter, %w7: !tfrt_math.conv2d_filter, %w8: !tfrt_math.conv2d_filter, %w9: !tfrt_math.conv2d_filter, %w10: !tfrt_math.conv2d_filter, %w11: !tfrt_math.conv2d_filter, %w12: !tfrt_math.conv2d_filter, %w13: !tfrt_math.conv2d_filter, %w14: !tfrt_math.conv2d_filter, %w15: !tfrt_math.conv2d_filter, %w16: !tfrt_math.conv2d_filter, %w17: !tfrt_math.conv2d_filter, %w18: !tfrt_math.conv2d_filter, %w19: !tfrt_math.conv2d_filter, %w20: !tfrt_math.conv2d_filter, %w21: !tfrt_math.conv2d_filter, %w22: !tfrt_math.conv2d_filter, %w23: !tfrt_math.conv2d_filter, %w24: !tfrt_math.conv2d_filter, %w25: !tfrt_math.conv2d_filter, %w26: !tfrt_math.conv2d_filter, %w27: !tfrt_math.conv2d_filter, %w28: !tfrt_math.conv2d_filter, %w29: !tfrt_math.conv2d_filter, %w30: !tfrt_math.conv2d_filter, %w31: !tfrt_math.conv2d_filter, %w32: !tfrt_math.conv2d_filter, %w33: !tfrt_math.conv2d_filter, %w34: !tfrt_math.conv2d_filter, %w35: !tfrt_math.conv2d_filter, %w36: !tfrt_math.conv2d_filter, %w37: !tfrt_math.conv2d_filter, %w38: !tfrt_math.conv2d_filter, %w39: !tfrt_math.conv2d_filter, %w40: !tfrt_math.conv2d_filter, %w41: !tfrt_math.conv2d_filter, %w42: !tfrt_math.conv2d_filter, %w43: !tfrt_math.conv2d_filter, %w44: !tfrt_math.conv2d_filter, %w45: !tfrt_math.conv2d_filter, %w46: !tfrt_math.conv2d_filter, %w47: !tfrt_math.conv2d_filter, %w48: !tfrt_math.conv2d_filter, %w49: !tfrt_math.conv2d_filter, %w50: !tfrt_math.conv2d_filter, %w51: !tfrt_math.conv2d_filter, %w52: !tfrt_math.conv2d_filter, %w53: !tfrt_math.conv2d_filter, %images: !t.tensor) -> (!t.tensor, !tfrt.chain) {
   %ch = tfrt.new.chain
+  %x = "tfrt_resnet50.check_images"(%images) { shape = [-1 : i64, 224 : i64, 224 : i64, 3 : i64] } : (!t.tensor) -> !t.tensor
   // conv1
-  %y0 = "tfrt_math.conv2d.f32"(%images, %w0, %ch)
+  %y0 = "tfrt_math.conv2d.f32"(%x, %w0, %ch)
     { padding = [3 : i64, 3 : i64, 3 : i64, 3 : i64], relu = true, strides = [2 : i64, 2 : i64] }
     : (!t.tensor, !tfrt_math.conv2d_filter, !tfrt.chain) -> !t.tensor
   %pooled = "tfrt_math.max_pool_2d.f32"(%y0, %ch)
@@ -349,5 +350,6 @@ func @infer(%w0: !tfrt_math.conv2d_filter, %w1: !tfrt_math.conv2d_filter, %w2: !
   %y53 = "tfrt_math.conv2d.f32"(%mean, %w53, %ch)
     { padding = [0 : i64, 0 : i64, 0 : i64, 0 : i64], relu = false, strides = [1 : i64, 1 : i64] }
     : (!t.tensor, !tfrt_math.conv2d_filter, !tfrt.chain) -> !t.tensor
-  tfrt.return %y53, %ch : !t.tensor, !tfrt.chain
+  %scores = "tfrt_math.as_matrix"(%y53) : (!t.tensor) -> !t.tensor
+  tfrt.return %scores, %ch : !t.tensor, !tfrt.chain
 }

@@ -49,6 +49,15 @@ fn flatten(
     run::run(cx, Unary::new(|x: f32| x, input.num_elements()), operands, |x| x, |out| out, Chain)
 }
 
+/// The same elements as a matrix.
+fn as_matrix(tensor: Arg<DenseHostTensor>) -> Result<DenseHostTensor, Diagnostic> {
+    let Some((&rows, others)) = tensor.shape().dims().split_first() else {
+        return Err(Diagnostic::invalid_argument("a number has no rows"));
+    };
+    let columns = others.iter().product();
+    DenseHostTensor::clone(&tensor).reshape([rows, columns])
+}
+
 /// Extends images (`NHWC`) by so many rows on either side and so many columns on either side.
 fn pad<I: Copy + TryInto<usize>>(
     input: &DenseHostTensor,
@@ -122,6 +131,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .side_effecting()
         .mutates(&[1])
         .doc("The same elements in a tensor of another shape, with the first axis kept.");
+    registry
+        .add("tfrt_math.as_matrix", as_matrix)
+        .doc("The same elements, shared, as a matrix: the first axis kept, the others as one.");
     registry
         .add(
             "tfrt_test.zero_padding.f32",

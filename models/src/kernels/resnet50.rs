@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_host::{Arg, Attr, Chain, DType, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
-use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape, f16};
+use tfrt_tensor::{Accessor, DenseHostTensor, f16};
 
 use super::{LABELS, WEIGHTS, filled, report::show_progress};
 use crate::resnet50::{
@@ -175,14 +175,17 @@ fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
     show_progress((count.min(total), total), "loading weights", cx)
 }
 
-/// A tensor that is as large as a program was written for.
+/// A tensor that is as large as a program was written for, along each axis for which that is not negative.
 fn check_images(images: Arg<DenseHostTensor>, shape: Attr<[i64]>) -> Result<DenseHostTensor, Diagnostic> {
-    let shape = TensorShape::from_signed(shape.0)?;
-    if images.dtype() != DType::F32 || *images.shape() != shape {
-        let found = images.metadata();
-        return Err(invalid(format!("the program takes images of F32 {shape}, not {found}")));
+    let dims = images.shape().dims();
+    let fits = |(&due, &found): (&i64, &usize)| due < 0 || usize::try_from(due) == Ok(found);
+    if images.dtype() == DType::F32 && dims.len() == shape.0.len() && shape.0.iter().zip(dims).all(fits) {
+        return Ok(DenseHostTensor::clone(&images));
     }
-    Ok(DenseHostTensor::clone(&images))
+    let due = shape.0.iter().map(|due| if *due < 0 { "any".to_owned() } else { due.to_string() });
+    let due = due.collect::<Vec<_>>().join(", ");
+    let found = images.metadata();
+    Err(invalid(format!("the program takes images of F32 [{due}], not {found}")))
 }
 
 /// The likeliest `count` classes of a row of scores and their probabilities, by the softmax.
@@ -271,7 +274,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_resnet50.check_images", check_images)
         .attributes(&["shape"])
-        .doc("The images, if they are f32 and have this shape; else an error.");
+        .doc("The images, if they are f32 and have this shape, where -1 is any extent; else an error.");
     registry.add("tfrt_resnet50.report", report).attributes(&["count"]).side_effecting().doc(
         "Prints the likeliest classes of each row of scores, with their labels if the request has some.",
     );

@@ -401,12 +401,17 @@ impl Builder<'_> {
         let infer = &mut self.infer;
         let rows = count / CLASSES;
         infer.line(format!(
-            "%scores = tfrt_dht.create_uninitialized_tensor.f32.2 [{rows} : i64, {CLASSES} : i64]"
+            "%to_fill = tfrt_dht.create_uninitialized_tensor.f32.2 [{rows} : i64, {CLASSES} : i64]"
         ));
-        infer.chained("%scores_buffer", "tfrt_dht.get_buffer %scores");
+        infer.chained("%scores_buffer", "tfrt_dht.get_buffer %to_fill");
         let copy =
             format!("tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, {y}, {y}_bytes, %stream");
         infer.chained("", copy);
+        // So that there are no scores if something has failed.
+        infer.line(format!(
+            "%scores = \"tfrt.alias.value\"(%c{}, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor",
+            infer.chain
+        ));
     }
 }
 

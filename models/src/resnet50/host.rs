@@ -17,29 +17,40 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
             "  %w{at} = \"tfrt_math.conv2d.pack.f32\"(%f{at}, %b{at}, %ch) : (!t.tensor, !t.tensor, !tfrt.chain) -> {FILTER}"
         );
     }
-    let mut infer = "  %ch = tfrt.new.chain\n".to_owned();
-    let mut scores = Value::Images;
+    let extent = options.extent;
+    let mut infer = format!(
+        "  %ch = tfrt.new.chain\n  %x = \"tfrt_resnet50.check_images\"(%images) \
+         {{ shape = [-1 : i64, {extent} : i64, {extent} : i64, {} : i64] }} : (!t.tensor) -> !t.tensor\n",
+        layers[0].in_channels
+    );
     for step in steps {
         match *step {
             Step::Convolution { at, input, residual } => {
                 convolution(&mut infer, (at, &layers[at]), (input, residual))
             }
             Step::MaxPool { input } => pool(&mut infer, ("max", Value::Pooled, input), (1, 2, 3)),
-            Step::Mean { input } => {
-                pool(&mut infer, ("avg", Value::Mean, input), (0, 1, options.extent / REDUCTION))
-            }
+            Step::Mean { input } => pool(&mut infer, ("avg", Value::Mean, input), (0, 1, extent / REDUCTION)),
             Step::Scores { at, input } => {
                 convolution(&mut infer, (at, &layers[at]), (input, None));
-                scores = Value::Layer(at);
+                let of_one_pixel = Value::Layer(at);
+                let _ = writeln!(
+                    infer,
+                    "  %scores = \"tfrt_math.as_matrix\"({of_one_pixel}) : (!t.tensor) -> !t.tensor"
+                );
             }
         }
     }
     let prepared = (0..layers.len()).map(|at| (format!("%w{at}"), FILTER)).collect();
-    Parts { prepared, setup, infer, scores: scores.to_string(), done: "%ch".into() }
+    Parts { prepared, setup, infer, scores: "%scores".into(), done: "%ch".into() }
+}
+
+/// The name of a value.
+fn tensor(value: Value) -> String {
+    if value == Value::Images { "%x".to_owned() } else { value.to_string() }
 }
 
 fn convolution(text: &mut String, (at, layer): (usize, &Layer), (x, residual): (Value, Option<Value>)) {
-    let (pad, stride) = (layer.padding(), layer.stride);
+    let (pad, stride, x) = (layer.padding(), layer.stride, tensor(x));
     let (name, added, types) = match residual {
         Some(residual) => ("conv2d.residual", format!(", {residual}"), ", !t.tensor"),
         None => ("conv2d", String::new(), ""),

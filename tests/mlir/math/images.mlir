@@ -227,6 +227,25 @@ func @prepared_convolutions() {
   tfrt.return
 }
 
+// CHECK-LABEL: --- Running 'matrices'
+func @matrices() {
+  %ch0 = tfrt.new.chain
+  %x = tfrt_dht.create_uninitialized_tensor.f32.4 [2 : i64, 1 : i64, 2 : i64, 1 : i64]
+  %matrix = "tfrt_math.as_matrix"(%x) : (!t.tensor) -> !t.tensor
+  // The elements are those of the other tensor.
+  %ch1 = tfrt_dht.set_tensor_with_constant_values.f32 %x, %ch0 [1.0 : f32, 2.0 : f32, 3.0 : f32, 4.0 : f32]
+  // CHECK-NEXT: shape = [2, 2], values = [1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]
+  %ch2 = tfrt_dht.print_tensor %matrix, %ch1
+  %none = tfrt_dht.create_uninitialized_tensor.f32.3 [0 : i64, 2 : i64, 3 : i64]
+  %empty = "tfrt_math.as_matrix"(%none) : (!t.tensor) -> !t.tensor
+  // CHECK-NEXT: shape = [0, 6], values = []
+  %ch3 = tfrt_dht.print_tensor %empty, %ch2
+  %number = tfrt_dht.create_uninitialized_tensor.f32.0 []
+  // expected-error @+1 {{a number has no rows}}
+  %wrong = "tfrt_math.as_matrix"(%number) : (!t.tensor) -> !t.tensor
+  tfrt.return
+}
+
 // CHECK-LABEL: --- Running 'poolings'
 func @poolings() {
   %ch0 = tfrt.new.chain

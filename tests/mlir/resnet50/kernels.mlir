@@ -15,6 +15,9 @@
 // RUN: not tfrt run %s --function bias --weights tests/images/shapes.png 2>&1 | FileCheck %s --check-prefix=NO_WEIGHTS
 // RUN: tfrt run %s --function check -i 1x2x2x3xf32=0 | FileCheck %s --check-prefix=GOOD
 // RUN: not tfrt run %s --function check -i 1x2x3x3xf32=0 2>&1 | FileCheck %s --check-prefix=SHAPE
+// RUN: tfrt run %s --function check_all -i 0x2x2x3xf32=0 -i 5x2x2x3xf32=0 | FileCheck %s --check-prefix=ANY_NUMBER
+// RUN: not tfrt run %s --function check_all -i 1x2x2x3xf32=0 -i 1x1x2x3xf32=0 2>&1 | FileCheck %s --check-prefix=ANY_SHAPE
+// RUN: not tfrt run models/resnet50/host.mlir --function infer --setup setup -i 1x32x32x3xf32=0 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: tfrt run %s --function add --setup make -i 3 | FileCheck %s --check-prefix=SETUP
 // RUN: not tfrt run %s --function make --setup make 2>&1 | FileCheck %s --check-prefix=TOO_MANY
 // RUN: not tfrt run %s --function add --setup unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -85,6 +88,16 @@ func @unknown() -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor) {
 func @check(%x: !t.tensor) -> !t.tensor {
   %y = "tfrt_resnet50.check_images"(%x) { shape = [1 : i64, 2 : i64, 2 : i64, 3 : i64] } : (!t.tensor) -> !t.tensor
   tfrt.return %y : !t.tensor
+}
+
+// ANY_NUMBER: shape = [0, 2, 2, 3]
+// ANY_NUMBER: shape = [5, 2, 2, 3]
+// ANY_SHAPE: error: the program takes images of F32 [any, 2, 2, 3], not F32 [1, 1, 2, 3]
+// SMALL: error: the program takes images of F32 [any, 224, 224, 3], not F32 [1, 32, 32, 3]
+func @check_all(%x: !t.tensor, %y: !t.tensor) -> (!t.tensor, !t.tensor) {
+  %a = "tfrt_resnet50.check_images"(%x) { shape = [-1 : i64, 2 : i64, 2 : i64, 3 : i64] } : (!t.tensor) -> !t.tensor
+  %b = "tfrt_resnet50.check_images"(%y) { shape = [-1 : i64, 2 : i64, 2 : i64, 3 : i64] } : (!t.tensor) -> !t.tensor
+  tfrt.return %a, %b : !t.tensor, !t.tensor
 }
 
 // What a setup function gives comes before what the command line gives.
