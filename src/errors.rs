@@ -35,9 +35,16 @@ impl From<Vec<Diagnostic>> for Errors {
     }
 }
 
-impl From<Vec<BefError>> for Errors {
-    fn from(errors: Vec<BefError>) -> Self {
-        let diagnostic = |error: BefError| Diagnostic::invalid_argument(error.to_string());
+impl Errors {
+    /// Everything wrong with a BEF file. Such a file has no lines to point at, so that each message begins with its name.
+    pub(crate) fn of_bef(file: impl fmt::Display, errors: Vec<BefError>) -> Self {
+        let diagnostic = |error| Diagnostic::invalid_argument(format!("{file}: {error}"));
         Self(errors.into_iter().map(diagnostic).collect())
+    }
+
+    /// The messages alone, one a line.
+    pub(crate) fn messages(&self) -> String {
+        let messages: Vec<_> = self.0.iter().map(|error| &*error.message).collect();
+        messages.join("\n")
     }
 }

@@ -190,7 +190,7 @@ impl Runtime {
         let path = path.as_ref();
         let file = MappedFile::open(path)?;
         if file.as_ref().starts_with(&MAGIC) {
-            return Ok(VerifiedBef::new(file)?);
+            return VerifiedBef::new(file).map_err(|errors| Errors::of_bef(path.display(), errors));
         }
         self.read(&path.to_string_lossy(), file.as_ref().to_vec())
     }
@@ -201,7 +201,7 @@ impl Runtime {
     /// Everything wrong with the text or the file.
     pub fn read(&self, name: &str, bytes: Vec<u8>) -> Result<VerifiedBef, Errors> {
         let bytes = if bytes.starts_with(&MAGIC) { bytes } else { self.translate(name, bytes)? };
-        Ok(VerifiedBef::new(bytes)?)
+        VerifiedBef::new(bytes).map_err(|errors| Errors::of_bef(name, errors))
     }
 
     /// Looks for the kernels of a program that was read.
@@ -295,10 +295,25 @@ impl Program {
 
 #[cfg(all(test, feature = "full"))]
 mod tests {
+    use std::fs;
+
     use parking_lot::Mutex;
     use tfrt_cuda::front::{Choice, DeviceOptions};
 
     use super::*;
+
+    #[test]
+    fn broken_files_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("broken.bef");
+        fs::write(&path, MAGIC).unwrap();
+        let runtime = Runtime::builder().build().unwrap();
+        let message = |errors: Errors| errors.0.into_iter().map(|error| error.message).collect::<String>();
+        let name = path.to_str().unwrap();
+        let told = message(runtime.load_file(&path).unwrap_err());
+        assert!(told.starts_with(&format!("{name}: invalid BEF file: ")), "{told}");
+        assert_eq!(message(runtime.load(name, MAGIC.to_vec()).unwrap_err()), told);
+    }
 
     #[test]
     fn a_printer_of_the_devices_own_stays() {

@@ -170,8 +170,7 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
     if options.trace {
         tracing::enable();
     }
-    let bef =
-        VerifiedBef::new(file).map_err(|errors| format!("{}: {}", name.display(), Errors::from(errors)))?;
+    let bef = VerifiedBef::new(file).map_err(|errors| Errors::of_bef(name.display(), errors).messages())?;
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
         Ok(file) => run_functions(options, console, &runtime, &file, &errors)?,
         Err(found) => {
