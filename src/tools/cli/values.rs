@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
 use tfrt_models::image::{CHANNELS, Image};
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16,
+    Accessor, Complex, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16,
     files::{btf::BtfFile, npy, safetensors::SafeTensorsFile},
     with_element,
 };
@@ -87,11 +87,12 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
     let (mut dimensions, mut name) = (Vec::new(), form);
     // There is an x in `complex<f32>`, too.
     while let Some((extent, rest)) = name.split_once('x')
-        && extent.starts_with(|c: char| c.is_ascii_digit())
+        && extent.trim_start().starts_with(|c: char| c.is_ascii_digit())
     {
         dimensions.push(number::<usize>(extent)?);
         name = rest;
     }
+    let name = name.trim();
     let dtype =
         DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
     let shape = TensorShape::new(&dimensions)?;
@@ -288,8 +289,8 @@ pub(super) fn write(value: &AsyncValue, file: &str, allocator: &Allocator) -> Re
     }
 }
 
-/// How a value differs from what was expected, if it does. Floats may differ by `tolerance`, absolutely or relative to
-/// the greater of the two.
+/// How a value differs from what was expected, if it does. Floats, and the parts of complex numbers, may differ by
+/// `tolerance`, absolutely or relative to the greater of the two.
 ///
 /// # Errors
 /// If the values cannot be compared.
@@ -316,21 +317,31 @@ pub(super) fn difference(
         return Ok((actual.strings() != wanted.strings()).then(|| "the strings differ".to_owned()));
     }
     let (actual, wanted) = (actual.to_dense(&ME, allocator)?, wanted.to_dense(&ME, allocator)?);
-    with_element!(actual.dtype(), |T| first_difference::<T>(&actual, &wanted, tolerance), else Ok(None))
+    match actual.dtype() {
+        DType::Complex64 => first_difference::<Complex<f32>>(&actual, &wanted, |a, w| {
+            is_close(a.re.into(), w.re.into(), tolerance) && is_close(a.im.into(), w.im.into(), tolerance)
+        }),
+        DType::Complex128 => first_difference::<Complex<f64>>(&actual, &wanted, |a, w| {
+            is_close(a.re, w.re, tolerance) && is_close(a.im, w.im, tolerance)
+        }),
+        dtype => with_element!(dtype, |T| first_difference::<T>(&actual, &wanted, |a, w| {
+            match (a.to_string().parse(), w.to_string().parse()) {
+                (Ok(a), Ok(w)) => is_close(a, w, tolerance),
+                _ => a.to_string() == w.to_string(),
+            }
+        }), else Ok(None)),
+    }
 }
 
 fn first_difference<T: Element + fmt::Display>(
     actual: &DenseHostTensor,
     wanted: &DenseHostTensor,
-    tolerance: f64,
+    same: impl Fn(&T, &T) -> bool,
 ) -> Result<Option<String>, Diagnostic> {
     let (actual, wanted) = (actual.read::<T>(&ME)?, wanted.read::<T>(&ME)?);
-    let differs = |(a, w): (&T, &T)| match (a.to_string().parse(), w.to_string().parse()) {
-        (Ok(a), Ok(w)) => !is_close(a, w, tolerance),
-        _ => a.to_string() != w.to_string(),
-    };
+    let differs = |(a, w): (&T, &T)| !same(a, w);
     let count = actual.iter().zip(wanted.iter()).filter(|&(a, w)| differs((a, w))).count();
-    let first = actual.iter().zip(wanted.iter()).position(|(a, w)| differs((a, w)));
+    let first = actual.iter().zip(wanted.iter()).position(differs);
     Ok(first.map(|at| {
         let (a, w) = (&actual[at], &wanted[at]);
         format!("element {at} is {a}, expected {w} ({count} of {} differ)", actual.len())
@@ -366,6 +377,7 @@ mod tests {
                 "!t.tensor",
                 "DenseHostTensor dtype = I8, shape = [2, 2], values = [1, 2, 3, 4]",
             ),
+            ("2 x 1xi64 =7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2, 1], values = [7, 7]"),
             ("2xi64=7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [7, 7]"),
             ("0xi64=[]", "!t.tensor", "DenseHostTensor dtype = I64, shape = [0], values = []"),
             ("i1=1", "!t.tensor", "DenseHostTensor dtype = I1, shape = [], values = [1]"),
@@ -430,5 +442,12 @@ mod tests {
             "element 1 is 2, expected 3 (1 of 2 differ)"
         );
         assert!(tell("2xf32=[1,2]", "1xf32=[1]", "!t.tensor").is_some());
+        for of in ["complex<f32>", "complex<f64>"] {
+            let tell = |a: &str, b: &str| tell(&format!("{of}={a}"), &format!("{of}={b}"), "!t.tensor");
+            assert_eq!(tell("1+2i", "1.0005+2.0005i"), None);
+            for other in ["1.1+2i", "1+2.1i", "1-2i"] {
+                assert!(tell("1+2i", other).is_some(), "{of} {other}");
+            }
+        }
     }
 }
