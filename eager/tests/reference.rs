@@ -256,6 +256,9 @@ fn check(family: &str, on_device: bool) {
 
 macro_rules! families {
     ($($name:ident)*) => {
+        /// The families below.
+        const FAMILIES: &[&str] = &[$(stringify!($name)),*];
+
         $(
             #[test]
             fn $name() {
@@ -276,9 +279,20 @@ macro_rules! families {
 }
 
 families! {
-    activation arithmetic batch_norm cast compare complex_numbers concat constant convolution gather image layout matmul nchw order pooling
-    random_numbers reduce shape slice
-    softmax strings training unary
+    activation arithmetic batch_norm cast compare complex_numbers concat constant convolution gather image layout matmul nchw
+    order pooling random_numbers reduce shape slice softmax strings training unary
+}
+
+/// A file without a name above would be written and never compared.
+#[test]
+fn every_file_is_a_family() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/reference");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = files.filter_map(|file| Some(file.strip_suffix(".txt")?.to_owned()));
+    // Values of whole networks, which the tests of these read.
+    let mut families: Vec<_> = names.filter(|name| !name.starts_with("resnet50")).collect();
+    families.sort();
+    assert_eq!(families, FAMILIES);
 }
 
 /// The convolution of an image by a filter, which is kept laid out from one call to the next.

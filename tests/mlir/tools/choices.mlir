@@ -1,5 +1,4 @@
-// A tool works on one file. The second name used to replace the first without a word, so that another program ran than the
-// user looked at.
+// A tool works on one file: were the second name to replace the first, another program would run than the user looks at.
 // RUN: not bef_executor $(bef_name %s) another.bef 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: not tfrt_opt %s another.mlir 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: there is one file, '{{.*}}', and 'another.{{bef|mlir}}' is another
