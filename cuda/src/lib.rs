@@ -2,8 +2,9 @@
 //! the `tfrt_cuda.*` kernels that programs reach it with.
 //!
 //! [`front`] is what others use: devices, contexts, streams, events, buffers, modules, graphs, and the BLAS and DNN
-//! libraries. It checks everything, so that the same misuse gives the same error on every device. [`hal`] is what a
-//! backend implements, and checks nothing. [`allocator`] hands out device memory on any backend.
+//! libraries. It checks that arguments live, belong together and are within bounds, so that the same misuse gives the same
+//! error on every device. [`hal`] is what a backend implements, which checks nothing but what it alone lacks. [`allocator`]
+//! hands out device memory on any backend.
 //!
 //! It never chooses a stream, never waits on a compute thread, and knows no operation of TensorFlow.
 

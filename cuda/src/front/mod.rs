@@ -1,7 +1,7 @@
 //! The safe device front: what kernels, and other crates, reach devices with.
 //!
-//! Everything is checked here and nowhere below: sizes, ranges, alignments, launch dimensions, parameter types, handles
-//! that are destroyed or of another context. So every backend answers the same misuse with the same [`DeviceError`].
+//! Sizes, ranges, alignments, launch dimensions, parameter types, handles that are destroyed or of another context are checked
+//! here, and below only what one backend lacks. So every backend answers the same misuse with the same [`DeviceError`].
 //!
 //! The rules, which are those of the CUDA runtime that this stands for:
 //! - Streams have no predefined purpose and are never chosen here; whoever queues work names its stream.
@@ -35,6 +35,7 @@ mod platform;
 mod stream;
 mod transfer;
 
+pub use crate::noop::NoopFault;
 pub use blas::{Blas, BlasHandle, GemmArguments, Matrix};
 pub use buffer::{DeviceAllocator, DeviceBuffer};
 pub use collectives::{CollectiveGroup, Communicator, CommunicatorId};
@@ -47,7 +48,7 @@ pub(crate) use library::Library;
 pub use library::LibraryHandle;
 pub use memory_timeline::MemoryTimeline;
 pub use module::{Function, Module};
-pub use platform::{Absence, Choice, Device, DeviceOptions, NoopFault, Platform, cpu};
+pub use platform::{Absence, Choice, Device, DeviceOptions, Platform, cpu};
 pub use stream::Stream;
 pub use transfer::{Then, Transferred};
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -14,7 +13,7 @@ use crate::checker::Checker;
 use crate::cpu::{CpuBackend, CpuOptions, Printer};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{self, DeviceProperties, DynBackend, Teardown};
-use crate::noop::NoopBackend;
+use crate::noop::{NoopBackend, NoopFault};
 use crate::observer::Observer;
 
 /// Which devices programs run on.
@@ -48,19 +47,6 @@ impl std::str::FromStr for Choice {
                 .ok_or_else(|| format!("'{text}' is none of auto, cpu, cuda, cuda:N, noop")),
         }
     }
-}
-
-/// What the noop backend does to its `n`-th call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoopFault {
-    /// Nothing.
-    None,
-    /// The n-th call fails with this status.
-    Fail(u64, Status),
-    /// The n-th call takes this long.
-    Delay(u64, Duration),
-    /// The device is lost in the n-th call.
-    Lose(u64),
 }
 
 /// How devices are looked for and made.
@@ -221,7 +207,7 @@ impl Platform {
             }
             Choice::Noop => {
                 check_emulated(options)?;
-                all(hal::erase(NoopBackend::new(options)))
+                all(hal::erase(NoopBackend::new(options.devices, options.memory_bytes, options.fault)))
             }
             Choice::Cpu => all(cpu(options)?),
             Choice::Auto => match crate::gpu::find() {

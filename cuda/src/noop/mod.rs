@@ -18,13 +18,25 @@ use parking_lot::Mutex;
 use tfrt_host::DType;
 
 use crate::error::{DeviceError, Result, Status};
-use crate::front::{DeviceOptions, NoopFault};
 use crate::hal::{
     Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
     EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo,
     Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions, Streams, Teardown, Transfers,
     UniqueId,
 };
+
+/// What the noop backend does to its `n`-th call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoopFault {
+    /// Nothing.
+    None,
+    /// The n-th call fails with this status.
+    Fail(u64, Status),
+    /// The n-th call takes this long.
+    Delay(u64, Duration),
+    /// The device is lost in the n-th call.
+    Lose(u64),
+}
 
 /// Devices that do nothing.
 pub(crate) struct NoopBackend {
@@ -69,10 +81,11 @@ impl Faults {
 }
 
 impl NoopBackend {
-    pub(crate) fn new(options: &DeviceOptions) -> Self {
-        let faults = Faults { fault: options.fault, calls: AtomicU64::new(0), lost: AtomicBool::new(false) };
-        let memory_bytes = if options.memory_bytes == 0 { 16 << 30 } else { options.memory_bytes };
-        let (devices, teardown) = (options.devices.max(1), Teardown::prompt());
+    /// So many devices, at least one, with so much memory each; zero for some.
+    pub(crate) fn new(devices: u32, memory_bytes: u64, fault: NoopFault) -> Self {
+        let faults = Faults { fault, calls: AtomicU64::new(0), lost: AtomicBool::new(false) };
+        let memory_bytes = if memory_bytes == 0 { 16 << 30 } else { memory_bytes };
+        let (devices, teardown) = (devices.max(1), Teardown::prompt());
         Self { devices, memory_bytes, faults: Arc::new(faults), teardown }
     }
 }
