@@ -4,7 +4,7 @@ use tfrt_host::KernelRegistry;
 
 /// Adds all kernels of this build.
 pub fn register_kernels(registry: &mut KernelRegistry) {
-    tfrt_kernels::register_all(registry);
+    tfrt_kernels::register(registry);
     #[cfg(feature = "full")]
     {
         tfrt_cuda::kernels::register(registry);

@@ -18,7 +18,7 @@ pub mod text;
 use tfrt_host::KernelRegistry;
 
 /// Adds every kernel of this build.
-pub fn register_all(registry: &mut KernelRegistry) {
+pub fn register(registry: &mut KernelRegistry) {
     basic::register(registry);
     control_flow::register(registry);
     #[cfg(feature = "full")]
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn names_are_distinct_and_documented() {
         let mut registry = KernelRegistry::new();
-        register_all(&mut registry);
+        register(&mut registry);
         registry.check().unwrap();
         let bare: Vec<_> =
             registry.kernels().filter(|k| k.doc().is_empty()).map(tfrt_host::Kernel::name).collect();

@@ -86,7 +86,7 @@ impl Program {
     /// Loads the program with further kernels.
     pub(crate) fn load_with(self, register: impl FnOnce(&mut KernelRegistry)) -> Arc<BefFile> {
         let mut registry = KernelRegistry::new();
-        tfrt_kernels::register_all(&mut registry);
+        tfrt_kernels::register(&mut registry);
         register(&mut registry);
         let bytes = self.bef.finish().expect("a program that can be written");
         BefFile::load(VerifiedBef::new(bytes).expect("a program that verifies"), &registry)
