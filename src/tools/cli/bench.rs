@@ -24,10 +24,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
     time: Duration,
     /// Measure this many calls instead
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     calls: Option<u32>,
     /// How many items (images, rows) one call works on, for the throughput
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     items: u64,
     /// Print the figures as JSON
     #[arg(long)]

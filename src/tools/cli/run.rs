@@ -47,6 +47,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
     let mut session = Session::new(&args.program, printed, console)?;
+    let types = session.result_types();
+    let wanted = Wanted::new(args, &session, &types)?;
     // Without one nobody looks.
     let has_profiler = args.nvtx && tfrt_cuda::mark_spans_for_profilers().is_ok();
     if args.trace.is_some() || has_profiler {
@@ -61,15 +63,14 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     let results = called?;
     session.runtime.host().flush();
-    let types = session.result_types();
     let shown = if args.json {
         Some(results_json(&session, &results, &types))
     } else {
         print_results(&session, &results, &types, console);
         None
     };
-    let written = write_outputs(args, &session, &results, &types);
-    let expected = check_expected(args, &session, &results, &types, console);
+    let written = wanted.write_outputs(&session, &results);
+    let expected = wanted.check_expected(args.tolerance, (&session, &types), &results, console);
     let errors = session.finish(results);
     if let Some(shown) = shown {
         let errors: Vec<_> = distinct(&errors).into_iter().map(error_json).collect();
@@ -146,40 +147,55 @@ fn assign<'t>(
     Ok(assigned)
 }
 
-fn write_outputs(
-    args: &Args,
-    session: &Session,
-    results: &[AsyncValue],
-    types: &[String],
-) -> Result<(), Failure> {
-    for (place, file) in assign(&args.outputs, types, |ty| ty == HostTensor::TYPE_NAME)? {
-        if results[place].error().is_none() {
-            values::write(&results[place], file, session.runtime.host().allocator())?;
-        }
-    }
-    Ok(())
+/// What the command line wants of results, known to be possible before anything is computed.
+struct Wanted<'a> {
+    outputs: Vec<(usize, &'a str)>,
+    expected: Vec<(usize, AsyncValue)>,
 }
 
-/// Tells of each result that is not as expected; whether there was none.
-fn check_expected(
-    args: &Args,
-    session: &Session,
-    results: &[AsyncValue],
-    types: &[String],
-    console: &mut Console,
-) -> Result<bool, Failure> {
-    let allocator = session.runtime.host().allocator();
-    let mut fine = true;
-    for (place, text) in assign(&args.expected, types, |ty| ty != CHAIN)? {
-        if results[place].error().is_some() {
-            continue;
+impl<'a> Wanted<'a> {
+    fn new(args: &'a Args, session: &Session, types: &[String]) -> Result<Self, Failure> {
+        let outputs = assign(&args.outputs, types, |ty| ty == HostTensor::TYPE_NAME)?;
+        for &(place, file) in &outputs {
+            values::check_output(file, &types[place])?;
         }
-        let ty = &types[place];
-        let expected = values::parse(text, ty, allocator)?;
-        if let Some(why) = values::difference(&results[place], &expected, ty, args.tolerance, allocator)? {
-            console.complain(format_args!("error: result {place} is not as expected: {why}"));
-            fine = false;
-        }
+        let allocator = session.runtime.host().allocator();
+        let expected = assign(&args.expected, types, |ty| ty != CHAIN)?;
+        let parsed =
+            |(place, text): (usize, &str)| Ok((place, values::parse(text, &types[place], allocator)?));
+        let expected = expected.into_iter().map(parsed).collect::<Result<_, Diagnostic>>()?;
+        Ok(Self { outputs, expected })
     }
-    Ok(fine)
+
+    fn write_outputs(&self, session: &Session, results: &[AsyncValue]) -> Result<(), Diagnostic> {
+        for &(place, file) in &self.outputs {
+            if results[place].error().is_none() {
+                values::write(&results[place], file, session.runtime.host().allocator())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells of each result that is not as expected; whether there was none.
+    fn check_expected(
+        &self,
+        tolerance: f64,
+        (session, types): (&Session, &[String]),
+        results: &[AsyncValue],
+        console: &mut Console,
+    ) -> Result<bool, Diagnostic> {
+        let allocator = session.runtime.host().allocator();
+        let mut fine = true;
+        for (place, expected) in &self.expected {
+            let (result, ty) = (&results[*place], &types[*place]);
+            if result.error().is_some() {
+                continue;
+            }
+            if let Some(why) = values::difference(result, expected, ty, tolerance, allocator)? {
+                console.complain(format_args!("error: result {place} is not as expected: {why}"));
+                fine = false;
+            }
+        }
+        Ok(fine)
+    }
 }

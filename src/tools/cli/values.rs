@@ -272,20 +272,54 @@ fn json_number(number: impl fmt::Display) -> Json {
     serde_json::from_str(&text).unwrap_or(Json::String(text))
 }
 
+/// The formats that tensors are written in.
+enum Format {
+    Npy,
+    Btf,
+    SafeTensors,
+}
+
+impl Format {
+    fn of(file: &str) -> Result<Self, Diagnostic> {
+        match &*extension(file) {
+            "npy" => Ok(Self::Npy),
+            "btf" => Ok(Self::Btf),
+            "safetensors" => Ok(Self::SafeTensors),
+            _ => Err(wrong(format!("'{file}' is neither .npy nor .btf nor .safetensors"))),
+        }
+    }
+}
+
+/// Whether a result of this type can be written to a file of this name, as far as that is known beforehand.
+///
+/// # Errors
+/// If it is no tensor, the name says no format, or there is no such folder.
+pub(super) fn check_output(file: &str, ty: &str) -> Result<(), Diagnostic> {
+    if ty != HostTensor::TYPE_NAME {
+        return Err(wrong(format!("'{file}': only tensors can be written to a file, not {ty}")));
+    }
+    Format::of(file)?;
+    match Path::new(file).parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => {
+            std::fs::metadata(folder).map(drop).map_err(|error| file_error("write", file, error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a tensor to a `.npy`, `.btf` or `.safetensors` file.
 ///
 /// # Errors
 /// If the value is no tensor, the file name says no format, or it cannot be written.
 pub(super) fn write(value: &AsyncValue, file: &str, allocator: &Allocator) -> Result<(), Diagnostic> {
     let tensor = value.get::<HostTensor>().ok_or_else(|| wrong("only tensors can be written to a file"))?;
-    match &*extension(file) {
-        "npy" => npy::write(file, &tensor.to_dense(&ME, allocator)?, &ME),
-        "btf" => tfrt_tensor::files::btf::write(file, std::slice::from_ref(tensor), &ME),
-        "safetensors" => {
+    match Format::of(file)? {
+        Format::Npy => npy::write(file, &tensor.to_dense(&ME, allocator)?, &ME),
+        Format::Btf => tfrt_tensor::files::btf::write(file, std::slice::from_ref(tensor), &ME),
+        Format::SafeTensors => {
             let dense = tensor.to_dense(&ME, allocator)?;
             tfrt_tensor::files::safetensors::write(file, &[("output", &dense)], &ME)
         }
-        _ => Err(wrong(format!("'{file}' is neither .npy nor .btf nor .safetensors"))),
     }
 }
 

@@ -1,7 +1,11 @@
 // RUN: tfrt bench %s --calls 5 --warm-up 1 --items 8 | FileCheck %s
 // RUN: tfrt bench %s --calls 5 --json | FileCheck %s --check-prefix=JSON
 // RUN: not tfrt bench %s --calls 5 --function fails 2>&1 | FileCheck %s --check-prefix=FAILS
+// RUN: not tfrt bench %s --calls 0 2>&1 | FileCheck %s --check-prefix=NO_CALLS
+// RUN: not tfrt bench %s --items 0 2>&1 | FileCheck %s --check-prefix=NO_ITEMS
 
+// NO_CALLS: error: invalid value '0' for '--calls <COUNT>'
+// NO_ITEMS: error: invalid value '0' for '--items <COUNT>'
 // CHECK: cold start load {{.*}}, first call
 // CHECK: latency of 5 calls
 // CHECK-NEXT: min

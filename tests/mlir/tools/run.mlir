@@ -6,6 +6,11 @@
 // RUN: not tfrt run %s --input 1 --input 2x2xf32=[[1,2,3],[4]] 2>&1 | FileCheck %s --check-prefix=RAGGED
 // RUN: not tfrt run %s --function fails --cpu-devices 0 2>&1 | FileCheck %s --check-prefix=DEVICES
 // RUN: not tfrt run %s --input 1 --input i32=4 --expected-output 3 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not tfrt run %s --input 1 --input i32=4 -o a.npy -o b.npy 2>&1 | FileCheck %s --check-prefix=TOO_MANY
+// RUN: not tfrt run %s --input 1 --input i32=4 -o 0=a.npy 2>&1 | FileCheck %s --check-prefix=NO_TENSOR
+// RUN: not tfrt run %s --input 1 --input i32=4 -o a.txt 2>&1 | FileCheck %s --check-prefix=NO_FORMAT
+// RUN: not tfrt run %s --input 1 --input i32=4 -o %t.none/a.npy 2>&1 | FileCheck %s --check-prefix=NO_FOLDER
+// RUN: not tfrt run %s --input 1 --input i32=4 --expected-output x 2>&1 | FileCheck %s --check-prefix=NO_NUMBER
 // RUN: not tfrt run %s 2>&1 | FileCheck %s --check-prefix=USAGE
 // RUN: not tfrt run %s --function fails 2>&1 | FileCheck %s --check-prefix=FAILS
 
@@ -24,6 +29,17 @@
 // RAGGED: error: argument 1 (!t.tensor): there is a list of 3 where the shape has 2
 // DEVICES: error: invalid value '0' for '--cpu-devices <NUMBER>': there is at least one CPU device
 // WRONG: error: result 0 is not as expected: it is 2, expected 3
+// What is asked of results is looked at before they are computed.
+// TOO_MANY-NOT: int32
+// TOO_MANY: error: there is no result for 'b.npy'
+// NO_TENSOR-NOT: int32
+// NO_TENSOR: error: 'a.npy': only tensors can be written to a file, not i32
+// NO_FORMAT-NOT: int32
+// NO_FORMAT: error: 'a.txt' is neither .npy nor .btf nor .safetensors
+// NO_FOLDER-NOT: int32
+// NO_FOLDER: error: cannot write '{{.*}}none/a.npy': No such file
+// NO_NUMBER-NOT: int32
+// NO_NUMBER: error: 'x' is no number of this type
 // USAGE: error: 'main' needs argument 0 (i32): give it with --input
 // FAILS: error: something bad happened
 // FAILS: run.mlir:[[@LINE+10]]:8
