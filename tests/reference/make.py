@@ -465,6 +465,42 @@ def shape():
     case("Identity", input=np.array(["a"], object))
 
 
+def gradients():
+    x, y = random(np.float32, 2, 3), random(np.float32, 4)
+    for out in (tf.int32, tf.int64):
+        case("ShapeN", input=[x, y, random(np.float32)], out_type=out)
+    for dtype in (np.int32, np.int64):
+        for a, b in (([2, 3], [3]), ([3], [2, 3]), ([], [2]), ([], []), ([1, 3], [2, 1]), ([1, 3], [1, 3]), ([1, 3], [1, 1]),
+                     ([1], []), ([1, 1], [1]), ([2, 1, 3], [1, 3]), ([2], [3]), ([2, 3], [2]), ([0], [1]), ([0, 2], [2]),
+                     ([5, 1, 1, 2], [1, 4, 1, 2]), ([1, 1, 2], [1, 2])):
+            case("BroadcastGradientArgs", s0=np.array(a, dtype), s1=np.array(b, dtype))
+        case("ConcatOffset", concat_dim=np.array(1, np.int32), shape=[np.array(s, dtype) for s in ([2, 3], [2, 5], [2, 1])])
+        for places in ([2, 0, 1], [0], [], [0, 0], [3, 0, 1], [-1, 0, 1]):
+            case("InvertPermutation", x=np.array(places, dtype))
+    for axis, shapes in ((-1, ([2, 3], [2, 5])), (0, ([1, 3], [0, 3])), (2, ([2, 3], [2, 5])), (-3, ([2, 3], [2, 3])),
+                         (0, ([2, 3], [2, 5])), (0, ([2], [2, 5])), (0, ([], []))):
+        case("ConcatOffset", concat_dim=np.array(axis, np.int32), shape=[np.array(s, np.int32) for s in shapes])
+    case("InvertPermutation", x=np.array([[0]], np.int32))
+    for dtype in NUMBERS + COMPLEX:
+        case("UnsortedSegmentSum", data=random(dtype, 4, 2), segment_ids=np.array([2, 0, 2, -1], np.int32),
+             num_segments=np.array(3, np.int32))
+    data = random(np.float32, 2, 3, 2)
+    for ids, count in (([0, 1], 2), ([[0, 1, 2], [2, 1, 0]], np.int64(4)), (1, 3), ([0, 2], 2), ([0], 2), ([[0, 1], [1, 0]], 2),
+                       ([-5, -1], 1), ([0, 1], -1), ([0, 1], 0), ([-1, -1], 0)):
+        case("UnsortedSegmentSum", data=data, segment_ids=np.array(ids, np.int64), num_segments=np.array(count))
+    case("UnsortedSegmentSum", data=np.zeros((2, 0), np.float32), segment_ids=np.array([0, 1], np.int32),
+         num_segments=np.array(2, np.int32))
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        case("MatrixBandPart", input=random(dtype, 3, 4), num_lower=np.array(1, np.int32), num_upper=np.array(0, np.int32))
+    square = random(np.float32, 2, 4, 3)
+    for lower, upper in ((-1, 0), (0, -1), (0, 0), (-1, -1), (4, 3), (5, 0), (0, 4), (2, 1), (1, 2), (-7, 1)):
+        case("MatrixBandPart", input=square, num_lower=np.array(lower, np.int64), num_upper=np.array(upper, np.int64))
+    case("MatrixBandPart", input=random(np.float32, 3), num_lower=np.array(0, np.int32), num_upper=np.array(0, np.int32))
+    case("MatrixBandPart", input=np.zeros((0, 3), np.float32), num_lower=np.array(0, np.int32), num_upper=np.array(0, np.int32))
+    case("MatrixBandPart", input=np.zeros((2, 3, 0), np.float32), num_lower=np.array(0, np.int32),
+         num_upper=np.array(0, np.int32))
+
+
 def concat():
     for dtype in NUMBERS + [bool]:
         x, y = random(dtype, 2, 3), random(dtype, 2, 3)
@@ -617,6 +653,15 @@ def layout():
     for dtype in COMPLEX:
         case("Pad", input=random(dtype, 2, 2), paddings=np.array([[1, 0], [0, 1]], np.int32))
     case("PadV2", input=x, paddings=np.array([[0, 1]]), constant_values=np.array(1, np.int32))
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        case("Roll", input=random(dtype, 2, 3), shift=np.array(1, np.int32), axis=np.array(1, np.int32))
+    case("Roll", input=np.array(["a", "b", "c"], object), shift=np.array([-1], np.int64), axis=np.array([0], np.int64))
+    rolled = random(np.float32, 3, 4, 2)
+    for shift, axis in (([1, 2], [0, 1]), ([5, -7, 1], [1, -2, 0]), ([0], [2]), ([], []), (-1, -1), (2**31 - 1, 0), (1, 3), (1, -4),
+                        ([1], 0), ([1, 2], [0])):
+        case("Roll", input=rolled, shift=np.array(shift, np.int32), axis=np.array(axis, np.int32))
+    case("Roll", input=np.zeros((0, 2), np.float32), shift=np.array(1, np.int32), axis=np.array(0, np.int32))
+    case("Roll", input=np.float32(1), shift=np.array([], np.int32), axis=np.array([], np.int32))
 
 
 def cast():
@@ -1237,7 +1282,7 @@ def strings():
     case("StringFormat", inputs=[np.array([0.1, 1e300, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 2**53 + 2.0])], summarize=-1)
 
 
-FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, concat, slice, gather, layout, cast, reduce, order, matmul,
+FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings]
 
 

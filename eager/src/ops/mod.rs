@@ -2,6 +2,7 @@
 
 mod activation;
 mod arithmetic;
+mod band;
 mod batch_norm;
 mod cast;
 mod compare;
@@ -14,6 +15,7 @@ mod device;
 mod elementwise;
 mod fused;
 mod gather;
+mod gradients;
 mod image;
 mod images;
 pub(crate) mod layout;
@@ -43,6 +45,7 @@ use crate::OpRegistry;
 pub fn register(ops: &mut OpRegistry) {
     activation::register(ops);
     arithmetic::register(ops);
+    band::register(ops);
     batch_norm::register(ops);
     cast::register(ops);
     compare::register(ops);
@@ -50,6 +53,7 @@ pub fn register(ops: &mut OpRegistry) {
     constant::register(ops);
     convolution::register(ops);
     gather::register(ops);
+    gradients::register(ops);
     image::register(ops);
     layout::register(ops);
     matmul::register(ops);

@@ -1,11 +1,14 @@
-//! Parts of tensors: `tf.Slice`, `tf.StridedSlice`, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`.
+//! Parts of tensors: `tf.Slice`, `tf.StridedSlice`, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`,
+//! `tf.Roll`.
 
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::{Axis, Moved, Moves, how, moved};
-use super::support::{axis_of, int_attr, integer, integer_within, invalid, room_for, vector, vector_or};
+use super::support::{
+    axis_of, int_attr, integer, integer_within, integers, invalid, room_for, vector, vector_or,
+};
 use crate::{Forms, OpAttrs, OpRegistry};
 
 /// What an op that moves elements does.
@@ -241,6 +244,38 @@ pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Pl
     Ok(vec![Moves::new(dims, chosen).into()])
 }
 
+/// Each element goes so many places further along an axis, from the end to the beginning.
+pub(super) fn roll(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
+    let [shift, axis] = how(others)?;
+    if dims.is_empty() {
+        return Err(invalid("input must be 1-D or higher"));
+    }
+    if shift.shape() != axis.shape() || shift.shape().rank() > 1 {
+        return Err(invalid(format!(
+            "shift and axis must be scalars or vectors of the same size, got {} and {}",
+            shift.shape(),
+            axis.shape()
+        )));
+    }
+    let mut shifts = vec![0i128; dims.len()];
+    for (&shift, &axis) in integers(shift, "shift")?.iter().zip(&integers(axis, "axis")?) {
+        shifts[axis_of(axis, dims.len(), "axis")?] += i128::from(shift);
+    }
+    let rolled = |(&dim, shift): (&usize, i128)| {
+        let first = (-shift).rem_euclid(dim.max(1) as i128) as usize;
+        match first {
+            0 => Ok(Axis::whole(dim)),
+            _ => {
+                let mut table = room_for(dim)?;
+                table.extend((first..dim).chain(0..first));
+                Ok(Axis::Table(table))
+            }
+        }
+    };
+    let axes = dims.iter().zip(shifts).map(rolled).collect::<Result<_, Diagnostic>>()?;
+    Ok(vec![Moves::new(dims, axes).into()])
+}
+
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
     ops.add("tf.Slice").cpu(|call| moved(&call, 0, slice)).forms(forms);
@@ -249,4 +284,5 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.SplitV").cpu(|call| moved(&call, 0, split_sizes)).forms(forms);
     ops.add("tf.Unpack").cpu(|call| moved(&call, 0, unpack)).forms(forms);
     ops.add("tf.ReverseV2").cpu(|call| moved(&call, 0, reverse)).forms(forms);
+    ops.add("tf.Roll").cpu(|call| moved(&call, 0, roll)).forms(forms);
 }

@@ -19,7 +19,7 @@ use crate::{
         gather::{GatherNdShape, GatherShape, batch_dims},
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
-        slice::{reverse, slice, split, split_sizes, strided_slice, unpack},
+        slice::{reverse, roll, slice, split, split_sizes, strided_slice, unpack},
         support::{axis_of, int_attr, integer, integer_within, invalid, product},
     },
     registry::wrong_count,
@@ -221,6 +221,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.SplitV").device_with(|call| planned(call, 0, split_sizes), host(&[1, 2]));
     ops.extend("tf.Unpack").device(|call| planned(call, 0, unpack));
     ops.extend("tf.ReverseV2").device_with(|call| planned(call, 0, reverse), host(&[1]));
+    ops.extend("tf.Roll").device_with(|call| planned(call, 0, roll), host(&[1, 2]));
     ops.extend("tf.Tile").device_with(|call| planned(call, 0, tile), host(&[1]));
     ops.extend("tf.BroadcastTo").device_with(|call| planned(call, 0, broadcast_to), host(&[1]));
     ops.extend("tf.MirrorPad").device_with(|call| planned(call, 0, mirror_pad), host(&[1]));

@@ -1,0 +1,72 @@
+// Ops of which TensorFlow makes gradients, a band of a matrix, and tensors turned around.
+//
+// RUN: bef_executor --test_init_function=register $(bef_name %s) 2>&1 | FileCheck %s
+
+func @register() {
+  %null = "corert.create_null_op_handler"() : () -> !corert.ophandler
+  %cpu = "corert.create_cpu_op_handler"(%null) : (!corert.ophandler) -> !corert.ophandler
+  corert.register_op_handler %cpu "cpu"
+  tfrt.return
+}
+
+// The gradient of a matrix plus a column: what the column was repeated along is summed.
+// CHECK-LABEL: --- Running 'broadcasts'
+func @broadcasts() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.executeop(%cpu) "tf.Const"() { dtype = f32, value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32> } : 1
+  %column = corert.executeop(%cpu) "tf.Const"() { dtype = f32, value = dense<[[1.0], [2.0]]> : tensor<2x1xf32> } : 1
+  %shapes:2 = corert.executeop(%cpu) "tf.ShapeN"(%x, %column) { N = 2 : i64, T = f32, out_type = i32 } : 2
+  %axes:2 = corert.executeop(%cpu) "tf.BroadcastGradientArgs"(%shapes#0, %shapes#1) { T = i32 } : 2
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [0], values = []
+  %p0 = corert.executeop.seq(%cpu, %ch0) "tfrt_test.print"(%axes#0) : 0
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [1], values = [1]
+  %p1 = corert.executeop.seq(%cpu, %p0) "tfrt_test.print"(%axes#1) : 0
+  %sums = corert.executeop(%cpu) "tf.Sum"(%x, %axes#1) { keep_dims = true } : 1
+  // CHECK-NEXT: shape = [2, 1], values = [6.000000e+00, 1.500000e+01]
+  %p2 = corert.executeop.seq(%cpu, %p1) "tfrt_test.print"(%sums) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'places'
+func @places() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %axis = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<1> : tensor<i32> } : 1
+  %a = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<[2, 3]> : tensor<2xi32> } : 1
+  %b = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<[2, 1]> : tensor<2xi32> } : 1
+  %offsets:3 = corert.executeop(%cpu) "tf.ConcatOffset"(%axis, %a, %b, %a) { N = 3 : i64 } : 3
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [2], values = [0, 4]
+  %p0 = corert.executeop.seq(%cpu, %ch0) "tfrt_test.print"(%offsets#2) : 0
+  %turn = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<[2, 0, 1]> : tensor<3xi32> } : 1
+  %back = corert.executeop(%cpu) "tf.InvertPermutation"(%turn) { T = i32 } : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [3], values = [1, 2, 0]
+  %p1 = corert.executeop.seq(%cpu, %p0) "tfrt_test.print"(%back) : 0
+  %c = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<[3, 1]> : tensor<2xi32> } : 1
+  // expected-error @+1 {{All dimensions except 1 must match. Input 1 has shape [3, 1] and doesn't match input 0 with shape [2, 3] along 0}}
+  %wrong:2 = corert.executeop(%cpu) "tf.ConcatOffset"(%axis, %a, %c) { N = 2 : i64 } : 2
+  tfrt.return %p1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'elements'
+func @elements() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.executeop(%cpu) "tf.Const"() { dtype = i64, value = dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi64> } : 1
+  %ids = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<[1, -1, 1]> : tensor<3xi32> } : 1
+  %two = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<2> : tensor<i32> } : 1
+  %sums = corert.executeop(%cpu) "tf.UnsortedSegmentSum"(%x, %ids, %two) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2, 2], values = [0, 0, 6, 8]
+  %p0 = corert.executeop.seq(%cpu, %ch0) "tfrt_test.print"(%sums) : 0
+  %zero = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<0> : tensor<i32> } : 1
+  %all = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<-1> : tensor<i32> } : 1
+  %triangle = corert.executeop(%cpu) "tf.MatrixBandPart"(%x, %all, %zero) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [1, 0, 3, 4, 5, 6]
+  %p1 = corert.executeop.seq(%cpu, %p0) "tfrt_test.print"(%triangle) : 0
+  %turned = corert.executeop(%cpu) "tf.Roll"(%x, %two, %zero) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [3, 4, 5, 6, 1, 2]
+  %p2 = corert.executeop.seq(%cpu, %p1) "tfrt_test.print"(%turned) : 0
+  // expected-error @+1 {{segment_ids: 1 is out of range [0, 0)}}
+  %wrong = corert.executeop(%cpu) "tf.UnsortedSegmentSum"(%x, %ids, %zero) : 1
+  tfrt.return %p2 : !tfrt.chain
+}
