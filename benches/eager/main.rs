@@ -6,7 +6,7 @@
 //! an op of two tensors that computes nothing: what it takes to come to an op's work and back.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
-use std::{collections::BTreeMap, error::Error, hint::black_box, io, time::Instant};
+use std::{borrow::Cow, collections::BTreeMap, error::Error, hint::black_box, io, time::Instant};
 
 use tfrt::eager::{CoreRuntime, OpAttrs, OpInvocation, OpRegistry, OpResult, Tensor, TensorHandle};
 use tfrt::host::{AsyncValue, ExecutionContext, work_queue};
@@ -58,7 +58,7 @@ fn looked_up(
     for (name, op, count) in OPS {
         let op = handler.make_op(op)?;
         let call = || {
-            let arguments = arguments[..count].iter().cloned().collect();
+            let arguments = arguments[..count].iter().map(Cow::Borrowed).collect();
             Ok(op.call(OpInvocation { cx, arguments, attrs: &attrs, result_count: 1, chain: None }))
         };
         times.insert(format!("{name}, queued, looked up before"), nanoseconds(CALLS, call)?);
@@ -75,10 +75,10 @@ fn nothing_computed(cx: &ExecutionContext, arguments: &[TensorHandle], times: &m
             let [first, _] = call.take()?;
             Ok([first.clone()].into_iter().collect())
         })
-        .cpu(|mut call| Ok(OpResult::from(call.arguments.swap_remove(0))));
+        .cpu(|call| Ok(OpResult::from(call.arguments[0].clone())));
     let (op, attrs) = (CoreRuntime::new(ops).cpu().make_op(NAME)?, OpAttrs::new());
     let call = || {
-        let arguments = arguments.iter().cloned().collect();
+        let arguments = arguments.iter().map(Cow::Borrowed).collect();
         Ok(op.call(OpInvocation { cx, arguments, attrs: &attrs, result_count: 1, chain: None }))
     };
     times.insert("call, queued, looked up before".to_owned(), nanoseconds(CALLS, call)?);

@@ -1,6 +1,6 @@
 //! [`CoreRuntime`]: op handlers by name, and the ops they share.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
 use parking_lot::{Mutex, RwLock};
 use tfrt_cuda::kernels::Devices;
@@ -132,7 +132,7 @@ impl CoreRuntime {
         chain: Option<&mut AsyncValueRef<Chain>>,
     ) -> Result<Results, Diagnostic> {
         let op: CoreRuntimeOp = handler.make_op(op)?;
-        let arguments = arguments.into_iter().collect();
+        let arguments = arguments.into_iter().map(Cow::Owned).collect();
         Ok(op.call(OpInvocation { cx, arguments, attrs, result_count, chain }))
     }
 }

@@ -18,12 +18,16 @@ use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use crate::{
     CoreRuntime, CpuCall, Device, DeviceArgument, DeviceTensor, Forms, MetadataCall, OpAttrs, OpInvocation,
-    OpResult, Results, TensorHandle, on_device, op::fail, registry::Op, tensor_handle::host_tensor,
+    OpResult, Results, TensorHandle, on_device,
+    op::fail,
+    registry::{Op, given_up_at},
+    tensor_handle::host_tensor,
 };
 
 static CONVERT: Accessor = Accessor::new("conversion to a dense tensor");
 
 type Metadata = SmallVec<[TensorMetadata; 2]>;
+type HostTensors<'a> = SmallVec<[&'a HostTensor; 4]>;
 
 /// Whether an op on this device takes an argument from host memory.
 fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool {
@@ -53,55 +57,113 @@ fn fetch(
 
 /// Calls `op` on `device`.
 pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocation<'_>) -> Results {
-    let (cx, count) = (invocation.cx, invocation.result_count);
-    let mut chain = invocation.chain.take().filter(|_| op.side_effecting);
-    let failed = invocation.arguments.iter().find_map(TensorHandle::error);
-    if let Some(error) = failed.or_else(|| chain.as_ref()?.as_untyped().error()) {
-        return fail(cx, device, count, error, chain);
+    let chain = invocation.chain.take().filter(|_| op.side_effecting);
+    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
+    if !chain_is_there || device.queue().is_some() {
+        return execute_in_general(op, device, invocation, chain);
     }
-    let metadata = match known_metadata(op, &invocation) {
+    // The usual case: all is there, and says itself what is known of it.
+    let (mut arguments, mut given_up) = (HostTensors::new(), 0);
+    for (index, argument) in invocation.arguments.iter().enumerate() {
+        match argument.here() {
+            Some(tensor) => arguments.push(tensor),
+            None => {
+                drop(arguments);
+                return execute_in_general(op, device, invocation, chain);
+            }
+        }
+        // Whether the tensor goes with the argument.
+        let is_last = matches!(argument, Cow::Owned(handle) if handle.tensor().is_unique());
+        given_up |= given_up_at(index, is_last);
+    }
+    let (cx, count, attrs) = (invocation.cx, invocation.result_count, invocation.attrs);
+    let metadata = match metadata(op, metadata_of(&arguments), attrs, count) {
         Ok(metadata) => metadata,
         Err(error) => return fail(cx, device, count, error, chain),
     };
-    if metadata.as_ref().is_some_and(|metadata| metadata.len() != count) {
-        let got = metadata.map_or(0, |metadata| metadata.len());
-        let message = format!("'{}' gives {got} results, expected {count}", op.name());
-        return fail(cx, device, count, Diagnostic::invalid_argument(message), chain);
-    }
-    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
-    let known = (invocation.attrs, metadata.as_deref(), count);
-    let outcome = if chain_is_there && are_in_host_memory(device, &invocation) {
-        // The usual case, which makes no list of them first.
-        run(op, device, cx, invocation.arguments.drain(..).map(TensorHandle::into_tensor), known)
-    } else {
-        let mut arguments: SmallVec<[_; 4]> =
-            invocation.arguments.drain(..).map(TensorHandle::into_tensor).collect();
-        if let Err(error) = fetch(op, device, &mut arguments, cx) {
-            return fail(cx, device, count, error, chain);
-        }
-        if !chain_is_there || arguments.iter().any(|argument| argument.status() == Status::Pending) {
-            return defer(op, device, (cx, arguments, invocation.attrs), metadata, chain, count);
-        }
-        run(op, device, cx, arguments, known)
-    };
-    match outcome {
-        Ok(result) => {
-            if let (Some(chain), Some(done)) = (chain.as_mut(), result.done) {
-                **chain = done;
-            }
-            let results_on = results_on(op, device, cx);
-            let handles = result.tensors.into_iter().enumerate();
-            let known = |index| metadata.as_ref().map(|metadata| &metadata[index]);
-            handles.map(|(index, tensor)| handle(&results_on, known(index), tensor)).collect()
-        }
-        Err(error) => fail(cx, device, count, error, chain),
-    }
+    let outcome = compute(op, cx, (&arguments, given_up), (attrs, metadata.as_deref()));
+    finish(op, (cx, device), outcome, metadata.as_deref(), count, chain)
 }
 
-/// Whether an op that runs in host memory finds all its arguments there.
-fn are_in_host_memory(device: &Device, invocation: &OpInvocation<'_>) -> bool {
-    let is_there = |handle: &TensorHandle| handle.tensor().get::<HostTensor>().is_some();
-    device.queue().is_none() && invocation.arguments.iter().all(is_there)
+fn metadata_of<'t>(tensors: &[&'t HostTensor]) -> impl Iterator<Item = &'t TensorMetadata> {
+    tensors.iter().map(|tensor| tensor.metadata())
+}
+
+/// The same, wherever the arguments are, and whether or not they are there.
+fn execute_in_general(
+    op: &Arc<Op>,
+    device: &Device,
+    invocation: OpInvocation<'_>,
+    chain: Option<&mut AsyncValueRef<Chain>>,
+) -> Results {
+    let OpInvocation { cx, arguments, attrs, result_count: count, .. } = invocation;
+    let failed = arguments.iter().find_map(|argument| argument.error());
+    if let Some(error) = failed.or_else(|| chain.as_ref()?.as_untyped().error()) {
+        return fail(cx, device, count, error, chain);
+    }
+    // None of them is an error: that was seen above.
+    let known =
+        arguments.iter().map(|argument| argument.metadata()?.ok()).collect::<Option<SmallVec<[_; 4]>>>();
+    let metadata = match known.map_or(Ok(None), |known| metadata(op, &known, attrs, count)) {
+        Ok(metadata) => metadata,
+        Err(error) => return fail(cx, device, count, error, chain),
+    };
+    let mut arguments: SmallVec<[_; 4]> =
+        arguments.into_iter().map(|argument| argument.into_owned().into_tensor()).collect();
+    if let Err(error) = fetch(op, device, &mut arguments, cx) {
+        return fail(cx, device, count, error, chain);
+    }
+    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
+    if !chain_is_there || arguments.iter().any(|argument| argument.status() == Status::Pending) {
+        return defer(op, device, (cx, arguments, attrs), metadata, chain, count);
+    }
+    let outcome = run(op, device, cx, arguments, (attrs, metadata.as_deref(), count));
+    finish(op, (cx, device), outcome, metadata.as_deref(), count, chain)
+}
+
+/// What the op's metadata function says of so many results; `None` if it has none.
+fn metadata<'t>(
+    op: &Op,
+    arguments: impl IntoIterator<Item = &'t TensorMetadata>,
+    attrs: &OpAttrs,
+    count: usize,
+) -> Result<Option<Metadata>, Diagnostic> {
+    let Some(function) = op.metadata else { return Ok(None) };
+    let mut known = SmallVec::<[_; 4]>::new();
+    for argument in arguments {
+        known.push(argument);
+    }
+    let metadata = function(MetadataCall { arguments: &known, attrs })?;
+    if metadata.len() != count {
+        let message = format!("'{}' gives {} results, expected {count}", op.name(), metadata.len());
+        return Err(Diagnostic::invalid_argument(message));
+    }
+    Ok(Some(metadata))
+}
+
+/// The results of an op that ran at once.
+fn finish(
+    op: &Op,
+    (cx, device): (&ExecutionContext, &Device),
+    outcome: Result<OpResult, Diagnostic>,
+    metadata: Option<&[TensorMetadata]>,
+    count: usize,
+    chain: Option<&mut AsyncValueRef<Chain>>,
+) -> Results {
+    let result = match outcome {
+        Ok(result) => result,
+        Err(error) => return fail(cx, device, count, error, chain),
+    };
+    if let (Some(chain), Some(done)) = (chain, result.done) {
+        *chain = done;
+    }
+    let results_on = results_on(op, device, cx);
+    let known = |index| metadata.and_then(|metadata| metadata.get(index));
+    let mut handles = Results::new();
+    for (index, tensor) in result.tensors.into_iter().enumerate() {
+        handles.push(handle(&results_on, known(index), tensor));
+    }
+    handles
 }
 
 /// Where the results are.
@@ -119,77 +181,77 @@ fn handle(device: &Device, metadata: Option<&TensorMetadata>, tensor: AsyncValue
     }
 }
 
-/// What the op's metadata function says; `None` if it has none, or if an argument's metadata is still to come.
-fn known_metadata(op: &Op, invocation: &OpInvocation<'_>) -> Result<Option<Metadata>, Diagnostic> {
-    let Some(function) = op.metadata else { return Ok(None) };
-    let mut arguments = SmallVec::<[_; 4]>::new();
-    for argument in &invocation.arguments {
-        match argument.metadata() {
-            Some(metadata) => arguments.push(metadata?),
-            None => return Ok(None),
-        }
-    }
-    function(MetadataCall { arguments: &arguments, attrs: invocation.attrs }).map(Some)
-}
-
-/// Computes the results: every argument is available.
+/// Computes the results, wherever: every argument is available.
 fn run(
     op: &Op,
     device: &Device,
     cx: &ExecutionContext,
-    arguments: impl IntoIterator<Item = AsyncValue>,
-    (attrs, metadata, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
+    arguments: SmallVec<[AsyncValue; 4]>,
+    (attrs, known, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
 ) -> Result<OpResult, Diagnostic> {
-    if let Some(reason) = cx.request().cancellation() {
-        return Err(reason.clone().into());
-    }
+    let later;
     if let (Some(queue), Some(implementation)) = (device.queue(), op.device) {
+        check_wanted(cx)?;
         let arguments: SmallVec<[_; 4]> =
             arguments.into_iter().map(device_argument).collect::<Result<_, _>>()?;
-        let metadata_of = |argument: &DeviceArgument| match argument {
-            DeviceArgument::Device(tensor) => tensor.metadata(),
-            DeviceArgument::Host(tensor) => tensor.metadata().clone(),
-        };
-        let later;
-        let results = match metadata {
-            Some(metadata) => metadata,
+        let results = match known {
+            Some(known) => known,
             None => {
-                later = late_metadata(op, arguments.iter().map(metadata_of), attrs)?;
-                &later
+                let known: SmallVec<[_; 4]> = arguments.iter().map(DeviceArgument::metadata).collect();
+                later = metadata(op, &known, attrs, count)?;
+                later.as_deref().unwrap_or_default()
             }
         };
         return on_device::run(implementation, queue, cx, arguments, (attrs, results), count);
     }
+    let given_up = arguments.iter().enumerate().map(|(index, value)| given_up_at(index, value.is_unique()));
+    let given_up = given_up.fold(0, |all, bit| all | bit);
+    let arguments: HostTensors<'_> = arguments.iter().map(host_tensor).collect::<Result<_, _>>()?;
+    let results = match known {
+        Some(_) => known,
+        None => {
+            later = metadata(op, metadata_of(&arguments), attrs, count)?;
+            later.as_deref()
+        }
+    };
+    compute(op, cx, (&arguments, given_up), (attrs, results))
+}
+
+/// An error if the request was cancelled.
+fn check_wanted(cx: &ExecutionContext) -> Result<(), Diagnostic> {
+    match cx.request().cancellation() {
+        Some(reason) => Err(reason.clone().into()),
+        None => Ok(()),
+    }
+}
+
+/// Computes the results in host memory.
+fn compute(
+    op: &Op,
+    cx: &ExecutionContext,
+    (arguments, given_up): (&[&HostTensor], u64),
+    (attrs, metadata): (&OpAttrs, Option<&[TensorMetadata]>),
+) -> Result<OpResult, Diagnostic> {
+    check_wanted(cx)?;
     let Some(function) = op.cpu else {
         return Err(Diagnostic::internal(format!("'{}' has no implementation here", op.name())));
     };
-    let later;
-    // The tensors are written where the call has them: they are large.
-    let mut call = CpuCall { cx, arguments: SmallVec::new(), attrs, results: metadata.unwrap_or_default() };
-    for value in arguments {
-        // The value goes at once: if it was the last one, its tensor is this call's alone.
-        let tensor = host_tensor(&value)?;
-        match takes(op.forms, tensor) {
-            true => call.arguments.push(tensor.clone()),
-            false => call.arguments.push(converted(tensor, cx)?),
-        }
+    let results = metadata.unwrap_or_default();
+    let takes = |tensor: &HostTensor| takes(op.forms, tensor);
+    if arguments.iter().all(|tensor| takes(tensor)) {
+        return function(CpuCall { cx, arguments, attrs, results, given_up });
     }
-    if metadata.is_none() {
-        later = late_metadata(op, call.arguments.iter().map(|tensor| tensor.metadata().clone()), attrs)?;
-        call.results = &later;
+    let convert = |tensor: &&HostTensor| match takes(tensor) {
+        true => Ok(None),
+        false => converted(tensor, cx).map(Some),
+    };
+    let other: SmallVec<[_; 4]> = arguments.iter().map(convert).collect::<Result<_, Diagnostic>>()?;
+    let (mut all, mut given_up) = (HostTensors::new(), given_up);
+    for (index, (&tensor, other)) in arguments.iter().zip(&other).enumerate() {
+        given_up |= given_up_at(index, other.is_some());
+        all.push(other.as_ref().unwrap_or(tensor));
     }
-    function(call)
-}
-
-/// What the metadata function says once all arguments are there; nothing if there is none.
-fn late_metadata(
-    op: &Op,
-    arguments: impl Iterator<Item = TensorMetadata>,
-    attrs: &OpAttrs,
-) -> Result<Metadata, Diagnostic> {
-    let Some(function) = op.metadata else { return Ok(Metadata::new()) };
-    let arguments: SmallVec<[_; 4]> = arguments.collect();
-    function(MetadataCall { arguments: &arguments, attrs })
+    function(CpuCall { cx, arguments: &all, attrs, results, given_up })
 }
 
 /// An available tensor, wherever it is. The value goes at once: if it was the last one, its tensor is this call's alone.

@@ -14,6 +14,7 @@
 //! ```
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     fmt,
     future::Future,
@@ -161,7 +162,7 @@ impl Eager {
         result_count: usize,
         chain: Option<&mut AsyncValueRef<Chain>>,
     ) -> Result<Results, Diagnostic> {
-        let arguments = arguments.iter().map(|tensor| tensor.handle.clone()).collect();
+        let arguments = arguments.iter().map(|tensor| Cow::Borrowed(&tensor.handle)).collect();
         let cx = &self.0.cx;
         let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain });
         match results.iter().find_map(TensorHandle::error) {

@@ -1,6 +1,6 @@
 //! [`CoreRuntimeOp`]: an op looked up on a handler, ready to be called, and [`OpInvocation`], one call of it.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, value_type};
@@ -14,8 +14,8 @@ pub type Results = SmallVec<[TensorHandle; 2]>;
 pub struct OpInvocation<'a> {
     /// Who calls, and from where.
     pub cx: &'a ExecutionContext,
-    /// The arguments. They are the op's: where nobody else holds one, its memory may be taken for a result.
-    pub arguments: SmallVec<[TensorHandle; 4]>,
+    /// The arguments. An owned one that nobody else holds is the op's: its memory may be taken for a result.
+    pub arguments: SmallVec<[Cow<'a, TensorHandle>; 4]>,
     /// The attributes.
     pub attrs: &'a OpAttrs,
     /// How many results the caller expects.

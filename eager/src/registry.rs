@@ -14,7 +14,7 @@ use crate::{DeviceFn, HostArguments, OpAttrs};
 #[derive(Clone, Copy, Debug)]
 pub struct MetadataCall<'a> {
     /// The arguments' data types and shapes.
-    pub arguments: &'a [TensorMetadata],
+    pub arguments: &'a [&'a TensorMetadata],
     /// The attributes.
     pub attrs: &'a OpAttrs,
 }
@@ -24,7 +24,7 @@ impl<'a> MetadataCall<'a> {
     ///
     /// # Errors
     /// InvalidArgument if there are more or fewer.
-    pub fn take<const N: usize>(&self) -> Result<&'a [TensorMetadata; N], Diagnostic> {
+    pub fn take<const N: usize>(&self) -> Result<[&'a TensorMetadata; N], Diagnostic> {
         self.arguments.try_into().map_err(|_| wrong_count(N, self.arguments.len()))
     }
 }
@@ -36,12 +36,14 @@ pub type MetadataFn = fn(MetadataCall<'_>) -> Result<SmallVec<[TensorMetadata; 2
 pub struct CpuCall<'a> {
     /// Who calls, and from where.
     pub cx: &'a ExecutionContext,
-    /// The arguments, which are the op's to reuse: see [`reuse`](Self::reuse).
-    pub arguments: SmallVec<[HostTensor; 4]>,
+    /// The arguments. The memory of some may be taken: see [`reuse`](Self::reuse).
+    pub arguments: &'a [&'a HostTensor],
     /// The attributes.
     pub attrs: &'a OpAttrs,
     /// What the metadata function said of the results; nothing for an op without one.
     pub results: &'a [TensorMetadata],
+    /// A bit for each of the first 64 arguments that nobody else will ask for its elements.
+    pub(crate) given_up: u64,
 }
 
 impl CpuCall<'_> {
@@ -50,10 +52,10 @@ impl CpuCall<'_> {
     /// # Errors
     /// InvalidArgument if there are more or fewer, or of another form.
     pub fn dense<const N: usize>(&self) -> Result<[&DenseHostTensor; N], Diagnostic> {
-        let arguments: &[HostTensor; N] =
-            self.arguments.as_slice().try_into().map_err(|_| wrong_count(N, self.arguments.len()))?;
+        let arguments: [&HostTensor; N] =
+            self.arguments.try_into().map_err(|_| wrong_count(N, self.arguments.len()))?;
         let mut error = None;
-        let dense = arguments.each_ref().map(|argument| argument.dense().map_err(|e| error = Some(e)).ok());
+        let dense = arguments.map(|argument| argument.dense().map_err(|e| error = Some(e)).ok());
         match (error, dense.iter().all(Option::is_some)) {
             (None, true) => Ok(dense.map(|tensor| tensor.unwrap_or_else(|| unreachable!("all are there")))),
             (error, _) => Err(error.unwrap_or_else(|| Diagnostic::internal("an argument is gone"))),
@@ -88,7 +90,10 @@ impl CpuCall<'_> {
     /// argument and write the result element by element.
     pub fn reuse(&self, argument: usize, result: usize) -> Option<DenseHostTensor> {
         let HostTensor::Dense(tensor) = self.arguments.get(argument)? else { return None };
-        if !tensor.buffer().is_exclusive() || !tensor.buffer().is_writable() {
+        if !is_given_up(self.given_up, argument)
+            || !tensor.buffer().is_exclusive()
+            || !tensor.buffer().is_writable()
+        {
             return None;
         }
         let metadata = self.results.get(result)?;
@@ -96,6 +101,15 @@ impl CpuCall<'_> {
             && tensor.num_elements() == metadata.shape.num_elements().ok()?;
         if fits { tensor.reshape(metadata.shape.clone()).ok() } else { None }
     }
+}
+
+/// The bit of an argument, if that is `given_up`.
+pub(crate) fn given_up_at(argument: usize, given_up: bool) -> u64 {
+    u32::try_from(argument).ok().and_then(|argument| u64::from(given_up).checked_shl(argument)).unwrap_or(0)
+}
+
+fn is_given_up(all: u64, argument: usize) -> bool {
+    all & given_up_at(argument, true) != 0
 }
 
 pub(crate) fn wrong_count(expected: usize, got: usize) -> Diagnostic {

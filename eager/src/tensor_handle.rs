@@ -144,6 +144,14 @@ impl TensorHandle {
         self.tensor
     }
 
+    /// The tensor, if it is in host memory, and nothing that is known of it is an error or still to come.
+    pub(crate) fn here(&self) -> Option<&HostTensor> {
+        match &self.metadata {
+            Metadata::Later(later) => later.get()?.ok().and_then(|_| self.tensor.get()),
+            _ => self.tensor.get(),
+        }
+    }
+
     /// The error that the tensor, or what is known of it, is.
     pub fn error(&self) -> Option<Arc<Diagnostic>> {
         let of_metadata = match &self.metadata {

@@ -4,6 +4,7 @@ mod support;
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    borrow::Cow,
     cell::Cell,
     future::Future,
     sync::Arc,
@@ -15,7 +16,7 @@ use tfrt_eager::{
     CoreRuntime, Eager, OpAttrs, OpInvocation, TensorHandle,
     ops::{description, descriptions},
 };
-use tfrt_host::{AsyncValue, ErrorCode};
+use tfrt_host::{AsyncValue, ErrorCode, IndirectPromise};
 use tfrt_tensor::{Accessor, Complex, DType, DenseHostTensor, HostTensor, StringHostTensor, bf16, f16};
 
 static ME: Accessor = Accessor::new("test of calls");
@@ -60,7 +61,7 @@ fn an_op_allocates_less_than_three_times() {
     let add = runner.core.cpu().make_op("tf.AddV2").expect("an op");
     let (x, y, attrs) = (vector(&runner, &[1.0, 2.0]), vector(&runner, &[3.0, 4.0]), OpAttrs::new());
     let call = || {
-        let arguments = [x.clone(), y.clone()].into_iter().collect();
+        let arguments = [&x, &y].into_iter().map(Cow::Borrowed).collect();
         add.call(OpInvocation { cx: &runner.cx, arguments, attrs: &attrs, result_count: 1, chain: None })
     };
     // Lists of the thread are filled by the first calls.
@@ -73,6 +74,42 @@ fn an_op_allocates_less_than_three_times() {
     // One of them is the vector that the values are read into.
     let each = (COUNT.get() - before) as f64 / f64::from(calls) - 1.0;
     assert!(each < 3.0, "{each} allocations for each op");
+}
+
+/// Where a tensor's elements are.
+fn address(handle: &TensorHandle) -> usize {
+    let tensor = handle.host_tensor().expect("available").expect("no error");
+    tensor.dense().expect("dense").buffer().as_ptr().addr()
+}
+
+#[test]
+fn a_result_takes_the_memory_of_what_the_caller_gave_up_and_of_nothing_else() {
+    let runner = Runner::new("s");
+    let (add, attrs) = (runner.core.cpu().make_op("tf.AddV2").expect("an op"), OpAttrs::new());
+    let call = |arguments: [Cow<'_, TensorHandle>; 2]| {
+        let arguments = arguments.into_iter().collect();
+        let invocation =
+            OpInvocation { cx: &runner.cx, arguments, attrs: &attrs, result_count: 1, chain: None };
+        let sums = add.call(invocation);
+        assert_eq!(values(&sums[0]), [4.0, 6.0]);
+        address(&sums[0])
+    };
+    let y = vector(&runner, &[3.0, 4.0]);
+    let x = || vector(&runner, &[1.0, 2.0]);
+    let (given, kept) = (x(), x());
+    let (at, other) = (address(&given), kept.clone());
+    assert_eq!(call([Cow::Owned(given), Cow::Borrowed(&y)]), at, "the last share was given");
+    assert_ne!(call([Cow::Owned(kept), Cow::Borrowed(&y)]), address(&other), "somebody has another share");
+    assert_ne!(call([Cow::Borrowed(&other), Cow::Borrowed(&y)]), address(&other), "it was lent");
+    assert_eq!([values(&other), values(&y)], [[1.0, 2.0], [3.0, 4.0]]);
+    let ((promise, pending), given) = (IndirectPromise::new(), x());
+    let (at, pending) = (address(&given), TensorHandle::from_pending(y.device().clone(), pending));
+    let arguments = [given, pending].into_iter().map(Cow::Owned).collect();
+    let sums =
+        add.call(OpInvocation { cx: &runner.cx, arguments, attrs: &attrs, result_count: 1, chain: None });
+    assert!(!sums[0].is_available());
+    promise.forward_to(y.into_tensor());
+    assert_eq!((values(&sums[0]), address(&sums[0])), (vec![4.0, 6.0], at), "also where it waited");
 }
 
 /// Clients that each compute their own numbers, a step at a time, half of which are cancelled on the way.

@@ -3,6 +3,8 @@
 //! A result becomes available when its tensor is, so that kernels that take it need not wait a second time; a tensor that
 //! is an error makes the result one. Arguments that nobody uses afterwards are handed over, and their memory with them.
 
+use std::borrow::Cow;
+
 use tfrt_host::{
     Arg, AsyncValue, AsyncValueRef, Attr, AttributeParameter, AttributeSpec, Chain, Diagnostic,
     ExecutionContext, FunctionRef, KernelFrame, KernelRegistry, KernelSignature, Promise, Status, TypeSpec,
@@ -82,9 +84,10 @@ impl Form {
         let mut chain = self.chained.then(|| AsyncValueRef::from_untyped(frame.take_argument(1)));
         let arguments = (fixed..frame.argument_count()).map(|index| {
             let value = frame.take_argument(index);
-            value.get::<TensorHandle>().cloned().ok_or_else(|| wrong_argument(index, &value))
+            let handle = value.get::<TensorHandle>().ok_or_else(|| wrong_argument(index, &value))?;
+            Ok(Cow::Owned(handle.clone()))
         });
-        let arguments = arguments.collect::<Result<_, _>>()?;
+        let arguments = arguments.collect::<Result<_, Diagnostic>>()?;
         let result_count = frame.result_count() - usize::from(self.chained);
         let results =
             op.call(OpInvocation { cx, arguments, attrs: &attrs, result_count, chain: chain.as_mut() });

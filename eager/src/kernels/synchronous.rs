@@ -57,8 +57,7 @@ fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
 
 /// The tensors one after another along an axis; the last one is the result.
 fn concat(axis: i32, tensors: Rest<'_, HostTensor>) -> Done {
-    let tensors =
-        tensors.iter().map(|tensor| Ok(tensor?.clone())).collect::<Result<Vec<HostTensor>, Diagnostic>>()?;
+    let tensors = tensors.iter().collect::<Result<Vec<&HostTensor>, Diagnostic>>()?;
     let Some((result, tensors)) = tensors.split_last() else {
         return Err(invalid("a concatenation takes a tensor at least, and one for the result"));
     };

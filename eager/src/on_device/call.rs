@@ -82,6 +82,16 @@ pub enum DeviceArgument {
     Host(HostTensor),
 }
 
+impl DeviceArgument {
+    /// Data type and shape.
+    pub(crate) fn metadata(&self) -> TensorMetadata {
+        match self {
+            Self::Device(tensor) => tensor.metadata(),
+            Self::Host(tensor) => tensor.metadata().clone(),
+        }
+    }
+}
+
 /// A call of an op's implementation on a device. Every argument is where the op takes it.
 pub struct DeviceCall<'a> {
     /// Who calls, and from where.

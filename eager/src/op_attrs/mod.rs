@@ -108,7 +108,12 @@ impl OpAttrs {
     }
 
     /// The value of this name.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<AttrValue<'_>> {
+        if self.entries.is_empty() {
+            // As most ops' are.
+            return None;
+        }
         let entry = self.entries.iter().find(|entry| self.text(entry.name) == name)?;
         Some(self.value(entry))
     }

@@ -45,7 +45,8 @@ impl CompositeOp {
             return fail(cx, &self.device, result_count, Diagnostic::invalid_argument(message), chain);
         }
         let before = chain.as_ref().map_or(AsyncValue::new(Chain), |chain| chain.as_untyped().clone());
-        let arguments = std::iter::once(before).chain(arguments.into_iter().map(AsyncValue::new));
+        let arguments = std::iter::once(before)
+            .chain(arguments.into_iter().map(|argument| AsyncValue::new(argument.into_owned())));
         let mut results = function.execute(cx, arguments).into_iter();
         if let (Some(chain), Some(after)) = (chain, results.next()) {
             *chain = AsyncValueRef::from_untyped(after);

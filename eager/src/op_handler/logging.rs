@@ -55,7 +55,8 @@ impl OpHandler for LoggingOpHandler {
             let counts = [invocation.arguments.len(), invocation.result_count];
             (log.sink)(&headline(number, &name, counts, invocation.attrs));
             let cx = invocation.cx;
-            log.tensors("Input", number, &name, &invocation.arguments, cx, || {});
+            let arguments = invocation.arguments.iter().map(|argument| &**argument);
+            log.tensors("Input", number, &name, arguments, cx, || {});
             let results = op.call(invocation);
             if !log.results || results.is_empty() {
                 return results;
@@ -85,16 +86,16 @@ fn headline(number: u64, name: &str, [arguments, results]: [usize; 2], attrs: &O
 
 impl Log {
     /// Logs tensors when all of them are available, and then calls `then`.
-    fn tensors(
+    fn tensors<'h>(
         self: &Arc<Self>,
         what: &'static str,
         number: u64,
         name: &Arc<str>,
-        handles: &[TensorHandle],
+        handles: impl IntoIterator<Item = &'h TensorHandle>,
         cx: &ExecutionContext,
         then: impl FnOnce() + Send + 'static,
     ) {
-        let tensors: Vec<_> = handles.iter().map(|handle| handle.tensor().clone()).collect();
+        let tensors: Vec<_> = handles.into_iter().map(|handle| handle.tensor().clone()).collect();
         let (log, name, cx) = (self.clone(), name.clone(), cx.clone());
         when_available(tensors, move |tensors| {
             // Those on a device are copied first.

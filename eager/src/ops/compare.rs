@@ -19,7 +19,10 @@ static ME: Accessor = Accessor::new("tf comparison op");
 
 /// The data type of the first argument.
 fn operand_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
-    call.arguments.first().map(HostTensor::dtype).ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
+    call.arguments
+        .first()
+        .map(|tensor| tensor.dtype())
+        .ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
 }
 
 fn equality(call: &CpuCall<'_>, name: &str, equal: bool) -> Computed {
@@ -53,7 +56,7 @@ fn not_equal(call: CpuCall<'_>) -> Computed {
 
 /// The answer `value` for tensors whose shapes say that they differ.
 fn unequal_shapes(call: &CpuCall<'_>, value: bool) -> Option<Computed> {
-    let [x, y] = call.arguments.as_slice() else { return None };
+    let &[x, y] = call.arguments else { return None };
     broadcast_shapes(x.shape().dims(), y.shape().dims()).is_err().then(|| {
         let allocator = call.cx.host().allocator();
         Ok(DenseHostTensor::full(TensorShape::scalar(), value, allocator)?.into())
@@ -125,7 +128,7 @@ pub(super) fn row_condition(dims: &[usize], rank: usize) -> Vec<usize> {
 
 /// Chooses; where `by_row`, a condition of one dimension chooses rows.
 fn select(call: &CpuCall<'_>, by_row: bool) -> Computed {
-    let [condition, x, y] = call.arguments.as_slice() else {
+    let &[condition, x, y] = call.arguments else {
         return Err(invalid(format!("the op takes 3 arguments, got {}", call.arguments.len())));
     };
     let shape = &call.result(0)?.shape;

@@ -93,7 +93,7 @@ impl Joined {
         count.checked_div(self.row()).unwrap_or(0)
     }
 
-    fn compute(&self, call: &CpuCall<'_>, tensors: &[HostTensor]) -> Computed {
+    fn compute(&self, call: &CpuCall<'_>, tensors: &[&HostTensor]) -> Computed {
         let shape = TensorShape::new(&self.dims)?;
         let count = shape.num_elements()?;
         let (row, rows) = (self.row(), self.rows(count));
@@ -116,7 +116,7 @@ impl Joined {
     fn compute_of<T: Element>(
         &self,
         call: &CpuCall<'_>,
-        tensors: &[HostTensor],
+        tensors: &[&HostTensor],
         (rows, row): (usize, usize),
     ) -> Computed {
         let out = allocate(call, T::DTYPE, &self.dims)?;
@@ -130,8 +130,8 @@ impl Joined {
     }
 }
 
-fn metadata(tensors: &[HostTensor]) -> SmallVec<[&TensorMetadata; 4]> {
-    tensors.iter().map(HostTensor::metadata).collect()
+fn metadata<'t>(tensors: &[&'t HostTensor]) -> SmallVec<[&'t TensorMetadata; 4]> {
+    tensors.iter().map(|tensor| tensor.metadata()).collect()
 }
 
 /// Writes these rows of `row` elements: of each part its next run.
@@ -152,7 +152,7 @@ fn join_rows<T: Copy>(
 
 /// Tensors of `T` one after another along an existing dimension, in a tensor that is given, at once.
 pub(crate) fn concat_into<T: Element>(
-    tensors: &[HostTensor],
+    tensors: &[&HostTensor],
     axis: i64,
     result: &HostTensor,
 ) -> Result<(), Diagnostic> {
@@ -167,14 +167,14 @@ pub(crate) fn concat_into<T: Element>(
 }
 
 fn concat_v2(call: CpuCall<'_>) -> Computed {
-    let [tensors @ .., axis] = call.arguments.as_slice() else {
+    let [tensors @ .., axis] = call.arguments else {
         return Err(invalid("tf.ConcatV2 needs an axis"));
     };
     Joined::along(&metadata(tensors), integer_within(axis, "axis", 1)?)?.compute(&call, tensors)
 }
 
 fn concat(call: CpuCall<'_>) -> Computed {
-    let [axis, tensors @ ..] = call.arguments.as_slice() else {
+    let [axis, tensors @ ..] = call.arguments else {
         return Err(invalid("tf.Concat needs an axis"));
     };
     Joined::along(&metadata(tensors), integer_within(axis, "concat_dim", 1)?)?.compute(&call, tensors)
@@ -182,7 +182,7 @@ fn concat(call: CpuCall<'_>) -> Computed {
 
 fn pack(call: CpuCall<'_>) -> Computed {
     let axis = int_attr(call.attrs, "axis")?.unwrap_or(0);
-    Joined::stacked(&metadata(&call.arguments), axis)?.compute(&call, &call.arguments)
+    Joined::stacked(&metadata(call.arguments), axis)?.compute(&call, call.arguments)
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

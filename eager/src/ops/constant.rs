@@ -66,7 +66,7 @@ pub(super) fn fill_shape(dims: &HostTensor, value: &TensorShape) -> Result<Tenso
 }
 
 fn fill(call: CpuCall<'_>) -> Computed {
-    let [dims, value] = call.arguments.as_slice() else {
+    let &[dims, value] = call.arguments else {
         return Err(invalid(format!("tf.Fill takes 2 arguments, got {}", call.arguments.len())));
     };
     let shape = fill_shape(dims, value.shape())?;
@@ -113,7 +113,7 @@ range_integers!(i8, i16, i32, i64, u8, u16, u32);
 range_floats!(f16, bf16, f32, f64);
 
 fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
-    let [start, limit, delta] = call.arguments.as_slice() else {
+    let &[start, limit, delta] = call.arguments else {
         return Err(invalid(format!("tf.Range takes 3 arguments, got {}", call.arguments.len())));
     };
     let (start, limit) = (value_within::<T>(start, "start", 1)?, value_within::<T>(limit, "limit", 1)?);
@@ -137,7 +137,7 @@ fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
 }
 
 fn range(call: CpuCall<'_>) -> Computed {
-    let dtype = call.arguments.first().map_or(DType::I32, HostTensor::dtype);
+    let dtype = call.arguments.first().map_or(DType::I32, |tensor| tensor.dtype());
     with_type!(
         dtype, "tf.Range", |T| range_of::<T>(&call),
         I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, F16 f16, BF16 bf16, F32 f32, F64 f64
@@ -146,7 +146,7 @@ fn range(call: CpuCall<'_>) -> Computed {
 
 /// `count` numbers from `start` to `stop`, both of them included.
 fn linspace(call: CpuCall<'_>) -> Computed {
-    let [start, stop, count] = call.arguments.as_slice() else {
+    let &[start, stop, count] = call.arguments else {
         return Err(invalid(format!("tf.LinSpace takes 3 arguments, got {}", call.arguments.len())));
     };
     let count = usize::try_from(integer(count, "num")?).ok().filter(|&count| count > 0);
@@ -193,7 +193,7 @@ pub(super) fn one_hot_shape(
 
 /// Rows of `off` with one `on` each, where the index says; an index outside the row has none.
 fn one_hot(call: CpuCall<'_>) -> Computed {
-    let [indices, depth, on, off] = call.arguments.as_slice() else {
+    let &[indices, depth, on, off] = call.arguments else {
         return Err(invalid(format!("tf.OneHot takes 4 arguments, got {}", call.arguments.len())));
     };
     let (dims, axis) = one_hot_shape(indices.shape().dims(), integer(depth, "depth")?, call.attrs)?;

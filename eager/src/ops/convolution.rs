@@ -194,7 +194,7 @@ fn fused_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
-    let [input, filter, vectors @ ..] = call.arguments.as_slice() else {
+    let [input, filter, vectors @ ..] = call.arguments else {
         return Err(invalid("the op takes an input and a filter"));
     };
     let (input, filter) = (input.dense()?, filter.dense()?);
@@ -217,11 +217,11 @@ fn forward_with_steps<T: Element + ConvElement + Float>(
     call: &CpuCall<'_>,
     shape: &Conv2dShape,
     [input, filter]: [&DenseHostTensor; 2],
-    vectors: &[HostTensor],
+    vectors: &[&HostTensor],
     (addition, activation): (Addition, Option<Elementwise>),
 ) -> Computed {
     let columns = shape.out_channels;
-    let mut vectors = vectors.iter();
+    let mut vectors = vectors.iter().copied();
     let mut vector = |what| channel_vector::<T>(vectors.next(), what, columns, &ME);
     let mut steps = vec![match addition {
         Addition::Bias => Step::Bias(vector("Bias")?),

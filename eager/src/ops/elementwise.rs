@@ -121,7 +121,7 @@ fn combine_loop<A: Element, B: Element, O: Element>(
     me: &'static Accessor,
     f: Zip<A, B, O>,
 ) -> Computed {
-    let [left, right] = call.arguments.as_slice() else {
+    let &[left, right] = call.arguments else {
         return Err(invalid(format!("the op takes 2 arguments, got {}", call.arguments.len())));
     };
     if let (HostTensor::Scalar(left), HostTensor::Scalar(right)) = (left, right) {
@@ -153,7 +153,7 @@ fn combine_loop<A: Element, B: Element, O: Element>(
 }
 
 fn binary_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Zip<T, T, T>) -> Computed {
-    let [left, right] = call.arguments.as_slice() else { return combine_loop(call, me, f) };
+    let &[left, right] = call.arguments else { return combine_loop(call, me, f) };
     // One value for all, or one for each.
     let fits = |other: &HostTensor, count| {
         matches!(other, HostTensor::Scalar(_))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{CastTo, Float};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, with_element};
 
 use super::support::{
     Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, room_for, same, take,
@@ -263,7 +263,10 @@ fn response_metadata(call: MetadataCall<'_>) -> Described {
 
 /// The images' data type.
 fn images_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
-    call.arguments.first().map(HostTensor::dtype).ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
+    call.arguments
+        .first()
+        .map(|tensor| tensor.dtype())
+        .ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

@@ -47,13 +47,13 @@ pub(super) fn paddings(
 }
 
 fn pad(call: CpuCall<'_>) -> Computed {
-    let (tensor, padding, constant) = match call.arguments.as_slice() {
+    let (tensor, padding, constant) = match *call.arguments {
         [tensor, padding] => (tensor, padding, None),
         [tensor, padding, constant] => (tensor, padding, Some(constant)),
-        other => {
+        _ => {
             return Err(invalid(format!(
                 "the op takes a tensor and paddings, got {} arguments",
-                other.len()
+                call.arguments.len()
             )));
         }
     };

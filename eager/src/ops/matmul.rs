@@ -41,7 +41,7 @@ pub(crate) fn layout(transposed: bool, [rows, columns]: [usize; 2]) -> Layout {
 
 /// The metadata of a product of two matrices, perhaps with further arguments.
 fn matmul_metadata(call: MetadataCall<'_>) -> Described {
-    let [a, b, ..] = call.arguments else {
+    let &[a, b, ..] = call.arguments else {
         return Err(invalid(format!("a product takes 2 arguments, got {}", call.arguments.len())));
     };
     if a.dtype != b.dtype {
@@ -249,10 +249,10 @@ fn spread(
 fn steps<T: Element + Float>(
     attrs: &OpAttrs,
     names: &[&str],
-    arguments: &[HostTensor],
+    arguments: &[&HostTensor],
     columns: usize,
 ) -> Result<Vec<Step<T>>, Diagnostic> {
-    let mut rest = arguments.iter();
+    let mut rest = arguments.iter().copied();
     let mut vector = |what: &str| channel_vector::<T>(rest.next(), what, columns, &ME);
     let leak = fused_leak(attrs)?;
     let mut steps = Vec::with_capacity(names.len());
@@ -290,7 +290,7 @@ fn steps<T: Element + Float>(
 }
 
 fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
-    let [a, b, rest @ ..] = call.arguments.as_slice() else {
+    let [a, b, rest @ ..] = call.arguments else {
         return Err(invalid(format!("a product takes 2 arguments, got {}", call.arguments.len())));
     };
     let (a, b, flags) = (a.dense()?, b.dense()?, transposed(call.attrs, MATMUL)?);

@@ -261,7 +261,7 @@ pub(super) fn how<'t, const N: usize>(others: &[&'t HostTensor]) -> Result<[&'t 
 pub(super) fn moved(call: &CpuCall<'_>, at: usize, plan: MovePlan) -> Computed {
     let tensor = call.arguments.get(at).ok_or_else(|| wrong_count(at + 1, call.arguments.len()))?;
     let others = call.arguments.iter().enumerate().filter(|(index, _)| *index != at);
-    let others: SmallVec<[&HostTensor; 3]> = others.map(|(_, argument)| argument).collect();
+    let others: SmallVec<[&HostTensor; 3]> = others.map(|(_, &argument)| argument).collect();
     let mut results = OpResult::default();
     for Moved { moves, dims } in plan(tensor.shape().dims(), &others, call.attrs)? {
         results.tensors.extend(moves.apply(call, tensor, &dims)?.tensors);

@@ -182,7 +182,7 @@ fn add_n_metadata(call: MetadataCall<'_>) -> Described {
             "Inputs to operation AddN must have the same size and shape: {first} and {other}"
         )));
     }
-    one(first.clone())
+    one(TensorMetadata::clone(first))
 }
 
 fn add_n(call: CpuCall<'_>) -> Computed {
@@ -200,7 +200,7 @@ fn add_all<T: Element>(call: &CpuCall<'_>, add: impl Fn(T, T) -> T + Copy) -> Co
     }
     let mut out = call.allocate(0)?;
     let sum = out.elements_mut::<T>()?;
-    for tensor in &call.arguments {
+    for tensor in call.arguments {
         tfrt_math::zip_in_place(sum, &tensor.dense()?.read::<T>(&ME)?, add);
     }
     Ok(out.into())
@@ -210,7 +210,7 @@ fn add_all<T: Element>(call: &CpuCall<'_>, add: impl Fn(T, T) -> T + Copy) -> Co
 macro_rules! reductions {
     ($ops:expr, $with:ident; $($name:literal => $($reduction:ty),+;)*) => {$(
         $ops.add($name).cpu(|call| {
-            let dtype = call.arguments.first().map_or(DType::F32, HostTensor::dtype);
+            let dtype = call.arguments.first().map_or(DType::F32, |tensor| tensor.dtype());
             $with!(dtype, $name, |T| $(reduce::<T, $reduction>(&call, $name)),+)
         });
     )*};

@@ -1,7 +1,7 @@
 //! Shapes: what they are, and the same elements in another one.
 
 use smallvec::SmallVec;
-use tfrt_host::{DType, Diagnostic, ExecutionContext};
+use tfrt_host::{AsyncValue, DType, Diagnostic, ExecutionContext};
 use tfrt_tensor::{
     DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata, TensorShape,
     with_element,
@@ -54,8 +54,8 @@ fn described(call: &CpuCall<'_>, values: &[usize]) -> Computed {
     Ok(numbers(call.result(0)?, call.cx, values)?.into())
 }
 
-fn argument<'c>(call: &'c CpuCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
-    call.arguments.first().ok_or_else(|| invalid("the op takes an argument, got none"))
+fn argument<'c>(call: &CpuCall<'c>) -> Result<&'c HostTensor, Diagnostic> {
+    call.arguments.first().copied().ok_or_else(|| invalid("the op takes an argument, got none"))
 }
 
 /// The same elements in another shape; those of dense tensors are shared.
@@ -130,8 +130,8 @@ pub(super) fn reshaped_shape(from: &TensorShape, shape: &HostTensor) -> Result<T
     Ok(shape)
 }
 
-pub(super) fn two<'c>(call: &'c CpuCall<'_>, op: &str) -> Result<&'c [HostTensor; 2], Diagnostic> {
-    let arguments = call.arguments.as_slice();
+pub(super) fn two<'c>(call: &CpuCall<'c>, op: &str) -> Result<[&'c HostTensor; 2], Diagnostic> {
+    let arguments = call.arguments;
     arguments.try_into().map_err(|_| invalid(format!("{op} takes 2 arguments, got {}", arguments.len())))
 }
 
@@ -187,15 +187,15 @@ fn squeeze_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(argument.dtype, TensorShape::new(&kept)?))
 }
 
-fn identity(mut call: CpuCall<'_>) -> Computed {
-    match (call.arguments.pop(), call.arguments.is_empty()) {
-        (Some(argument), true) => Ok(argument.into()),
+fn identity(call: CpuCall<'_>) -> Computed {
+    match call.arguments {
+        [argument] => Ok(HostTensor::clone(argument).into()),
         _ => Err(invalid("the op takes one argument")),
     }
 }
 
 fn identities(call: CpuCall<'_>) -> Computed {
-    let tensors = call.arguments.into_iter().map(tfrt_host::AsyncValue::new).collect();
+    let tensors = call.arguments.iter().map(|&tensor| AsyncValue::new(tensor.clone())).collect();
     Ok(crate::OpResult { tensors, done: None })
 }
 

@@ -12,7 +12,7 @@ use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{RunFn, Runs, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
 
-use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpResult};
+use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpResult, registry::wrong_count};
 
 /// What an implementation gives.
 pub(super) type Computed = Result<OpResult, Diagnostic>;
@@ -253,9 +253,8 @@ fn no_room(count: usize) -> Diagnostic {
 }
 
 /// The arguments, of which there must be `N`.
-pub(super) fn take<'c, const N: usize>(call: &'c CpuCall<'_>) -> Result<&'c [HostTensor; N], Diagnostic> {
-    let arguments = call.arguments.as_slice();
-    arguments.try_into().map_err(|_| invalid(format!("the op takes {N} arguments, got {}", arguments.len())))
+pub(super) fn take<'c, const N: usize>(call: &CpuCall<'c>) -> Result<[&'c HostTensor; N], Diagnostic> {
+    call.arguments.try_into().map_err(|_| wrong_count(N, call.arguments.len()))
 }
 
 /// Tensors that are complete when `done` is.

@@ -11,7 +11,7 @@ use tfrt_tensor::{
 
 use super::device::test_ops as on_device;
 use super::elementwise::{binary, combine, map, unary};
-use super::support::{Computed, Described, one, same, unsupported, with_number, with_type};
+use super::support::{Computed, Described, one, same, take, unsupported, with_number, with_type};
 use crate::{AttrValue, CpuCall, Forms, HostArguments, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tfrt_test op");
@@ -275,7 +275,7 @@ fn odd_collector(call: CpuCall<'_>) -> Computed {
 }
 
 fn print(call: CpuCall<'_>) -> Computed {
-    for argument in &call.arguments {
+    for argument in call.arguments {
         let text = argument.print(&ME)?;
         call.cx.host().print(format_args!("{text}\n"));
     }
@@ -283,7 +283,7 @@ fn print(call: CpuCall<'_>) -> Computed {
 }
 
 fn print_address(call: CpuCall<'_>) -> Computed {
-    for argument in &call.arguments {
+    for argument in call.arguments {
         match argument {
             HostTensor::Dense(dense) => {
                 let address = dense.buffer().as_ptr();
@@ -295,16 +295,15 @@ fn print_address(call: CpuCall<'_>) -> Computed {
     Ok(Chain.into())
 }
 
-fn identity(mut call: CpuCall<'_>) -> Computed {
-    let argument = call.arguments.pop().filter(|_| call.arguments.is_empty());
-    let argument = argument.ok_or_else(|| Diagnostic::invalid_argument("the op takes one argument"))?;
-    Ok(argument.into())
+fn identity(call: CpuCall<'_>) -> Computed {
+    let [argument] = take(&call)?;
+    Ok(argument.clone().into())
 }
 
 /// The argument, but later.
-fn async_noop(mut call: CpuCall<'_>) -> Computed {
-    let argument = call.arguments.pop().filter(|_| call.arguments.is_empty());
-    let argument = argument.ok_or_else(|| Diagnostic::invalid_argument("the op takes one argument"))?;
+fn async_noop(call: CpuCall<'_>) -> Computed {
+    let [argument] = take(&call)?;
+    let argument = argument.clone();
     Ok(call.cx.spawn(move || Ok(argument)).into())
 }
 

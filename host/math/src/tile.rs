@@ -112,6 +112,14 @@ pub(crate) struct TileBounds {
 impl<'a, T> TileMut<'a, T> {
     /// Cuts `slice` into the tiles of `grid`, in row-major order of tiles within each matrix.
     pub(crate) fn grid(slice: &'a mut [T], grid: &Grid) -> Result<Vec<Self>, ShapeError> {
+        Self::tiles(slice, grid)?.collect()
+    }
+
+    /// As [`TileMut::grid`], one after another.
+    pub(crate) fn tiles<'g>(
+        slice: &'a mut [T],
+        grid: &'g Grid,
+    ) -> Result<impl Iterator<Item = Result<Self, ShapeError>> + use<'a, 'g, T>, ShapeError> {
         if grid.tile_rows == 0 || grid.tile_cols == 0 || grid.row_stride < grid.cols {
             return Err(ShapeError::Parameter(
                 "the row stride of an output matrix must be at least its column count",
@@ -125,23 +133,15 @@ impl<'a, T> TileMut<'a, T> {
             return Err(ShapeError::Length { operand: "output", expected: needed, actual: slice.len() });
         }
         let start = slice.as_mut_ptr();
-        (0..grid.tile_count())
-            .map(|block| {
-                let tile = grid.tile(block)?;
-                let offset = tile.batch * grid.batch_stride + tile.row * grid.row_stride + tile.col;
-                // SAFETY: the tile's last element lies at or before `grid.len() - 1`, which is inside `slice`, so its
-                // first does too. Tiles are disjoint: within a row by column, within a matrix by row (rows do not
-                // overlap as `row_stride >= cols`), and matrices by `batch_stride >= matrix_len`.
-                let start = unsafe { start.add(offset) };
-                Ok(Self {
-                    start,
-                    rows: tile.rows,
-                    cols: tile.cols,
-                    row_stride: grid.row_stride,
-                    owner: PhantomData,
-                })
-            })
-            .collect()
+        Ok((0..grid.tile_count()).map(move |block| {
+            let TileBounds { batch, row, col, rows, cols } = grid.tile(block)?;
+            let offset = batch * grid.batch_stride + row * grid.row_stride + col;
+            // SAFETY: the tile's last element lies at or before `grid.len() - 1`, which is inside `slice`, so its first
+            // does too. Tiles are disjoint: within a row by column, within a matrix by row (rows do not overlap as
+            // `row_stride >= cols`), and matrices by `batch_stride >= matrix_len`.
+            let start = unsafe { start.add(offset) };
+            Ok(Self { start, rows, cols, row_stride: grid.row_stride, owner: PhantomData })
+        }))
     }
 
     /// Rows of the window.

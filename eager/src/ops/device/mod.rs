@@ -59,9 +59,10 @@ fn check_indices(dtype: DType, known: &[DType], op: &str) -> Result<(), Diagnost
 /// What an op gives that computes its results on the host at once, from arguments that are there, and then brings them to
 /// the device.
 fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Queued {
-    let arguments =
-        (0..call.arguments.len()).map(|index| call.host(index).cloned()).collect::<Result<_, _>>()?;
-    let made = make(CpuCall { cx: call.cx, arguments, attrs: call.attrs, results: call.results })?;
+    let arguments: SmallVec<[_; 4]> =
+        (0..call.arguments.len()).map(|index| call.host(index)).collect::<Result<_, _>>()?;
+    let (attrs, results) = (call.attrs, call.results);
+    let made = make(CpuCall { cx: call.cx, arguments: &arguments, attrs, results, given_up: 0 })?;
     let mut tensors = SmallVec::new();
     for tensor in made.tensors {
         let tensor = call.upload(host_tensor(&tensor).map_err(Diagnostic::from)?)?;

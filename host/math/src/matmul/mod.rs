@@ -188,6 +188,13 @@ impl<T: MatMulElement> BlockOp for MatMul<T> {
         TileMut::grid(output, &self.grid)
     }
 
+    fn run_in_turn(&self, input: Self::Input<'_>, output: Self::Output<'_>) -> Result<(), ShapeError> {
+        // Without a list of the tiles: most products have one.
+        TileMut::tiles(output, &self.grid)?
+            .enumerate()
+            .try_for_each(|(block, tile)| self.run_block(block, input, tile?))
+    }
+
     fn run_block(
         &self,
         block: usize,
