@@ -21,7 +21,7 @@ static ME: Accessor = Accessor::new("tf op of gradients");
 fn shapes_metadata(call: MetadataCall<'_>) -> Described {
     let dtype = out_type(call.attrs)?;
     let of = |argument: &TensorMetadata| TensorMetadata::new(dtype, [argument.shape.rank()]);
-    Ok(call.arguments.iter().map(of).collect())
+    Ok(call.arguments.iter().copied().map(of).collect())
 }
 
 fn shapes(call: CpuCall<'_>) -> Computed {
@@ -29,7 +29,8 @@ fn shapes(call: CpuCall<'_>) -> Computed {
         let tensor = numbers(result, call.cx, argument.shape().dims())?;
         Ok(AsyncValue::new(HostTensor::from(tensor)))
     };
-    let tensors = call.arguments.iter().zip(call.results).map(shape).collect::<Result<_, Diagnostic>>()?;
+    let tensors =
+        call.arguments.iter().copied().zip(call.results).map(shape).collect::<Result<_, Diagnostic>>()?;
     Ok(OpResult { tensors, done: None })
 }
 
@@ -88,8 +89,7 @@ fn concat_offset(call: CpuCall<'_>) -> Computed {
     let Some((axis, shapes)) = call.arguments.split_first() else {
         return Err(invalid("tf.ConcatOffset takes an axis and shapes"));
     };
-    let shapes: SmallVec<[&HostTensor; 4]> = shapes.iter().collect();
-    let dtype = same_type(&shapes)?;
+    let dtype = same_type(shapes)?;
     let dims = shapes.iter().map(|shape| vector(shape, "shape")).collect::<Result<Vec<_>, _>>()?;
     let rank = dims[0].len();
     let axis = super::support::axis_of(integer(axis, "concat_dim")?, rank, "concat_dim")?;
