@@ -1,7 +1,7 @@
 //! `libtfrt_cpu_plugin.so`: our CPU device, served through the StreamExecutor C API to whoever loads plug-ins.
 //!
-//! A core of the RFC's layout and one of the layout that TensorFlow released are told apart by the sizes they give; each
-//! struct is filled as far as the core's reaches. There is one device, or as many as `TFRT_CPU_PLUGIN_DEVICES` says.
+//! A core of the RFC's layout and one of the layout that TensorFlow released are told apart by the sizes they give, as is one of
+//! TensorFlow's first releases, which has a part of either; each struct is filled as far as the core's reaches. There is one device, or as many as `TFRT_CPU_PLUGIN_DEVICES` says.
 //!
 //! It brings no `TF_SetStatus` of its own: that is the core's, and is looked for in the process when it is needed. What a
 //! core asks for is checked where the front would check it: memory that copies name lies in live allocations.

@@ -55,11 +55,17 @@ impl Layout {
         if size == size_of::<SP_StreamExecutor>() { Self::Rfc } else { self }
     }
 
-    /// Where a platform says whether it has unified memory. The RFC as it was accepted has that behind the count.
-    pub(crate) fn unified_memory_flag(self) -> usize {
+    /// Where a platform of this size says whether it has unified memory, if it says so. The RFC as it was accepted has that
+    /// behind the count, as its last member: in a longer struct something else is there.
+    pub(crate) fn unified_memory_flag(self, size: usize) -> Option<usize> {
         match self {
-            Self::Rfc => offset_of_end!(SP_Platform, visible_device_count, usize),
-            Self::Released => std::mem::offset_of!(released::SP_Platform, supports_unified_memory),
+            Self::Rfc => {
+                let flag = offset_of_end!(SP_Platform, visible_device_count, usize);
+                let is_last =
+                    size == flag + 1 || size == (flag + 1).next_multiple_of(align_of::<SP_Platform>());
+                is_last.then_some(flag)
+            }
+            Self::Released => Some(std::mem::offset_of!(released::SP_Platform, supports_unified_memory)),
         }
     }
 

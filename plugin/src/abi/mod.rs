@@ -2,7 +2,8 @@
 //!
 //! The members, and their order, are those of `include/stream_executor.h`; tests compare each offset and size with what
 //! a C compiler says. There are two layouts under one version number: the RFC's, here, and the one that TensorFlow
-//! released, in [`released`], which has other members in some structs. [`Layout`] tells them apart.
+//! released, in [`released`], which has other members in some structs. [`Layout`] tells them apart. TensorFlow's
+//! first releases had the released platform and the RFC's stream executor.
 //!
 //! Functions may unwind as far as Rust is concerned: an exception that leaves a plug-in ends the process in an orderly
 //! way instead of undefined behaviour. It cannot be caught.

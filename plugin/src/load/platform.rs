@@ -129,9 +129,10 @@ impl Platform {
             let what = &self.device_type;
             return Err(format!("SP_Platform.type is '{what}': a type has letters, digits, '_' and '-'"));
         }
-        // SAFETY: as long as it says, or as our memory.
-        self.unified =
-            unsafe { flag(self.struct_pointer.cast_const(), self.layout.unified_memory_flag(), size) };
+        self.unified = self.layout.unified_memory_flag(size).is_some_and(|offset| {
+            // SAFETY: as long as it says, or as our memory.
+            unsafe { flag(self.struct_pointer.cast_const(), offset, size) }
+        });
         Ok(())
     }
 

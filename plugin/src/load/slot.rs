@@ -1,7 +1,8 @@
 //! Memory that a plug-in fills: a struct of the API with room behind it.
 //!
 //! A plug-in that was compiled with a longer struct may write more than this core knows of, even though it must not; the
-//! room behind the struct takes that. What it says is read only as far as the size that it gave reaches.
+//! room behind the struct takes that. What it says is read only as far as the size that it gave reaches; of memory, which some
+//! give without a size, all is read ([`Slot::whole`]).
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
