@@ -113,7 +113,7 @@ fn conv2d(
 pub(super) fn register(registry: &mut KernelRegistry) {
     type Tensor<'a> = Arg<'a, DenseHostTensor>;
     registry.add("tfrt_math.conv2d.pack.f32", pack).parallel().doc(
-        "Prepares a filter (HWIO) and a bias for each of its output channels for `tfrt_math.conv2d.f32`, which by a 3 × 3 filter of some size, with strides of 1, takes fewer products than by the definition, and rounds otherwise.",
+        "Prepares a filter (HWIO) and a bias for each of its output channels for `tfrt_math.conv2d.f32`.",
     );
     registry
         .add("tfrt_math.conv2d.pack.batch_norm.f32", pack_batch_norm)
@@ -136,7 +136,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
             },
         )
         .attributes(&["padding", "relu", "strides"])
-        .doc("Convolution of images (NHWC), padded above, below, left and right, by a prepared filter, plus its bias; with `relu`, no less than zero.");
+        .doc("Convolution of images (NHWC), padded above, below, left and right, by a prepared filter, plus its bias; with `relu`, no less than zero. With strides of 1, 3 × 3 filters from and to at least 32 channels (multiples of 8, at most 65536 pairs of them) and images of at least 48 squares of 2 × 2 results, a square takes 16 products a pair of channels in place of 36, and is rounded otherwise; the same bits whatever threads and batch.");
     registry
         .add(
             "tfrt_math.conv2d.residual.f32",
