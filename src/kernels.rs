@@ -12,3 +12,18 @@ pub fn register_kernels(registry: &mut KernelRegistry) {
         tfrt_models::kernels::register(registry);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_documented() {
+        let mut registry = KernelRegistry::new();
+        register_kernels(&mut registry);
+        registry.check().unwrap();
+        let bare: Vec<_> =
+            registry.kernels().filter(|k| k.doc().is_empty()).map(tfrt_host::Kernel::name).collect();
+        assert!(bare.is_empty(), "without a doc: {bare:?}");
+    }
+}

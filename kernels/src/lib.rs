@@ -29,18 +29,3 @@ pub fn register(registry: &mut KernelRegistry) {
         test_kernels::register(registry);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_distinct_and_documented() {
-        let mut registry = KernelRegistry::new();
-        register(&mut registry);
-        registry.check().unwrap();
-        let bare: Vec<_> =
-            registry.kernels().filter(|k| k.doc().is_empty()).map(tfrt_host::Kernel::name).collect();
-        assert!(bare.is_empty(), "without a doc: {bare:?}");
-    }
-}

@@ -171,18 +171,3 @@ pub fn register(registry: &mut KernelRegistry) {
     convolution::register(registry);
     normalize::register(registry);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_distinct_and_documented() {
-        let mut registry = KernelRegistry::new();
-        register(&mut registry);
-        registry.check().unwrap();
-        let bare: Vec<_> =
-            registry.kernels().filter(|k| k.doc().is_empty()).map(tfrt_host::Kernel::name).collect();
-        assert!(bare.is_empty(), "without a doc: {bare:?}");
-    }
-}
