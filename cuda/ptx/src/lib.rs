@@ -1,8 +1,8 @@
 //! NVIDIA PTX modules on an ordinary processor: parsed, checked, executed.
 //!
 //! PTX is the assembly language that CUDA compilers emit and that NVIDIA's driver turns into machine code. This crate runs
-//! it without a GPU, a driver or a toolkit. It takes modules as NVRTC, nvcc, clang and Triton write them (PTX ISA 6.0 to
-//! 9.0, targets sm_30 to sm_90). What it does not know is an error when the module is loaded, never a wrong result.
+//! it without a GPU, a driver or a toolkit. It takes modules as NVRTC, nvcc, clang and Triton write them (PTX ISA 3.0 to
+//! 9.4, targets sm_30 to sm_121). What it does not know is an error when the module is loaded, never a wrong result.
 //!
 //! - [`syntax`] reads text: names are resolved, declarations checked, all errors of a module reported at once.
 //! - `arith` is what each instruction computes, as functions on scalars.

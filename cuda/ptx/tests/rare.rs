@@ -111,6 +111,23 @@ fn registers_of_128_bits() {
     assert_eq!(after, [1, 2, 3, 4, 3, 4, 2, 2, 2, 2]);
 }
 
+/// `.b8` to `.b32` may stand in floating-point registers that are wider: above them are zeros.
+#[test]
+fn narrow_bits_in_floating_point_registers() {
+    let module = kernel(
+        "ld.global.b8 %f1, [%rd0];
+         ld.global.b32 %d1, [%rd0];
+         mov.b32 %r1, %f1;
+         mov.b64 %rd1, %d1;
+         st.global.u32 [%rd0+8], %r1;
+         st.global.u64 [%rd0+16], %rd1;
+         st.global.b16 [%rd0+24], %f1;
+         st.global.b32 [%rd0+28], %d1;",
+    );
+    let after = run::<1>(&module, &[0x8182_8384, 0, 7, 0, 7, 7, 0x7777_7777, 7]);
+    assert_eq!(after[2..], [0x84, 0, 0x8182_8384, 0, 0x7777_0084, 0x8182_8384]);
+}
+
 /// Every thread adds one to a number of 128 bits, whose low half overflows on the way.
 #[test]
 fn atomic_accesses_of_128_bits() {

@@ -119,7 +119,7 @@ pub struct DeviceProperties {
     pub name: String,
     /// Bytes of memory.
     pub memory_bytes: u64,
-    /// Major and minor compute capability; PTX for a later one does not load.
+    /// Major and minor compute capability; PTX for a later one does not load, but on the CPU.
     pub compute_capability: (u32, u32),
     /// The driver and its version.
     pub driver: String,

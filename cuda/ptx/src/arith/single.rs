@@ -154,6 +154,18 @@ pub(crate) fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) ->
     finish(result, modes)
 }
 
+/// An operation on each half of some registers of 64 bits: `.f32x2`.
+#[inline(always)]
+pub(crate) fn pairwise<const N: usize>(registers: [u64; N], operation: impl Fn([f32; N]) -> f32) -> u64 {
+    let mut result = 0;
+    // One place that calls the operation, so that it is inlined.
+    for shift in [0, 32] {
+        let half = operation(registers.map(|register| f32::from_bits((register >> shift) as u32)));
+        result |= u64::from(half.to_bits()) << shift;
+    }
+    result
+}
+
 /// `div.rn`, `div.rz`, `div.rm`, `div.rp`; there is no `.sat`.
 #[inline(always)]
 pub(crate) fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {

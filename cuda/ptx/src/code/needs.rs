@@ -4,7 +4,7 @@
 //! `.version` or `.target` lacks a form that it uses does not load, as it would not for a GPU.
 
 use super::emit::Checked;
-use crate::syntax::ast::{Function, Instruction, Module, Operand, Target, Version};
+use crate::syntax::ast::{Features, Function, Instruction, Module, Operand, Target, Version};
 use crate::syntax::types::{SpecialRegister, Type};
 
 /// Groups of words, of each of which an instruction has one, and the version (84 is 8.4) and the target that it needs then.
@@ -20,13 +20,18 @@ macro_rules! words {
 
 /// In a target: what only this architecture has, as sm_90a.
 const SPECIFIC: u32 = 1000;
+/// In a target: what this architecture and later ones have, in modules for them or their family alone, as sm_100f.
+const EXTENDED: u32 = 2000;
 /// The target of `wgmma`.
 const SM_90A: u32 = 90 + SPECIFIC;
+/// The first target of what the family of sm_100 has, and later families have not.
+const SM_100A: u32 = 100 + EXTENDED;
 
 /// What the forms of an instruction need.
 fn rules(opcode: &str) -> &'static [Rule] {
     match opcode {
         "add" | "sub" | "mul" => &[
+            (words!["f32x2" | ".f32.f16" | ".f32.bf16"], 86, 100),
             (words!["u16x2" | "s16x2"], 80, 90),
             (words!["f16" | "f16x2"], 42, 53),
             (words!["bf16" | "bf16x2"], 78, 90),
@@ -34,6 +39,7 @@ fn rules(opcode: &str) -> &'static [Rule] {
         ],
         "mad" | "addc" | "subc" | "madc" => &[(words!["cc", "u64" | "s64"], 43, 30)],
         "fma" => &[
+            (words!["f32x2" | ".f32.f16" | ".f32.bf16"], 86, 100),
             (words!["f16" | "f16x2"], 42, 53),
             (words!["bf16" | "bf16x2"], 70, 80),
             (words!["relu"], 70, 80),
@@ -139,6 +145,7 @@ fn rules(opcode: &str) -> &'static [Rule] {
             (words!["v8"], 88, 100),
             (words!["v4", "b64" | "u64" | "s64" | "f64"], 88, 100),
             (words!["async"], 81, 90),
+            (words!["bulk"], 86, 100),
         ],
         "prefetch" => {
             &[(words!["L2::evict_normal" | "L2::evict_last"], 74, 80), (words!["tensormap"], 80, 90)]
@@ -158,7 +165,7 @@ fn rules(opcode: &str) -> &'static [Rule] {
         "brx" => &[(&[], 60, 30)],
         "nanosleep" => &[(&[], 62, 70)],
         "griddepcontrol" => &[(&[], 78, 90)],
-        "setmaxnreg" => &[(&[], 80, SM_90A)],
+        "setmaxnreg" => &[(&[], 80, 90 + EXTENDED)],
         "bar" => &[(words!["cta"], 78, 30), (words!["warp"], 60, 30)],
         "barrier" => &[
             (&[], 60, 30),
@@ -168,7 +175,7 @@ fn rules(opcode: &str) -> &'static [Rule] {
         ],
         "shfl" | "vote" => &[(words!["sync"], 60, 30)],
         "match" => &[(&[], 60, 70)],
-        "redux" => &[(&[], 70, 80)],
+        "redux" => &[(&[], 70, 80), (words!["f32"], 86, SM_100A)],
         "elect" => &[(&[], 80, 90)],
         "activemask" => &[(&[], 62, 30)],
         "atom" | "red" => &[
@@ -305,9 +312,16 @@ pub(super) fn check(
     let (version, target) = (module.version, module.target);
     let form = Form { module, function, instruction };
     let number = 10 * version.major + version.minor;
-    let lacks = |needed: u32| match needed.checked_sub(SPECIFIC) {
-        Some(architecture) => target.architecture != architecture || !target.architecture_specific,
-        None => target.architecture < needed,
+    let lacks = |needed: u32| {
+        let (own, architecture) = (target.features, needed % SPECIFIC);
+        match needed - architecture {
+            0 => target.architecture < architecture,
+            SPECIFIC => target.architecture != architecture || own != Features::Specific,
+            _ => {
+                let alien = needed == SM_100A && !matches!(target.architecture, 100 | 103);
+                target.architecture < architecture || own == Features::Common || alien
+            }
+        }
     };
     if matches!(instruction.opcode, "shfl" | "vote")
         && !instruction.has("sync")
@@ -330,7 +344,7 @@ pub(super) fn check(
     let least = (number < least).then_some(Version { major: least / 10, minor: least % 10 });
     let first = lacks(first).then_some(Target {
         architecture: first % SPECIFIC,
-        architecture_specific: first > SPECIFIC,
+        features: if first > SPECIFIC { Features::Specific } else { Features::Common },
         debug: false,
     });
     Err(match (least, first) {

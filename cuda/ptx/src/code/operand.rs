@@ -31,7 +31,9 @@ fn agrees(wanted: Type, register: Type) -> bool {
     if wanted.bits() != register.bits() || (wanted == Type::Pred) != (register == Type::Pred) {
         return false;
     }
-    wanted.is_untyped() || register.is_untyped() || wanted.is_float() == register.is_float()
+    let pairs = |ty| matches!(ty, Type::F16x2 | Type::Bf16x2);
+    let one_kind = wanted.is_float() == register.is_float() && pairs(wanted) == pairs(register);
+    wanted.is_untyped() || register.is_untyped() || one_kind
 }
 
 impl Emitter<'_, '_> {
@@ -41,7 +43,7 @@ impl Emitter<'_, '_> {
             return Err(format!("a constant where a register of type {ty} is needed"));
         }
         Ok(match (immediate, ty) {
-            (Immediate::Integer { .. }, Type::F32 | Type::F64) => {
+            (Immediate::Integer { .. }, ty) if ty.is_float() => {
                 return Err(format!("an integer where a constant of type {ty} is needed"));
             }
             (Immediate::Integer { bits, .. }, _) if ty.bits() == 64 => self.constant64(bits),
@@ -52,7 +54,7 @@ impl Emitter<'_, '_> {
             (Immediate::F32(bits), Type::F32 | Type::B32) => self.constant32(bits),
             (Immediate::F32(bits), Type::F64) => self.constant64(f64::from(f32::from_bits(bits)).to_bits()),
             (Immediate::F64(bits), Type::F64 | Type::B64) => self.constant64(bits),
-            (Immediate::F64(bits), Type::F32 | Type::B32) => self.constant32(single(f64::from_bits(bits))),
+            (Immediate::F64(bits), Type::F32) => self.constant32(single(f64::from_bits(bits))),
             (_, ty) => return Err(format!("a floating-point constant where type {ty} is needed")),
         })
     }
@@ -342,7 +344,7 @@ fn wider(ty: Type, register: Type) -> bool {
         // `ld.f32` to a `.b32` register and `ld.b32` to a `.f32` one, but no mixture of integers and floats.
         return agrees(ty, register);
     }
-    let register_holds = register.is_untyped() || !register.is_float();
+    let register_holds = ty.is_untyped() || register.is_untyped() || !register.is_float();
     ty.bits() < register.bits() && register.bits() <= 64 && register_holds
 }
 

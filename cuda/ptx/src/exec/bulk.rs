@@ -1,4 +1,4 @@
-//! Copies of ranges: `cp.async.bulk`.
+//! Copies of ranges, `cp.async.bulk`, and ranges of zeros, `st.bulk`.
 //!
 //! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of copies are always
 //! complete. What a barrier is told of it is an instruction of its own.
@@ -33,11 +33,12 @@ pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst) -> Flow {
         }
         for at in (0..bytes).step_by(PIECE as usize) {
             let mut buffer = [0; PIECE as usize];
-            let source = piece(m, i, lane, (i.d >> 8) as u8, from.wrapping_add(at), AccessKind::Read);
+            let source =
+                piece(m, i, lane, (i.d >> 8) as u8, (from.wrapping_add(at), PIECE), AccessKind::Read);
             let target = source.and_then(|source| {
                 // SAFETY: `piece` checked the address.
                 unsafe { raw::copy_out(source, &mut buffer) };
-                piece(m, i, lane, i.d as u8, to.wrapping_add(at), AccessKind::Write)
+                piece(m, i, lane, i.d as u8, (to.wrapping_add(at), PIECE), AccessKind::Write)
             });
             match target {
                 // SAFETY: `piece` checked the address.
@@ -49,16 +50,43 @@ pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst) -> Flow {
     Flow::Next
 }
 
-/// The bytes of a piece.
+/// Bytes that are set to zero at a time; sizes and addresses are multiples of it.
+const ZEROS: u64 = 8;
+/// Bytes that one instruction sets to zero at most, as the manual has it.
+const ZEROS_MAX: u64 = 1 << 24;
+
+/// `st.bulk`: `a` is the address and `c` the number of bytes, in 64 bits; `d` has the space, `imm` the offset.
+pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst) -> Flow {
+    // SAFETY: registers are as the translation checked.
+    let (to, counts) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.c)) };
+    for lane in lanes(m.mask) {
+        let (bytes, to) = (counts.0[lane], to.0[lane].wrapping_add(i.imm));
+        if !bytes.is_multiple_of(ZEROS) || bytes > ZEROS_MAX {
+            let detail =
+                format!("st.bulk of {bytes} bytes: multiples of {ZEROS} up to {ZEROS_MAX} can be stored");
+            return m.fail(Trap::new(FaultKind::InvalidOperand, lane, detail).at(to));
+        }
+        for at in (0..bytes).step_by(ZEROS as usize) {
+            match piece(m, i, lane, i.d as u8, (to.wrapping_add(at), ZEROS), AccessKind::Write) {
+                // SAFETY: `piece` checked the address.
+                Ok(target) => unsafe { raw::copy_in(target, &[0; ZEROS as usize]) },
+                Err(trap) => return m.fail(trap),
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// The bytes of a piece at an address.
 fn piece(
     m: &mut Machine<'_>,
     i: &Inst,
     lane: usize,
     space: u8,
-    address: u64,
+    (address, bytes): (u64, u64),
     kind: AccessKind,
 ) -> Result<*mut u8, Trap> {
     let space = AccessSpace::from_number(space);
     let view = if space == AccessSpace::Shared { m.shared } else { m.sites[i.site as usize] };
-    m.reach(view, &Request { address, bytes: PIECE, space, kind, lane, site: i.site })
+    m.reach(view, &Request { address, bytes, space, kind, lane, site: i.site })
 }

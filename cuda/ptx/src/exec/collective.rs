@@ -10,6 +10,7 @@
 use super::lanes::{LANES, Line, lanes};
 use super::machine::{Flow, Machine, Phase};
 use super::warp::{Split, Syncing};
+use crate::arith::single::{self, Extremum};
 use crate::code::Inst;
 
 /// In `d`: the instruction is a `.sync` one, with the lanes that take part in register `c`.
@@ -290,6 +291,34 @@ pub(crate) enum Reduction {
     And,
     Or,
     Xor,
+    MinFloat,
+    MaxFloat,
+}
+
+/// Beside a [`Reduction`] of floating-point numbers: of their magnitudes.
+pub(crate) const MAGNITUDES: u64 = 1 << 8;
+/// Beside a [`Reduction`] of floating-point numbers: a NaN among them is the result.
+pub(crate) const PROPAGATE_NAN: u64 = 1 << 9;
+
+/// The lesser or the greater of two `f32`. Of one and the same it is that number as results have it: magnitudes without
+/// sign, NaN canonical.
+fn extreme_float(imm: u64) -> fn(u32, u32) -> u32 {
+    fn of<const MAX: bool, const ABS: bool, const NAN: bool>(a: u32, b: u32) -> u32 {
+        let [a, b] = [a, b].map(|x| f32::from_bits(if ABS { x & 0x7fff_ffff } else { x }));
+        let modes = Extremum { ftz: false, nan: NAN, xorsign_abs: false };
+        if MAX { single::max(a, b, modes) } else { single::min(a, b, modes) }.to_bits()
+    }
+    let max = imm & 0xff == Reduction::MaxFloat as u64;
+    match (max, imm & MAGNITUDES != 0, imm & PROPAGATE_NAN != 0) {
+        (false, false, false) => of::<false, false, false>,
+        (false, false, true) => of::<false, false, true>,
+        (false, true, false) => of::<false, true, false>,
+        (false, true, true) => of::<false, true, true>,
+        (true, false, false) => of::<true, false, false>,
+        (true, false, true) => of::<true, false, true>,
+        (true, true, false) => of::<true, true, false>,
+        (true, true, true) => of::<true, true, true>,
+    }
 }
 
 /// `redux`: `imm` is the [`Reduction`].
@@ -307,7 +336,7 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst) -> Flow {
         if m.phase == Phase::Publish {
             return Flow::Next;
         }
-        let combine = match i.imm {
+        let combine: fn(u32, u32) -> u32 = match i.imm {
             n if n == Reduction::Add as u64 => |a: u32, b: u32| a.wrapping_add(b),
             n if n == Reduction::MinUnsigned as u64 => |a: u32, b: u32| a.min(b),
             n if n == Reduction::MinSigned as u64 => |a: u32, b: u32| (a as i32).min(b as i32) as u32,
@@ -315,15 +344,18 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst) -> Flow {
             n if n == Reduction::MaxSigned as u64 => |a: u32, b: u32| (a as i32).max(b as i32) as u32,
             n if n == Reduction::And as u64 => |a: u32, b: u32| a & b,
             n if n == Reduction::Or as u64 => |a: u32, b: u32| a | b,
-            _ => |a: u32, b: u32| a ^ b,
+            n if n == Reduction::Xor as u64 => |a: u32, b: u32| a ^ b,
+            floats => extreme_float(floats),
         };
+        // The first number of floating-point ones may not be a result as it is; with itself it is.
+        let first = |a: u32| if i.imm & 0xff >= Reduction::MinFloat as u64 { combine(a, a) } else { a };
         let exchange = &m.exchange;
         let mut known = (0, 0);
         let result = Line::from_fn(|lane| {
             let among = members.0[lane] & exchange.lanes;
             if known.0 != among {
-                let values = lanes(among).map(|other| exchange.values.0[other] as u32);
-                known = (among, values.reduce(combine).unwrap_or(0));
+                let mut values = lanes(among).map(|other| exchange.values.0[other] as u32);
+                known = (among, values.next().map_or(0, |a| values.fold(first(a), combine)));
             }
             known.1
         });

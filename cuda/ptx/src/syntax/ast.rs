@@ -77,10 +77,31 @@ pub struct Version {
 pub struct Target {
     /// 90.
     pub architecture: u32,
-    /// `a`: what only this architecture has.
-    pub architecture_specific: bool,
+    /// What of the architecture the module may use.
+    pub features: Features,
     /// `debug`: the module carries debugging information.
     pub debug: bool,
+}
+
+/// What of an architecture a module may use: the letter behind the number of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Features {
+    /// No letter: what later architectures have too.
+    Common,
+    /// `f`: also what other architectures of the family have.
+    Family,
+    /// `a`: also what only this architecture has.
+    Specific,
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Features::Common => "",
+            Features::Family => "f",
+            Features::Specific => "a",
+        })
+    }
 }
 
 impl fmt::Display for Version {
@@ -91,7 +112,7 @@ impl fmt::Display for Version {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sm_{}{}", self.architecture, if self.architecture_specific { "a" } else { "" })
+        write!(f, "sm_{}{}", self.architecture, self.features)
     }
 }
 

@@ -23,7 +23,7 @@ fn headers() {
         ),
         (".version 8\n.target sm_80", &["1:10: '8' is no version; one looks like 8.4"]),
         (".version 6.0\n.target sm_90", &["2:9: sm_90 needs PTX ISA 7.8; this is a module of version 6.0"]),
-        (".version 9.0\n.target sm_100", &["2:9: unknown target 'sm_100'; sm_30 to sm_90a are known"]),
+        (".version 9.0\n.target sm_130", &["2:9: unknown target 'sm_130'; sm_30 to sm_121f are known"]),
         (".version 9.0\n.target sm80", &["2:9: unknown target 'sm80'; did you mean 'sm_80'?"]),
         (".version 8.0\n.target sm_80, map_f64_to_f32", &["2:16: 'map_f64_to_f32' is not supported"]),
         (".version 8.0\n.target sm_80\n.address_size 32", &["3:15: addresses of 32 bits are not supported"]),

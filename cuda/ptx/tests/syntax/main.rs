@@ -6,6 +6,7 @@ mod errors;
 mod hostile;
 mod modules;
 mod needs;
+mod refused;
 
 use tfrt_ptx::syntax::{ast::Module, parse};
 

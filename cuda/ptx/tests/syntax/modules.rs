@@ -270,6 +270,22 @@ fn functions() {
     assert!(module.functions[module.function("vprintf").unwrap().index()].body.is_none());
 }
 
+/// As the first compilers wrote them: without a semicolon.
+#[test]
+fn declarations_that_end_with_the_next_directive() {
+    let text = text(
+        ".visible .func (.param .s32 r) f(.param .s32 x)\n.visible .func g(.param .s32 x) .noreturn\n.file 1 \"a.cu\"\n\
+         .func h .extern .shared .b32 s[];\n.entry k() { ret; } .func g(.param .s32 x) .noreturn { exit; }",
+    );
+    let module = module(&text);
+    let names: Vec<_> = module.functions.iter().map(|f| (f.name, f.body.is_some())).collect();
+    assert_eq!(names, [("f", false), ("g", true), ("h", false), ("k", true)]);
+    assert!(module.functions[1].signature.no_return);
+    assert_eq!(module.variables.len(), 1);
+    let kernel = tfrt_ptx::syntax::parse(".version 8.0\n.target sm_80\n.entry k() .entry l() { ret; }");
+    assert_eq!(kernel.unwrap_err().to_string(), "3:12: unknown directive '.entry'");
+}
+
 #[test]
 fn where_code_comes_from() {
     let text = text(

@@ -36,14 +36,14 @@ const VERSIONS: [(&str, &str); 33] = [
     ("8.3", "sm_90a"),
     ("8.4", "sm_90a"),
     ("8.5", "sm_90a"),
-    ("8.6", "sm_90a"),
-    ("8.7", "sm_90a"),
-    ("8.8", "sm_90a"),
-    ("9.0", "sm_90a"),
+    ("8.6", "sm_100a"),
+    ("8.7", "sm_100a"),
+    ("8.8", "sm_103a"),
+    ("9.0", "sm_103a"),
 ];
-const TARGETS: [&str; 20] = [
+const TARGETS: [&str; 22] = [
     "sm_30", "sm_32", "sm_35", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62", "sm_70",
-    "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a",
+    "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a",
 ];
 
 /// What is wrong with a kernel of this instruction.

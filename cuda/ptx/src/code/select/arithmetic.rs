@@ -6,7 +6,7 @@ use super::{Words, emit1, emit2, emit3, float, integers, no_type, slots};
 use crate::arith::int::{self, Integer};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{CARRY_OUT, Carry, binary, carrying, ternary, unary};
-use crate::syntax::ast::Instruction;
+use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -23,6 +23,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let word = w.last()?;
     if matches!(word, "u16x2" | "s16x2") {
         return pair(e, i, w, word == "s16x2");
+    }
+    if word == "f32x2" {
+        return float::pair32(e, i, w);
     }
     let Some(ty) = Type::from_word(word) else { return Err(format!("unknown type .{word}")) };
     if ty.is_float() {
@@ -143,7 +146,8 @@ fn wide_product(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, ty: Type, add: boo
 }
 
 fn product24(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
-    let ty = w.ty()?;
+    let word = w.last()?;
+    let Some(ty) = Type::from_word(word) else { return Err(format!("unknown type .{word}")) };
     let Some(part) = w.one_of(&["lo", "hi"]) else { return Err("one of .lo and .hi is needed".into()) };
     let add = i.opcode == "mad24";
     let saturate = add && part == "hi" && ty == Type::S32 && w.flag("sat");
@@ -189,6 +193,9 @@ fn pair(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, signed:
         ("max", true, true) => halves!(|a, b| (a as i16).max(b as i16).max(0) as u16),
         _ => return Err("the instruction is not supported for pairs".into()),
     };
+    if i.operands.iter().any(|operand| matches!(operand, Operand::Immediate(_))) {
+        return Err("a constant where a pair in a register is needed".into());
+    }
     emit2(e, i, handlers, (Type::B32, [Type::B32; 2]), 0)
 }
 

@@ -89,7 +89,10 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let order = w.one_of(&["relaxed", "acquire", "release", "acq_rel"]);
     scope(w);
     let space = space(w);
-    w.flag("noftz");
+    let halves = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2);
+    if !w.flag("noftz") && halves && operation == "add" {
+        return Err(".noftz is needed".into());
+    }
     let policy = cache_hints(w);
     w.finish()?;
     let sources = if operation == "cas" { 2 } else { 1 };

@@ -2,7 +2,7 @@
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::{Words, no_type, operands};
-use crate::exec::collective::{self, NEGATED, PREDICATE, Reduction, SYNC, WIDE};
+use crate::exec::collective::{self, MAGNITUDES, NEGATED, PREDICATE, PROPAGATE_NAN, Reduction, SYNC, WIDE};
 use crate::exec::level::Handlers;
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
@@ -17,6 +17,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         _ => {
             let ty = w.ty()?;
             w.finish()?;
+            if ty != Type::B32 {
+                return no_type(ty);
+            }
             let [dst] = operands(i)?;
             let dst = e.target(dst, ty)?;
             e.emit(Handlers::same(collective::active_mask), Fields { dst, ..Fields::default() });
@@ -132,6 +135,9 @@ fn reduce(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
     if !w.flag("sync") {
         return Err(".sync is needed".into());
     }
+    if ty == Type::F32 {
+        return reduce_floats(e, i, w, operation);
+    }
     w.finish()?;
     let reduction = match (operation, ty) {
         ("add", Type::U32 | Type::S32) => Reduction::Add,
@@ -144,11 +150,36 @@ fn reduce(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
         ("xor", Type::B32) => Reduction::Xor,
         _ => return no_type(ty),
     };
+    emit_reduction(e, i, ty, reduction as u64)
+}
+
+/// `redux.f32`: the least or the greatest; `.abs` of the magnitudes, `.NaN` a NaN if there is one.
+fn reduce_floats(
+    e: &mut Emitter<'_, '_>,
+    i: &Instruction<'_>,
+    w: &mut Words<'_>,
+    operation: &str,
+) -> Checked<()> {
+    let (magnitudes, nan) = (w.flag("abs"), w.flag("NaN"));
+    w.finish()?;
+    let reduction = match operation {
+        "min" => Reduction::MinFloat,
+        "max" => Reduction::MaxFloat,
+        _ => return no_type(Type::F32),
+    };
+    let flag = |set: bool, bit: u64| if set { bit } else { 0 };
+    let imm = reduction as u64 | flag(magnitudes, MAGNITUDES) | flag(nan, PROPAGATE_NAN);
+    emit_reduction(e, i, Type::F32, imm)
+}
+
+fn emit_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, ty: Type, imm: u64) -> Checked<()> {
     let [dst, a, _] = operands(i)?;
     let (a, c) = (e.source(a, ty)?, members(e, i, true)?);
     let dst = e.target(dst, ty)?;
-    let fields = Fields { dst, a, c, d: SYNC, imm: reduction as u64, ..Fields::default() };
-    e.emit_waiting(Handlers::same(collective::reduce), fields);
+    e.emit_waiting(
+        Handlers::same(collective::reduce),
+        Fields { dst, a, c, d: SYNC, imm, ..Fields::default() },
+    );
     Ok(())
 }
 

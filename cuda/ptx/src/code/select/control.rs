@@ -44,7 +44,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         }
         "bar" | "barrier" => barrier(e, i, w),
         "nanosleep" => {
-            w.flag("u32");
+            if !w.flag("u32") {
+                return Err("type .u32 is needed".into());
+            }
             w.finish()?;
             let [time] = operands(i)?;
             e.source(time, Type::U32)?;

@@ -328,6 +328,9 @@ fn small_formats(
     if nearest_away && (rounding.is_some() || flags & RELU != 0 || target != "tf32") {
         return Err("a conversion with these modifiers is not supported".into());
     }
+    if target == "tf32" && !nearest_away && rounding.is_none() {
+        return Err("a rounding modifier is needed".into());
+    }
     let (rounding, integral) = rounding.unwrap_or_default();
     let aux = rounding_bits(rounding) | flags;
     if integral {

@@ -2,7 +2,7 @@
 
 use super::super::emit::{Checked, Emitter, Fields};
 use super::{Words, emit1, emit2, emit3, no_type, slots};
-use crate::arith::half::{self, Bf16, F16};
+use crate::arith::half::{self, Bf16, F16, Half as _};
 use crate::arith::int::pairwise;
 use crate::arith::single::{self, Extremum, Property};
 use crate::arith::{Modes, Rounding, approx, double};
@@ -50,6 +50,9 @@ fn extremum_bits(modes: Extremum) -> u64 {
     u64::from(modes.ftz) | u64::from(modes.nan) << 1 | u64::from(modes.xorsign_abs) << 2
 }
 
+/// In the constant of `min` and `max` of three: `.abs`.
+const MAGNITUDES: u64 = 8;
+
 #[inline(always)]
 fn extremum_of(aux: u64) -> Extremum {
     Extremum { ftz: aux & 1 != 0, nan: aux & 2 != 0, xorsign_abs: aux & 4 != 0 }
@@ -65,6 +68,7 @@ pub(super) fn arithmetic(
     match (i.opcode, ty) {
         ("min" | "max", _) => extremum(e, i, w, ty),
         ("abs" | "neg", _) => sign(e, i, w, ty),
+        ("add" | "sub" | "fma", Type::F16 | Type::Bf16) if w.flag("f32") => mixed(e, i, w, ty),
         (_, Type::F32) => arithmetic32(e, i, w),
         (_, Type::F64) => arithmetic64(e, i, w),
         _ => arithmetic16(e, i, w, ty),
@@ -100,7 +104,16 @@ fn arithmetic32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
     let modes = Modes { rounding: rounding.unwrap_or_default(), ftz: w.flag("ftz"), saturate: w.flag("sat") };
     w.finish()?;
     let imm = mode_bits(modes);
-    let two = match i.opcode {
+    let Some(handlers) = handlers32(i.opcode, modes) else { return no_type(ty) };
+    if matches!(i.opcode, "fma" | "mad") {
+        return emit3(e, i, handlers, (ty, [ty; 3]), imm);
+    }
+    emit2(e, i, handlers, (ty, [ty; 2]), imm)
+}
+
+/// Handlers of an operation on `f32`, whose constant is [`mode_bits`].
+fn handlers32(opcode: &str, modes: Modes) -> Option<Handlers> {
+    Some(match opcode {
         "add" => by_modes!(
             modes,
             |M| binary!((f32, f32) => f32, |a, b| single::add(a, b, M)),
@@ -116,17 +129,87 @@ fn arithmetic32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
             |M| binary!((f32, f32) => f32, |a, b| single::mul(a, b, M)),
             binary!((f32, f32) => f32, |a, b; aux| single::mul(a, b, modes_of(aux)))
         ),
-        "fma" | "mad" => {
+        "fma" | "mad" => by_modes!(
+            modes,
+            |M| ternary!((f32, f32, f32) => f32, |a, b, c| single::fma::<FMA>(a, b, c, M)),
+            ternary!((f32, f32, f32) => f32, |a, b, c; aux| single::fma::<FMA>(a, b, c, modes_of(aux)))
+        ),
+        _ => return None,
+    })
+}
+
+/// `add.f32x2`, `sub.f32x2`, `mul.f32x2`, `fma.f32x2`: two numbers in 64 bits.
+pub(super) fn pair32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    use single::pairwise;
+    let ty = Type::B64;
+    let rounding = w.rounding();
+    if i.opcode == "fma" && rounding.is_none() {
+        return Err("a rounding modifier is needed".into());
+    }
+    let modes = Modes { rounding: rounding.unwrap_or_default(), ftz: w.flag("ftz"), saturate: false };
+    w.finish()?;
+    let imm = mode_bits(modes);
+    let two = match i.opcode {
+        "add" => by_modes!(
+            modes,
+            |M| binary!((u64, u64) => u64, |x, y| pairwise([x, y], |[a, b]| single::add(a, b, M))),
+            binary!((u64, u64) => u64, |x, y; aux| pairwise([x, y], |[a, b]| single::add(a, b, modes_of(aux))))
+        ),
+        "sub" => by_modes!(
+            modes,
+            |M| binary!((u64, u64) => u64, |x, y| pairwise([x, y], |[a, b]| single::sub(a, b, M))),
+            binary!((u64, u64) => u64, |x, y; aux| pairwise([x, y], |[a, b]| single::sub(a, b, modes_of(aux))))
+        ),
+        "mul" => by_modes!(
+            modes,
+            |M| binary!((u64, u64) => u64, |x, y| pairwise([x, y], |[a, b]| single::mul(a, b, M))),
+            binary!((u64, u64) => u64, |x, y; aux| pairwise([x, y], |[a, b]| single::mul(a, b, modes_of(aux))))
+        ),
+        "fma" => {
             let handlers = by_modes!(
                 modes,
-                |M| ternary!((f32, f32, f32) => f32, |a, b, c| single::fma::<FMA>(a, b, c, M)),
-                ternary!((f32, f32, f32) => f32, |a, b, c; aux| single::fma::<FMA>(a, b, c, modes_of(aux)))
+                |M| ternary!((u64, u64, u64) => u64, |x, y, z| {
+                    pairwise([x, y, z], |[a, b, c]| single::fma::<FMA>(a, b, c, M))
+                }),
+                ternary!((u64, u64, u64) => u64, |x, y, z; aux| {
+                    pairwise([x, y, z], |[a, b, c]| single::fma::<FMA>(a, b, c, modes_of(aux)))
+                })
             );
             return emit3(e, i, handlers, (ty, [ty; 3]), imm);
         }
-        _ => return no_type(ty),
+        _ => return Err("type f32x2 is not supported here".into()),
     };
     emit2(e, i, two, (ty, [ty; 2]), imm)
+}
+
+/// `add.f32.f16`, `sub.f32.bf16`, `fma.f32.f16` and kin: operands but the last are halves, which `f32` holds exactly.
+fn mixed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, half: Type) -> Checked<()> {
+    let rounding = w.rounding();
+    if i.opcode == "fma" && rounding.is_none() {
+        return Err("a rounding modifier is needed".into());
+    }
+    let modes = Modes { rounding: rounding.unwrap_or_default(), ftz: false, saturate: w.flag("sat") };
+    w.finish()?;
+    let Some(handlers) = handlers32(i.opcode, modes) else { return no_type(half) };
+    let wanted = if i.opcode == "fma" { 4 } else { 3 };
+    let [target, halves @ .., last] = &i.operands[..] else { return Err("operands are missing".into()) };
+    if i.operands.len() != wanted {
+        return Err(format!("{} operands where {wanted} are needed", i.operands.len()));
+    }
+    let widen = match half {
+        Type::F16 => unary!(u16 => f32, |a| F16::to_f32(a)),
+        _ => unary!(u16 => f32, |a| Bf16::to_f32(a)),
+    };
+    let mut sources = [0; 3];
+    for (slot, operand) in sources.iter_mut().zip(halves) {
+        let a = e.source(operand, half)?;
+        *slot = e.temp32();
+        e.emit(widen, Fields { dst: *slot, a, ..Fields::default() });
+    }
+    sources[halves.len()] = e.source(last, Type::F32)?;
+    let ([a, b, c], dst) = (sources, e.target(target, Type::F32)?);
+    e.emit(handlers, Fields { dst, a, b, c, imm: mode_bits(modes), ..Fields::default() });
+    Ok(())
 }
 
 fn divide32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -261,13 +344,21 @@ fn extremum(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, ty:
     let modes = Extremum {
         ftz: ty != Type::F64 && w.flag("ftz"),
         nan: ty != Type::F64 && w.flag("NaN"),
-        xorsign_abs: ty != Type::F64 && w.flag("xorsign") && w.flag("abs"),
+        xorsign_abs: ty != Type::F64 && w.flag("xorsign"),
     };
+    if modes.xorsign_abs && !w.flag("abs") {
+        return Err("modifier .xorsign needs .abs".into());
+    }
+    let of_three = i.operands.len() == 4;
+    let magnitudes = of_three && w.flag("abs");
     w.finish()?;
     let imm = extremum_bits(modes);
     let max = i.opcode == "max";
-    if i.operands.len() == 4 {
-        return extremum_of_three(e, i, ty, imm, max);
+    if of_three {
+        if modes.xorsign_abs {
+            return Err("modifier .xorsign is not supported here".into());
+        }
+        return extremum_of_three(e, i, ty, imm | if magnitudes { MAGNITUDES } else { 0 }, max);
     }
     let plain = imm == 0;
     const PLAIN: Extremum = Extremum { ftz: false, nan: false, xorsign_abs: false };
@@ -299,14 +390,18 @@ fn extremum_of_three(
     if ty != Type::F32 {
         return no_type(ty);
     }
+    #[inline(always)]
+    fn magnitude(x: f32, aux: u64) -> f32 {
+        if aux & MAGNITUDES != 0 { single::abs(x, false) } else { x }
+    }
     let handlers = if max {
         ternary!((f32, f32, f32) => f32, |a, b, c; aux| {
-            let modes = extremum_of(aux);
+            let (modes, [a, b, c]) = (extremum_of(aux), [a, b, c].map(|x| magnitude(x, aux)));
             single::max(single::max(a, b, modes), c, modes)
         })
     } else {
         ternary!((f32, f32, f32) => f32, |a, b, c; aux| {
-            let modes = extremum_of(aux);
+            let (modes, [a, b, c]) = (extremum_of(aux), [a, b, c].map(|x| magnitude(x, aux)));
             single::min(single::min(a, b, modes), c, modes)
         })
     };

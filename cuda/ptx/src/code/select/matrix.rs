@@ -15,8 +15,7 @@ use crate::syntax::types::Type;
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     match i.opcode {
         "mma" => {
-            w.flag("sync");
-            w.flag("aligned");
+            by_all(w)?;
             multiply(e, i, w, Family::Mma)
         }
         "wmma" => {
@@ -28,8 +27,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         }
         "ldmatrix" | "stmatrix" => tiles(e, i, w),
         _ => {
-            for word in ["sync", "aligned", "m8n8", "trans", "b16"] {
-                w.flag(word);
+            by_all(w)?;
+            if !["m8n8", "trans", "b16"].into_iter().all(|word| w.flag(word)) {
+                return Err(".m8n8.trans.b16 is the only form".into());
             }
             w.finish()?;
             let [dst, a] = operands(i)?;
@@ -38,6 +38,11 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             Ok(())
         }
     }
+}
+
+/// Takes what says that a whole warp does it.
+fn by_all(w: &mut Words<'_>) -> Checked<()> {
+    if w.flag("sync") & w.flag("aligned") { Ok(()) } else { Err(".sync and .aligned are needed".into()) }
 }
 
 pub(super) fn shape_of(word: &str) -> Option<Shape> {
@@ -243,8 +248,7 @@ fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, sto
 /// `ldmatrix`, `stmatrix`.
 fn tiles(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let loads = i.opcode == "ldmatrix";
-    w.flag("sync");
-    w.flag("aligned");
+    by_all(w)?;
     if !w.flag("m8n8") {
         return Err("only .m8n8 is supported".into());
     }

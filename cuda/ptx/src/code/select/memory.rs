@@ -105,6 +105,9 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
     if ty == Type::Pred || (!alone && (bits > 256 || ty == Type::B128)) || (count == 8 && ty.bits() != 32) {
         return no_type(ty);
     }
+    if bits > 128 && !alone && !matches!(space, AccessSpace::Generic | AccessSpace::Global) {
+        return Err("256 bits at once are of global memory".into());
+    }
     if !load && matches!(space, AccessSpace::Const) {
         return Err("constant memory cannot be written".into());
     }

@@ -167,6 +167,7 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         "setp" | "set" | "selp" | "slct" => compare::select(e, i, w),
         "cvt" => convert::select(e, i, w),
         "mov" | "cvta" | "isspacep" | "mapa" | "getctarank" => moves::select(e, i, w),
+        "st" if i.has("bulk") => transfer::fill(e, i, w),
         "st" | "red" if i.has("async") => transfer::counted_store(e, i),
         "ld" | "ldu" | "st" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "createpolicy" => {
             memory::select(e, i, w)

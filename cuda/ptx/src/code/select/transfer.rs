@@ -115,6 +115,27 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
     if counted { complete_bytes(e, &i.operands[3], bytes) } else { Ok(()) }
 }
 
+/// `st.bulk`: zeros, to shared memory.
+pub(super) fn fill(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
+    w.flag("bulk");
+    w.flag("weak");
+    let space = space(w);
+    w.finish()?;
+    if !matches!(space, AccessSpace::Generic | AccessSpace::Shared) {
+        return Err("it stores to shared memory".into());
+    }
+    let [to, bytes, value] = operands(i)?;
+    if !matches!(value, Operand::Immediate(Immediate::Integer { bits: 0, .. })) {
+        return Err("0 is the only value it stores".into());
+    }
+    check_constant(bytes, |bytes| bytes.is_multiple_of(8), "a multiple of 8")?;
+    let to = e.wide_address(to, space)?;
+    let (c, d, site) = (e.source(bytes, Type::B64)?, space as u32, e.site());
+    let fields = Fields { a: to.slot, c, d, site, imm: to.offset as u64, ..Fields::default() };
+    e.emit(Handlers::same(bulk::fill), fields);
+    Ok(())
+}
+
 /// `cp.async.bulk.prefetch`, which only advises the cache.
 fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let (level, policy) = (w.flag("L2"), cache_hints(w));

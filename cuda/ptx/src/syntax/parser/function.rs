@@ -49,8 +49,10 @@ impl<'s> Parser<'s> {
         let head = self.head(linkage)?;
         let brace = self.token.span;
         if !self.accept(Tok::LBrace) {
+            let is_entry = head.is_entry;
             self.declare_function(head, false);
-            return self.expect_semicolon();
+            let next_begins = self.begins_directive() || self.is(Tok::Eof);
+            return if next_begins && !is_entry { Ok(()) } else { self.expect_semicolon() };
         }
         if linkage == Linkage::Extern {
             self.report(head.name.span, format!("{} is .extern and has a body", head.name.describe()));
@@ -88,7 +90,8 @@ impl<'s> Parser<'s> {
             self.report(second.span, "a function returns one .param, or any number of .reg");
         }
         let mut limits = Limits::default();
-        while self.is(Tok::Dotted) {
+        // The first compilers wrote declarations without a semicolon: then the next directive follows.
+        while self.is(Tok::Dotted) && (is_entry || self.is_dotted("pragma") || !self.begins_directive()) {
             self.function_directive(is_entry, &mut signature, &mut limits)?;
         }
         if limits.max_threads.is_some() && limits.required_threads.is_some() {

@@ -4,7 +4,7 @@ use super::Parser;
 use crate::{
     Span,
     syntax::{
-        ast::{Target, Version},
+        ast::{Features, Target, Version},
         lexer::Tok,
         suggest::nearest,
     },
@@ -35,6 +35,24 @@ const TARGETS: &[(&str, Version)] = &[
     ("sm_89", Version { major: 7, minor: 8 }),
     ("sm_90", Version { major: 7, minor: 8 }),
     ("sm_90a", Version { major: 8, minor: 0 }),
+    ("sm_100", Version { major: 8, minor: 6 }),
+    ("sm_100a", Version { major: 8, minor: 6 }),
+    ("sm_100f", Version { major: 8, minor: 8 }),
+    ("sm_101", Version { major: 8, minor: 6 }),
+    ("sm_101a", Version { major: 8, minor: 6 }),
+    ("sm_101f", Version { major: 8, minor: 8 }),
+    ("sm_103", Version { major: 8, minor: 8 }),
+    ("sm_103a", Version { major: 8, minor: 8 }),
+    ("sm_103f", Version { major: 8, minor: 8 }),
+    ("sm_110", Version { major: 9, minor: 0 }),
+    ("sm_110a", Version { major: 9, minor: 0 }),
+    ("sm_110f", Version { major: 9, minor: 0 }),
+    ("sm_120", Version { major: 8, minor: 7 }),
+    ("sm_120a", Version { major: 8, minor: 7 }),
+    ("sm_120f", Version { major: 8, minor: 8 }),
+    ("sm_121", Version { major: 8, minor: 8 }),
+    ("sm_121a", Version { major: 8, minor: 8 }),
+    ("sm_121f", Version { major: 8, minor: 8 }),
 ];
 
 impl<'s> Parser<'s> {
@@ -105,7 +123,7 @@ impl<'s> Parser<'s> {
             let names: Vec<&str> = TARGETS.iter().map(|(known, _)| *known).collect();
             let hint = match nearest(name, &names).filter(|_| !name.starts_with("sm_")) {
                 Some(near) => format!("; did you mean '{near}'?"),
-                None => "; sm_30 to sm_90a are known".into(),
+                None => "; sm_30 to sm_121f are known".into(),
             };
             return self
                 .report(span, format!("unknown target '{}'{hint}", super::super::lexer::shortened(name)));
@@ -114,10 +132,15 @@ impl<'s> Parser<'s> {
         if version < *since && version.major > 0 {
             self.report(span, format!("{name} needs PTX ISA {since}; this is a module of version {version}"));
         }
-        let digits = name.trim_start_matches("sm_").trim_end_matches('a');
+        let features = match name.as_bytes().last() {
+            Some(b'a') => Features::Specific,
+            Some(b'f') => Features::Family,
+            _ => Features::Common,
+        };
+        let digits = name.trim_start_matches("sm_").trim_end_matches(['a', 'f']);
         self.module.target = Target {
             architecture: digits.parse().unwrap_or_default(),
-            architecture_specific: name.ends_with('a'),
+            features,
             debug: self.module.target.debug,
         };
     }

@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) use body::Body;
 
 use super::{
-    ast::{FunctionId, LocationId, Module, Target, VariableId, Version},
+    ast::{Features, FunctionId, LocationId, Module, Target, VariableId, Version},
     lexer::{Lexer, Tok, Token},
     number::Number,
     scope::Entry,
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Module<'_>, Errors> {
     let token = lexer.next();
     let module = Module {
         version: Version { major: 0, minor: 0 },
-        target: Target { architecture: 0, architecture_specific: false, debug: false },
+        target: Target { architecture: 0, features: Features::Common, debug: false },
         variables: Vec::new(),
         functions: Vec::new(),
         files: Vec::new(),

@@ -81,6 +81,11 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Whether a directive at module scope begins here.
+    pub(super) fn begins_directive(&self) -> bool {
+        self.is(Tok::Dotted) && DIRECTIVES.contains(&self.token.text)
+    }
+
     pub(super) fn unknown_directive<T>(&mut self, token: Token<'s>) -> Result<T, Failed> {
         let hint = nearest(token.text, DIRECTIVES).map(|near| format!("; did you mean '.{near}'?"));
         self.fail(token.span, format!("unknown directive {}{}", token.describe(), hint.unwrap_or_default()))

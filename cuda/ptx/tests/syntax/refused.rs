@@ -1,0 +1,78 @@
+//! Forms that look like instructions and are none: ptxas refuses each of them, and so do we.
+
+use tfrt_ptx::Module;
+
+/// What is said of an instruction, behind its name.
+fn refusal(instruction: &str) -> String {
+    let text = format!(
+        ".version 8.8\n.target sm_100a\n.address_size 64\n.entry k() {{\n\
+         .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .f32 %f<9>; .reg .pred %p<4>; .reg .f64 %d<2>;\n\
+         {instruction}\nret; }}\n"
+    );
+    let said = Module::parse(&text).map_or_else(|errors| errors.to_string(), |_| "nothing".into());
+    let name = instruction.split([' ', ';']).next().unwrap();
+    said.strip_prefix(&format!("6:1: {name}: ")).unwrap_or(&said).to_owned()
+}
+
+#[test]
+fn modifiers() {
+    for (instruction, reason) in [
+        ("mul24.s32.hi %r1, %r2, %r3;", "unknown type .hi"),
+        ("mul.u32.lo %r1, %r2, %r3;", "unknown type .lo"),
+        ("nanosleep 100;", "type .u32 is needed"),
+        ("activemask.u32 %r1;", "type .u32 is not supported here"),
+        ("min.xorsign.f32 %f1, %f2, %f3;", "modifier .xorsign needs .abs"),
+        ("min.xorsign.abs.f32 %f1, %f2, %f3, %f4;", "modifier .xorsign is not supported here"),
+        ("max.abs.f32 %f1, %f2, %f3;", "modifier .abs is not supported here"),
+        ("red.global.add.f16x2 [%rd1], %r2;", ".noftz is needed"),
+        ("atom.add.bf16 %h1, [%rd1], %h2;", ".noftz is needed"),
+        ("cvt.satfinite.tf32.f32 %r1, %f1;", "a rounding modifier is needed"),
+        ("movmatrix.sync.m8n8.trans.b16 %r1, %r2;", ".sync and .aligned are needed"),
+        ("movmatrix.sync.aligned.m8n8.b16 %r1, %r2;", ".m8n8.trans.b16 is the only form"),
+        ("ldmatrix.aligned.m8n8.x1.b16 {%r1}, [%rd1];", ".sync and .aligned are needed"),
+        (
+            "mma.sync.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};",
+            ".sync and .aligned are needed",
+        ),
+        ("add.sat.f32x2 %rd1, %rd2, %rd3;", "modifier .sat is not supported here"),
+        ("fma.f32x2 %rd1, %rd2, %rd3, %rd1;", "a rounding modifier is needed"),
+        ("div.rn.f32x2 %rd1, %rd2, %rd3;", "type f32x2 is not supported here"),
+        ("add.ftz.f32.f16 %f1, %h1, %f2;", "modifier .ftz is not supported here"),
+        ("fma.f32.bf16 %f1, %h1, %h2, %f2;", "a rounding modifier is needed"),
+        ("mul.f32.f16 %f1, %h1, %f2;", "modifier .f32 is not supported here"),
+        ("redux.sync.add.f32 %f1, %f2, -1;", "type .f32 is not supported here"),
+        ("ld.shared.v4.b64 {%rd1, %rd2, %rd1, %rd2}, [%rd1];", "256 bits at once are of global memory"),
+    ] {
+        assert_eq!(refusal(instruction), reason, "{instruction}");
+    }
+}
+
+#[test]
+fn constants() {
+    for (instruction, reason) in [
+        ("mov.b32 %r1, 1.5;", "a floating-point constant where type .b32 is needed"),
+        ("and.b32 %r1, %r2, 0d3ff8000000000000;", "a floating-point constant where type .b32 is needed"),
+        ("add.f16 %h1, %h2, 1;", "an integer where a constant of type .f16 is needed"),
+        ("fma.rn.bf16x2 %r1, %r2, 1, %r3;", "an integer where a constant of type .bf16x2 is needed"),
+        ("add.u16x2 %r1, %r2, 65537;", "a constant where a pair in a register is needed"),
+        ("st.bulk [%rd1], %rd2, 1;", "0 is the only value it stores"),
+        ("st.bulk [%rd1], 12, 0;", "12 where a multiple of 8 is needed"),
+        ("mov.b32 %r1, 0f3f800000;", "nothing"),
+        ("or.b64 %rd1, %rd2, 0d3ff8000000000000;", "nothing"),
+        ("mov.b64 %rd1, 1.5;", "nothing"),
+    ] {
+        assert_eq!(refusal(instruction), reason, "{instruction}");
+    }
+}
+
+#[test]
+fn registers() {
+    for (instruction, reason) in [
+        ("add.f16x2 %r1, %r2, %f3;", "register %f3 of type .f32 where type .f16x2 is needed"),
+        ("tanh.approx.bf16x2 %f1, %r2;", "register %f1 of type .f32 where type .bf16x2 is needed"),
+        ("add.f32.f16 %f1, %f2, %f3;", "register %f2 of type .f32 where type .f16 is needed"),
+        ("mov.b32 %f1, %r1;", "nothing"),
+    ] {
+        assert_eq!(refusal(instruction), reason, "{instruction}");
+    }
+}
