@@ -8,7 +8,7 @@ use tfrt_host::DType;
 use tfrt_math::{Float, ops};
 use tfrt_tensor::Accessor;
 
-use super::complex::{self, C, Field, Wide, map_complex};
+use super::complex::{self, Field, Wide, map_complex};
 use super::elementwise::{binary, map, retyped, unary};
 use super::support::{invalid, is_complex, one, same, with_field, with_float, with_integer, with_number};
 use crate::{MetadataCall, OpRegistry, ops::support::Described};
@@ -117,7 +117,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Exp" => |x: T| ops::exp(x), complex::exp;
         "tf.Expm1" => |x: T| wide(x, f64::exp_m1), complex::expm1;
         "tf.Inv" => |x: T| ops::reciprocal(x), complex::reciprocal;
-        "tf.Log" => |x: T| ops::log(x), C::ln;
+        "tf.Log" => |x: T| ops::log(x), complex::ln;
         "tf.Log1p" => |x: T| wide(x, f64::ln_1p), complex::log1p;
         "tf.Reciprocal" => |x: T| ops::reciprocal(x), complex::reciprocal;
         "tf.Rsqrt" => |x: T| ops::rsqrt(x), complex::rsqrt;
