@@ -10,8 +10,10 @@
 //
 //   number    0    1    2    3    4        5        6                   7
 //   function  add  sub  mul  div  maximum  minimum  squared_difference  pow
-//   number    8          9          10   11            12          13          14
-//   function  floor_div  floor_mod  mod  truncate_div  div_no_nan  mul_no_nan  atan2
+//   number    8          9          10          11          12     13   14
+//   function  floor_div  floor_mod  div_no_nan  mul_no_nan  atan2  mod  truncate_div
+//
+// The numbers are part of the kernels' interface: new ones come last.
 //
 // maximum and minimum give NaN if either is NaN. floor_div and floor_mod round down, so that the rest has the divisor's
 // sign; truncate_div rounds toward zero, and mod is the rest of that, of the dividend's sign; div_no_nan and mul_no_nan give
@@ -29,15 +31,16 @@ CALLED rest(A a, A b) {
 CALLED modulo(A a, A b) { return fmod(a, b); }
 
 // Quotients and rests of integers. Of the least number by -1 the processor has none; what wraps is the number itself.
-template <class I>
-static __device__ __noinline__ I truncated(I a, I b) { return b == 0 ? I(0) : (b == -1 ? (I)(0 - (u64)a) : a / b); }
-template <class I>
-static __device__ __noinline__ I truncated_rest(I a, I b) { return b == 0 || b == -1 ? I(0) : a % b; }
-// Rounded down, the quotient is one less where the rest and the divisor differ in sign.
-template <class I>
-__device__ __forceinline__ bool is_between(I a, I b) {
-    I r = truncated_rest(a, b);
-    return r != 0 && (r < 0) != (b < 0);
+CALLED truncated(A a, A b) { return b == 0 ? A(0) : (b == -1 ? (A)(0 - (u64)a) : a / b); }
+CALLED truncated_rest(A a, A b) { return b == 0 || b == -1 ? A(0) : a % b; }
+// Rounded down, the quotient is one less where there is a rest whose sign is not the divisor's.
+INLINED floored(A a, A b) {
+    A q = truncated(a, b), r = b == 0 ? A(0) : (A)((u64)a - (u64)q * (u64)b);
+    return r != 0 && (r < 0) != (b < 0) ? q - 1 : q;
+}
+INLINED floored_rest(A a, A b) {
+    A r = truncated_rest(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 // Integers as unsigned ones U where they may overflow.
@@ -64,13 +67,13 @@ FUNCTION(maximum, ::maximum(a, b), a > b ? a : b)
 FUNCTION(minimum, ::minimum(a, b), a < b ? a : b)
 FUNCTION(squared_difference, (a - b) * (a - b), ((U)a - (U)b) * ((U)a - (U)b))
 FUNCTION(pow, power(a, b), U(0))
-FUNCTION(floor_div, floor(a / b), (U)truncated(a, b) - (U)is_between(a, b))
-FUNCTION(floor_mod, rest(a, b), (U)truncated_rest(a, b) + (is_between(a, b) ? (U)b : U(0)))
-FUNCTION(mod, modulo(a, b), truncated_rest(a, b))
-FUNCTION(truncate_div, trunc(a / b), truncated(a, b))
+FUNCTION(floor_div, floor(a / b), floored(a, b))
+FUNCTION(floor_mod, rest(a, b), floored_rest(a, b))
 FUNCTION(div_no_nan, b == 0 ? 0 : a / b, U(0))
 FUNCTION(mul_no_nan, b == 0 ? 0 : a * b, U(0))
 FUNCTION(atan2, angle(a, b), U(0))
+FUNCTION(mod, modulo(a, b), truncated_rest(a, b))
+FUNCTION(truncate_div, trunc(a / b), truncated(a, b))
 }  // namespace function
 
 template <class A>
@@ -86,10 +89,10 @@ __device__ __forceinline__ A apply(u32 number, A a, A b) {
         case 7: return function::pow::run(a, b);
         case 8: return function::floor_div::run(a, b);
         case 9: return function::floor_mod::run(a, b);
-        case 10: return function::mod::run(a, b);
-        case 11: return function::truncate_div::run(a, b);
-        case 12: return function::div_no_nan::run(a, b);
-        case 13: return function::mul_no_nan::run(a, b);
+        case 10: return function::div_no_nan::run(a, b);
+        case 11: return function::mul_no_nan::run(a, b);
+        case 13: return function::mod::run(a, b);
+        case 14: return function::truncate_div::run(a, b);
         default: return function::atan2::run(a, b);
     }
 }

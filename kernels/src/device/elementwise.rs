@@ -110,7 +110,8 @@ named! {
 }
 
 named! {
-    /// A function of two elements. Their order is that of their numbers in `binary.cu`.
+    /// A function of two elements. Their order is that of their numbers in `binary.cu`, which programs launch them by: new
+    /// ones come last.
     Binary {
         /// a + b.
         Add = "add",
@@ -128,20 +129,20 @@ named! {
         SquaredDifference = "squared_difference",
         /// aᵇ; not of integers.
         Pow = "pow",
-        /// ⌊a / b⌋; of integers zero for a divisor of zero, as of those up to `TruncateDiv`.
+        /// ⌊a / b⌋; of integers zero for a divisor of zero, as are other quotients and rests.
         FloorDiv = "floor_div",
         /// What is left of a after that, of b's sign.
         FloorMod = "floor_mod",
+        /// a / b, zero where b is; not of integers.
+        DivNoNan = "div_no_nan",
+        /// a · b, zero where b is; not of integers.
+        MulNoNan = "mul_no_nan",
+        /// The angle of the point (b, a); not of integers.
+        Atan2 = "atan2",
         /// What is left of a after a quotient toward zero, of a's sign.
         Mod = "mod",
         /// a / b toward zero.
         TruncateDiv = "truncate_div",
-        /// a / b, zero where b is; not of integers, like those that follow.
-        DivNoNan = "div_no_nan",
-        /// a · b, zero where b is.
-        MulNoNan = "mul_no_nan",
-        /// The angle of the point (b, a).
-        Atan2 = "atan2",
     }
 }
 

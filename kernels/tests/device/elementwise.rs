@@ -179,17 +179,48 @@ fn functions_of_two_elements() {
     }
 }
 
+/// Programs may launch the kernels that broadcast by number, so the numbers stay what they are.
+#[test]
+fn functions_of_two_elements_by_number() {
+    let numbered = [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "maximum",
+        "minimum",
+        "squared_difference",
+        "pow",
+        "floor_div",
+        "floor_mod",
+        "div_no_nan",
+        "mul_no_nan",
+        "atan2",
+        "mod",
+        "truncate_div",
+    ];
+    assert_eq!(Binary::ALL.iter().map(|function| function.name()).collect::<Vec<_>>(), numbered);
+    let (d, a, b) = (device(), [2.5f32, 0.75, 1.5], [0.5f32, 2.0]);
+    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<f32>(6));
+    let shape = Broadcast::new(&[3, 1], &[1, 2]).unwrap();
+    for &function in Binary::ALL {
+        d.kernels.binary(&d.stream, function, DType::F32, &dy, &da, &db, &shape).unwrap();
+        let expected: Vec<_> = a.iter().flat_map(|&a| b.map(|b| binary(function, a, b))).collect();
+        assert_close(&d.download::<f32>(&dy, 6), &expected, 2e-6);
+    }
+}
+
 #[test]
 fn integers_wrap_and_divide_by_anything() {
     let d = device();
-    let a = [i32::MIN, 7, -7, i32::MAX, 5, i32::MIN, 0, 9];
-    let b = [-1, 2, 2, 1, 0, i32::MIN, 0, -4];
-    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<i32>(8));
-    let shape = Broadcast::new(&[8], &[8]).unwrap();
+    let a = [i32::MIN, 7, -7, i32::MAX, 5, i32::MIN, 0, 9, -5];
+    let b = [-1, 2, 2, 1, 0, i32::MIN, 0, -4, 0];
+    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<i32>(9));
+    let shape = Broadcast::new(&[9], &[9]).unwrap();
     let check = |function, reference: fn(i32, i32) -> i32| {
         d.kernels.binary(&d.stream, function, DType::I32, &dy, &da, &db, &shape).unwrap();
         let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| reference(a, b)).collect();
-        assert_eq!(d.download::<i32>(&dy, 8), expected, "{function:?}");
+        assert_eq!(d.download::<i32>(&dy, 9), expected, "{function:?}");
     };
     check(Binary::Add, i32::wrapping_add);
     check(Binary::Sub, i32::wrapping_sub);

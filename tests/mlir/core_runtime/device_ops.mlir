@@ -165,6 +165,7 @@ func @integers() -> !tfrt.chain {
   %rest = corert.executeop(%gpu) "tf.FloorMod"(%x, %y) : 1
   %quotient = corert.executeop(%gpu) "tf.TruncateDiv"(%x, %y) : 1
   %mod = corert.executeop(%gpu) "tf.TruncateMod"(%x, %y) : 1
+  %real = corert.executeop(%gpu) "tf.RealDiv"(%x, %y) : 1
   %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%floor) : 1
   // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [-4, -4, 1, 0]
   %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
@@ -177,7 +178,11 @@ func @integers() -> !tfrt.chain {
   %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%mod) : 1
   // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [-1, 1, 0, 0]
   %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
-  tfrt.return %p3 : !tfrt.chain
+  // TensorFlow has no such kernel; in host memory it is the quotient toward zero too.
+  %h4 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%real) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [4], values = [-3, -3, 1, 0]
+  %p4 = corert.executeop.seq(%gpu, %p3) "tfrt_test.print"(%h4) : 0
+  tfrt.return %p4 : !tfrt.chain
 }
 
 // Pieces at coordinates, zeros where there is none; where something is not zero.
