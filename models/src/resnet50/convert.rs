@@ -132,17 +132,17 @@ fn plain(name: &str) -> &str {
 /// All tensors that are missing, left over, of another shape, not of floats or not finite in f32, all variances that are none,
 /// and all names that two tensors share.
 pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
-    let found: BTreeSet<&str> = tensors.keys().map(|name| plain(name)).collect();
+    let (found, problems) = by_plain_name(tensors);
     let known = |variant: &Variant| {
-        let count =
-            |layer: &Layer| Names::of(layer, *variant).all().filter(|n| found.contains(n.as_str())).count();
+        let count = |layer: &Layer| {
+            Names::of(layer, *variant).all().filter(|name| found.contains_key(name.as_str())).count()
+        };
         layers_of(*variant).iter().map(count).sum::<usize>()
     };
     let variant = Variant::ALL.into_iter().max_by_key(known).filter(|variant| known(variant) > 0);
     let Some(variant) = variant else {
         return Err(vec!["none of its tensors has a name of torchvision's or Keras's ResNet-50".to_owned()]);
     };
-    let (found, problems) = by_plain_name(tensors);
     let mut reader = Reader { found, problems, used: BTreeSet::new() };
     let converted = layers_of(variant).iter().map(|layer| reader.layer(layer, variant)).collect();
     reader.look_for_others();

@@ -35,6 +35,9 @@ const DTYPES: [(DType, Dtype); 14] = [
     (DType::Complex64, Dtype::C64),
 ];
 
+/// How the header of a file with texts begins: they are an object of JSON.
+const TEXTS: &[u8] = br#"{"__metadata__":"#;
+
 #[derive(Debug)]
 struct Entry {
     dtype: Dtype,
@@ -146,7 +149,7 @@ pub fn encode(tensors: &[(&str, &DenseHostTensor)], accessor: &Accessor) -> Resu
     encode_with(tensors, &[], accessor)
 }
 
-/// As [`encode`], for a file that says this of itself: keys and texts.
+/// As [`encode`], for a file that says this of itself: keys and texts. The same tensors and texts give the same bytes.
 ///
 /// # Errors
 /// As [`encode`].
@@ -168,9 +171,27 @@ pub fn encode_with(
             return Err(Diagnostic::invalid_argument(format!("two tensors are called '{name}'")));
         }
     }
-    let texts = texts.iter().map(|&(key, text)| (key.to_owned(), text.to_owned()));
-    let texts = Some(texts.collect::<HashMap<_, _>>()).filter(|texts| !texts.is_empty());
-    ::safetensors::serialize(views, texts).map_err(|error| Diagnostic::invalid_argument(error.to_string()))
+    let texts: BTreeMap<_, _> = texts.iter().copied().collect();
+    let unordered = texts.iter().map(|(&key, &text)| (key.to_owned(), text.to_owned()));
+    let unordered = Some(unordered.collect::<HashMap<_, _>>()).filter(|texts| !texts.is_empty());
+    let mut bytes = ::safetensors::serialize(views, unordered)
+        .map_err(|error| Diagnostic::invalid_argument(error.to_string()))?;
+    if !texts.is_empty() {
+        order_texts(&mut bytes, &texts)?;
+    }
+    Ok(bytes)
+}
+
+/// Puts the texts of a file into alphabetical order, which are in that of a hash map, and so in another each time.
+fn order_texts(bytes: &mut [u8], texts: &BTreeMap<&str, &str>) -> Result<(), Diagnostic> {
+    let ordered = serde_json::to_string(texts).map_err(|error| Diagnostic::internal(error.to_string()))?;
+    let header = bytes.get_mut(size_of::<u64>()..).and_then(|bytes| {
+        let (begin, rest) = bytes.split_at_mut_checked(TEXTS.len())?;
+        (*begin == *TEXTS).then_some(rest)?.get_mut(..ordered.len())
+    });
+    let header = header.ok_or_else(|| Diagnostic::internal("the header does not begin with its texts"))?;
+    header.copy_from_slice(ordered.as_bytes());
+    Ok(())
 }
 
 /// Writes a safetensors file.

@@ -250,6 +250,11 @@ fn safetensors_say_what_they_are() {
     let bytes = safetensors::encode_with(&[("x", &x)], &[("model", "small"), ("by", "us")], &ME).unwrap();
     let file = SafeTensorsFile::from_buffer("f", in_memory(&bytes)).unwrap();
     assert_eq!((file.name(), file.text("model"), file.text("by")), ("f", Some("small"), Some("us")));
+    let texts = ["h", "a", "g\"\n", "b", "f", "c", "e", "d"].map(|key| (key, "text"));
+    let ways = [(); 4].map(|()| safetensors::encode_with(&[("x", &x)], &texts, &ME).unwrap());
+    assert!(ways.iter().all(|bytes| *bytes == ways[0]), "the same texts give the same bytes");
+    let file = SafeTensorsFile::from_buffer("texts", in_memory(&ways[0])).unwrap();
+    assert!(texts.iter().all(|&(key, text)| file.text(key) == Some(text)));
     let plain = safetensors::encode(&[("x", &x)], &ME).unwrap();
     assert_eq!(SafeTensorsFile::from_buffer("f", in_memory(&plain)).unwrap().text("model"), None);
 }
