@@ -224,11 +224,21 @@ fn fit_integer(value: i128, width: u32, signedness: Signedness) -> Option<i128> 
     }
 }
 
+/// The `f32` beside `value` whose last digit is odd, unless it is one exactly: what rounds to a half as `value` does.
+fn rounded_to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) == value || value.is_nan() {
+        return near;
+    }
+    let is_beyond = f64::from(near).abs() > value.abs();
+    f32::from_bits((near.to_bits() - u32::from(is_beyond)) | 1)
+}
+
 /// The bits of `value` rounded to nearest even in the float type `ty`.
 pub(crate) fn float_bits(value: f64, ty: &Type) -> Option<u64> {
     match ty {
-        Type::F16 => Some(f16::from_f64(value).to_bits().into()),
-        Type::BF16 => Some(bf16::from_f64(value).to_bits().into()),
+        Type::F16 => Some(f16::from_f32(rounded_to_odd(value)).to_bits().into()),
+        Type::BF16 => Some(bf16::from_f32(rounded_to_odd(value)).to_bits().into()),
         Type::F32 => Some((value as f32).to_bits().into()),
         Type::F64 => Some(value.to_bits()),
         _ => None,
@@ -328,6 +338,21 @@ impl<N: Into<Name>> FromIterator<(N, Attribute)> for AttrDict {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        let (above, tie) = (2f64.powi(-40), |digits: i32| 1.0 + 2f64.powi(-digits));
+        assert_eq!(
+            [tie(8), tie(8) + above].map(|x| float_bits(x, &Type::BF16)),
+            [Some(0x3f80), Some(0x3f81)]
+        );
+        assert_eq!(
+            [tie(11), tie(11) + above].map(|x| float_bits(x, &Type::F16)),
+            [Some(0x3c00), Some(0x3c01)]
+        );
+        assert_eq!(float_bits(tie(11) + 2.0 * 2f64.powi(-11) - above, &Type::F16), Some(0x3c01));
+        assert_eq!([1e300, -1e-300].map(|x| float_bits(x, &Type::BF16)), [Some(0x7f80), Some(0x8000)]);
+    }
 
     #[test]
     fn integers_fit_their_type_or_not() {

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 
 use crate::elementwise::Unary;
-use crate::{Element, ShapeError};
+use crate::{Element, Float, ShapeError};
 
 /// A conversion that always succeeds.
 ///
@@ -38,11 +38,11 @@ macro_rules! cast_native {
         cast_impl!($from => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64; |x| x);
         impl CastTo<f16> for $from {
             #[inline]
-            fn cast_to(self) -> f16 { f16::from_f64(self as f64) }
+            fn cast_to(self) -> f16 { Float::from_f64(self as f64) }
         }
         impl CastTo<bf16> for $from {
             #[inline]
-            fn cast_to(self) -> bf16 { bf16::from_f64(self as f64) }
+            fn cast_to(self) -> bf16 { Float::from_f64(self as f64) }
         }
         impl CastTo<bool> for $from {
             #[inline]
@@ -107,5 +107,37 @@ mod tests {
         check::<f32, bf16>(&[1.0, 3.140_625], &[bf16::ONE, bf16::from_f32(3.140_625)]);
         check::<i64, f32>(&[1 << 40, -3], &[1_099_511_627_776.0, -3.0]);
         check::<f16, i32>(&[f16::from_f32(-7.5)], &[-7]);
+    }
+
+    /// Beside a tie no digit may be left out, and none be rounded before.
+    #[test]
+    fn halves_are_rounded_once() {
+        let ulp = |exponent: i32| 2f64.powi(-exponent);
+        for sign in [1.0, -1.0] {
+            for by in [0.0, ulp(17), ulp(23), ulp(40), ulp(52)] {
+                let tie = |digits: i32, by: f64| sign * (1.0 + ulp(digits + 1) + by);
+                let expected = |digits, is_above| sign * if is_above { 1.0 + ulp(digits) } else { 1.0 };
+                check(&[tie(10, by)], &[f16::from_f64(expected(10, by > 0.0))]);
+                check(&[tie(7, by)], &[bf16::from_f64(expected(7, by > 0.0))]);
+                check(&[tie(10, -by)], &[f16::from_f64(expected(10, false))]);
+                check(&[tie(7, -by)], &[bf16::from_f64(expected(7, false))]);
+            }
+            // The least number, half of it, and what is more than that by little; the greatest, and what rounds beyond.
+            check(
+                &[sign * ulp(25), sign * ulp(25) * (1.0 + ulp(50))],
+                &[f16::from_f64(sign * 0.0), f16::from_bits(1).copysign(f16::from_f64(sign))],
+            );
+            check(
+                &[sign * 65519.999, sign * 65520.0, sign * 1e300],
+                &[65504.0, f64::INFINITY, f64::INFINITY].map(|x| f16::from_f64(sign * x)),
+            );
+            check(&[sign * 1e300, sign * 1e-300], &[f64::INFINITY, 0.0].map(|x| bf16::from_f64(sign * x)));
+        }
+        for bits in (0x3f80_7ff0..0x3f80_8010).chain(0x7f7f_7ff0..0x7f7f_8010).chain(0x7ff8..0x8008) {
+            let x = f32::from_bits(bits);
+            check(&[x], &[bf16::from_f32(x)]);
+        }
+        assert!(f16::from_f64(f64::NAN).is_nan() && CastTo::<bf16>::cast_to(f64::NAN).is_nan());
+        check(&[f64::NEG_INFINITY], &[bf16::NEG_INFINITY]);
     }
 }

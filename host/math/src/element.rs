@@ -130,6 +130,18 @@ macro_rules! native_float {
     )*};
 }
 
+/// An `f64` as the `f32` beside it whose last digit is odd, unless it is one exactly. Rounded from there to a type of fewer digits
+/// it is what it is rounded to at once, so that halves are rounded once. (Conversions of the crate `half` round twice, or look at
+/// a part of the digits.)
+fn rounded_to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) == value || value.is_nan() {
+        return near;
+    }
+    let is_beyond = f64::from(near).abs() > value.abs();
+    f32::from_bits((near.to_bits() - u32::from(is_beyond)) | 1)
+}
+
 macro_rules! half_float {
     ($($t:ident),*) => {$(
         impl Number for $t {
@@ -155,12 +167,12 @@ macro_rules! half_float {
             #[inline]
             fn from_acc(acc: f32) -> Self { $t::from_f32(acc) }
             #[inline]
-            fn from_count(count: usize) -> Self { $t::from_f64(count as f64) }
+            fn from_count(count: usize) -> Self { Float::from_f64(count as f64) }
         }
 
         impl Float for $t {
             #[inline]
-            fn from_f64(value: f64) -> Self { $t::from_f64(value) }
+            fn from_f64(value: f64) -> Self { $t::from_f32(rounded_to_odd(value)) }
             #[inline]
             fn to_f64(self) -> f64 { self.to_f64() }
             #[inline]

@@ -26,6 +26,7 @@ use tfrt_cuda::error::{DeviceError, Result, Status};
 use tfrt_cuda::front::{Argument, Context, DeviceBuffer, Function, Module, Stream};
 use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
+use tfrt_math::Float;
 
 pub use elementwise::{Activation, Affine, Binary, Broadcast, Class, Comparison, Unary};
 pub use kernels::register;
@@ -207,8 +208,8 @@ fn bits(value: f64, dtype: DType) -> Result<Argument<'static>> {
         DType::UI32 => Argument::from(value as u32),
         DType::I64 => Argument::from(value as i64),
         DType::UI64 => Argument::from(value as u64),
-        DType::F16 => Argument::from(half::f16::from_f64(value)),
-        DType::BF16 => Argument::from(half::bf16::from_f64(value)),
+        DType::F16 => Argument::from(<half::f16 as Float>::from_f64(value)),
+        DType::BF16 => Argument::from(<half::bf16 as Float>::from_f64(value)),
         DType::F32 => Argument::from(value as f32),
         DType::F64 => Argument::from(value),
         other => return Err(DeviceError::new(Status::NotSupported, format!("no constants of {other}"))),

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use cudarc::cublas::sys::{self as sys, cublasHandle_t};
 use parking_lot::Mutex;
 use tfrt_host::DType;
+use tfrt_math::Float;
 
 use self::matmul::Matmuls;
 use super::context::{GpuContext, Shared};
@@ -141,7 +142,7 @@ impl Factor {
     fn new(value: f64, dtype: DType) -> Result<Self> {
         let mut bytes = [0; 16];
         match dtype {
-            DType::F16 => bytes[..2].copy_from_slice(&half::f16::from_f64(value).to_le_bytes()),
+            DType::F16 => bytes[..2].copy_from_slice(&<half::f16 as Float>::from_f64(value).to_le_bytes()),
             // A complex factor's imaginary part stays zero.
             DType::F32 | DType::Complex64 => bytes[..4].copy_from_slice(&(value as f32).to_le_bytes()),
             DType::F64 | DType::Complex128 => bytes[..8].copy_from_slice(&value.to_le_bytes()),
