@@ -23,7 +23,7 @@ use crate::hal::{Scaling, Tensor, TensorLayout};
 const ELEMENTS_MIN: usize = 1 << 14;
 
 /// A type that is computed in.
-pub(super) trait Work: Float + MatMulElement + ConvElement + Pod {
+pub(super) trait Work: Float<Acc = f64> + MatMulElement + ConvElement + Pod {
     /// Its name at run time.
     const DTYPE: DType;
 }

@@ -48,10 +48,10 @@ pub struct BatchNormGradients<'a, T> {
     pub doffset: &'a mut [T],
 }
 
-/// For each column, `dx = a · dy + b · x + c`.
-pub type Coefficients<T> = [Vec<<T as Number>::Acc>; 3];
+/// `a`, `b`, `m` and the mean `μ` of each column, with which `dx = a · (dy - m) + b · (x - μ)`.
+pub type Coefficients<T> = [Vec<<T as Number>::Acc>; 4];
 
-impl<T: Float> BatchNormBackward<T> {
+impl<T: Float<Acc: Float>> BatchNormBackward<T> {
     /// Plans `rows` rows of `cols` channels; `epsilon` is that of the forward pass.
     pub fn new(rows: usize, cols: usize, epsilon: f64) -> Result<Self, ShapeError> {
         let chunks = Chunks::new(rows, cols, cols)?;
@@ -77,19 +77,18 @@ impl<T: Float> BatchNormBackward<T> {
         check_len("partial sums", self.partials_len(), partials.len())?;
         check_len("gradient of scale", cols, dscale.len())?;
         check_len("gradient of offset", cols, doffset.len())?;
-        let count = T::Acc::from_count(self.parts.rows);
-        let mut coefficients: Coefficients<T> = [0, 1, 2].map(|_| Vec::with_capacity(cols));
+        let count = self.parts.rows as f64;
+        let mut coefficients: Coefficients<T> = [(); 4].map(|()| Vec::with_capacity(cols));
         for col in 0..cols {
-            // Σ dy and Σ dy·(x - μ).
-            let [sum, product] = self.parts.total(partials, col);
-            let inverse = T::from_f64(1.0 / (input.variance[col].to_f64() + self.epsilon).sqrt()).to_acc();
-            let scaled = product.times(inverse);
-            (dscale[col], doffset[col]) = (T::from_acc(scaled), T::from_acc(sum));
-            let a = input.scale[col].to_acc().times(inverse);
-            let b = T::Acc::ZERO.minus(a).times(inverse).times(scaled).over(count);
-            let c = T::Acc::ZERO.minus(a).times(sum).over(count).minus(b.times(input.mean[col].to_acc()));
-            for (list, value) in coefficients.iter_mut().zip([a, b, c]) {
-                list.push(value);
+            // Σ dy and Σ dy·(x - μ). What follows is in double precision, of which only the results are rounded.
+            let [sum, product] = self.parts.total(partials, col).map(Float::to_f64);
+            let inverse = 1.0 / (input.variance[col].to_f64() + self.epsilon).sqrt();
+            let scaled = product * inverse;
+            (dscale[col], doffset[col]) = (T::from_f64(scaled), T::from_f64(sum));
+            let a = input.scale[col].to_f64() * inverse;
+            let b = -a * inverse * scaled / count;
+            for (list, value) in coefficients.iter_mut().zip([a, b, sum / count, input.mean[col].to_f64()]) {
+                list.push(T::Acc::from_f64(value));
             }
         }
         Ok(coefficients)
@@ -118,7 +117,7 @@ impl<T: Float> BatchNormBackward<T> {
     }
 }
 
-impl<T: Float> BlockOp for BatchNormBackward<T> {
+impl<T: Float<Acc: Float>> BlockOp for BatchNormBackward<T> {
     type Input<'a> = BatchNormBackwardInput<'a, T>;
     type Output<'a> = &'a mut [T::Acc];
     type Piece<'a> = &'a mut [T::Acc];
@@ -195,9 +194,11 @@ impl<T: Float> BlockOp for InputGradient<T> {
         let operands = dy[range.clone()].chunks_exact(self.cols).zip(x[range].chunks_exact(self.cols));
         for (out, (dy, x)) in piece.chunks_exact_mut(self.cols).zip(operands) {
             vectorize(|| {
-                let factors = k[0].iter().zip(&k[1]).zip(&k[2]);
-                for (((o, &dy), &x), ((&a, &b), &c)) in out.iter_mut().zip(dy).zip(x).zip(factors) {
-                    *o = T::from_acc(a.times(dy.to_acc()).plus(b.times(x.to_acc())).plus(c));
+                // The means are taken away first: what is left may have fewer digits, but all of them are right.
+                let factors = k[0].iter().zip(&k[1]).zip(k[2].iter().zip(&k[3]));
+                for (((o, &dy), &x), ((&a, &b), (&m, &mean))) in out.iter_mut().zip(dy).zip(x).zip(factors) {
+                    let (dy, x) = (dy.to_acc().minus(m), x.to_acc().minus(mean));
+                    *o = T::from_acc(a.times(dy).plus(b.times(x)));
                 }
             });
         }

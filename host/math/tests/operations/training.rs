@@ -1,6 +1,6 @@
 //! Softmax, cross-entropy and batch normalization against their definitions, gradients against finite differences.
 
-use crate::support::{Threads, assert_close, inner, numeric_gradient, random, run};
+use crate::support::{Threads, assert_close, inner, numeric_gradient, random, random_f32, run, wide};
 use proptest::prelude::*;
 use tfrt_math::{
     Activation, BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, BatchNormOutput,
@@ -101,6 +101,37 @@ proptest! {
         assert_close(&dx, &numeric_gradient(&x, |x| loss(x, &scale, &offset)), 1e-4);
         assert_close(&dscale, &numeric_gradient(&scale, |s| loss(&x, s, &offset)), 1e-6);
         assert_close(&doffset, &numeric_gradient(&offset, |o| loss(&x, &scale, o)), 1e-6);
+    }
+}
+
+/// The gradients in single precision are what they are in double precision, rounded once.
+#[test]
+fn batch_normalization_gradients_are_rounded_once() {
+    let (rows, cols) = (2000, 3);
+    let x: Vec<f32> = random_f32(1, rows * cols).iter().map(|x| x + 30.0).collect();
+    let (dy, scale) = (random_f32(2, rows * cols), random_f32(3, cols));
+    let (mean, variance) = moments(&wide(&x), cols);
+    let narrow = |x: Vec<f64>| x.into_iter().map(|x| x as f32).collect::<Vec<_>>();
+    let (mean, variance) = (narrow(mean), narrow(variance));
+    let (mut dx, mut dscale, mut doffset) = (vec![0.0; x.len()], vec![0.0; cols], vec![0.0; cols]);
+    let input = BatchNormBackwardInput { x: &x, dy: &dy, scale: &scale, mean: &mean, variance: &variance };
+    let out = BatchNormGradients { dx: &mut dx, dscale: &mut dscale, doffset: &mut doffset };
+    BatchNormBackward::new(rows, cols, EPSILON).unwrap().run(&Threads, input, out).unwrap();
+    let is_rounded =
+        |found: f32, exact: f64| (f64::from(found) - exact).abs() <= 2f64.powi(-24) * exact.abs() + 1e-13;
+    for c in 0..cols {
+        let [mean, variance, scale] = [mean[c], variance[c], scale[c]].map(f64::from);
+        let pairs = || {
+            x[c..].iter().zip(&dy[c..]).step_by(cols).map(|(&x, &dy)| (f64::from(x) - mean, f64::from(dy)))
+        };
+        let (sum, product) = pairs().fold((0.0, 0.0), |(sum, product), (x, dy)| (sum + dy, product + dy * x));
+        let inverse = 1.0 / (variance + EPSILON).sqrt();
+        assert!(is_rounded(doffset[c], sum) && is_rounded(dscale[c], product * inverse), "{c}");
+        let count = rows as f64;
+        for (&found, (x, dy)) in dx[c..].iter().step_by(cols).zip(pairs()) {
+            let exact = scale * inverse * ((dy - sum / count) - x * inverse * inverse * product / count);
+            assert!(is_rounded(found, exact), "{found} for {exact}");
+        }
     }
 }
 
