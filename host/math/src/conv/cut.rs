@@ -9,11 +9,21 @@ const FETCH: usize = 6;
 /// A cut may take this fraction longer than the best.
 const SLACK: usize = 20;
 /// Columns by which blocks are cut: whole panels on every processor.
-const COLS: usize = crate::micro::MOST_COLS;
+pub(super) const COLS: usize = crate::micro::MOST_COLS;
 
 /// Rows and columns of a block, for `rows` × `depth` by `depth` × `cols` run by `workers` threads: the cut after which the
 /// last worker is done soonest, when a block costs its products and fetches its operands.
 pub(super) fn cut(rows: usize, depth: usize, cols: usize, workers: usize) -> (usize, usize) {
+    cut_units((rows, 1), depth, cols, workers)
+}
+
+/// The same where blocks have whole units of so many rows.
+pub(super) fn cut_units(
+    (rows, unit): (usize, usize),
+    depth: usize,
+    cols: usize,
+    workers: usize,
+) -> (usize, usize) {
     let whole = (rows.max(1), cols.max(1));
     let products = rows.saturating_mul(cols).saturating_mul(depth);
     let useful = (products / BLOCK_PRODUCTS).min(512);
@@ -24,7 +34,7 @@ pub(super) fn cut(rows: usize, depth: usize, cols: usize, workers: usize) -> (us
     let widths = cols.div_ceil(COLS).min(wanted);
     let candidates = (1..=widths).flat_map(|across| {
         let tile_cols = cols.div_ceil(across).next_multiple_of(COLS).min(cols);
-        (1..=wanted.div_ceil(across)).map(move |down| (rows.div_ceil(down), tile_cols))
+        (1..=wanted.div_ceil(across)).map(move |down| (rows.div_ceil(unit).div_ceil(down) * unit, tile_cols))
     });
     let blocks = |&(tile_rows, tile_cols): &(usize, usize)| {
         rows.div_ceil(tile_rows).saturating_mul(cols.div_ceil(tile_cols))

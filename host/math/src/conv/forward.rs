@@ -86,8 +86,8 @@ impl<T: ConvElement> Conv2d<T> {
     ) -> Result<Self, ShapeError> {
         let mut plan = Self::new(shape, activation, workers)?;
         plan.minimal = Tiles::of::<T>(&plan.geometry);
-        if plan.minimal.is_some() {
-            plan.grid.tile_rows = Tiles::whole_units(&plan.geometry, plan.grid.tile_rows);
+        if let Some(tiles) = &plan.minimal {
+            plan.grid = tiles.grid(&plan.geometry, workers);
         }
         Ok(plan)
     }
@@ -241,6 +241,8 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
     ) -> Result<(), ShapeError> {
         let at = self.grid.tile(block)?;
         piece.check(&at)?;
+        // A matrix of the grid is an image, or all of them.
+        let at = TileBounds { batch: 0, row: at.batch * self.grid.rows + at.row, ..at };
         self.check(&input)?;
         if self.geometry.depth == 0 {
             self.without_products(&input, &at, &mut piece);
@@ -273,10 +275,14 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
 }
 
 impl<E: crate::micro::MicroElement> Packed<E> {
-    /// The panels that are these columns, which begin with a panel and end with one or with the matrix.
+    /// The panels that are these columns.
+    ///
+    /// # Panics
+    /// If these columns do not begin with a panel, or end with neither a panel nor the matrix.
     pub(super) fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
         let width = E::micro().cols;
-        assert!(cols.start.is_multiple_of(width), "blocks begin with a panel");
+        let ends = cols.end == self.cols() || cols.end.is_multiple_of(width);
+        assert!(cols.start.is_multiple_of(width) && ends, "blocks have whole panels");
         cols.start / width..cols.end.div_ceil(width)
     }
 }

@@ -12,11 +12,12 @@
 
 use std::ops::Range;
 
+use super::cut::{COLS, cut, cut_units};
 use super::{Conv2dInput, ConvElement, Geometry};
-use crate::micro::{Epilogue, MOST_COLS, MicroElement, Packed, PackedSource, RowProduct};
+use crate::micro::{Epilogue, MicroElement, Packed, PackedSource, RowProduct};
 use crate::shape::element_count;
 use crate::simd::vectorize;
-use crate::tile::TileBounds;
+use crate::tile::{Grid, TileBounds};
 use crate::{Activation, Number, ShapeError, TileMut, ops::relu};
 
 /// Elements of a transformed tile, and so products of matrices.
@@ -25,7 +26,8 @@ const POINTS: usize = 16;
 const LANES: usize = 8;
 /// Bytes of transformed images and of products that are kept at a time: some of the second-level cache.
 const CHUNK_BYTES: usize = 384 * 1024;
-/// Fewer tiles at a time would not be worth fetching the filter.
+/// Images of fewer tiles are computed by the definition, and of more so many are transformed together at least: fewer would
+/// not be worth fetching the filter. (Blocks have fewer where workers would have none otherwise.)
 const LEAST_TILES: usize = 48;
 /// Products of fewer channels do not make up for transforming them.
 const LEAST_CHANNELS: usize = 32;
@@ -110,14 +112,36 @@ impl Tiles {
         (is_plain && suits && tiles.across.saturating_mul(tiles.down) >= LEAST_TILES).then_some(tiles)
     }
 
-    /// The pixels of a block that was to have `pixels` of them, so that no block has a part of a tile: as many pairs of lines
-    /// or, where a last line is left over in each of several images, as many images.
-    pub(super) fn whole_units(g: &Geometry, pixels: usize) -> usize {
+    /// Blocks for `workers` threads, none of which has a part of a tile: some lines of tiles or, where a last line of pixels is
+    /// left over in each of several images, some of one image's or some images.
+    pub(super) fn grid(&self, g: &Geometry, workers: usize) -> Grid {
         let (height, width) = (g.window.y.output, g.window.x.output);
-        let are_pairs = height.is_multiple_of(2) || g.batch == 1;
-        let unit = if are_pairs { 2 * width } else { height * width };
-        let (blocks, units) = (g.pixels.div_ceil(pixels), g.pixels.div_ceil(unit));
-        units.div_ceil(blocks) * unit
+        let all = g.batch * self.down;
+        let (pixels, mut tile_cols) = cut(g.pixels, g.depth, g.out_channels, workers);
+        let blocks = g.pixels.div_ceil(pixels);
+        let mut lines = all.div_ceil(blocks);
+        if blocks > 1 && lines * self.across < LEAST_TILES {
+            // By what tiles cost: then as few as these are worth it only where workers would have none otherwise.
+            let tiles = (all * self.across, self.across);
+            let (rows, cols) = cut_units(tiles, POINTS * g.in_channels, g.out_channels, workers);
+            (lines, tile_cols) = (rows / self.across, cols);
+        }
+        let whole = Grid { tile_cols, ..Grid::whole(g.pixels, g.out_channels) };
+        if height.is_multiple_of(2) || g.batch == 1 {
+            return Grid { tile_rows: lines * 2 * width, ..whole };
+        }
+        let rows = height * width;
+        if lines >= self.down {
+            return Grid { tile_rows: lines / self.down * rows, ..whole };
+        }
+        let lines = self.down.div_ceil(self.down.div_ceil(lines));
+        Grid {
+            batch: g.batch,
+            rows,
+            batch_stride: rows * g.out_channels,
+            tile_rows: lines * 2 * width,
+            ..whole
+        }
     }
 
     /// The tiles of a block of whole units, in the order of lines of tiles.
@@ -142,7 +166,7 @@ impl Tiles {
 type Part = (Range<usize>, Range<usize>);
 
 /// Computes a block of whole units. Gives the parts of the piece that have to be computed by the definition, because a sum of
-/// their tile is not finite. (Channels are looked at by as many as no cut divides.)
+/// their tile is not finite. (Channels are looked at by as many as no cut divides, [`COLS`].)
 pub(super) fn block<T: ConvElement>(
     g: &Geometry,
     tiles: &Tiles,
@@ -158,9 +182,16 @@ pub(super) fn block<T: ConvElement>(
     let chunks = all.len().div_ceil((CHUNK_BYTES / each).max(LEAST_TILES));
     let most = all.len().div_ceil(chunks.max(1));
     let (image_stride, sum_stride) = (spread::<T>(most * g.in_channels), spread::<T>(most * at.cols));
+    // Not new memory, which would be filled with zeros, or fetched from the system, for each block.
+    let mut memory = T::Work::scratch().take();
+    let len = POINTS * (image_stride + sum_stride);
+    if memory.len() < len {
+        memory.resize(len, T::Work::ZERO);
+    }
+    let (images, sums) = memory[..len].split_at_mut(POINTS * image_stride);
     let mut chunk = Chunk {
-        images: vec![T::Work::ZERO; POINTS * image_stride],
-        sums: vec![T::Work::ZERO; POINTS * sum_stride],
+        images,
+        sums,
         image_stride,
         sum_stride,
         line: vec![T::Work::ZERO; 4 * at.cols],
@@ -173,6 +204,7 @@ pub(super) fn block<T: ConvElement>(
         chunk.multiply(g, filter, range.len(), at);
         chunk.transform_sums(g, tiles, &finish, range, (at, piece), &mut left_over);
     }
+    T::Work::scratch().set(memory);
     joined(left_over)
 }
 
@@ -225,12 +257,12 @@ fn spread<T: ConvElement>(len: usize) -> usize {
     (len.div_ceil(line) | 1) * line
 }
 
-/// Memory for some tiles.
-struct Chunk<T: ConvElement> {
+/// Memory for some tiles. Whatever is in it is overwritten before it is read.
+struct Chunk<'a, T: ConvElement> {
     /// For each point a row of input channels for each tile.
-    images: Vec<T::Work>,
+    images: &'a mut [T::Work],
     /// For each point a row of the block's output channels for each tile.
-    sums: Vec<T::Work>,
+    sums: &'a mut [T::Work],
     /// Elements from one point to the next.
     image_stride: usize,
     sum_stride: usize,
@@ -240,7 +272,7 @@ struct Chunk<T: ConvElement> {
     beyond: Vec<T>,
 }
 
-impl<T: ConvElement> Chunk<T> {
+impl<T: ConvElement> Chunk<'_, T> {
     /// `Bᵀ d B` for each tile and channel.
     fn transform_images(&mut self, g: &Geometry, tiles: &Tiles, x: &[T], range: Range<usize>) {
         let channels = g.in_channels;
@@ -311,8 +343,8 @@ impl<T: ConvElement> Chunk<T> {
             let (image, y, x) = tiles.place(tile);
             let lines = (y..height.min(y + 2)).map(|y| (image * height + y) * width + x);
             let pairs = lines.map(|first| first..first + 2.min(width - x));
-            for first in (0..cols).step_by(MOST_COLS) {
-                let channels = first..cols.min(first + MOST_COLS);
+            for first in (0..cols).step_by(COLS) {
+                let channels = first..cols.min(first + COLS);
                 let mut nothing = [T::Work::ZERO; LANES];
                 vectorize(|| {
                     for first in channels.clone().step_by(LANES) {

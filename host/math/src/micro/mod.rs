@@ -21,6 +21,9 @@ mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use std::cell::Cell;
+use std::thread::LocalKey;
+
 pub(crate) use packed::{Packed, PackedSource};
 pub(crate) use product::{Epilogue, RowProduct};
 pub(crate) use target::{Target, even_tiles};
@@ -53,6 +56,21 @@ pub(crate) struct Micro<E: 'static> {
 pub(crate) trait MicroElement: crate::Number {
     /// The kernels of the best instruction set this processor has.
     fn micro() -> &'static Micro<Self>;
+
+    /// Memory of this thread for what is computed in passing, whatever is in it. Who takes it gives it back.
+    fn scratch() -> &'static LocalKey<Cell<Vec<Self>>>;
+}
+
+/// What [`MicroElement::scratch`] is for a type.
+macro_rules! scratch {
+    ($t:ty) => {
+        fn scratch() -> &'static LocalKey<Cell<Vec<Self>>> {
+            thread_local! {
+                static SCRATCH: Cell<Vec<$t>> = const { Cell::new(Vec::new()) };
+            }
+            &SCRATCH
+        }
+    };
 }
 
 impl MicroElement for f32 {
@@ -71,6 +89,8 @@ impl MicroElement for f32 {
         #[cfg(not(target_arch = "aarch64"))]
         &portable::F32
     }
+
+    scratch!(f32);
 }
 
 impl MicroElement for f64 {
@@ -89,10 +109,14 @@ impl MicroElement for f64 {
         #[cfg(not(target_arch = "aarch64"))]
         &portable::F64
     }
+
+    scratch!(f64);
 }
 
 impl MicroElement for i32 {
     fn micro() -> &'static Micro<Self> {
         &portable::I32
     }
+
+    scratch!(i32);
 }
