@@ -34,7 +34,8 @@ impl CoreRuntime {
         }
     }
 
-    /// The host's runtime, made with all ops of this crate when first asked for.
+    /// The host's runtime, made with all ops of this crate when first asked for. That asks for the host's [`Devices`] too, so
+    /// these are to be configured before.
     pub fn of(host: &HostContext) -> Arc<Self> {
         if let Some(runtime) = host.made_context() {
             return runtime;

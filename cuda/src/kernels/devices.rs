@@ -16,7 +16,9 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Makes the host's devices those that the options say, if none were asked for yet. Whoever assembles the host calls it.
+    /// Makes the host's devices those that the options say. Whoever assembles the host calls it, and first: once somebody asked
+    /// for the host's devices, by [`Devices::of`] or by making what holds on to them, like the core runtime of eager ops, these
+    /// remain, and the options are not looked at.
     pub fn configure(host: &HostContext, options: DeviceOptions) -> Arc<Self> {
         host.shared_context(|| Self { options, platform: Mutex::default() })
     }
