@@ -6,13 +6,17 @@
 mod build;
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Choice, Context, DeviceOptions, Platform};
-use tfrt_cuda::hal::{Collective, Dim3, LaunchConfig, ReduceOp, StreamOptions};
+use tfrt_cuda::front::{
+    BlasHandle, Choice, Context, DeviceBuffer, DeviceOptions, GemmArguments, Matrix, Platform, Stream,
+};
+use tfrt_cuda::hal::{Collective, Dim3, LaunchConfig, ReduceOp, StreamOptions, Transpose};
 use tfrt_host::DType;
 
 const TRAP: &str = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry trap() { trap; ret; }";
@@ -78,11 +82,148 @@ fn unified_memory_is_refused_where_the_host_must_wait() {
     assert_eq!(allocate(1).err().map(|error| error.status), Some(Status::NotSupported));
 }
 
+/// A stream with products to queue on it, each of which uses the stream's workspace.
+struct Products {
+    stream: Stream,
+    blas: BlasHandle,
+    matrix: DeviceBuffer,
+}
+
+impl Products {
+    fn new(context: &Context) -> Self {
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let blas = context.create_blas().unwrap();
+        blas.set_stream(&stream).unwrap();
+        let matrix = context.create_allocator(Options::default()).allocate(&stream, 16, "matrix").unwrap();
+        Self { stream, blas, matrix }
+    }
+
+    fn queue(&self) {
+        let (buffer, dtype) = (&self.matrix, DType::F32);
+        let operand = Matrix { buffer, dtype, leading_dimension: 2, batch_stride: 4 };
+        let [a, b, c] = [operand; 3];
+        let product = GemmArguments {
+            transpose: [Transpose::None; 2],
+            m: 2,
+            n: 2,
+            k: 2,
+            alpha: 1.0,
+            a,
+            b,
+            beta: 0.0,
+            c,
+            compute: dtype,
+            batch: 1,
+            algorithm: -1,
+        };
+        self.blas.gemm(&product).unwrap();
+    }
+
+    /// Holds the stream until the result is dropped.
+    fn hold(&self) -> Sender<()> {
+        let (open, closed) = channel();
+        self.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+        open
+    }
+}
+
+/// How much more than the device has, but for workspaces: one has as much.
+const MORE: u64 = 8 << 20;
+/// How long something takes to happen that must not.
+const NOT_YET: Duration = Duration::from_millis(100);
+
+/// Takes most of the device's memory, by the page, of which the host's memory is used when it is written.
+fn ballast(context: &Context) -> DeviceBuffer {
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let allocator = context.create_allocator(Options::default());
+    let bytes = context.memory_info().unwrap().free - (256 << 20);
+    allocator.allocate(&stream, bytes as i64, "ballast").unwrap()
+}
+
+/// Calls of other threads that go on, and other contexts' workspaces, do not decide whether there is memory.
+fn idle_workspaces_are_given_whatever_else_goes_on(in_segments: bool, are_of_another_context: bool) {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
+    let _ballast = ballast(&context);
+    let (idle, busy) =
+        (Products::new(if are_of_another_context { &other } else { &context }), Products::new(&context));
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    idle.queue();
+    assert!(free() + MORE < before, "it has a workspace");
+    idle.stream.synchronize().unwrap();
+    busy.queue();
+    let held = busy.hold();
+    let queued = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // More than the driver takes before it lets a call wait, in which the workspace is in use.
+        scope.spawn(|| {
+            for _ in 0..1500 {
+                busy.queue();
+                queued.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let mut before = 0;
+        while before < 500 || queued.load(Ordering::SeqCst) != before {
+            before = queued.load(Ordering::SeqCst);
+            thread::sleep(NOT_YET);
+        }
+        let allocator = context.create_allocator(Options { in_segments, ..Options::default() });
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let granted = allocator.allocate(&stream, (free() + MORE) as i64, "all");
+        drop(held);
+        granted.unwrap();
+    });
+}
+
+/// Memory that queued work uses as a workspace is nobody else's before the work is done.
+fn workspaces_go_behind_their_work() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let _ballast = ballast(&context);
+    let allocator = context.create_allocator(Options { in_segments: true, ..Options::default() });
+    let products = Products::new(&context);
+    let held = products.hold();
+    products.queue();
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let (tell, told) = channel();
+    let bytes = (context.memory_info().unwrap().free + MORE) as i64;
+    allocator.allocate_with(&stream, bytes, "all", move |granted| tell.send(granted.map(drop)).unwrap());
+    assert_eq!(told.recv_timeout(NOT_YET), Err(RecvTimeoutError::Timeout));
+    drop(held);
+    told.recv().unwrap().unwrap();
+
+    // The end of a stream.
+    let other = Products::new(&context);
+    let held = other.hold();
+    other.queue();
+    drop(other);
+    thread::sleep(NOT_YET);
+    drop(held);
+
+    // The end of a graph.
+    products.stream.begin_capture().unwrap();
+    products.queue();
+    let graph = products.stream.end_capture().unwrap();
+    let held = products.hold();
+    products.stream.launch_graph(&graph).unwrap();
+    drop(graph);
+    thread::sleep(NOT_YET);
+    drop(held);
+    products.stream.synchronize().unwrap();
+}
+
 /// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
 #[test]
 fn over_the_stand_in() {
     const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";
     if std::env::var_os(CALLED).is_some() {
+        for (in_segments, are_of_another_context) in
+            [(true, false), (true, true), (false, false), (false, true)]
+        {
+            idle_workspaces_are_given_whatever_else_goes_on(in_segments, are_of_another_context);
+        }
+        workspaces_go_behind_their_work();
         failures_are_told_once();
         return unified_memory_is_refused_where_the_host_must_wait();
     }

@@ -21,7 +21,7 @@ use super::paging::PagingFacts;
 use super::stream::Stream;
 use super::workspace::Workspaces;
 use crate::error::{DeviceError, Result};
-use crate::hal::{Context, Contexts, Resources, Teardown};
+use crate::hal::{Context, Contexts, Promised, Resources, Teardown};
 
 /// A context of the hal.
 pub(crate) struct GpuContext {
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     pub(super) host_pool: HostPool,
     pub(super) workspaces: Workspaces,
     pub(super) paging: PagingFacts,
-    /// Who frees memory: the driver finishes queued work first.
+    /// Who frees memory: the driver may finish queued work first.
     teardown: Teardown,
     contexts: Arc<Contexts<Self>>,
     /// Whether the failure was told at the end of a program.
@@ -166,6 +166,28 @@ impl Shared {
             let done = shared.make_current().and_then(|()| job());
             drop(done.map_err(|error| shared.remember(error)));
         });
+    }
+
+    /// Says that something will be handed over later.
+    pub(super) fn promise(&self) -> Promised {
+        self.teardown.promise()
+    }
+
+    /// Has the device's libraries give their workspaces back, in whichever of its contexts they keep them. Whether there was
+    /// something.
+    pub(super) fn trim(self: &Arc<Self>) -> bool {
+        let (mut is_something, mut going) = (false, Vec::new());
+        for context in self.contexts.alive().into_iter().filter(|context| context.device == self.device) {
+            is_something |= context.trim_workspaces(&mut going);
+            // The end of a context may wait.
+            if let Some(last) = Arc::into_inner(context) {
+                self.teardown.hand_over(move || drop(last));
+            }
+        }
+        if !going.is_empty() {
+            self.free_when_done(going);
+        }
+        is_something
     }
 
     /// Lets this context's device reach the memory of another's, where the hardware can.

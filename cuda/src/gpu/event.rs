@@ -8,7 +8,7 @@ use cudarc::driver::sys::{self, CUevent, CUevent_flags};
 
 use super::context::{GpuContext, Shared};
 use super::driver::check_ready;
-use super::stream::Stream;
+use super::stream::{Handle, Stream};
 use crate::error::Result;
 use crate::hal::{EventOptions, Events};
 
@@ -24,8 +24,49 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
+    fn new(shared: &Arc<Shared>, flags: CUevent_flags) -> Result<Self> {
+        shared.make_current()?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the context is current, and the pointer is valid for the call.
+        shared.check(unsafe { sys::cuEventCreate(&raw mut raw, flags as u32) }, "cuEventCreate")?;
+        Ok(Self { shared: Arc::clone(shared), raw })
+    }
+
+    /// For those who let go of memory that work uses, also in a context that is of no use any more: there, too, work may go on.
+    pub(super) fn internal(shared: &Arc<Shared>) -> Result<Self> {
+        Self::new(shared, CUevent_flags::CU_EVENT_DISABLE_TIMING)
+    }
+
+    /// Behind all that the stream was given. `None` while it is captured: what is recorded then cannot be waited for.
+    pub(super) fn behind(stream: &Handle) -> Result<Option<Self>> {
+        let event = Self::internal(stream.shared())?;
+        event.record(stream)?;
+        // Asked afterwards, as a capture may begin at any time, and to wait for an event of its would spoil it.
+        Ok(stream.capture()?.is_none().then_some(event))
+    }
+
     pub(super) fn raw(&self) -> CUevent {
         self.raw
+    }
+
+    pub(super) fn record(&self, stream: &Handle) -> Result<()> {
+        self.shared.make_current()?;
+        // SAFETY: event and stream are alive.
+        self.shared.check(unsafe { sys::cuEventRecord(self.raw, stream.raw()) }, "cuEventRecord")
+    }
+
+    pub(super) fn query(&self) -> Result<bool> {
+        self.shared.make_current()?;
+        // SAFETY: the event is alive.
+        check_ready(unsafe { sys::cuEventQuery(self.raw) }, "cuEventQuery")
+            .map_err(|error| self.shared.remember(error))
+    }
+
+    /// Waits for what it was recorded behind.
+    pub(super) fn wait(&self) -> Result<()> {
+        self.shared.make_current()?;
+        // SAFETY: the event is alive.
+        self.shared.check(unsafe { sys::cuEventSynchronize(self.raw) }, "cuEventSynchronize")
     }
 }
 
@@ -40,36 +81,27 @@ impl Drop for Event {
 
 impl Events for GpuContext {
     fn create_event(&self, options: EventOptions) -> Result<Event> {
-        let shared = self.bound()?;
         let flags = if options.timing {
             CUevent_flags::CU_EVENT_DEFAULT
         } else {
             CUevent_flags::CU_EVENT_DISABLE_TIMING
         };
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: the context is current, and the pointer is valid for the call.
-        shared.check(unsafe { sys::cuEventCreate(&raw mut raw, flags as u32) }, "cuEventCreate")?;
-        Ok(Event { shared: Arc::clone(&self.shared), raw })
+        Event::new(self.bound()?, flags)
     }
 
     fn record_event(&self, event: &Event, stream: &Stream) -> Result<()> {
-        let shared = self.bound()?;
-        // SAFETY: event and stream are alive.
-        shared.check(unsafe { sys::cuEventRecord(event.raw, stream.raw()) }, "cuEventRecord")
+        self.bound()?;
+        event.record(stream.handle())
     }
 
     fn query_event(&self, event: &Event) -> Result<bool> {
-        let shared = self.bound()?;
-        // SAFETY: the event is alive.
-        check_ready(unsafe { sys::cuEventQuery(event.raw) }, "cuEventQuery")
-            .map_err(|error| shared.remember(error))
+        self.bound()?;
+        event.query()
     }
 
     fn synchronize_event(&self, event: &Event) -> Result<()> {
         // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
-        self.shared.make_current()?;
-        // SAFETY: the event is alive.
-        self.shared.check(unsafe { sys::cuEventSynchronize(event.raw) }, "cuEventSynchronize")?;
+        event.wait()?;
         self.shared.works()
     }
 

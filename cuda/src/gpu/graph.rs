@@ -10,7 +10,9 @@ use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUgraphExecUpdateResultInf
 use parking_lot::Mutex;
 
 use super::context::{GpuContext, Shared};
+use super::event::Event;
 use super::stream::Stream;
+use super::workspace::LastUse;
 use crate::error::{Result, Status};
 use crate::hal::Graphs;
 
@@ -28,6 +30,8 @@ struct Instance {
     nodes: usize,
     /// The capture it was made from, whose workspaces it uses.
     capture: Option<u64>,
+    /// When those are used no more. A launch comes behind all earlier ones, on whichever stream.
+    last_launch: LastUse,
 }
 
 // SAFETY: the driver lets every thread use the instance, one at a time, which the mutex sees to.
@@ -51,7 +55,7 @@ impl Captured<'_> {
         let result = unsafe { sys::cuStreamEndCapture(stream.raw(), &raw mut raw) };
         shared
             .check(result, "cuStreamEndCapture")
-            .inspect_err(|_| shared.free_capture_workspaces(capture))?;
+            .inspect_err(|_| shared.free_capture_workspaces(capture, LastUse::Over))?;
         Ok(Captured { shared, raw, capture })
     }
 
@@ -117,7 +121,8 @@ impl Drop for Graph {
             let instance = self.instance.get_mut();
             // SAFETY: the instance is alive and this is its only owner; a launch under way still finishes.
             let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
-            self.shared.free_capture_workspaces(instance.capture);
+            let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
+            self.shared.free_capture_workspaces(instance.capture, last_launch);
         }
     }
 }
@@ -125,7 +130,8 @@ impl Drop for Graph {
 impl GpuContext {
     fn instance(&self, captured: &Captured<'_>) -> Result<Instance> {
         let nodes = captured.nodes()?;
-        Ok(Instance { raw: captured.instantiate()?, nodes, capture: captured.capture })
+        let (raw, capture) = (captured.instantiate()?, captured.capture);
+        Ok(Instance { raw, nodes, capture, last_launch: LastUse::Over })
     }
 }
 
@@ -143,7 +149,7 @@ impl Graphs for GpuContext {
     fn end_capture(&self, stream: &Stream) -> Result<Graph> {
         let shared = self.bound()?;
         let captured = Captured::end(shared, stream)?;
-        let failed = |_: &_| shared.free_capture_workspaces(captured.capture);
+        let failed = |_: &_| shared.free_capture_workspaces(captured.capture, LastUse::Over);
         let instance = self.instance(&captured).inspect_err(failed)?;
         Ok(Graph { shared: Arc::clone(&self.shared), instance: Mutex::new(instance) })
     }
@@ -152,9 +158,12 @@ impl Graphs for GpuContext {
         let shared = self.bound()?;
         let captured = Captured::end(shared, stream)?;
         let mut instance = graph.instance.lock();
-        captured.update(instance.raw).inspect_err(|_| shared.free_capture_workspaces(captured.capture))?;
-        // Launches under way may use the old workspaces: freeing them waits for those.
-        shared.free_capture_workspaces(std::mem::replace(&mut instance.capture, captured.capture));
+        let updated = captured.update(instance.raw);
+        updated.inspect_err(|_| shared.free_capture_workspaces(captured.capture, LastUse::Over))?;
+        // Launches under way may use the old workspaces.
+        let before = std::mem::replace(&mut instance.capture, captured.capture);
+        let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
+        shared.free_capture_workspaces(before, last_launch);
         Ok(())
     }
 
@@ -164,8 +173,16 @@ impl Graphs for GpuContext {
 
     fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
         let shared = self.bound()?;
-        let instance = graph.instance.lock();
+        let mut instance = graph.instance.lock();
+        let uses_workspaces = shared.workspaces.has_of_capture(instance.capture);
+        let event = uses_workspaces.then(|| Event::internal(shared)).transpose()?;
         // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
-        shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")
+        shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
+        if let Some(event) = event {
+            instance.last_launch = LastUse::Unknown;
+            event.record(stream.handle())?;
+            instance.last_launch = LastUse::Before(event);
+        }
+        Ok(())
     }
 }

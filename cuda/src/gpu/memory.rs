@@ -121,9 +121,9 @@ pub(super) fn allocate_device(bytes: usize) -> Result<u64> {
     Ok(address)
 }
 
-/// Gives back what [`allocate_device`] gave; waits for work that uses it.
+/// Gives back what [`allocate_device`] gave, which no queued work uses any more: the driver may wait for such work, and need not.
 pub(super) fn free_device(address: u64) -> Result<()> {
-    // SAFETY: the driver checks the address, and finishes queued work first.
+    // SAFETY: the driver checks the address.
     check(unsafe { sys::cuMemFree_v2(address) }, "cuMemFree")
 }
 
@@ -171,7 +171,7 @@ impl Memory for GpuContext {
     }
 
     fn trim(&self) -> bool {
-        self.shared.trim_workspaces()
+        self.shared.trim()
     }
 
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {

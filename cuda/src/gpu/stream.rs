@@ -18,26 +18,31 @@ use crate::hal::{StreamOptions, Streams};
 
 /// A stream that does not synchronize with the legacy default stream.
 pub(crate) struct Stream {
-    shared: Arc<Shared>,
-    raw: CUstream,
+    handle: Arc<Handle>,
     /// Tells it from streams whose handle it got after they were destroyed.
     id: u64,
     /// The number of the capture that began here: the driver does not tell that of one that was spoiled.
     began: Mutex<Option<u64>>,
 }
 
-// SAFETY: the driver lets every thread use a stream; the rest is `Send` and `Sync` itself.
-unsafe impl Send for Stream {}
-// SAFETY: as above.
-unsafe impl Sync for Stream {}
+/// A stream of the driver's, which is destroyed with this.
+pub(super) struct Handle {
+    shared: Arc<Shared>,
+    raw: CUstream,
+}
 
-impl Stream {
-    pub(super) fn raw(&self) -> CUstream {
-        self.raw
+// SAFETY: the driver lets every thread use a stream; the rest is `Send` and `Sync` itself.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
-    pub(super) fn id(&self) -> u64 {
-        self.id
+    pub(super) fn raw(&self) -> CUstream {
+        self.raw
     }
 
     /// The number of the capture this stream takes part in, if any.
@@ -67,7 +72,33 @@ impl Stream {
     }
 }
 
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.shared.make_current().is_ok() {
+            // SAFETY: the stream is alive and this is its only owner; work that is queued on it still finishes.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
+        }
+    }
+}
+
 impl Stream {
+    pub(super) fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.handle.raw
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The number of the capture this stream takes part in, if any.
+    pub(super) fn capture(&self) -> Result<Option<u64>> {
+        self.handle.capture()
+    }
+
     /// Remembers the capture that has just begun here.
     pub(super) fn begin_capture(&self) -> Result<()> {
         *self.began.lock() = self.capture()?;
@@ -82,11 +113,8 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.shared.make_current().is_ok() {
-            // SAFETY: the stream is alive and this is its only owner; work that is queued on it still finishes.
-            let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
-            self.shared.free_stream_workspaces(self.id);
-        }
+        // Before the driver's stream goes, which says when its work is done.
+        self.handle.shared.free_stream_workspaces(self.id, &self.handle);
     }
 }
 
@@ -100,7 +128,8 @@ impl Streams for GpuContext {
         let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, options.priority) };
         shared.check(result, "cuStreamCreateWithPriority")?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Ok(Stream { shared: Arc::clone(&self.shared), raw, id, began: Mutex::default() })
+        let handle = Arc::new(Handle { shared: Arc::clone(&self.shared), raw });
+        Ok(Stream { handle, id, began: Mutex::default() })
     }
 
     fn priority_range(&self) -> Result<(i32, i32)> {
@@ -115,7 +144,7 @@ impl Streams for GpuContext {
     fn query_stream(&self, stream: &Stream) -> Result<bool> {
         let shared = self.bound()?;
         // SAFETY: the stream is alive.
-        check_ready(unsafe { sys::cuStreamQuery(stream.raw) }, "cuStreamQuery")
+        check_ready(unsafe { sys::cuStreamQuery(stream.raw()) }, "cuStreamQuery")
             .map_err(|error| shared.remember(error))
     }
 
@@ -123,14 +152,14 @@ impl Streams for GpuContext {
         // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
         self.shared.make_current()?;
         // SAFETY: the stream is alive.
-        self.shared.check(unsafe { sys::cuStreamSynchronize(stream.raw) }, "cuStreamSynchronize")?;
+        self.shared.check(unsafe { sys::cuStreamSynchronize(stream.raw()) }, "cuStreamSynchronize")?;
         self.shared.works()
     }
 
     fn wait_event(&self, stream: &Stream, event: &Event) -> Result<()> {
         let shared = self.bound()?;
         // SAFETY: stream and event are alive; 0 is the default flag.
-        shared.check(unsafe { sys::cuStreamWaitEvent(stream.raw, event.raw(), 0) }, "cuStreamWaitEvent")
+        shared.check(unsafe { sys::cuStreamWaitEvent(stream.raw(), event.raw(), 0) }, "cuStreamWaitEvent")
     }
 
     fn host_callback(&self, stream: &Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
@@ -144,7 +173,7 @@ impl Streams for GpuContext {
         }
         let data = callback::add(shared.identity(), callback);
         // SAFETY: the stream is alive, and the function takes any pointer.
-        let result = unsafe { sys::cuLaunchHostFunc(stream.raw, Some(callback::run), data) };
+        let result = unsafe { sys::cuLaunchHostFunc(stream.raw(), Some(callback::run), data) };
         shared.check(result, "cuLaunchHostFunc").inspect_err(|_| drop(callback::take(data)))?;
         if shared.works().is_err() {
             // It failed meanwhile, and whoever saw that may have come before this function.

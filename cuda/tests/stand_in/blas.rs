@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use parking_lot::Mutex;
 
 use super::driver::{entry_points, put};
-use super::state::{Answer, Context, check_range, forget, keep, load, own, store, violation};
+use super::state::{Answer, Context, check_range, forget, keep, load, own, store, violation, write};
 use super::stream::Stream;
 
 const INVALID_VALUE: c_int = 7;
@@ -68,8 +68,10 @@ fn factor_type(compute: c_int) -> Answer<c_int> {
     }
 }
 
+#[derive(Default)]
 struct Handle {
     stream: Mutex<Option<Arc<Stream>>>,
+    workspace: Mutex<Option<u64>>,
 }
 
 impl Handle {
@@ -117,9 +119,16 @@ struct Product {
 }
 
 impl Product {
-    fn submit(self, stream: &Stream) -> Answer {
+    fn submit(self, stream: &Stream, workspace: Option<u64>) -> Answer {
         self.operands.iter().try_for_each(|operand| operand.check(self.batch))?;
-        stream.submit("matrix product", move || (0..self.batch).try_for_each(|batch| self.run(batch)))
+        stream.submit("matrix product", move || {
+            if let Some(workspace) = workspace
+                && write(workspace, &[0x5a; 64]).is_err()
+            {
+                violation("a product's workspace is freed before the product is done");
+            }
+            (0..self.batch).try_for_each(|batch| self.run(batch))
+        })
     }
 
     fn run(&self, batch: i64) -> Answer {
@@ -168,14 +177,16 @@ fn turned(operation: c_int, rows: i64, columns: i64) -> (i64, i64) {
 entry_points! {
     fn cublasCreate_v2(handle: *mut *mut c_void) {
         let context = Context::working("cublasCreate")?;
-        put(handle, keep(context, "cuBLAS handle", Arc::new(Handle { stream: Mutex::default() })))
+        put(handle, keep(context, "cuBLAS handle", Arc::new(Handle::default())))
     }
     fn cublasDestroy_v2(handle: *mut c_void) {
         drop(forget::<Handle>(handle, "cublasDestroy"));
         Ok(())
     }
     fn cublasSetStream_v2(handle: *mut c_void, stream: *mut c_void) {
-        *own::<Handle>(handle, "cublasSetStream").stream.lock() = Some(own(stream, "cublasSetStream"));
+        let handle = own::<Handle>(handle, "cublasSetStream");
+        *handle.stream.lock() = Some(own(stream, "cublasSetStream"));
+        *handle.workspace.lock() = None;
         Ok(())
     }
     fn cublasSetMathMode(handle: *mut c_void, _mode: c_int) {
@@ -183,8 +194,9 @@ entry_points! {
         Ok(())
     }
     fn cublasSetWorkspace_v2(handle: *mut c_void, workspace: u64, bytes: usize) {
-        drop(own::<Handle>(handle, "cublasSetWorkspace"));
-        check_range(workspace, bytes as u64).map_err(|_| INVALID_VALUE)
+        check_range(workspace, bytes as u64).map_err(|_| INVALID_VALUE)?;
+        *own::<Handle>(handle, "cublasSetWorkspace").workspace.lock() = Some(workspace);
+        Ok(())
     }
     fn cublasAxpyEx_64(
         handle: *mut c_void, n: i64, alpha: *const c_void, alpha_type: c_int, x: u64, x_type: c_int, incx: i64, y: u64,
@@ -223,7 +235,7 @@ entry_points! {
         beta: *const c_void, c: u64, c_type: c_int, ldc: i64, c_stride: c_longlong, batch: i64, compute: c_int,
         _algorithm: c_int,
     ) {
-        let stream = own::<Handle>(handle, "cublasGemmStridedBatchedEx").stream();
+        let handle = own::<Handle>(handle, "cublasGemmStridedBatchedEx");
         let factors = factor_type(compute)?;
         let ((a_rows, a_columns), (b_rows, b_columns)) = (turned(transa, m, k), turned(transb, k, n));
         let operand = |address, dtype, leading, stride, rows, columns| {
@@ -240,7 +252,8 @@ entry_points! {
             factors: [factor(factors, alpha)?, factor(factors, beta)?],
             batch,
         };
-        product.submit(&stream)
+        let workspace = *handle.workspace.lock();
+        product.submit(&handle.stream(), workspace)
     }
 }
 
@@ -423,6 +436,6 @@ entry_points! {
         check_range(workspace, bytes as u64).map_err(|_| INVALID_VALUE)?;
         let factors = |dtype| Ok([factor(dtype, alpha)?, factor(dtype, beta)?]);
         let product = lt_product(descriptor, [(a, a_layout), (b, b_layout), (c, c_layout)], factors)?;
-        product.submit(&own::<Stream>(stream, "cublasLtMatmul"))
+        product.submit(&own::<Stream>(stream, "cublasLtMatmul"), Some(workspace))
     }
 }

@@ -225,8 +225,7 @@ entry_points! {
         put(address, allocate(Context::working("cuMemAlloc")?, bytes)?)
     }
     fn cuMemFree_v2(address: u64) {
-        // It waits for all work of the device.
-        all::<Stream>(Context::current("cuMemFree")).iter().for_each(|stream| stream.synchronize());
+        // A driver may wait for work that is queued, and need not: whoever frees memory has seen to it that none uses it.
         free(address)
     }
     fn cuMemAllocManaged(address: *mut u64, bytes: usize, _flags: c_uint) {
@@ -250,7 +249,7 @@ entry_points! {
         put(memory, block.cast())
     }
     fn cuMemFreeHost(memory: *mut c_void) {
-        // As cuMemFree.
+        // It waits for all work of the device.
         all::<Stream>(Context::current("cuMemFreeHost")).iter().for_each(|stream| stream.synchronize());
         let Some((bytes, false)) = PINNED.lock().remove(&memory.addr()) else {
             violation("cuMemFreeHost of what cuMemHostAlloc did not give");
@@ -463,7 +462,7 @@ entry_points! {
     fn cuGraphInstantiateWithFlags(instance: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
         let context = Context::working("cuGraphInstantiate")?;
         let nodes = own::<Vec<Node>>(graph, "cuGraphInstantiate");
-        put(instance, keep(context, "graph instance", Arc::new(Instance(Mutex::new(nodes.to_vec())))))
+        put(instance, keep(context, "graph instance", Arc::new(Instance::new(nodes.to_vec()))))
     }
     fn cuGraphExecUpdate_v2(instance: *mut c_void, graph: *mut c_void, info: *mut c_int) {
         Context::working("cuGraphExecUpdate")?;
@@ -486,12 +485,7 @@ entry_points! {
         if stream.capture.lock().is_some() {
             violation("a graph is launched into a capture, whose nodes would use the other graph's workspaces");
         }
-        let nodes = own::<Instance>(instance, "cuGraphLaunch").0.lock().clone();
-        for node in nodes {
-            let body = node.body;
-            stream.submit(node.kind, move || body())?;
-        }
-        Ok(())
+        own::<Instance>(instance, "cuGraphLaunch").launch(&stream)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::state::Answer;
-use super::stream::{Body, Stream};
+use super::stream::{Body, Event, Stream};
 
 /// The operations that are last on a stream: all others lie before them.
 pub(crate) type Frontier = BTreeSet<usize>;
@@ -128,12 +128,31 @@ impl Capture {
 }
 
 /// A graph that can be launched.
-pub(crate) struct Instance(pub(crate) Mutex<Vec<Node>>);
+pub(crate) struct Instance {
+    nodes: Mutex<Vec<Node>>,
+    last_launch: Arc<Event>,
+}
 
 impl Instance {
+    pub(crate) fn new(nodes: Vec<Node>) -> Self {
+        Self { nodes: Mutex::new(nodes), last_launch: Arc::new(Event::new(false)) }
+    }
+
+    /// Queues its nodes, behind what earlier launches queued, on whichever stream.
+    pub(crate) fn launch(&self, stream: &Arc<Stream>) -> Answer {
+        let nodes = self.nodes.lock().clone();
+        stream.wait(&self.last_launch)?;
+        for node in nodes {
+            let body = node.body;
+            stream.submit(node.kind, move || body())?;
+        }
+        stream.record(&self.last_launch);
+        Ok(())
+    }
+
     /// Why a graph cannot take the place of the instance's, as the driver numbers it.
     pub(crate) fn update(&self, nodes: &[Node]) -> Result<(), i32> {
-        let mut known = self.0.lock();
+        let mut known = self.nodes.lock();
         let places = |nodes: &[Node]| nodes.iter().map(|node| node.before.clone()).collect::<Vec<_>>();
         if places(&known) != places(nodes) {
             return Err(2);

@@ -20,6 +20,9 @@ enum Work {
     Host(unsafe extern "C" fn(*mut c_void), usize),
 }
 
+/// How much may be queued on a stream.
+const QUEUE_MAX: u64 = 1024;
+
 pub(crate) struct Stream {
     pub(crate) context: &'static Context,
     sender: Mutex<Sender<Work>>,
@@ -70,7 +73,13 @@ impl Stream {
         Ok(())
     }
 
+    /// As a driver does, it lets the caller wait while much is queued.
     pub(crate) fn run(&self, body: Body) {
+        let mut counts = self.progress.counts.lock();
+        while counts[0] - counts[1] >= QUEUE_MAX {
+            self.progress.changed.wait(&mut counts);
+        }
+        drop(counts);
         self.push(Work::Run(body));
     }
 
