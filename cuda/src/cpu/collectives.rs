@@ -52,6 +52,8 @@ struct Meeting {
     ranks: u32,
     /// For each rank, how many of its collectives have been taken part in.
     arrived: Vec<Arc<EventCore>>,
+    /// For each rank, held by who begins a call of its.
+    turns: Vec<Mutex<()>>,
     /// For the events.
     device: Arc<Device>,
     state: Mutex<State>,
@@ -125,6 +127,7 @@ impl Meeting {
             id: next_id(),
             ranks,
             arrived: (0..ranks).map(|_| event(device)).collect(),
+            turns: (0..ranks).map(|_| Mutex::default()).collect(),
             device: device.clone(),
             state: Mutex::new(state),
         }
@@ -340,6 +343,8 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
     let here = meeting.clone();
     // Nothing is promised to those who exchange nothing.
     let exchanges = call.count > 0;
+    // From the number on until it is recorded: a call that has the next one waits for it, perhaps on this very stream.
+    let _turn = meeting.turns[rank as usize].lock();
     let observer = stream.core.device.shared.observer.as_ref().filter(|_| exchanges);
     let tell = |exchange: Exchange| {
         if let Some(observer) = observer {

@@ -17,6 +17,7 @@ pub(crate) const CASES: &[DevicesCase] = &[
     ("collectives/gather_scatter_broadcast", gather_scatter_broadcast),
     ("collectives/messages", messages),
     ("collectives/many_in_a_row", many_in_a_row),
+    ("collectives/calls_of_several_threads", calls_of_several_threads),
     ("collectives/missing_rank", missing_rank),
     ("collectives/time_of_other_work_does_not_count", time_of_other_work_does_not_count),
     ("collectives/calls_that_differ", calls_that_differ),
@@ -219,6 +220,27 @@ fn many_in_a_row(contexts: &[Context]) {
                     }
                 }
                 bench.stream.synchronize().unwrap();
+            });
+        }
+    });
+}
+
+/// Calls of one rank that nothing orders, on one stream: any of them may come first.
+fn calls_of_several_threads(contexts: &[Context]) {
+    const THREADS: usize = 3;
+    let Some(ranks) = all_ranks(contexts) else { return };
+    std::thread::scope(|scope| {
+        for rank in ranks.iter().flat_map(|rank| [rank; THREADS]) {
+            scope.spawn(move || {
+                let bench = &rank.bench;
+                let (one, sum) = (bench.upload(&[1u32]), bench.upload(&[0u32]));
+                for _ in 0..200 {
+                    let call = Collective::AllReduce(ReduceOp::Sum);
+                    rank.communicator
+                        .run(&bench.stream, call, DType::UI32, 1, Some(&one), Some(&sum))
+                        .unwrap();
+                }
+                assert_eq!(bench.download::<u32>(&sum, 1), [contexts.len() as u32]);
             });
         }
     });

@@ -87,6 +87,7 @@ fn skips(backend: &str) -> Skips {
             ("collectives/gather_scatter_broadcast", NO_BYTES),
             ("collectives/messages", NO_BYTES),
             ("collectives/many_in_a_row", NO_BYTES),
+            ("collectives/calls_of_several_threads", NO_BYTES),
             ("collectives/missing_rank", NO_TIME),
             ("collectives/time_of_other_work_does_not_count", NO_BYTES),
             ("collectives/calls_that_differ", "noop ranks do not meet"),
