@@ -24,8 +24,8 @@ pub(super) struct LibrarySpec {
     pub(super) name: &'static str,
     /// File names, the best first.
     pub(super) files: &'static [&'static str],
-    /// Libraries that it loads by name when it runs. Loaded before, they are found wherever they lie. A name stands for all that
-    /// add a number to it: `libnvrtc-builtins.so.13` is there as `libnvrtc-builtins.so.13.0`.
+    /// Libraries that it loads by name when it runs. Loaded before, they are found wherever they lie. Where a name is not there,
+    /// it stands for all that add a number to it: `libnvrtc-builtins.so.13` is there as `libnvrtc-builtins.so.13.0`.
     pub(super) companions: &'static [&'static str],
     /// The status for its absence.
     pub(super) missing: Status,
@@ -49,7 +49,7 @@ impl Loaded {
         let folders = folders();
         for companion in spec.companions {
             // Without it the library may still work; if not, it says so itself.
-            for library in find_companion(companion, &folders) {
+            for (library, _) in find_companion(companion, &folders) {
                 std::mem::forget(library);
             }
         }
@@ -118,20 +118,20 @@ fn numbered(name: &str, folder: &Path) -> Vec<PathBuf> {
     names.iter().map(|name| folder.join(name)).collect()
 }
 
-/// Loads a companion from the first folder that has it: all that add a number to its name, as the library may want any of
-/// them, or else the one of just this name.
-fn find_companion(name: &str, folders: &[PathBuf]) -> Vec<Library> {
+/// Loads a companion from the first folder that has it: the file of just this name, which is the one that is meant where several
+/// lie side by side, or else all that add a number to it, as the library may want any of them.
+fn find_companion(name: &str, folders: &[PathBuf]) -> Vec<(Library, PathBuf)> {
+    let load = |path: PathBuf| Some((open(&path).ok()?, path));
     for folder in folders {
-        let load = |paths: &[PathBuf]| paths.iter().filter_map(|path| open(path).ok()).collect::<Vec<_>>();
-        let mut found = load(&numbered(name, folder));
-        if found.is_empty() {
-            found = load(&[folder.join(name)]);
+        if let Some(exact) = load(folder.join(name)) {
+            return vec![exact];
         }
+        let found: Vec<_> = numbered(name, folder).into_iter().filter_map(load).collect();
         if !found.is_empty() {
             return found;
         }
     }
-    open(Path::new(name)).into_iter().collect()
+    load(PathBuf::from(name)).into_iter().collect()
 }
 
 /// Loads the first of `files` that can be; of those that are there and cannot, `failures` learns why.
@@ -256,13 +256,18 @@ mod tests {
         assert!(inside(folder.path()).contains(&lib));
     }
 
-    /// As the packages of CUDA 12 and 13 lie, with a library that can be loaded everywhere.
-    #[test]
-    fn libraries_of_packages_are_loaded_from_where_they_lie() {
+    /// The path of a library that can be loaded everywhere: the C library's.
+    fn some_library() -> Option<PathBuf> {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let own =
             maps.lines().find_map(|line| line.split_once('/').filter(|(_, path)| path.contains("libc.so")));
-        let Some((_, library)) = own else { return };
+        own.map(|(_, path)| Path::new("/").join(path))
+    }
+
+    /// As the packages of CUDA 12 and 13 lie.
+    #[test]
+    fn libraries_of_packages_are_loaded_from_where_they_lie() {
+        let Some(library) = some_library() else { return };
         for (folder, file) in [
             ("nvidia/nccl/lib", "libnccl.so.2"),
             ("nvidia/cu13/lib", "libcublas.so.13"),
@@ -272,7 +277,7 @@ mod tests {
             let root = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(root.path().join(folder)).unwrap();
             let path = root.path().join(folder).join(file);
-            std::os::unix::fs::symlink(format!("/{library}"), &path).unwrap();
+            std::os::unix::fs::symlink(&library, &path).unwrap();
             let (_, found) = find(&[file], &inside(root.path()), &mut Vec::new()).unwrap();
             assert_eq!(found, path);
         }
@@ -308,6 +313,25 @@ mod tests {
             numbered("libx.so.13", folder.path()),
             numbered_names.map(|name| folder.path().join(name))
         );
+    }
+
+    /// An upgrade may leave the files of the version before beside the link to the new one.
+    #[test]
+    fn a_companion_of_just_the_name_comes_before_numbered_ones() {
+        let Some(library) = some_library() else { return };
+        let found = |files: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            for file in files {
+                std::os::unix::fs::symlink(&library, folder.path().join(file)).unwrap();
+            }
+            let companions = find_companion("libx.so.13", &[folder.path().to_path_buf()]);
+            let names =
+                companions.iter().map(|(_, path)| path.file_name().unwrap().to_str().unwrap().to_owned());
+            names.collect::<Vec<_>>()
+        };
+        let numbered = ["libx.so.13.0.0.19", "libx.so.13.1.0.3"];
+        assert_eq!(found(&[numbered[0], numbered[1], "libx.so.13"]), ["libx.so.13"]);
+        assert_eq!(found(&numbered), numbered);
     }
 
     #[test]
