@@ -9,7 +9,7 @@ use std::ffi::{CString, OsStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
 use tfrt_host::tracing::{self, Listener};
 
 use super::libraries::cause;
@@ -83,13 +83,13 @@ unsafe extern "C" fn module(
 ) -> c_int {
     let known = usize::try_from(id).ok().filter(|&id| id > 0 && id < FUNCTIONS.len());
     let Some(id) = known else { return 0 };
-    // SAFETY: the caller answers for the pointers. A reference is a pointer, and none is null.
+    // SAFETY: the caller answers for the pointers. What is there may be nothing yet, so that it is written, not referred to.
     unsafe {
-        if let Some(table) = table.as_mut() {
-            *table = modules()[id].as_ptr();
+        if !table.is_null() {
+            table.write(modules()[id].as_ptr());
         }
-        if let Some(size) = size.as_mut() {
-            *size = FUNCTIONS[id] as c_uint;
+        if !size.is_null() {
+            size.write(FUNCTIONS[id] as c_uint);
         }
     }
     1
@@ -127,8 +127,9 @@ fn attach(path: &OsStr) -> Result<Ranges> {
     let shown = path.display();
     let failed =
         |error: libloading::Error| missing(format!("the profiler's library {shown}: {}", cause(&error)));
+    // Lazily, as NVTX itself does: a tool may refer to functions that are not there and that it does not call here.
     // SAFETY: whoever set the variable wants the library in this process, and answers for its initializers.
-    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(failed)?;
+    let library = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
     // SAFETY: the signature is that of NVTX's interface for tools.
     let initialize = *unsafe { library.get::<Initialize>(b"InitializeInjectionNvtx2") }.map_err(failed)?;
     // Its functions are called until the process ends.

@@ -34,10 +34,14 @@ struct Callbacks {
 pub(crate) unsafe extern "C" fn InitializeInjectionNvtx2(
     export_table: unsafe extern "C" fn(u32) -> *const c_void,
 ) -> c_int {
-    // SAFETY: the caller's function; its table 1 is of this type, which it is asked for by its size first.
-    let callbacks = unsafe { export_table(1).cast::<Callbacks>().as_ref() };
-    let Some(callbacks) = callbacks.filter(|callbacks| callbacks.bytes >= size_of::<Callbacks>()) else {
-        return 0;
+    // SAFETY: the caller's function, which takes every number.
+    let callbacks = unsafe { export_table(1) }.cast::<Callbacks>();
+    // SAFETY: a table that is there begins with its size, and has as many bytes.
+    let callbacks = unsafe {
+        if callbacks.is_null() || (&raw const (*callbacks).bytes).read() < size_of::<Callbacks>() {
+            return 0;
+        }
+        &*callbacks
     };
     let (mut table, mut size) = (std::ptr::null_mut(), 0);
     // SAFETY: the pointers are valid for the call.
