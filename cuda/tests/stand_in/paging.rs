@@ -32,13 +32,6 @@ struct Page {
     mapped: usize,
 }
 
-/// Mapped pages side by side that the devices may use.
-struct Run {
-    bytes: usize,
-    /// Copies are kept by whatever uses the memory.
-    owner: Arc<()>,
-}
-
 #[derive(Default)]
 struct Paging {
     next_address: u64,
@@ -49,7 +42,8 @@ struct Paging {
     spare_pieces: Vec<usize>,
     /// The page that lies at an address.
     mapped: BTreeMap<u64, u64>,
-    runs: BTreeMap<u64, Run>,
+    /// Mapped pages side by side that the devices may use: how many bytes, by the first address.
+    runs: BTreeMap<u64, usize>,
 }
 
 static PAGING: LazyLock<Mutex<Paging>> =
@@ -94,29 +88,23 @@ impl Paging {
 
     /// Lets the devices use mapped pages.
     fn show(&mut self, address: u64, bytes: usize) -> Answer {
-        let owner = Arc::new(());
         let host = std::ptr::with_exposed_provenance_mut::<u8>(self.host(address, bytes)?);
-        // SAFETY: all of it is mapped, readable and writable, and stays so until `hide` has found that nobody has the owner.
-        unsafe { MEMORY.register(address, host, bytes as u64, "pages", owner.clone()) }
+        // SAFETY: all of it is mapped, readable and writable, and stays so until `hide` takes it out of `MEMORY`, while it has
+        // `USES` alone: all that uses this memory by its address holds that (`stay`), from before it looks an address up.
+        unsafe { MEMORY.register(address, host, bytes as u64, "pages", Arc::new(())) }
             .map_err(|_| INVALID_VALUE)?;
-        self.runs.insert(address, Run { bytes, owner });
+        self.runs.insert(address, bytes);
         Ok(())
     }
 
     /// Takes a page away from the devices, and shows the rest of its run again.
     fn hide(&mut self, address: u64) -> Answer {
-        let found = self.runs.range(..=address).next_back();
-        let Some((&start, _)) = found.filter(|(start, run)| address < *start + run.bytes as u64) else {
-            return Ok(());
-        };
-        let Some(run) = self.runs.remove(&start) else { return Ok(()) };
+        let Some((start, bytes)) = self.run_of(address) else { return Ok(()) };
+        self.runs.remove(&start);
         // Kernels that run, of whatever stream, see all memory: as in a driver, they end first.
         let _alone = USES.write();
         MEMORY.free(start).map_err(|_| INVALID_VALUE)?;
-        while Arc::strong_count(&run.owner) > 1 {
-            std::thread::yield_now();
-        }
-        let (end, after) = (start + run.bytes as u64, address + PAGE as u64);
+        let (end, after) = (start + bytes, address + PAGE as u64);
         if start < address {
             self.show(start, (address - start) as usize)?;
         }
@@ -124,6 +112,12 @@ impl Paging {
             self.show(after, (end - after) as usize)?;
         }
         Ok(())
+    }
+
+    /// The run that an address lies in.
+    fn run_of(&self, address: u64) -> Option<(u64, u64)> {
+        let (&start, &bytes) = self.runs.range(..=address).next_back()?;
+        (address < start + bytes as u64).then_some((start, bytes as u64))
     }
 
     /// Forgets a page that nobody has any more.
@@ -162,9 +156,7 @@ pub(crate) fn is_clean(device: usize) -> bool {
 
 /// The run that an address lies in.
 pub(crate) fn run_of(address: u64) -> Option<(u64, u64)> {
-    let paging = PAGING.lock();
-    let (&start, run) = paging.runs.range(..=address).next_back()?;
-    (address < start + run.bytes as u64).then_some((start, run.bytes as u64))
+    PAGING.lock().run_of(address)
 }
 
 fn whole_pages(bytes: usize) -> Answer<usize> {
