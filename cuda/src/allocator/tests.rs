@@ -133,7 +133,12 @@ fn out_of_memory_says_who_holds_what() {
 /// However much the libraries take and give back meanwhile.
 #[test]
 fn a_request_waits_once_for_what_libraries_give_back() {
-    let device = Arc::new(Simulated::with_libraries(8 * MIB));
+    wait_for_libraries(Simulated::new(8 * MIB));
+    wait_for_libraries(Simulated::with_pages(8 * MIB));
+}
+
+fn wait_for_libraries(device: Simulated) {
+    let device = Arc::new(device.with_libraries());
     let allocator = CachingAllocator::new(device.clone(), Options::default());
     let held = allocator.allocate(request(&0, 6 * MIB, "weights")).unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));

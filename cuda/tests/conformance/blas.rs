@@ -132,12 +132,16 @@ fn gemm_matches_definition(context: &Context) {
 
 /// What a library keeps to be faster, a request gets when nothing else is left; the next product takes it anew.
 fn workspaces_give_way(context: &Context) {
+    [true, false].into_iter().for_each(|in_segments| workspaces_give_way_to(context, in_segments));
+}
+
+fn workspaces_give_way_to(context: &Context, in_segments: bool) {
     let bench = Bench::new(context);
     let blas = blas(&bench);
     let shape = Shape { m: 5, n: 4, k: 3, transpose: [Transpose::None; 2], gap: 0, batch: 1 };
     shape.check(&bench, &blas);
     let more_than_free = context.memory_info().unwrap().free + (8 << 20);
-    let allocator = context.create_allocator(Options { in_segments: true, ..Options::default() });
+    let allocator = context.create_allocator(Options { in_segments, ..Options::default() });
     let all = allocator.allocate(&bench.stream, more_than_free as i64, "all").unwrap();
     // There may be no room for a workspace now.
     shape.check(&bench, &blas);

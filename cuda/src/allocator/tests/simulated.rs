@@ -82,11 +82,10 @@ impl Simulated {
         Self { has_pages: true, ..Self::new(limit) }
     }
 
-    /// A device with so many bytes and with libraries.
-    pub(super) fn with_libraries(limit: u64) -> Self {
-        let device = Self::new(limit);
-        device.state.lock().libraries.are_there = true;
-        device
+    /// The device with libraries.
+    pub(super) fn with_libraries(self) -> Self {
+        self.state.lock().libraries.are_there = true;
+        self
     }
 
     /// How often the libraries were asked for what they have.
