@@ -337,11 +337,9 @@ pub(super) fn difference(
 ) -> Result<Option<String>, Diagnostic> {
     let (Some(actual), Some(wanted)) = (value.get::<HostTensor>(), expected.get::<HostTensor>()) else {
         let (actual, wanted) = (show(value, ty)?, show(expected, ty)?);
-        let close = match (actual.parse(), wanted.parse()) {
-            (Ok(actual), Ok(wanted)) => is_close(actual, wanted, tolerance),
-            _ => actual == wanted,
-        };
-        return Ok((!close).then(|| format!("it is {actual}, expected {wanted}")));
+        let tolerance = ["f16", "bf16", "f32", "f64"].contains(&ty).then_some(tolerance);
+        let is_close = is_as_expected(&actual, &wanted, tolerance);
+        return Ok((!is_close).then(|| format!("it is {actual}, expected {wanted}")));
     };
     if actual.metadata() != wanted.metadata() {
         let form = |tensor: &HostTensor| format!("{} {:?}", tensor.shape(), tensor.dtype());
@@ -351,6 +349,8 @@ pub(super) fn difference(
         return Ok((actual.strings() != wanted.strings()).then(|| "the strings differ".to_owned()));
     }
     let (actual, wanted) = (actual.to_dense(&ME, allocator)?, wanted.to_dense(&ME, allocator)?);
+    let is_float = matches!(actual.dtype(), DType::F16 | DType::BF16 | DType::F32 | DType::F64);
+    let of_floats = is_float.then_some(tolerance);
     match actual.dtype() {
         DType::Complex64 => first_difference::<Complex<f32>>(&actual, &wanted, |a, w| {
             is_close(a.re.into(), w.re.into(), tolerance) && is_close(a.im.into(), w.im.into(), tolerance)
@@ -359,10 +359,7 @@ pub(super) fn difference(
             is_close(a.re, w.re, tolerance) && is_close(a.im, w.im, tolerance)
         }),
         dtype => with_element!(dtype, |T| first_difference::<T>(&actual, &wanted, |a, w| {
-            match (a.to_string().parse(), w.to_string().parse()) {
-                (Ok(a), Ok(w)) => is_close(a, w, tolerance),
-                _ => a.to_string() == w.to_string(),
-            }
+            is_as_expected(&a.to_string(), &w.to_string(), of_floats)
         }), else Ok(None)),
     }
 }
@@ -380,6 +377,13 @@ fn first_difference<T: Element + fmt::Display>(
         let (a, w) = (&actual[at], &wanted[at]);
         format!("element {at} is {a}, expected {w} ({count} of {} differ)", actual.len())
     }))
+}
+
+/// Whether two values, as they are written, are the same, or close where there is a tolerance: integers are exact, of which not all
+/// are numbers of f64.
+fn is_as_expected(actual: &str, wanted: &str, tolerance: Option<f64>) -> bool {
+    let close = |tolerance| Some(is_close(actual.parse().ok()?, wanted.parse().ok()?, tolerance));
+    tolerance.and_then(close).unwrap_or(actual == wanted)
 }
 
 /// Whether two numbers are the same or less than a tolerance apart. (Between infinity and another number both are infinite.)
@@ -470,6 +474,9 @@ mod tests {
         assert!(tell("inf", "5.0", "f32").is_some() && tell("-inf", "inf", "f32").is_some());
         assert!(tell("2xf32=[1,inf]", "2xf32=[1,5]", "!t.tensor").is_some());
         assert_eq!(tell("1", "2", "i32").unwrap(), "it is 1, expected 2");
+        assert!(tell("1000000", "1000001", "i32").is_some());
+        assert!(tell("9007199254740993", "9007199254740992", "i64").is_some());
+        assert!(tell("2xi64=[1,9007199254740993]", "2xi64=[1,9007199254740992]", "!t.tensor").is_some());
         assert_eq!(tell("2xf32=[1,2]", "2xf32=[1,2.0005]", "!t.tensor"), None);
         assert_eq!(
             tell("2xf32=[1,2]", "2xf32=[1,3]", "!t.tensor").unwrap(),
