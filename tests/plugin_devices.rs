@@ -8,19 +8,16 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The sample, built for this test.
 fn sample(name: &str) -> PathBuf {
+    built("sample.c", name)
+}
+
+/// A plug-in of `tests/plugin`, built for one test.
+fn built(source: &str, name: &str) -> PathBuf {
+    let source = format!("tests/plugin/{source}");
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.so", std::process::id()));
     let built = Command::new("cc")
         .current_dir(ROOT)
-        .args([
-            "-std=c11",
-            "-O1",
-            "-shared",
-            "-fPIC",
-            "-pthread",
-            "-Iplugin/include",
-            "tests/plugin/sample.c",
-            "-o",
-        ])
+        .args(["-std=c11", "-O1", "-shared", "-fPIC", "-pthread", "-Iplugin/include", &source, "-o"])
         .arg(&library)
         .status()
         .expect("a C compiler");
@@ -55,6 +52,73 @@ fn devices_are_listed() {
     assert!(text(&missing.stderr).contains("plug-in 'nothing-there.so': "), "{}", text(&missing.stderr));
     std::fs::remove_file(sample).expect("it is there");
 }
+
+/// Nobody can stop a plug-in: a program whose time is up ends all the same, whether it waits for its work or not.
+#[test]
+fn work_that_never_ends_does_not_hold_the_process() {
+    let plugin = built("endless.c", "endless");
+    let program = plugin.with_extension("mlir");
+    std::fs::write(&program, FORGOTTEN).expect("a file");
+    let forgotten = program.to_str().expect("a name");
+    for (program, function) in
+        [("tests/mlir/cuda/memory.mlir", "copies"), (forgotten, "forgotten"), (forgotten, "kept")]
+    {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_tfrt"))
+            .current_dir(ROOT)
+            .args(["run", program, "-f", function, "--deadline", "500ms", "--plugin"])
+            .arg(&plugin)
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the tool runs");
+        let start = std::time::Instant::now();
+        let ended = loop {
+            if let Some(status) = run.try_wait().expect("a status") {
+                break status;
+            }
+            if start.elapsed() > std::time::Duration::from_secs(300) {
+                run.kill().expect("it is stopped");
+                panic!("{function} holds the process");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        };
+        let mut said = String::new();
+        let mut errors = run.stderr.take().expect("a pipe");
+        std::io::Read::read_to_string(&mut errors, &mut said).expect("text");
+        assert_eq!(ended.code(), Some(1), "{function}: {said}");
+        assert!(said.contains("the deadline of 500 ms has passed"), "{function}: {said}");
+    }
+    std::fs::remove_file(program).expect("it is there");
+    std::fs::remove_file(plugin).expect("it is there");
+}
+
+/// Programs that do not wait for what they queue; the second has the device's memory as its result.
+const FORGOTTEN: &str = "
+func @set() -> (!tfrt_cuda.buffer, !tfrt.chain) {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %zero = tfrt.constant.i32 0
+  %device, %ch2 = tfrt_cuda.device.get %zero, %ch1
+  %context, %ch3 = tfrt_cuda.context.primary %device, %ch2
+  %stream, %ch4 = tfrt_cuda.stream.create %context, %ch3
+  %allocator, %ch5 = tfrt_cuda.allocator.create %context, %ch4
+  %bytes = tfrt.constant.i64 32
+  %eight = tfrt.constant.i64 8
+  %seven = tfrt.constant.ui32 7
+  %buffer, %ch6 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch5
+  %ch7 = tfrt_cuda.mem.set.ui32 %context, %buffer, %seven, %eight, %stream, %ch6
+  tfrt.return %buffer, %ch7 : !tfrt_cuda.buffer, !tfrt.chain
+}
+
+func @forgotten() -> !tfrt.chain {
+  %buffer, %ch0 = tfrt.call @set() : () -> (!tfrt_cuda.buffer, !tfrt.chain)
+  tfrt.return %ch0 : !tfrt.chain
+}
+
+func @kept() -> (!tfrt_cuda.buffer, !tfrt.chain) {
+  %buffer, %ch0 = tfrt.call @set() : () -> (!tfrt_cuda.buffer, !tfrt.chain)
+  tfrt.return %buffer, %ch0 : !tfrt_cuda.buffer, !tfrt.chain
+}
+";
 
 #[test]
 fn programs_run_on_them() {

@@ -49,11 +49,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     let (mut latencies, total) = measure(args, &session, console)?;
     session.write_timeline()?;
+    let function = session.function.clone();
     refuse(&session.finish(Vec::new()), console)?;
     latencies.sort_unstable();
     let figures = Figures { load, setup, first, latencies, total, items: args.items };
     if args.json {
-        print_json(console, &figures.to_json(&session.function));
+        print_json(console, &figures.to_json(&function));
     } else {
         figures.print(console);
     }

@@ -185,9 +185,6 @@ pub(super) struct Session {
     /// Errors that arose so far, whether they reach a result or not.
     errors: Arc<Mutex<Vec<Diagnostic>>>,
     files: Files,
-    deadline: Option<Duration>,
-    /// When the last request began.
-    started: Cell<Instant>,
     /// Whether work of a request went on when its time was up, so that nobody waits for it any more.
     goes_on: Cell<bool>,
     /// Whether a person wants to see how far the program is.
@@ -197,6 +194,64 @@ pub(super) struct Session {
     timeline: Option<(Arc<MemoryTimeline>, PathBuf)>,
     /// How long the function that prepares took, if there is one.
     pub(super) setup: Option<Duration>,
+    /// The last field, so that it goes when nothing of the program is left.
+    ending: Ending,
+}
+
+/// How long a program may take, its end included.
+struct Ending {
+    deadline: Option<Duration>,
+    /// When the last request began.
+    started: Cell<Instant>,
+    /// For the end: it waits for what devices were given.
+    runtime: Option<Runtime>,
+}
+
+impl Ending {
+    /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, which is what `stop` is
+    /// for, they are. Where they cannot, nobody waits for them any more, and what they use stays as it is until the process ends.
+    fn in_time<T: Send + 'static>(
+        &self,
+        wait: impl FnOnce() -> T + Send + 'static,
+        stop: impl FnOnce(),
+    ) -> Result<T, Diagnostic> {
+        /// In this time the program learns of its deadline itself.
+        const GRACE: Duration = Duration::from_millis(100);
+        /// In this time kernels that can be stopped have ended.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Some(deadline) = self.deadline else { return Ok(wait()) };
+        let left = deadline.saturating_sub(self.started.get().elapsed()).saturating_add(GRACE);
+        let (done, waited) = mpsc::channel();
+        let waiter = thread::Builder::new().spawn(move || drop(done.send(wait())));
+        waiter.map_err(|error| Diagnostic::internal(format!("no thread to wait on: {error}")))?;
+        let told = |error| match error {
+            RecvTimeoutError::Timeout => {
+                let time = deadline.as_millis();
+                let message = format!("the deadline of {time} ms has passed, and what was begun goes on");
+                Diagnostic::new(ErrorCode::DeadlineExceeded, message)
+            }
+            RecvTimeoutError::Disconnected => Diagnostic::internal("waiting for the program's work panicked"),
+        };
+        match waited.recv_timeout(left) {
+            Err(RecvTimeoutError::Timeout) => {}
+            ended => return ended.map_err(told),
+        }
+        stop();
+        waited.recv_timeout(PATIENCE).map_err(told)
+    }
+
+    /// Ends the runtime, if nobody else has it, which waits for what devices were given.
+    fn end(&mut self) -> Result<(), Diagnostic> {
+        let Some(runtime) = self.runtime.take() else { return Ok(()) };
+        self.in_time(move || drop(runtime), || ())
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // Where a session ends early, the error that ended it is told.
+        drop(self.end());
+    }
 }
 
 impl Session {
@@ -223,6 +278,8 @@ impl Session {
         let runtime = builder.build()?;
         let program = runtime.link(read_program(&args.program, &runtime, console)?)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
+        let started = Cell::new(Instant::now());
+        let ending = Ending { deadline: args.deadline, started, runtime: Some(runtime.clone()) };
         let mut session = Self {
             runtime,
             program,
@@ -230,13 +287,12 @@ impl Session {
             arguments: Vec::new(),
             errors,
             files: Files::open(args)?,
-            deadline: args.deadline,
-            started: Cell::new(Instant::now()),
             goes_on: Cell::new(false),
             progress: console.terminal,
             checker,
             timeline,
             setup: None,
+            ending,
         };
         let start = Instant::now();
         let prepared = args.setup.as_ref().map_or(Ok(Vec::new()), |name| session.set_up(name))?;
@@ -265,8 +321,8 @@ impl Session {
             resources.insert(PROGRESS, progress());
         }
         let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
-        self.started.set(Instant::now());
-        if let Some(deadline) = self.deadline {
+        self.ending.started.set(Instant::now());
+        if let Some(deadline) = self.ending.deadline {
             request.set_deadline(deadline)?;
         }
         Ok(request)
@@ -295,42 +351,20 @@ impl Session {
         self.errors.lock().push(error);
     }
 
-    /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, they are. Where they
-    /// cannot, nobody waits for them any more, and what they use stays as it is until the process ends.
+    /// Waits for something of the runtime's, as [`Ending::in_time`] says.
     fn in_time<T: Send + 'static>(
         &self,
         wait: impl FnOnce(&HostContext) -> T + Send + 'static,
     ) -> Result<T, Diagnostic> {
-        /// In this time the program learns of its deadline itself.
-        const GRACE: Duration = Duration::from_millis(100);
-        /// In this time kernels that can be stopped have ended.
-        const PATIENCE: Duration = Duration::from_secs(2);
-        let Some(deadline) = self.deadline else { return Ok(wait(self.runtime.host())) };
-        let left = deadline.saturating_sub(self.started.get().elapsed()).saturating_add(GRACE);
-        let (done, waited) = mpsc::channel();
         // If it never ends, the thread has what the runtime would else wait for when it goes.
         let runtime = self.runtime.clone();
-        let waiter = thread::Builder::new().spawn(move || {
+        let wait = move || {
             let value = wait(runtime.host());
             // Whoever hears of the end may be about to end the process.
             drop(runtime);
-            drop(done.send(value));
-        });
-        waiter.map_err(|error| Diagnostic::internal(format!("no thread to wait on: {error}")))?;
-        let told = |error| match error {
-            RecvTimeoutError::Timeout => {
-                let time = deadline.as_millis();
-                let message = format!("the deadline of {time} ms has passed, and what was begun goes on");
-                Diagnostic::new(ErrorCode::DeadlineExceeded, message)
-            }
-            RecvTimeoutError::Disconnected => Diagnostic::internal("waiting for the program's work panicked"),
+            value
         };
-        match waited.recv_timeout(left) {
-            Err(RecvTimeoutError::Timeout) => {}
-            ended => return ended.map_err(told),
-        }
-        Devices::of(self.runtime.host()).abandon();
-        waited.recv_timeout(PATIENCE).map_err(told)
+        self.ending.in_time(wait, || Devices::of(self.runtime.host()).abandon())
     }
 
     /// Writes the timeline of the devices' memory, if it was asked for.
@@ -356,7 +390,7 @@ impl Session {
     /// As [`Self::take_errors`], with what became of device work that nobody waited for, and with what was found where devices
     /// are checked: once the arguments and the last results are gone, what is still there has leaked. Of work that goes on
     /// nobody can tell what it leaves behind, so that only what was found so far is told.
-    pub(super) fn finish(&mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
+    pub(super) fn finish(mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
         let mut errors = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
@@ -369,6 +403,10 @@ impl Session {
             let reports = if self.goes_on.get() { checker.reports() } else { checker.finish() };
             errors.extend(reports.iter().map(Report::to_diagnostic));
         }
+        // What devices were given may also show only now that it does not end.
+        let Self { runtime, program, mut ending, .. } = self;
+        drop((runtime, program));
+        errors.extend(ending.end().err());
         errors
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// Compare a result, in order or as N=VALUE, with a value as --input takes it
     #[arg(long = "expected-output", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     expected: Vec<String>,
-    /// How far numbers may be from those expected, absolutely or relative to the greater
+    /// How far floating-point numbers may be from those expected, absolutely or relative to the greater
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-5)]
     tolerance: f64,
     /// Record what ran when and where: a .pftrace file for Perfetto, a .json file for Chrome's viewer
@@ -46,7 +46,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     // With --json the output is one JSON value, so that what kernels print goes elsewhere.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let mut session = Session::new(&args.program, printed, console)?;
+    let session = Session::new(&args.program, printed, console)?;
     let types = session.result_types();
     let wanted = Wanted::new(args, &session, &types)?;
     // Without one nobody looks.
@@ -71,10 +71,11 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     };
     let written = wanted.write_outputs(&session, &results);
     let expected = wanted.check_expected(args.tolerance, (&session, &types), &results, console);
+    let function = session.function.clone();
     let errors = session.finish(results);
     if let Some(shown) = shown {
         let errors: Vec<_> = distinct(&errors).into_iter().map(error_json).collect();
-        print_json(console, &json!({ "function": session.function, "results": shown, "errors": errors }));
+        print_json(console, &json!({ "function": function, "results": shown, "errors": errors }));
     }
     report(&errors, console);
     written?;
