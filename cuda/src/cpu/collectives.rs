@@ -466,3 +466,95 @@ impl Collectives for CpuContext {
         communicator.meeting.abort(why);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use crate::allocator::Options;
+    use crate::front::{Choice, DeviceOptions, Platform};
+    use crate::hal::StreamOptions;
+    use crate::observer::{Observer, Queued};
+    use crate::origin::Origin;
+
+    /// Who begins the first call is held up there, and this is told.
+    struct HoldsUpTheFirst(Mutex<Option<Sender<()>>>);
+
+    impl Observer for HoldsUpTheFirst {
+        fn stream_created(&self, _: Id, _: u32, _: Origin) {}
+        fn stream_destroyed(&self, _: Id) {}
+        fn capture_left_open(&self, _: Id, _: Origin) {}
+        fn event_created(&self, _: Id, _: Origin) {}
+        fn event_destroyed(&self, _: Id) {}
+        fn allocated(&self, _: u64, _: u64, _: bool, _: Origin) {}
+        fn freed(&self, _: u64) {}
+        fn buffer_granted(&self, _: u64, _: u64, _: Id, _: Origin) {}
+        fn buffer_released(&self, _: u64, _: u64, _: Origin) {}
+        fn queued(&self, _: &Queued<'_>) -> Result<()> {
+            Ok(())
+        }
+        fn started(&self, _: Id) -> Result<()> {
+            Ok(())
+        }
+        fn finished(&self, _: Id, _: &[Access]) -> Result<()> {
+            Ok(())
+        }
+        fn event_recorded(&self, _: Id, _: Id, _: Origin) {}
+        fn stream_waits(&self, _: Id, _: Id, _: bool, _: Origin) -> Result<()> {
+            Ok(())
+        }
+        fn exchange_told(&self, _: Id, _: Exchange) {
+            let is_first = self.0.lock().take();
+            if let Some(tell) = is_first {
+                tell.send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        }
+        fn exchange_learned(&self, _: Id, _: Exchange) {}
+        fn host_waits_for_nothing(&self, _: Origin) {}
+        fn host_saw_event(&self, _: Id) {}
+        fn host_saw_stream(&self, _: Id) {}
+    }
+
+    /// Of two calls of a rank on one stream that nothing orders, one that begins later does not come to wait for the other ahead
+    /// of it.
+    #[test]
+    fn calls_that_nothing_orders_do_not_wait_for_themselves() {
+        let (tell, told) = channel();
+        let mut options = DeviceOptions::new(Choice::Cpu, 2);
+        options.observer = Some(Arc::new(HoldsUpTheFirst(Mutex::new(Some(tell)))));
+        let platform = Platform::new(&options).unwrap();
+        let contexts = [0, 1].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
+        let id = contexts[0].communicator_id().unwrap();
+        let [sender, receiver] = [0, 1].map(|rank| {
+            let context = &contexts[rank as usize];
+            let communicator = context.create_communicator(&id, 2, rank, Duration::from_secs(60)).unwrap();
+            let stream = context.create_stream(StreamOptions::default()).unwrap();
+            let allocator = context.create_allocator(Options::default());
+            let buffer = allocator.allocate(&stream, 4, "message").unwrap();
+            (communicator, stream, buffer)
+        });
+        let send = || {
+            let (communicator, stream, buffer) = &sender;
+            communicator.run(stream, Collective::Send(1), DType::UI32, 1, Some(buffer), None).unwrap();
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(send);
+            told.recv().unwrap();
+            send();
+        });
+        let (communicator, stream, buffer) = &receiver;
+        let receive = || {
+            communicator.run(stream, Collective::Receive(0), DType::UI32, 1, None, Some(buffer)).unwrap();
+        };
+        receive();
+        receive();
+        stream.synchronize().unwrap();
+        // Nobody has waited in vain, which would have ended the communicator.
+        send();
+        receive();
+        stream.synchronize().unwrap();
+        sender.1.synchronize().unwrap();
+    }
+}
