@@ -205,6 +205,21 @@ mod tests {
         }
     }
 
+    /// A tool may refer to functions that are nowhere, if it does not call them here.
+    #[test]
+    fn a_library_is_bound_as_its_functions_are_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, library] = ["tool.c", "libtool.so"].map(|name| folder.path().join(name));
+        let code = "void nowhere(void);
+            int InitializeInjectionNvtx2(const void* table) { if (!table) nowhere(); return 0; }";
+        std::fs::write(&source, code).unwrap();
+        let mut compiler = std::process::Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-Wl,-z,lazy", "-o"]).arg(&library).arg(&source);
+        assert!(compiler.status().unwrap().success());
+        let error = attach(library.as_os_str()).err().unwrap();
+        assert!(error.detail.ends_with("does not attach"), "{error}");
+    }
+
     #[test]
     fn a_library_that_is_none_is_told_of() {
         let error = attach(OsStr::new("/nowhere/libprofiler.so")).err().unwrap();
