@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
 
+use std::sync::Arc;
+
 use cudarc::cudnn::sys::{cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object};
 
 use super::DnnHandle;
@@ -90,6 +92,27 @@ fn aligned((layout, address): Tensor<'_>) -> Aligned<'_> {
     (layout, 1 << address.trailing_zeros().min(ALIGNMENT_MAX.trailing_zeros()))
 }
 
+/// How a convolution with an epilogue is computed.
+enum Way {
+    /// In one kernel.
+    Whole(Arc<Plan>),
+    /// The convolution alone, and then step by step what is done to its result: where the operands do not lie as one kernel wants
+    /// them, or no engine takes them all.
+    InSteps(Arc<Plan>),
+}
+
+/// The factor of a residual that lies where the result is to be, if it does.
+fn residual_in_place(operands: ConvolutionOperands<'_>, epilogue: &ConvolutionEpilogue<'_>) -> Option<f64> {
+    let in_place = epilogue.residual.filter(|(residual, _)| residual.1 == operands.y.1);
+    in_place.map(|(_, factor)| factor)
+}
+
+/// Where the operands of one run lie.
+fn addresses(operands: ConvolutionOperands<'_>) -> [(i64, u64); 3] {
+    let ConvolutionOperands { x, w, y } = operands;
+    [(id::X, x.1), (id::W, w.1), (id::Y, y.1)]
+}
+
 impl DnnHandle {
     /// One convolution without more.
     pub(super) fn convolve(
@@ -100,9 +123,9 @@ impl DnnHandle {
         scaling: Scaling,
         operands: ConvolutionOperands<'_>,
     ) -> Result<()> {
-        let ConvolutionOperands { x, w, y } = operands;
-        let problem = Problem::alone(kind, convolution, scaling, operands);
-        self.run(stream, &problem, &[(id::X, x.1), (id::W, w.1), (id::Y, y.1)])
+        // Before the handle is taken: other streams' calls go on while a plan is looked for.
+        let plan = self.plans.get(&Problem::alone(kind, convolution, scaling, operands))?;
+        self.run(stream, &plan, &addresses(operands))
     }
 
     /// A convolution with what is done to its result: in one kernel if there is an engine for it, else step by step.
@@ -118,27 +141,15 @@ impl DnnHandle {
         if epilogue.bias.is_none() && epilogue.residual.is_none() && epilogue.activation.is_none() {
             return self.convolve(stream, Kind::Forward, convolution, scaling, operands);
         }
-        let ConvolutionOperands { x, w, y } = operands;
         if scaling.beta != 0.0 {
             if epilogue.residual.is_some() || epilogue.activation.is_some() {
                 return self.convolve_aside(stream, convolution, scaling, operands, epilogue);
             }
             // Without an activation, what was there is a residual like another.
-            epilogue.residual = Some((y, scaling.beta));
+            epilogue.residual = Some((operands.y, scaling.beta));
         }
-        let problem = Problem::with_epilogue(convolution, scaling.alpha, operands, &epilogue);
-        if !problem.is_aligned() {
-            return self.convolve_in_steps(stream, convolution, scaling.alpha, operands, epilogue);
-        }
-        let mut addresses = vec![(id::X, x.1), (id::W, w.1), (id::Y, y.1)];
-        addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
-        addresses.extend(epilogue.residual.map(|((_, address), _)| (id::RESIDUAL, address)));
-        match self.run(stream, &problem, &addresses) {
-            Err(error) if error.status == Status::DnnNotSupported => {
-                self.convolve_in_steps(stream, convolution, scaling.alpha, operands, epilogue)
-            }
-            result => result,
-        }
+        let way = self.way(convolution, scaling.alpha, operands, &epilogue)?;
+        self.go(&way, stream, operands, epilogue)
     }
 
     /// What was there is added to the activation's result, which therefore needs a place of its own first.
@@ -155,48 +166,56 @@ impl DnnHandle {
         // Looking for a plan may take seconds, in which a workspace that is taken could not be given back. An address of zero is
         // as aligned as every workspace is.
         let nowhere = ConvolutionOperands { y: (layout, 0), ..operands };
-        self.find_plan(convolution, scaling.alpha, nowhere, &epilogue)?;
+        let way = self.way(convolution, scaling.alpha, nowhere, &epilogue)?;
         let workspace = self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?;
         let aside = (layout, workspace.address);
-        let without = Scaling { beta: 0.0, ..scaling };
-        let to_the_side = ConvolutionOperands { y: aside, ..operands };
-        self.convolve_with_epilogue(stream, convolution, without, to_the_side, epilogue)?;
+        self.go(&way, stream, ConvolutionOperands { y: aside, ..operands }, epilogue)?;
         self.add_tensor(stream, Scaling { alpha: 1.0, beta: scaling.beta }, aside, operands.y)
     }
 
-    /// Finds the plan of a convolution with an epilogue, or of the convolution alone where it will be computed in steps.
-    fn find_plan(
+    /// How a convolution with an epilogue, which writes over what was there, is computed.
+    fn way(
         &self,
         convolution: &Convolution,
         alpha: f64,
         operands: ConvolutionOperands<'_>,
         epilogue: &ConvolutionEpilogue<'_>,
-    ) -> Result<()> {
+    ) -> Result<Way> {
         let whole = Problem::with_epilogue(convolution, alpha, operands, epilogue);
         if whole.is_aligned() {
             match self.plans.get(&whole) {
                 Err(error) if error.status == Status::DnnNotSupported => {}
-                plan => return plan.map(drop),
+                plan => return plan.map(Way::Whole),
             }
         }
-        let alone = Problem::alone(Kind::Forward, convolution, whole.scaling, operands);
-        self.plans.get(&alone).map(drop)
+        // A residual in the result's own memory must be read before it is written over.
+        let beta = residual_in_place(operands, epilogue).unwrap_or(0.0);
+        let alone = Problem::alone(Kind::Forward, convolution, Scaling { alpha, beta }, operands);
+        self.plans.get(&alone).map(Way::InSteps)
     }
 
-    fn convolve_in_steps(
+    /// Computes a convolution with an epilogue in the way that was found for it.
+    fn go(
         &self,
+        way: &Way,
         stream: &Stream,
-        convolution: &Convolution,
-        alpha: f64,
         operands: ConvolutionOperands<'_>,
         epilogue: ConvolutionEpilogue<'_>,
     ) -> Result<()> {
+        let mut addresses = addresses(operands).to_vec();
+        let plan = match way {
+            Way::InSteps(plan) => plan,
+            Way::Whole(plan) => {
+                addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
+                addresses.extend(epilogue.residual.map(|((_, address), _)| (id::RESIDUAL, address)));
+                return self.run(stream, plan, &addresses);
+            }
+        };
+        self.run(stream, plan, &addresses)?;
         let y = operands.y;
-        // A residual in the result's own memory must be read before it is written over.
-        let in_place = epilogue.residual.filter(|(residual, _)| residual.1 == y.1);
-        let scaling = Scaling { alpha, beta: in_place.map_or(0.0, |(_, factor)| factor) };
-        self.convolve(stream, Kind::Forward, convolution, scaling, operands)?;
-        if let Some((residual, factor)) = epilogue.residual.filter(|_| in_place.is_none()) {
+        if let Some((residual, factor)) =
+            epilogue.residual.filter(|_| residual_in_place(operands, &epilogue).is_none())
+        {
             self.add_tensor(stream, Scaling { alpha: factor, beta: 1.0 }, residual, y)?;
         }
         if let Some(bias) = epilogue.bias {
@@ -208,12 +227,10 @@ impl DnnHandle {
         }
     }
 
-    fn run(&self, stream: &Stream, problem: &Problem<'_>, addresses: &[(i64, u64)]) -> Result<()> {
-        // Before the handle is taken: other streams' calls go on while a plan is looked for.
-        let plan = self.plans.get(problem)?;
+    fn run(&self, stream: &Stream, plan: &Plan, addresses: &[(i64, u64)]) -> Result<()> {
         self.on(stream, |handle| {
             let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, plan.workspace_bytes)?;
-            let variant = self.variant(&plan, addresses, workspace.address)?;
+            let variant = self.variant(plan, addresses, workspace.address)?;
             // SAFETY: the front checked that the tensors lie in device memory with the layouts the plan was made for; the
             // workspace is as large as the plan asks, and nothing else that may run meanwhile uses it.
             let status = unsafe {
