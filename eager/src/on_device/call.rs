@@ -54,8 +54,9 @@ impl HostArguments {
 pub enum DeviceOpError {
     /// It cannot.
     Failed(Diagnostic),
-    /// The memory it needs comes when work in flight is done, and it may not wait on this thread.
-    MemoryLater,
+    /// What it needs (memory, or an argument that comes by way of the host) is there when work in flight is done, and it may not
+    /// wait on this thread.
+    Later,
 }
 
 impl From<Diagnostic> for DeviceOpError {
@@ -196,7 +197,7 @@ impl DeviceCall<'_> {
     /// # Errors
     /// OutOfMemory, or the device's.
     pub fn here(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
-        tensor.on_queue(self.queue, self.may_block)
+        tensor.on_queue(self.queue, self.cx, self.may_block)
     }
 
     /// A copy of a tensor, in memory of its own.
@@ -275,7 +276,7 @@ impl Launch {
             let brought = match &*argument {
                 DeviceArgument::Host(tensor) => upload(tensor, &self.queue, cx, may_block)?,
                 DeviceArgument::Device(tensor) if Arc::ptr_eq(tensor.queue(), &self.queue) => continue,
-                DeviceArgument::Device(tensor) => tensor.on_queue(&self.queue, may_block)?,
+                DeviceArgument::Device(tensor) => tensor.on_queue(&self.queue, cx, may_block)?,
             };
             *argument = DeviceArgument::Device(brought);
         }
@@ -301,9 +302,7 @@ impl Launch {
         let task = Task::new(move || {
             let outcome = self.attempt(&caller, &attrs, &results, true).map_err(|error| match error {
                 DeviceOpError::Failed(error) => caller.emit(error),
-                DeviceOpError::MemoryLater => {
-                    caller.emit(Diagnostic::internal("memory did not come when waited for"))
-                }
+                DeviceOpError::Later => caller.emit(Diagnostic::internal("what was waited for did not come")),
             });
             keep(&caller, promises, Some(done), outcome);
         });
@@ -313,8 +312,7 @@ impl Launch {
     }
 }
 
-/// Runs an op on a device. If the memory it needs must be waited for, a thread that may block does so, and the results come
-/// later.
+/// Runs an op on a device. If what it needs must be waited for, a thread that may block does so, and the results come later.
 pub(crate) fn run(
     (function, host_arguments): (DeviceFn, HostArguments),
     queue: &Arc<DeviceQueue>,
@@ -327,7 +325,7 @@ pub(crate) fn run(
     match launch.attempt(cx, attrs, results, false) {
         Ok(result) => Ok(result),
         Err(DeviceOpError::Failed(error)) => Err(error),
-        Err(DeviceOpError::MemoryLater) => Ok(launch.later(cx, attrs, results, result_count)),
+        Err(DeviceOpError::Later) => Ok(launch.later(cx, attrs, results, result_count)),
     }
 }
 

@@ -106,7 +106,7 @@ impl DeviceQueue {
         self.allocator.allocate_with(&self.stream, bytes, LABEL, move |buffer| *slot.lock() = Some(buffer));
         match granted.lock().take() {
             Some(buffer) => Ok(buffer?),
-            None => Err(DeviceOpError::MemoryLater),
+            None => Err(DeviceOpError::Later),
         }
     }
 }

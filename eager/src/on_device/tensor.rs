@@ -1,6 +1,6 @@
 //! [`DeviceTensor`]: a tensor in device memory, and its ways to and from the host and other devices.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use tfrt_cuda::{
     front::{DeviceBuffer, Transferred},
@@ -11,7 +11,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
-use super::{DeviceArgument, DeviceOpResult, DeviceQueue};
+use super::{DeviceArgument, DeviceOpError, DeviceOpResult, DeviceQueue};
 
 /// A dense tensor in device memory, and the queue whose work computes it. Cheap to clone; clones share the elements.
 #[derive(Clone, Debug)]
@@ -137,7 +137,12 @@ impl DeviceTensor {
     }
 
     /// The tensor for work on `queue`: itself if it may be used there, a copy if it is on another device.
-    pub(super) fn on_queue(&self, queue: &Arc<DeviceQueue>, may_block: bool) -> DeviceOpResult<Self> {
+    pub(super) fn on_queue(
+        &self,
+        queue: &Arc<DeviceQueue>,
+        cx: &ExecutionContext,
+        may_block: bool,
+    ) -> DeviceOpResult<Self> {
         if Arc::ptr_eq(&self.queue, queue) {
             return Ok(self.clone());
         }
@@ -145,9 +150,28 @@ impl DeviceTensor {
             queue.follow(&self.queue)?;
             return Ok(self.clone());
         }
+        let (from, to) = (self.queue.context().device(), queue.context().device());
+        if from.ordinal() != to.ordinal() && !from.can_access_peer(to)? {
+            return if may_block { self.by_host(queue, cx) } else { Err(DeviceOpError::Later) };
+        }
         let copy = Self::allocate(&self.metadata(), queue, may_block)?;
         queue.follow(&self.queue)?;
         queue.stream().copy((copy.buffer(), 0), (self.buffer(), 0), self.buffer().len(), true)?;
         Ok(copy)
+    }
+
+    /// A copy on another device, by way of the host, for which this thread waits: where one device cannot reach the other's memory,
+    /// its streams may know nothing of the other's either.
+    fn by_host(&self, queue: &Arc<DeviceQueue>, cx: &ExecutionContext) -> DeviceOpResult<Self> {
+        let copy = DenseHostTensor::allocate(self.metadata(), cx.host().allocator())?;
+        let bytes = copy.size_bytes() as u64;
+        let transfer = self.queue.stream().copy_to_host(copy.buffer(), 0, self.buffer(), 0, bytes)?;
+        if let Transferred::Later(register) = transfer {
+            let (tell, told) = mpsc::channel();
+            register(Box::new(move |outcome| drop(tell.send(outcome))))?;
+            let lost = |_| Diagnostic::internal("nobody told of a copy's end");
+            told.recv().map_err(lost)?.map_err(Diagnostic::from)?;
+        }
+        Self::from_host(&copy, queue, true)
     }
 }
