@@ -145,6 +145,16 @@ fn programs_run_on_them() {
             assert_eq!(text(&here.stderr), text(&on_cpu.stderr), "{function} on {device}");
         }
     }
+    // Not by a plug-in's own calls, which know one device each.
+    let elsewhere = run("tests/mlir/cuda/peers.mlir", "elsewhere", &[]);
+    assert_eq!(elsewhere.status.code(), Some(1));
+    let error = text(&elsewhere.stderr);
+    assert!(error.contains("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED: devices 1 and 0"), "{error}");
+    // From one device to another goes by way of the host.
+    let transfers = "tests/mlir/core_runtime/devices.mlir";
+    let here = run(transfers, "transfers", &["--setup", "register"]);
+    let output = text(&here.stdout);
+    assert!(output.starts_with("DenseHostTensor dtype = I32, shape = [2], values = [5, 6]\n"), "{output}");
     let timeline = sample.with_extension("html");
     let recorded = run(memory, "copies", &["--memory-timeline", timeline.to_str().expect("a name")]);
     assert!(recorded.status.success() && timeline.exists(), "{}", text(&recorded.stderr));

@@ -381,11 +381,12 @@ impl Stream {
         })))
     }
 
-    /// Copies on one device, or to it from another of the same backend. Ranges may overlap.
+    /// Copies on the stream's device, or, as a `peer`, between any two of the same backend: as in CUDA, a copy may be given to a
+    /// stream of whichever device. Ranges may overlap.
     ///
     /// # Errors
-    /// `InvalidValue` if a range does not lie in its buffer; `InvalidContext` for a source of another device, unless
-    /// `peer`; `PeerAccessUnsupported`.
+    /// `InvalidValue` if a range does not lie in its buffer; `InvalidContext` for a buffer of another device, unless
+    /// `peer`; `PeerAccessUnsupported` if one of the devices, the stream's included, does not reach another's memory.
     pub fn copy(
         &self,
         (dst, dst_offset): (&DeviceBuffer, u64),
@@ -397,10 +398,12 @@ impl Stream {
         let (to, from) = if peer {
             dst.used_by_peer(&mut queueing)?;
             src.used_by_peer(&mut queueing)?;
-            let (to, from) = (dst.context().device(), src.context().device());
-            if to.ordinal() != from.ordinal() && !from.can_access_peer(to)? {
-                let detail = format!("devices {} and {}", from.ordinal(), to.ordinal());
-                return Err(DeviceError::new(Status::PeerAccessUnsupported, detail));
+            let [own, to, from] = [self.context(), dst.context(), src.context()].map(Context::device);
+            for (one, other) in [(from, to), (own, to), (own, from)] {
+                if one.ordinal() != other.ordinal() && !one.can_access_peer(other)? {
+                    let detail = format!("devices {} and {}", one.ordinal(), other.ordinal());
+                    return Err(DeviceError::new(Status::PeerAccessUnsupported, detail));
+                }
             }
             (dst.part(dst_offset, bytes, "the destination")?, src.part(src_offset, bytes, "the source")?)
         } else {

@@ -205,7 +205,7 @@ pub trait Transfers: Resources {
         bytes: usize,
     ) -> Result<()>;
 
-    /// On one device or between two.
+    /// On one device or between two, neither of which need be the stream's.
     fn copy_device_to_device(&self, stream: &Self::Stream, dst: u64, src: u64, bytes: u64) -> Result<()>;
 
     /// Rows of bytes.

@@ -397,7 +397,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_cuda.mem.copy_peer", peer)
         .side_effecting()
         .mutates(&[0])
-        .doc("Copies bytes from one device to another, on a stream of either.");
+        .doc("Copies bytes from one device to another, on a stream of whichever device reaches both.");
     registry
         .add("tfrt_cuda.mem.copy_2d", copy_2d)
         .side_effecting()
