@@ -48,8 +48,8 @@ pub trait Memory: Resources {
     /// later, when the backend's [`Teardown`](super::Teardown) has done what it was given.
     fn free(&self, address: u64) -> Result<()>;
 
-    /// Gives back device memory that the backend itself keeps to be faster, as far as nothing needs it now; whether there was
-    /// any. It does not wait, as `free` does not.
+    /// Gives back device memory that the backend itself keeps to be faster, in all contexts of the device, as queued work is done
+    /// with it; whether there was any. It does not wait, as `free` does not.
     fn trim(&self) -> bool {
         false
     }
