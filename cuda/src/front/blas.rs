@@ -1,6 +1,7 @@
 //! BLAS.
 
 use tfrt_host::DType;
+use tfrt_math::matrices_overlap;
 
 use super::buffer::DeviceBuffer;
 use super::context::Context;
@@ -220,8 +221,11 @@ impl BlasHandle {
             batch,
             algorithm: arguments.algorithm,
         };
-        let matrix = gemm.c.leading_dimension.saturating_mul(n);
-        if batch > 1 && gemm.c.batch_stride < matrix {
+        // Each column of C is a row to those who count row by row.
+        let sizes = [batch, gemm.c.batch_stride, n, m, gemm.c.leading_dimension].map(usize::try_from);
+        if let [Ok(batch), Ok(stride), Ok(n), Ok(m), Ok(leading)] = sizes
+            && matrices_overlap(batch, stride, (n, m, leading))
+        {
             let detail = format!("the matrices of C, {} apart, overlap", gemm.c.batch_stride);
             return Err(invalid(detail));
         }

@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("blas/axpy_and_scal", axpy_and_scal),
     ("blas/gemm_matches_definition", gemm_matches_definition),
     ("blas/gemm_leaves_gaps_alone", gemm_leaves_gaps_alone),
+    ("blas/matrices_lie_side_by_side", matrices_lie_side_by_side),
     ("blas/arguments_are_checked", arguments_are_checked),
     ("blas/workspaces_give_way", workspaces_give_way),
 ];
@@ -46,6 +47,9 @@ struct Shape {
     /// How much leading dimensions exceed the rows.
     gap: usize,
     batch: usize,
+    /// Whether the first columns of all matrices of a batch come before the second ones, and not all columns of a matrix before
+    /// those of the next.
+    side_by_side: bool,
 }
 
 impl Shape {
@@ -61,10 +65,16 @@ impl Shape {
         (rows + self.gap) * cols * self.batch
     }
 
-    fn matrix<'a>(&self, index: usize, buffer: &'a DeviceBuffer) -> Matrix<'a> {
+    /// Elements from one column to the next, and from one matrix to the next.
+    fn strides(&self, index: usize) -> (usize, usize) {
         let (rows, cols) = self.stored()[index];
-        let leading = (rows + self.gap) as i64;
-        Matrix { buffer, dtype: DType::F32, leading_dimension: leading, batch_stride: leading * cols as i64 }
+        let column = rows + self.gap;
+        if self.side_by_side { (column * self.batch, column) } else { (column, column * cols) }
+    }
+
+    fn matrix<'a>(&self, index: usize, buffer: &'a DeviceBuffer) -> Matrix<'a> {
+        let (leading, batch) = self.strides(index);
+        Matrix { buffer, dtype: DType::F32, leading_dimension: leading as i64, batch_stride: batch as i64 }
     }
 
     fn arguments<'a>(&self, [a, b, c]: [&'a DeviceBuffer; 3], alpha: f64, beta: f64) -> GemmArguments<'a> {
@@ -87,8 +97,8 @@ impl Shape {
     /// The product by its definition.
     fn expected(&self, [a, b, c]: [&[f32]; 3], alpha: f32, beta: f32) -> Vec<f32> {
         let at = |index: usize, batch: usize, row: usize, col: usize| {
-            let (rows, cols) = self.stored()[index];
-            batch * (rows + self.gap) * cols + col * (rows + self.gap) + row
+            let (leading, stride) = self.strides(index);
+            batch * stride + col * leading + row
         };
         let op = |index: usize, list: &[f32], batch, row, col| match self.transpose[index] {
             Transpose::None => list[at(index, batch, row, col)],
@@ -124,7 +134,7 @@ fn gemm_matches_definition(context: &Context) {
     for transpose in [[plain, plain], [turned, plain], [plain, turned], [turned, turned]] {
         for (m, n, k) in [(1, 1, 1), (3, 5, 7), (64, 33, 17), (40, 1, 100)] {
             for batch in [1, 3] {
-                Shape { m, n, k, transpose, gap: 0, batch }.check(&bench, &blas);
+                Shape { m, n, k, transpose, gap: 0, batch, side_by_side: false }.check(&bench, &blas);
             }
         }
     }
@@ -138,7 +148,8 @@ fn workspaces_give_way(context: &Context) {
 fn workspaces_give_way_to(context: &Context, in_segments: bool) {
     let bench = Bench::new(context);
     let blas = blas(&bench);
-    let shape = Shape { m: 5, n: 4, k: 3, transpose: [Transpose::None; 2], gap: 0, batch: 1 };
+    let shape =
+        Shape { m: 5, n: 4, k: 3, transpose: [Transpose::None; 2], gap: 0, batch: 1, side_by_side: false };
     shape.check(&bench, &blas);
     let more_than_free = context.memory_info().unwrap().free + (8 << 20);
     let allocator = context.create_allocator(Options { in_segments, ..Options::default() });
@@ -155,7 +166,22 @@ fn workspaces_give_way_to(context: &Context, in_segments: bool) {
 fn gemm_leaves_gaps_alone(context: &Context) {
     let bench = Bench::new(context);
     let blas = blas(&bench);
-    Shape { m: 5, n: 4, k: 3, transpose: [Transpose::None; 2], gap: 3, batch: 2 }.check(&bench, &blas);
+    for side_by_side in [false, true] {
+        let transpose = [Transpose::None; 2];
+        Shape { m: 5, n: 4, k: 3, transpose, gap: 3, batch: 2, side_by_side }.check(&bench, &blas);
+    }
+}
+
+/// As the heads of attention lie.
+fn matrices_lie_side_by_side(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    let (plain, turned) = (Transpose::None, Transpose::Transposed);
+    for transpose in [[plain, plain], [turned, plain], [plain, turned]] {
+        for (m, n, k) in [(1, 3, 2), (16, 33, 33), (40, 7, 9)] {
+            Shape { m, n, k, transpose, gap: 0, batch: 4, side_by_side: true }.check(&bench, &blas);
+        }
+    }
 }
 
 fn arguments_are_checked(context: &Context) {
@@ -167,13 +193,15 @@ fn arguments_are_checked(context: &Context) {
     fails(blas.axpy(DType::F32, 2, 1.0, (&buffer, 0), (&buffer, 1)), Status::BlasInvalidValue);
     fails(blas.axpy(DType::F32, 2, 1.0, (&buffer, i64::MIN), (&buffer, 1)), Status::BlasInvalidValue);
     fails(blas.scal(DType::F32, 2, 1.0, (&buffer, -1)), Status::BlasInvalidValue);
-    let shape = Shape { m: 4, n: 4, k: 4, transpose: [Transpose::None; 2], gap: 0, batch: 1 };
+    let shape =
+        Shape { m: 4, n: 4, k: 4, transpose: [Transpose::None; 2], gap: 0, batch: 1, side_by_side: false };
     let good = shape.arguments([&buffer; 3], 1.0, 0.0);
     for wrong in [
         GemmArguments { m: -1, ..good },
         GemmArguments { m: 5, ..good },
         GemmArguments { k: i64::MAX, ..good },
         GemmArguments { batch: 2, c: Matrix { batch_stride: 8, ..good.c }, ..good },
+        GemmArguments { m: 2, batch: 3, c: Matrix { batch_stride: 2, ..good.c }, ..good },
         GemmArguments { a: Matrix { leading_dimension: 3, ..good.a }, ..good },
     ] {
         fails(blas.gemm(&wrong), Status::BlasInvalidValue);

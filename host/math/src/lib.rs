@@ -66,6 +66,6 @@ pub use pool::{
 };
 pub use reduce::{Max, Mean, Min, Prod, Reduce, ReducePartials, Reduction, Sum, column_sums};
 pub use softmax::{LogSoftmax, Softmax};
-pub use tile::TileMut;
+pub use tile::{TileMut, matrices_overlap};
 pub use transpose::Transpose;
 pub use window::{Extent2, Padding};

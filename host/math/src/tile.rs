@@ -31,10 +31,38 @@ pub(crate) struct Grid {
     pub(crate) cols: usize,
     /// Elements from one row to the next; at least `cols`.
     pub(crate) row_stride: usize,
-    /// Elements from one matrix to the next; at least [`Grid::matrix_len`].
+    /// Elements from one matrix to the next. Matrices may lie in each other's gaps, see [`matrices_overlap`].
     pub(crate) batch_stride: usize,
     pub(crate) tile_rows: usize,
     pub(crate) tile_cols: usize,
+}
+
+/// Whether any two of a batch of matrices have an element in common. All have so many rows and columns; rows lie `row_stride`
+/// elements apart, which is at least `cols`, and the matrices `batch_stride`. One may lie in the gaps between another's rows, as
+/// the heads of attention do.
+pub fn matrices_overlap(
+    batch: usize,
+    batch_stride: usize,
+    (rows, cols, row_stride): (usize, usize, usize),
+) -> bool {
+    if rows == 0 || cols == 0 || batch < 2 {
+        return false;
+    }
+    if row_stride < cols {
+        return true;
+    }
+    // Row `r` of one matrix meets row `s` of another that begins `distance` later where `r - s` rows are less than `cols` away
+    // from `distance`; of all multiples of `row_stride` the two around `distance` are the nearest.
+    let meet = |distance: usize| {
+        let (between, rest) = (distance / row_stride, distance % row_stride);
+        between < rows && rest < cols || between + 1 < rows && row_stride - rest < cols
+    };
+    let Some(last) = (rows - 1).checked_mul(row_stride).and_then(|start| start.checked_add(cols - 1)) else {
+        return true;
+    };
+    // Those further apart than one is long do not meet.
+    let near = last.checked_div(batch_stride).map_or(1, |near| near.min(batch - 1));
+    (1..=near).any(|apart| meet(apart * batch_stride))
 }
 
 impl Grid {
@@ -125,8 +153,8 @@ impl<'a, T> TileMut<'a, T> {
                 "the row stride of an output matrix must be at least its column count",
             ));
         }
-        if grid.batch > 1 && grid.batch_stride < grid.matrix_len()? {
-            return Err(ShapeError::Parameter("the batch stride of an output must be at least one matrix"));
+        if matrices_overlap(grid.batch, grid.batch_stride, (grid.rows, grid.cols, grid.row_stride)) {
+            return Err(ShapeError::Parameter("the output matrices of a batch must not overlap"));
         }
         let needed = grid.len()?;
         if slice.len() < needed {
@@ -138,7 +166,7 @@ impl<'a, T> TileMut<'a, T> {
             let offset = batch * grid.batch_stride + row * grid.row_stride + col;
             // SAFETY: the tile's last element lies at or before `grid.len() - 1`, which is inside `slice`, so its first
             // does too. Tiles are disjoint: within a row by column, within a matrix by row (rows do not overlap as
-            // `row_stride >= cols`), and matrices by `batch_stride >= matrix_len`.
+            // `row_stride >= cols`), and matrices because `matrices_overlap` found none that do.
             let start = unsafe { start.add(offset) };
             Ok(Self { start, rows, cols, row_stride: grid.row_stride, owner: PhantomData })
         }))
@@ -218,6 +246,41 @@ mod tests {
             let inside = position % 50 < 4 * 9 + 7 && position % 50 % 9 < 7;
             assert_eq!(value, u32::from(inside), "position {position}");
         }
+    }
+
+    #[test]
+    fn matrices_lie_in_the_gaps_of_others() {
+        let apart = |batch, stride, matrix| !matrices_overlap(batch, stride, matrix);
+        // Four heads of 2 columns in rows of 8, and then a fifth that would begin in the first one's second row.
+        assert!(apart(4, 2, (3, 2, 8)) && !apart(5, 2, (3, 2, 8)) && apart(5, 2, (1, 2, 8)));
+        assert!(!apart(2, 0, (1, 1, 1)) && apart(1, 0, (9, 9, 9)) && apart(9, 0, (0, 1, 1)));
+        assert!(!apart(2, 1, (2, 2, 4)) && !apart(2, 3, (2, 2, 4)) && apart(2, 3, (1, 2, 4)));
+        assert!(!apart(2, 1, (usize::MAX, 2, usize::MAX)));
+        // As it is by definition.
+        for case in 0usize..4096 {
+            let [batch, stride, rows, cols] =
+                [1 + case % 4, case / 4 % 16, 1 + case / 64 % 4, 1 + case / 256 % 4];
+            let row_stride = cols + case / 1024;
+            let mut places: Vec<usize> = (0..batch * rows * cols)
+                .map(|i| i / (rows * cols) * stride + i / cols % rows * row_stride + i % cols)
+                .collect();
+            places.sort_unstable();
+            let shared = places.windows(2).any(|pair| pair[0] == pair[1]);
+            assert_eq!(matrices_overlap(batch, stride, (rows, cols, row_stride)), shared, "{case}");
+        }
+    }
+
+    #[test]
+    fn tiles_of_interleaved_matrices_are_disjoint() {
+        let grid =
+            Grid { batch: 3, rows: 4, cols: 2, row_stride: 6, batch_stride: 2, tile_rows: 3, tile_cols: 1 };
+        let mut data = vec![0u32; grid.len().unwrap()];
+        for mut tile in TileMut::grid(&mut data, &grid).unwrap() {
+            for row in 0..tile.rows() {
+                tile.row_mut(row).iter_mut().for_each(|x| *x += 1);
+            }
+        }
+        assert_eq!(data, [1; 24]);
     }
 
     #[test]
