@@ -55,6 +55,7 @@ fn constants() {
         ("add.f16 %h1, %h2, 1;", "an integer where a constant of type .f16 is needed"),
         ("fma.rn.bf16x2 %r1, %r2, 1, %r3;", "an integer where a constant of type .bf16x2 is needed"),
         ("add.u16x2 %r1, %r2, 65537;", "a constant where a pair in a register is needed"),
+        ("sub.rz.f32x2 %rd1, %rd2, 3.5;", "a constant where a pair in a register is needed"),
         ("st.bulk [%rd1], %rd2, 1;", "0 is the only value it stores"),
         ("st.bulk [%rd1], 12, 0;", "12 where a multiple of 8 is needed"),
         ("mov.b32 %r1, 0f3f800000;", "nothing"),

@@ -2,11 +2,11 @@
 //! carrying ones: on integers here, on floating point in `float`.
 
 use super::super::emit::{Checked, Emitter, Fields};
-use super::{Words, emit1, emit2, emit3, float, integers, no_type, slots};
+use super::{Words, emit1, emit2, emit3, float, integers, no_constants, no_type, slots};
 use crate::arith::int::{self, Integer};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{CARRY_OUT, Carry, binary, carrying, ternary, unary};
-use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::ast::Instruction;
 use crate::syntax::types::Type;
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -193,9 +193,7 @@ fn pair(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, signed:
         ("max", true, true) => halves!(|a, b| (a as i16).max(b as i16).max(0) as u16),
         _ => return Err("the instruction is not supported for pairs".into()),
     };
-    if i.operands.iter().any(|operand| matches!(operand, Operand::Immediate(_))) {
-        return Err("a constant where a pair in a register is needed".into());
-    }
+    no_constants(i)?;
     emit2(e, i, handlers, (Type::B32, [Type::B32; 2]), 0)
 }
 

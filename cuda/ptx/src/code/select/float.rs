@@ -1,7 +1,7 @@
 //! Floating-point arithmetic and functions: `f32`, `f64`, `f16`, `bf16` and pairs of the last two.
 
 use super::super::emit::{Checked, Emitter, Fields};
-use super::{Words, emit1, emit2, emit3, no_type, slots};
+use super::{Words, emit1, emit2, emit3, no_constants, no_type, slots};
 use crate::arith::half::{self, Bf16, F16, Half as _};
 use crate::arith::int::pairwise;
 use crate::arith::single::{self, Extremum, Property};
@@ -148,6 +148,7 @@ pub(super) fn pair32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
     let modes = Modes { rounding: rounding.unwrap_or_default(), ftz: w.flag("ftz"), saturate: false };
     w.finish()?;
+    no_constants(i)?;
     let imm = mode_bits(modes);
     let two = match i.opcode {
         "add" => by_modes!(

@@ -117,6 +117,14 @@ fn check_constant(operand: &Operand, allowed: impl Fn(u32) -> bool, wanted: &str
     }
 }
 
+/// Refuses constants among the operands of an instruction on pairs: no constant is written as a pair.
+fn no_constants(instruction: &Instruction<'_>) -> Checked<()> {
+    if instruction.operands.iter().any(|operand| matches!(operand, Operand::Immediate(_))) {
+        return Err("a constant where a pair in a register is needed".into());
+    }
+    Ok(())
+}
+
 /// The error for a type an instruction does not have.
 fn no_type<T>(ty: Type) -> Checked<T> {
     Err(format!("type {ty} is not supported here"))
