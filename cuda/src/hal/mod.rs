@@ -1,9 +1,10 @@
 //! What a backend implements: small traits, one for each concern, over its own resource types.
 //!
-//! A backend checks nothing but what it alone lacks: the [front](crate::front) did the rest. It is told everything by arguments, keeps no current stream
-//! and no current device, and never waits except where a method's name says so. Streams, events, modules and the like are
-//! destroyed by dropping them; dropping a stream lets the work queued on it finish. Where dropping something but an event may
-//! wait for the device, the backend's [`Teardown`] says so, and the front drops it there.
+//! A backend checks nothing but what it alone lacks: the [front](crate::front) did the rest. It is told everything by
+//! arguments, keeps no current stream and no current device, and never waits except where a method's name says so. Streams,
+//! events, modules and the like are destroyed by dropping them; dropping a stream lets the work queued on it finish. Where
+//! dropping something but an event may wait for the device, the backend's [`Teardown`] says so, and the front drops it
+//! there.
 //!
 //! The same traits serve inside, with each backend's own types, and at the edge, where [`Erased`] stands for all of them
 //! ([`erase`]). Backends that do something have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`,
