@@ -386,7 +386,8 @@ impl Stream {
     ///
     /// # Errors
     /// `InvalidValue` if a range does not lie in its buffer; `InvalidContext` for a buffer of another device, unless
-    /// `peer`; `PeerAccessUnsupported` if one of the devices, the stream's included, does not reach another's memory.
+    /// `peer`; `PeerAccessUnsupported` if the source's device does not reach the destination's memory, or the stream's, if it is
+    /// neither, one of both.
     pub fn copy(
         &self,
         (dst, dst_offset): (&DeviceBuffer, u64),
@@ -399,7 +400,9 @@ impl Stream {
             dst.used_by_peer(&mut queueing)?;
             src.used_by_peer(&mut queueing)?;
             let [own, to, from] = [self.context(), dst.context(), src.context()].map(Context::device);
-            for (one, other) in [(from, to), (own, to), (own, from)] {
+            let is_third = own.ordinal() != to.ordinal() && own.ordinal() != from.ordinal();
+            let pairs = [(from, to), (own, to), (own, from)];
+            for (one, other) in pairs.into_iter().take(if is_third { 3 } else { 1 }) {
                 if one.ordinal() != other.ordinal() && !one.can_access_peer(other)? {
                     let detail = format!("devices {} and {}", one.ordinal(), other.ordinal());
                     return Err(DeviceError::new(Status::PeerAccessUnsupported, detail));

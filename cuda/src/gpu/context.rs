@@ -177,8 +177,10 @@ impl Shared {
     /// something.
     pub(super) fn trim(self: &Arc<Self>) -> bool {
         let (mut is_something, mut going) = (false, Vec::new());
-        for context in self.contexts.alive().into_iter().filter(|context| context.device == self.device) {
-            is_something |= context.trim_workspaces(&mut going);
+        for context in self.contexts.alive() {
+            if context.device == self.device {
+                is_something |= context.trim_workspaces(&mut going);
+            }
             // The end of a context may wait.
             if let Some(last) = Arc::into_inner(context) {
                 self.teardown.hand_over(move || drop(last));

@@ -179,9 +179,11 @@ impl Graphs for GpuContext {
         // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
         shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
         if let Some(event) = event {
-            instance.last_launch = LastUse::Unknown;
-            event.record(stream.handle())?;
-            instance.last_launch = LastUse::Before(event);
+            // The graph runs, whether or not an event says when it has ended.
+            instance.last_launch = match event.record(stream.handle()) {
+                Ok(()) => LastUse::Before(event),
+                Err(_) => LastUse::Unknown,
+            };
         }
         Ok(())
     }

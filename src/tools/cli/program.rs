@@ -1,7 +1,7 @@
 //! What `run` and `bench` have in common: a program, one of its functions, arguments and a request.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     fs::{self, File},
     io::{self, BufWriter},
     path::{Path, PathBuf},
@@ -184,6 +184,8 @@ pub(super) struct Session {
     pub(super) arguments: Vec<AsyncValue>,
     /// Errors that arose so far, whether they reach a result or not.
     errors: Arc<Mutex<Vec<Diagnostic>>>,
+    /// What went wrong beside the program, as with a file that was to be written.
+    noted: RefCell<Vec<Diagnostic>>,
     files: Files,
     /// Whether work of a request went on when its time was up, so that nobody waits for it any more.
     goes_on: Cell<bool>,
@@ -286,6 +288,7 @@ impl Session {
             function,
             arguments: Vec::new(),
             errors,
+            noted: RefCell::default(),
             files: Files::open(args)?,
             goes_on: Cell::new(false),
             progress: console.terminal,
@@ -348,7 +351,7 @@ impl Session {
 
     /// Adds an error to those that [`Self::take_errors`] gives.
     pub(super) fn note(&self, error: Diagnostic) {
-        self.errors.lock().push(error);
+        self.noted.borrow_mut().push(error);
     }
 
     /// Waits for something of the runtime's, as [`Ending::in_time`] says.
@@ -380,7 +383,8 @@ impl Session {
 
     /// The errors that arose since the last call, with those that the results are.
     pub(super) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
-        let mut errors = std::mem::take(&mut *self.errors.lock());
+        let mut errors = self.noted.take();
+        errors.append(&mut self.errors.lock());
         errors.extend(results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone()));
         let panics = self.runtime.host().work_queue().take_panics();
         errors.extend(panics.iter().map(|panic| Diagnostic::internal(format!("a task panicked: {panic:?}"))));
@@ -391,14 +395,14 @@ impl Session {
     /// are checked: once the arguments and the last results are gone, what is still there has leaked. Of work that goes on
     /// nobody can tell what it leaves behind, so that only what was found so far is told.
     pub(super) fn finish(mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
-        let mut errors = self.take_errors(&results);
+        let mut errors = self.noted.take();
+        let own = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
         let failures = self.await_devices();
         // Else a failing kernel made the program fail, or the program knows.
-        if errors.is_empty() || self.goes_on.get() {
-            errors.extend(failures);
-        }
+        let unseen = if own.is_empty() || self.goes_on.get() { failures } else { Vec::new() };
+        errors.extend(own.into_iter().chain(unseen));
         if let Some(checker) = &self.checker {
             let reports = if self.goes_on.get() { checker.reports() } else { checker.finish() };
             errors.extend(reports.iter().map(Report::to_diagnostic));

@@ -16,7 +16,7 @@ use super::{
     report::{distinct, report},
     values::{self, CHAIN},
 };
-use crate::Console;
+use crate::{Console, Errors};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -61,7 +61,13 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     for error in [traced, session.write_timeline()].into_iter().filter_map(Result::err) {
         session.note(error);
     }
-    let results = called?;
+    let results = match called {
+        Ok(results) => results,
+        Err(error) => {
+            session.note(error);
+            return Err(Errors(session.take_errors(&[])).into());
+        }
+    };
     session.runtime.host().flush();
     let shown = if args.json {
         Some(results_json(&session, &results, &types))
@@ -148,7 +154,7 @@ fn assign<'t>(
     Ok(assigned)
 }
 
-/// What the command line wants of results, known to be possible before anything is computed.
+/// What the command line wants of results, known to be possible before the function is called.
 struct Wanted<'a> {
     outputs: Vec<(usize, &'a str)>,
     expected: Vec<(usize, AsyncValue)>,

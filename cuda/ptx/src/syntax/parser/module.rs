@@ -8,7 +8,7 @@ use crate::syntax::{
     types::{Linkage, Space},
 };
 
-/// What a directive at module scope may be called, for suggestions.
+/// What a directive at module scope may be called: what ends a declaration without a semicolon, and suggestions.
 const DIRECTIVES: &[&str] = &[
     "visible",
     "extern",
