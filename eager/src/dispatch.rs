@@ -101,7 +101,7 @@ fn execute_in_general(
     if let Some(error) = failed.or_else(|| chain.as_ref()?.as_untyped().error()) {
         return fail(cx, device, count, error, chain);
     }
-    // None of them is an error: that was seen above.
+    // One that has failed since is told of where its elements are looked at.
     let known =
         arguments.iter().map(|argument| argument.metadata()?.ok()).collect::<Option<SmallVec<[_; 4]>>>();
     let metadata = match known.map_or(Ok(None), |known| metadata(op, &known, attrs, count)) {

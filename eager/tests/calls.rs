@@ -110,6 +110,17 @@ fn a_result_takes_the_memory_of_what_the_caller_gave_up_and_of_nothing_else() {
     assert!(!sums[0].is_available());
     promise.forward_to(y.into_tensor());
     assert_eq!((values(&sums[0]), address(&sums[0])), (vec![4.0, 6.0], at), "also where it waited");
+    let ((promise, pending), given) = (IndirectPromise::new(), x());
+    let (at, device) = (address(&given), given.device().clone());
+    let metadata = given.metadata().expect("known").expect("no error");
+    let add_two = |sum| {
+        let arguments = [sum, vector(&runner, &[2.0, 2.0])].into_iter().map(Cow::Owned).collect();
+        add.call(OpInvocation { cx: &runner.cx, arguments, attrs: &attrs, result_count: 1, chain: None })
+            .remove(0)
+    };
+    let sum = add_two(add_two(TensorHandle::new(device, &metadata, pending)));
+    promise.forward_to(given.into_tensor());
+    assert_eq!((values(&sum), address(&sum)), (vec![5.0, 6.0], at), "and what came by a promise");
 }
 
 /// Clients that each compute their own numbers, a step at a time, half of which are cancelled on the way.

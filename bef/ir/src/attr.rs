@@ -225,6 +225,7 @@ fn fit_integer(value: i128, width: u32, signedness: Signedness) -> Option<i128> 
 }
 
 /// The `f32` beside `value` whose last digit is odd, unless it is one exactly: what rounds to a half as `value` does.
+/// (As in tfrt-math's `element.rs`, which this crate does not depend on.)
 fn rounded_to_odd(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) == value || value.is_nan() {

@@ -231,7 +231,7 @@ impl<X: Deref<Target = [f32]>> GradientInput<X> {
         let mut coefficients =
             plan.finish(input, &partials, &mut dscale, &mut doffset).map_err(shape_error)?;
         if !is_training(call.attrs)? {
-            // Known statistics do not depend on the operand, so that nothing but the factor remains.
+            // Known statistics do not depend on the operand, so that of finite ones nothing but the factor remains.
             coefficients[1].fill(0.0);
             coefficients[2].fill(0.0);
         }

@@ -11,7 +11,7 @@ use tfrt_tensor::{
 use super::elementwise::{broadcast_metadata, broadcast_shape, combine, comparison_metadata, map};
 use super::strings::{broadcast_places, compare, copied};
 use super::support::{
-    Computed, Described, allocate, compute, invalid, one, room_for, same, unsupported, with_number,
+    Computed, Described, allocate, compute, invalid, one, room_for, same, take, unsupported, with_number,
 };
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry};
 
@@ -128,9 +128,7 @@ pub(super) fn row_condition(dims: &[usize], rank: usize) -> Vec<usize> {
 
 /// Chooses; where `by_row`, a condition of one dimension chooses rows.
 fn select(call: &CpuCall<'_>, by_row: bool) -> Computed {
-    let &[condition, x, y] = call.arguments else {
-        return Err(invalid(format!("the op takes 3 arguments, got {}", call.arguments.len())));
-    };
+    let [condition, x, y] = take(call)?;
     let shape = &call.result(0)?.shape;
     let condition = condition.dense()?;
     let mut dims = condition.shape().dims().to_vec();

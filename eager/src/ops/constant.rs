@@ -10,7 +10,8 @@ use tfrt_tensor::{
 use super::strings::{copied, copies, text};
 use super::support::{
     Computed, Described, allocate, check_one, compute, int_attr, integer, integers, integers_or, invalid,
-    one, product, room_for, shape_of, unsupported, value, value_within, with_float, with_number, with_type,
+    one, product, room_for, shape_of, take, unsupported, value, value_within, with_float, with_number,
+    with_type,
 };
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
 
@@ -66,9 +67,7 @@ pub(super) fn fill_shape(dims: &HostTensor, value: &TensorShape) -> Result<Tenso
 }
 
 fn fill(call: CpuCall<'_>) -> Computed {
-    let &[dims, value] = call.arguments else {
-        return Err(invalid(format!("tf.Fill takes 2 arguments, got {}", call.arguments.len())));
-    };
+    let [dims, value] = take(&call)?;
     let shape = fill_shape(dims, value.shape())?;
     if value.dtype() == DType::String {
         let texts = copies(text(value, "value", 1)?, shape.num_elements()?)?;
@@ -113,9 +112,7 @@ range_integers!(i8, i16, i32, i64, u8, u16, u32);
 range_floats!(f16, bf16, f32, f64);
 
 fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
-    let &[start, limit, delta] = call.arguments else {
-        return Err(invalid(format!("tf.Range takes 3 arguments, got {}", call.arguments.len())));
-    };
+    let [start, limit, delta] = take(call)?;
     let (start, limit) = (value_within::<T>(start, "start", 1)?, value_within::<T>(limit, "limit", 1)?);
     let (delta, zero) = (value_within::<T>(delta, "delta", 1)?, <T as Number>::ZERO);
     if delta == zero || delta.is_nan() {
@@ -146,9 +143,7 @@ fn range(call: CpuCall<'_>) -> Computed {
 
 /// `count` numbers from `start` to `stop`, both of them included.
 fn linspace(call: CpuCall<'_>) -> Computed {
-    let &[start, stop, count] = call.arguments else {
-        return Err(invalid(format!("tf.LinSpace takes 3 arguments, got {}", call.arguments.len())));
-    };
+    let [start, stop, count] = take(&call)?;
     let count = usize::try_from(integer(count, "num")?).ok().filter(|&count| count > 0);
     let count = count.ok_or_else(|| invalid("Requires num > 0"))?;
     with_float!(start.dtype(), "tf.LinSpace", |T| {
@@ -193,9 +188,7 @@ pub(super) fn one_hot_shape(
 
 /// Rows of `off` with one `on` each, where the index says; an index outside the row has none.
 fn one_hot(call: CpuCall<'_>) -> Computed {
-    let &[indices, depth, on, off] = call.arguments else {
-        return Err(invalid(format!("tf.OneHot takes 4 arguments, got {}", call.arguments.len())));
-    };
+    let [indices, depth, on, off] = take(&call)?;
     let (dims, axis) = one_hot_shape(indices.shape().dims(), integer(depth, "depth")?, call.attrs)?;
     let (depth, inner) = (dims[axis], product(&dims[axis + 1..]));
     if on.dtype() != off.dtype() {

@@ -8,7 +8,7 @@ use tfrt_kernels::math::run::shape_error;
 use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 
-use super::support::{Computed, Described, Operand, compute, invalid, one, spread};
+use super::support::{Computed, Described, Operand, compute, invalid, one, spread, take};
 use crate::{CpuCall, MetadataCall};
 
 /// The cost of an elementwise function, in elements of streaming.
@@ -121,9 +121,7 @@ fn combine_loop<A: Element, B: Element, O: Element>(
     me: &'static Accessor,
     f: Zip<A, B, O>,
 ) -> Computed {
-    let &[left, right] = call.arguments else {
-        return Err(invalid(format!("the op takes 2 arguments, got {}", call.arguments.len())));
-    };
+    let [left, right] = take(call)?;
     if let (HostTensor::Scalar(left), HostTensor::Scalar(right)) = (left, right) {
         let mut value = [O::default()];
         f.zip(&mut value, &[left.value()?], &[right.value()?]);

@@ -144,18 +144,31 @@ fn segment_sums<T: Element>(
 ) -> Computed {
     let unit = product(&dims[1..]);
     let (x, out) = (x.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, dims)?);
-    let mut members: Vec<Vec<usize>> = room_for(segments)?;
-    members.resize_with(segments, Vec::new);
+    if unit == 0 {
+        return Ok(out.into());
+    }
+    // The units in the order of their segments, and where each segment's end: first how many there are, then where they begin.
+    let mut ends: Vec<usize> = room_for(segments)?;
+    ends.resize(segments, 0);
+    ids.iter().flatten().for_each(|&id| ends[id] += 1);
+    let mut members: Vec<usize> = room_for(ids.len())?;
+    members.resize(ends.iter().sum(), 0);
+    let mut begin = 0;
+    for end in &mut ends {
+        begin += std::mem::replace(end, begin);
+    }
     for (place, id) in ids.into_iter().enumerate() {
         if let Some(id) = id {
-            members[id].push(place);
+            members[ends[id]] = place;
+            ends[id] += 1;
         }
     }
     let cost = unit.saturating_mul(1 + x.len().checked_div(unit.max(1) * segments.max(1)).unwrap_or(0));
     compute(call, &ME, out, (segments, unit, cost), move |range, out: &mut [T]| {
         for (segment, out) in range.zip(out.chunks_exact_mut(unit.max(1))) {
             out.fill(zero);
-            for place in &members[segment] {
+            let begin = segment.checked_sub(1).map_or(0, |before| ends[before]);
+            for place in &members[begin..ends[segment]] {
                 let x = &x[place * unit..][..unit];
                 out.iter_mut().zip(x).for_each(|(out, &x)| *out = plus(*out, x));
             }

@@ -153,12 +153,12 @@ impl<'a, T> TileMut<'a, T> {
                 "the row stride of an output matrix must be at least its column count",
             ));
         }
-        if matrices_overlap(grid.batch, grid.batch_stride, (grid.rows, grid.cols, grid.row_stride)) {
-            return Err(ShapeError::Parameter("the output matrices of a batch must not overlap"));
-        }
         let needed = grid.len()?;
         if slice.len() < needed {
             return Err(ShapeError::Length { operand: "output", expected: needed, actual: slice.len() });
+        }
+        if matrices_overlap(grid.batch, grid.batch_stride, (grid.rows, grid.cols, grid.row_stride)) {
+            return Err(ShapeError::Parameter("the output matrices of a batch must not overlap"));
         }
         let start = slice.as_mut_ptr();
         Ok((0..grid.tile_count()).map(move |block| {

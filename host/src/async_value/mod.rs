@@ -244,10 +244,15 @@ impl AsyncValue {
         }
     }
 
-    /// Whether this is the only handle to its payload; scalars are always so.
+    /// Whether this is the only handle to its payload, which may be another value's that it forwards to; scalars are always so.
     pub fn is_unique(&self) -> bool {
         match self.cell() {
-            Some(cell) => cell.type_index() != tags::INDIRECT && cell.is_unique(),
+            Some(cell) if cell.type_index() != tags::INDIRECT => cell.is_unique(),
+            Some(cell) if self.is_available() && cell.is_unique() => {
+                // SAFETY: an available indirect cell holds a handle.
+                unsafe { &*cell.payload::<AsyncValue>() }.is_unique()
+            }
+            Some(_) => false,
             None => self.tag() != tags::ERROR,
         }
     }

@@ -39,6 +39,21 @@ fn payload_is_destroyed_with_the_last_handle() {
 }
 
 #[test]
+fn what_is_forwarded_to_may_have_other_handles() {
+    let (promise, value) = IndirectPromise::new();
+    assert!(!value.is_unique(), "nobody knows what it will be");
+    let payload = AsyncValue::new(String::from("shared"));
+    promise.forward_to(payload.clone());
+    assert!(!value.is_unique());
+    drop(payload);
+    assert!(value.is_unique());
+    let other = value.clone();
+    assert!(!value.is_unique() && !other.is_unique());
+    drop(value);
+    assert!(other.is_unique());
+}
+
+#[test]
 fn waiters_run_in_order_when_produced() {
     let (promise, value) = Promise::<String>::new();
     let log = Arc::new(std::sync::Mutex::new(Vec::new()));

@@ -2,7 +2,7 @@
 
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_math::{Pad, Transpose, Unary};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorShape};
 
 use super::run;
 
@@ -54,7 +54,7 @@ fn as_matrix(tensor: Arg<DenseHostTensor>) -> Result<DenseHostTensor, Diagnostic
     let Some((&rows, others)) = tensor.shape().dims().split_first() else {
         return Err(Diagnostic::invalid_argument("a number has no rows"));
     };
-    let columns = others.iter().product();
+    let columns = TensorShape::new(others)?.num_elements()?;
     DenseHostTensor::clone(&tensor).reshape([rows, columns])
 }
 

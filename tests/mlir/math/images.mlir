@@ -240,6 +240,9 @@ func @matrices() {
   %empty = "tfrt_math.as_matrix"(%none) : (!t.tensor) -> !t.tensor
   // CHECK-NEXT: shape = [0, 6], values = []
   %ch3 = tfrt_dht.print_tensor %empty, %ch2
+  %huge = tfrt_dht.create_uninitialized_tensor.f32.3 [0 : i64, 8589934592 : i64, 8589934592 : i64]
+  // expected-error @+1 {{shape [8589934592, 8589934592] has too many elements to count}}
+  %lost = "tfrt_math.as_matrix"(%huge) : (!t.tensor) -> !t.tensor
   %number = tfrt_dht.create_uninitialized_tensor.f32.0 []
   // expected-error @+1 {{a number has no rows}}
   %wrong = "tfrt_math.as_matrix"(%number) : (!t.tensor) -> !t.tensor

@@ -3,7 +3,7 @@
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Gather, GatherNd, OneHot};
-use tfrt_tensor::{TensorMetadata, TensorShape};
+use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_indices, count,
@@ -19,6 +19,7 @@ use crate::{
         gather::{GatherNdShape, GatherShape, batch_dims},
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
+        shape::numbers,
         slice::{reverse, roll, slice, split, split_sizes, strided_slice, unpack},
         support::{axis_of, int_attr, integer, integer_within, invalid, product},
     },
@@ -202,15 +203,21 @@ fn identities(call: &DeviceCall<'_>) -> Queued {
     Ok(OpResult { tensors: tensors.collect::<Result<_, _>>()?, done: None })
 }
 
-/// The extents of the argument, how many elements or how many dimensions it has, in host memory.
-fn described(call: &DeviceCall<'_>, numbers: fn(&TensorShape) -> Result<Vec<usize>, Diagnostic>) -> Queued {
-    let shape = match call.arguments {
-        [DeviceArgument::Device(tensor)] => tensor.shape(),
-        [DeviceArgument::Host(tensor)] => tensor.shape(),
-        arguments => return Err(wrong_count(1, arguments.len()).into()),
+/// The extents of each argument, how many elements or how many dimensions it has, in host memory.
+fn described(call: &DeviceCall<'_>, values: fn(&TensorShape) -> Result<Vec<usize>, Diagnostic>) -> Queued {
+    let (arguments, results) = (call.arguments, call.results);
+    if arguments.len() != results.len() {
+        return Err(wrong_count(results.len(), arguments.len()).into());
+    }
+    let described = |(argument, result): (&DeviceArgument, &TensorMetadata)| {
+        let values = match argument {
+            DeviceArgument::Device(tensor) => values(tensor.shape()),
+            DeviceArgument::Host(tensor) => values(tensor.shape()),
+        }?;
+        Ok(AsyncValue::new(HostTensor::from(numbers(result, call.cx, &values)?)))
     };
-    let out = crate::ops::shape::numbers(call.result(0)?, call.cx, &numbers(shape)?)?;
-    Ok(OpResult::from(out))
+    let tensors = arguments.iter().zip(results).map(described).collect::<Result<_, Diagnostic>>()?;
+    Ok(OpResult { tensors, done: None })
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
@@ -240,9 +247,11 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.ZerosLike").device(|call| everywhere(call, 0.0));
     ops.extend("tf.OnesLike").device(|call| everywhere(call, 1.0));
     ops.extend("tf.IdentityN").device(identities);
-    ops.extend("tf.Shape")
-        .device_with(|call| described(call, |shape| Ok(shape.dims().to_vec())), HostArguments::ANY)
-        .results_on_host();
+    for name in ["tf.Shape", "tf.ShapeN"] {
+        ops.extend(name)
+            .device_with(|call| described(call, |shape| Ok(shape.dims().to_vec())), HostArguments::ANY)
+            .results_on_host();
+    }
     ops.extend("tf.Size")
         .device_with(|call| described(call, |shape| Ok(vec![shape.num_elements()?])), HostArguments::ANY)
         .results_on_host();
