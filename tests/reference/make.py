@@ -590,6 +590,27 @@ def slice():
     for dims, sizes in (((4,), [-1]), ((4,), [4]), ((4,), [3]), ((0, 2), [-1]), ((0, 2), [0])):
         case("SplitV", value=np.zeros(dims, np.float32), size_splits=np.array(sizes), axis=np.array(0, np.int32), num_split=1)
 
+    def given_back(dims, spec, dtype=np.float32, **given):
+        lists = {name: np.array(spec[name], np.int32) for name in ("begin", "end", "strides")}
+        masks = {name: mask for name, mask in spec.items() if name not in lists}
+        try:
+            dy = random(dtype, *tf.raw_ops.StridedSlice(input=np.zeros(dims, np.float32), **lists, **masks).shape)
+        except tf.errors.OpError:
+            dy = random(dtype, 1)
+        case("StridedSliceGrad", **{"shape": np.array(dims, np.int32), **lists, "dy": dy, **masks, **given})
+
+    for spec in specs:
+        given_back((2, 3, 4), spec)
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        given_back((3, 5), dict(begin=[2, 1], end=[0, 5], strides=[-1, 3]), dtype)
+    for dims in ((0, 3), (3, 0), (4, 2)):
+        given_back(dims, dict(begin=[1, 0], end=[1, 2], strides=[1, 1]))
+    given_back((), dict(begin=[], end=[], strides=[]))
+    part = dict(begin=[1], end=[3], strides=[1])
+    for wrong in (dict(dy=random(np.float32, 3)), dict(dy=random(np.float32, 2, 1)), dict(shape=np.array([-1], np.int32)),
+                  dict(shape=np.array([[4]], np.int32)), dict(shape=np.array([4])), dict(shape=np.array([4, 1], np.int32))):
+        given_back((4,), part, **wrong)
+
 
 def gather():
     x = random(np.float32, 4, 3, 2)

@@ -88,6 +88,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("Split", ANY, "num_split: int"),
     ("SplitV", ANY, "num_split: int"),
     ("StridedSlice", ANY, SLICED),
+    ("StridedSliceGrad", ELEMENTS, SLICED),
     ("GatherV2", ANY, "batch_dims: int = 0"),
     ("MirrorPad", ANY, "mode: string"),
     ("Const", ELEMENTS, "value: dense, dtype: type"),

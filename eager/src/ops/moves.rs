@@ -8,7 +8,8 @@ use std::ops::Range;
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorShape, with_element,
+    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
+    with_element,
 };
 
 use super::support::{Computed, allocate, compute, invalid, product, room_for};
@@ -173,6 +174,41 @@ impl Moves {
         )
     }
 
+    /// A tensor of the argument's shape: the elements of `tensor`, which is as large as the result, where they would be chosen
+    /// from, and zeros elsewhere.
+    pub(super) fn give_back(
+        &self,
+        call: &CpuCall<'_>,
+        tensor: &DenseHostTensor,
+        shape: &TensorShape,
+    ) -> Result<DenseHostTensor, Diagnostic> {
+        with_element!(
+            tensor.dtype(),
+            |T| {
+                let metadata = TensorMetadata::new(T::DTYPE, shape.clone());
+                let mut out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+                self.scatter(&tensor.read::<T>(&ME)?, out.elements_mut()?);
+                Ok(out)
+            },
+            else Err(no_memory_form(tensor.dtype()))
+        )
+    }
+
+    /// Writes the elements of a result to where they are chosen from.
+    fn scatter<T: Copy>(&self, x: &[T], out: &mut [T]) {
+        let Some(((inner, stride), outer)) = self.axes.split_last() else {
+            out.iter_mut().zip(x).for_each(|(out, &x)| *out = x);
+            return;
+        };
+        if inner.count() == 0 {
+            return;
+        }
+        for (row, x) in (0..self.rows()).zip(x.chunks_exact(inner.count())) {
+            let out = &mut out[base(outer, row)..];
+            x.iter().enumerate().for_each(|(i, &x)| out[inner.place(i) * stride] = x);
+        }
+    }
+
     /// Whether the result is the argument, in whatever shape.
     pub(super) fn is_identity(&self, count: usize) -> bool {
         let whole = |(axis, _): &(Axis, usize)| matches!(axis, Axis::Steps { start: 0, step: 1, .. });
@@ -220,18 +256,23 @@ impl Moves {
             return;
         }
         for (row, out) in rows.zip(out.chunks_exact_mut(inner.count())) {
-            let (mut rest, mut base) = (row, 0);
-            for (axis, stride) in outer.iter().rev() {
-                base += axis.place(rest % axis.count()) * stride;
-                rest /= axis.count();
-            }
-            let x = &x[base..];
+            let x = &x[base(outer, row)..];
             match inner {
                 Axis::Steps { start, step: 1, count } => out.copy_from_slice(&x[*start..][..*count]),
                 inner => out.iter_mut().enumerate().for_each(|(i, out)| *out = x[inner.place(i)]),
             }
         }
     }
+}
+
+/// Where a row of the result begins in the argument, by its number.
+fn base(outer: &[(Axis, usize)], row: usize) -> usize {
+    let (mut rest, mut base) = (row, 0);
+    for (axis, stride) in outer.iter().rev() {
+        base += axis.place(rest % axis.count()) * stride;
+        rest /= axis.count();
+    }
+    base
 }
 
 /// A result of an op that moves elements.
@@ -353,5 +394,20 @@ mod tests {
             assert_eq!(copied(&moves, &x), expected, "{moves:?}");
             assert_eq!(moves.is_identity(24), expected == x, "{moves:?}");
         }
+    }
+
+    #[test]
+    fn what_is_given_back_is_chosen_again() {
+        let axes = vec![
+            Axis::Steps { start: 1, step: -1, count: 2 },
+            Axis::Steps { start: 0, step: 2, count: 2 },
+            Axis::Steps { start: 3, step: -3, count: 2 },
+        ];
+        let moves = Moves::new(&[2, 3, 4], axes);
+        let x: Vec<usize> = (1..9).collect();
+        let (mut whole, mut again) = (vec![0; 24], vec![0; 8]);
+        moves.scatter(&x, &mut whole);
+        moves.copy_all(&whole, &mut again);
+        assert_eq!((again, whole.iter().filter(|&&x| x == 0).count()), (x, 16));
     }
 }

@@ -1,4 +1,4 @@
-//! Parts of tensors: `tf.Slice`, `tf.StridedSlice`, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`,
+//! Parts of tensors: `tf.Slice`, `tf.StridedSlice` with its gradient, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`,
 //! `tf.Roll`.
 
 use smallvec::SmallVec;
@@ -7,9 +7,10 @@ use tfrt_tensor::{HostTensor, TensorShape};
 
 use super::moves::{Axis, Moved, Moves, how, moved};
 use super::support::{
-    axis_of, int_attr, integer, integer_within, integers, invalid, room_for, vector, vector_or,
+    Computed, axis_of, int_attr, integer, integer_within, integers, invalid, room_for, shape_of, take,
+    vector, vector_or,
 };
-use crate::{Forms, OpAttrs, OpRegistry};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
 
 /// What an op that moves elements does.
 type Planned = Result<Vec<Moved>, Diagnostic>;
@@ -100,7 +101,39 @@ fn chosen(
 }
 
 pub(super) fn strided_slice(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) -> Planned {
-    let [begin, end, strides] = how(others)?;
+    Ok(vec![strided(dims, how(others)?, attrs)?])
+}
+
+/// The shape of a tensor and what a strided slice with gradient `dy` chose of it, from the shape and the slice's begin, end and
+/// strides.
+pub(super) fn sliced(
+    [shape, begin, end, strides]: [&HostTensor; 4],
+    dy: &TensorShape,
+    attrs: &OpAttrs,
+) -> Result<(TensorShape, Moves), Diagnostic> {
+    if shape.dtype() != begin.dtype() {
+        return Err(invalid(format!("shape is of {}, begin of {}", shape.dtype(), begin.dtype())));
+    }
+    let shape = shape_of(&vector(shape, "shape")?)?;
+    let Moved { moves, dims } = strided(shape.dims(), [begin, end, strides], attrs)?;
+    if dy.dims() != dims {
+        return Err(invalid(format!("shape of dy was {dy} instead of {}", TensorShape::new(&dims)?)));
+    }
+    Ok((shape, moves))
+}
+
+fn strided_slice_gradient(call: CpuCall<'_>) -> Computed {
+    let [shape, begin, end, strides, dy] = take(&call)?;
+    let (shape, moves) = sliced([shape, begin, end, strides], dy.shape(), call.attrs)?;
+    Ok(moves.give_back(&call, dy.dense()?, &shape)?.into())
+}
+
+/// What a strided slice of a tensor of shape `dims` chooses.
+fn strided(
+    dims: &[usize],
+    [begin, end, strides]: [&HostTensor; 3],
+    attrs: &OpAttrs,
+) -> Result<Moved, Diagnostic> {
     let bounds = |tensor, what| vector_or(tensor, what, DType::I16);
     let (begin, end) = (bounds(begin, "begin")?, bounds(end, "end")?);
     let (strides, masks) = (bounds(strides, "strides")?, Masks::new(attrs)?);
@@ -150,7 +183,7 @@ pub(super) fn strided_slice(dims: &[usize], others: &[&HostTensor], attrs: &OpAt
     if ellipsis.is_none() {
         all(&mut axes, &mut shape, left);
     }
-    Ok(vec![Moved { moves: Moves::new(dims, axes), dims: shape }])
+    Ok(Moved { moves: Moves::new(dims, axes), dims: shape })
 }
 
 /// Consecutive parts of `sizes` along `axis`; where `drops`, without that dimension.
@@ -280,6 +313,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
     ops.add("tf.Slice").cpu(|call| moved(&call, 0, slice)).forms(forms);
     ops.add("tf.StridedSlice").cpu(|call| moved(&call, 0, strided_slice)).forms(forms);
+    ops.add("tf.StridedSliceGrad").cpu(strided_slice_gradient);
     ops.add("tf.Split").cpu(|call| moved(&call, 1, split)).forms(forms);
     ops.add("tf.SplitV").cpu(|call| moved(&call, 0, split_sizes)).forms(forms);
     ops.add("tf.Unpack").cpu(|call| moved(&call, 0, unpack)).forms(forms);

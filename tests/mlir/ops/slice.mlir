@@ -79,3 +79,18 @@ func @unpack() -> !tfrt.chain {
   %ch3 = "corert.print_tensorhandle"(%y#2, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch3 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'strided_slice_grad'
+func @strided_slice_grad() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[2, 3]> : tensor<2xi32>
+  %x1 = corert.const_dense_tensor dense<[0, 0]> : tensor<2xi32>
+  %x2 = corert.const_dense_tensor dense<[2, 3]> : tensor<2xi32>
+  %x3 = corert.const_dense_tensor dense<[1, 2]> : tensor<2xi32>
+  %x4 = corert.const_dense_tensor dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %y = corert.executeop(%cpu) "tf.StridedSliceGrad"(%x0, %x1, %x2, %x3, %x4) : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [2, 3], values = [1.000000e+00, 0.000000e+00, 2.000000e+00, 3.000000e+00, 0.000000e+00, 4.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

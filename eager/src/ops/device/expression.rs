@@ -7,7 +7,12 @@ use tfrt_tensor::{TensorMetadata, TensorShape};
 use super::{arrays::reduced, count, elementwise::combine, unsupported};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor,
-    ops::{elementwise::broadcast_shape, layout::broadcast_moves, moves::Moves, support::invalid},
+    ops::{
+        elementwise::broadcast_shape,
+        layout::broadcast_moves,
+        moves::{ElementBox, Moves},
+        support::invalid,
+    },
 };
 
 /// `function(a, b)`, broadcast.
@@ -117,6 +122,23 @@ pub(super) fn moved(
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     for part in moves.boxes() {
         let part = Move::new(part.starts, &part.axes)?;
+        kernels.move_elements(stream, x.dtype(), y.buffer(), x.buffer(), &part)?;
+    }
+    Ok(y)
+}
+
+/// A tensor of this shape: the elements of `x` where `moves` would choose them from, and zeros elsewhere.
+pub(super) fn given_back(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    moves: &Moves,
+    shape: &TensorShape,
+) -> DeviceOpResult<DeviceTensor> {
+    let y = constant(call, &TensorMetadata::new(x.dtype(), shape.clone()), 0.0)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    for ElementBox { starts: [result, argument], axes } in moves.boxes() {
+        let axes: Vec<_> = axes.into_iter().map(|(extent, to, from)| (extent, from, to)).collect();
+        let part = Move::new([argument, result], &axes)?;
         kernels.move_elements(stream, x.dtype(), y.buffer(), x.buffer(), &part)?;
     }
     Ok(y)

@@ -7,7 +7,7 @@ use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_indices, count,
-    expression::{broadcast, constant, moved},
+    expression::{broadcast, constant, given_back, moved},
     extents, made_on_host, unsupported,
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
         shape::numbers,
-        slice::{reverse, roll, slice, split, split_sizes, strided_slice, unpack},
+        slice::{reverse, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
         support::{axis_of, int_attr, integer, integer_within, invalid, product},
     },
     registry::wrong_count,
@@ -36,6 +36,13 @@ fn planned(call: &DeviceCall<'_>, at: usize, plan: MovePlan) -> Queued {
         results.tensors.push(AsyncValue::new(moved(call, x, &moves, &dims)?));
     }
     Ok(results)
+}
+
+fn strided_slice_gradient(call: &DeviceCall<'_>) -> Queued {
+    let how = [call.host(0)?, call.host(1)?, call.host(2)?, call.host(3)?];
+    let dy = call.tensor(4)?;
+    let (shape, moves) = sliced(how, dy.shape(), call.attrs)?;
+    Ok(given_back(call, dy, &moves, &shape)?.into())
 }
 
 /// All arguments but some, which are tensors on the device.
@@ -224,6 +231,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     let host = HostArguments::at;
     ops.extend("tf.Slice").device_with(|call| planned(call, 0, slice), host(&[1, 2]));
     ops.extend("tf.StridedSlice").device_with(|call| planned(call, 0, strided_slice), host(&[1, 2, 3]));
+    ops.extend("tf.StridedSliceGrad").device_with(strided_slice_gradient, host(&[0, 1, 2, 3]));
     ops.extend("tf.Split").device_with(|call| planned(call, 1, split), host(&[0]));
     ops.extend("tf.SplitV").device_with(|call| planned(call, 0, split_sizes), host(&[1, 2]));
     ops.extend("tf.Unpack").device(|call| planned(call, 0, unpack));
