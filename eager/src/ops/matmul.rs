@@ -2,7 +2,7 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_kernels::math::run::{run, shape_error, workers};
-use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput};
+use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput, small_matmul};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::activation::Activation;
@@ -138,9 +138,24 @@ fn matmul(call: CpuCall<'_>) -> Computed {
         });
     }
     with_factor!(a.dtype(), "tf.MatMul", |T| {
-        let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);
-        multiply(&call, plan, (a, b), out)
+        let mut out = call.allocate_unset(0)?;
+        if multiply_small::<T>((a, b), flags, &mut out)? {
+            return Ok(out.into());
+        }
+        multiply(&call, plan::<T>(&call, (a.shape(), b.shape()), flags)?, (a, b), out)
     })
+}
+
+/// Computes a product that needs no plan, and says whether this was one.
+fn multiply_small<T: Element + MatMulElement>(
+    (a, b): (&DenseHostTensor, &DenseHostTensor),
+    flags: [bool; 2],
+    out: &mut DenseHostTensor,
+) -> Result<bool, Diagnostic> {
+    let ([m, k], [_, n]) = (oriented(a.shape(), flags[0]), oriented(b.shape(), flags[1]));
+    let layouts = [layout(flags[0], [m, k]), layout(flags[1], [k, n])];
+    let (a, b) = (a.read::<T>(&ME)?, b.read::<T>(&ME)?);
+    Ok(small_matmul([m, k, n], (&a, layouts[0]), (&b, layouts[1]), out.elements_mut::<T>()?))
 }
 
 fn multiply<T: Element + MatMulElement>(

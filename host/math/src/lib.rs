@@ -53,7 +53,7 @@ pub use elementwise::{
     map_in_place, ops, zip_in_place,
 };
 pub use error::ShapeError;
-pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput};
+pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, small_matmul};
 pub use normalize::{
     BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, BatchNormOutput, BatchNormTraining,
     Coefficients, ColumnStatistics, InputGradient, ScaleShift, ScaleShiftInput, fold_batch_norm,

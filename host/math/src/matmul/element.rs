@@ -11,6 +11,10 @@ mod sealed {
 
 /// An element type with matrix products: all of [`Number`]'s.
 pub trait MatMulElement: Number + sealed::Sealed {
+    /// Whether products are summed in this type, not in a wider one.
+    #[doc(hidden)]
+    const SUMS_AS_ITSELF: bool;
+
     /// Computes one tile.
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "the trait is sealed, and only this crate calls it")]
@@ -18,10 +22,12 @@ pub trait MatMulElement: Number + sealed::Sealed {
 }
 
 macro_rules! element {
-    ($($t:ty => $f:expr),* $(,)?) => {$(
+    (sums as itself: $itself:expr; $($t:ty => $f:expr),* $(,)?) => {$(
         impl sealed::Sealed for $t {}
 
         impl MatMulElement for $t {
+            const SUMS_AS_ITSELF: bool = $itself;
+
             #[expect(private_interfaces, reason = "the trait is sealed, and only this crate calls it")]
             fn gemm(gemm: &Gemm<'_, Self>, tile: &mut TileMut<'_, Self>) -> Result<(), ShapeError> {
                 $f(gemm, tile)
@@ -36,10 +42,15 @@ fn portable<T: Number>(gemm: &Gemm<'_, T>, tile: &mut TileMut<'_, T>) -> Result<
 }
 
 element! {
-    f32 => kernel::gemm_f32,
-    f64 => kernel::gemm_f64,
+    sums as itself: false;
     f16 => kernel::through_f32,
     bf16 => kernel::through_f32,
+}
+
+element! {
+    sums as itself: true;
+    f32 => kernel::gemm_f32,
+    f64 => kernel::gemm_f64,
     i8 => portable,
     i16 => portable,
     i32 => portable,

@@ -2,6 +2,7 @@
 
 mod element;
 mod kernel;
+mod small;
 mod tiling;
 
 use crate::error::check_len;
@@ -10,6 +11,7 @@ use crate::{BlockOp, Number, ShapeError, TileMut};
 
 pub use element::MatMulElement;
 pub(crate) use kernel::{FEW_ROWS, Gemm, Matrix};
+pub use small::small_matmul;
 pub(crate) use tiling::choose_tiles;
 
 /// What is applied to each element of a result before it is written.
@@ -53,6 +55,11 @@ impl Layout {
             .iter()
             .try_fold(0usize, |sum, &(extent, stride)| sum.checked_add((extent - 1).checked_mul(stride)?));
         last.and_then(|last| last.checked_add(1)).ok_or(ShapeError::TooLarge)
+    }
+
+    /// Whether one matrix of this extent lies within so many elements.
+    fn fits(&self, rows: usize, cols: usize, len: usize) -> bool {
+        self.span(1, rows, cols).is_ok_and(|span| span <= len)
     }
 }
 

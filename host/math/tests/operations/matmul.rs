@@ -3,7 +3,7 @@
 use crate::support::{Threads, assert_close, random, random_f32, run, wide};
 use half::bf16;
 use proptest::prelude::*;
-use tfrt_math::{Activation, BlockOp, Layout, MatMul, MatMulInput, Serial, ShapeError};
+use tfrt_math::{Activation, BlockOp, Layout, MatMul, MatMulInput, Serial, ShapeError, small_matmul};
 
 /// The product of dense row-major matrices.
 fn naive(m: usize, k: usize, n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -65,6 +65,45 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn small_products_are_those_of_a_plan() {
+    let special = |mut x: Vec<f32>| {
+        x.iter_mut().step_by(3).for_each(|x| *x = -0.0);
+        x.iter_mut().skip(4).step_by(11).for_each(|x| *x = f32::INFINITY);
+        x
+    };
+    let mut small = 0;
+    for (m, k, n) in (0..7).flat_map(|m| (0..18).flat_map(move |k| (0..10).map(move |n| (m, k, n)))) {
+        let (a, b) = (special(random_f32(1, m * k)), special(random_f32(2, k * n)));
+        for layouts in 0..4 {
+            let layout = |transposed, rows, cols| match transposed {
+                true => Layout::transposed(rows, cols),
+                false => Layout::row_major(rows, cols),
+            };
+            let (of_a, of_b) = (layout(layouts & 1 == 1, m, k), layout(layouts & 2 == 2, k, n));
+            let plan = MatMul::<f32>::new(m, k, n, 2).unwrap().operands(of_a, of_b).unwrap();
+            let expected = run(&plan, MatMulInput::new(&a, &b), &vec![7.0; m * n]);
+            let mut found = vec![7.0; m * n];
+            if !small_matmul([m, k, n], (&a, of_a), (&b, of_b), &mut found) {
+                assert!(found.iter().all(|&x| x == 7.0));
+                continue;
+            }
+            small += 1;
+            let same = |(x, y): (&f32, &f32)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan();
+            let all_same = found.iter().zip(&expected).all(same);
+            assert!(all_same, "{m} {k} {n} {layouts}: {found:?} instead of {expected:?}");
+        }
+    }
+    assert!(small > 1000, "only {small} products were small");
+    // What does not fit its layout, or is summed in another type, is left to a plan.
+    let (whole, mut out) = (Layout::row_major(2, 2), [0.0f32; 4]);
+    assert!(!small_matmul([2, 2, 2], (&[1.0; 3], whole), (&[1.0; 4], whole), &mut out));
+    assert!(!small_matmul([2, 2, 2], (&[1.0; 4], whole), (&[1.0; 4], whole), &mut out[..3]));
+    let huge = Layout { row_stride: usize::MAX, ..whole };
+    assert!(!small_matmul([2, 2, 2], (&[1.0; 4], huge), (&[1.0; 4], whole), &mut out));
+    assert!(!small_matmul([1, 1, 1], (&[bf16::ONE], whole), (&[bf16::ONE], whole), &mut [bf16::ONE]));
 }
 
 #[test]
