@@ -1,11 +1,13 @@
 //! Pooling and its gradient.
 
 use tfrt_math::{
-    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPoolBackward, MaxPoolWithArgmax, Padding, PoolShape,
+    AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Padding,
+    PoolShape,
 };
 
 use super::shape_error;
 use super::tensor::{Owned, Work};
+use crate::cpu::bytes::Input;
 use crate::cpu::operation::Run;
 use crate::error::Result;
 use crate::hal::{NanPropagation, Pooling, PoolingMode, Scaling};
@@ -34,13 +36,14 @@ fn shape(pooling: &Pooling, x: &Owned) -> Result<PoolShape> {
     })
 }
 
-/// The images; where NaNs are to lose, they become less than everything.
-fn images<W: Work>(run: &Run<'_>, pooling: &Pooling, x: &Owned) -> Result<Vec<W>> {
-    let mut images = x.load::<W>(run)?;
-    if pooling.nan == NanPropagation::NotPropagate && is_max(pooling) {
-        images.iter_mut().filter(|e| e.is_nan()).for_each(|e| *e = W::LOWEST);
+/// The images, copied where they are in the ranges `written`; where NaNs are to lose, they become less than everything.
+fn images<W: Work>(run: &Run<'_>, pooling: &Pooling, x: &Owned, written: &[(u64, u64)]) -> Result<Input<W>> {
+    if pooling.nan == NanPropagation::Propagate || !is_max(pooling) {
+        return x.images(run, written);
     }
-    Ok(images)
+    let mut images = x.load::<W>(run)?;
+    images.iter_mut().filter(|e| e.is_nan()).for_each(|e| *e = W::LOWEST);
+    Ok(Input::Copied(images))
 }
 
 fn is_max(pooling: &Pooling) -> bool {
@@ -54,18 +57,23 @@ pub(super) fn forward<W: Work>(
     x: &Owned,
     y: &Owned,
 ) -> Result<()> {
-    let shape = shape(pooling, x)?;
-    let images = images::<W>(run, pooling, x)?;
-    let mut result = vec![W::ZERO; y.layout.elements() as usize];
-    let parallel = &run.shared.pool;
-    if is_max(pooling) {
-        let mut positions = vec![0u32; result.len()];
-        let plan = MaxPoolWithArgmax::<W>::new(&shape).map_err(shape_error)?;
-        plan.run(parallel, &images, (&mut result[..], &mut positions[..])).map_err(shape_error)?;
-    } else {
-        let plan = AvgPool::<W>::new(&shape, pooling.mode == PoolingMode::AverageIncludePadding);
-        plan.and_then(|plan| plan.run(parallel, &images, &mut result)).map_err(shape_error)?;
+    let (shape, parallel, written) = (shape(pooling, x)?, &run.shared.pool, y.write());
+    let images = images::<W>(run, pooling, x, &[(written.address, written.bytes)])?;
+    let compute = |result: &mut [W]| {
+        if is_max(pooling) {
+            return MaxPool::<W>::new(&shape)?.run(parallel, images.get(), result);
+        }
+        let counts_padding = pooling.mode == PoolingMode::AverageIncludePadding;
+        AvgPool::<W>::new(&shape, counts_padding)?.run(parallel, images.get(), result)
+    };
+    if scaling == Scaling::ONE
+        && let Some(mut y) = y.images_mut::<W>(run)?
+    {
+        return compute(y.get()).map_err(shape_error);
     }
+    let mut result = vec![W::ZERO; y.layout.elements() as usize];
+    compute(&mut result).map_err(shape_error)?;
+    drop(images);
     y.store(run, &result, scaling)
 }
 
@@ -82,10 +90,10 @@ pub(super) fn backward<W: Work>(
     let mut result = vec![W::ZERO; dx.layout.elements() as usize];
     let parallel = &run.shared.pool;
     if is_max(pooling) {
-        let images = images::<W>(run, pooling, x)?;
+        let images = images::<W>(run, pooling, x, &[])?;
         let (mut maxima, mut positions) = (vec![W::ZERO; gradient.len()], vec![0u32; gradient.len()]);
         let winners = MaxPoolWithArgmax::<W>::new(&shape).map_err(shape_error)?;
-        winners.run(parallel, &images, (&mut maxima[..], &mut positions[..])).map_err(shape_error)?;
+        winners.run(parallel, images.get(), (&mut maxima[..], &mut positions[..])).map_err(shape_error)?;
         let plan = MaxPoolBackward::<W>::new(&shape).map_err(shape_error)?;
         plan.run(parallel, (&gradient, &positions), &mut result).map_err(shape_error)?;
     } else {
