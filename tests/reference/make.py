@@ -697,6 +697,34 @@ def layout():
         case("Roll", input=rolled, shift=np.array(shift, np.int32), axis=np.array(axis, np.int32))
     case("Roll", input=np.zeros((0, 2), np.float32), shift=np.array(1, np.int32), axis=np.array(0, np.int32))
     case("Roll", input=np.float32(1), shift=np.array([], np.int32), axis=np.array([], np.int32))
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        case("SpaceToBatchND", input=random(dtype, 2, 3, 5, 2), block_shape=np.array([2, 3], np.int32), paddings=np.array([[1, 0], [0, 1]]))
+        case("BatchToSpaceND", input=random(dtype, 12, 2, 2, 2), block_shape=np.array([2, 3]), crops=np.array([[1, 0], [0, 2]], np.int32))
+        case("SpaceToDepth", input=random(dtype, 2, 2, 4, 3), block_size=2)
+        case("DepthToSpace", input=random(dtype, 2, 1, 2, 12), block_size=2)
+    f = np.float32
+    for dims, blocks, paddings in (
+            ((1, 4, 1), [2], [[0, 0]]), ((1, 3, 1), [2], [[0, 0]]), ((1, 3, 1), [2], [[1, 0]]), ((1, 3, 1), [0], [[1, 0]]), ((1, 3, 1), [-1], [[1, 0]]),
+            ((1, 3, 1), [2], [[-1, 0]]), ((1, 3, 1), [2], [[0]]), ((2, 3), [], np.zeros((0, 2))), ((1, 4, 4), [2, 2], [[0, 0], [0, 0]]),
+            ((1,), [2], [[0, 0]]), ((2, 0, 3), [2], [[0, 0]]), ((2, 0, 3), [2], [[1, 1]]), ((0, 4, 3), [2], [[0, 0]]), ((1, 4, 1), [[2]], [[0, 0]]),
+            ((1, 4, 1), 2, [[0, 0]]), ((1, 4, 1), [2], [0, 0]), ((3, 4, 1), [1], [[0, 0]]), ((3, 4, 2), [1, 2], [[0, 2], [0, 0]]),
+            ((1, 4, 0), [2], [[0, 0]]), ((2, 1), [3], [[1, 1]]), ((2, 2, 3, 2, 1), [2, 3, 1], [[0, 0], [0, 0], [1, 1]])):
+        case("SpaceToBatchND", input=random(f, *dims), block_shape=np.array(blocks, np.int32), paddings=np.array(paddings, np.int32))
+    for dims, blocks, crops in (
+            ((4, 2, 1), [2], [[0, 0]]), ((4, 2, 1), [2], [[1, 0]]), ((4, 2, 1), [2], [[2, 2]]), ((4, 2, 1), [2], [[3, 2]]), ((3, 2, 1), [2], [[0, 0]]),
+            ((4, 2, 1), [2], [[-1, 0]]), ((0, 2, 1), [2], [[0, 0]]), ((4, 0, 1), [2], [[0, 0]]), ((4, 2, 1), [0], [[0, 0]]), ((4,), [2], [[0, 0]]),
+            ((4, 2, 2), [2, 2], [[0, 1], [1, 0]]), ((4, 2, 0), [2], [[1, 1]]), ((2, 3), [], np.zeros((0, 2))), ((6, 2, 1, 2, 1), [2, 1, 3], [[0, 1], [0, 0], [2, 1]])):
+        case("BatchToSpaceND", input=random(f, *dims), block_shape=np.array(blocks, np.int32), crops=np.array(crops, np.int32))
+    three = dict(block_shape=np.array([2, 2, 3], np.int32))
+    case("SpaceToBatchND", input=random(np.float64, 1, 4, 2, 5, 2), **three, paddings=np.array([[0, 0], [1, 1], [0, 1]], np.int32))
+    case("BatchToSpaceND", input=random(np.float64, 12, 2, 2, 1, 2), **three, crops=np.array([[0, 1], [1, 0], [1, 1]], np.int32))
+    for dims, size in (((1, 4, 6, 1), 2), ((1, 3, 6, 2), 3), ((1, 3, 2, 1), 2), ((1, 2, 2, 1), 1), ((1, 2, 2), 2), ((0, 2, 2, 1), 2), ((1, 0, 2, 1), 2)):
+        case("SpaceToDepth", input=random(f, *dims), block_size=size)
+    for dims, size in (((1, 2, 3, 4), 2), ((1, 1, 2, 18), 3), ((1, 1, 1, 5), 2), ((1, 1, 1, 0), 2), ((1, 1, 1, 4), 0), ((1, 4, 4), 2), ((2, 0, 1, 4), 2)):
+        case("DepthToSpace", input=random(f, *dims), block_size=size)
+    letters = np.array([["a", "b"], ["c", "d"]], object)
+    case("SpaceToDepth", input=letters.reshape(1, 2, 2, 1), block_size=2)
+    case("DepthToSpace", input=letters.reshape(1, 1, 1, 4), block_size=2)
 
 
 def cast():
@@ -899,6 +927,10 @@ def random_numbers():
     for wrong in (dict(key=np.array([1, 2], np.uint64)), dict(key=np.array(1, np.uint64)), dict(counter=counter[None]),
                   dict(alg=np.array([1], np.int32))):
         case("StatelessRandomUniformV2", **{"shape": np.array([2]), "key": key, "counter": counter, "alg": philox, **wrong})
+    for op in ("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"):
+        for seed in (np.array([1, 2], np.int32), np.array([2**40, -7]), np.array([1, 2, 3]), np.array(1)):
+            case(op, seed=seed)
+    case("StatelessRandomGetAlg")
 
 
 def change(op, variables, **given):
@@ -1206,6 +1238,9 @@ def nchw():
             channels_first("FusedBatchNormGradV2", ["y_backprop", "x"], y_backprop=random(dtype, 2, 3, 2, 4), x=x,
                            scale=names["scale"], reserve_space_1=x.mean((0, 1, 2)), reserve_space_2=x.var((0, 1, 2)),
                            epsilon=0.001, is_training=True)
+    for dtype in (np.float32, np.float16, np.int32):
+        channels_first("SpaceToDepth", ["input"], input=random(dtype, 2, 4, 6, 3), block_size=2)
+        channels_first("DepthToSpace", ["input"], input=random(dtype, 2, 2, 3, 18), block_size=3)
 
 
 def image():

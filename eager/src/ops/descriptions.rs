@@ -91,6 +91,8 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("StridedSliceGrad", ELEMENTS, SLICED),
     ("GatherV2", ANY, "batch_dims: int = 0"),
     ("MirrorPad", ANY, "mode: string"),
+    ("SpaceToBatchND BatchToSpaceND", ELEMENTS, ""),
+    ("SpaceToDepth DepthToSpace", ANY, "block_size: int, data_format: string = NHWC"),
     ("Const", ELEMENTS, "value: dense, dtype: type"),
     ("ZerosLike", ANY, "T: type"),
     ("OnesLike", ELEMENTS, "T: type"),
@@ -140,6 +142,8 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("Cumsum Cumprod", FIELDS, SCANNED),
     ("RandomUniform RandomStandardNormal TruncatedNormal", FLOATS, SEEDED),
     ("RandomUniformInt", INDICES, "seed: int = 0, seed2: int = 0"),
+    ("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg", &[I32, I64, UI64], ""),
+    ("StatelessRandomGetAlg", &[I32], ""),
     ("StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal", FLOATS, "dtype: type = f32"),
     (
         "StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2",

@@ -4,6 +4,7 @@ mod activation;
 mod arithmetic;
 mod band;
 mod batch_norm;
+mod blocks;
 mod cast;
 mod compare;
 mod complex;
@@ -47,6 +48,7 @@ pub fn register(ops: &mut OpRegistry) {
     arithmetic::register(ops);
     band::register(ops);
     batch_norm::register(ops);
+    blocks::register(ops);
     cast::register(ops);
     compare::register(ops);
     concat::register(ops);

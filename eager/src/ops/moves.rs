@@ -319,7 +319,11 @@ fn strides(dims: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// A tensor of whole units of the argument: runs of `unit` elements, the first of which is at `places[i] * unit`.
+/// In place of a place: zeros, or empty strings.
+pub(super) const NOWHERE: usize = usize::MAX;
+
+/// A tensor of whole units of the argument: runs of `unit` elements, the first of which is at `places[i] * unit`, or
+/// [`NOWHERE`].
 pub(super) fn pick(
     call: &CpuCall<'_>,
     tensor: &HostTensor,
@@ -328,8 +332,11 @@ pub(super) fn pick(
     dims: &[usize],
 ) -> Computed {
     if let HostTensor::String(strings) = tensor {
-        let chosen = places.iter().flat_map(|place| &strings.strings()[place * unit..][..unit]);
-        return Ok(StringHostTensor::new(TensorShape::new(dims)?, chosen.cloned().collect())?.into());
+        let chosen = places.iter().flat_map(|&place| match place {
+            NOWHERE => vec![String::new(); unit],
+            place => strings.strings()[place * unit..][..unit].to_vec(),
+        });
+        return Ok(StringHostTensor::new(TensorShape::new(dims)?, chosen.collect())?.into());
     }
     with_element!(
         tensor.dtype(),
@@ -338,7 +345,10 @@ pub(super) fn pick(
             compute(call, &ME, out, (places.len(), unit, unit.max(1)), move |range, out: &mut [T]| {
                 if unit > 0 {
                     let units = out.chunks_exact_mut(unit).zip(&places[range]);
-                    units.for_each(|(out, place)| out.copy_from_slice(&x[place * unit..][..unit]));
+                    units.for_each(|(out, &place)| match place {
+                        NOWHERE => out.fill(T::default()),
+                        place => out.copy_from_slice(&x[place * unit..][..unit]),
+                    });
                 }
                 Ok(())
             })

@@ -6,12 +6,12 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tfrt_host::{DType, Diagnostic};
+use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_math::Philox;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, bf16, f16};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16};
 
 use super::support::{Computed, allocate, compute, int_attr, invalid, shape_of, unsupported, value, vector};
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf random op");
 
@@ -184,21 +184,50 @@ fn seeded(attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
     Ok(Philox::new(seed, u128::from(second) << 64))
 }
 
-/// A generator from a tensor of two seeds, which are mixed.
-fn stateless(seed: &HostTensor) -> Result<Philox, Diagnostic> {
+/// Philox, by which ops that take an algorithm know it.
+const PHILOX: i32 = 1;
+
+/// A key and a counter from a tensor of two seeds, which are mixed.
+fn mixed(seed: &HostTensor) -> Result<(u64, u128), Diagnostic> {
     let [first, second] = *vector(seed, "seed")? else {
         return Err(invalid(format!("seed must have shape [2], not {}", seed.shape())));
     };
     let counter = u128::from(first as u64) | u128::from(second as u64) << 64;
     let mixed = Philox::new(0x0246_1e29_3ec8_f720, counter).block(0).map(u64::from);
-    Ok(Philox::new(mixed[0] | mixed[1] << 32, u128::from(mixed[2] | mixed[3] << 32) << 64))
+    Ok((mixed[0] | mixed[1] << 32, u128::from(mixed[2] | mixed[3] << 32) << 64))
+}
+
+/// A generator from a tensor of two seeds.
+fn stateless(seed: &HostTensor) -> Result<Philox, Diagnostic> {
+    mixed(seed).map(|(key, counter)| Philox::new(key, counter))
+}
+
+/// What [`keyed`] makes the generator of two seeds of: the key and the counter and, where `tells` it, the algorithm.
+fn key_and_counter(call: &CpuCall<'_>, tells: bool) -> Computed {
+    let [seed] = super::support::take(call)?;
+    let (key, counter) = mixed(seed)?;
+    let allocator = call.cx.host().allocator();
+    let counter = [counter as u64, (counter >> 64) as u64];
+    let mut tensors = vec![
+        DenseHostTensor::from_slice([1], &[key], allocator)?,
+        DenseHostTensor::from_slice([2], &counter, allocator)?,
+    ];
+    if tells {
+        tensors.push(algorithm(call)?);
+    }
+    let tensors = tensors.into_iter().map(|tensor| AsyncValue::new(HostTensor::from(tensor))).collect();
+    Ok(OpResult { tensors, done: None })
+}
+
+fn algorithm(call: &CpuCall<'_>) -> Result<DenseHostTensor, Diagnostic> {
+    DenseHostTensor::from_slice(TensorShape::scalar(), &[PHILOX], call.cx.host().allocator())
 }
 
 /// A generator from a key and a counter.
 fn keyed(key: &HostTensor, counter: &HostTensor, algorithm: &HostTensor) -> Result<Philox, Diagnostic> {
     match value::<i32>(algorithm, "alg")? {
         // 3 leaves the choice to the runtime.
-        1 | 3 => {}
+        PHILOX | 3 => {}
         other => return Err(invalid(format!("Unsupported RNG algorithm ID: {other}"))),
     }
     let words = |tensor: &HostTensor, count| {
@@ -303,6 +332,12 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.StatelessRandomUniform").cpu(|call| stateless_op(&call, Uniform));
     ops.add("tf.StatelessRandomNormal").cpu(|call| stateless_op(&call, Normal));
     ops.add("tf.StatelessTruncatedNormal").cpu(|call| stateless_op(&call, Truncated));
+    ops.add("tf.StatelessRandomGetKeyCounter").cpu(|call| key_and_counter(&call, false));
+    ops.add("tf.StatelessRandomGetKeyCounterAlg").cpu(|call| key_and_counter(&call, true));
+    ops.add("tf.StatelessRandomGetAlg").cpu(|call| {
+        let [] = super::support::take(&call)?;
+        Ok(algorithm(&call)?.into())
+    });
     ops.add("tf.StatelessRandomUniformV2").cpu(|call| stateless_v2_op(&call, Uniform));
     ops.add("tf.StatelessRandomNormalV2").cpu(|call| stateless_v2_op(&call, Normal));
     ops.add("tf.StatelessTruncatedNormalV2").cpu(|call| stateless_v2_op(&call, Truncated));

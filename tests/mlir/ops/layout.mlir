@@ -69,3 +69,51 @@ func @tile() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'space_to_batch_nd'
+func @space_to_batch_nd() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[1], [2], [3]]]> : tensor<1x3x1xi32>
+  %x1 = corert.const_dense_tensor dense<[2]> : tensor<1xi32>
+  %x2 = corert.const_dense_tensor dense<[[1, 0]]> : tensor<1x2xi32>
+  %y = corert.executeop(%cpu) "tf.SpaceToBatchND"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [2, 2, 1], values = [0, 2, 1, 3]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'batch_to_space_nd'
+func @batch_to_space_nd() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[0], [2]], [[1], [3]]]> : tensor<2x2x1xi32>
+  %x1 = corert.const_dense_tensor dense<[2]> : tensor<1xi32>
+  %x2 = corert.const_dense_tensor dense<[[1, 0]]> : tensor<1x2xi32>
+  %y = corert.executeop(%cpu) "tf.BatchToSpaceND"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [1, 3, 1], values = [1, 2, 3]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'space_to_depth'
+func @space_to_depth() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[[1], [2]], [[3], [4]]]]> : tensor<1x2x2x1xi32>
+  %y = corert.executeop(%cpu) "tf.SpaceToDepth"(%x0) { block_size = 2 : i64 } : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [1, 1, 1, 4], values = [1, 2, 3, 4]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'depth_to_space'
+func @depth_to_space() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[[1, 2, 3, 4]]]]> : tensor<1x1x1x4xi32>
+  %y = corert.executeop(%cpu) "tf.DepthToSpace"(%x0) { block_size = 2 : i64 } : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [1, 2, 2, 1], values = [1, 2, 3, 4]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

@@ -162,3 +162,41 @@ func @truncated_normal() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'stateless_random_get_key_counter'
+func @stateless_random_get_key_counter() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2]> : tensor<2xi64>
+  %y:2 = corert.executeop(%cpu) "tf.StatelessRandomGetKeyCounter"(%x0) : 2
+  // CHECK: DenseHostTensor dtype = UI64, shape = [1], values = [10413732777507651514]
+  %ch1 = "corert.print_tensorhandle"(%y#0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  // CHECK: DenseHostTensor dtype = UI64, shape = [2], values = [0, 17830669156045600267]
+  %ch2 = "corert.print_tensorhandle"(%y#1, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'stateless_random_get_key_counter_alg'
+func @stateless_random_get_key_counter_alg() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2]> : tensor<2xi64>
+  %y:3 = corert.executeop(%cpu) "tf.StatelessRandomGetKeyCounterAlg"(%x0) : 3
+  // CHECK: DenseHostTensor dtype = UI64, shape = [1], values = [10413732777507651514]
+  %ch1 = "corert.print_tensorhandle"(%y#0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  // CHECK: DenseHostTensor dtype = UI64, shape = [2], values = [0, 17830669156045600267]
+  %ch2 = "corert.print_tensorhandle"(%y#1, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  // CHECK: DenseHostTensor dtype = I32, shape = [], values = [1]
+  %ch3 = "corert.print_tensorhandle"(%y#2, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch3 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'stateless_random_get_alg'
+func @stateless_random_get_alg() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %y = corert.executeop(%cpu) "tf.StatelessRandomGetAlg"() : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [], values = [1]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

@@ -3,16 +3,21 @@
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Gather, GatherNd, OneHot};
-use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
-    Queued, check_indices, count,
+    Queued,
+    arrays::{padded, permuted},
+    check_indices, count,
     expression::{broadcast, constant, given_back, moved},
     extents, made_on_host, unsupported,
 };
 use crate::{
     DeviceArgument, DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
+        blocks::{
+            Rearranged, RearrangementPlan, batch_to_space, depth_to_space, space_to_batch, space_to_depth,
+        },
         compare::{positions, row_condition},
         concat::Joined,
         constant::{fill_shape, one_hot_shape},
@@ -43,6 +48,49 @@ fn strided_slice_gradient(call: &DeviceCall<'_>) -> Queued {
     let dy = call.tensor(4)?;
     let (shape, moves) = sliced(how, dy.shape(), call.attrs)?;
     Ok(given_back(call, dy, &moves, &shape)?.into())
+}
+
+/// The most groups of axes that a permutation moves.
+const GROUPS_MAX: usize = 6;
+
+/// The first argument with its axes in another order, as the others, on the host, say.
+fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
+    let mut x = call.tensor(0)?.clone();
+    let others = (1..call.arguments.len()).map(|index| call.host(index));
+    let plan = plan(x.shape().dims(), &others.collect::<Result<Vec<_>, _>>()?, call.attrs)?;
+    let (Rearranged { padding, view, order, merged, resting, .. }, dims) = (&plan, plan.dims());
+    if dims.contains(&0) {
+        return Ok(call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?.into());
+    }
+    if view.len() - resting >= GROUPS_MAX {
+        let (places, unit) = plan.places(x.shape().dims())?;
+        return picked(call, &x, &places, unit, &dims);
+    }
+    if padding.iter().any(|&padding| padding != (0, 0)) {
+        x = padded(call, &x, padding, None)?;
+    }
+    let turned = permuted(call, &x.reshape(&TensorShape::new(view)?)?, order)?;
+    let whole = turned.reshape(&TensorShape::new(merged)?)?;
+    Ok(moved(call, &whole, &plan.crop(merged.len()), &dims)?.into())
+}
+
+/// A tensor of units of `x`, runs of as many elements, which are found at places that the host knows.
+fn picked(call: &DeviceCall<'_>, x: &DeviceTensor, places: &[usize], unit: usize, dims: &[usize]) -> Queued {
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(dims)?))?;
+    if count(&y)? == 0 {
+        return Ok(y.into());
+    }
+    let size = x.dtype().size().ok_or_else(|| unsupported("an op that moves elements", x.dtype()))?;
+    // What is nowhere becomes an index of no unit.
+    let indices: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+    let indices = DenseHostTensor::from_slice([indices.len()], &indices, call.cx.host().allocator())?;
+    let indices = call.upload(&indices.into())?;
+    let units = count(x)?.checked_div(unit as u64).unwrap_or(0);
+    let width = (unit * size) as u64;
+    let gather = Gather { batches: 1, outer: 1, extent: units, count: places.len() as u64, width };
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.gather(stream, y.buffer(), x.buffer(), (indices.buffer(), DType::I64), gather)?;
+    Ok(y.into())
 }
 
 /// All arguments but some, which are tensors on the device.
@@ -240,6 +288,10 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Tile").device_with(|call| planned(call, 0, tile), host(&[1]));
     ops.extend("tf.BroadcastTo").device_with(|call| planned(call, 0, broadcast_to), host(&[1]));
     ops.extend("tf.MirrorPad").device_with(|call| planned(call, 0, mirror_pad), host(&[1]));
+    ops.extend("tf.SpaceToBatchND").device_with(|call| rearranged(call, space_to_batch), host(&[1, 2]));
+    ops.extend("tf.BatchToSpaceND").device_with(|call| rearranged(call, batch_to_space), host(&[1, 2]));
+    ops.extend("tf.SpaceToDepth").device(|call| rearranged(call, space_to_depth));
+    ops.extend("tf.DepthToSpace").device(|call| rearranged(call, depth_to_space));
     ops.extend("tf.ConcatV2").device_with(concat_v2, HostArguments::LAST);
     ops.extend("tf.Concat").device_with(concat, host(&[0]));
     ops.extend("tf.Pack").device(pack);
