@@ -513,6 +513,26 @@ def gradients():
     case("MatrixBandPart", input=np.zeros((0, 3), np.float32), num_lower=np.array(0, np.int32), num_upper=np.array(0, np.int32))
     case("MatrixBandPart", input=np.zeros((2, 3, 0), np.float32), num_lower=np.array(0, np.int32),
          num_upper=np.array(0, np.int32))
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        case("ScatterNd", indices=np.array([[1], [3], [1]], np.int32), updates=random(dtype, 3, 2), shape=np.array([4, 2], np.int32))
+        for op in ("Update", "Add", "Sub", "Max", "Min"):
+            case("TensorScatter" + op, tensor=random(dtype, 2, 3), indices=np.array([[1, 2], [0, 0], [1, 2]]), updates=random(dtype, 3))
+    f = np.float32
+    for indices, updates, into in (
+            ([[0], [2], [0]], (3,), [4]), ([[0], [4]], (2,), [4]), ([[0], [-1]], (2,), [4]), ([[0, 1]], (1, 2), [2, 3, 2]), ([[0], [1]], (3,), [4]),
+            ([0, 1], (2,), [4]), ([0], (2,), [4, 2]), ([1], (2,), [4, 2]), ([1, 1], (), [4, 2]), (0, (), [4]), (np.zeros((2, 0)), (2, 3), [3]),
+            (np.zeros((0, 1)), (0,), [4]), ([[0]], (1,), [0]), (np.zeros((0, 1)), (0,), [0]), ([[0]], (1,), [-1]), ([[0]], (1,), []),
+            ([[0]], (1, 0), [3, 0]), ([[0, 0]], (1,), [3]), ([[7]], (1, 0), [3, 0]), ([[[0, 1]], [[1, 0]]], (2, 1, 2), [2, 2, 2]),
+            (np.zeros((0, 3)), (0, 2), [2, 2]), ([[1, 1, 1]], (1,), [2, 2]), ([[0]], (1, 3), [4, 2])):
+        indices, updates = np.array(indices, np.int64), random(f, *updates)
+        case("ScatterNd", indices=indices, updates=updates, shape=np.array(into, np.int64))
+        if min(into, default=1) >= 0:
+            case("TensorScatterAdd", tensor=random(f, *into), indices=indices, updates=updates)
+    case("ScatterNd", indices=np.array([[0]]), updates=random(f, 1), shape=np.array([2], np.int32))
+    case("ScatterNd", indices=np.array([[0]]), updates=random(f, 1), shape=np.array([[2]]))
+    case("TensorScatterUpdate", tensor=random(f, 2), indices=np.array([[0]]), updates=random(np.float64, 1))
+    for policy in ("IGNORE", "ERROR", "DEFAULT", "other"):
+        case("TensorScatterUpdate", tensor=random(f, 2), indices=np.array([[0], [5], [-1]]), updates=random(f, 3), bad_indices_policy=policy)
 
 
 def concat():
@@ -610,6 +630,14 @@ def slice():
     for wrong in (dict(dy=random(np.float32, 3)), dict(dy=random(np.float32, 2, 1)), dict(shape=np.array([-1], np.int32)),
                   dict(shape=np.array([[4]], np.int32)), dict(shape=np.array([4])), dict(shape=np.array([4, 1], np.int32))):
         given_back((4,), part, **wrong)
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        case("ReverseSequence", input=random(dtype, 2, 3, 2), seq_lengths=np.array([3, 2], np.int32), seq_dim=1)
+    for dims, lengths, row, batch in (
+            ((2, 3), [1, 3], 1, 0), ((2, 3), [1, 4], 1, 0), ((2, 3), [0, -1], 1, 0), ((2, 3), [1, 2, 2], 0, 1), ((2, 3), [1, 2], 1, 1), ((2, 3), [1], 1, 0),
+            ((2, 3), [1, 2], -1, 0), ((2, 3), [1, 2], 2, 0), ((2, 3), [1, 2], 1, -2), ((0, 3), [], 1, 0), ((2, 0), [0, 0], 1, 0), ((2, 3, 2), [[1, 2]], 1, 0),
+            ((2, 3, 2, 2), [2, 1, 0], 3, 1), ((3, 2, 4), [2, 3, 1, 0], 0, 2), ((2, 3, 0), [2, 3], 1, 0)):
+        case("ReverseSequence", input=random(np.float32, *dims), seq_lengths=np.array(lengths, np.int64), seq_dim=row, batch_dim=batch)
+    case("ReverseSequence", input=np.array([["a", "b"]], object), seq_lengths=np.array([2], np.int32), seq_dim=1)
 
 
 def gather():

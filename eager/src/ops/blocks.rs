@@ -11,11 +11,14 @@ use super::support::{Computed, Described, int_attr, integers, invalid, one, prod
 use super::window::Layout;
 use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, registry::wrong_count};
 
+/// How much is before and behind each of some dimensions.
+type Pairs = Vec<(usize, usize)>;
+
 /// A tensor with a border of zeros, seen in another shape, its axes in another order, seen in yet another shape, and cropped.
 #[derive(Clone, Debug)]
 pub(super) struct Rearranged {
     /// Zeros before and behind each dimension; nothing without a border.
-    pub(super) padding: Vec<(usize, usize)>,
+    pub(super) padding: Pairs,
     /// What it is seen as.
     pub(super) view: Vec<usize>,
     /// The order of the view's axes.
@@ -23,7 +26,7 @@ pub(super) struct Rearranged {
     /// What that is seen as.
     pub(super) merged: Vec<usize>,
     /// What of each dimension is left out before and behind; nothing if all is the result.
-    crops: Vec<(usize, usize)>,
+    crops: Pairs,
     /// How many of the last axes, of every view, stay where and what they are.
     pub(super) resting: usize,
 }
@@ -94,7 +97,7 @@ fn blocks(
     dims: &[usize],
     (extents, pairs): (&HostTensor, &HostTensor),
     what: &str,
-) -> Result<(Vec<usize>, Vec<(usize, usize)>), Diagnostic> {
+) -> Result<(Vec<usize>, Pairs), Diagnostic> {
     let extents = vector(extents, "block_shape")?;
     if dims.len() <= extents.len() {
         return Err(invalid(format!(

@@ -47,6 +47,7 @@ const RESPONSE: &str = "depth_radius: int = 5, bias: float = 1, alpha: float = 1
 const MATRICES: &str = "transpose_a: bool = false, transpose_b: bool = false";
 const SLICED: &str = "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, \
                       shrink_axis_mask: int = 0";
+const POLICY: &str = "bad_indices_policy: string";
 const SCANNED: &str = "exclusive: bool = false, reverse: bool = false";
 
 /// Ops that have types and attributes in common: their names without `tf.`, the types, the attributes.
@@ -82,6 +83,9 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("ShapeN", ANY, "out_type: type = i32"),
     ("BroadcastGradientArgs ConcatOffset InvertPermutation", INDICES, ""),
     ("UnsortedSegmentSum", FIELDS, ""),
+    ("ScatterNd TensorScatterUpdate", ELEMENTS, POLICY),
+    ("TensorScatterAdd TensorScatterSub", FIELDS, POLICY),
+    ("TensorScatterMax TensorScatterMin", NUMBERS, POLICY),
     ("MatrixBandPart", ELEMENTS, ""),
     ("Pack", ANY, "axis: int = 0"),
     ("Unpack", ANY, "axis: int = 0, num: int"),
@@ -93,6 +97,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("MirrorPad", ANY, "mode: string"),
     ("SpaceToBatchND BatchToSpaceND", ELEMENTS, ""),
     ("SpaceToDepth DepthToSpace", ANY, "block_size: int, data_format: string = NHWC"),
+    ("ReverseSequence", ANY, "seq_dim: int, batch_dim: int = 0"),
     ("Const", ELEMENTS, "value: dense, dtype: type"),
     ("ZerosLike", ANY, "T: type"),
     ("OnesLike", ELEMENTS, "T: type"),

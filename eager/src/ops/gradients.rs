@@ -1,22 +1,14 @@
 //! Of what TensorFlow makes gradients besides ops of more general use: the axes along which broadcasting repeated an argument
 //! (`tf.BroadcastGradientArgs`), where the parts of a concatenation began (`tf.ConcatOffset`), the shapes of several tensors
-//! (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`), sums of what was gathered (`tf.UnsortedSegmentSum`).
-
-use std::ops::Add;
+//! (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`).
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_math::{Number, ops};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
+use tfrt_tensor::{HostTensor, TensorMetadata};
 
 use super::shape::{numbers, out_type};
-use super::support::{
-    Computed, Described, allocate, compute, integer, integers, invalid, product, room_for, take, vector,
-    with_number_or_complex,
-};
+use super::support::{Computed, Described, integer, invalid, room_for, take, vector};
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
-
-static ME: Accessor = Accessor::new("tf op of gradients");
 
 fn shapes_metadata(call: MetadataCall<'_>) -> Described {
     let dtype = out_type(call.attrs)?;
@@ -133,84 +125,9 @@ fn invert_permutation(call: CpuCall<'_>) -> Computed {
     Ok(OpResult { tensors: SmallVec::from_iter([indices(&call, x.dtype(), &inverse)?]), done: None })
 }
 
-/// For each of so many segments the sum of the units of `x`, runs of as many elements, whose id is the segment's number. Units
-/// of negative ids count nowhere.
-fn segment_sums<T: Element>(
-    call: &CpuCall<'_>,
-    (x, ids): (&DenseHostTensor, Vec<Option<usize>>),
-    (segments, dims): (usize, &[usize]),
-    zero: T,
-    plus: fn(T, T) -> T,
-) -> Computed {
-    let unit = product(&dims[1..]);
-    let (x, out) = (x.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, dims)?);
-    if unit == 0 {
-        return Ok(out.into());
-    }
-    // The units in the order of their segments, and where each segment's end: first how many there are, then where they begin.
-    let mut ends: Vec<usize> = room_for(segments)?;
-    ends.resize(segments, 0);
-    ids.iter().flatten().for_each(|&id| ends[id] += 1);
-    let mut members: Vec<usize> = room_for(ids.len())?;
-    members.resize(ends.iter().sum(), 0);
-    let mut begin = 0;
-    for end in &mut ends {
-        begin += std::mem::replace(end, begin);
-    }
-    for (place, id) in ids.into_iter().enumerate() {
-        if let Some(id) = id {
-            members[ends[id]] = place;
-            ends[id] += 1;
-        }
-    }
-    let cost = unit.saturating_mul(1 + x.len().checked_div(unit.max(1) * segments.max(1)).unwrap_or(0));
-    compute(call, &ME, out, (segments, unit, cost), move |range, out: &mut [T]| {
-        for (segment, out) in range.zip(out.chunks_exact_mut(unit.max(1))) {
-            out.fill(zero);
-            let begin = segment.checked_sub(1).map_or(0, |before| ends[before]);
-            for place in &members[begin..ends[segment]] {
-                let x = &x[place * unit..][..unit];
-                out.iter_mut().zip(x).for_each(|(out, &x)| *out = plus(*out, x));
-            }
-        }
-        Ok(())
-    })
-}
-
-fn unsorted_segment_sum(call: CpuCall<'_>) -> Computed {
-    let [data, ids, count] = take(&call)?;
-    let data = data.dense()?;
-    let (extents, of_ids) = (data.shape().dims(), ids.shape().dims());
-    let Some(rest) = extents.strip_prefix(of_ids) else {
-        return Err(invalid(format!(
-            "data.shape = {} does not start with segment_ids.shape = {}",
-            data.shape(),
-            ids.shape()
-        )));
-    };
-    let count = integer(count, "num_segments")?;
-    let segments = usize::try_from(count)
-        .map_err(|_| invalid(format!("Input num_segments == {count} must not be negative.")))?;
-    let id = |&id: &i64| match usize::try_from(id) {
-        Ok(id) if id < segments => Ok(Some(id)),
-        Ok(id) => Err(invalid(format!("segment_ids: {id} is out of range [0, {segments})"))),
-        Err(_) => Ok(None),
-    };
-    let ids = integers(ids, "segment_ids")?.iter().map(id).collect::<Result<Vec<_>, _>>()?;
-    let dims = [&[segments], rest].concat();
-    let (from, to) = ((data, ids), (segments, &*dims));
-    with_number_or_complex!(
-        data.dtype(),
-        "tf.UnsortedSegmentSum",
-        |T| segment_sums::<T>(&call, from, to, <T as Number>::ZERO, ops::add),
-        segment_sums::<T>(&call, from, to, T::ZERO, T::add)
-    )
-}
-
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ShapeN").metadata(shapes_metadata).cpu(shapes).forms(Forms::ANY);
     ops.add("tf.BroadcastGradientArgs").cpu(broadcast_gradient_args).forms(Forms::SCALAR);
     ops.add("tf.ConcatOffset").cpu(concat_offset).forms(Forms::SCALAR);
     ops.add("tf.InvertPermutation").cpu(invert_permutation).forms(Forms::SCALAR);
-    ops.add("tf.UnsortedSegmentSum").cpu(unsorted_segment_sum);
 }

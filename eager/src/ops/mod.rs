@@ -27,6 +27,7 @@ mod pooling;
 mod printf;
 mod random;
 mod reduce;
+mod scatter;
 mod shape;
 mod slice;
 mod softmax;
@@ -63,6 +64,7 @@ pub fn register(ops: &mut OpRegistry) {
     pooling::register(ops);
     random::register(ops);
     reduce::register(ops);
+    scatter::register(ops);
     shape::register(ops);
     slice::register(ops);
     softmax::register(ops);

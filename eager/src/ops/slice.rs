@@ -1,14 +1,14 @@
 //! Parts of tensors: `tf.Slice`, `tf.StridedSlice` with its gradient, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`,
-//! `tf.Roll`.
+//! `tf.ReverseSequence`, `tf.Roll`.
 
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
-use super::moves::{Axis, Moved, Moves, how, moved};
+use super::moves::{Axis, Moved, Moves, how, moved, pick};
 use super::support::{
-    Computed, axis_of, int_attr, integer, integer_within, integers, invalid, room_for, shape_of, take,
-    vector, vector_or,
+    Computed, axis_of, int_attr, integer, integer_within, integers, invalid, product, room_for, shape_of,
+    take, vector, vector_or,
 };
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
 
@@ -277,6 +277,57 @@ pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Pl
     Ok(vec![Moves::new(dims, chosen).into()])
 }
 
+/// Where the units of a tensor of shape `dims` come from of which the first so many along a dimension are reversed, another
+/// number for each place along another dimension; and how many elements a unit has.
+pub(super) fn reversed_parts(
+    dims: &[usize],
+    lengths: &HostTensor,
+    attrs: &OpAttrs,
+) -> Result<(Vec<usize>, usize), Diagnostic> {
+    let axis = |name, otherwise| {
+        let axis = int_attr(attrs, name)?.or(otherwise);
+        let axis = axis.ok_or_else(|| invalid(format!("attribute '{name}' is missing")))?;
+        let within = usize::try_from(axis).ok().filter(|&axis| axis < dims.len());
+        within.ok_or_else(|| invalid(format!("Invalid {name} {axis} of {} dimensions", dims.len())))
+    };
+    let (row, batch) = (axis("seq_dim", None)?, axis("batch_dim", Some(0))?);
+    if row == batch {
+        return Err(invalid(format!("batch_dim == seq_dim == {row}")));
+    }
+    let list = vector(lengths, "seq_lengths")?;
+    if list.len() != dims[batch] {
+        return Err(invalid(format!(
+            "Length of seq_lengths != input.dims({batch}), ({} vs. {})",
+            list.len(),
+            dims[batch]
+        )));
+    }
+    let length = |(place, &length): (usize, &i64)| {
+        usize::try_from(length)
+            .ok()
+            .filter(|&length| length <= dims[row])
+            .ok_or_else(|| invalid(format!("seq_lens({place}) = {length} is not in [0, {}]", dims[row])))
+    };
+    let lengths: Vec<usize> = list.iter().enumerate().map(length).collect::<Result<_, _>>()?;
+    let units = 1 + row.max(batch);
+    let unit = product(&dims[units..]);
+    let count = if unit == 0 { 0 } else { product(&dims[..units]) };
+    let mut places = room_for(count)?;
+    let step = |axis: usize| product(&dims[axis + 1..units]);
+    let (row_step, batch_step) = (step(row), step(batch));
+    places.extend((0..count).map(|place| {
+        let (along, length) = (place / row_step % dims[row], lengths[place / batch_step % dims[batch]]);
+        if along < length { place - along * row_step + (length - 1 - along) * row_step } else { place }
+    }));
+    Ok((places, unit))
+}
+
+fn reverse_sequence(call: CpuCall<'_>) -> Computed {
+    let [tensor, lengths] = take(&call)?;
+    let (places, unit) = reversed_parts(tensor.shape().dims(), lengths, call.attrs)?;
+    pick(&call, tensor, places, unit, tensor.shape().dims())
+}
+
 /// Each element goes so many places further along an axis, from the end to the beginning.
 pub(super) fn roll(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [shift, axis] = how(others)?;
@@ -318,5 +369,6 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.SplitV").cpu(|call| moved(&call, 0, split_sizes)).forms(forms);
     ops.add("tf.Unpack").cpu(|call| moved(&call, 0, unpack)).forms(forms);
     ops.add("tf.ReverseV2").cpu(|call| moved(&call, 0, reverse)).forms(forms);
+    ops.add("tf.ReverseSequence").cpu(reverse_sequence).forms(forms);
     ops.add("tf.Roll").cpu(|call| moved(&call, 0, roll)).forms(forms);
 }

@@ -70,3 +70,81 @@ func @elements() -> !tfrt.chain {
   %wrong = corert.executeop(%cpu) "tf.UnsortedSegmentSum"(%x, %ids, %zero) : 1
   tfrt.return %p2 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'scatter_nd'
+func @scatter_nd() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[2], [0], [2]]> : tensor<3x1xi32>
+  %x1 = corert.const_dense_tensor dense<[1, 2, 3]> : tensor<3xi32>
+  %x2 = corert.const_dense_tensor dense<[3]> : tensor<1xi32>
+  %y = corert.executeop(%cpu) "tf.ScatterNd"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [3], values = [2, 0, 4]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'tensor_scatter_update'
+func @tensor_scatter_update() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2, 3]> : tensor<3xi32>
+  %x1 = corert.const_dense_tensor dense<[[2], [0], [2]]> : tensor<3x1xi32>
+  %x2 = corert.const_dense_tensor dense<[1, 7, 5]> : tensor<3xi32>
+  %y = corert.executeop(%cpu) "tf.TensorScatterUpdate"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [3], values = [7, 2, 5]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'tensor_scatter_add'
+func @tensor_scatter_add() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2, 3]> : tensor<3xi32>
+  %x1 = corert.const_dense_tensor dense<[[2], [0], [2]]> : tensor<3x1xi32>
+  %x2 = corert.const_dense_tensor dense<[1, 7, 5]> : tensor<3xi32>
+  %y = corert.executeop(%cpu) "tf.TensorScatterAdd"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [3], values = [8, 2, 9]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'tensor_scatter_sub'
+func @tensor_scatter_sub() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2, 3]> : tensor<3xi32>
+  %x1 = corert.const_dense_tensor dense<[[2], [0], [2]]> : tensor<3x1xi32>
+  %x2 = corert.const_dense_tensor dense<[1, 7, 5]> : tensor<3xi32>
+  %y = corert.executeop(%cpu) "tf.TensorScatterSub"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [3], values = [-6, 2, -3]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'tensor_scatter_max'
+func @tensor_scatter_max() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2, 3]> : tensor<3xi32>
+  %x1 = corert.const_dense_tensor dense<[[2], [0], [2]]> : tensor<3x1xi32>
+  %x2 = corert.const_dense_tensor dense<[1, 7, 5]> : tensor<3xi32>
+  %y = corert.executeop(%cpu) "tf.TensorScatterMax"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [3], values = [7, 2, 5]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'tensor_scatter_min'
+func @tensor_scatter_min() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[1, 2, 3]> : tensor<3xi32>
+  %x1 = corert.const_dense_tensor dense<[[2], [0], [2]]> : tensor<3x1xi32>
+  %x2 = corert.const_dense_tensor dense<[1, 7, 5]> : tensor<3xi32>
+  %y = corert.executeop(%cpu) "tf.TensorScatterMin"(%x0, %x1, %x2) : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [3], values = [1, 2, 1]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

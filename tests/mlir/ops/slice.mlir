@@ -94,3 +94,15 @@ func @strided_slice_grad() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'reverse_sequence'
+func @reverse_sequence() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+  %x1 = corert.const_dense_tensor dense<[2, 3]> : tensor<2xi32>
+  %y = corert.executeop(%cpu) "tf.ReverseSequence"(%x0, %x1) { seq_dim = 1 : i64 } : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [2, 3], values = [2, 1, 3, 6, 5, 4]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

@@ -25,7 +25,7 @@ use crate::{
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
         shape::numbers,
-        slice::{reverse, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
+        slice::{reverse, reversed_parts, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
         support::{axis_of, int_attr, integer, integer_within, invalid, product},
     },
     registry::wrong_count,
@@ -91,6 +91,12 @@ fn picked(call: &DeviceCall<'_>, x: &DeviceTensor, places: &[usize], unit: usize
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.gather(stream, y.buffer(), x.buffer(), (indices.buffer(), DType::I64), gather)?;
     Ok(y.into())
+}
+
+fn reverse_sequence(call: &DeviceCall<'_>) -> Queued {
+    let x = call.tensor(0)?;
+    let (places, unit) = reversed_parts(x.shape().dims(), call.host(1)?, call.attrs)?;
+    picked(call, x, &places, unit, x.shape().dims())
 }
 
 /// All arguments but some, which are tensors on the device.
@@ -284,6 +290,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.SplitV").device_with(|call| planned(call, 0, split_sizes), host(&[1, 2]));
     ops.extend("tf.Unpack").device(|call| planned(call, 0, unpack));
     ops.extend("tf.ReverseV2").device_with(|call| planned(call, 0, reverse), host(&[1]));
+    ops.extend("tf.ReverseSequence").device_with(reverse_sequence, host(&[1]));
     ops.extend("tf.Roll").device_with(|call| planned(call, 0, roll), host(&[1, 2]));
     ops.extend("tf.Tile").device_with(|call| planned(call, 0, tile), host(&[1]));
     ops.extend("tf.BroadcastTo").device_with(|call| planned(call, 0, broadcast_to), host(&[1]));

@@ -1,0 +1,240 @@
+//! Elements that go where indices say: `tf.UnsortedSegmentSum`, `tf.ScatterNd`, `tf.TensorScatterUpdate` and its kin.
+
+use std::ops::{Add, Sub};
+
+use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
+use tfrt_math::{Number, ops};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorShape, with_element};
+
+use super::support::{
+    Computed, Described, allocate, compute, integer, integers, invalid, one, product, room_for, shape_of,
+    take, unsupported, vector, with_number, with_number_or_complex,
+};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+
+static ME: Accessor = Accessor::new("tf op that scatters");
+
+/// What segments hold before anything comes to them.
+enum Start<T: Element> {
+    /// One value everywhere.
+    Value(T),
+    /// What a tensor of the result's shape does.
+    Tensor(Elements<T, HostBuffer>),
+}
+
+impl<T: Element> Start<T> {
+    fn tensor(tensor: &DenseHostTensor) -> Result<Self, Diagnostic> {
+        Ok(Self::Tensor(tensor.read_owned::<T>(&ME)?))
+    }
+}
+
+/// Where units go, runs of `unit` elements.
+struct Destinations {
+    /// The number of the segment for each; nothing for one that goes nowhere.
+    ids: Vec<Option<usize>>,
+    segments: usize,
+    unit: usize,
+    /// The result's shape, of as many elements as all segments.
+    dims: Vec<usize>,
+}
+
+/// A tensor of segments, each of which starts with something and combines it with each of the units of `x` that go there, in
+/// their order.
+fn combined<T: Element>(
+    call: &CpuCall<'_>,
+    start: Start<T>,
+    x: &DenseHostTensor,
+    Destinations { ids, segments, unit, dims }: Destinations,
+    combine: fn(T, T) -> T,
+) -> Computed {
+    let (x, out) = (x.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, &dims)?);
+    if unit == 0 {
+        return Ok(out.into());
+    }
+    // The units in the order of their segments, and where each segment's end: first how many there are, then where they begin.
+    let mut ends: Vec<usize> = room_for(segments)?;
+    ends.resize(segments, 0);
+    ids.iter().flatten().for_each(|&id| ends[id] += 1);
+    let mut members: Vec<usize> = room_for(ids.len())?;
+    members.resize(ends.iter().sum(), 0);
+    let mut begin = 0;
+    for end in &mut ends {
+        begin += std::mem::replace(end, begin);
+    }
+    for (place, id) in ids.into_iter().enumerate() {
+        if let Some(id) = id {
+            members[ends[id]] = place;
+            ends[id] += 1;
+        }
+    }
+    let cost = unit.saturating_mul(1 + x.len().checked_div(unit.saturating_mul(segments)).unwrap_or(0));
+    compute(call, &ME, out, (segments, unit, cost), move |range, out: &mut [T]| {
+        for (segment, out) in range.zip(out.chunks_exact_mut(unit)) {
+            match &start {
+                Start::Value(value) => out.fill(*value),
+                Start::Tensor(tensor) => out.copy_from_slice(&tensor[segment * unit..][..unit]),
+            }
+            let begin = segment.checked_sub(1).map_or(0, |before| ends[before]);
+            for place in &members[begin..ends[segment]] {
+                let x = &x[place * unit..][..unit];
+                out.iter_mut().zip(x).for_each(|(out, &x)| *out = combine(*out, x));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// For each of so many segments the sum of the units whose id is the segment's number. Units of negative ids count nowhere.
+fn unsorted_segment_sum(call: CpuCall<'_>) -> Computed {
+    let [data, ids, count] = take(&call)?;
+    let data = data.dense()?;
+    let (extents, of_ids) = (data.shape().dims(), ids.shape().dims());
+    let Some(rest) = extents.strip_prefix(of_ids) else {
+        return Err(invalid(format!(
+            "data.shape = {} does not start with segment_ids.shape = {}",
+            data.shape(),
+            ids.shape()
+        )));
+    };
+    let count = integer(count, "num_segments")?;
+    let segments = usize::try_from(count)
+        .map_err(|_| invalid(format!("Input num_segments == {count} must not be negative.")))?;
+    let id = |&id: &i64| match usize::try_from(id) {
+        Ok(id) if id < segments => Ok(Some(id)),
+        Ok(id) => Err(invalid(format!("segment_ids: {id} is out of range [0, {segments})"))),
+        Err(_) => Ok(None),
+    };
+    let ids = integers(ids, "segment_ids")?.iter().map(id).collect::<Result<Vec<_>, _>>()?;
+    let to = Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() };
+    with_number_or_complex!(
+        data.dtype(),
+        "tf.UnsortedSegmentSum",
+        |T| combined::<T>(&call, Start::Value(<T as Number>::ZERO), data, to, ops::add),
+        combined::<T>(&call, Start::Value(T::ZERO), data, to, T::add)
+    )
+}
+
+/// How many coordinates a unit of `updates` has that goes into a tensor of shape `into`.
+fn depth(into: &TensorShape, indices: &TensorShape, updates: &TensorShape) -> Result<usize, Diagnostic> {
+    // One row of coordinates is no list of them.
+    let Some((&depth, outer)) = indices.dims().split_last().filter(|(_, outer)| !outer.is_empty()) else {
+        return Err(invalid(format!("Indices shape must have rank at least two. Found: {indices}")));
+    };
+    let Some(units) = updates.dims().strip_prefix(outer) else {
+        return Err(invalid(format!(
+            "the first dimensions of updates, {updates}, must be those of indices, {indices}"
+        )));
+    };
+    if into.dims().get(depth..) != Some(units) {
+        return Err(invalid(format!(
+            "the inner dimensions of {into} beyond {depth} must match those of updates, {updates}"
+        )));
+    }
+    let counts = [indices.num_elements()?, updates.num_elements()?];
+    if counts != [0, 0] && (counts.contains(&0) || into.num_elements()? == 0) {
+        return Err(invalid(format!(
+            "Indices and updates specified for empty output shape: {indices} and {updates} for {into}"
+        )));
+    }
+    Ok(depth)
+}
+
+/// Where the units of `updates` go in a tensor of shape `into`.
+fn destinations(
+    into: &TensorShape,
+    indices: &HostTensor,
+    updates: &TensorShape,
+    attrs: &OpAttrs,
+) -> Result<Destinations, Diagnostic> {
+    let depth = depth(into, indices.shape(), updates)?;
+    let is_lenient = match attrs.optional("bad_indices_policy")? {
+        None | Some("" | "DEFAULT" | "ERROR") => false,
+        Some("IGNORE") => true,
+        Some(other) => return Err(invalid(format!("Unknown bad_indices_policy: {other}"))),
+    };
+    let (outer, inner) = into.dims().split_at(depth);
+    let list = integers(indices, "indices")?;
+    let mut ids = room_for(list.len().checked_div(depth).unwrap_or(0))?;
+    for (row, coordinates) in list.chunks_exact(depth.max(1)).enumerate() {
+        let place = coordinates.iter().zip(outer).try_fold(0, |place, (&index, &dim)| {
+            let index = usize::try_from(index).ok().filter(|&index| index < dim)?;
+            Some(place * dim + index)
+        });
+        if place.is_none() && !is_lenient {
+            return Err(invalid(format!(
+                "indices[{row}] = {coordinates:?} does not index into shape {into}"
+            )));
+        }
+        ids.push(place);
+    }
+    Ok(Destinations { ids, segments: product(outer), unit: product(inner), dims: into.dims().to_vec() })
+}
+
+/// The sums of what goes to the same place, and zeros elsewhere.
+fn scatter_nd(call: CpuCall<'_>) -> Computed {
+    let [indices, updates, shape] = take(&call)?;
+    if indices.dtype() != shape.dtype() {
+        return Err(invalid(format!("indices are of {}, shape of {}", indices.dtype(), shape.dtype())));
+    }
+    let updates = updates.dense()?;
+    let to = destinations(&shape_of(&vector(shape, "shape")?)?, indices, updates.shape(), call.attrs)?;
+    match updates.dtype() {
+        DType::I1 => combined::<bool>(&call, Start::Value(false), updates, to, |a, b| a | b),
+        dtype => with_number_or_complex!(
+            dtype,
+            "tf.ScatterNd",
+            |T| combined::<T>(&call, Start::Value(<T as Number>::ZERO), updates, to, ops::add),
+            combined::<T>(&call, Start::Value(T::ZERO), updates, to, T::add)
+        ),
+    }
+}
+
+fn tensor_scatter_metadata(call: MetadataCall<'_>) -> Described {
+    let [tensor, indices, updates] = call.take()?;
+    if tensor.dtype != updates.dtype {
+        return Err(invalid(format!("updates are of {}, the tensor of {}", updates.dtype, tensor.dtype)));
+    }
+    depth(&tensor.shape, &indices.shape, &updates.shape)?;
+    one(tensor.clone())
+}
+
+/// What goes into a tensor, and where.
+fn parts<'c>(
+    call: &CpuCall<'c>,
+) -> Result<(&'c DenseHostTensor, &'c DenseHostTensor, Destinations), Diagnostic> {
+    let [tensor, indices, updates] = take(call)?;
+    let to = destinations(tensor.shape(), indices, updates.shape(), call.attrs)?;
+    Ok((tensor.dense()?, updates.dense()?, to))
+}
+
+/// A tensor in which the last of what goes to a place stands there.
+fn tensor_scatter_update(call: CpuCall<'_>) -> Computed {
+    let (tensor, updates, to) = parts(&call)?;
+    with_element!(
+        tensor.dtype(),
+        |T| combined::<T>(&call, Start::tensor(tensor)?, updates, to, |_, new| new),
+        else Err(unsupported("tf.TensorScatterUpdate", tensor.dtype()))
+    )
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.UnsortedSegmentSum").cpu(unsorted_segment_sum);
+    ops.add("tf.ScatterNd").cpu(scatter_nd);
+    ops.add("tf.TensorScatterUpdate").metadata(tensor_scatter_metadata).cpu(tensor_scatter_update);
+    macro_rules! combinations {
+        ($($name:literal, $with:ident => $($function:expr),+;)*) => {$(
+            ops.add($name).metadata(tensor_scatter_metadata).cpu(|call| {
+                let (tensor, updates, to) = parts(&call)?;
+                $with!(tensor.dtype(), $name, |T| $(
+                    combined::<T>(&call, Start::tensor(tensor)?, updates, to, $function)
+                ),+)
+            });
+        )*};
+    }
+    combinations! {
+        "tf.TensorScatterAdd", with_number_or_complex => ops::add, T::add;
+        "tf.TensorScatterSub", with_number_or_complex => ops::sub, T::sub;
+        "tf.TensorScatterMax", with_number => ops::maximum;
+        "tf.TensorScatterMin", with_number => ops::minimum;
+    }
+}
