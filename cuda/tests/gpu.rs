@@ -14,9 +14,9 @@ use std::time::Duration;
 use tfrt_cuda::allocator::Options;
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::{
-    BlasHandle, Choice, Context, DeviceBuffer, DeviceOptions, GemmArguments, Matrix, Platform, Stream,
+    BlasHandle, Choice, Context, DeviceBuffer, DeviceOptions, Event, GemmArguments, Matrix, Platform, Stream,
 };
-use tfrt_cuda::hal::{Collective, Dim3, LaunchConfig, ReduceOp, StreamOptions, Transpose};
+use tfrt_cuda::hal::{Collective, Dim3, EventOptions, LaunchConfig, ReduceOp, StreamOptions, Transpose};
 use tfrt_host::DType;
 
 const TRAP: &str = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry trap() { trap; ret; }";
@@ -213,6 +213,76 @@ fn workspaces_go_behind_their_work() {
     products.stream.synchronize().unwrap();
 }
 
+/// Work that takes long keeps its own memory alone.
+fn long_work_delays_nobody_elses_memory() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    let products = Products::new(&context);
+    products.stream.begin_capture().unwrap();
+    products.queue();
+    let graph = products.stream.end_capture().unwrap();
+    let held = products.hold();
+    products.stream.launch_graph(&graph).unwrap();
+    drop(graph);
+    let with_graph = free();
+    assert!(with_graph < before);
+
+    let other = Products::new(&context);
+    other.queue();
+    assert!(free() < with_graph);
+    other.stream.synchronize().unwrap();
+    drop(other);
+    while free() < with_graph {
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop((held, products));
+    platform.finish_teardown();
+    assert_eq!(free(), before);
+}
+
+/// As many events as the device has.
+fn all_events(context: &Context) -> Vec<Event> {
+    std::iter::from_fn(|| context.create_event(EventOptions::default()).ok()).collect()
+}
+
+/// A graph that is launched again and again needs one event to know when its workspaces are used no more.
+fn launches_of_a_graph_share_an_event() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let products = Products::new(&context);
+    products.stream.begin_capture().unwrap();
+    products.queue();
+    let graph = products.stream.end_capture().unwrap();
+    products.stream.launch_graph(&graph).unwrap();
+    let events = all_events(&context);
+    for _ in 0..10 {
+        products.stream.launch_graph(&graph).unwrap();
+    }
+    drop(events);
+    products.stream.synchronize().unwrap();
+}
+
+/// Where there are no events any more, nobody can say when work is done; yet the memory it uses is not freed before, neither
+/// with its context nor with the device's last.
+fn what_nobody_can_wait_for_stays() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
+    let (products, holder) = (Products::new(&context), Products::new(&other));
+    let gate = other.create_event(EventOptions::default()).unwrap();
+    let held = holder.hold();
+    gate.record(&holder.stream).unwrap();
+    products.stream.wait(&gate).unwrap();
+    products.queue();
+    let events = all_events(&other);
+    drop((products, context));
+    thread::sleep(NOT_YET);
+    drop(held);
+    drop((events, gate, holder, other));
+    platform.finish_teardown();
+}
+
 /// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
 #[test]
 fn over_the_stand_in() {
@@ -224,6 +294,9 @@ fn over_the_stand_in() {
             idle_workspaces_are_given_whatever_else_goes_on(in_segments, are_of_another_context);
         }
         workspaces_go_behind_their_work();
+        long_work_delays_nobody_elses_memory();
+        launches_of_a_graph_share_an_event();
+        what_nobody_can_wait_for_stays();
         failures_are_told_once();
         return unified_memory_is_refused_where_the_host_must_wait();
     }

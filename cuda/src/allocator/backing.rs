@@ -87,8 +87,14 @@ pub trait Backing: Send + Sync + 'static {
         false
     }
 
-    /// Calls `then` once, when more of that has come to the device; at once if nothing is on its way.
-    fn when_given_back(&self, then: Box<dyn FnOnce() + Send>) {
+    /// How often some of that has come to the device so far.
+    fn times_given_back(&self) -> u64 {
+        0
+    }
+
+    /// Calls `then` once, when more of that has come to the device than when it had come so often; at once if nothing is on
+    /// its way.
+    fn when_given_back(&self, _times: u64, then: Box<dyn FnOnce() + Send>) {
         then();
     }
 

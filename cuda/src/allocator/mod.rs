@@ -217,7 +217,7 @@ impl<B: Backing> CachingAllocator<B> {
         let Request { stream, bytes, origin } = request;
         let asking = Asking::new(origin);
         if !shared.waiting.is_empty() {
-            let until = Until { fences: Vec::new(), given_back: false };
+            let until = Until { fences: Vec::new(), given_back: None };
             return Err(Later { shared, stream, bytes, asking, until });
         }
         let slot = shared.pool.streams.find_or_add(stream);
@@ -325,8 +325,8 @@ impl<B: Backing> CachingAllocator<B> {
         for fence in until.fences {
             self.backing.when_reached(&fence, again());
         }
-        if until.given_back {
-            self.backing.when_given_back(again());
+        if let Some(times) = until.given_back {
+            self.backing.when_given_back(times, again());
         }
     }
 

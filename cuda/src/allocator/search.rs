@@ -70,8 +70,8 @@ pub(super) enum Outcome<F> {
 pub(super) struct Until<F> {
     /// Any of these is reached. Others may have been asked for before.
     pub(super) fences: Vec<Arc<F>>,
-    /// Memory on its way back has come to the device.
-    pub(super) given_back: bool,
+    /// Memory on its way back has come to the device, since it had come so often.
+    pub(super) given_back: Option<u64>,
 }
 
 /// What the search came to.
@@ -118,8 +118,10 @@ impl<B: Backing> Pool<B> {
 
     #[cold]
     fn allocate_slowly(&mut self, slot: u32, requested: u64, mut asking: Asking) -> Outcome<B::Fence> {
+        // Counted before the device is asked: what comes to it later may be what is missing.
+        let times = self.backing.times_given_back();
         let found = match Self::block_bytes(requested) {
-            Some(bytes) => self.search(slot, bytes).map(|found| (found, bytes)),
+            Some(bytes) => self.search(slot, bytes, times).map(|found| (found, bytes)),
             None => Ok((Found::Nothing(None), 0)),
         };
         match found {
@@ -127,8 +129,8 @@ impl<B: Backing> Pool<B> {
                 Outcome::Granted(self.hand_out(id, slot, bytes, requested, asking.origin))
             }
             Ok((Found::Wait(until), _)) => Outcome::Wait(until, asking),
-            Ok((Found::Nothing(Some(_)), bytes)) if self.may_be_given(bytes, &mut asking) => {
-                Outcome::Wait(Until { fences: Vec::new(), given_back: true }, asking)
+            Ok((Found::Nothing(Some(_)), bytes)) if self.may_be_given(bytes, times, &mut asking) => {
+                Outcome::Wait(Until { fences: Vec::new(), given_back: Some(times) }, asking)
             }
             Ok((Found::Nothing(device), _)) => {
                 let statistics = self.statistics();
@@ -139,7 +141,7 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    fn search(&mut self, slot: u32, bytes: u64) -> Result<Found<B::Fence>, Diagnostic> {
+    fn search(&mut self, slot: u32, bytes: u64, times: u64) -> Result<Found<B::Fence>, Diagnostic> {
         self.empty_all_bins();
         self.cover_free_blocks()?;
         self.poll()?;
@@ -168,7 +170,7 @@ impl<B: Backing> Pool<B> {
         };
         match grown {
             Grown::Block(id) => Ok(Found::Block(id)),
-            Grown::Refused(refusal) => self.search_under_pressure(slot, bytes, refusal),
+            Grown::Refused(refusal) => self.search_under_pressure(slot, bytes, times, refusal),
         }
     }
 
@@ -213,6 +215,7 @@ impl<B: Backing> Pool<B> {
         &mut self,
         slot: u32,
         bytes: u64,
+        times: u64,
         refusal: Option<Diagnostic>,
     ) -> Result<Found<B::Fence>, Diagnostic> {
         if let Some(id) = self.find_by_waiting(slot, bytes, 0)? {
@@ -232,15 +235,23 @@ impl<B: Backing> Pool<B> {
             }
         }
         Ok(match self.watch_cached_segments()? {
-            Some(fences) => Found::Wait(Until { fences, given_back: self.backing.is_giving_back() }),
+            Some(fences) => {
+                let given_back = self.is_given_back_since(times).then_some(times);
+                Found::Wait(Until { fences, given_back })
+            }
             None => Found::Nothing(refusal),
         })
     }
 
     /// The device refuses, and there is nothing of ours to be tried; but it may be given memory of its libraries', or just now.
-    fn may_be_given(&self, bytes: u64, asking: &mut Asking) -> bool {
+    fn may_be_given(&self, bytes: u64, times: u64, asking: &mut Asking) -> bool {
         let trims = !mem::replace(&mut asking.has_trimmed, true);
-        trims && self.backing.trim_libraries(bytes) || self.backing.is_giving_back()
+        trims && self.backing.trim_libraries(bytes) || self.is_given_back_since(times)
+    }
+
+    /// Whether memory is on its way to the device, or has come there since it had come so often.
+    fn is_given_back_since(&self, times: u64) -> bool {
+        self.backing.is_giving_back() || self.backing.times_given_back() != times
     }
 
     /// Sees to it that the streams' fences will tell when their free blocks are done with.

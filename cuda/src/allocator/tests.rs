@@ -131,6 +131,16 @@ fn out_of_memory_says_who_holds_what() {
 }
 
 /// However much the libraries take and give back meanwhile.
+/// What came between the device's refusal and the wait for more is not missed, although more is on its way.
+#[test]
+fn what_comes_before_a_request_waits_is_not_waited_for() {
+    let device = Arc::new(Simulated::new(MIB).with_prompt_libraries(MIB));
+    let allocator = CachingAllocator::new(device, Options::default());
+    let (tell, told) = std::sync::mpsc::channel();
+    allocator.allocate_with(request(&0, 2 * MIB, "all"), move |granted| tell.send(granted.is_ok()).unwrap());
+    assert_eq!(told.try_recv(), Ok(true));
+}
+
 #[test]
 fn a_request_waits_once_for_what_libraries_give_back() {
     wait_for_libraries(Simulated::new(8 * MIB));

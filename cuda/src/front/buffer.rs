@@ -74,11 +74,15 @@ impl Backing for HalBacking {
     fn when_reached(&self, fence: &Arc<Fence>, then: Box<dyn FnOnce() + Send>) {
         let Some(completions) = self.completions.upgrade() else {
             // The context went, and the thread that looks at its fences.
-            let fence = fence.clone();
-            return self.teardown.hand_over(move || {
-                // A device that fails has nothing more to wait for.
-                drop(fence.synchronize());
-                then();
+            let (fence, mut then) = (fence.clone(), Some(then));
+            return self.teardown.hand_over_until(move || {
+                let is_reached = fence.query().unwrap_or(true);
+                if is_reached && let Some(then) = then.take() {
+                    // A device that fails has nothing more to wait for.
+                    drop(fence.synchronize());
+                    then();
+                }
+                is_reached
             });
         };
         let then = Arc::new(Mutex::new(Some(then)));
@@ -127,8 +131,12 @@ impl Backing for HalBacking {
         self.teardown.is_busy()
     }
 
-    fn when_given_back(&self, then: Box<dyn FnOnce() + Send>) {
-        self.teardown.when_progressed(then);
+    fn times_given_back(&self) -> u64 {
+        self.teardown.times_progressed()
+    }
+
+    fn when_given_back(&self, times: u64, then: Box<dyn FnOnce() + Send>) {
+        self.teardown.when_progressed(times, then);
     }
 
     fn finish_giving_back(&self) {

@@ -19,7 +19,7 @@ use super::memory::{Allocations, HostPool, Managed};
 use super::module::{Function, Module};
 use super::paging::PagingFacts;
 use super::stream::Stream;
-use super::workspace::Workspaces;
+use super::workspace::{Going, Workspaces};
 use crate::error::{DeviceError, Result};
 use crate::hal::{Context, Contexts, Promised, Resources, Teardown};
 
@@ -139,9 +139,14 @@ impl Shared {
     /// Waits for all work, and remembers how it ended.
     fn synchronize(&self) {
         if self.bind().is_ok() {
-            // SAFETY: the context is current. What is no failure of work (a capture that goes on) is nobody's business.
-            drop(self.check(unsafe { sys::cuCtxSynchronize() }, "cuCtxSynchronize"));
+            self.synchronize_current();
         }
+    }
+
+    /// The same of a context that is current, and may have failed: work may go on there.
+    pub(super) fn synchronize_current(&self) {
+        // SAFETY: the context is current. What is no failure of work (a capture that goes on) is nobody's business.
+        drop(self.check(unsafe { sys::cuCtxSynchronize() }, "cuCtxSynchronize"));
     }
 
     /// Tells the context from others that are alive.
@@ -168,6 +173,12 @@ impl Shared {
         });
     }
 
+    /// As [`Self::hand_over`], for what is tried until it says that it is done, and keeps nothing else waiting.
+    pub(super) fn hand_over_until(self: &Arc<Self>, mut attempt: impl FnMut() -> bool + Send + 'static) {
+        let shared = Arc::clone(self);
+        self.teardown.hand_over_until(move || shared.make_current().is_err() || attempt());
+    }
+
     /// Says that something will be handed over later.
     pub(super) fn promise(&self) -> Promised {
         self.teardown.promise()
@@ -186,9 +197,7 @@ impl Shared {
                 self.teardown.hand_over(move || drop(last));
             }
         }
-        if !going.is_empty() {
-            self.free_when_done(going);
-        }
+        going.into_iter().for_each(Going::free_when_done);
         is_something
     }
 
@@ -216,15 +225,15 @@ impl Drop for Shared {
         self.drop_callbacks();
         // Where another one has the same device, that one hears of what the driver fails with: they are one context to the
         // driver, and waiting for all of its work would spoil a capture there.
-        let failure = if self.contexts.alive().iter().all(|other| other.device != self.device) {
-            self.take_failure()
-        } else {
-            self.take_known_failure().filter(|why| !why.is_sticky())
+        let other = self.contexts.alive().into_iter().find(|other| other.device == self.device);
+        let failure = match other {
+            None => self.take_failure(),
+            Some(_) => self.take_known_failure().filter(|why| !why.is_sticky()),
         };
         self.contexts.leave(failure);
         if self.make_current().is_ok() {
             self.host_pool.free_all();
-            self.workspaces.free_all();
+            self.free_workspaces(other.as_deref());
         }
         // SAFETY: `new` retained it, and nothing made from it is left. Nobody could be told of a failure.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };

@@ -23,18 +23,31 @@ unsafe impl Send for Event {}
 // SAFETY: as above.
 unsafe impl Sync for Event {}
 
+/// What the driver is told of an event. Threads that wait for the runtime's own are not to compute meanwhile; what the
+/// program's are waited for with is the driver's choice.
+pub(super) fn flags(options: EventOptions) -> u32 {
+    let timing =
+        if options.timing { CUevent_flags::CU_EVENT_DEFAULT } else { CUevent_flags::CU_EVENT_DISABLE_TIMING };
+    let waiting = if options.internal {
+        CUevent_flags::CU_EVENT_BLOCKING_SYNC
+    } else {
+        CUevent_flags::CU_EVENT_DEFAULT
+    };
+    timing as u32 | waiting as u32
+}
+
 impl Event {
-    fn new(shared: &Arc<Shared>, flags: CUevent_flags) -> Result<Self> {
+    fn new(shared: &Arc<Shared>, options: EventOptions) -> Result<Self> {
         shared.make_current()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is valid for the call.
-        shared.check(unsafe { sys::cuEventCreate(&raw mut raw, flags as u32) }, "cuEventCreate")?;
+        shared.check(unsafe { sys::cuEventCreate(&raw mut raw, flags(options)) }, "cuEventCreate")?;
         Ok(Self { shared: Arc::clone(shared), raw })
     }
 
     /// For those who let go of memory that work uses, also in a context that is of no use any more: there, too, work may go on.
     pub(super) fn internal(shared: &Arc<Shared>) -> Result<Self> {
-        Self::new(shared, CUevent_flags::CU_EVENT_DISABLE_TIMING)
+        Self::new(shared, EventOptions { timing: false, internal: true })
     }
 
     /// Behind all that the stream was given. `None` while it is captured: what is recorded then cannot be waited for.
@@ -81,12 +94,7 @@ impl Drop for Event {
 
 impl Events for GpuContext {
     fn create_event(&self, options: EventOptions) -> Result<Event> {
-        let flags = if options.timing {
-            CUevent_flags::CU_EVENT_DEFAULT
-        } else {
-            CUevent_flags::CU_EVENT_DISABLE_TIMING
-        };
-        Event::new(self.bound()?, flags)
+        Event::new(self.bound()?, options)
     }
 
     fn record_event(&self, event: &Event, stream: &Stream) -> Result<()> {

@@ -175,7 +175,11 @@ impl Graphs for GpuContext {
         let shared = self.bound()?;
         let mut instance = graph.instance.lock();
         let uses_workspaces = shared.workspaces.has_of_capture(instance.capture);
-        let event = uses_workspaces.then(|| Event::internal(shared)).transpose()?;
+        let event = match &instance.last_launch {
+            _ if !uses_workspaces => None,
+            LastUse::Before(event) => Some(Arc::clone(event)),
+            LastUse::Over | LastUse::Unknown => Some(Arc::new(Event::internal(shared)?)),
+        };
         // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
         shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
         if let Some(event) = event {

@@ -58,6 +58,15 @@ fn absence_is_an_error_again_and_again() {
 }
 
 #[test]
+fn the_runtime_waits_for_its_own_events_without_computing() {
+    let flags = |timing, internal| super::event::flags(EventOptions { timing, internal });
+    assert_eq!(
+        [flags(true, false), flags(false, false), flags(false, true), flags(true, true)],
+        [0, 2, 3, 1]
+    );
+}
+
+#[test]
 fn a_graph_of_a_copy_and_a_launch() {
     let Some(backend) = backend() else { return };
     let context = backend.create_context(0).unwrap();

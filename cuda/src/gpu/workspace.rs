@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -53,7 +52,8 @@ struct Kept {
 #[derive(Default)]
 pub(super) struct Workspaces {
     kept: Mutex<HashMap<User, Kept>>,
-    /// Those of which nobody could say when queued work is done with them. They stay until the context goes.
+    /// Those of which nobody could say when queued work is done with them. They stay until the device's last context goes,
+    /// which waits for all work.
     left: Mutex<Vec<Block>>,
 }
 
@@ -80,7 +80,7 @@ pub(super) enum LastUse {
     /// None uses it.
     Over,
     /// When this is reached.
-    Before(Event),
+    Before(Arc<Event>),
     Unknown,
 }
 
@@ -88,7 +88,7 @@ impl LastUse {
     /// By what the stream was given.
     fn on(stream: &Handle) -> Self {
         match Event::behind(stream) {
-            Ok(Some(event)) => Self::Before(event),
+            Ok(Some(event)) => Self::Before(Arc::new(event)),
             // The device does no work any more.
             Err(error) if error.is_sticky() => Self::Over,
             Ok(None) | Err(_) => Self::Unknown,
@@ -153,12 +153,6 @@ impl Workspaces {
         capture.is_some() && self.kept.lock().keys().any(|user| user.capture == capture)
     }
 
-    /// Frees everything. Nobody uses the context any more, and it is current.
-    pub(super) fn free_all(&self) {
-        let kept = self.take_where(|_, _| true).into_iter().flat_map(Kept::give_up);
-        kept.chain(self.left.lock().drain(..)).for_each(Block::free);
-    }
-
     /// Takes away what is kept for some.
     fn take_where(&self, mut goes: impl FnMut(&User, &Kept) -> bool) -> Vec<Kept> {
         self.kept.lock().extract_if(|user, kept| goes(user, kept)).map(|(_, kept)| kept).collect()
@@ -186,6 +180,24 @@ impl Block {
 }
 
 impl Shared {
+    /// Frees everything: nobody uses the context any more, and it is current. What queued work may use, of which nobody could
+    /// say when it is done, another context of the device takes over; where there is none, all work is waited for.
+    pub(super) fn free_workspaces(&self, other: Option<&Self>) {
+        let kept = self.workspaces.take_where(|_, _| true);
+        kept.into_iter().flat_map(Kept::give_up).for_each(Block::free);
+        let left = std::mem::take(&mut *self.workspaces.left.lock());
+        if left.is_empty() {
+            return;
+        }
+        match other {
+            Some(other) => other.workspaces.leave(left),
+            None => {
+                self.synchronize_current();
+                left.into_iter().for_each(Block::free);
+            }
+        }
+    }
+
     /// Frees what a stream used outside of captures, when its work is done. It is given no more.
     pub(super) fn free_stream_workspaces(self: &Arc<Self>, id: u64, stream: &Handle) {
         let gone = self.workspaces.take_where(|user, _| user.stream == id && user.capture.is_none());
@@ -230,33 +242,10 @@ impl Shared {
     fn give_back(self: &Arc<Self>, blocks: Vec<Block>, last_use: impl FnOnce() -> LastUse) {
         if !blocks.is_empty() {
             let going = Going { shared: Arc::clone(self), blocks, last_use: last_use() };
-            self.free_when_done(vec![going]);
+            going.free_when_done();
         }
     }
-
-    /// Frees workspaces of the device's as queued work is done with them, in whichever order that is.
-    pub(super) fn free_when_done(self: &Arc<Self>, mut going: Vec<Going>) {
-        self.hand_over(move || {
-            let mut pause = PAUSE_MIN;
-            loop {
-                let (done, busy): (Vec<_>, _) = going.into_iter().partition(|going| going.last_use.is_past());
-                done.into_iter().for_each(Going::wait_and_free);
-                going = busy;
-                if going.len() <= 1 {
-                    break;
-                }
-                std::thread::sleep(pause);
-                pause = PAUSE_MAX.min(pause * 2);
-            }
-            going.into_iter().for_each(Going::wait_and_free);
-            Ok(())
-        });
-    }
 }
-
-/// How long until streams are asked again whether one is done.
-const PAUSE_MIN: Duration = Duration::from_micros(50);
-const PAUSE_MAX: Duration = Duration::from_millis(2);
 
 /// Workspaces on their way back.
 pub(super) struct Going {
@@ -266,6 +255,16 @@ pub(super) struct Going {
 }
 
 impl Going {
+    /// Frees them when queued work is done with them.
+    pub(super) fn free_when_done(self) {
+        let (shared, mut going) = (Arc::clone(&self.shared), Some(self));
+        shared.hand_over_until(move || {
+            let done = going.take_if(|going| going.last_use.is_past());
+            done.into_iter().for_each(Self::wait_and_free);
+            going.is_none()
+        });
+    }
+
     fn wait_and_free(self) {
         if self.last_use.wait() {
             self.blocks.into_iter().for_each(Block::free);

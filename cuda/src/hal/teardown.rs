@@ -5,22 +5,34 @@
 //! here and goes on. One thread for each backend takes what was handed over, in that order; it ends when there is nothing,
 //! and begins again.
 //!
-//! Nothing is handed over here that waits for anything but the device: one job waits for another's memory at most.
+//! Nothing is handed over here that waits for anything but the device. What would wait for work that may take long is tried
+//! again and again instead, so that nothing else waits for it.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+/// Something to be done once.
+type Once = Box<dyn FnOnce() + Send>;
+/// Something to be tried until it says that it is done.
+type Attempt = Box<dyn FnMut() -> bool + Send>;
+
 /// Something to be done on the thread.
-type Job = Box<dyn FnOnce() + Send>;
+enum Job {
+    Once(Once),
+    Until(Attempt),
+}
 
 /// How long the thread waits for more before it ends.
 const LINGER: Duration = Duration::from_millis(50);
+/// How long until what was not done is tried again.
+const PAUSE_MIN: Duration = Duration::from_micros(50);
+const PAUSE_MAX: Duration = Duration::from_millis(2);
 
 thread_local! {
     /// Whether this thread is one of those that others wait for here.
@@ -47,8 +59,10 @@ struct State {
     has_thread: bool,
     /// Jobs that are not done, and promises of jobs.
     outstanding: usize,
+    /// Those that ended.
+    ended: u64,
     /// Whoever wants to know that something was given back.
-    watchers: Vec<Job>,
+    watchers: Vec<Once>,
 }
 
 /// A job that is still to be handed over: whoever waits for all of them waits for it. Ends when dropped.
@@ -67,9 +81,18 @@ impl Teardown {
 
     /// Does `job` on the thread, after all that was handed over before. If the system gives no thread, here and now.
     pub fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
+        self.add(Job::Once(Box::new(job)));
+    }
+
+    /// Tries `attempt` on the thread until it says that it is done. What else is handed over does not wait for that.
+    pub(crate) fn hand_over_until(&self, attempt: impl FnMut() -> bool + Send + 'static) {
+        self.add(Job::Until(Box::new(attempt)));
+    }
+
+    fn add(&self, job: Job) {
         let mut state = self.shared.state.lock();
         state.outstanding += 1;
-        state.jobs.push_back(Box::new(job));
+        state.jobs.push_back(job);
         if state.has_thread {
             self.shared.changed.notify_all();
             return;
@@ -104,10 +127,16 @@ impl Teardown {
         self.shared.state.lock().outstanding > 0
     }
 
-    /// Calls `then` when something more was given back; at once if there is nothing to wait for.
-    pub fn when_progressed(&self, then: impl FnOnce() + Send + 'static) {
+    /// How often something was given back so far.
+    pub fn times_progressed(&self) -> u64 {
+        self.shared.state.lock().ended
+    }
+
+    /// Calls `then` when something was given back after that had been done so [often](Teardown::times_progressed); at once if
+    /// there is nothing to wait for.
+    pub fn when_progressed(&self, times: u64, then: impl FnOnce() + Send + 'static) {
         let mut state = self.shared.state.lock();
-        if state.outstanding > 0 {
+        if state.outstanding > 0 && state.ended == times {
             state.watchers.push(Box::new(then));
             return;
         }
@@ -127,7 +156,7 @@ impl Teardown {
         }
     }
 
-    /// As [`Teardown::finish`] for what was handed over, without what is promised.
+    /// As [`Teardown::finish`] for what was handed over to be done once, without what is promised.
     pub(crate) fn finish_handed_over(&self) {
         if SERVES.get() || !self.is_busy() {
             return;
@@ -147,13 +176,26 @@ impl Teardown {
 impl Shared {
     /// Does what is handed over, until for so long there is nothing.
     fn work(&self, linger: Duration) {
+        let mut unfinished = Unfinished::default();
         let mut state = self.state.lock();
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                // A job that panics is done as well, and has nobody to tell.
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
-                self.end_one();
+                match job {
+                    Job::Once(job) => {
+                        or_panicked(job);
+                        self.end_one();
+                    }
+                    Job::Until(attempt) => unfinished.add(attempt),
+                }
+                unfinished.try_if_due(|| self.end_one());
+                state = self.state.lock();
+            } else if let Some(due) = unfinished.due() {
+                if !self.changed.wait_until(&mut state, due).timed_out() {
+                    continue;
+                }
+                drop(state);
+                unfinished.try_if_due(|| self.end_one());
                 state = self.state.lock();
             } else if (linger.is_zero() || self.changed.wait_for(&mut state, linger).timed_out())
                 && state.jobs.is_empty()
@@ -169,6 +211,7 @@ impl Shared {
         let watchers = {
             let mut state = self.state.lock();
             state.outstanding -= 1;
+            state.ended += 1;
             std::mem::take(&mut state.watchers)
         };
         self.changed.notify_all();
@@ -176,6 +219,48 @@ impl Shared {
             watcher();
         }
     }
+}
+
+/// What is tried again, by the thread alone.
+#[derive(Default)]
+struct Unfinished {
+    attempts: Vec<Attempt>,
+    due: Option<Instant>,
+    pause: Duration,
+}
+
+impl Unfinished {
+    /// Adds one, to be tried at once.
+    fn add(&mut self, attempt: Attempt) {
+        self.attempts.push(attempt);
+        (self.due, self.pause) = (Some(Instant::now()), PAUSE_MIN);
+    }
+
+    /// When they are tried next, if there are any.
+    fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Tries them if it is time to, and says of each that is done that it is. While none is, the pauses grow.
+    fn try_if_due(&mut self, mut end_one: impl FnMut()) {
+        if self.due.is_none_or(|due| Instant::now() < due) {
+            return;
+        }
+        let done: Vec<_> =
+            self.attempts.extract_if(.., |attempt| or_panicked(attempt).unwrap_or(true)).collect();
+        self.pause = if done.is_empty() { PAUSE_MAX.min(self.pause * 2) } else { PAUSE_MIN };
+        for attempt in done {
+            // First this: who waits for the end waits for what it holds, too.
+            or_panicked(|| drop(attempt));
+            end_one();
+        }
+        self.due = (!self.attempts.is_empty()).then(|| Instant::now() + self.pause);
+    }
+}
+
+/// What a job gives. One that panics is done as well, and has nobody to tell.
+fn or_panicked<T>(job: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).ok()
 }
 
 impl Drop for Promised {
@@ -249,14 +334,38 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_for_the_device_keeps_nothing_else_waiting() {
+        let teardown = Teardown::waiting();
+        let (open, closed) = channel::<()>();
+        let (log, done) = channel();
+        let late = log.clone();
+        teardown.hand_over_until(move || {
+            let is_open = closed.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected);
+            if is_open {
+                late.send("late").unwrap();
+            }
+            is_open
+        });
+        teardown.hand_over(move || log.send("soon").unwrap());
+        assert_eq!(done.recv(), Ok("soon"));
+        teardown.finish_handed_over();
+        assert!(teardown.is_busy());
+        drop(open);
+        teardown.finish();
+        // Whoever waited for the end finds that what was handed over is gone.
+        assert_eq!(done.try_iter().collect::<Vec<_>>(), ["late"]);
+        assert_eq!(done.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
+    }
+
+    #[test]
     fn the_end_waits_for_promises_and_watchers_hear_of_progress() {
         let teardown = Teardown::waiting();
         let (told, heard) = channel();
         let at_once = told.clone();
-        teardown.when_progressed(move || at_once.send("nothing to wait for").unwrap());
+        teardown.when_progressed(0, move || at_once.send("nothing to wait for").unwrap());
         assert_eq!(heard.try_recv(), Ok("nothing to wait for"));
         let promised = teardown.promise();
-        teardown.when_progressed(move || told.send("given back").unwrap());
+        teardown.when_progressed(0, move || told.send("given back").unwrap());
         assert!(heard.try_recv().is_err());
         let waiter = std::thread::spawn({
             let teardown = teardown.clone();
@@ -273,6 +382,25 @@ mod tests {
         });
         teardown.finish();
         assert!(!teardown.is_busy());
+    }
+
+    #[test]
+    fn what_was_given_back_before_the_wait_is_not_missed() {
+        let teardown = Teardown::waiting();
+        let (told, heard) = channel();
+        let watch = |times| {
+            let told = told.clone();
+            teardown.when_progressed(times, move || told.send(times).unwrap());
+        };
+        let [first, second] = [teardown.promise(), teardown.promise()];
+        let times = teardown.times_progressed();
+        drop(first);
+        watch(times);
+        assert_eq!(heard.try_recv(), Ok(times));
+        watch(times + 1);
+        assert!(heard.try_recv().is_err());
+        drop(second);
+        assert_eq!(heard.try_recv(), Ok(times + 1));
     }
 
     #[test]

@@ -22,6 +22,8 @@ use super::stream::{Event, Stream, status};
 
 /// Rows that are copied on a device are multiples of this apart.
 const PITCH_BYTES: usize = 512;
+/// How many events a device may have at once.
+const EVENTS_MAX: usize = 2000;
 const NOT_READY: c_int = 600;
 const NOT_FOUND: c_int = 500;
 const NO_DEVICE: c_int = 100;
@@ -417,11 +419,16 @@ entry_points! {
     }
     fn cuEventCreate(event: *mut *mut c_void, flags: c_uint) {
         let context = Context::working("cuEventCreate")?;
-        let timing = match flags {
-            0 => true,
-            2 => false,
-            _ => return Err(INVALID_VALUE),
-        };
+        const DISABLE_TIMING: c_uint = 2;
+        const INTERPROCESS: c_uint = 4;
+        let timing = flags & DISABLE_TIMING == 0;
+        // A thread that waits sleeps here, with the flag for that (1) or without it.
+        if flags > 7 || (flags & INTERPROCESS != 0 && timing) {
+            return Err(INVALID_VALUE);
+        }
+        if all::<Event>(context).len() >= EVENTS_MAX {
+            return Err(OUT_OF_MEMORY);
+        }
         put(event, keep(context, "event", Arc::new(Event::new(timing))))
     }
     fn cuEventDestroy_v2(event: *mut c_void) {

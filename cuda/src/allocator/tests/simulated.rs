@@ -61,6 +61,9 @@ struct Libraries {
     are_there: bool,
     trims: u64,
     is_giving_back: bool,
+    /// Of what they have, bytes that come before whoever asked for them can wait.
+    prompt_bytes: u64,
+    times_given_back: u64,
     callbacks: Vec<Callback>,
 }
 
@@ -88,6 +91,12 @@ impl Simulated {
         self
     }
 
+    /// The device with libraries of which so many bytes come at once, and others on their way keep others waiting.
+    pub(super) fn with_prompt_libraries(self, bytes: u64) -> Self {
+        self.state.lock().libraries.prompt_bytes = bytes;
+        self.with_libraries()
+    }
+
     /// How often the libraries were asked for what they have.
     pub(super) fn trims(&self) -> u64 {
         self.state.lock().libraries.trims
@@ -98,6 +107,7 @@ impl Simulated {
         let due = {
             let libraries = &mut self.state.lock().libraries;
             libraries.is_giving_back = false;
+            libraries.times_given_back += 1;
             std::mem::take(&mut libraries.callbacks)
         };
         due.into_iter().for_each(|callback| callback());
@@ -332,6 +342,9 @@ impl Backing for Simulated {
 
     fn trim_libraries(&self, bytes: u64) -> bool {
         let state = &mut *self.state.lock();
+        let prompt_bytes = std::mem::take(&mut state.libraries.prompt_bytes);
+        state.limit += prompt_bytes;
+        state.libraries.times_given_back += u64::from(prompt_bytes > 0);
         let gives = state.libraries.are_there && bytes <= state.limit;
         state.libraries.trims += u64::from(gives);
         state.libraries.is_giving_back |= gives;
@@ -342,9 +355,13 @@ impl Backing for Simulated {
         self.state.lock().libraries.is_giving_back
     }
 
-    fn when_given_back(&self, then: Callback) {
+    fn times_given_back(&self) -> u64 {
+        self.state.lock().libraries.times_given_back
+    }
+
+    fn when_given_back(&self, times: u64, then: Callback) {
         let mut state = self.state.lock();
-        if state.libraries.is_giving_back {
+        if state.libraries.is_giving_back && state.libraries.times_given_back == times {
             state.libraries.callbacks.push(then);
         } else {
             drop(state);
