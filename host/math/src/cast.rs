@@ -36,14 +36,6 @@ macro_rules! cast_impl {
 macro_rules! cast_native {
     ($($from:ident)*) => {$(
         cast_impl!($from => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64; |x| x);
-        impl CastTo<f16> for $from {
-            #[inline]
-            fn cast_to(self) -> f16 { Float::from_f64(self as f64) }
-        }
-        impl CastTo<bf16> for $from {
-            #[inline]
-            fn cast_to(self) -> bf16 { Float::from_f64(self as f64) }
-        }
         impl CastTo<bool> for $from {
             #[inline]
             fn cast_to(self) -> bool { self != (0 as $from) }
@@ -51,6 +43,19 @@ macro_rules! cast_native {
         impl CastTo<$from> for bool {
             #[inline]
             fn cast_to(self) -> $from { u8::from(self) as $from }
+        }
+    )*};
+}
+
+macro_rules! cast_to_half {
+    ($($from:ident)*; |$x:ident| $value:expr) => {$(
+        impl CastTo<f16> for $from {
+            #[inline]
+            fn cast_to(self) -> f16 { let $x = self; $value }
+        }
+        impl CastTo<bf16> for $from {
+            #[inline]
+            fn cast_to(self) -> bf16 { let $x = self; $value }
         }
     )*};
 }
@@ -78,6 +83,9 @@ macro_rules! cast_half {
 }
 
 cast_native!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+cast_to_half!(i8 i16 i32 u8 u16 u32 f32; |x| Float::from_f64(x.into()));
+cast_to_half!(f64; |x| Float::from_f64(x));
+cast_to_half!(i64 u64; |x| Float::from_integer(x.into()));
 cast_half!(f16 bf16);
 
 impl CastTo<bool> for bool {
@@ -107,6 +115,35 @@ mod tests {
         check::<f32, bf16>(&[1.0, 3.140_625], &[bf16::ONE, bf16::from_f32(3.140_625)]);
         check::<i64, f32>(&[1 << 40, -3], &[1_099_511_627_776.0, -3.0]);
         check::<f16, i32>(&[f16::from_f32(-7.5)], &[-7]);
+    }
+
+    /// By the integers beside the tie, exactly: whatever is more than it goes up.
+    #[test]
+    fn large_integers_are_rounded_once() {
+        for exponent in 41..63 {
+            let (one, tie) = (1i64 << exponent, 1i64 << (exponent - 8));
+            let value = |steps: i32| (1.0 + f64::from(steps) / 128.0) * 2f64.powi(exponent);
+            for sign in [1, -1] {
+                let to = |steps| bf16::from_f64(sign as f64 * value(steps));
+                check(
+                    &[sign * (one + tie), sign * (one + tie - 1), sign * (one + tie + 1)],
+                    &[to(0), to(0), to(1)],
+                );
+                check(&[sign * (one + 3 * tie), sign * (one + 3 * tie - 1)], &[to(2), to(1)]);
+            }
+        }
+        let tie = (1u64 << 63) + (1 << 55);
+        check(
+            &[tie, tie + 1, u64::MAX],
+            &[1.0, 1.0 + 1.0 / 128.0, 2.0].map(|x| bf16::from_f64(x * 2f64.powi(63))),
+        );
+        check(&[i64::MIN, i64::MAX], &[-1.0, 1.0].map(|x| bf16::from_f64(x * 2f64.powi(63))));
+        check(&[65519i64, 65520], &[f16::MAX, f16::INFINITY]);
+        let from_integer = |value: i128| <bf16 as Float>::from_integer(value);
+        assert_eq!(
+            [i128::MAX, i128::MIN].map(from_integer),
+            [1.0, -1.0].map(|x| bf16::from_f64(x * 2f64.powi(127)))
+        );
     }
 
     /// Beside a tie no digit may be left out, and none be rounded before.

@@ -49,6 +49,8 @@ pub trait Number: Element + PartialOrd {
 pub trait Float: Number {
     /// From an `f64`, rounded once.
     fn from_f64(value: f64) -> Self;
+    /// From an integer, rounded once.
+    fn from_integer(value: i128) -> Self;
     /// To an `f64`, exactly.
     fn to_f64(self) -> f64;
     /// `e` to the power of `self`.
@@ -105,6 +107,8 @@ macro_rules! native_float {
             #[inline]
             fn from_f64(value: f64) -> Self { value as $t }
             #[inline]
+            fn from_integer(value: i128) -> Self { value as $t }
+            #[inline]
             fn to_f64(self) -> f64 { f64::from(self) }
             #[inline]
             fn exp(self) -> Self { $exp(self) }
@@ -132,7 +136,7 @@ macro_rules! native_float {
 
 /// An `f64` as the `f32` beside it whose last digit is odd, unless it is one exactly. Rounded from there to a type of fewer digits
 /// it is what it is rounded to at once, so that halves are rounded once. (Conversions of the crate `half` round twice, or look at
-/// a part of the digits.)
+/// a part of the digits. `attr.rs` in tfrt-ir, which does not depend on this crate, has the same.)
 fn rounded_to_odd(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) == value || value.is_nan() {
@@ -140,6 +144,18 @@ fn rounded_to_odd(value: f64) -> f32 {
     }
     let is_beyond = f64::from(near).abs() > value.abs();
     f32::from_bits((near.to_bits() - u32::from(is_beyond)) | 1)
+}
+
+/// An integer as [`rounded_to_odd`] has an `f64`.
+fn integer_rounded_to_odd(value: i128) -> f64 {
+    let near = value as f64;
+    // What is next to the largest integers is none, and saturates to one that is not beyond them.
+    let back = near as i128;
+    if back == value {
+        return near;
+    }
+    let is_beyond = back.unsigned_abs() > value.unsigned_abs();
+    f64::from_bits((near.to_bits() - u64::from(is_beyond)) | 1)
 }
 
 macro_rules! half_float {
@@ -173,6 +189,8 @@ macro_rules! half_float {
         impl Float for $t {
             #[inline]
             fn from_f64(value: f64) -> Self { $t::from_f32(rounded_to_odd(value)) }
+            #[inline]
+            fn from_integer(value: i128) -> Self { Float::from_f64(integer_rounded_to_odd(value)) }
             #[inline]
             fn to_f64(self) -> f64 { self.to_f64() }
             #[inline]

@@ -58,8 +58,8 @@ mod casts {
         u16: Integer, |v| v as i128, |i| i as u16, |f| f as u16;
         u32: Integer, |v| v as i128, |i| i as u32, |f| f as u32;
         u64: Integer, |v| v as i128, |i| i as u64, |f| f as u64;
-        f16: Float, |v| v.to_f64(), |i| Float::from_f64(i as f64), |f| Float::from_f64(f);
-        bf16: Float, |v| v.to_f64(), |i| Float::from_f64(i as f64), |f| Float::from_f64(f);
+        f16: Float, |v| v.to_f64(), |i| Float::from_integer(i), |f| Float::from_f64(f);
+        bf16: Float, |v| v.to_f64(), |i| Float::from_integer(i), |f| Float::from_f64(f);
         f32: Float, |v| v as f64, |i| i as f32, |f| f as f32;
         f64: Float, |v| v, |i| i as f64, |f| f;
     }
