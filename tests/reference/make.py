@@ -894,6 +894,36 @@ def matmul():
         for batches in (((2,), (2,)), ((2,), (1,)), ((1, 2), (2,)), ((0,), (1,))):
             case(op, x=random(np.float32, *batches[0], 1, 2), y=random(np.float32, *batches[1], 2, 1))
 
+    def einsum(equation, *shapes, dtype=np.float32):
+        # Of one sign, so that no digits are lost.
+        case("Einsum", inputs=[random(dtype, *shape, low=0.5, high=2.0) for shape in shapes], equation=equation)
+
+    for dtype in FLOATS + [np.int32, np.int64] + COMPLEX:
+        einsum("ab,bc->ca", (2, 3), (3, 4), dtype=dtype)
+        einsum("...acb,dca->...bd", (2, 1, 2, 3, 4), (2, 3, 2), dtype=dtype)
+        einsum("aab,b->a", (3, 3, 2), (2,), dtype=dtype)
+        einsum("abc->b", (2, 3, 4), dtype=dtype)
+        einsum("ab->bab", (2, 3), dtype=dtype)
+    for equation, *shapes in (
+            ("ab,bc->ac", (2, 3), (3, 4)), ("ab,cb->ac", (2, 3), (4, 3)), ("ba,bc->ac", (3, 2), (3, 4)), ("ba,cb->ca", (3, 2), (4, 3)),
+            # Attention, and its gradients.
+            ("abc,cde->abde", (2, 3, 4), (4, 2, 5)), ("abcd,cde->abe", (2, 3, 2, 4), (2, 4, 5)), ("aecd,abcd->acbe", (2, 3, 2, 4), (2, 5, 2, 4)),
+            ("acbe,aecd->abcd", (2, 3, 4, 5), (2, 5, 3, 2)), ("abe,cde->abcd", (2, 3, 5), (2, 4, 5)), ("abde,abc->cde", (2, 3, 2, 5), (2, 3, 4)),
+            ("...ab,...bc->...ac", (2, 1, 3, 2), (4, 2, 5)), ("...ab,bc->...ac", (2, 3, 4), (4, 5)), ("a...,b...->ab...", (2, 3), (4, 1)),
+            ("a...,b...->b...a", (2, 3), (4, 2, 3)), ("a...,b->ab...", (2, 3), (4,)), ("a...,a...->...", (2, 3, 1), (2, 4)), ("...,...->...", (2, 3), (3,)),
+            ("...,->...", (2, 3), ()), (",->", (), ()), ("->", ()), ("...->...", (2, 3)), ("...ab->...ba", (2, 3, 4)), ("...ab->ab", (2, 3)), ("ab->...ab", (2, 3)),
+            ("aa->a", (3, 3)), ("aa->", (3, 3)), ("a->aa", (3,)), ("aa->aa", (3, 3)), ("aab->ba", (2, 2, 3)), ("aba->", (2, 3, 2)), ("...a->...aa", (2, 3)),
+            ("a->aaa", (2,)), ("abb,bcc->ac", (2, 3, 3), (3, 2, 2)), ("ab,cd->", (2, 3), (2, 2)), ("ab,cd->ad", (2, 3), (2, 4)), ("ab,ab->ab", (2, 3), (2, 3)),
+            ("ab,ab->ba", (2, 3), (2, 3)), ("ab,ba->", (2, 3), (3, 2)), ("a,b->ba", (2,), (3,)), ("a,b->abba", (2,), (3,)), ("abc,->b", (2, 3, 4), ()),
+            ("Ab,bA->A", (2, 3), (3, 2)), ("abcdefgh->hgfedcba", (1, 2, 1, 2, 1, 2, 1, 2)), ("abcd,bdef->fca", (2, 3, 2, 2), (3, 2, 2, 4)),
+            ("ab,bc->ac", (2, 0), (0, 3)), ("ab,bc->ac", (0, 2), (2, 3)), ("a->", (0,)), ("aa->a", (0, 0)), ("a->aa", (0,)), ("...a,...a->...", (0, 2), (1, 2)),
+            # What is refused.
+            ("ab,bc", (2, 3), (3, 4)), ("ab->ab->ab", (2, 3)), ("ab , bc -> ac", (2, 3), (3, 4)), ("...ab->ab", (1, 2, 3)), ("a...,b...->ab", (2, 3), (4, 1)),
+            ("a,b->ab", (2,)), ("a->a", (2,), (2,)), ("a,b,c->abc", (2,), (2,), (2,)), ("ab,ab->ab", (2, 3), (1, 3)), ("ab->a", (2, 3, 4)), ("......->", (2, 3)),
+            ("aa->a", (2, 3)), ("", (2,)), ("abc->a", (2, 3)), ("a...,a...->a...", (2, 3), (2, 4)), ("...->", (2, 3))):
+        einsum(equation, *shapes)
+    case("Einsum", inputs=[random(np.float32, 2), random(np.float64, 2)], equation="a,a->a")
+
 
 def softmax():
     for op in ("Softmax", "LogSoftmax"):

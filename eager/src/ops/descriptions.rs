@@ -128,6 +128,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("ResizeNearestNeighbor", ELEMENTS, RESIZED),
     ("MatMul", FACTORS, MATRICES),
     ("BatchMatMul BatchMatMulV2 BatchMatMulV3", FACTORS, "adj_x: bool = false, adj_y: bool = false"),
+    ("Einsum", FACTORS, "equation: string"),
     (
         "_FusedMatMul",
         FLOATS,

@@ -39,7 +39,8 @@ pub(super) fn from_nhwc<T: Element + tfrt_math::Element>(
     }
 }
 
-fn turned<T: Element + tfrt_math::Element>(
+/// A tensor with its axes in another order.
+pub(super) fn turned<T: Element + tfrt_math::Element>(
     call: &CpuCall<'_>,
     images: &DenseHostTensor,
     order: &[usize],

@@ -181,18 +181,32 @@ fn batch_matmul(call: CpuCall<'_>) -> Computed {
     let ([x, y], flags, out) = (call.dense()?, transposed(call.attrs, BATCHED)?, call.allocate_unset(0)?);
     let batch = batch_dims(out.shape()).unwrap_or_default().to_vec();
     let (x, y) = (spread(&call, x, &batch)?, spread(&call, y, &batch)?);
+    products(&call, "tf.BatchMatMulV2", [&x, &y], out, flags, true)
+}
+
+/// The products of batches of matrices, of which each has a matrix for each of the result's, or one for all. Where it
+/// `conjugates`, complex ones that are transposed are conjugated too.
+pub(super) fn products(
+    call: &CpuCall<'_>,
+    op: &str,
+    [x, y]: [&DenseHostTensor; 2],
+    out: DenseHostTensor,
+    flags: [bool; 2],
+    conjugates: bool,
+) -> Computed {
+    let count = product(batch_dims(out.shape()).unwrap_or_default());
     if is_complex(x.dtype()) {
-        return with_complex!(x.dtype(), "tf.BatchMatMulV2", |T| {
-            complex_product::<T>(&call, [&x, &y], out, flags, product(&batch), true)
+        return with_complex!(x.dtype(), op, |T| {
+            complex_product::<T>(call, [x, y], out, flags, count, conjugates)
         });
     }
-    with_factor!(x.dtype(), "tf.BatchMatMulV2", |T| {
+    with_factor!(x.dtype(), op, |T| {
         let ([m, k], [_, n]) = (oriented(x.shape(), flags[0]), oriented(y.shape(), flags[1]));
         let layouts = [batch_layout(x.shape(), flags[0]), batch_layout(y.shape(), flags[1])];
         let plan = MatMul::<T>::new(m, k, n, workers(call.cx))
-            .and_then(|plan| plan.operands(layouts[0], layouts[1])?.batched(product(&batch)))
+            .and_then(|plan| plan.operands(layouts[0], layouts[1])?.batched(count))
             .map_err(shape_error)?;
-        multiply(&call, plan, (&x, &y), out)
+        multiply(call, plan, (x, y), out)
     })
 }
 

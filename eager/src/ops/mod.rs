@@ -13,6 +13,7 @@ mod constant;
 mod convolution;
 mod descriptions;
 mod device;
+mod einsum;
 mod elementwise;
 mod fused;
 mod gather;
@@ -55,6 +56,7 @@ pub fn register(ops: &mut OpRegistry) {
     concat::register(ops);
     constant::register(ops);
     convolution::register(ops);
+    einsum::register(ops);
     gather::register(ops);
     gradients::register(ops);
     image::register(ops);

@@ -113,6 +113,19 @@ impl Moves {
         Self { dims: axes.iter().map(Axis::count).collect(), axes: axes.into_iter().zip(strides).collect() }
     }
 
+    /// Of an argument of shape `dims`, a diagonal of `rank` dimensions: `along` says for each of the argument's dimensions
+    /// along which of the result's its index runs; where it says nothing the index is zero.
+    pub(super) fn diagonal(dims: &[usize], along: &[Option<usize>], rank: usize) -> Self {
+        let mut axes = vec![(0, 0usize); rank];
+        for ((&dim, stride), axis) in dims.iter().zip(strides(dims)).zip(along) {
+            if let Some(axis) = axis.and_then(|axis| axes.get_mut(axis)) {
+                *axis = (dim, axis.1.saturating_add(stride));
+            }
+        }
+        let dims = axes.iter().map(|axis| axis.0).collect();
+        Self { axes: axes.into_iter().map(|(dim, stride)| (Axis::whole(dim), stride)).collect(), dims }
+    }
+
     /// The shape of the result.
     pub(crate) fn dims(&self) -> &[usize] {
         &self.dims
@@ -248,7 +261,7 @@ impl Moves {
 
     /// Writes rows of the result.
     fn copy<T: Copy>(&self, x: &[T], rows: Range<usize>, out: &mut [T]) {
-        let Some(((inner, _), outer)) = self.axes.split_last() else {
+        let Some(((inner, stride), outer)) = self.axes.split_last() else {
             out.iter_mut().zip(x).for_each(|(out, &x)| *out = x);
             return;
         };
@@ -258,8 +271,10 @@ impl Moves {
         for (row, out) in rows.zip(out.chunks_exact_mut(inner.count())) {
             let x = &x[base(outer, row)..];
             match inner {
-                Axis::Steps { start, step: 1, count } => out.copy_from_slice(&x[*start..][..*count]),
-                inner => out.iter_mut().enumerate().for_each(|(i, out)| *out = x[inner.place(i)]),
+                Axis::Steps { start, step: 1, count } if *stride == 1 => {
+                    out.copy_from_slice(&x[*start..][..*count]);
+                }
+                inner => out.iter_mut().enumerate().for_each(|(i, out)| *out = x[inner.place(i) * stride]),
             }
         }
     }
@@ -404,6 +419,17 @@ mod tests {
             assert_eq!(copied(&moves, &x), expected, "{moves:?}");
             assert_eq!(moves.is_identity(24), expected == x, "{moves:?}");
         }
+    }
+
+    #[test]
+    fn a_diagonal_has_an_index_for_several_dimensions() {
+        let x: Vec<usize> = (0..18).collect();
+        let moves = Moves::diagonal(&[3, 1, 2, 3], &[Some(1), None, Some(0), Some(1)], 2);
+        let mut out = vec![0; 6];
+        moves.copy_all(&x, &mut out);
+        assert_eq!((moves.dims(), &out[..]), (&[2, 3][..], &[0, 7, 14, 3, 10, 17][..]));
+        assert_eq!(copied(&moves, &x), out);
+        assert!(!moves.is_identity(18) && Moves::diagonal(&[3, 1], &[Some(0), None], 1).is_identity(3));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::math::run::run_reduction;
+use tfrt_kernels::math::run::{OnQueue, run_reduction, shape_error};
 use tfrt_math::{Float, Max, Mean, Min, Prod, Reduce, Reduction, Sum};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
@@ -90,6 +90,26 @@ fn reduce_over<T: Element, R: Reduction<T>>(
     let plan = Reduce::<T, R>::new(x.shape().dims(), axes);
     let operands = (x.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
     run_reduction(call.cx, plan, operands, HostTensor::from(out)).map(OpResult::from)
+}
+
+/// The sums over some dimensions, at once.
+pub(super) fn summed(
+    call: &CpuCall<'_>,
+    x: &DenseHostTensor,
+    axes: &[usize],
+    op: &str,
+) -> Result<DenseHostTensor, Diagnostic> {
+    fn over<T: Element, R: Reduction<T>>(
+        call: &CpuCall<'_>,
+        x: &DenseHostTensor,
+        axes: &[usize],
+    ) -> Result<DenseHostTensor, Diagnostic> {
+        let plan = Reduce::<T, R>::new(x.shape().dims(), axes).map_err(shape_error)?;
+        let mut out = allocate(call, T::DTYPE, &reduced_shape(x.shape(), axes, false))?;
+        plan.run(&OnQueue(call.cx), &x.read::<T>(&ME)?, out.elements_mut::<T>()?).map_err(shape_error)?;
+        Ok(out)
+    }
+    with_number_or_complex!(x.dtype(), op, |T| over::<T, Sum>(call, x, axes), over::<T, Total>(call, x, axes))
 }
 
 /// What is added along the last dimension.

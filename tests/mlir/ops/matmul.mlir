@@ -58,3 +58,15 @@ func @fused_mat_mul() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'einsum'
+func @einsum() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %x1 = corert.const_dense_tensor dense<[[1.0, -1.0], [0.0, 2.0]]> : tensor<2x2xf32>
+  %y = corert.executeop(%cpu) "tf.Einsum"(%x0, %x1) { equation = "ab,cb->ca" } : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [2, 2], values = [-1.000000e+00, -1.000000e+00, 4.000000e+00, 8.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

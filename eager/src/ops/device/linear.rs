@@ -21,13 +21,13 @@ use crate::{
     },
 };
 
-/// Queues `c = a · b` for each pair of a batch; attributes of these names say which of them are transposed. All are row-major:
+/// Queues `c = a · b` for each pair of a batch; flags say which of them are transposed. All are row-major:
 /// to the library, which counts columns first, that is the transposed product of the transposed matrices. Where a tensor has
 /// one matrix it serves for all.
-fn product(
+pub(super) fn product(
     call: &DeviceCall<'_>,
     op: &str,
-    flags: [&str; 2],
+    [transpose_a, transpose_b]: [bool; 2],
     [a, b]: [&DeviceTensor; 2],
     c: &DeviceTensor,
 ) -> DeviceOpResult<()> {
@@ -37,7 +37,6 @@ fn product(
         DType::F64 => DType::F64,
         other => return Err(unsupported(op, other).into()),
     };
-    let [transpose_a, transpose_b] = transposed(call.attrs, flags)?;
     let ([m, k], [_, n]) = (oriented(a.shape(), transpose_a), oriented(b.shape(), transpose_b));
     if k == 0 {
         return Ok(call.queue.kernels().fill(call.queue.stream(), dtype, c.buffer(), count(c)?, 0.0)?);
@@ -76,7 +75,7 @@ fn matrix(tensor: &DeviceTensor) -> Matrix<'_> {
 fn matmul(call: &DeviceCall<'_>) -> Queued {
     let [a, b] = call.tensors()?;
     let c = call.allocate(0)?;
-    product(call, "tf.MatMul", MATMUL, [a, b], &c)?;
+    product(call, "tf.MatMul", transposed(call.attrs, MATMUL)?, [a, b], &c)?;
     Ok(c.into())
 }
 
@@ -97,7 +96,8 @@ fn batch_matmul(call: &DeviceCall<'_>) -> Queued {
         let dims = [batch, &tensor.shape().dims()[own.len()..]].concat();
         broadcast(call, tensor, &TensorShape::new(&dims)?)
     };
-    product(call, "tf.BatchMatMulV2", BATCHED, [&spread(x)?, &spread(y)?], &c)?;
+    let flags = transposed(call.attrs, BATCHED)?;
+    product(call, "tf.BatchMatMulV2", flags, [&spread(x)?, &spread(y)?], &c)?;
     Ok(c.into())
 }
 
@@ -122,7 +122,7 @@ fn fused_matmul(call: &DeviceCall<'_>, attribute: &str) -> Queued {
     if count(&c)? == 0 {
         return Ok(c.into());
     }
-    product(call, "tf._FusedMatMul", MATMUL, [a, b], &c)?;
+    product(call, "tf._FusedMatMul", transposed(call.attrs, MATMUL)?, [a, b], &c)?;
     add_bias(call, &c, &c, bias)?;
     if let Some(activation) = activation {
         activate(call, activation, &c)?;
