@@ -184,6 +184,17 @@ fn sums_of_sizes_are_counted() {
         format!("tf.StridedSlice {{}} f32[3] 1 2 3; i64[1] {most}; i64[1] {}; i64[1] {}", i64::MIN, i64::MIN),
         format!("tf.SplitV {{}} f32[3] 1 2 3; i64[2] {most} {most}; i32[] 0"),
         format!("tf.Tile {{}} f32[3] 1 2 3; i64[1] {most}"),
+        format!("tf.StridedSliceGrad {{}} i64[2] {most} {most}; i64[1] 0; i64[1] 1; i64[1] 1; f32[1] 1"),
+        format!("tf.SpaceToBatchND {{}} f32[1,3,1] 1 2 3; i64[1] 1; i64[1,2] {most} {most}"),
+        format!("tf.SpaceToBatchND {{}} f32[1,2,1] 1 2; i64[1] {most}; i64[1,2] {most} {}", most - 2),
+        format!("tf.BatchToSpaceND {{}} f32[0,2,2,1]; i64[2] {most} {most}; i64[2,2] {most} {most} 0 0"),
+        format!("tf.SpaceToDepth {{block_size=i:{most}}} f32[1,0,0,1]"),
+        format!("tf.DepthToSpace {{block_size=i:{most}}} f32[1,2,2,0]"),
+        format!("tf.ScatterNd {{}} i64[1,1] 0; f32[1] 1; i64[1] {most}"),
+        format!("tf.ScatterNd {{}} i64[1,2] {most} {most}; f32[1] 1; i64[2] {most} {most}"),
+        format!("tf.ReverseSequence {{seq_dim=i:{most} batch_dim=i:{}}} f32[2] 1 2; i64[2] 1 1", i64::MIN),
+        format!("tf.ResizeNearestNeighborGrad {{}} {images}; i64[2] {most} {most}"),
+        "tf.Einsum {equation=s:ab%2c...%2d%3e...ab} f32[0,1099511627776]; f32[1099511627776,0,2]".to_owned(),
     ] {
         let case = Case::parse(&format!("{call} -> error")).unwrap();
         for runner in [&in_host_memory, &on_device] {

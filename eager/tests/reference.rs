@@ -348,3 +348,30 @@ fn a_filter_that_changes_in_place_is_laid_out_again() {
     shared.write::<f32>(&ME).unwrap().iter_mut().enumerate().for_each(|(i, x)| *x = filter(i) - step(i));
     assert_eq!(convolve(&runner, &image, runner.handle(shared)), after);
 }
+
+/// A product that is computed on the work queue, whose axes the result has in another order.
+#[test]
+fn large_products_come_in_the_order_of_the_equation() {
+    let extents = [24, 48, 96, 80];
+    let [a, b, c, d] = extents;
+    let tensor = |dims: &[usize], modulus: usize| {
+        let count = dims.iter().product();
+        let values: Vec<f32> = (0..count).map(|i| (i % modulus) as f32 - 3.0).collect();
+        DenseHostTensor::from_slice(TensorShape::new(dims).unwrap(), &values, &support::allocator()).unwrap()
+    };
+    let mut attrs = OpAttrs::new();
+    attrs.set_string("equation", "abc,cd->adb").unwrap();
+    for runner in [Runner::new("mstd:2"), Runner::on_device("mstd:2")] {
+        let factors = [tensor(&[a, b, c], 7), tensor(&[c, d], 5)].map(|tensor| runner.handle(tensor));
+        let result = runner.brought(&runner.call("tf.Einsum", factors, &attrs, 1)[0]);
+        runner.host.await_values(&[result.tensor().clone()]).unwrap();
+        let found = numbers(result.host_tensor().unwrap().unwrap());
+        assert_eq!(found.len(), a * d * b);
+        let value = |i: usize, modulus: usize| (i % modulus) as f64 - 3.0;
+        for (place, &found) in found.iter().enumerate().step_by(97) {
+            let (i, l, j) = (place / (d * b), place / b % d, place % b);
+            let terms = (0..c).map(|k| value((i * b + j) * c + k, 7) * value(k * d + l, 5));
+            assert_eq!(found, terms.sum::<f64>(), "[{i}, {l}, {j}]");
+        }
+    }
+}

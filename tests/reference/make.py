@@ -1325,6 +1325,22 @@ def image():
     case("LRN", input=random(f, 1, 2, 2, 3), depth_radius=0)
     case("LRN", input=random(f, 2, 2, 3))
     case("LRNGrad", input_grads=random(f, 1, 1, 1, 2), input_image=random(f, 1, 1, 1, 3), output_image=random(f, 1, 1, 1, 3))
+    sizes = (((5, 7), (3, 4)), ((2, 2), (3, 4)), ((3, 4), (3, 4)), ((1, 1), (3, 2)), ((6, 8), (3, 4)), ((4, 1), (1, 3)))
+    for dtype in FLOATS:
+        for option in options if dtype == f else options[2:]:
+            for resized, size in sizes:
+                case("ResizeBilinearGrad", grads=random(f, 2, *resized, 2, low=0.5), original_image=random(dtype, 2, *size, 2), **option)
+    for dtype in FLOATS + [np.int32, np.uint8, np.int8]:
+        for option in options if dtype == f else options[2:]:
+            for resized, size in sizes:
+                case("ResizeNearestNeighborGrad", grads=random(dtype, 2, *resized, 2), size=np.array(size, np.int32), **option)
+    for dims, original in (((2, 4, 4, 1), (1, 2, 2, 3)), ((1, 4, 4, 1), (1, 0, 2, 1)), ((1, 0, 4, 1), (1, 2, 2, 1)), ((4, 4, 1), (1, 2, 2, 1)),
+                           ((1, 4, 4, 1), (2, 2, 1)), ((0, 4, 4, 1), (0, 2, 2, 1)), ((1, 4, 4, 0), (1, 2, 2, 0))):
+        case("ResizeBilinearGrad", grads=random(f, *dims), original_image=random(f, *original))
+    case("ResizeBilinearGrad", grads=random(f, 1, 2, 2, 1), original_image=random(f, 1, 2, 2, 1), align_corners=True, half_pixel_centers=True)
+    for dims, size in (((1, 4, 4, 1), [2]), ((1, 4, 4, 1), [0, 2]), ((1, 4, 4, 1), [2, -2]), ((1, 0, 4, 1), [2, 2]), ((4, 4, 1), [2, 2]),
+                       ((0, 4, 4, 1), [2, 2]), ((1, 4, 4, 0), [2, 2]), ((1, 4, 4, 1), [[2, 2]]), ((1, 2, 2, 1), [4, 4])):
+        case("ResizeNearestNeighborGrad", grads=random(f, *dims), size=np.array(size, np.int32))
 
 
 def strings():

@@ -1,14 +1,16 @@
-//! Images in other sizes, and local response normalization.
+//! Images in other sizes, with gradients, and local response normalization.
 
 use std::ops::Range;
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{CastTo, Float};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, with_element};
+use tfrt_math::{CastTo, Float, Number, ops};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
+};
 
 use super::support::{
     Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, room_for, same, take,
-    unsupported, vector, with_number, with_type,
+    unsupported, vector, with_float, with_number, with_type,
 };
 use super::window::four;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
@@ -62,6 +64,18 @@ impl Scale {
     }
 }
 
+/// The height and width that a tensor names.
+fn positive_size(size: &HostTensor) -> Result<[usize; 2], Diagnostic> {
+    let size = match *vector(size, "size")? {
+        [height, width] => [height, width].map(|extent| usize::try_from(extent).unwrap_or(0)),
+        _ => return Err(invalid(format!("size must have two elements, got {}", size.shape()))),
+    };
+    if size.contains(&0) {
+        return Err(invalid("output dimensions must be positive"));
+    }
+    Ok(size)
+}
+
 /// An image in another size.
 struct Resized {
     out: DenseHostTensor,
@@ -75,13 +89,7 @@ impl Resized {
     fn new(call: &CpuCall<'_>, dtype: DType) -> Result<Self, Diagnostic> {
         let [images, size] = take(call)?;
         let input @ [batch, height, width, channels] = four(images.shape(), "images")?;
-        let size = match *vector(size, "size")? {
-            [height, width] => [height, width].map(|extent| usize::try_from(extent).unwrap_or(0)),
-            _ => return Err(invalid(format!("size must have two elements, got {}", size.shape()))),
-        };
-        if size.contains(&0) {
-            return Err(invalid("output dimensions must be positive"));
-        }
+        let size = positive_size(size)?;
         if height == 0 || width == 0 {
             return Err(invalid("input image must be of non-zero size"));
         }
@@ -149,6 +157,114 @@ fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
             }
         }
         Ok(())
+    })
+}
+
+/// For each of `extent` pixels along an axis what `parts` says that the pixels of the resized image take of it, in their order.
+fn taken<P: Clone, I: IntoIterator<Item = (usize, P)>>(
+    extent: usize,
+    resized: usize,
+    parts: impl Fn(usize) -> I,
+) -> Result<Vec<Vec<P>>, Diagnostic> {
+    let mut taken = room_for(extent)?;
+    taken.resize(extent, Vec::new());
+    for (at, part) in (0..resized).flat_map(parts) {
+        taken[at].push(part);
+    }
+    Ok(taken)
+}
+
+/// The gradient of images that were resized: for each row of their pixels `f` sums what the pixels of the resized ones took.
+/// It gets the row's place in its image, the resized image's gradient, and the row.
+fn resize_gradient<G: Element, T: Element>(
+    call: &CpuCall<'_>,
+    gradient: &DenseHostTensor,
+    [height, width]: [usize; 2],
+    f: impl Fn(usize, &[G], &mut [T]) + Send + Sync + 'static,
+) -> Computed {
+    let [batch, rows, columns, channels] = four(gradient.shape(), "grads")?;
+    let metadata = TensorMetadata::new(T::DTYPE, TensorShape::new(&[batch, height, width, channels])?);
+    let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+    if gradient.num_elements() == 0 || out.num_elements() == 0 {
+        return Ok(out.into());
+    }
+    let (unit, image) = (width * channels, rows * columns * channels);
+    let cost = unit.saturating_add(image / height).saturating_mul(4);
+    let gradient = gradient.read_owned::<G>(&ME)?;
+    compute(call, &ME, out, (batch * height, unit, cost), move |range, out: &mut [T]| {
+        for (row, out) in range.zip(out.chunks_exact_mut(unit)) {
+            f(row % height, &gradient[row / height * image..][..image], out);
+        }
+        Ok(())
+    })
+}
+
+fn bilinear_gradient_metadata(call: MetadataCall<'_>) -> Described {
+    let [gradient, original] = call.take()?;
+    if gradient.dtype != DType::F32 {
+        return Err(invalid(format!("grads must be of type f32, got {}", gradient.dtype)));
+    }
+    let [batch, rows, columns, channels] = four(&gradient.shape, "grads")?;
+    let [_, height, width, _] = four(&original.shape, "original_image")?;
+    if [rows, columns, height, width].contains(&0) {
+        return Err(invalid("resized and original dimensions must be positive"));
+    }
+    one(TensorMetadata::new(original.dtype, TensorShape::new(&[batch, height, width, channels])?))
+}
+
+/// Each pixel gave to those around it as much as they were near.
+fn bilinear_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    let [gradient, original] = call.dense()?;
+    let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
+    let [_, height, width, _] = four(original.shape(), "original_image")?;
+    let axis = |extent, resized| {
+        let scale = Scale::new(call.attrs, extent, resized)?;
+        let parts = |at| {
+            let (first, second, near) = scale.between(at, extent);
+            [(first, (at, 1.0 - near)), (second, (at, near))]
+        };
+        // Images without elements may be of any size.
+        if call.result(0)?.shape.dims().contains(&0) { Ok(Vec::new()) } else { taken(extent, resized, parts) }
+    };
+    let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
+    resize_gradient(call, gradient, [height, width], move |row, gradient: &[f32], out: &mut [T]| {
+        let mut sums = vec![0.0; channels];
+        for (parts, out) in horizontal.iter().zip(out.chunks_exact_mut(channels)) {
+            sums.fill(0.0);
+            for &(y, down) in &vertical[row] {
+                for &(x, along) in parts {
+                    let pixel = &gradient[(y * columns + x) * channels..][..channels];
+                    let given = pixel.iter().map(|pixel| f64::from(pixel * down * along));
+                    sums.iter_mut().zip(given).for_each(|(sum, given)| *sum += given);
+                }
+            }
+            out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = T::from_f64(sum));
+        }
+    })
+}
+
+/// Each pixel gave to those that it was nearest to.
+fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
+    let [gradient, size] = take(call)?;
+    let gradient = gradient.dense()?;
+    let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
+    let [height, width] = positive_size(size)?;
+    let axis = |extent, resized| {
+        let scale = Scale::new(call.attrs, extent, resized)?;
+        if gradient.num_elements() == 0 {
+            return Ok(Vec::new());
+        }
+        taken(extent, resized, |at| [(scale.nearest(at, extent), at)])
+    };
+    let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
+    resize_gradient(call, gradient, [height, width], move |row, gradient: &[T], out: &mut [T]| {
+        // It begins as zeros.
+        for (parts, out) in horizontal.iter().zip(out.chunks_exact_mut(channels)) {
+            for place in vertical[row].iter().flat_map(|y| parts.iter().map(move |x| y * columns + x)) {
+                let pixel = &gradient[place * channels..][..channels];
+                out.iter_mut().zip(pixel).for_each(|(out, &given)| *out = ops::add(*out, given));
+            }
+        }
     })
 }
 
@@ -279,6 +395,12 @@ pub(super) fn register(ops: &mut OpRegistry) {
             |T| resize_nearest::<T>(&call),
             else Err(unsupported("tf.ResizeNearestNeighbor", dtype))
         )
+    });
+    ops.add("tf.ResizeBilinearGrad").metadata(bilinear_gradient_metadata).cpu(|call| {
+        with_float!(call.result(0)?.dtype, "tf.ResizeBilinearGrad", |T| bilinear_gradient::<T>(&call))
+    });
+    ops.add("tf.ResizeNearestNeighborGrad").cpu(|call| {
+        with_number!(images_type(&call)?, "tf.ResizeNearestNeighborGrad", |T| nearest_gradient::<T>(&call))
     });
     macro_rules! floats {
         ($($name:literal, $metadata:path => $f:ident;)*) => {$(

@@ -73,3 +73,27 @@ func @images_of_no_size() -> !corert.tensorhandle {
   %y = corert.executeop(%cpu) "tf.ResizeBilinear"(%x, %size) : 1
   tfrt.return %y : !corert.tensorhandle
 }
+
+// CHECK-LABEL: --- Running 'resize_bilinear_grad'
+func @resize_bilinear_grad() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[[1.0], [1.0]], [[1.0], [1.0]]]]> : tensor<1x2x2x1xf32>
+  %x1 = corert.const_dense_tensor dense<[[[[0.0]]]]> : tensor<1x1x1x1xf32>
+  %y = corert.executeop(%cpu) "tf.ResizeBilinearGrad"(%x0, %x1) { half_pixel_centers = true } : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [1, 1, 1, 1], values = [4.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'resize_nearest_neighbor_grad'
+func @resize_nearest_neighbor_grad() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[[1], [2], [3]]]]> : tensor<1x1x3x1xi32>
+  %x1 = corert.const_dense_tensor dense<[1, 2]> : tensor<2xi32>
+  %y = corert.executeop(%cpu) "tf.ResizeNearestNeighborGrad"(%x0, %x1) { half_pixel_centers = true } : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [1, 1, 2, 1], values = [1, 5]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
