@@ -556,6 +556,8 @@ def concat():
         axis, tensors = np.zeros(shape, np.int32), [np.array([1, 2], np.float32), np.array([3], np.float32)]
         case("Concat", concat_dim=axis, values=tensors)
         case("ConcatV2", values=tensors, axis=axis)
+    for axis in (0, -1):
+        case("ConcatV2", values=[np.array(1, np.float32), np.array(2, np.float32)], axis=np.array(axis, np.int32))
 
 
 def slice():
@@ -638,6 +640,9 @@ def slice():
             ((2, 3, 2, 2), [2, 1, 0], 3, 1), ((3, 2, 4), [2, 3, 1, 0], 0, 2), ((2, 3, 0), [2, 3], 1, 0)):
         case("ReverseSequence", input=random(np.float32, *dims), seq_lengths=np.array(lengths, np.int64), seq_dim=row, batch_dim=batch)
     case("ReverseSequence", input=np.array([["a", "b"]], object), seq_lengths=np.array([2], np.int32), seq_dim=1)
+    # The second ellipsis is of no entry.
+    case("StridedSlice", input=random(np.float32, 4), begin=np.zeros(1, np.int32), end=np.ones(1, np.int32),
+         strides=np.ones(1, np.int32), begin_mask=0, end_mask=0, ellipsis_mask=5, new_axis_mask=0, shrink_axis_mask=0)
 
 
 def gather():
@@ -777,6 +782,12 @@ def cast():
     case("Bitcast", input=random(np.float32, 2), type=tf.uint8)
     case("Bitcast", input=random(np.uint8, 2, 4), type=tf.int32)
     case("Bitcast", input=random(np.uint8, 2, 3), type=tf.int32)
+    # What would be rounded beyond the greatest number; of integers nothing is cut off.
+    for dtype, to in ((np.float32, tf.float16), (np.float32, tf.bfloat16), (np.float64, tf.float32), (np.float64, tf.float16),
+                      (np.float64, tf.bfloat16)):
+        most = {tf.float16: 65519.0, tf.bfloat16: 3.4e38, tf.float32: 3.40282355e38}[to]
+        case("Cast", x=np.array([1.9999999, -0.1, most, -most, np.inf, np.nan, 1e-7, 3.0], dtype), DstT=to, Truncate=True)
+    case("Cast", x=np.array([65519, 65520, 70000, -2**31], np.int32), DstT=tf.float16, Truncate=True)
 
 
 def reduce():
@@ -989,6 +1000,9 @@ def random_numbers():
         for seed in (np.array([1, 2], np.int32), np.array([2**40, -7]), np.array([1, 2, 3]), np.array(1)):
             case(op, seed=seed)
     case("StatelessRandomGetAlg")
+    # A number so near to 2 that it is rounded to that.
+    case("StatelessTruncatedNormal", shape=np.array([7, 5]), seed=np.array([1509573967, -779116859], np.int32), dtype=tf.float16)
+    case("TruncatedNormal", shape=np.array([300]), seed=599, seed2=603, dtype=tf.bfloat16)
 
 
 def change(op, variables, **given):
@@ -1078,6 +1092,11 @@ def convolution():
     x, w, dy = random(np.int32, 1, 4, 5, 2), random(np.int32, 2, 3, 2, 2), random(np.int32, 1, 3, 3, 2)
     case("Conv2DBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, strides=[1, 1, 1, 1],
          padding="VALID")
+    # Height and width alone.
+    w, dy = random(np.float32, 2, 3, 2, 4, low=-1.0, high=1.0), random(np.float32, 2, 3, 3, 4, low=-1.0, high=1.0)
+    for sizes in ([4, 5], [6, 6], [4], []):
+        case("Conv2DBackpropInput", input_sizes=np.array(sizes, np.int32), filter=w, out_backprop=dy, strides=[1, 1, 1, 1],
+             padding="VALID")
 
 
 def convolution_gradients():
@@ -1424,6 +1443,11 @@ def strings():
     case("StringFormat", inputs=[np.array(1)], template="a", placeholder="")
     case("StringFormat", inputs=[np.array([0.1, 1e20, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 3.4e38], np.float32)], summarize=-1)
     case("StringFormat", inputs=[np.array([0.1, 1e300, np.nan, -np.inf, 1 / 3, -0.0, 1e-10, 123456789.0, 2**53 + 2.0])], summarize=-1)
+    for width, precision, fill in ((3, 2, ""), (10, 0, "0"), (4, 2, "-"), (2, 9, ""), (0, 2, ""), (-1, 1, "")):
+        case("AsString", input=words("xyz", ""), width=width, precision=precision, fill=fill)
+    # No bytes, amid a character.
+    for position, length in ((1, 0), (-1, 0), (2, -9)):
+        case("Substr", input=words("\u00e9"), pos=np.array(position), len=np.array(length))
 
 
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,

@@ -2,7 +2,8 @@
 //!
 //! Integers wrap. A floating-point number becomes an integer as on the processors TensorFlow is used on most: rounded toward
 //! zero to 32 or 64 bits, where what does not fit is the least number, and then wrapped to the type. A complex number becomes a
-//! real one, or a truth, by its real part.
+//! real one, or a truth, by its real part. With `Truncate` some floating-point numbers lose the digits that a narrower type has
+//! no place for, in place of being rounded.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::CastTo;
@@ -11,7 +12,7 @@ use tfrt_tensor::{Accessor, Complex, DenseHostTensor, Element, TensorMetadata, T
 use super::complex::{C, Field};
 use super::elementwise::unary;
 use super::support::{Computed, Described, invalid, one, unsupported, with_complex, with_type};
-use crate::{CpuCall, MetadataCall, OpRegistry};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf.Cast");
 
@@ -115,6 +116,24 @@ fn from_wide<A: Element>(
     }
 }
 
+/// How many digits of an `f64` are lost where the attributes of `tf.Cast` ask for truncation; nothing where it rounds, as it does
+/// between all types but a few of floating-point numbers.
+pub(super) fn truncated_digits(attrs: &OpAttrs, from: DType, to: DType) -> Result<Option<u32>, Diagnostic> {
+    let kept = match (from, to) {
+        (DType::F64, DType::F32) => f32::MANTISSA_DIGITS,
+        (DType::F64 | DType::F32, DType::F16) => f16::MANTISSA_DIGITS,
+        (DType::F32, DType::BF16) => bf16::MANTISSA_DIGITS,
+        _ => return Ok(None),
+    };
+    let truncate = attrs.optional("Truncate")?.unwrap_or(false);
+    Ok(truncate.then(|| f64::MANTISSA_DIGITS - kept))
+}
+
+/// What is cast without its last `lost` digits.
+fn truncated<A: Element + CastTo<f64>>(call: &CpuCall<'_>, to: DType, lost: u32) -> Computed {
+    from_wide(call, to, move |x: A| f64::from_bits(x.cast_to().to_bits() >> lost << lost))
+}
+
 fn cast(call: CpuCall<'_>) -> Computed {
     let [x] = call.dense()?;
     let (from, to) = (x.dtype(), call.result(0)?.dtype);
@@ -122,6 +141,11 @@ fn cast(call: CpuCall<'_>) -> Computed {
         return Ok(x.clone().into());
     }
     let call = &call;
+    match (from, truncated_digits(call.attrs, from, to)?) {
+        (DType::F32, Some(lost)) => return truncated::<f32>(call, to, lost),
+        (_, Some(lost)) => return truncated::<f64>(call, to, lost),
+        (_, None) => {}
+    }
     match (from, to) {
         (DType::Complex64, _) => return from_complex::<Complex<f32>>(call, to),
         (DType::Complex128, _) => return from_complex::<C>(call, to),

@@ -255,6 +255,20 @@ fn shape_in(sizes: &DenseHostTensor) -> Result<TensorShape, Diagnostic> {
     shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)
 }
 
+/// The shape of the images that a convolution by `filter` took, from `sizes`: all of it, or height and width alone. Those are of
+/// as many images as `gradient`, with the filter's channels.
+pub(super) fn convolved_shape(
+    attrs: &OpAttrs,
+    sizes: TensorShape,
+    filter: &TensorShape,
+    gradient: &TensorShape,
+) -> Result<TensorShape, Diagnostic> {
+    let &[height, width] = sizes.dims() else { return Ok(sizes) };
+    let layout = Layout::of(attrs)?;
+    let ([batch, ..], [_, _, depth, _]) = (layout.images(gradient, "out_backprop")?, four(filter, "filter")?);
+    layout.shape([batch, height, width, depth])
+}
+
 pub(super) fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> Result<(), Diagnostic> {
     if gradient == expected {
         return Ok(());
@@ -264,7 +278,8 @@ pub(super) fn check_gradient(gradient: &TensorShape, expected: &TensorShape) -> 
 
 fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [sizes, filter, gradient] = call.dense()?;
-    let (layout, dims) = (Layout::of(call.attrs)?, shape_in(sizes)?);
+    let layout = Layout::of(call.attrs)?;
+    let dims = convolved_shape(call.attrs, shape_in(sizes)?, filter.shape(), gradient.shape())?;
     let (shape, output) = convolution(call.attrs, what.1, &dims, filter.shape())?;
     check_gradient(gradient.shape(), &output)?;
     let out = allocate(call, filter.dtype(), dims.dims())?;

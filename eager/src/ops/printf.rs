@@ -6,7 +6,7 @@ use std::{fmt::Write as _, iter::repeat_n};
 
 use tfrt_host::Diagnostic;
 
-use super::strings::reserve;
+use super::{strings::reserve, support::invalid};
 
 /// No finite number has more decimal places than this, nor more digits: beyond there are zeros only.
 const PLACES_MAX: usize = 1100;
@@ -71,9 +71,16 @@ impl Format {
         self.padded("", &x.into().to_string(), true)
     }
 
-    /// A string, whose length is counted in bytes.
+    /// A string, whose length is counted in bytes. Where there is a width, the precision is how much of it is taken.
+    ///
+    /// # Errors
+    /// InvalidArgument where that ends amid a character.
     pub(super) fn text(&self, text: &str) -> Result<String, Diagnostic> {
-        self.padded("", text, false)
+        let most = self.precision.filter(|_| self.width > 0).unwrap_or(text.len());
+        let part = text.get(..most.min(text.len())).ok_or_else(|| {
+            invalid(format!("the first {most} bytes of '{text}' are no text in UTF-8, which strings are"))
+        })?;
+        self.padded("", part, false)
     }
 
     fn sign(&self, is_negative: bool) -> &'static str {

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_math::Philox;
+use tfrt_math::{Float, Philox};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16};
 
 use super::support::{Computed, allocate, compute, int_attr, invalid, shape_of, unsupported, value, vector};
@@ -21,12 +21,12 @@ const COST: usize = 16;
 const RESERVED: u64 = 256;
 
 /// A number between 0 and 1, without 1, from random bits.
-trait Uniform: Element {
+trait Uniform: Element + Float {
     /// Random words that a number needs.
     const WORDS: usize;
     fn uniform(words: &[u32]) -> Self;
-    /// Two normally distributed numbers from the words of two uniform ones.
-    fn normal(words: &[u32]) -> [Self; 2];
+    /// Two normally distributed numbers from the words of two uniform ones, not rounded to this type yet.
+    fn normal(words: &[u32]) -> [f64; 2];
 }
 
 fn uniform_f32(word: u32) -> f32 {
@@ -38,10 +38,10 @@ fn uniform_f64(low: u32, high: u32) -> f64 {
 }
 
 /// Box and Muller's transform, in single precision.
-fn normal_f32(words: &[u32]) -> [f32; 2] {
+fn normal_f32(words: &[u32]) -> [f64; 2] {
     let radius = (-2.0 * uniform_f32(words[0]).max(1e-7).ln()).sqrt();
     let (sin, cos) = (2.0 * std::f32::consts::PI * uniform_f32(words[1])).sin_cos();
-    [sin * radius, cos * radius]
+    [sin * radius, cos * radius].map(f64::from)
 }
 
 impl Uniform for f32 {
@@ -49,7 +49,7 @@ impl Uniform for f32 {
     fn uniform(words: &[u32]) -> Self {
         uniform_f32(words[0])
     }
-    fn normal(words: &[u32]) -> [Self; 2] {
+    fn normal(words: &[u32]) -> [f64; 2] {
         normal_f32(words)
     }
 }
@@ -59,7 +59,7 @@ impl Uniform for f64 {
     fn uniform(words: &[u32]) -> Self {
         uniform_f64(words[0], words[1])
     }
-    fn normal(words: &[u32]) -> [Self; 2] {
+    fn normal(words: &[u32]) -> [f64; 2] {
         let radius = (-2.0 * uniform_f64(words[0], words[1]).max(1e-7).ln()).sqrt();
         let (sin, cos) = (2.0 * std::f64::consts::PI * uniform_f64(words[2], words[3])).sin_cos();
         [sin * radius, cos * radius]
@@ -71,8 +71,8 @@ impl Uniform for f16 {
     fn uniform(words: &[u32]) -> Self {
         Self::from_f32(Self::from_bits(15 << 10 | words[0] as u16 & 0x3ff).to_f32() - 1.0)
     }
-    fn normal(words: &[u32]) -> [Self; 2] {
-        normal_f32(words).map(Self::from_f32)
+    fn normal(words: &[u32]) -> [f64; 2] {
+        normal_f32(words)
     }
 }
 
@@ -81,8 +81,8 @@ impl Uniform for bf16 {
     fn uniform(words: &[u32]) -> Self {
         Self::from_f32(Self::from_bits(127 << 7 | words[0] as u16 & 0x7f).to_f32() - 1.0)
     }
-    fn normal(words: &[u32]) -> [Self; 2] {
-        normal_f32(words).map(Self::from_f32)
+    fn normal(words: &[u32]) -> [f64; 2] {
+        normal_f32(words)
     }
 }
 
@@ -98,7 +98,7 @@ enum Distribution {
 }
 
 /// A tensor of floating-point numbers.
-fn floats<T: Uniform + Into<f64>>(
+fn floats<T: Uniform>(
     call: &CpuCall<'_>,
     out: DenseHostTensor,
     generator: Philox,
@@ -119,7 +119,7 @@ fn floats<T: Uniform + Into<f64>>(
                 }
                 Distribution::Normal => {
                     let words = generator.block(block as u64);
-                    let normal = words.chunks_exact(2 * T::WORDS).flat_map(T::normal);
+                    let normal = words.chunks_exact(2 * T::WORDS).flat_map(T::normal).map(T::from_f64);
                     numbers.iter_mut().zip(normal).for_each(|(number, x)| *number = x);
                 }
                 Distribution::Truncated => truncated(&generator, block as u64, &mut numbers[..each]),
@@ -136,16 +136,15 @@ fn floats<T: Uniform + Into<f64>>(
 }
 
 /// Fills a block with normally distributed numbers less than 2 away from the mean.
-fn truncated<T: Uniform + Into<f64>>(generator: &Philox, block: u64, numbers: &mut [T]) {
+fn truncated<T: Uniform>(generator: &Philox, block: u64, numbers: &mut [T]) {
     let mut skip = block * (numbers.len() as u64 * RESERVED / Philox::BLOCK as u64);
     let mut filled = 0;
     loop {
         let words = generator.block(skip);
         skip += 1;
         for x in words.chunks_exact(2 * T::WORDS).flat_map(T::normal) {
-            let wide: f64 = x.into();
-            if wide.abs() < 2.0 {
-                numbers[filled] = x;
+            if x.abs() < 2.0 {
+                numbers[filled] = T::from_f64(x);
                 filled += 1;
                 if filled == numbers.len() {
                     return;

@@ -145,12 +145,11 @@ fn strided(
             strides.len()
         )));
     }
-    let entries = 0..begin.len();
-    let mut ellipses = entries.clone().filter(|&entry| has(masks.ellipsis, entry));
-    let ellipsis = ellipses.next();
-    if ellipses.next().is_some() {
+    if masks.ellipsis.count_ones() > 1 {
         return Err(invalid("Multiple ellipses in slice spec not allowed"));
     }
+    let entries = 0..begin.len();
+    let ellipsis = entries.clone().find(|&entry| has(masks.ellipsis, entry));
     let is_new = |entry: &usize| has(masks.new_axis, *entry) && Some(*entry) != ellipsis;
     let taken = begin.len() - entries.clone().filter(is_new).count() - usize::from(ellipsis.is_some());
     let left = dims.len().checked_sub(taken).ok_or_else(|| {

@@ -216,6 +216,9 @@ fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Resu
         true => text.char_indices().nth(unit as usize).map_or(text.len(), |(byte, _)| byte),
         false => unit as usize,
     };
+    if start >= end {
+        return Ok("");
+    }
     text.get(byte(start)..byte(end)).ok_or_else(|| {
         invalid(format!("the bytes {start} to {end} of '{text}' are no text in UTF-8, which strings are"))
     })

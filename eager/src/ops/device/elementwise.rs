@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,
-    ops::{activation::leak, elementwise::broadcast_shape},
+    ops::{activation::leak, cast::truncated_digits, elementwise::broadcast_shape},
 };
 
 pub(super) fn unary(call: &DeviceCall<'_>, function: Unary) -> Queued {
@@ -102,8 +102,9 @@ fn gelu(call: &DeviceCall<'_>) -> Queued {
 
 fn cast(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
-    let truncate = call.attrs.optional("Truncate")?.unwrap_or(false);
-    Ok(expression::cast(call, x, call.result(0)?.dtype, truncate)?.into())
+    let to = call.result(0)?.dtype;
+    let truncate = truncated_digits(call.attrs, x.dtype(), to)?.is_some();
+    Ok(expression::cast(call, x, to, truncate)?.into())
 }
 
 /// The sum of all arguments.

@@ -21,7 +21,7 @@ use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
         activation::leak,
-        convolution::{Kind, check_gradient as check_convolved, convolution},
+        convolution::{Kind, check_gradient as check_convolved, convolution, convolved_shape},
         moves::{Axis, Moves},
         pooling::{check_gradient as check_pooled, pooling},
         reduce::channels,
@@ -67,7 +67,8 @@ fn sized(call: &DeviceCall<'_>, at: usize) -> Result<TensorShape, Diagnostic> {
 }
 
 fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued {
-    let (filter, dy, dims) = (call.tensor(1)?, call.tensor(2)?, sized(call, 0)?);
+    let (filter, dy) = (call.tensor(1)?, call.tensor(2)?);
+    let dims = convolved_shape(call.attrs, sized(call, 0)?, filter.shape(), dy.shape())?;
     let (shape, output) = convolution(call.attrs, kind, &dims, filter.shape())?;
     check_convolved(dy.shape(), &output)?;
     let plan = Plan::new(&shape, filter.dtype(), op)?;
