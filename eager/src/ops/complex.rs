@@ -5,7 +5,7 @@
 
 mod functions;
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Mul, Neg, Sub};
 
 use tfrt_math::{Float, Reduction};
 use tfrt_tensor::{Accessor, Complex, Element, bf16, f16};
@@ -23,16 +23,12 @@ const ONE: C = C::new(1.0, 0.0);
 
 /// What real or complex numbers are computed in.
 pub(super) trait Wide:
-    Copy
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-    + From<f64>
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> + From<f64>
 {
     /// The number with the imaginary part negated.
     fn conj(self) -> Self;
+    /// The quotient.
+    fn over(self, divisor: Self) -> Self;
     /// Times a real number.
     fn scaled(self, by: f64) -> Self {
         self * by.into()
@@ -47,11 +43,17 @@ impl Wide for f64 {
     fn conj(self) -> Self {
         self
     }
+    fn over(self, divisor: Self) -> Self {
+        self / divisor
+    }
 }
 
 impl Wide for C {
     fn conj(self) -> Self {
         C::conj(&self)
+    }
+    fn over(self, divisor: Self) -> Self {
+        quotient(self, divisor)
     }
 }
 

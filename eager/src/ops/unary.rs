@@ -152,7 +152,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.ReciprocalGrad" => |y, dy| -dy * y.conj() * y.conj();
         "tf.RsqrtGrad" => |y, dy| dy.scaled(-0.5) * y.conj() * y.conj() * y.conj();
         "tf.SigmoidGrad" => |y, dy| dy * y * y.one_minus();
-        "tf.SqrtGrad" => |y, dy| dy.scaled(0.5) / y.conj();
+        "tf.SqrtGrad" => |y, dy| dy.scaled(0.5).over(y.conj());
         "tf.TanhGrad" => |y, dy| dy * (y * y).one_minus();
     }
     ops.add("tf.Invert")

@@ -89,3 +89,16 @@ func @complex_numbers_have_no_order() -> !corert.tensorhandle {
   %max = corert.executeop(%cpu) "tf.Max"(%z, %axis) : 1
   tfrt.return %max : !corert.tensorhandle
 }
+
+// CHECK-LABEL: --- Running 'gradients_of_large_roots'
+func @gradients_of_large_roots() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  // Numbers without a square.
+  %y = corert.const_dense_tensor dense<[(1.0e308, 1.0e308), (1.0e-308, 0.0)]> : tensor<2xcomplex<f64>>
+  %dy = corert.const_dense_tensor dense<[(1.0e308, 0.0), (0.0, 1.0e-308)]> : tensor<2xcomplex<f64>>
+  %dx = corert.executeop(%cpu) "tf.SqrtGrad"(%y, %dy) : 1
+  // CHECK: values = [(2.500000e-01,2.500000e-01), (0.000000e+00,5.000000e-01)]
+  %ch1 = "corert.print_tensorhandle"(%dx, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

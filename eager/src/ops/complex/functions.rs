@@ -23,17 +23,37 @@ fn is_infinite(z: C) -> bool {
     z.re.is_infinite() || z.im.is_infinite()
 }
 
-/// `x / y`, where the square of neither may be a number.
+/// Whether both parts are finite.
+fn is_finite(z: C) -> bool {
+    z.re.is_finite() && z.im.is_finite()
+}
+
+/// `x / y`, where the square of neither may be a number. What is divided by zero or is infinite alone is infinite, and what is
+/// divided by infinity is zero, whatever the other part is (C, Annex G).
 pub(in crate::ops) fn quotient(x: C, y: C) -> C {
     let (of_x, of_y) = (near_one(x), near_one(y));
-    let (x, y) = (x.scale(of_x), y.scale(of_y));
-    (x * y.conj()).unscale(y.norm_sqr()).scale(of_y / of_x)
+    let (near_x, near_y) = (x.scale(of_x), y.scale(of_y));
+    let quotient = (near_x * near_y.conj()).unscale(near_y.norm_sqr()).scale(of_y / of_x);
+    // Of infinity only the direction counts.
+    let direction = |z: C| {
+        let unit = |part: f64| f64::from(u8::from(part.is_infinite())).copysign(part);
+        C::new(unit(z.re), unit(z.im))
+    };
+    if !(quotient.re.is_nan() && quotient.im.is_nan()) {
+        quotient
+    } else if y == C::default() {
+        x.scale(f64::INFINITY.copysign(y.re))
+    } else if is_infinite(x) && is_finite(y) {
+        (direction(x) * y.conj()).scale(f64::INFINITY)
+    } else if is_infinite(y) && is_finite(x) {
+        (x * direction(y).conj()).scale(0.0)
+    } else {
+        quotient
+    }
 }
 
 pub(in crate::ops) fn reciprocal(z: C) -> C {
-    let scale = near_one(z);
-    let z = z.scale(scale);
-    z.conj().scale(scale).unscale(z.norm_sqr())
+    quotient(ONE, z)
 }
 
 pub(in crate::ops) fn square(z: C) -> C {
@@ -71,7 +91,18 @@ fn parts(along: f64, across: f64, angle: f64) -> C {
     C::new(times(along, angle.cos()), times(across, angle.sin()))
 }
 
+/// Neither part is known where the length is finite, the angle is no number, and both parts depend on it.
+const LOST: C = C::new(f64::NAN, f64::NAN);
+
+/// Whether what functions of powers of e give for this number is [`LOST`].
+fn is_lost(z: C) -> bool {
+    z.re.is_finite() && z.re != 0.0 && !z.im.is_finite()
+}
+
 pub(in crate::ops) fn exp(z: C) -> C {
+    if is_lost(z) {
+        return LOST;
+    }
     if STEEP.contains(&z.re) {
         let half = (0.5 * z.re).exp();
         return parts(half, half, z.im).scale(half);
@@ -81,6 +112,9 @@ pub(in crate::ops) fn exp(z: C) -> C {
 }
 
 pub(in crate::ops) fn sinh(z: C) -> C {
+    if is_lost(z) {
+        return LOST;
+    }
     if STEEP.contains(&z.re.abs()) {
         let half = (0.5 * z.re.abs()).exp();
         return parts(half.copysign(z.re), half, z.im).scale(0.5 * half);
@@ -89,6 +123,9 @@ pub(in crate::ops) fn sinh(z: C) -> C {
 }
 
 pub(in crate::ops) fn cosh(z: C) -> C {
+    if is_lost(z) {
+        return LOST;
+    }
     if STEEP.contains(&z.re.abs()) {
         let half = (0.5 * z.re.abs()).exp();
         return parts(half, half.copysign(z.re), z.im).scale(0.5 * half);
@@ -106,6 +143,9 @@ pub(in crate::ops) fn cos(z: C) -> C {
 
 /// `1 / (1 + exp(-z))`, as `exp(z/2) / (2 cosh(z/2))`, whose denominator keeps its digits near its zeros.
 pub(in crate::ops) fn sigmoid(z: C) -> C {
+    if is_lost(z) {
+        return LOST;
+    }
     if z.re < -40.0 {
         return exp(z);
     }
@@ -218,6 +258,9 @@ fn plus(real: f64, z: C) -> C {
 // small numbers; of large ones the products in them would overflow.
 
 pub(in crate::ops) fn tanh(z: C) -> C {
+    if is_lost(z) {
+        return LOST;
+    }
     if z.im == 0.0 {
         return C::new(z.re.tanh(), z.im);
     }
@@ -451,6 +494,74 @@ mod tests {
             {
                 assert_eq!(f(z.conj()), f(z).conj(), "{z}");
             }
+        }
+    }
+
+    /// The same in every bit, but for what NaN is made of.
+    fn same(found: C, expected: C) -> bool {
+        let is_same = |x: f64, y: f64| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
+        is_same(found.re, expected.re) && is_same(found.im, expected.im)
+    }
+
+    /// As TensorFlow and C have it.
+    #[test]
+    fn quotients_at_zero_and_infinity() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        let c = C::new;
+        for (x, y, expected) in [
+            (c(inf, 1.0), c(1.0, 2.0), c(inf, -inf)),
+            (c(1.0, inf), c(1.0, 2.0), c(inf, inf)),
+            (c(inf, inf), c(1.0, 2.0), c(inf, nan)),
+            (c(inf, nan), c(1.0, 2.0), c(inf, -inf)),
+            (c(nan, inf), c(1.0, 2.0), c(inf, inf)),
+            (c(inf, 1.0), c(0.0, 0.0), c(inf, inf)),
+            (c(inf, nan), c(-0.0, 0.0), c(-inf, nan)),
+            (c(1.0, 2.0), c(0.0, 0.0), c(inf, inf)),
+            (c(1.0, 2.0), c(-0.0, 0.0), c(-inf, -inf)),
+            (c(0.0, 0.0), c(0.0, 0.0), LOST),
+            (c(1.0, 2.0), c(inf, 1.0), c(0.0, 0.0)),
+            (c(1.0, 2.0), c(1.0, inf), c(0.0, -0.0)),
+            (c(1.0, 2.0), c(nan, inf), c(0.0, -0.0)),
+            (c(0.0, 0.0), c(inf, nan), c(0.0, 0.0)),
+            (c(inf, 1.0), c(inf, inf), LOST),
+            (c(nan, 0.0), c(inf, 1.0), LOST),
+            (c(1.0, 2.0), c(nan, 0.0), LOST),
+        ] {
+            let found = quotient(x, y);
+            assert!(same(found, expected), "{x} / {y}: {found} instead of {expected}");
+        }
+        for (z, expected) in [
+            (c(inf, 0.0), c(0.0, 0.0)),
+            (c(inf, 2.0), c(0.0, 0.0)),
+            (c(1.0, inf), c(0.0, -0.0)),
+            (c(inf, nan), c(0.0, 0.0)),
+            (c(0.0, 0.0), c(inf, nan)),
+            (c(-0.0, 0.0), c(-inf, nan)),
+        ] {
+            let (found, conjugate) = (reciprocal(z), reciprocal(z.conj()));
+            assert!(found == expected || same(found, expected), "1 / {z}: {found} instead of {expected}");
+            assert!(conjugate == expected.conj() || same(conjugate, expected), "1 / {}", z.conj());
+        }
+    }
+
+    /// As TensorFlow has it: of a finite length nothing is known without the angle, however short or long it is.
+    #[test]
+    fn angles_that_are_no_numbers() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        for angle in [nan, inf, -inf] {
+            for re in [-1500.0, -750.0, -1.0, 1.0, 750.0, 1500.0] {
+                for f in [exp, sinh, cosh, expm1, sigmoid, tanh] {
+                    assert!(same(f(C::new(re, angle)), LOST), "{re} {angle}");
+                }
+                for f in [sin, cos] {
+                    assert!(same(f(C::new(angle, re)), LOST), "{re} {angle}");
+                }
+            }
+            assert!(same(exp(C::new(0.0, angle)), LOST));
+            let (sinh, cosh) = (sinh(C::new(0.0, angle)), cosh(C::new(0.0, angle)));
+            assert!(sinh.re == 0.0 && sinh.im.is_nan() && cosh.re.is_nan() && cosh.im == 0.0, "{angle}");
+            assert!(same(exp(C::new(inf, angle)), C::new(inf, nan)));
+            assert_eq!(exp(C::new(-inf, angle)), C::default());
         }
     }
 
