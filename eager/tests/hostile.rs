@@ -194,6 +194,9 @@ fn sums_of_sizes_are_counted() {
         format!("tf.ScatterNd {{}} i64[1,2] {most} {most}; f32[1] 1; i64[2] {most} {most}"),
         format!("tf.ReverseSequence {{seq_dim=i:{most} batch_dim=i:{}}} f32[2] 1 2; i64[2] 1 1", i64::MIN),
         format!("tf.ResizeNearestNeighborGrad {{}} {images}; i64[2] {most} {most}"),
+        format!("tf.ResizeNearestNeighborGrad {{}} {images}; i64[2] 1 {}", 1u64 << 60),
+        format!("tf.ResizeNearestNeighbor {{}} {images}; i64[2] 1 {}", 1u64 << 60),
+        format!("tf.ResizeBilinear {{}} {images}; i64[2] {} 1", 1u64 << 60),
         "tf.Einsum {equation=s:ab%2c...%2d%3e...ab} f32[0,1099511627776]; f32[1099511627776,0,2]".to_owned(),
     ] {
         let case = Case::parse(&format!("{call} -> error")).unwrap();

@@ -1352,7 +1352,7 @@ def image():
     for dtype in FLOATS + [np.int32, np.uint8, np.int8]:
         for option in options if dtype == f else options[2:]:
             for resized, size in sizes:
-                case("ResizeNearestNeighborGrad", grads=random(dtype, 2, *resized, 2), size=np.array(size, np.int32), **option)
+                case("ResizeNearestNeighborGrad", grads=random(dtype, 2, *resized, 2, low=0.5), size=np.array(size, np.int32), **option)
     for dims, original in (((2, 4, 4, 1), (1, 2, 2, 3)), ((1, 4, 4, 1), (1, 0, 2, 1)), ((1, 0, 4, 1), (1, 2, 2, 1)), ((4, 4, 1), (1, 2, 2, 1)),
                            ((1, 4, 4, 1), (2, 2, 1)), ((0, 4, 4, 1), (0, 2, 2, 1)), ((1, 4, 4, 0), (1, 2, 2, 0))):
         case("ResizeBilinearGrad", grads=random(f, *dims), original_image=random(f, *original))

@@ -19,7 +19,7 @@ static ME: Accessor = Accessor::new("tf image op");
 
 /// Where the pixels of a resized image lie in the original, along one axis.
 #[derive(Clone, Copy)]
-struct Scale {
+pub(super) struct Scale {
     factor: f32,
     /// Pixels are squares, whose middle counts, and not points.
     half_pixels: bool,
@@ -42,7 +42,7 @@ impl Scale {
     }
 
     /// The two pixels between which pixel `at` lies among `extent`, and how near it is to the second.
-    fn between(self, at: usize, extent: usize) -> (usize, usize, f32) {
+    pub(super) fn between(self, at: usize, extent: usize) -> (usize, usize, f32) {
         let place = match self.half_pixels {
             true => (at as f32 + 0.5) * self.factor - 0.5,
             false => at as f32 * self.factor,
@@ -54,7 +54,7 @@ impl Scale {
     }
 
     /// The pixel among `extent` that is nearest to pixel `at`.
-    fn nearest(self, at: usize, extent: usize) -> usize {
+    pub(super) fn nearest(self, at: usize, extent: usize) -> usize {
         let place = match self.half_pixels {
             true => (at as f32 + 0.5) * self.factor,
             false => at as f32 * self.factor,
@@ -65,7 +65,7 @@ impl Scale {
 }
 
 /// The height and width that a tensor names.
-fn positive_size(size: &HostTensor) -> Result<[usize; 2], Diagnostic> {
+pub(super) fn positive_size(size: &HostTensor) -> Result<[usize; 2], Diagnostic> {
     let size = match *vector(size, "size")? {
         [height, width] => [height, width].map(|extent| usize::try_from(extent).unwrap_or(0)),
         _ => return Err(invalid(format!("size must have two elements, got {}", size.shape()))),
@@ -74,6 +74,34 @@ fn positive_size(size: &HostTensor) -> Result<[usize; 2], Diagnostic> {
         return Err(invalid("output dimensions must be positive"));
     }
     Ok(size)
+}
+
+/// The extents of images and of resized ones, and what lies between them.
+pub(super) struct Sizes {
+    /// Batch, height, width, channels.
+    pub(super) input: [usize; 4],
+    /// Height and width.
+    pub(super) output: [usize; 2],
+    /// Along the height and along the width.
+    pub(super) scales: [Scale; 2],
+}
+
+impl Sizes {
+    /// Of images of this shape in the size that a tensor names.
+    pub(super) fn new(attrs: &OpAttrs, images: &TensorShape, size: &HostTensor) -> Result<Self, Diagnostic> {
+        let input @ [_, height, width, _] = four(images, "images")?;
+        let output = positive_size(size)?;
+        if height == 0 || width == 0 {
+            return Err(invalid("input image must be of non-zero size"));
+        }
+        let scales = [Scale::new(attrs, height, output[0])?, Scale::new(attrs, width, output[1])?];
+        Ok(Self { input, output, scales })
+    }
+
+    /// The shape of the resized images.
+    pub(super) fn dims(&self) -> [usize; 4] {
+        [self.input[0], self.output[0], self.output[1], self.input[3]]
+    }
 }
 
 /// An image in another size.
@@ -88,14 +116,10 @@ impl Resized {
     /// A result of this type, in the size that the second argument names.
     fn new(call: &CpuCall<'_>, dtype: DType) -> Result<Self, Diagnostic> {
         let [images, size] = take(call)?;
-        let input @ [batch, height, width, channels] = four(images.shape(), "images")?;
-        let size = positive_size(size)?;
-        if height == 0 || width == 0 {
-            return Err(invalid("input image must be of non-zero size"));
-        }
-        let scales = [Scale::new(call.attrs, height, size[0])?, Scale::new(call.attrs, width, size[1])?];
-        let out = allocate(call, dtype, &[batch, size[0], size[1], channels])?;
-        Ok(Self { out, input, output: size, scales })
+        let sizes = Sizes::new(call.attrs, images.shape(), size)?;
+        let out = allocate(call, dtype, &sizes.dims())?;
+        let Sizes { input, output, scales } = sizes;
+        Ok(Self { out, input, output, scales })
     }
 
     /// Rows of the result, elements of one, and what an element costs.
@@ -106,7 +130,11 @@ impl Resized {
 }
 
 /// Where each column of a result of so many rows comes from; nothing for an empty one, however wide.
-fn resized_columns<C>(rows: usize, width: usize, f: impl Fn(usize) -> C) -> Result<Vec<C>, Diagnostic> {
+pub(super) fn resized_columns<C>(
+    rows: usize,
+    width: usize,
+    f: impl Fn(usize) -> C,
+) -> Result<Vec<C>, Diagnostic> {
     let width = if rows == 0 { 0 } else { width };
     let mut columns = room_for(width)?;
     columns.extend((0..width).map(f));
@@ -174,6 +202,29 @@ fn taken<P: Clone, I: IntoIterator<Item = (usize, P)>>(
     Ok(taken)
 }
 
+/// Which pixels take of each, and how much, where each takes of those that it lies between.
+pub(super) fn taken_between(
+    attrs: &OpAttrs,
+    extent: usize,
+    resized: usize,
+) -> Result<Vec<Vec<(usize, f32)>>, Diagnostic> {
+    let scale = Scale::new(attrs, extent, resized)?;
+    taken(extent, resized, |at| {
+        let (first, second, near) = scale.between(at, extent);
+        [(first, (at, 1.0 - near)), (second, (at, near))]
+    })
+}
+
+/// Which pixels take each, where each takes the nearest one.
+pub(super) fn taken_nearest(
+    attrs: &OpAttrs,
+    extent: usize,
+    resized: usize,
+) -> Result<Vec<Vec<usize>>, Diagnostic> {
+    let scale = Scale::new(attrs, extent, resized)?;
+    taken(extent, resized, |at| [(scale.nearest(at, extent), at)])
+}
+
 /// The gradient of images that were resized: for each row of their pixels `f` sums what the pixels of the resized ones took.
 /// It gets the row's place in its image, the resized image's gradient, and the row.
 fn resize_gradient<G: Element, T: Element>(
@@ -217,15 +268,11 @@ fn bilinear_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [gradient, original] = call.dense()?;
     let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
     let [_, height, width, _] = four(original.shape(), "original_image")?;
-    let axis = |extent, resized| {
-        let scale = Scale::new(call.attrs, extent, resized)?;
-        let parts = |at| {
-            let (first, second, near) = scale.between(at, extent);
-            [(first, (at, 1.0 - near)), (second, (at, near))]
-        };
+    if gradient.num_elements() == 0 {
         // Images without elements may be of any size.
-        if call.result(0)?.shape.dims().contains(&0) { Ok(Vec::new()) } else { taken(extent, resized, parts) }
-    };
+        return Ok(call.allocate(0)?.into());
+    }
+    let axis = |extent, resized| taken_between(call.attrs, extent, resized);
     let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
     resize_gradient(call, gradient, [height, width], move |row, gradient: &[f32], out: &mut [T]| {
         let mut sums = vec![0.0; channels];
@@ -249,12 +296,10 @@ fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     let gradient = gradient.dense()?;
     let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
     let [height, width] = positive_size(size)?;
-    let axis = |extent, resized| {
-        let scale = Scale::new(call.attrs, extent, resized)?;
-        if gradient.num_elements() == 0 {
-            return Ok(Vec::new());
-        }
-        taken(extent, resized, |at| [(scale.nearest(at, extent), at)])
+    let axis = |extent, resized| match gradient.num_elements() {
+        // There may be as many pixels as nobody should make lists for.
+        0 => Ok(Vec::new()),
+        _ => taken_nearest(call.attrs, extent, resized),
     };
     let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
     resize_gradient(call, gradient, [height, width], move |row, gradient: &[T], out: &mut [T]| {

@@ -9,6 +9,7 @@ mod elementwise;
 mod expression;
 mod fused;
 mod gradients;
+mod image;
 mod linear;
 mod moves;
 mod network;
@@ -87,6 +88,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     elementwise::register(ops);
     fused::register(ops);
     gradients::register(ops);
+    image::register(ops);
     linear::register(ops);
     moves::register(ops);
     network::register(ops);

@@ -13,7 +13,7 @@ use super::{
     extents, made_on_host, unsupported,
 };
 use crate::{
-    DeviceArgument, DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
+    DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
         blocks::{
             Rearranged, RearrangementPlan, batch_to_space, depth_to_space, space_to_batch, space_to_depth,
@@ -64,7 +64,7 @@ fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
     }
     if view.len() - resting >= GROUPS_MAX {
         let (places, unit) = plan.places(x.shape().dims())?;
-        return picked(call, &x, &places, unit, &dims);
+        return Ok(picked(call, &x, (1, unit), &places, &dims)?.into());
     }
     if padding.iter().any(|&padding| padding != (0, 0)) {
         x = padded(call, &x, padding, None)?;
@@ -74,29 +74,40 @@ fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
     Ok(moved(call, &whole, &plan.crop(merged.len()), &dims)?.into())
 }
 
-/// A tensor of units of `x`, runs of as many elements, which are found at places that the host knows.
-fn picked(call: &DeviceCall<'_>, x: &DeviceTensor, places: &[usize], unit: usize, dims: &[usize]) -> Queued {
+/// A tensor of units of `x`, runs of as many elements, which are found at places that the host knows, the same in each of
+/// `outer` rows. What is nowhere is zeros.
+pub(super) fn picked(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    (outer, unit): (usize, usize),
+    places: &[usize],
+    dims: &[usize],
+) -> DeviceOpResult<DeviceTensor> {
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(dims)?))?;
     if count(&y)? == 0 {
-        return Ok(y.into());
+        return Ok(y);
     }
     let size = x.dtype().size().ok_or_else(|| unsupported("an op that moves elements", x.dtype()))?;
     // What is nowhere becomes an index of no unit.
     let indices: Vec<i64> = places.iter().map(|&place| place as i64).collect();
     let indices = DenseHostTensor::from_slice([indices.len()], &indices, call.cx.host().allocator())?;
     let indices = call.upload(&indices.into())?;
-    let units = count(x)?.checked_div(unit as u64).unwrap_or(0);
-    let width = (unit * size) as u64;
-    let gather = Gather { batches: 1, outer: 1, extent: units, count: places.len() as u64, width };
+    let gather = Gather {
+        batches: 1,
+        outer: outer as u64,
+        extent: x.shape().num_elements()?.checked_div(outer * unit).unwrap_or(0) as u64,
+        count: places.len() as u64,
+        width: (unit * size) as u64,
+    };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.gather(stream, y.buffer(), x.buffer(), (indices.buffer(), DType::I64), gather)?;
-    Ok(y.into())
+    Ok(y)
 }
 
 fn reverse_sequence(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let (places, unit) = reversed_parts(x.shape().dims(), call.host(1)?, call.attrs)?;
-    picked(call, x, &places, unit, x.shape().dims())
+    Ok(picked(call, x, (1, unit), &places, x.shape().dims())?.into())
 }
 
 /// All arguments but some, which are tensors on the device.
