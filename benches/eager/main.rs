@@ -2,13 +2,18 @@
 //!
 //! Its first line of output is its name; then it answers each line of its standard input with one of JSON, nanoseconds a call
 //! by what was called and how: the ops' methods in Rust, an op looked up before, and a program of calls in a row. `queued` is
-//! until the call returns, with small tensors' results computed; `result` until the elements are outside of the runtime. `call` is
-//! an op of two tensors that computes nothing: what it takes to come to an op's work and back.
+//! until the call returns, with small tensors' results computed; `result` until the elements are outside of the runtime; on a
+//! device that does nothing, `queued` is until its stream has the launch. `call` is an op of two tensors that computes nothing:
+//! what it takes to come to an op's work and back.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::{borrow::Cow, collections::BTreeMap, error::Error, hint::black_box, io, time::Instant};
 
-use tfrt::eager::{CoreRuntime, OpAttrs, OpInvocation, OpRegistry, OpResult, Tensor, TensorHandle};
+use tfrt::cuda::{
+    front::{Choice, DeviceOptions},
+    kernels::Devices,
+};
+use tfrt::eager::{CoreRuntime, Eager, OpAttrs, OpInvocation, OpRegistry, OpResult, Tensor, TensorHandle};
 use tfrt::host::{AsyncValue, ExecutionContext, work_queue};
 use tfrt::{Program, Runtime};
 
@@ -33,16 +38,27 @@ fn nanoseconds<T>(calls: usize, mut call: impl FnMut() -> Outcome<T>) -> Outcome
     Ok(start.elapsed().as_nanos() as f64 / calls as f64)
 }
 
-/// The ops as methods of tensors.
+/// An op as a method of tensors.
+fn method(name: &str, x: &Tensor, y: &Tensor) -> Outcome<Tensor> {
+    Ok(match name {
+        "add" => x.add(y)?,
+        "matmul" => x.matmul(y)?,
+        _ => x.relu()?,
+    })
+}
+
 fn methods(x: &Tensor, y: &Tensor, times: &mut Times) -> Outcome {
-    let call = |name: &str| match name {
-        "add" => x.add(y),
-        "matmul" => x.matmul(y),
-        _ => x.relu(),
-    };
     for (name, ..) in OPS {
-        times.insert(format!("{name}, queued"), nanoseconds(CALLS, || Ok(call(name)?))?);
-        times.insert(format!("{name}, result"), nanoseconds(CALLS, || Ok(call(name)?.to_vec::<f32>()?))?);
+        let result = || Ok(method(name, x, y)?.to_vec::<f32>()?);
+        times.insert(format!("{name}, queued"), nanoseconds(CALLS, || method(name, x, y))?);
+        times.insert(format!("{name}, result"), nanoseconds(CALLS, result)?);
+    }
+    Ok(())
+}
+
+fn on_a_device(x: &Tensor, y: &Tensor, times: &mut Times) -> Outcome {
+    for (name, ..) in OPS {
+        times.insert(format!("{name}, queued, on a device"), nanoseconds(CALLS, || method(name, x, y))?);
     }
     Ok(())
 }
@@ -135,7 +151,9 @@ fn program() -> String {
 
 fn main() -> Outcome {
     let queue = work_queue::from_str("mstd:2").map_err(|error| error.to_string())?;
-    let runtime = Runtime::builder().work_queue(queue).build().map_err(|errors| errors.to_string())?;
+    let devices = DeviceOptions::new(Choice::Noop, 1);
+    let runtime =
+        Runtime::builder().work_queue(queue).devices(devices).build().map_err(|errors| errors.to_string())?;
     let program = runtime.load("eager.mlir", program().into_bytes()).map_err(|errors| errors.to_string())?;
     let (core, cx) =
         (CoreRuntime::of(runtime.host()), ExecutionContext::new(runtime.request(), program.file().clone()));
@@ -143,11 +161,16 @@ fn main() -> Outcome {
     let (x, y) = (eager.tensor([2, 2], &X)?, eager.tensor([2, 2], &Y)?);
     let handles = [x.handle().clone(), y.handle().clone()];
     let arguments = program.call("arguments", [])?;
+    let device = Devices::of(runtime.host()).platform()?.device(0)?;
+    let on_device = Eager::on_device(runtime.host(), &device)?;
+    let there = |values: &[f32]| Ok::<_, Box<dyn Error>>(on_device.tensor([2, 2], values)?.reshape(&[2, 2])?);
+    let (device_x, device_y) = (there(&X)?, there(&Y)?);
     println!("{}", serde_json::to_string(concat!("ours ", env!("CARGO_PKG_VERSION")))?);
     for line in io::stdin().lines() {
         line?;
         let mut times = Times::new();
         methods(&x, &y, &mut times)?;
+        on_a_device(&device_x, &device_y, &mut times)?;
         looked_up(&core, &cx, &handles, &mut times)?;
         nothing_computed(&cx, &handles, &mut times)?;
         in_a_program(&cx, &program, &arguments, &mut times)?;
