@@ -208,6 +208,19 @@ impl<B: Backing> CachingAllocator<B> {
         Self::allocate_now(shared, request).unwrap_or_else(|later| self.wait_for(later))
     }
 
+    /// Asks for memory that is to be had at once; `None` if streams have to finish first.
+    #[inline]
+    pub fn try_allocate(
+        &self,
+        mut request: Request<'_, B::Stream>,
+    ) -> Option<Result<Allocation, Diagnostic>> {
+        let mut shared = self.shared.lock();
+        match shared.allocate_cached(&mut request) {
+            Some(allocation) => Some(Ok(allocation)),
+            None => Self::allocate_now(shared, request).ok(),
+        }
+    }
+
     /// Settles a request that need not wait.
     #[inline(never)]
     fn allocate_now<'a>(

@@ -287,6 +287,22 @@ impl DeviceAllocator {
         Ok(DeviceBuffer::new(self.clone(), stream.granted_for(), allocation, self.origin()))
     }
 
+    /// As [`DeviceAllocator::allocate_with`], for a caller who wants memory now or not at all: `None` if queued work must finish
+    /// first.
+    ///
+    /// # Errors
+    /// See [`DeviceAllocator::allocate`].
+    pub fn try_allocate(
+        &self,
+        stream: &Stream,
+        bytes: i64,
+        label: &'static str,
+    ) -> Result<Option<DeviceBuffer>, Diagnostic> {
+        let request = self.request(stream, bytes, label)?;
+        let Some(granted) = self.0.caching.try_allocate(request) else { return Ok(None) };
+        Ok(Some(DeviceBuffer::new(self.clone(), stream.granted_for(), granted?, self.origin())))
+    }
+
     fn origin(&self) -> Option<Origin> {
         self.0.context.observer().map(|_| Origin::here())
     }

@@ -1,6 +1,6 @@
 //! [`DeviceQueue`]: one stream of a device, and the libraries and memory that ops use on it.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use parking_lot::Mutex;
 use tfrt_cuda::{
@@ -100,14 +100,7 @@ impl DeviceQueue {
         if may_block {
             return Ok(self.allocator.allocate(&self.stream, bytes, LABEL)?);
         }
-        let granted = Arc::new(Mutex::new(None));
-        let slot = granted.clone();
-        // A buffer that comes later goes back: by then the op has been given to a thread that may wait for its own.
-        self.allocator.allocate_with(&self.stream, bytes, LABEL, move |buffer| *slot.lock() = Some(buffer));
-        match granted.lock().take() {
-            Some(buffer) => Ok(buffer?),
-            None => Err(DeviceOpError::Later),
-        }
+        self.allocator.try_allocate(&self.stream, bytes, LABEL)?.ok_or(DeviceOpError::Later)
     }
 }
 

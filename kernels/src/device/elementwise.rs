@@ -217,6 +217,11 @@ impl Broadcast {
     /// # Errors
     /// `InvalidValue` for shapes that do not go together.
     pub fn new(a: &[u64], b: &[u64]) -> Result<Self> {
+        if a == b {
+            let elements = product(a)?;
+            let merged = [(elements, [true; 2])];
+            return Self::from_merged(&merged[..usize::from(elements != 1)], [elements; 2]);
+        }
         let rank = a.len().max(b.len());
         let extent = |shape: &[u64], axis: usize| {
             let missing = rank - shape.len();
@@ -298,7 +303,7 @@ impl DeviceKernels {
     /// As all launches here: `InvalidValue` for a buffer that is too small, `NotSupported` for a type without a kernel.
     pub fn fill(&self, stream: &Stream, dtype: DType, y: &DeviceBuffer, n: u64, value: f64) -> Result<()> {
         let arguments = [output(y, n, dtype, "the result")?, n.into(), bits(value, dtype)?];
-        self.launch(stream, &by_width("fill", dtype)?, n, &arguments)
+        self.launch(stream, by_width("fill", dtype)?, n, &arguments)
     }
 
     /// `y = function(x)`; `y` may be `x`.
@@ -321,7 +326,7 @@ impl DeviceKernels {
         let types = if of_integers { NUMBERS } else { ALL_FLOATS };
         let name = typed(function.name(), dtype, types)?;
         let arguments = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into()];
-        self.launch(stream, &name, n, &arguments)
+        self.launch(stream, name, n, &arguments)
     }
 
     /// `y = x`, or `alpha · x` where that is below zero; `y` may be `x`.
@@ -341,7 +346,7 @@ impl DeviceKernels {
         let alpha = if dtype == DType::F64 { Argument::from(alpha) } else { (alpha as f32).into() };
         let arguments =
             [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into(), alpha];
-        self.launch(stream, &name, n, &arguments)
+        self.launch(stream, name, n, &arguments)
     }
 
     /// Whether each element is of a class; `y` is bytes.
@@ -360,7 +365,7 @@ impl DeviceKernels {
         let name = typed(class.name(), dtype, ALL_FLOATS)?;
         let arguments =
             [output(y, n, DType::I1, "the result")?, input(x, n, dtype, "the operand")?, n.into()];
-        self.launch(stream, &name, n, &arguments)
+        self.launch(stream, name, n, &arguments)
     }
 
     /// Truth values, the opposite of each; `y` may be `x`.
@@ -414,20 +419,21 @@ impl DeviceKernels {
             _ => NUMBERS,
         };
         let n = shape.elements;
-        let mut arguments = vec![
+        let operands = [
             output(y, n, dtype, "the result")?,
             input(a, shape.input_elements[0], dtype, "the first operand")?,
             input(b, shape.input_elements[1], dtype, "the second operand")?,
             n.into(),
         ];
         if shape.is_plain() {
-            return self.launch(stream, &typed(function.name(), dtype, types)?, n, &arguments);
+            return self.launch(stream, typed(function.name(), dtype, types)?, n, &operands);
         }
+        let mut arguments = operands.to_vec();
         arguments.push((function as u32).into());
         let all = [&shape.extents, &shape.strides[0], &shape.strides[1]];
         arguments.extend(all.into_iter().flatten().map(|&number| Argument::from(number)));
         let name = typed(function.name(), dtype, types).and_then(|_| typed("broadcast", dtype, NUMBERS))?;
-        self.launch(stream, &name, n, &arguments)
+        self.launch(stream, name, n, &arguments)
     }
 
     /// `y = y + alpha · x`.
@@ -445,7 +451,7 @@ impl DeviceKernels {
     ) -> Result<()> {
         let arguments =
             [in_out(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into(), alpha.into()];
-        self.launch(stream, &typed("axpy", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("axpy", dtype, FLOATS)?, n, &arguments)
     }
 
     /// `y = x` in another type; `cast.cu` lists the pairs and says how each rounds. `truncate`: toward zero, where that is
@@ -468,7 +474,7 @@ impl DeviceKernels {
         };
         let name = format!("{rule}_{}_{}", name_of(from), name_of(to));
         let arguments = [output(y, n, to, "the result")?, input(x, n, from, "the operand")?, n.into()];
-        self.launch(stream, &name, n, &arguments)
+        self.launch(stream, name, n, &arguments)
     }
 
     /// `y = a ? b`; `y` is bytes. Truth values are compared as bytes.
@@ -494,7 +500,7 @@ impl DeviceKernels {
             input(b, n, dtype, "the second operand")?,
             n.into(),
         ];
-        self.launch(stream, &typed(comparison.name(), dtype, &types)?, n, &arguments)
+        self.launch(stream, typed(comparison.name(), dtype, &types)?, n, &arguments)
     }
 
     /// `y = condition ? a : b`; `condition` is bytes.
@@ -519,7 +525,7 @@ impl DeviceKernels {
             input(b, n, dtype, "the second operand")?,
             n.into(),
         ];
-        self.launch(stream, &by_width("select", dtype)?, n, &arguments)
+        self.launch(stream, by_width("select", dtype)?, n, &arguments)
     }
 
     /// `y = activation(x + bias + residual)` over rows of channels. `bias` is f32.
@@ -572,7 +578,7 @@ impl DeviceKernels {
         }
         arguments.push(optional(residual.map(|residual| input(residual, n, dtype, "the residual")))?);
         arguments.extend([Argument::from(rows), channels.into(), (activation as u32).into()]);
-        self.launch(stream, &typed(function, dtype, HALVES_TOO)?, n, &arguments)
+        self.launch(stream, typed(function, dtype, HALVES_TOO)?, n, &arguments)
     }
 
     /// `factor = scale / √(variance + epsilon)` for each channel, what batch normalization multiplies with. All are f32.

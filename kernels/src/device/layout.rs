@@ -137,11 +137,11 @@ impl DeviceKernels {
         if let Some([batch, rows, columns]) = permutation.transposition {
             let tiles = product(&[batch, rows.div_ceil(32), columns.div_ceil(32)])?;
             let arguments = [y, x, batch.into(), rows.into(), columns.into()];
-            return self.launch_blocks(stream, &by_width("transpose", dtype)?, tiles, 1, &arguments);
+            return self.launch_blocks(stream, by_width("transpose", dtype)?, tiles, 1, &arguments);
         }
         let mut arguments = vec![y, x, n.into()];
         arguments.extend(numbers(&[&permutation.extents, &permutation.strides]));
-        self.launch(stream, &by_width("permute", dtype)?, n, &arguments)
+        self.launch(stream, by_width("permute", dtype)?, n, &arguments)
     }
 
     /// `y` is `x` with a border of `value`, which has the type's width, or of zeros.
@@ -165,7 +165,7 @@ impl DeviceKernels {
             value.unwrap_or(Argument::Scalar([0; 8], width, "zero")),
         ];
         arguments.extend(numbers(&[&padded.extents, &padded.inner, &padded.before]));
-        self.launch(stream, &by_width("pad", dtype)?, n, &arguments)
+        self.launch(stream, by_width("pad", dtype)?, n, &arguments)
     }
 
     /// Copies `rows` rows of `width` bytes. Each side is a buffer, the byte at which its first row begins, and the bytes from
@@ -215,7 +215,7 @@ impl DeviceKernels {
             rows.into(),
             count.into(),
         ];
-        self.launch(stream, &name, product(&[count, width.div_ceil(4)])?, &arguments)
+        self.launch(stream, name, product(&[count, width.div_ceil(4)])?, &arguments)
     }
 }
 

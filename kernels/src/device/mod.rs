@@ -19,6 +19,7 @@ mod sources;
 mod training;
 mod window;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use parking_lot::RwLock;
@@ -47,7 +48,37 @@ const THREADS: u32 = 256;
 pub struct DeviceKernels {
     context: Context,
     modules: RwLock<HashMap<&'static str, Module>>,
-    functions: RwLock<HashMap<&'static str, Function>>,
+    functions: RwLock<HashMap<KernelName<'static>, Function>>,
+}
+
+/// The name of a kernel: of its function and, behind `_`, of the type it computes in, if there is more than one.
+///
+/// Kernels are looked up by both, so that no text is put together for a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct KernelName<'a> {
+    function: Cow<'a, str>,
+    of: &'static str,
+}
+
+impl<'a> From<&'a str> for KernelName<'a> {
+    fn from(function: &'a str) -> Self {
+        Self { function: function.into(), of: "" }
+    }
+}
+
+impl From<String> for KernelName<'_> {
+    fn from(function: String) -> Self {
+        Self { function: function.into(), of: "" }
+    }
+}
+
+impl KernelName<'_> {
+    fn full(&self) -> Cow<'_, str> {
+        match self.of {
+            "" => (&*self.function).into(),
+            of => format!("{}_{of}", self.function).into(),
+        }
+    }
 }
 
 impl DeviceKernels {
@@ -61,12 +92,18 @@ impl DeviceKernels {
     /// # Errors
     /// `NotFound`, and what loading the module answers.
     pub fn function(&self, name: &str) -> Result<Function> {
+        self.find(&name.into())
+    }
+
+    fn find(&self, name: &KernelName<'_>) -> Result<Function> {
         if let Some(function) = self.functions.read().get(name) {
             return Ok(function.clone());
         }
-        let (name, source) = source_of(name)
-            .ok_or_else(|| DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'")))?;
-        let function = self.module(source)?.function(name)?;
+        let full = name.full();
+        let (full, source) = source_of(&full)
+            .ok_or_else(|| DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{full}'")))?;
+        let function = self.module(source)?.function(full)?;
+        let name = KernelName { function: full[..name.function.len()].into(), of: name.of };
         self.functions.write().insert(name, function.clone());
         Ok(function)
     }
@@ -86,15 +123,21 @@ impl DeviceKernels {
     }
 
     /// Launches a kernel whose loop strides over `threads` threads.
-    fn launch(&self, stream: &Stream, name: &str, threads: u64, arguments: &[Argument<'_>]) -> Result<()> {
+    fn launch<'n>(
+        &self,
+        stream: &Stream,
+        name: impl Into<KernelName<'n>>,
+        threads: u64,
+        arguments: &[Argument<'_>],
+    ) -> Result<()> {
         self.launch_blocks(stream, name, threads.div_ceil(THREADS.into()), 1, arguments)
     }
 
     /// Launches a kernel whose loop strides over `blocks` blocks, and over `rows` in the second direction.
-    fn launch_blocks(
+    fn launch_blocks<'n>(
         &self,
         stream: &Stream,
-        name: &str,
+        name: impl Into<KernelName<'n>>,
         blocks: u64,
         rows: u32,
         arguments: &[Argument<'_>],
@@ -102,7 +145,7 @@ impl DeviceKernels {
         if blocks == 0 || rows == 0 {
             return Ok(());
         }
-        let function = self.function(name)?;
+        let function = self.find(&name.into())?;
         let properties = self.context.device().properties();
         // As many blocks as run at once, twice over, so that none waits for a straggler.
         let resident = (properties.threads_per_multiprocessor_max / THREADS).max(1);
@@ -164,12 +207,13 @@ fn product(extents: &[u64]) -> Result<u64> {
 }
 
 /// The name of the kernel for a type.
-fn typed(function: &str, dtype: DType, types: &[DType]) -> Result<String> {
+fn typed<'a>(function: impl Into<Cow<'a, str>>, dtype: DType, types: &[DType]) -> Result<KernelName<'a>> {
+    let function = function.into();
     if !types.contains(&dtype) {
         let detail = format!("'{function}' has no kernel for {dtype}");
         return Err(DeviceError::new(Status::NotSupported, detail));
     }
-    Ok(format!("{function}_{}", name_of(dtype)))
+    Ok(KernelName { function, of: name_of(dtype) })
 }
 
 /// How kernels call a type.
@@ -189,11 +233,18 @@ fn name_of(dtype: DType) -> &'static str {
 }
 
 /// The name of the kernel for a type of which only the width matters.
-fn by_width(function: &str, dtype: DType) -> Result<String> {
-    match dtype.size() {
-        Some(size @ (1 | 2 | 4 | 8)) => Ok(format!("{function}_b{}", size * 8)),
-        _ => Err(DeviceError::new(Status::NotSupported, format!("'{function}' has no kernel for {dtype}"))),
-    }
+fn by_width(function: &str, dtype: DType) -> Result<KernelName<'_>> {
+    let of = match dtype.size() {
+        Some(1) => "b8",
+        Some(2) => "b16",
+        Some(4) => "b32",
+        Some(8) => "b64",
+        _ => {
+            let detail = format!("'{function}' has no kernel for {dtype}");
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        }
+    };
+    Ok(KernelName { function: function.into(), of })
 }
 
 /// A value's bits as an argument of the type's width.

@@ -165,7 +165,7 @@ impl DeviceKernels {
         let mut arguments = vec![y, x, wider.elements.into(), wider.starts[0].into(), wider.starts[1].into()];
         arguments.extend(extents.map(Argument::from));
         arguments.extend(steps.into_iter().flatten().map(Argument::from));
-        self.launch(stream, &format!("move_b{}", size * unit * 8), wider.elements, &arguments)
+        self.launch(stream, format!("move_b{}", size * unit * 8), wider.elements, &arguments)
     }
 
     /// `y` gets the pieces of `x` that the indices (i32 or i64) name, and zeros where there is no such piece.
@@ -193,7 +193,7 @@ impl DeviceKernels {
             extent.into(),
             count.into(),
         ];
-        self.launch(stream, &name, bytes.div_ceil(4), &arguments)
+        self.launch(stream, name, bytes.div_ceil(4), &arguments)
     }
 
     /// `y` gets the pieces of `x` that the coordinates (i32 or i64) name, and zeros where there is no such piece.
@@ -227,7 +227,7 @@ impl DeviceKernels {
             (depth as u32).into(),
         ];
         arguments.extend(padded.map(Argument::from));
-        self.launch(stream, &name, bytes.div_ceil(4), &arguments)
+        self.launch(stream, name, bytes.div_ceil(4), &arguments)
     }
 
     /// Rows of `off` with one `on` each, where the index (u8, i32 or i64) says; both are one element of type `dtype`.
@@ -255,7 +255,7 @@ impl DeviceKernels {
             depth.into(),
             inner.into(),
         ];
-        self.launch(stream, &by_width(&format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
+        self.launch(stream, by_width(&format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
     }
 }
 

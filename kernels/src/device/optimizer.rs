@@ -55,7 +55,7 @@ impl DeviceKernels {
             n.into(),
             input(rate, 1, dtype, "the rate")?,
         ];
-        self.launch(stream, &typed("apply_gradient_descent", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("apply_gradient_descent", dtype, FLOATS)?, n, &arguments)
     }
 
     /// `v = momentum · v + g`, `w -= rate · v`, or `rate · (g + momentum · v)` by Nesterov's method; all of one type, rate and
@@ -81,7 +81,7 @@ impl DeviceKernels {
             input(momentum, 1, dtype, "the momentum")?,
             u32::from(nesterov).into(),
         ];
-        self.launch(stream, &typed("apply_momentum", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("apply_momentum", dtype, FLOATS)?, n, &arguments)
     }
 
     /// Kingma and Ba's step, see `optimizer.cu`; all of one type.
@@ -111,6 +111,6 @@ impl DeviceKernels {
             arguments.push(input(number, 1, dtype, "a number of the optimizer")?);
         }
         arguments.push(u32::from(nesterov).into());
-        self.launch(stream, &typed("apply_adam", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("apply_adam", dtype, FLOATS)?, n, &arguments)
     }
 }

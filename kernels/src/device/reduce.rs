@@ -134,7 +134,7 @@ impl DeviceKernels {
         let parts = self.reduction_parts(&shape)?;
         if parts == 1 {
             let arguments = [y, x, outer.into(), extent.into(), inner.into()];
-            return self.launch_blocks(stream, &whole, shape.blocks()?, 1, &arguments);
+            return self.launch_blocks(stream, whole, shape.blocks()?, 1, &arguments);
         }
         let scratch =
             scratch.ok_or_else(|| DeviceError::invalid_value("this reduction needs scratch memory"))?;
@@ -144,13 +144,13 @@ impl DeviceKernels {
         let first = if reduction == Reduction::Mean { Reduction::Sum } else { reduction };
         let partial = output(scratch, partials, accumulator, "the scratch memory")?;
         let arguments = [partial, x, outer.into(), extent.into(), inner.into(), parts.into()];
-        let name = typed(&format!("{}_parts", first.name()), dtype, types)?;
+        let name = typed(format!("{}_parts", first.name()), dtype, types)?;
         let rows = u32::try_from(parts).unwrap_or(u32::MAX);
-        self.launch_blocks(stream, &name, shape.blocks()?, rows, &arguments)?;
+        self.launch_blocks(stream, name, shape.blocks()?, rows, &arguments)?;
         let partial = input(scratch, partials, accumulator, "the scratch memory")?;
         let arguments = [y, partial, outputs.into(), parts.into(), extent.into()];
-        let name = typed(&format!("{}_finish", reduction.name()), dtype, types)?;
-        self.launch(stream, &name, outputs, &arguments)
+        let name = typed(format!("{}_finish", reduction.name()), dtype, types)?;
+        self.launch(stream, name, outputs, &arguments)
     }
 
     /// How many elements (i32 or i64) are equal, as one u64.
@@ -172,7 +172,7 @@ impl DeviceKernels {
             n.into(),
         ];
         let name = typed("count_equal", dtype, &[DType::I32, DType::I64])?;
-        self.launch_blocks(stream, &name, 1, 1, &arguments)
+        self.launch_blocks(stream, name, 1, 1, &arguments)
     }
 }
 

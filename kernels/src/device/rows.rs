@@ -4,7 +4,7 @@ use tfrt_cuda::error::{DeviceError, Result};
 use tfrt_cuda::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use super::{DeviceKernels, input, optional, output, product, typed};
+use super::{DeviceKernels, input, name_of, optional, output, product, typed};
 
 /// A matrix whose rows are worked on one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl DeviceKernels {
             rows.rows.into(),
             rows.columns.into(),
         ];
-        self.launch(stream, &typed(function, dtype, FLOATS)?, rows.threads(), &arguments)
+        self.launch(stream, typed(function, dtype, FLOATS)?, rows.threads(), &arguments)
     }
 
     /// The gradient of [`DeviceKernels::softmax`], from its result `y` and the result's gradient `dy`.
@@ -104,7 +104,7 @@ impl DeviceKernels {
             rows.rows.into(),
             rows.columns.into(),
         ];
-        self.launch(stream, &typed(function, dtype, FLOATS)?, rows.threads(), &arguments)
+        self.launch(stream, typed(function, dtype, FLOATS)?, rows.threads(), &arguments)
     }
 
     /// The cross-entropy of each row's logits with its label, and the gradient times `scale`.
@@ -121,10 +121,14 @@ impl DeviceKernels {
         scale: f32,
     ) -> Result<()> {
         let n = rows.elements()?;
-        let (function, label_type, label_count) = match labels {
+        let sparse = |labels: DType| {
+            let name = typed("sparse_cross_entropy", dtype, FLOATS)?;
+            Ok::<_, DeviceError>(format!("{}_{}", name.full(), name_of(labels)).into())
+        };
+        let (name, label_type, label_count) = match labels {
             LabelType::Dense => (typed("cross_entropy", dtype, FLOATS)?, dtype, n),
-            LabelType::I32 => (typed("sparse_cross_entropy", dtype, FLOATS)? + "_i32", DType::I32, rows.rows),
-            LabelType::I64 => (typed("sparse_cross_entropy", dtype, FLOATS)? + "_i64", DType::I64, rows.rows),
+            LabelType::I32 => (sparse(DType::I32)?, DType::I32, rows.rows),
+            LabelType::I64 => (sparse(DType::I64)?, DType::I64, rows.rows),
         };
         let loss = buffers.loss.map(|loss| output(loss, rows.rows, loss_type(dtype), "the loss"));
         let gradient = buffers.gradient.map(|gradient| output(gradient, n, dtype, "the gradient"));
@@ -137,7 +141,7 @@ impl DeviceKernels {
             rows.columns.into(),
             scale.into(),
         ];
-        self.launch(stream, &function, rows.threads(), &arguments)
+        self.launch(stream, name, rows.threads(), &arguments)
     }
 
     /// The position (i32) of each row's greatest element, or of its least.
@@ -165,6 +169,6 @@ impl DeviceKernels {
             rows.columns.into(),
         ];
         let name = typed(function, dtype, &[DType::F32, DType::F16, DType::I32])?;
-        self.launch(stream, &name, rows.threads(), &arguments)
+        self.launch(stream, name, rows.threads(), &arguments)
     }
 }

@@ -55,7 +55,7 @@ impl DeviceKernels {
         ];
         let function = if scan.multiplies { "scan_product" } else { "scan_sum" };
         // Of lines without elements there may be any number, which nobody should count.
-        self.launch(stream, &typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
+        self.launch(stream, typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
     }
 
     /// The greatest or least elements along the extent of `x`, in order, and where they are (i32). Of equals the first comes
@@ -91,6 +91,6 @@ impl DeviceKernels {
             u32::from(line.least).into(),
         ];
         let name = typed("top", dtype, NUMBERS)?;
-        self.launch(stream, &name, shape.outputs()?.min(n).saturating_mul(32), &arguments)
+        self.launch(stream, name, shape.outputs()?.min(n).saturating_mul(32), &arguments)
     }
 }

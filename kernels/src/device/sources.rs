@@ -57,7 +57,7 @@ impl Source {
     /// The names of its kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &'static str> + use<> {
         let ptx: &'static str = self.ptx;
-        ptx.lines().filter_map(|line| line.strip_prefix(".visible .entry ")?.strip_suffix('('))
+        ptx.split(".visible .entry ").skip(1).filter_map(|rest| Some(rest.split_once('(')?.0))
     }
 }
 

@@ -94,7 +94,7 @@ impl DeviceKernels {
             input(value, n, dtype, "the activation's result or argument")?,
             n.into(),
         ];
-        self.launch(stream, &typed(gradient.name(), dtype, ALL_FLOATS)?, n, &arguments)
+        self.launch(stream, typed(gradient.name(), dtype, ALL_FLOATS)?, n, &arguments)
     }
 
     /// `w -= rate · (g + decay · w)`. Weights are f32, gradients of type `dtype`.
@@ -117,7 +117,7 @@ impl DeviceKernels {
             rate.into(),
             decay.into(),
         ];
-        self.launch(stream, &typed("sgd", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("sgd", dtype, FLOATS)?, n, &arguments)
     }
 
     /// A step with momentum. Weights and velocities are f32, gradients of type `dtype`.
@@ -143,7 +143,7 @@ impl DeviceKernels {
             options.decay.into(),
             u32::from(options.nesterov).into(),
         ];
-        self.launch(stream, &typed("momentum", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("momentum", dtype, FLOATS)?, n, &arguments)
     }
 
     /// A step of Adam. Weights and both means are f32, gradients of type `dtype`.
@@ -176,6 +176,6 @@ impl DeviceKernels {
             filled(options.beta1).into(),
             filled(options.beta2).into(),
         ];
-        self.launch(stream, &typed("adam", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("adam", dtype, FLOATS)?, n, &arguments)
     }
 }

@@ -100,7 +100,7 @@ impl DeviceKernels {
             input(x, window.inputs()?, dtype, "the images")?,
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("max_pool", dtype, POOLED)?, n, &arguments)
+        self.launch(stream, typed("max_pool", dtype, POOLED)?, n, &arguments)
     }
 
     /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
@@ -124,7 +124,7 @@ impl DeviceKernels {
             input(positions, window.outputs()?, DType::UI32, "the positions")?,
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("max_pool_gradient", dtype, POOLED)?, n, &arguments)
+        self.launch(stream, typed("max_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
     /// The mean of the elements under each window; those beyond the border count as zeros if `count_padding`.
@@ -148,7 +148,7 @@ impl DeviceKernels {
             u32::from(count_padding).into(),
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("average_pool", dtype, POOLED)?, n, &arguments)
+        self.launch(stream, typed("average_pool", dtype, POOLED)?, n, &arguments)
     }
 
     /// The gradient of [`DeviceKernels::average_pool`].
@@ -172,7 +172,7 @@ impl DeviceKernels {
             u32::from(count_padding).into(),
         ];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("average_pool_gradient", dtype, POOLED)?, n, &arguments)
+        self.launch(stream, typed("average_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
     /// The gradient of the mean over all pixels of an image.
@@ -195,7 +195,7 @@ impl DeviceKernels {
             pixels.into(),
             channels.into(),
         ];
-        self.launch(stream, &typed("global_average_pool_gradient", dtype, POOLED)?, n, &arguments)
+        self.launch(stream, typed("global_average_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
     /// The patch under each window as a row of `y`.
@@ -215,7 +215,7 @@ impl DeviceKernels {
         let mut arguments =
             vec![output(y, n, dtype, "the patches")?, input(x, window.inputs()?, dtype, "the images")?];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("im2col", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("im2col", dtype, FLOATS)?, n, &arguments)
     }
 
     /// The sum of the patches' elements, each at its place in the image.
@@ -235,6 +235,6 @@ impl DeviceKernels {
         let mut arguments =
             vec![output(x, n, dtype, "the images")?, input(y, window.patches()?, dtype, "the patches")?];
         arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, &typed("col2im", dtype, FLOATS)?, n, &arguments)
+        self.launch(stream, typed("col2im", dtype, FLOATS)?, n, &arguments)
     }
 }

@@ -30,7 +30,7 @@ use crate::{
 type Queued = DeviceOpResult<OpResult>;
 
 /// A tensor's extents, as kernels take them.
-fn extents(tensor: &DeviceTensor) -> Vec<u64> {
+fn extents(tensor: &DeviceTensor) -> SmallVec<[u64; 6]> {
     tensor.shape().dims().iter().map(|&dim| dim as u64).collect()
 }
 
