@@ -28,6 +28,7 @@ static CONVERT: Accessor = Accessor::new("conversion to a dense tensor");
 
 type Metadata = SmallVec<[TensorMetadata; 2]>;
 type HostTensors<'a> = SmallVec<[&'a HostTensor; 4]>;
+type DeviceArguments<'a> = SmallVec<[DeviceArgument<'a>; 4]>;
 
 /// Whether an op on this device takes an argument from host memory.
 fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool {
@@ -35,6 +36,16 @@ fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool
         (Some(_), Some((_, host_arguments))) => host_arguments.must_be_on_host(index, count),
         _ => true,
     }
+}
+
+/// The available argument, if it is on a device and should not be.
+fn to_fetch<'a>(
+    op: &Op,
+    device: &Device,
+    (index, count): (usize, usize),
+    argument: &'a AsyncValue,
+) -> Option<&'a DeviceTensor> {
+    argument.get::<DeviceTensor>().filter(|_| takes_from_host(op, device, index, count))
 }
 
 /// Queues the copies of available arguments that are on a device and should not be.
@@ -46,13 +57,23 @@ fn fetch(
 ) -> Result<(), Diagnostic> {
     let count = arguments.len();
     for (index, argument) in arguments.iter_mut().enumerate() {
-        if let Some(tensor) = argument.get::<DeviceTensor>()
-            && takes_from_host(op, device, index, count)
-        {
+        if let Some(tensor) = to_fetch(op, device, (index, count), argument) {
             *argument = tensor.to_host(cx)?.into_untyped();
         }
     }
     Ok(())
+}
+
+/// The bits of the arguments that are given up.
+pub(crate) fn given_up<T>(arguments: &[T], is_given_up: impl Fn(&T) -> bool) -> u64 {
+    let bits =
+        arguments.iter().enumerate().map(|(index, argument)| given_up_at(index, is_given_up(argument)));
+    bits.fold(0, |all, bit| all | bit)
+}
+
+/// The bits of the handles whose tensors go with them.
+fn handed_over(arguments: &[Cow<'_, TensorHandle>]) -> u64 {
+    given_up(arguments, |argument| matches!(argument, Cow::Owned(handle) if handle.tensor().is_unique()))
 }
 
 /// Calls `op` on `device`.
@@ -63,8 +84,8 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
         return execute_in_general(op, device, invocation, chain);
     }
     // The usual case: all is there, and says itself what is known of it.
-    let (mut arguments, mut given_up) = (HostTensors::new(), 0);
-    for (index, argument) in invocation.arguments.iter().enumerate() {
+    let mut arguments = HostTensors::new();
+    for argument in &invocation.arguments {
         match argument.here() {
             Some(tensor) => arguments.push(tensor),
             None => {
@@ -72,10 +93,8 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
                 return execute_in_general(op, device, invocation, chain);
             }
         }
-        // Whether the tensor goes with the argument.
-        let is_last = matches!(argument, Cow::Owned(handle) if handle.tensor().is_unique());
-        given_up |= given_up_at(index, is_last);
     }
+    let given_up = handed_over(&invocation.arguments);
     let (cx, count, attrs) = (invocation.cx, invocation.result_count, invocation.attrs);
     let metadata = match metadata(op, metadata_of(&arguments), attrs, count) {
         Ok(metadata) => metadata,
@@ -108,17 +127,23 @@ fn execute_in_general(
         Ok(metadata) => metadata,
         Err(error) => return fail(cx, device, count, error, chain),
     };
+    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
+    let must_wait = |(index, argument): (usize, &Cow<'_, TensorHandle>)| {
+        let value = argument.tensor();
+        value.status() == Status::Pending || to_fetch(op, device, (index, arguments.len()), value).is_some()
+    };
+    if chain_is_there && !arguments.iter().enumerate().any(must_wait) {
+        let values: SmallVec<[_; 4]> = arguments.iter().map(|argument| argument.tensor()).collect();
+        let given_up = handed_over(&arguments);
+        let outcome = run(op, device, cx, (&values, given_up), (attrs, metadata.as_deref(), count));
+        return finish(op, (cx, device), outcome, metadata.as_deref(), count, chain);
+    }
     let mut arguments: SmallVec<[_; 4]> =
         arguments.into_iter().map(|argument| argument.into_owned().into_tensor()).collect();
     if let Err(error) = fetch(op, device, &mut arguments, cx) {
         return fail(cx, device, count, error, chain);
     }
-    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
-    if !chain_is_there || arguments.iter().any(|argument| argument.status() == Status::Pending) {
-        return defer(op, device, (cx, arguments, attrs), metadata, chain, count);
-    }
-    let outcome = run(op, device, cx, arguments, (attrs, metadata.as_deref(), count));
-    finish(op, (cx, device), outcome, metadata.as_deref(), count, chain)
+    defer(op, device, (cx, arguments, attrs), metadata, chain, count)
 }
 
 /// What the op's metadata function says of so many results; `None` if it has none.
@@ -186,14 +211,14 @@ fn run(
     op: &Op,
     device: &Device,
     cx: &ExecutionContext,
-    arguments: SmallVec<[AsyncValue; 4]>,
+    (values, given_up): (&[&AsyncValue], u64),
     (attrs, known, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
 ) -> Result<OpResult, Diagnostic> {
     let later;
     if let (Some(queue), Some(implementation)) = (device.queue(), op.device) {
         check_wanted(cx)?;
-        let arguments: SmallVec<[_; 4]> =
-            arguments.into_iter().map(device_argument).collect::<Result<_, _>>()?;
+        let arguments: DeviceArguments<'_> =
+            values.iter().map(|value| DeviceArgument::of(value)).collect::<Result<_, _>>()?;
         let results = match known {
             Some(known) => known,
             None => {
@@ -202,11 +227,13 @@ fn run(
                 later.as_deref().unwrap_or_default()
             }
         };
-        return on_device::run(implementation, queue, cx, arguments, (attrs, results), count);
+        let outcome = on_device::run(implementation, queue, cx, (&arguments, given_up), (attrs, results));
+        // What it needs must be waited for.
+        let wait = || on_device::run_later(implementation, queue, cx, values, (attrs, results), count);
+        return outcome.map(|result| result.unwrap_or_else(wait));
     }
-    let given_up = arguments.iter().enumerate().map(|(index, value)| given_up_at(index, value.is_unique()));
-    let given_up = given_up.fold(0, |all, bit| all | bit);
-    let arguments: HostTensors<'_> = arguments.iter().map(host_tensor).collect::<Result<_, _>>()?;
+    let arguments: HostTensors<'_> =
+        values.iter().map(|value| host_tensor(value)).collect::<Result<_, _>>()?;
     let results = match known {
         Some(_) => known,
         None => {
@@ -252,14 +279,6 @@ fn compute(
         all.push(other.as_ref().unwrap_or(tensor));
     }
     function(CpuCall { cx, arguments: &all, attrs, results, given_up })
-}
-
-/// An available tensor, wherever it is. The value goes at once: if it was the last one, its tensor is this call's alone.
-fn device_argument(value: AsyncValue) -> Result<DeviceArgument, Diagnostic> {
-    Ok(match value.get::<DeviceTensor>() {
-        Some(tensor) => DeviceArgument::Device(tensor.clone()),
-        None => DeviceArgument::Host(host_tensor(&value)?.clone()),
-    })
 }
 
 /// Whether an op takes a tensor as it is.
@@ -350,7 +369,10 @@ impl Waiting {
             Some(error) => Err(error),
             None => fetched
                 .and_then(|()| {
-                    run(&op, &device, &cx, arguments, (&attrs, metadata.as_deref(), results.len()))
+                    let values: SmallVec<[_; 4]> = arguments.iter().collect();
+                    let given_up = given_up(&arguments, AsyncValue::is_unique);
+                    let values = (&*values, given_up);
+                    run(&op, &device, &cx, values, (&attrs, metadata.as_deref(), results.len()))
                 })
                 .map_err(|error| cx.emit(error)),
         };

@@ -108,7 +108,7 @@ pub(crate) fn given_up_at(argument: usize, given_up: bool) -> u64 {
     u32::try_from(argument).ok().and_then(|argument| u64::from(given_up).checked_shl(argument)).unwrap_or(0)
 }
 
-fn is_given_up(all: u64, argument: usize) -> bool {
+pub(crate) fn is_given_up(all: u64, argument: usize) -> bool {
     all & given_up_at(argument, true) != 0
 }
 

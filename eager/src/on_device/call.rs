@@ -8,7 +8,12 @@ use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext, IndirectPromise, Promi
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use super::{DeviceQueue, DeviceTensor};
-use crate::{OpAttrs, OpResult, dispatch::keep, registry::wrong_count};
+use crate::{
+    OpAttrs, OpResult,
+    dispatch::{given_up, keep},
+    registry::{given_up_at, is_given_up, wrong_count},
+    tensor_handle::host_tensor,
+};
 
 static UPLOAD: Accessor = Accessor::new("copy to a device");
 
@@ -75,15 +80,23 @@ impl From<DeviceError> for DeviceOpError {
 pub type DeviceOpResult<T> = Result<T, DeviceOpError>;
 
 /// An argument of a device implementation.
-#[derive(Clone, Debug)]
-pub enum DeviceArgument {
+#[derive(Clone, Copy, Debug)]
+pub enum DeviceArgument<'a> {
     /// In memory of the queue's device, ready for work on its stream.
-    Device(DeviceTensor),
+    Device(&'a DeviceTensor),
     /// In host memory.
-    Host(HostTensor),
+    Host(&'a HostTensor),
 }
 
-impl DeviceArgument {
+impl<'a> DeviceArgument<'a> {
+    /// An available tensor, wherever it is.
+    pub(crate) fn of(value: &'a AsyncValue) -> Result<Self, Diagnostic> {
+        Ok(match value.get::<DeviceTensor>() {
+            Some(tensor) => Self::Device(tensor),
+            None => Self::Host(host_tensor(value)?),
+        })
+    }
+
     /// Data type and shape.
     pub(crate) fn metadata(&self) -> TensorMetadata {
         match self {
@@ -99,12 +112,14 @@ pub struct DeviceCall<'a> {
     pub cx: &'a ExecutionContext,
     /// Where work is queued.
     pub queue: &'a Arc<DeviceQueue>,
-    /// The arguments.
-    pub arguments: &'a [DeviceArgument],
+    /// The arguments. The memory of some may be taken: see [`reuse`](Self::reuse).
+    pub arguments: &'a [DeviceArgument<'a>],
     /// The attributes.
     pub attrs: &'a OpAttrs,
     /// What the metadata function said of the results; nothing for an op without one.
     pub results: &'a [TensorMetadata],
+    /// A bit for each of the first 64 arguments that nobody else will ask for its elements.
+    given_up: u64,
     may_block: bool,
 }
 
@@ -223,7 +238,11 @@ impl DeviceCall<'_> {
             let tensor = self.tensor(argument)?;
             let fits = tensor.dtype() == metadata.dtype
                 && tensor.shape().num_elements()? == metadata.shape.num_elements()?;
-            if fits && tensor.buffer().is_exclusive() && Arc::ptr_eq(tensor.queue(), self.queue) {
+            if fits
+                && is_given_up(self.given_up, argument)
+                && tensor.buffer().is_exclusive()
+                && Arc::ptr_eq(tensor.queue(), self.queue)
+            {
                 return Ok(tensor.reshape(&metadata.shape)?);
             }
         }
@@ -250,94 +269,101 @@ impl From<DeviceTensor> for OpResult {
     }
 }
 
-/// An op on its way to a device.
-struct Launch {
-    function: DeviceFn,
-    host_arguments: HostArguments,
-    queue: Arc<DeviceQueue>,
-    arguments: SmallVec<[DeviceArgument; 4]>,
-}
+/// An op that runs on devices: what computes it, and which arguments stay on the host.
+type Implementation = (DeviceFn, HostArguments);
 
-impl Launch {
-    /// Brings the arguments to the device, as far as they are not there yet, and queues the op's work.
-    fn attempt(
-        &mut self,
-        cx: &ExecutionContext,
-        attrs: &OpAttrs,
-        results: &[TensorMetadata],
-        may_block: bool,
-    ) -> DeviceOpResult<OpResult> {
-        let _entered = origin::enter(cx);
-        let count = self.arguments.len();
-        for (index, argument) in self.arguments.iter_mut().enumerate() {
-            if self.host_arguments.stays(index, count) {
-                continue;
-            }
-            let brought = match &*argument {
-                DeviceArgument::Host(tensor) => upload(tensor, &self.queue, cx, may_block)?,
-                DeviceArgument::Device(tensor) if Arc::ptr_eq(tensor.queue(), &self.queue) => continue,
-                DeviceArgument::Device(tensor) => tensor.on_queue(&self.queue, cx, may_block)?,
-            };
-            *argument = DeviceArgument::Device(brought);
-        }
-        let call =
-            DeviceCall { cx, queue: &self.queue, arguments: &self.arguments, attrs, results, may_block };
-        (self.function)(&call)
-    }
-}
-
-impl Launch {
-    /// Attempts again where blocking is allowed.
-    fn later(
-        mut self,
-        cx: &ExecutionContext,
-        attrs: &OpAttrs,
-        results: &[TensorMetadata],
-        result_count: usize,
-    ) -> OpResult {
-        let (promises, tensors): (SmallVec<[_; 2]>, _) =
-            (0..result_count).map(|_| IndirectPromise::new()).unzip();
-        let (done, chain) = Promise::new();
-        let (caller, attrs, results) = (cx.clone(), attrs.clone(), SmallVec::<[_; 2]>::from(results));
-        let task = Task::new(move || {
-            let outcome = self.attempt(&caller, &attrs, &results, true).map_err(|error| match error {
-                DeviceOpError::Failed(error) => caller.emit(error),
-                DeviceOpError::Later => caller.emit(Diagnostic::internal("what was waited for did not come")),
-            });
-            keep(&caller, promises, Some(done), outcome);
-        });
-        // A task that is refused is dropped, which makes its promises errors.
-        drop(cx.host().work_queue().add_blocking_task(task, true));
-        OpResult { tensors, done: Some(chain) }
-    }
-}
-
-/// Runs an op on a device. If what it needs must be waited for, a thread that may block does so, and the results come later.
-pub(crate) fn run(
-    (function, host_arguments): (DeviceFn, HostArguments),
+/// Brings the arguments to the device, as far as they are not there yet, and queues the op's work.
+fn attempt(
+    (function, host_arguments): Implementation,
     queue: &Arc<DeviceQueue>,
     cx: &ExecutionContext,
-    arguments: SmallVec<[DeviceArgument; 4]>,
+    (arguments, mut given_up): (&[DeviceArgument<'_>], u64),
+    (attrs, results): (&OpAttrs, &[TensorMetadata]),
+    may_block: bool,
+) -> DeviceOpResult<OpResult> {
+    let _entered = origin::enter(cx);
+    let mut brought = SmallVec::<[_; 2]>::new();
+    for (index, argument) in arguments.iter().enumerate() {
+        if host_arguments.stays(index, arguments.len()) {
+            continue;
+        }
+        brought.push(match *argument {
+            DeviceArgument::Host(tensor) => (index, upload(tensor, queue, cx, may_block)?),
+            DeviceArgument::Device(tensor) if Arc::ptr_eq(tensor.queue(), queue) => continue,
+            DeviceArgument::Device(tensor) => (index, tensor.on_queue(queue, cx, may_block)?),
+        });
+        given_up |= given_up_at(index, true);
+    }
+    let call = DeviceCall { cx, queue, arguments, attrs, results, given_up, may_block };
+    if brought.is_empty() {
+        return function(&call);
+    }
+    let mut here = SmallVec::<[_; 4]>::from_slice(arguments);
+    for (index, tensor) in &brought {
+        here[*index] = DeviceArgument::Device(tensor);
+    }
+    function(&DeviceCall { arguments: &here, ..call })
+}
+
+/// Runs an op on a device. `given_up` says which arguments are this call's alone. `None` if what it needs must be waited for.
+pub(crate) fn run(
+    implementation: Implementation,
+    queue: &Arc<DeviceQueue>,
+    cx: &ExecutionContext,
+    arguments: (&[DeviceArgument<'_>], u64),
+    (attrs, results): (&OpAttrs, &[TensorMetadata]),
+) -> Result<Option<OpResult>, Diagnostic> {
+    match attempt(implementation, queue, cx, arguments, (attrs, results), false) {
+        Ok(result) => Ok(Some(result)),
+        Err(DeviceOpError::Failed(error)) => Err(error),
+        Err(DeviceOpError::Later) => Ok(None),
+    }
+}
+
+/// Runs an op on a thread that may block. Its arguments are available; the results come later.
+pub(crate) fn run_later(
+    implementation: Implementation,
+    queue: &Arc<DeviceQueue>,
+    cx: &ExecutionContext,
+    values: &[&AsyncValue],
     (attrs, results): (&OpAttrs, &[TensorMetadata]),
     result_count: usize,
-) -> Result<OpResult, Diagnostic> {
-    let mut launch = Launch { function, host_arguments, queue: queue.clone(), arguments };
-    match launch.attempt(cx, attrs, results, false) {
-        Ok(result) => Ok(result),
-        Err(DeviceOpError::Failed(error)) => Err(error),
-        Err(DeviceOpError::Later) => Ok(launch.later(cx, attrs, results, result_count)),
-    }
+) -> OpResult {
+    let (promises, tensors): (SmallVec<[_; 2]>, _) =
+        (0..result_count).map(|_| IndirectPromise::new()).unzip();
+    let (done, chain) = Promise::new();
+    let (queue, caller, attrs) = (queue.clone(), cx.clone(), attrs.clone());
+    let results = SmallVec::<[_; 2]>::from(results);
+    let values: SmallVec<[_; 4]> = values.iter().map(|&value| value.clone()).collect();
+    let task = Task::new(move || {
+        let arguments = values.iter().map(DeviceArgument::of).collect::<Result<SmallVec<[_; 4]>, _>>();
+        let outcome = arguments.map_err(DeviceOpError::from).and_then(|arguments| {
+            let arguments = (&*arguments, given_up(&values, AsyncValue::is_unique));
+            attempt(implementation, &queue, &caller, arguments, (&attrs, &results), true)
+        });
+        let outcome = outcome.map_err(|error| match error {
+            DeviceOpError::Failed(error) => caller.emit(error),
+            DeviceOpError::Later => caller.emit(Diagnostic::internal("what was waited for did not come")),
+        });
+        keep(&caller, promises, Some(done), outcome);
+    });
+    // A task that is refused is dropped, which makes its promises errors.
+    drop(cx.host().work_queue().add_blocking_task(task, true));
+    OpResult { tensors, done: Some(chain) }
 }
 
 /// A tensor for work on `queue`, perhaps later.
 pub(super) fn bring(
-    argument: DeviceArgument,
+    tensor: AsyncValue,
     queue: &Arc<DeviceQueue>,
     cx: &ExecutionContext,
 ) -> Result<AsyncValue, Diagnostic> {
     let itself: DeviceFn = |call| Ok(call.tensor(0)?.clone().into());
-    let arguments = SmallVec::from_iter([argument]);
-    let mut result =
-        run((itself, HostArguments::default()), queue, cx, arguments, (&OpAttrs::new(), &[]), 1)?;
+    let (implementation, attrs) = ((itself, HostArguments::default()), OpAttrs::new());
+    let arguments = [DeviceArgument::of(&tensor)?];
+    let mut result = match run(implementation, queue, cx, (&arguments, 0), (&attrs, &[]))? {
+        Some(result) => result,
+        None => run_later(implementation, queue, cx, &[&tensor], (&attrs, &[]), 1),
+    };
     result.tensors.pop().ok_or_else(|| Diagnostic::internal("a copy has no result"))
 }

@@ -8,7 +8,7 @@ mod call;
 mod queue;
 mod tensor;
 
-pub(crate) use call::run;
 pub use call::{DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, HostArguments};
+pub(crate) use call::{run, run_later};
 pub use queue::DeviceQueue;
 pub use tensor::DeviceTensor;

@@ -11,7 +11,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
-use super::{DeviceArgument, DeviceOpError, DeviceOpResult, DeviceQueue};
+use super::{DeviceOpError, DeviceOpResult, DeviceQueue};
 
 /// A dense tensor in device memory, and the queue whose work computes it. Cheap to clone; clones share the elements.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ impl DeviceTensor {
         queue: &Arc<DeviceQueue>,
         cx: &ExecutionContext,
     ) -> Result<AsyncValue, Diagnostic> {
-        super::call::bring(DeviceArgument::Host(tensor.clone()), queue, cx)
+        super::call::bring(AsyncValue::new(tensor.clone()), queue, cx)
     }
 
     /// The tensor for work on another queue: itself if it may be used there, a copy if it is on another device.
@@ -120,7 +120,7 @@ impl DeviceTensor {
         queue: &Arc<DeviceQueue>,
         cx: &ExecutionContext,
     ) -> Result<AsyncValue, Diagnostic> {
-        super::call::bring(DeviceArgument::Device(self.clone()), queue, cx)
+        super::call::bring(AsyncValue::new(self.clone()), queue, cx)
     }
 
     /// Queues a copy from the host.

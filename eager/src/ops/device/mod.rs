@@ -76,7 +76,7 @@ fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Que
 /// The first argument, wherever it is, as the result.
 fn identity(call: &DeviceCall<'_>) -> Queued {
     match call.arguments {
-        [DeviceArgument::Device(tensor)] => Ok(tensor.clone().into()),
+        [DeviceArgument::Device(tensor)] => Ok(DeviceTensor::clone(tensor).into()),
         arguments => Err(wrong_count(1, arguments.len()).into()),
     }
 }

@@ -269,7 +269,7 @@ fn everywhere(call: &DeviceCall<'_>, number: f64) -> Queued {
 
 fn identities(call: &DeviceCall<'_>) -> Queued {
     let tensors = call.arguments.iter().map(|argument| match argument {
-        DeviceArgument::Device(tensor) => Ok(AsyncValue::new(tensor.clone())),
+        DeviceArgument::Device(tensor) => Ok(AsyncValue::new(DeviceTensor::clone(tensor))),
         DeviceArgument::Host(_) => Err(Diagnostic::internal("an argument is not in device memory")),
     });
     Ok(OpResult { tensors: tensors.collect::<Result<_, _>>()?, done: None })
@@ -281,7 +281,7 @@ fn described(call: &DeviceCall<'_>, values: fn(&TensorShape) -> Result<Vec<usize
     if arguments.len() != results.len() {
         return Err(wrong_count(results.len(), arguments.len()).into());
     }
-    let described = |(argument, result): (&DeviceArgument, &TensorMetadata)| {
+    let described = |(argument, result): (&DeviceArgument<'_>, &TensorMetadata)| {
         let values = match argument {
             DeviceArgument::Device(tensor) => values(tensor.shape()),
             DeviceArgument::Host(tensor) => values(tensor.shape()),

@@ -55,7 +55,9 @@ pub(in crate::ops) fn add(call: &DeviceCall<'_>) -> Queued {
 /// The last of one or two tensors.
 fn last_of_one_or_two(call: &DeviceCall<'_>) -> Queued {
     match call.arguments {
-        [DeviceArgument::Device(tensor)] | [_, DeviceArgument::Device(tensor)] => Ok(tensor.clone().into()),
+        [DeviceArgument::Device(tensor)] | [_, DeviceArgument::Device(tensor)] => {
+            Ok(DeviceTensor::clone(tensor).into())
+        }
         _ => Err(Diagnostic::invalid_argument("the op takes one or two arguments").into()),
     }
 }
