@@ -13,7 +13,7 @@ use std::{
 
 use support::{Runner, context};
 use tfrt_eager::{
-    CoreRuntime, Eager, OpAttrs, OpInvocation, TensorHandle,
+    CoreRuntime, DeviceTensor, Eager, OpAttrs, OpInvocation, TensorHandle,
     ops::{description, descriptions},
 };
 use tfrt_host::{AsyncValue, ErrorCode, IndirectPromise};
@@ -121,6 +121,44 @@ fn a_result_takes_the_memory_of_what_the_caller_gave_up_and_of_nothing_else() {
     let sum = add_two(add_two(TensorHandle::new(device, &metadata, pending)));
     promise.forward_to(given.into_tensor());
     assert_eq!((values(&sum), address(&sum)), (vec![5.0, 6.0], at), "and what came by a promise");
+}
+
+#[test]
+fn on_a_device_too_memory_is_taken_of_what_the_caller_gave_up_and_of_nothing_else() {
+    let runner = Runner::on_device("s");
+    let (add, attrs) = (runner.handler.make_op("tf.AddV2").expect("an op"), OpAttrs::new());
+    let sum = |arguments: [Cow<'_, TensorHandle>; 2]| {
+        let arguments = arguments.into_iter().collect();
+        let invocation =
+            OpInvocation { cx: &runner.cx, arguments, attrs: &attrs, result_count: 1, chain: None };
+        add.call(invocation).remove(0)
+    };
+    let address = |handle: &TensorHandle| {
+        handle.tensor().get::<DeviceTensor>().expect("on the device").buffer().address()
+    };
+    let (one, zero) = (vector(&runner, &[1.0, 2.0]), vector(&runner, &[0.0, 0.0]));
+    let x = || sum([Cow::Borrowed(&one), Cow::Borrowed(&zero)]);
+    let (given, kept, y) = (x(), x(), x());
+    let (at, other) = (address(&given), kept.clone());
+    let first = sum([Cow::Owned(given), Cow::Borrowed(&y)]);
+    assert_eq!(address(&first), at, "the last share was given");
+    let second = sum([Cow::Owned(kept), Cow::Borrowed(&y)]);
+    assert!(![address(&other), address(&y)].contains(&address(&second)), "somebody has another share");
+    let third = sum([Cow::Borrowed(&other), Cow::Borrowed(&y)]);
+    assert!(![address(&other), address(&y)].contains(&address(&third)), "both were lent");
+    for (handle, expected) in [
+        (&first, [2.0, 4.0]),
+        (&second, [2.0, 4.0]),
+        (&third, [2.0, 4.0]),
+        (&other, [1.0, 2.0]),
+        (&y, [1.0, 2.0]),
+    ] {
+        assert_eq!(values(&runner.brought(handle)), expected);
+    }
+    // What comes from the host for this call alone is the call's.
+    let doubled = sum([Cow::Borrowed(&one), Cow::Borrowed(&one)]);
+    assert_eq!(values(&runner.brought(&doubled)), [2.0, 4.0]);
+    assert_eq!(values(&one), [1.0, 2.0]);
 }
 
 /// Clients that each compute their own numbers, a step at a time, half of which are cancelled on the way.

@@ -26,7 +26,7 @@ pub(crate) struct Runner {
     pub(crate) host: Arc<HostContext>,
     pub(crate) core: Arc<CoreRuntime>,
     pub(crate) cx: ExecutionContext,
-    handler: Arc<dyn OpHandler>,
+    pub(crate) handler: Arc<dyn OpHandler>,
     /// What the handler's device belongs to.
     _platform: Option<Platform>,
 }
