@@ -124,8 +124,8 @@ fn judge(case: &Case, results: &[TensorHandle]) -> Option<String> {
 /// How many variables the ops of training change, which are their first arguments.
 fn variables(op: &str) -> usize {
     match op {
-        "tf.ResourceApplyAdam" => 3,
-        "tf.ResourceApplyMomentum" => 2,
+        "tf.ResourceApplyAdam" | "tf.ResourceApplyRMSProp" => 3,
+        "tf.ResourceApplyMomentum" | "tf.ResourceApplyKerasMomentum" => 2,
         "tf.ResourceApplyGradientDescent" | "tf.AssignAddVariableOp" | "tf.AssignSubVariableOp" => 1,
         _ => 0,
     }

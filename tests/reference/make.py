@@ -1049,6 +1049,23 @@ def training():
            use_locking=True)
     change("ResourceApplyAdam", {"var": random(f, 3), "m": random(f, 3), "v": random(f, 3, low=0)}, beta1_power=one[0],
            beta2_power=one[0], lr=one[0], beta1=one, beta2=one[0], epsilon=one[0], grad=random(f, 3))
+    for dtype in FLOATS:
+        def one(value):
+            return np.array(value, dtype)
+
+        def some(low=-4.0):
+            return random(dtype, 2, 3, low=low)
+
+        for nesterov in (False, True):
+            change("ResourceApplyKerasMomentum", {"var": some(), "accum": some()}, lr=one(0.125), grad=some(), momentum=one(0.75),
+                   use_nesterov=nesterov)
+        change("ResourceApplyRMSProp", {"var": some(), "ms": some(0.5), "mom": some()}, lr=one(0.125), rho=one(0.75), momentum=one(0.5),
+               epsilon=one(0.001), grad=some())
+    half = np.array(0.5, f)
+    for wrong in (dict(lr=np.array([0.5], f)), dict(grad=random(f, 2)), dict(rho=np.array([0.5, 0.5], f))):
+        given = dict(lr=half, rho=half, momentum=half, epsilon=half, grad=random(f, 3))
+        change("ResourceApplyRMSProp", {"var": random(f, 3), "ms": random(f, 3, low=0), "mom": random(f, 3)}, **{**given, **wrong})
+    change("ResourceApplyKerasMomentum", {"var": random(f, 3), "accum": random(f, 2)}, lr=half, grad=random(f, 3), momentum=half)
 
 
 def convolution():

@@ -177,8 +177,9 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("AssignVariableOp VarIsInitializedOp DestroyResourceOp", ANY, ""),
     ("AssignAddVariableOp AssignSubVariableOp", FIELDS, ""),
     ("ResourceApplyGradientDescent", FRACTIONS, "use_locking: bool = false"),
+    ("ResourceApplyRMSProp", FLOATS, "use_locking: bool = false"),
     (
-        "ResourceApplyMomentum ResourceApplyAdam",
+        "ResourceApplyMomentum ResourceApplyKerasMomentum ResourceApplyAdam",
         FRACTIONS,
         "use_nesterov: bool = false, use_locking: bool = false",
     ),

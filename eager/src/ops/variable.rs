@@ -21,7 +21,7 @@ use tfrt_tensor::{
 
 use super::complex::{Field, Wide};
 use super::shape::{numbers, out_type};
-use super::support::{Computed, invalid, take, value, with_field, with_number_or_complex};
+use super::support::{Computed, invalid, take, value, with_field, with_float, with_number_or_complex};
 use crate::{CpuCall, DeviceTensor, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf variable op");
@@ -352,6 +352,56 @@ fn momentum(call: CpuCall<'_>) -> Computed {
     })
 }
 
+/// `accumulator = momentum · accumulator - rate · gradient`, `variable += accumulator`; with Nesterov's method
+/// `variable += momentum · accumulator - rate · gradient`.
+fn keras_momentum(call: CpuCall<'_>) -> Computed {
+    let [handle, accumulator, rate, gradient, momentum] = take(&call)?;
+    let (own, sum) = (Change::begin(&call, handle)?, Change::begin(&call, accumulator)?);
+    own.check(gradient, "grad")?;
+    sum.check(gradient, "grad")?;
+    let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
+    with_field!(gradient.dtype(), "tf.ResourceApplyKerasMomentum", |T| {
+        let (rate, momentum) = (number::<T>(rate, "lr")?, number::<T>(momentum, "momentum")?);
+        let gradient = gradient.dense()?.read::<T>(&ME)?;
+        let (mut x, mut sums) = (own.tensor.write::<T>(&ME)?, sum.tensor.write::<T>(&ME)?);
+        for ((x, sum), g) in x.iter_mut().zip(sums.iter_mut()).zip(gradient.iter()) {
+            let step = rate * g.wide();
+            let new = momentum * sum.wide() - step;
+            let moved = if nesterov { momentum * new - step } else { new };
+            (*sum, *x) = (T::narrow(new), T::narrow(x.wide() + moved));
+        }
+        drop((x, sums));
+        done()
+    })
+}
+
+/// `square += (1 - rho) · (gradient² - square)`,
+/// `accumulator = momentum · accumulator + rate · gradient / √(square + epsilon)`, `variable -= accumulator`.
+fn rms_prop(call: CpuCall<'_>) -> Computed {
+    let [handle, square, accumulator, rate, rho, momentum, epsilon, gradient] = take(&call)?;
+    let own = Change::begin(&call, handle)?;
+    let (square, sum) = (Change::begin(&call, square)?, Change::begin(&call, accumulator)?);
+    for change in [&own, &square, &sum] {
+        change.check(gradient, "grad")?;
+    }
+    with_float!(gradient.dtype(), "tf.ResourceApplyRMSProp", |T| {
+        let (rate, rho) = (number::<T>(rate, "lr")?, number::<T>(rho, "rho")?);
+        let (momentum, epsilon) = (number::<T>(momentum, "momentum")?, number::<T>(epsilon, "epsilon")?);
+        let gradient = gradient.dense()?.read::<T>(&ME)?;
+        let (mut x, mut sums) = (own.tensor.write::<T>(&ME)?, sum.tensor.write::<T>(&ME)?);
+        let mut squares = square.tensor.write::<T>(&ME)?;
+        let state = squares.iter_mut().zip(sums.iter_mut());
+        for ((x, (square, sum)), g) in x.iter_mut().zip(state).zip(gradient.iter()) {
+            let g = g.wide();
+            let mean = square.wide() + (g * g - square.wide()) * (1.0 - rho);
+            let new = momentum * sum.wide() + rate * g / (mean + epsilon).sqrt();
+            (*square, *sum, *x) = (T::narrow(mean), T::narrow(new), T::narrow(x.wide() - new));
+        }
+        drop((x, sums, squares));
+        done()
+    })
+}
+
 /// Kingma and Ba's step, as `tf.raw_ops.ResourceApplyAdam` documents it.
 fn adam(call: CpuCall<'_>) -> Computed {
     let [handle, mean, variance, beta1_power, beta2_power, rate, beta1, beta2, epsilon, gradient] =
@@ -407,5 +457,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .side_effecting();
     ops.add("tf.ResourceApplyGradientDescent").cpu(gradient_descent).forms(handles).side_effecting();
     ops.add("tf.ResourceApplyMomentum").cpu(momentum).forms(handles).side_effecting();
+    ops.add("tf.ResourceApplyKerasMomentum").cpu(keras_momentum).forms(handles).side_effecting();
+    ops.add("tf.ResourceApplyRMSProp").cpu(rms_prop).forms(handles).side_effecting();
     ops.add("tf.ResourceApplyAdam").cpu(adam).forms(handles).side_effecting();
 }

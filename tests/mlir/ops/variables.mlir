@@ -112,3 +112,57 @@ func @adam() -> !tfrt.chain {
   %c13 = "corert.print_tensorhandle"(%square1, %c12) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %c13 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'keras_momentum'
+func @keras_momentum() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %c1, %w = corert.executeop.seq(%cpu, %ch0) "tf.VarHandleOp"() { dtype = f32, shared_name = "keras_momentum/w" } : 1
+  %w0 = corert.const_dense_tensor dense<[1.0, -2.0]> : tensor<2xf32>
+  %c2 = corert.executeop.seq(%cpu, %c1) "tf.AssignVariableOp"(%w, %w0) : 0
+  %c3, %sum = corert.executeop.seq(%cpu, %c2) "tf.VarHandleOp"() { dtype = f32, shared_name = "keras_momentum/sum" } : 1
+  %sum0 = corert.const_dense_tensor dense<[4.0, -4.0]> : tensor<2xf32>
+  %c4 = corert.executeop.seq(%cpu, %c3) "tf.AssignVariableOp"(%sum, %sum0) : 0
+  %gradient = corert.const_dense_tensor dense<[2.0, 4.0]> : tensor<2xf32>
+  %rate = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %momentum = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %c5 = corert.executeop.seq(%cpu, %c4) "tf.ResourceApplyKerasMomentum"(%w, %sum, %rate, %gradient, %momentum) : 0
+  %c6, %w1 = corert.executeop.seq(%cpu, %c5) "tf.ReadVariableOp"(%w) { dtype = f32 } : 1
+  // CHECK-NEXT: values = [2.000000e+00, -6.000000e+00]
+  %c7 = "corert.print_tensorhandle"(%w1, %c6) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %c8, %sum1 = corert.executeop.seq(%cpu, %c7) "tf.ReadVariableOp"(%sum) { dtype = f32 } : 1
+  // CHECK-NEXT: values = [1.000000e+00, -4.000000e+00]
+  %c9 = "corert.print_tensorhandle"(%sum1, %c8) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %c9 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'rms_prop'
+func @rms_prop() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %c1, %w = corert.executeop.seq(%cpu, %ch0) "tf.VarHandleOp"() { dtype = f32, shared_name = "rms_prop/w" } : 1
+  %w0 = corert.const_dense_tensor dense<[1.0, -2.0]> : tensor<2xf32>
+  %c2 = corert.executeop.seq(%cpu, %c1) "tf.AssignVariableOp"(%w, %w0) : 0
+  %c3, %square = corert.executeop.seq(%cpu, %c2) "tf.VarHandleOp"() { dtype = f32, shared_name = "rms_prop/square" } : 1
+  %square0 = corert.const_dense_tensor dense<[0.0, 12.0]> : tensor<2xf32>
+  %c4 = corert.executeop.seq(%cpu, %c3) "tf.AssignVariableOp"(%square, %square0) : 0
+  %c5, %sum = corert.executeop.seq(%cpu, %c4) "tf.VarHandleOp"() { dtype = f32, shared_name = "rms_prop/sum" } : 1
+  %sum0 = corert.const_dense_tensor dense<[4.0, -4.0]> : tensor<2xf32>
+  %c6 = corert.executeop.seq(%cpu, %c5) "tf.AssignVariableOp"(%sum, %sum0) : 0
+  %rate = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %rho = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %momentum = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %epsilon = corert.const_dense_tensor dense<2.0> : tensor<f32>
+  %gradient = corert.const_dense_tensor dense<[2.0, 4.0]> : tensor<2xf32>
+  %c7 = corert.executeop.seq(%cpu, %c6) "tf.ResourceApplyRMSProp"(%w, %square, %sum, %rate, %rho, %momentum, %epsilon, %gradient) : 0
+  %c8, %w1 = corert.executeop.seq(%cpu, %c7) "tf.ReadVariableOp"(%w) { dtype = f32 } : 1
+  // CHECK-NEXT: values = [-1.500000e+00, -5.000000e-01]
+  %c9 = "corert.print_tensorhandle"(%w1, %c8) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %c10, %square1 = corert.executeop.seq(%cpu, %c9) "tf.ReadVariableOp"(%square) { dtype = f32 } : 1
+  // CHECK-NEXT: values = [2.000000e+00, 1.400000e+01]
+  %c11 = "corert.print_tensorhandle"(%square1, %c10) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %c12, %sum1 = corert.executeop.seq(%cpu, %c11) "tf.ReadVariableOp"(%sum) { dtype = f32 } : 1
+  // CHECK-NEXT: values = [2.500000e+00, -1.500000e+00]
+  %c13 = "corert.print_tensorhandle"(%sum1, %c12) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %c13 : !tfrt.chain
+}

@@ -5,10 +5,14 @@
 //! keeps it as it was. What is in host memory, or on another device, comes to the device of the op that changes it.
 
 use tfrt_host::{Chain, Diagnostic};
-use tfrt_kernels::device::{AdamBuffers, AdamNumbers, Binary};
+use tfrt_kernels::device::{AdamBuffers, AdamNumbers, Binary, Unary};
 use tfrt_tensor::HostTensor;
 
-use super::{Queued, count, elementwise::combine};
+use super::{
+    Queued, check_floats, count,
+    elementwise::combine,
+    expression::{map, scalar, zip},
+};
 use crate::{
     DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
@@ -139,6 +143,55 @@ fn momentum(call: &DeviceCall<'_>) -> Queued {
     done()
 }
 
+fn keras_momentum(call: &DeviceCall<'_>) -> Queued {
+    let (change, sums, gradient) = (Change::begin(call, 0)?, Change::begin(call, 1)?, call.tensor(3)?);
+    change.check(gradient, "grad")?;
+    sums.check(gradient, "grad")?;
+    let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
+    let (own, sum) = (change.tensor()?, sums.tensor()?);
+    check_floats(own.dtype(), "tf.ResourceApplyKerasMomentum")?;
+    let momentum = number(call, 4, "momentum", own)?;
+    let step = zip(call, Binary::Mul, gradient, number(call, 2, "lr", own)?)?;
+    let after = |sum| zip(call, Binary::Sub, &zip(call, Binary::Mul, sum, momentum)?, &step);
+    let mut moved = after(sum)?;
+    if nesterov {
+        moved = after(&moved)?;
+    }
+    // What is in place comes last: a call that lacks memory is made again.
+    combine(call, Binary::Mul, sum, sum, momentum)?;
+    combine(call, Binary::Sub, sum, sum, &step)?;
+    combine(call, Binary::Add, own, own, &moved)?;
+    change.keep();
+    sums.keep();
+    done()
+}
+
+fn rms_prop(call: &DeviceCall<'_>) -> Queued {
+    let changes = [Change::begin(call, 0)?, Change::begin(call, 1)?, Change::begin(call, 2)?];
+    let gradient = call.tensor(7)?;
+    for change in &changes {
+        change.check(gradient, "grad")?;
+    }
+    let [own, square, sum] = [changes[0].tensor()?, changes[1].tensor()?, changes[2].tensor()?];
+    check_floats(own.dtype(), "tf.ResourceApplyRMSProp")?;
+    let number = |at, what| number(call, at, what, own);
+    let (rate, rho) = (number(3, "lr")?, number(4, "rho")?);
+    let (momentum, epsilon) = (number(5, "momentum")?, number(6, "epsilon")?);
+    let rest = zip(call, Binary::Sub, &scalar(call, own.dtype(), 1.0)?, rho)?;
+    let distance = zip(call, Binary::Sub, &map(call, Unary::Square, gradient)?, square)?;
+    let change = zip(call, Binary::Mul, &distance, &rest)?;
+    let mean = zip(call, Binary::Add, square, &change)?;
+    let root = map(call, Unary::Sqrt, &zip(call, Binary::Add, &mean, epsilon)?)?;
+    let step = zip(call, Binary::Div, &zip(call, Binary::Mul, gradient, rate)?, &root)?;
+    // What is in place comes last: a call that lacks memory is made again.
+    combine(call, Binary::Add, square, square, &change)?;
+    combine(call, Binary::Mul, sum, sum, momentum)?;
+    combine(call, Binary::Add, sum, sum, &step)?;
+    combine(call, Binary::Sub, own, own, sum)?;
+    changes.into_iter().for_each(Change::keep);
+    done()
+}
+
 fn adam(call: &DeviceCall<'_>) -> Queued {
     let changes = [Change::begin(call, 0)?, Change::begin(call, 1)?, Change::begin(call, 2)?];
     let gradient = call.tensor(9)?;
@@ -179,5 +232,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.DestroyResourceOp").device_with(|call| Ok(destroy(call.cx, only(call)?)?), handles(&[0]));
     ops.extend("tf.ResourceApplyGradientDescent").device_with(gradient_descent, handles(&[0]));
     ops.extend("tf.ResourceApplyMomentum").device_with(momentum, handles(&[0, 1]));
+    ops.extend("tf.ResourceApplyKerasMomentum").device_with(keras_momentum, handles(&[0, 1]));
+    ops.extend("tf.ResourceApplyRMSProp").device_with(rms_prop, handles(&[0, 1, 2]));
     ops.extend("tf.ResourceApplyAdam").device_with(adam, handles(&[0, 1, 2]));
 }
