@@ -127,4 +127,7 @@ fn zeros_in_bulk() {
     }
     let fault = run(1, &[7; 8], &body("mov.u64 %rd6, 16; st.bulk [%rd1+4], %rd6, 0;"));
     assert!(fault.is_err());
+    // Global memory.
+    let fault = run(1, &[7; 8], &body("mov.u64 %rd6, 16; st.bulk [%rd0], %rd6, 0;")).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::WrongSpace, "{fault}");
 }

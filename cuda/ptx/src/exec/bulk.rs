@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
-use super::address::AccessSpace;
+use super::address::{AccessSpace, space_of};
 use super::fault::{FaultKind, Trap};
 use super::instrument::AccessKind;
 use super::lanes::lanes;
@@ -65,6 +65,11 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst) -> Flow {
             let detail =
                 format!("st.bulk of {bytes} bytes: multiples of {ZEROS} up to {ZEROS_MAX} can be stored");
             return m.fail(Trap::new(FaultKind::InvalidOperand, lane, detail).at(to));
+        }
+        let is_elsewhere = i.d as u8 == AccessSpace::Generic as u8 && space_of(to) != AccessSpace::Shared;
+        if is_elsewhere && bytes > 0 {
+            let detail = "st.bulk to an address that is not in shared memory".to_owned();
+            return m.fail(Trap::new(FaultKind::WrongSpace, lane, detail).at(to));
         }
         for at in (0..bytes).step_by(ZEROS as usize) {
             match piece(m, i, lane, i.d as u8, (to.wrapping_add(at), ZEROS), AccessKind::Write) {

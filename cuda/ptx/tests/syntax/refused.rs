@@ -15,6 +15,102 @@ fn refusal(instruction: &str) -> String {
 }
 
 #[test]
+fn places_of_special_registers() {
+    const SPECIAL: &str = "a special register, which only mov and conversions of integers read";
+    for instruction in [
+        "add.u32 %r1, %tid.x, 1;",
+        "mad.lo.u32 %r1, %ctaid.x, %ntid.x, %r2;",
+        "setp.eq.u32 %p1, %tid.x, 0;",
+        "shl.b32 %r1, %tid.x, 2;",
+        "mul.wide.u32 %rd2, %tid.x, 4;",
+        "st.global.u32 [%rd1], %tid.x;",
+        "selp.b32 %r1, %tid.x, %r2, %p1;",
+        "sub.u64 %rd2, %clock64, %rd3;",
+        "cvt.rn.f32.u32 %f1, %tid.x;",
+        "cvt.pack.sat.u16.s32 %r1, %tid.x, %r2;",
+        "atom.global.add.u32 %r1, [%rd1], %tid.x;",
+        "bar.sync %tid.x;",
+        "popc.b32 %r1, %lanemask_lt;",
+        "and.pred %p1, %is_explicit_cluster, %p2;",
+    ] {
+        assert_eq!(refusal(instruction), SPECIAL, "{instruction}");
+    }
+    for instruction in [
+        "mov.u32 %r1, %tid.x;",
+        "mov.u16 %h1, %tid.x;",
+        "mov.u64 %rd2, %clock64;",
+        "mov.b64 %rd2, {%tid.x, %tid.y};",
+        "mov.pred %p1, %is_explicit_cluster;",
+        "cvt.u64.u32 %rd2, %tid.x;",
+        "cvt.u16.u32 %h1, %tid.x;",
+        "cvt.u32.u64 %r1, %clock64;",
+    ] {
+        assert_eq!(refusal(instruction), "nothing", "{instruction}");
+    }
+}
+
+#[test]
+fn places_of_sinks() {
+    for instruction in [
+        "add.u32 _, %r1, 1;",
+        "mov.u32 _, %r1;",
+        "mov.b64 {_, _}, %rd2;",
+        "ld.global.u32 _, [%rd1];",
+        "ld.global.v2.u32 {_, _}, [%rd1];",
+        "cvt.u64.u32 _, %r1;",
+        "set.eq.u32.u32 _, %r1, %r2;",
+        "setp.eq.u32 _|_, %r1, %r2;",
+        "shfl.sync.idx.b32 _, %r1, 0, 31, -1;",
+        "shfl.sync.idx.b32 _|%p1, %r1, 0, 31, -1;",
+        "elect.sync %r1|_, -1;",
+        "lop3.or.b32 %r1|_, %r1, %r2, %r3, 1, %p2;",
+        "vote.sync.ballot.b32 _, %p1, -1;",
+        "match.any.sync.b32 _, %r1, -1;",
+        "mbarrier.pending_count.b64 _, %rd2;",
+        "isspacep.global _, %rd1;",
+        "activemask.b32 _;",
+    ] {
+        assert_eq!(refusal(instruction), "a sink where a register is needed", "{instruction}");
+    }
+    for instruction in [
+        "mov.b64 {_, %r1}, %rd2;",
+        "ld.global.v4.u32 {_, _, _, %r1}, [%rd1];",
+        "atom.global.add.u32 _, [%rd1], 1;",
+        "atom.global.cas.b32 _, [%rd1], 1, 2;",
+        "setp.eq.u32 _, %r1, %r2;",
+        "setp.eq.u32 %p1|_, %r1, %r2;",
+        "setp.eq.u32 _|%p1, %r1, %r2;",
+        "shfl.sync.idx.b32 %r1|_, %r1, 0, 31, -1;",
+        "match.all.sync.b32 %r1|_, %r1, -1;",
+        "elect.sync _|%p1, -1;",
+        "lop3.or.b32 _|%p1, %r1, %r2, %r3, 1, %p2;",
+        "mbarrier.arrive.shared.b64 _, [%rd1];",
+    ] {
+        assert_eq!(refusal(instruction), "nothing", "{instruction}");
+    }
+}
+
+/// An integer is no constant of half precision, wherever it stands.
+#[test]
+fn integers_for_halves() {
+    for instruction in ["add.f16 %h1, %h2, 1;", "set.lt.u32.f16 %r1, %h2, 1;", "cvt.f32.f16 %f1, 0x3c00;"] {
+        let said = refusal(instruction);
+        assert!(said.starts_with("an integer where a constant"), "{instruction} {said}");
+    }
+    for (instruction, ty) in [
+        ("atom.global.add.noftz.f16 %h1, [%rd1], 1;", ".f16"),
+        ("atom.global.add.noftz.bf16 %h1, [%rd1], 1;", ".bf16"),
+        ("red.global.add.noftz.bf16x2 [%rd1], 1;", ".bf16x2"),
+    ] {
+        let said = format!("a constant where a register of type {ty} is needed");
+        assert_eq!(refusal(instruction), said, "{instruction}");
+    }
+    for instruction in ["mov.b16 %h1, 1;", "selp.b16 %h1, 1, 2, %p1;", "cvt.rn.f16.s32 %h1, 1;"] {
+        assert_eq!(refusal(instruction), "nothing", "{instruction}");
+    }
+}
+
+#[test]
 fn modifiers() {
     for (instruction, reason) in [
         ("mul24.s32.hi %r1, %r2, %r3;", "unknown type .hi"),

@@ -121,7 +121,11 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             single if count == 1 => Ok(single.clone()),
             _ => Err("a vector is needed".to_owned()),
         };
-        let b = e.source(&part(&i.operands[at + 1])?, register)?;
+        let value = part(&i.operands[at + 1])?;
+        if halves && matches!(value, Operand::Immediate(_)) {
+            return Err(format!("a constant where a register of type {ty} is needed"));
+        }
+        let b = e.source(&value, register)?;
         let c: SlotOffset = if sources == 2 { e.source(&part(&i.operands[at + 2])?, register)? } else { b };
         let dst = if returns { e.target(&part(&i.operands[0])?, register)? } else { e.scratch(register) };
         components.push((dst, address.slot, [b, c]));

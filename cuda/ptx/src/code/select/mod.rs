@@ -130,6 +130,36 @@ fn no_type<T>(ty: Type) -> Checked<T> {
     Err(format!("type {ty} is not supported here"))
 }
 
+/// Refuses special registers and sinks where ptxas does. (Those among other things in a vector are their instruction's business.)
+fn check_places(i: &Instruction<'_>) -> Checked<()> {
+    let is_special = |operand: &Operand| matches!(operand, Operand::Special(_));
+    let is_float = |word: &&str| Type::from_word(word).is_some_and(Type::is_float);
+    let takes_special = match i.opcode {
+        "mov" => true,
+        "cvt" => !i.has("pack") && !i.modifiers.iter().any(is_float),
+        _ => false,
+    };
+    if !takes_special && i.operands.iter().any(is_special) {
+        return Err("a special register, which only mov and conversions of integers read".into());
+    }
+    let takes_sink = match i.operands.first() {
+        Some(Operand::Sink) => match i.opcode {
+            "atom" | "setp" => true,
+            "mbarrier" => i.has("arrive") || i.has("arrive_drop"),
+            _ => false,
+        },
+        Some(Operand::Pair(pair)) => match (&pair.0, &pair.1) {
+            (Operand::Sink, Operand::Sink) => false,
+            (Operand::Sink, _) => i.opcode != "shfl",
+            (_, Operand::Sink) => !matches!(i.opcode, "elect" | "lop3"),
+            _ => true,
+        },
+        Some(Operand::Vector(parts)) => parts.iter().any(|part| *part != Operand::Sink),
+        _ => true,
+    };
+    if takes_sink { Ok(()) } else { Err("a sink where a register is needed".into()) }
+}
+
 /// Translates an instruction with its guard.
 pub(super) fn select(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()> {
     let Some(guard) = instruction.guard else { return unguarded(e, instruction) };
@@ -161,6 +191,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> 
 }
 
 fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
+    check_places(i)?;
     let w = &mut Words::new(i);
     match i.opcode {
         "add" | "sub" | "mul" | "mad" | "fma" | "div" | "rem" | "abs" | "neg" | "min" | "max" | "sad"
