@@ -1,5 +1,5 @@
-//! Elements in other places: slices, repetitions, borders that mirror, tensors joined and taken apart, elements that indices
-//! and conditions choose, and tensors of one value.
+//! Elements in other places: slices and their gradients, repetitions, borders that mirror, blocks of pixels, tensors joined and
+//! taken apart, elements that indices and conditions choose, and tensors of one value.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Gather, GatherNd, OneHot};
@@ -62,7 +62,8 @@ fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
     if dims.contains(&0) {
         return Ok(call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?.into());
     }
-    if view.len() - resting >= GROUPS_MAX {
+    // The axes that rest stay neighbours.
+    if view.len() - resting + resting.min(&1) > GROUPS_MAX {
         let (places, unit) = plan.places(x.shape().dims())?;
         return Ok(picked(call, &x, (1, unit), &places, &dims)?.into());
     }
