@@ -1377,6 +1377,8 @@ def image():
     for dims, size in (((1, 4, 4, 1), [2]), ((1, 4, 4, 1), [0, 2]), ((1, 4, 4, 1), [2, -2]), ((1, 0, 4, 1), [2, 2]), ((4, 4, 1), [2, 2]),
                        ((0, 4, 4, 1), [2, 2]), ((1, 4, 4, 0), [2, 2]), ((1, 4, 4, 1), [[2, 2]]), ((1, 2, 2, 1), [4, 4])):
         case("ResizeNearestNeighborGrad", grads=random(f, *dims), size=np.array(size, np.int32))
+    for dims, size in (((2, 2, 5, 1), [3, 4]), ((1, 1, 1, 4), [2, 4]), ((1, 6, 2, 3), [2, 5])):
+        case("ResizeNearestNeighborGrad", grads=random(f, *dims), size=np.array(size, np.int32), align_corners=True, half_pixel_centers=True)
 
 
 def strings():

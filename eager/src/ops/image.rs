@@ -29,11 +29,17 @@ pub(super) struct Scale {
 
 impl Scale {
     fn new(attrs: &OpAttrs, from: usize, to: usize) -> Result<Self, Diagnostic> {
-        let flag = |name| Ok::<bool, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
-        let (aligned, half_pixels) = (flag("align_corners")?, flag("half_pixel_centers")?);
-        if aligned && half_pixels {
+        let scale = Self::of_any(attrs, from, to)?;
+        if scale.aligned && scale.half_pixels {
             return Err(invalid("If half_pixel_centers is True, align_corners must be False."));
         }
+        Ok(scale)
+    }
+
+    /// As [`Self::new`], where both attributes may be set.
+    fn of_any(attrs: &OpAttrs, from: usize, to: usize) -> Result<Self, Diagnostic> {
+        let flag = |name| Ok::<bool, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
+        let (aligned, half_pixels) = (flag("align_corners")?, flag("half_pixel_centers")?);
         let factor = match aligned && to > 1 {
             true => (from - 1) as f32 / (to - 1) as f32,
             false => from as f32 / to as f32,
@@ -215,13 +221,14 @@ pub(super) fn taken_between(
     })
 }
 
-/// Which pixels take each, where each takes the nearest one.
+/// Which pixels take each, where each takes the nearest one. Both attributes may be set, as TensorFlow has it for this gradient
+/// alone.
 pub(super) fn taken_nearest(
     attrs: &OpAttrs,
     extent: usize,
     resized: usize,
 ) -> Result<Vec<Vec<usize>>, Diagnostic> {
-    let scale = Scale::new(attrs, extent, resized)?;
+    let scale = Scale::of_any(attrs, extent, resized)?;
     taken(extent, resized, |at| [(scale.nearest(at, extent), at)])
 }
 
