@@ -11,19 +11,12 @@ use tfrt_tensor::{
 use super::elementwise::{broadcast_metadata, broadcast_shape, combine, comparison_metadata, map};
 use super::strings::{broadcast_places, compare, copied};
 use super::support::{
-    Computed, Described, allocate, compute, invalid, one, room_for, same, take, unsupported, with_number,
+    Computed, Described, allocate, compute, invalid, one, operand_type, room_for, same, take, unsupported,
+    with_number,
 };
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf comparison op");
-
-/// The data type of the first argument.
-fn operand_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
-    call.arguments
-        .first()
-        .map(|tensor| tensor.dtype())
-        .ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
-}
 
 fn equality(call: &CpuCall<'_>, name: &str, equal: bool) -> Computed {
     match operand_type(call)? {

@@ -9,8 +9,8 @@ use tfrt_tensor::{
 };
 
 use super::support::{
-    Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, room_for, same, take,
-    unsupported, vector, with_float, with_number, with_type,
+    Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, operand_type, room_for, same,
+    take, unsupported, vector, with_float, with_number, with_type,
 };
 use super::window::four;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
@@ -429,19 +429,11 @@ fn response_metadata(call: MetadataCall<'_>) -> Described {
     same(call)
 }
 
-/// The images' data type.
-fn images_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
-    call.arguments
-        .first()
-        .map(|tensor| tensor.dtype())
-        .ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
-}
-
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ResizeBilinear")
-        .cpu(|call| with_number!(images_type(&call)?, "tf.ResizeBilinear", |T| resize_bilinear::<T>(&call)));
+        .cpu(|call| with_number!(operand_type(&call)?, "tf.ResizeBilinear", |T| resize_bilinear::<T>(&call)));
     ops.add("tf.ResizeNearestNeighbor").cpu(|call| {
-        let dtype = images_type(&call)?;
+        let dtype = operand_type(&call)?;
         with_element!(
             dtype,
             |T| resize_nearest::<T>(&call),
@@ -452,7 +444,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         with_float!(call.result(0)?.dtype, "tf.ResizeBilinearGrad", |T| bilinear_gradient::<T>(&call))
     });
     ops.add("tf.ResizeNearestNeighborGrad").cpu(|call| {
-        with_number!(images_type(&call)?, "tf.ResizeNearestNeighborGrad", |T| nearest_gradient::<T>(&call))
+        with_number!(operand_type(&call)?, "tf.ResizeNearestNeighborGrad", |T| nearest_gradient::<T>(&call))
     });
     macro_rules! floats {
         ($($name:literal, $metadata:path => $f:ident;)*) => {$(

@@ -430,3 +430,11 @@ pub(super) fn float_attr(attrs: &OpAttrs, name: &str) -> Result<Option<f64>, Dia
         _ => Ok(attrs.optional::<f32>(name)?.map(f64::from)),
     }
 }
+
+/// The data type of the first of two arguments.
+pub(super) fn operand_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
+    call.arguments
+        .first()
+        .map(|tensor| tensor.dtype())
+        .ok_or_else(|| invalid("the op takes 2 arguments, got 0"))
+}

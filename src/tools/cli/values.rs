@@ -301,7 +301,10 @@ pub(super) fn check_output(file: &str, ty: &str) -> Result<(), Diagnostic> {
     Format::of(file)?;
     match Path::new(file).parent() {
         Some(folder) if !folder.as_os_str().is_empty() => {
-            std::fs::metadata(folder).map(drop).map_err(|error| file_error("write", file, error))
+            let is_folder = std::fs::metadata(folder).map(|metadata| metadata.is_dir());
+            let found =
+                is_folder.and_then(|is| if is { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) });
+            found.map_err(|error| file_error("write", file, error))
         }
         _ => Ok(()),
     }
@@ -399,6 +402,17 @@ mod tests {
 
     fn read(text: &str, ty: &str) -> Result<AsyncValue, Diagnostic> {
         parse(text, ty, &(Arc::new(SystemAllocator) as Allocator))
+    }
+
+    #[test]
+    fn outputs_need_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let check = |path: std::path::PathBuf| check_output(path.to_str().unwrap(), HostTensor::TYPE_NAME);
+        assert!(check(folder.path().join("out.npy")).is_ok());
+        assert!(check(folder.path().join("missing/out.npy")).is_err());
+        assert!(check(file.join("out.npy")).unwrap_err().message.contains("not a directory"));
     }
 
     #[test]

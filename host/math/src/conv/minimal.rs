@@ -186,7 +186,7 @@ pub(super) fn block<T: ConvElement>(
     let mut memory = T::Work::scratch().take();
     let len = POINTS * (image_stride + sum_stride);
     if memory.len() < len {
-        memory.resize(len, T::Work::ZERO);
+        memory = vec![T::Work::ZERO; len];
     }
     let (images, sums) = memory[..len].split_at_mut(POINTS * image_stride);
     let mut chunk = Chunk {
@@ -204,7 +204,7 @@ pub(super) fn block<T: ConvElement>(
         chunk.multiply(g, filter, range.len(), at);
         chunk.transform_sums(g, tiles, &finish, range, (at, piece), &mut left_over);
     }
-    T::Work::scratch().set(memory);
+    T::Work::keep(memory);
     joined(left_over)
 }
 

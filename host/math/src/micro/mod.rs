@@ -57,9 +57,19 @@ pub(crate) trait MicroElement: crate::Number {
     /// The kernels of the best instruction set this processor has.
     fn micro() -> &'static Micro<Self>;
 
-    /// Memory of this thread for what is computed in passing, whatever is in it. Who takes it gives it back.
+    /// Memory of this thread for what is computed in passing, whatever is in it. Who takes it [keeps](Self::keep) it again.
     fn scratch() -> &'static LocalKey<Cell<Vec<Self>>>;
+
+    /// Keeps memory for who asks for [`scratch`](Self::scratch) next, or gives it back if it is much.
+    fn keep(memory: Vec<Self>) {
+        if memory.capacity() * size_of::<Self>() <= KEPT_BYTES_MAX {
+            Self::scratch().set(memory);
+        }
+    }
 }
+
+/// Bytes that a thread keeps at most.
+const KEPT_BYTES_MAX: usize = 2 << 20;
 
 /// What [`MicroElement::scratch`] is for a type.
 macro_rules! scratch {
@@ -119,4 +129,17 @@ impl MicroElement for i32 {
     }
 
     scratch!(i32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_keeps_little_memory() {
+        f32::keep(vec![0.0; 1000]);
+        assert_eq!(f32::scratch().take().len(), 1000);
+        f32::keep(vec![0.0; KEPT_BYTES_MAX / size_of::<f32>() + 1]);
+        assert_eq!(f32::scratch().take().capacity(), 0);
+    }
 }
