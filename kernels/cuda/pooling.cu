@@ -7,6 +7,8 @@
 //       the greatest under each window, NaN if there is one; `positions` (u32, or null) says where it stands within its
 //       image, as (y * width + x) * channels + channel: the first of equals, the first NaN. A window wholly beyond the border
 //       has the lowest value of the type and the position 2^32 - 1
+//   max_pool_of_numbers_{f32,f16,bf16,f64}(y, x, window)
+//       the greatest number under each window; where nothing is greater, the least finite one of the type
 //   max_pool_gradient_{f32,f16,bf16,f64}(dx, dy, positions, window)      each dy goes to where its maximum stood
 //   average_pool_{f32,f16,bf16,f64}(y, x, count_padding, window)
 //       the mean; elements beyond the border count as zeros if count_padding is not 0, else not at all
@@ -47,6 +49,20 @@ __device__ __forceinline__ void max_pool(T *y, u32 *positions, const T *x, const
         });
         y[i] = narrow<T>(best);
         if (positions != nullptr) positions[i] = winner;
+    }
+}
+
+template <class T>
+__device__ __forceinline__ void max_pool_of_numbers(T *y, const T *x, const Window &w) {
+    for (count_t i = global_thread(); i < outputs(w); i += global_threads()) {
+        Pixel out = output_pixel(w, i);
+        const T *image = x + out.image * w.height * w.width * w.channels;
+        accumulator<T> best = lowest<T>();
+        for_covered(w, out.y, out.x, [&](u32 row, u32 column) {
+            accumulator<T> value = widen<T>(image[(row * w.width + column) * w.channels + out.channel]);
+            if (value > best) best = value;
+        });
+        y[i] = narrow<T>(best);
     }
 }
 
@@ -113,6 +129,7 @@ __device__ __forceinline__ void global_average_pool_gradient(
     KERNEL max_pool_##T(T *y, u32 *positions, const T *x, WINDOW_PARAMETERS) {                                 \
         max_pool(y, positions, x, WINDOW);                                                                     \
     }                                                                                                          \
+    KERNEL max_pool_of_numbers_##T(T *y, const T *x, WINDOW_PARAMETERS) { max_pool_of_numbers(y, x, WINDOW); } \
     KERNEL max_pool_gradient_##T(T *dx, const T *dy, const u32 *positions, WINDOW_PARAMETERS) {                \
         max_pool_gradient(dx, dy, positions, WINDOW);                                                          \
     }                                                                                                          \

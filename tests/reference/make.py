@@ -1213,6 +1213,11 @@ def pooling():
         y = tf.nn.max_pool2d(tf.constant(x), (2, 3), (2, 1), "SAME").numpy()
         case("MaxPoolGrad", orig_input=x, orig_output=y, grad=random(dtype, *y.shape), **given)
         case("AvgPoolGrad", orig_input_shape=np.array(x.shape, np.int32), grad=random(dtype, *y.shape), **given)
+    # NaN loses; of nothing, and of negative infinity, the least finite number is the greatest.
+    for dtype in FLOATS:
+        x = np.array([[np.nan, 1], [2, np.nan], [np.nan] * 2, [-np.inf] * 2, [-np.inf, np.nan], [-np.inf, np.inf], [-0.0, 0]], dtype)
+        case("MaxPool", input=x.reshape(1, 7, 2, 1), ksize=[1, 1, 2, 1], strides=[1, 1, 2, 1], padding="VALID")
+        case("MaxPool", input=x.reshape(1, 7, 2, 1), ksize=[1, 2, 1, 1], strides=[1, 1, 1, 1], padding="SAME")
 
 
 def known_statistics(op, x, scale, offset, mean, variance, **attributes):

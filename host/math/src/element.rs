@@ -22,6 +22,8 @@ pub trait Number: Element + PartialOrd {
     const ONE: Self;
     /// The least value: negative infinity for floating point.
     const LOWEST: Self;
+    /// The least value that is finite.
+    const LEAST_FINITE: Self;
     /// The greatest value: infinity for floating point.
     const HIGHEST: Self;
 
@@ -82,6 +84,7 @@ macro_rules! native_float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const LOWEST: Self = $t::NEG_INFINITY;
+            const LEAST_FINITE: Self = $t::MIN;
             const HIGHEST: Self = $t::INFINITY;
             #[inline]
             fn plus(self, other: Self) -> Self { self + other }
@@ -165,6 +168,7 @@ macro_rules! half_float {
             const ZERO: Self = $t::ZERO;
             const ONE: Self = $t::ONE;
             const LOWEST: Self = $t::NEG_INFINITY;
+            const LEAST_FINITE: Self = $t::MIN;
             const HIGHEST: Self = $t::INFINITY;
             #[inline]
             fn plus(self, other: Self) -> Self { $t::from_f32(self.to_f32() + other.to_f32()) }
@@ -224,6 +228,7 @@ macro_rules! integer {
             const ZERO: Self = 0;
             const ONE: Self = 1;
             const LOWEST: Self = $t::MIN;
+            const LEAST_FINITE: Self = $t::MIN;
             const HIGHEST: Self = $t::MAX;
             #[inline]
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }

@@ -103,6 +103,26 @@ impl DeviceKernels {
         self.launch(stream, typed("max_pool", dtype, POOLED)?, n, &arguments)
     }
 
+    /// The greatest number under each window. NaN loses, and where nothing is greater the result is the least finite number.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn max_pool_of_numbers(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.outputs()?;
+        let mut arguments =
+            vec![output(y, n, dtype, "the result")?, input(x, window.inputs()?, dtype, "the images")?];
+        arguments.extend(window.numbers().map(Argument::from));
+        self.launch(stream, typed("max_pool_of_numbers", dtype, POOLED)?, n, &arguments)
+    }
+
     /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
     ///
     /// # Errors

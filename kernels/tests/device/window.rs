@@ -89,6 +89,10 @@ fn maxima_and_their_gradients() {
         d.kernels.max_pool(&d.stream, DType::F32, &room, Some(&where_), &device_x, &w).unwrap();
         assert_close(&d.download::<f32>(&room, outputs), &y, 0.0);
         assert_eq!(d.download::<u32>(&where_, outputs), positions);
+        d.kernels.max_pool_of_numbers(&d.stream, DType::F32, &room, &device_x, &w).unwrap();
+        let mut numbers = vec![f32::MIN; outputs];
+        taps(&w).iter().for_each(|&(output, _, input)| numbers[output] = numbers[output].max(x[input]));
+        assert_close(&d.download::<f32>(&room, outputs), &numbers, 0.0);
         d.kernels.max_pool_gradient(&d.stream, DType::F32, &gradient, &device_dy, &where_, &w).unwrap();
         assert_close(&d.download::<f32>(&gradient, inputs), &dx, 1e-6);
     }

@@ -243,7 +243,7 @@ fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
     let x = to_nhwc(call, x)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     match kind {
-        Pool::Max => kernels.max_pool(stream, x.dtype(), y.buffer(), None, x.buffer(), &window)?,
+        Pool::Max => kernels.max_pool_of_numbers(stream, x.dtype(), y.buffer(), x.buffer(), &window)?,
         Pool::Average => kernels.average_pool(stream, x.dtype(), y.buffer(), x.buffer(), false, &window)?,
     }
     Ok(from_nhwc(call, y)?.into())

@@ -7,10 +7,11 @@ use crate::error::check_len;
 use crate::simd::vectorize;
 use crate::{BlockOp, Number, ShapeError, ops};
 
-/// The greatest element under each window, for each channel; NaN if there is one.
+/// The greatest element under each window, for each channel; NaN if there is one, but for [`MaxPool::of_numbers`].
 #[derive(Debug, Clone)]
 pub struct MaxPool<T> {
     frame: Frame,
+    of_numbers: bool,
     element: PhantomData<fn(T) -> T>,
 }
 
@@ -28,7 +29,13 @@ pub struct MaxPoolBackward<T>(MaxPool<T>);
 impl<T: Number> MaxPool<T> {
     /// Plans the pooling of this shape.
     pub fn new(shape: &PoolShape) -> Result<Self, ShapeError> {
-        Ok(Self { frame: Frame::new(shape)?, element: PhantomData })
+        Ok(Self { frame: Frame::new(shape)?, of_numbers: false, element: PhantomData })
+    }
+
+    /// As [`MaxPool::new`], but NaN loses, and where nothing is greater the result is [`Number::LEAST_FINITE`]: what TensorFlow's
+    /// `MaxPool` gives.
+    pub fn of_numbers(shape: &PoolShape) -> Result<Self, ShapeError> {
+        Ok(Self { of_numbers: true, ..Self::new(shape)? })
     }
 }
 
@@ -69,10 +76,14 @@ impl<T: Number> BlockOp for MaxPool<T> {
         check_len("images", frame.input_len, x.len())?;
         frame.each_window(rows, |start, taps| {
             let out = &mut piece[start..start + frame.channels];
-            out.fill(T::LOWEST);
+            out.fill(if self.of_numbers { T::LEAST_FINITE } else { T::LOWEST });
             for position in taps.positions(frame.channels) {
-                let x = &x[taps.image + position..][..frame.channels];
-                vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = ops::maximum(x, *o)));
+                let elements = out.iter_mut().zip(&x[taps.image + position..][..frame.channels]);
+                if self.of_numbers {
+                    vectorize(|| elements.for_each(|(o, &x)| *o = if x > *o { x } else { *o }));
+                } else {
+                    vectorize(|| elements.for_each(|(o, &x)| *o = ops::maximum(x, *o)));
+                }
             }
         });
         Ok(())
