@@ -183,8 +183,9 @@ fn lacks_kernel(results: &[TensorHandle]) -> bool {
     results.iter().any(is_lacking)
 }
 
-/// Whether TensorFlow refuses a case for a divisor or an index at which devices do not look first, as TensorFlow does not on
-/// GPUs: a divisor of zero gives zero there, what is out of bounds zeros or NaN, and neither is an error.
+/// Whether TensorFlow refuses a case for a divisor, an exponent or an index at which devices do not look first, as TensorFlow does
+/// not on GPUs: a divisor of zero gives zero there, a negative exponent of an integer the power without its fraction, what is out
+/// of bounds zeros or NaN, and none of that is an error.
 fn is_unchecked(case: &Case) -> bool {
     let [of, with, ..] = case.arguments.as_slice() else { return false };
     if !matches!(with.dtype(), DType::I32 | DType::I64) {
@@ -195,6 +196,7 @@ fn is_unchecked(case: &Case) -> bool {
         "tf.Div" | "tf.FloorDiv" | "tf.FloorMod" | "tf.Mod" | "tf.TruncateDiv" | "tf.TruncateMod" => {
             values.contains(&0)
         }
+        "tf.Pow" => values.iter().any(|&exponent| exponent < 0),
         "tf.Gather" | "tf.GatherV2" | "tf.GatherNd" | "tf.SparseSoftmaxCrossEntropyWithLogits" => {
             // Out of the bounds of every dimension, whichever the op looks at.
             let dims = of.shape().dims();

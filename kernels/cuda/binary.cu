@@ -17,9 +17,10 @@
 //
 // maximum and minimum give NaN if either is NaN. floor_div and floor_mod round down, so that the rest has the divisor's
 // sign; truncate_div rounds toward zero, and mod is the rest of that, of the dividend's sign; div_no_nan and mul_no_nan give
-// zero where b is. Integers wrap; div is truncate_div there, and quotient and rest of a divisor of zero are zero; of pow,
-// div_no_nan, mul_no_nan and atan2 they have none (as a number these give zero). The broadcast output may be an input only if
-// that is not repeated.
+// zero where b is. Integers wrap; div is truncate_div there, and quotient and rest of a divisor of zero are zero; pow with a
+// negative exponent is the power without its fraction: 1 and -1 have one, all others (and 0) give zero. Of div_no_nan,
+// mul_no_nan and atan2 integers have none (as a number these give zero). The broadcast output may be an input only if that is
+// not repeated.
 #include "common.cuh"
 
 CALLED power(A a, A b) { return pow(a, b); }
@@ -41,6 +42,21 @@ INLINED floored(A a, A b) {
 INLINED floored_rest(A a, A b) {
     A r = truncated_rest(a, b);
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+// By squaring; what wraps is what multiplying again and again would give.
+CALLED integer_power(A a, A b) {
+    if (b < 0) {
+        if (a == 1) return 1;
+        if (a != -1) return 0;
+        b = b & 1;  // Only whether it is odd counts.
+    }
+    u64 power = 1, square = (u64)a;
+    for (; b != 0; b >>= 1) {
+        if (b & 1) power *= square;
+        square *= square;
+    }
+    return (A)power;
 }
 
 // Integers as unsigned ones U where they may overflow.
@@ -66,7 +82,7 @@ FUNCTION(div, a / b, truncated(a, b))
 FUNCTION(maximum, ::maximum(a, b), a > b ? a : b)
 FUNCTION(minimum, ::minimum(a, b), a < b ? a : b)
 FUNCTION(squared_difference, (a - b) * (a - b), ((U)a - (U)b) * ((U)a - (U)b))
-FUNCTION(pow, power(a, b), U(0))
+FUNCTION(pow, power(a, b), integer_power(a, b))
 FUNCTION(floor_div, floor(a / b), floored(a, b))
 FUNCTION(floor_mod, rest(a, b), floored_rest(a, b))
 FUNCTION(div_no_nan, b == 0 ? 0 : a / b, U(0))
@@ -173,6 +189,8 @@ FAMILY(i64)
 
 #define OF_FLOATS(NAME) BINARY(NAME, f32) BINARY(NAME, f16) BINARY(NAME, bf16) BINARY(NAME, f64)
 OF_FLOATS(pow)
+BINARY(pow, i32)
+BINARY(pow, i64)
 OF_FLOATS(div_no_nan)
 OF_FLOATS(mul_no_nan)
 OF_FLOATS(atan2)

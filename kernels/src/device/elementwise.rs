@@ -415,7 +415,7 @@ impl DeviceKernels {
         shape: &Broadcast,
     ) -> Result<()> {
         let types = match function {
-            Binary::Pow | Binary::DivNoNan | Binary::MulNoNan | Binary::Atan2 => ALL_FLOATS,
+            Binary::DivNoNan | Binary::MulNoNan | Binary::Atan2 => ALL_FLOATS,
             _ => NUMBERS,
         };
         let n = shape.elements;

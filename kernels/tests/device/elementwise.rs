@@ -249,6 +249,38 @@ fn integers_wrap_and_divide_by_anything() {
     check(Binary::Minimum, i32::min);
 }
 
+/// One factor after the other; those with a negative exponent have their fraction cut.
+#[test]
+fn powers_of_integers_wrap() {
+    let d = device();
+    let bases = [0i64, 1, -1, 2, -2, 3, -7, 10, i64::MIN, i64::MAX];
+    let exponents = [0i64, 1, 2, 3, 31, 32, 63, 64, 65, -1, -2, -3, i64::MIN];
+    let (a, b): (Vec<_>, Vec<_>) = bases.iter().flat_map(|&a| exponents.map(|b| (a, b))).unzip();
+    let power = |a: i64, b: i64| match (a, b) {
+        (_, 0..) => (0..b).fold(1i64, |power, _| power.wrapping_mul(a)),
+        (1, _) => 1,
+        (-1, _) => {
+            if b % 2 == 0 {
+                1
+            } else {
+                -1
+            }
+        }
+        _ => 0,
+    };
+    let (n, shape) = (a.len(), Broadcast::new(&[a.len() as u64], &[a.len() as u64]).unwrap());
+    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<i64>(n));
+    d.kernels.binary(&d.stream, Binary::Pow, DType::I64, &dy, &da, &db, &shape).unwrap();
+    let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| power(a, b)).collect();
+    assert_eq!(d.download::<i64>(&dy, n), expected);
+    let narrow = |x: &[i64]| x.iter().map(|&x| x as i32).collect::<Vec<_>>();
+    let (a, b) = (narrow(&a), narrow(&b));
+    let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<i32>(n));
+    d.kernels.binary(&d.stream, Binary::Pow, DType::I32, &dy, &da, &db, &shape).unwrap();
+    let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| power(a.into(), b.into()) as i32).collect();
+    assert_eq!(d.download::<i32>(&dy, n), expected);
+}
+
 #[test]
 fn shapes_are_broadcast() {
     let (d, mut random) = (device(), Random::new(3));

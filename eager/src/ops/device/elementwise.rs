@@ -1,7 +1,7 @@
 //! Functions of one element and of two, casts, comparisons and choices.
 //!
-//! Integers divided by zero are zero, quotient and rest: nobody looks at the divisors first, as the host does, which refuses
-//! them.
+//! Integers divided by zero are zero, quotient and rest, and powers of integers with negative exponents lose their fraction: nobody
+//! looks at divisors and exponents first, as the host does, which refuses these.
 
 use tfrt_kernels::device::{Binary, Broadcast, Class, Comparison, Unary};
 
