@@ -21,7 +21,7 @@ use super::managed::Queueing;
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{self, Collective, Erased, LetGo, UniqueId};
+use crate::hal::{self, Collective, Erased, LetGo, Teardown, UniqueId};
 use crate::origin::Caller;
 
 /// The most ranks of a communicator.
@@ -386,8 +386,8 @@ fn ended() -> DeviceError {
 /// Looks after the deadlines of all communicators. Its thread ends when there is nothing to look after.
 #[derive(Default)]
 struct Watch {
-    /// Those with calls that are not done.
-    communicators: Vec<Weak<Inner>>,
+    /// Those with calls that are not done, and who is told of what they let go of.
+    communicators: Vec<(Weak<Inner>, Teardown)>,
     /// Whether one came since the thread looked.
     changed: bool,
     runs: bool,
@@ -399,10 +399,13 @@ static WATCHED: Condvar = Condvar::new();
 impl Watch {
     fn add(communicator: &Arc<Inner>) {
         let mut watch = WATCH.lock();
-        let known =
-            watch.communicators.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(communicator)));
+        let known = watch
+            .communicators
+            .iter()
+            .any(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(communicator)));
         if !known {
-            watch.communicators.push(Arc::downgrade(communicator));
+            let teardown = communicator.counted.context().teardown().clone();
+            watch.communicators.push((Arc::downgrade(communicator), teardown));
             watch.changed = true;
             WATCHED.notify_all();
         }
@@ -414,24 +417,33 @@ impl Watch {
     }
 
     fn work() {
+        Teardown::serve_on_this_thread();
         let mut watch = WATCH.lock();
         loop {
             watch.changed = false;
             let (now, mut next) = (Instant::now(), None::<Instant>);
-            // Let go of outside of the lock: these may be the last handles.
+            // Let go of outside of the lock: these may be the last handles. Whoever waits for the end of what the others were
+            // waits for these, too.
             let mut seen = Vec::new();
-            watch.communicators.retain(|communicator| {
-                let Some(communicator) = communicator.upgrade() else { return false };
-                let deadline = communicator.deadline().filter(|&deadline| deadline > now);
+            watch.communicators.retain(|(communicator, teardown)| {
+                let promised = teardown.promise();
+                let communicator = communicator.upgrade();
+                let deadline = communicator.as_ref().and_then(|communicator| communicator.deadline());
+                let deadline = deadline.filter(|&deadline| deadline > now);
                 next = match (next, deadline) {
                     (Some(next), Some(deadline)) => Some(next.min(deadline)),
                     (next, deadline) => next.or(deadline),
                 };
-                seen.push(communicator);
+                seen.push((communicator, promised));
                 deadline.is_some()
             });
             parking_lot::MutexGuard::unlocked(&mut watch, || {
-                seen.drain(..).for_each(|communicator| communicator.abort_if_late(now));
+                seen.drain(..).for_each(|(communicator, promised)| {
+                    if let Some(communicator) = communicator {
+                        communicator.abort_if_late(now);
+                    }
+                    drop(promised);
+                });
             });
             match next {
                 _ if watch.changed => {}
