@@ -57,7 +57,7 @@ where
 fn max_pool(call: &CpuCall<'_>) -> Computed {
     let [input] = call.dense()?;
     let (shape, _) = pooling(call.attrs, input.shape())?;
-    with_number!(input.dtype(), "tf.MaxPool", |T| { forward::<T, _>(call, MaxPool::<T>::of_numbers(&shape)) })
+    with_number!(input.dtype(), "tf.MaxPool", |T| forward::<T, _>(call, MaxPool::<T>::of_numbers(&shape)))
 }
 
 fn avg_pool(call: &CpuCall<'_>) -> Computed {
