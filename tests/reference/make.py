@@ -556,8 +556,6 @@ def concat():
         axis, tensors = np.zeros(shape, np.int32), [np.array([1, 2], np.float32), np.array([3], np.float32)]
         case("Concat", concat_dim=axis, values=tensors)
         case("ConcatV2", values=tensors, axis=axis)
-    for axis in (0, -1):
-        case("ConcatV2", values=[np.array(1, np.float32), np.array(2, np.float32)], axis=np.array(axis, np.int32))
 
 
 def slice():

@@ -27,10 +27,15 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Joins along an existing dimension.
+    /// Joins along an existing dimension. Scalars, which TensorFlow refuses, count as vectors of one element, as existing programs
+    /// expect.
     pub(super) fn along(tensors: &[&TensorMetadata], axis: i64) -> Result<Self, Diagnostic> {
         let first = tensors.first().ok_or_else(|| invalid("ConcatOp : needs at least one tensor"))?;
-        let (mut dims, rank) = (first.shape.dims().to_vec(), first.shape.rank());
+        let extents = |tensor: &TensorMetadata| match tensor.shape.dims() {
+            [] => vec![1],
+            dims => dims.to_vec(),
+        };
+        let (mut dims, rank) = (extents(first), first.shape.rank().max(1));
         let axis = axis_of(axis, rank, "ConcatOp").map_err(|_| {
             invalid(format!(
                 "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank}), but got {axis}"
@@ -45,7 +50,7 @@ impl Joined {
                     first.dtype, tensor.dtype
                 )));
             }
-            let other = tensor.shape.dims();
+            let other = extents(tensor);
             if other.len() != dims.len() {
                 return Err(invalid(format!(
                     "ConcatOp : Ranks of all input tensors should match: shape[0] = {} vs. shape[{number}] = {}",

@@ -35,6 +35,20 @@ func @concat_v2() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+// Scalars count as vectors of one element.
+// CHECK-LABEL: --- Running 'concat_scalars'
+func @concat_scalars() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<1.5> : tensor<f32>
+  %x1 = corert.const_dense_tensor dense<2.5> : tensor<f32>
+  %axis = corert.const_dense_tensor dense<0> : tensor<i32>
+  %y = corert.executeop(%cpu) "tf.ConcatV2"(%x0, %x1, %axis) : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [2], values = [1.500000e+00, 2.500000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'pack'
 func @pack() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
