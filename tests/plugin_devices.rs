@@ -91,17 +91,6 @@ fn work_that_never_ends_does_not_hold_the_process() {
     std::fs::remove_file(plugin).expect("it is there");
 }
 
-/// A program that had its results in time is in time, however long its memory takes to be freed.
-#[test]
-fn freeing_memory_has_no_deadline() {
-    let plugin = built("slow.c", "slow");
-    let file = plugin.to_str().expect("a name");
-    let deadline = ["--deadline", "2s", "--plugin", file];
-    let ran = tfrt(&[&["run", "tests/mlir/cuda/memory.mlir", "-f", "copies"], &deadline[..]].concat());
-    assert!(ran.status.success(), "{}", text(&ran.stderr));
-    std::fs::remove_file(plugin).expect("it is there");
-}
-
 /// Programs that do not wait for what they queue; the second has the device's memory as its result.
 const FORGOTTEN: &str = "
 func @set() -> (!tfrt_cuda.buffer, !tfrt.chain) {

@@ -107,11 +107,6 @@ impl Backend for PluginBackend {
     fn teardown(&self) -> &Teardown {
         &self.teardown
     }
-
-    /// No context fails here; but work that nobody waited for may.
-    fn take_failures(&self) -> Vec<DeviceError> {
-        self.devices.iter().filter_map(|device| device.synchronize().err()).collect()
-    }
 }
 
 /// A context: the device, which all its contexts share.

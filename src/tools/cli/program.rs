@@ -64,7 +64,7 @@ pub(super) struct ProgramArgs {
     /// Load kernels from a shared library; its code runs in this process
     #[arg(long = "kernels", value_name = "LIBRARY")]
     pub(super) shared_libraries: Vec<PathBuf>,
-    /// Cancel what has not finished after this long: 500ms, 2s. Giving memory back at the end does not count
+    /// Cancel what has not finished after this long: 500ms, 2s
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) deadline: Option<Duration>,
     #[command(flatten)]
@@ -200,7 +200,7 @@ pub(super) struct Session {
     ending: Ending,
 }
 
-/// How long a program may take, with the work of its devices, but not with giving back what they had.
+/// How long a program may take, its end included.
 struct Ending {
     deadline: Option<Duration>,
     /// When the last request began.
@@ -242,22 +242,17 @@ impl Ending {
         waited.recv_timeout(PATIENCE).map_err(told)
     }
 
-    /// Ends the runtime, if nobody else has it, which gives back what devices had. Where their work is over that takes as long
-    /// as it takes: the program was in time. Else it may wait for that work, and was told to be late before.
-    fn end(&mut self, is_over: bool) {
-        let Some(runtime) = self.runtime.take() else { return };
-        if is_over {
-            drop(runtime);
-        } else {
-            drop(self.in_time(move || drop(runtime), || ()));
-        }
+    /// Ends the runtime, if nobody else has it, which waits for what devices were given.
+    fn end(&mut self) -> Result<(), Diagnostic> {
+        let Some(runtime) = self.runtime.take() else { return Ok(()) };
+        self.in_time(move || drop(runtime), || ())
     }
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
         // Where a session ends early, the error that ended it is told.
-        self.end(false);
+        drop(self.end());
     }
 }
 
@@ -412,10 +407,10 @@ impl Session {
             let reports = if self.goes_on.get() { checker.reports() } else { checker.finish() };
             errors.extend(reports.iter().map(Report::to_diagnostic));
         }
-        let is_over = !self.goes_on.get();
+        // What devices were given may also show only now that it does not end.
         let Self { runtime, program, mut ending, .. } = self;
         drop((runtime, program));
-        ending.end(is_over);
+        errors.extend(ending.end().err());
         errors
     }
 
