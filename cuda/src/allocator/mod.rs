@@ -215,9 +215,17 @@ impl<B: Backing> CachingAllocator<B> {
         mut request: Request<'_, B::Stream>,
     ) -> Option<Result<Allocation, Diagnostic>> {
         let mut shared = self.shared.lock();
-        match shared.allocate_cached(&mut request) {
-            Some(allocation) => Some(Ok(allocation)),
-            None => Self::allocate_now(shared, request).ok(),
+        if let Some(allocation) = shared.allocate_cached(&mut request) {
+            return Some(Ok(allocation));
+        }
+        match Self::allocate_now(shared, request) {
+            Ok(outcome) => Some(outcome),
+            Err(Later { shared, until, .. }) => {
+                drop(shared);
+                // What it would wait for is watched for nobody else: who asks again counts on that.
+                self.watch(until);
+                None
+            }
         }
     }
 

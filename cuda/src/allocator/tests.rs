@@ -111,6 +111,27 @@ fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
     assert_eq!(allocator.statistics().bytes_reserved, 8 * MIB);
 }
 
+/// Nobody is told of it, but whoever asks again and waits is.
+#[test]
+fn what_is_not_to_be_had_at_once_is_had_later() {
+    let (device, allocator) = allocator(8 * MIB);
+    let small: Vec<_> = (0..4).map(|_| get(&allocator, 0, 2 * MIB)).collect();
+    for a in small {
+        device.queue_use(0, &a);
+        allocator.free(a).unwrap();
+    }
+    assert!(allocator.try_allocate(request(&1, 6 * MIB, "now")).is_none());
+    let (tell, told) = std::sync::mpsc::channel();
+    allocator.allocate_with(request(&1, 6 * MIB, "big"), move |granted| tell.send(granted.unwrap()).unwrap());
+    assert!(told.try_recv().is_err());
+    device.run_all();
+    let granted = told.try_recv().unwrap();
+    assert_eq!(granted.bytes(), 6 * MIB);
+    allocator.free(granted).unwrap();
+    let again = allocator.try_allocate(request(&1, 6 * MIB, "now")).unwrap().unwrap();
+    assert_eq!(again.bytes(), 6 * MIB);
+}
+
 #[test]
 fn out_of_memory_says_who_holds_what() {
     let (_, allocator) = allocator(8 * MIB);
@@ -130,7 +151,6 @@ fn out_of_memory_says_who_holds_what() {
     allocator.free(c).unwrap();
 }
 
-/// However much the libraries take and give back meanwhile.
 /// What came between the device's refusal and the wait for more is not missed, although more is on its way.
 #[test]
 fn what_comes_before_a_request_waits_is_not_waited_for() {
@@ -141,6 +161,7 @@ fn what_comes_before_a_request_waits_is_not_waited_for() {
     assert_eq!(told.try_recv(), Ok(true));
 }
 
+/// However much the libraries take and give back meanwhile.
 #[test]
 fn a_request_waits_once_for_what_libraries_give_back() {
     wait_for_libraries(Simulated::new(8 * MIB));

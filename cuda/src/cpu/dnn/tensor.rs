@@ -1,7 +1,7 @@
 //! Tensors of any strides and element type, as the dense images (`NHWC`) and filters (`HWIO`) that the mathematics takes.
 //!
 //! Half types are computed in `f32`. What is read is gathered into a vector, what is computed is scattered with its
-//! factors; that costs a pass over memory. Convolutions spare themselves that where images lie as they compute them.
+//! factors; that costs a pass over memory. Convolutions and poolings spare themselves that where images lie as they compute them.
 
 #![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
 
