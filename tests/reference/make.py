@@ -530,6 +530,8 @@ def gradients():
             case("TensorScatterAdd", tensor=random(f, *into), indices=indices, updates=updates)
     case("ScatterNd", indices=np.array([[0]]), updates=random(f, 1), shape=np.array([2], np.int32))
     case("ScatterNd", indices=np.array([[0]]), updates=random(f, 1), shape=np.array([[2]]))
+    for indices, updates, into in (((0, 0), (0, 4), [4]), ((0, 0), (0,), [])):
+        case("ScatterNd", indices=np.zeros(indices, np.int32), updates=np.zeros(updates, f), shape=np.array(into, np.int32))
     case("TensorScatterUpdate", tensor=random(f, 2), indices=np.array([[0]]), updates=random(np.float64, 1))
     for policy in ("IGNORE", "ERROR", "DEFAULT", "other"):
         case("TensorScatterUpdate", tensor=random(f, 2), indices=np.array([[0], [5], [-1]]), updates=random(f, 3), bad_indices_policy=policy)

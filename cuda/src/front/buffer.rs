@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
@@ -497,7 +497,12 @@ impl DeviceBuffer {
     /// Whether this is the only handle, and the buffer was used on no other stream than the one it was granted for: work
     /// queued there may change it without anybody seeing that.
     pub fn is_exclusive(&self) -> bool {
-        Arc::strong_count(&self.memory) == 1 && self.memory.last_used_on.load(Ordering::Acquire) == 0
+        if Arc::strong_count(&self.memory) != 1 {
+            return false;
+        }
+        // What users of other handles noted happened before they let go.
+        fence(Ordering::Acquire);
+        self.memory.last_used_on.load(Ordering::Acquire) == 0
     }
 
     /// Tells handles and their clones apart.

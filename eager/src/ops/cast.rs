@@ -129,9 +129,14 @@ pub(super) fn truncated_digits(attrs: &OpAttrs, from: DType, to: DType) -> Resul
     Ok(truncate.then(|| f64::MANTISSA_DIGITS - kept))
 }
 
+/// A number without its last `lost` digits. What is no number stays so.
+fn without_digits(x: f64, lost: u32) -> f64 {
+    if x.is_nan() { x } else { f64::from_bits(x.to_bits() >> lost << lost) }
+}
+
 /// What is cast without its last `lost` digits.
 fn truncated<A: Element + CastTo<f64>>(call: &CpuCall<'_>, to: DType, lost: u32) -> Computed {
-    from_wide(call, to, move |x: A| f64::from_bits(x.cast_to().to_bits() >> lost << lost))
+    from_wide(call, to, move |x: A| without_digits(x.cast_to(), lost))
 }
 
 fn cast(call: CpuCall<'_>) -> Computed {
@@ -202,4 +207,19 @@ fn bitcast(call: CpuCall<'_>) -> Computed {
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.Cast").metadata(cast_metadata).cpu(cast);
     ops.add("tf.Bitcast").metadata(bitcast_metadata).cpu(bitcast);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_lost_but_not_that_a_value_is_no_number() {
+        assert_eq!(without_digits(1.0 + f64::EPSILON, 29), 1.0);
+        assert_eq!(
+            [f64::INFINITY, -0.0].map(|x| without_digits(x, 29).to_bits()),
+            [f64::INFINITY, -0.0].map(f64::to_bits)
+        );
+        assert!(without_digits(f64::from_bits(0x7ff0_0000_0000_0001), 29).is_nan());
+    }
 }

@@ -120,6 +120,12 @@ fn depth(into: &TensorShape, indices: &TensorShape, updates: &TensorShape) -> Re
     let Some((&depth, outer)) = indices.dims().split_last().filter(|(_, outer)| !outer.is_empty()) else {
         return Err(invalid(format!("Indices shape must have rank at least two. Found: {indices}")));
     };
+    if !(1..=into.rank()).contains(&depth) {
+        return Err(invalid(format!(
+            "a coordinate of {into} has between 1 and {} numbers, those of indices {indices} have {depth}",
+            into.rank()
+        )));
+    }
     let Some(units) = updates.dims().strip_prefix(outer) else {
         return Err(invalid(format!(
             "the first dimensions of updates, {updates}, must be those of indices, {indices}"
