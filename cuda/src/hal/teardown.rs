@@ -5,8 +5,8 @@
 //! here and goes on. One thread for each backend takes what was handed over, in that order; it ends when there is nothing,
 //! and begins again.
 //!
-//! Nothing is handed over here that waits for anything but the device. What would wait for work that may take long is tried
-//! again and again instead, so that nothing else waits for it.
+//! Nothing is handed over here that waits for anything but the device. Memory that work in flight uses is tried again and again
+//! instead of being waited for, so that nothing else waits for it; pinned memory and a device's last context are waited for.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
