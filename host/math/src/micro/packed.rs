@@ -65,6 +65,10 @@ impl<E: MicroElement> Packed<E> {
     ) -> Result<Self, ShapeError> {
         let depth = element_count(&[source.runs.len(), source.run_len])?;
         let mut packed = Self::zeros(depth, cols)?;
+        if cols == 0 {
+            // Of however many rows.
+            return Ok(packed);
+        }
         for part in 0..packed.parts() {
             let rows = packed.rows(part);
             for panel in 0..packed.panels() {

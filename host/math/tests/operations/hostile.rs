@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use tfrt_math::{
     Activation, ArgExtreme, AvgPool, AvgPoolBackward, BatchNormBackward, BatchNormTraining, Binary, BlockOp,
     Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, CrossEntropyInput, Extent2,
-    Layout, MatMul, MatMulInput, MaxPool, MaxPoolBackward, Pad, Padding, PoolShape, Reduce, ScaleShiftInput,
-    Serial, Softmax, SparseCrossEntropy, Sum, Transpose, ops,
+    Layout, MatMul, MatMulInput, MaxPool, MaxPoolBackward, PackedFilter, Pad, Padding, PoolShape, Reduce,
+    ScaleShiftInput, Serial, Softmax, SparseCrossEntropy, Sum, Transpose, ops,
 };
 
 /// Extents from nothing to the limits of the type.
@@ -151,4 +151,9 @@ proptest! {
             let _ = plan.partials_len();
         }
     }
+}
+
+#[test]
+fn filters_without_columns_are_laid_out_at_once() {
+    assert!(PackedFilter::<f32>::new([1, 1, 1 << 60, 0], &[]).is_ok());
 }
