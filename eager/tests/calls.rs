@@ -11,7 +11,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use support::{Runner, context};
+use support::{Case, Runner, context};
 use tfrt_eager::{
     CoreRuntime, DeviceTensor, Eager, OpAttrs, OpInvocation, TensorHandle,
     ops::{description, descriptions},
@@ -21,11 +21,12 @@ use tfrt_tensor::{Accessor, Complex, DType, DenseHostTensor, HostTensor, StringH
 
 static ME: Accessor = Accessor::new("test of calls");
 
-/// Counts the allocations of each thread.
+/// Counts the allocations of each thread, and keeps the bytes of its largest.
 struct Counting;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
 #[expect(unsafe_code, reason = "a global allocator is unsafe to implement; this one hands every call on")]
@@ -33,6 +34,7 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
@@ -121,6 +123,30 @@ fn a_result_takes_the_memory_of_what_the_caller_gave_up_and_of_nothing_else() {
     let sum = add_two(add_two(TensorHandle::new(device, &metadata, pending)));
     promise.forward_to(given.into_tensor());
     assert_eq!((values(&sum), address(&sum)), (vec![5.0, 6.0], at), "and what came by a promise");
+}
+
+/// Nobody makes lists as long as the images are high, and on a device none before there is memory for the result.
+#[test]
+fn gradients_of_images_take_the_memory_of_their_result() {
+    let taken = |runner: &Runner, call: &str| {
+        let case = Case::parse(&format!("{call} -> error")).expect("a case");
+        LARGEST.set(0);
+        let failed = runner.run(&case)[0].error().map(|error| error.code);
+        (LARGEST.get(), failed)
+    };
+    let [in_host_memory, on_device] = [Runner::new("s"), Runner::on_device("s")];
+    let [bilinear, nearest] = [
+        |height: usize| format!("tf.ResizeBilinearGrad {{}} f32[1,1,1,1] 1; f32[0,{height},1,1]"),
+        |height: usize| format!("tf.ResizeNearestNeighborGrad {{}} f32[1,1,1,1] 1; i32[2] {height} 1"),
+    ];
+    for call in [bilinear, nearest] {
+        let height = 1 << 20;
+        let (bytes, failed) = taken(&in_host_memory, &call(height));
+        assert!(failed.is_none() && bytes < height * 5, "{bytes} bytes, {failed:?}");
+        // More than the device has.
+        let (bytes, failed) = taken(&on_device, &call(1 << 27));
+        assert!(failed == Some(ErrorCode::OutOfMemory) && bytes < height, "{bytes} bytes, {failed:?}");
+    }
 }
 
 #[test]

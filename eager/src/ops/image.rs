@@ -194,42 +194,74 @@ fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// For each of `extent` pixels along an axis what `parts` says that the pixels of the resized image take of it, in their order.
-fn taken<P: Clone, I: IntoIterator<Item = (usize, P)>>(
-    extent: usize,
+/// The two pixels between which one of a resized image lies, and how near it is to the second.
+pub(super) trait Place: Fn(usize) -> (usize, usize, f32) + Send + Sync + 'static {}
+
+impl<P: Fn(usize) -> (usize, usize, f32) + Send + Sync + 'static> Place for P {}
+
+/// Which pixels of a resized image take of those of the original, along one axis. Places never fall along an axis, so that the
+/// takers of a pixel are neighbours, and need no list.
+pub(super) struct Takers<P> {
+    /// How many pixels the resized image has.
     resized: usize,
-    parts: impl Fn(usize) -> I,
-) -> Result<Vec<Vec<P>>, Diagnostic> {
-    let mut taken = room_for(extent)?;
-    taken.resize(extent, Vec::new());
-    for (at, part) in (0..resized).flat_map(parts) {
-        taken[at].push(part);
+    place: P,
+}
+
+impl<P: Place> Takers<P> {
+    /// Those of `pixel`, then those of the next one, and so on.
+    pub(super) fn from(&self, pixel: usize) -> impl Iterator<Item = Range<usize>> {
+        let (mut first, mut beyond) = (0, self.resized);
+        while first < beyond {
+            let middle = first.midpoint(beyond);
+            match (self.place)(middle).1 < pixel {
+                true => first = middle + 1,
+                false => beyond = middle,
+            }
+        }
+        let mut takers = first..first;
+        (pixel..).map(move |pixel| {
+            while takers.end < self.resized && (self.place)(takers.end).0 <= pixel {
+                takers.end += 1;
+            }
+            while takers.start < takers.end && (self.place)(takers.start).1 < pixel {
+                takers.start += 1;
+            }
+            takers.clone()
+        })
     }
-    Ok(taken)
+
+    /// These takers of `pixel`, with how much each takes: one that lies between a pixel and itself takes twice.
+    pub(super) fn weights(&self, takers: Range<usize>, pixel: usize) -> impl Iterator<Item = (usize, f32)> {
+        takers.flat_map(move |taker| {
+            let (first, second, near) = (self.place)(taker);
+            let parts = [(first, 1.0 - near), (second, near)];
+            parts.into_iter().filter(move |part| part.0 == pixel).map(move |part| (taker, part.1))
+        })
+    }
 }
 
-/// Which pixels take of each, and how much, where each takes of those that it lies between.
-pub(super) fn taken_between(
+/// The takers where each takes of those that it lies between.
+pub(super) fn takers_between(
     attrs: &OpAttrs,
     extent: usize,
     resized: usize,
-) -> Result<Vec<Vec<(usize, f32)>>, Diagnostic> {
+) -> Result<Takers<impl Place + use<>>, Diagnostic> {
     let scale = Scale::new(attrs, extent, resized)?;
-    taken(extent, resized, |at| {
-        let (first, second, near) = scale.between(at, extent);
-        [(first, (at, 1.0 - near)), (second, (at, near))]
-    })
+    Ok(Takers { resized, place: move |at| scale.between(at, extent) })
 }
 
-/// Which pixels take each, where each takes the nearest one. Both attributes may be set, as TensorFlow has it for this gradient
-/// alone.
-pub(super) fn taken_nearest(
+/// The takers where each takes the nearest one. Both attributes may be set, as TensorFlow has it for this gradient alone.
+pub(super) fn takers_nearest(
     attrs: &OpAttrs,
     extent: usize,
     resized: usize,
-) -> Result<Vec<Vec<usize>>, Diagnostic> {
+) -> Result<Takers<impl Place + use<>>, Diagnostic> {
     let scale = Scale::of_any(attrs, extent, resized)?;
-    taken(extent, resized, |at| [(scale.nearest(at, extent), at)])
+    let place = move |at| {
+        let nearest = scale.nearest(at, extent);
+        (nearest, nearest, 0.0)
+    };
+    Ok(Takers { resized, place })
 }
 
 /// The gradient of images that were resized: for each row of their pixels `f` sums what the pixels of the resized ones took.
@@ -275,18 +307,15 @@ fn bilinear_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [gradient, original] = call.dense()?;
     let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
     let [_, height, width, _] = four(original.shape(), "original_image")?;
-    if gradient.num_elements() == 0 {
-        // Images without elements may be of any size.
-        return Ok(call.allocate(0)?.into());
-    }
-    let axis = |extent, resized| taken_between(call.attrs, extent, resized);
+    let axis = |extent, resized| takers_between(call.attrs, extent, resized);
     let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
     resize_gradient(call, gradient, [height, width], move |row, gradient: &[f32], out: &mut [T]| {
         let mut sums = vec![0.0; channels];
-        for (parts, out) in horizontal.iter().zip(out.chunks_exact_mut(channels)) {
+        let above = vertical.from(row).next().unwrap_or_default();
+        for ((column, taken), out) in horizontal.from(0).enumerate().zip(out.chunks_exact_mut(channels)) {
             sums.fill(0.0);
-            for &(y, down) in &vertical[row] {
-                for &(x, along) in parts {
+            for (x, along) in horizontal.weights(taken, column) {
+                for (y, down) in vertical.weights(above.clone(), row) {
                     let pixel = &gradient[(y * columns + x) * channels..][..channels];
                     let given = pixel.iter().map(|pixel| f64::from(pixel * down * along));
                     sums.iter_mut().zip(given).for_each(|(sum, given)| *sum += given);
@@ -303,16 +332,13 @@ fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     let gradient = gradient.dense()?;
     let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
     let [height, width] = positive_size(size)?;
-    let axis = |extent, resized| match gradient.num_elements() {
-        // There may be as many pixels as nobody should make lists for.
-        0 => Ok(Vec::new()),
-        _ => taken_nearest(call.attrs, extent, resized),
-    };
+    let axis = |extent, resized| takers_nearest(call.attrs, extent, resized);
     let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
     resize_gradient(call, gradient, [height, width], move |row, gradient: &[T], out: &mut [T]| {
+        let above = vertical.from(row).next().unwrap_or_default();
         // It begins as zeros.
-        for (parts, out) in horizontal.iter().zip(out.chunks_exact_mut(channels)) {
-            for place in vertical[row].iter().flat_map(|y| parts.iter().map(move |x| y * columns + x)) {
+        for (taken, out) in horizontal.from(0).zip(out.chunks_exact_mut(channels)) {
+            for place in above.clone().flat_map(|y| taken.clone().map(move |x| y * columns + x)) {
                 let pixel = &gradient[place * channels..][..channels];
                 out.iter_mut().zip(pixel).for_each(|(out, &given)| *out = ops::add(*out, given));
             }

@@ -161,7 +161,7 @@ fn l2_loss(call: &DeviceCall<'_>) -> Queued {
 }
 
 /// Queues a reduction over neighbouring axes.
-fn reduce_neighbours(
+pub(super) fn reduce_neighbours(
     call: &DeviceCall<'_>,
     reduction: Reduction,
     y: &DeviceTensor,

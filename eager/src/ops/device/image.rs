@@ -1,12 +1,16 @@
 //! Images in other sizes, with gradients, one axis after the other: rows and columns of pixels are gathered from where the host
 //! says.
 
+use std::iter;
+
 use tfrt_host::DType;
-use tfrt_kernels::device::Binary;
+use tfrt_kernels::device::{Binary, Reduction};
 use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{
-    Queued, count,
+    Queued,
+    arrays::reduce_neighbours,
+    count,
     expression::{cast, constant, zip},
     moves::picked,
     unsupported,
@@ -14,9 +18,11 @@ use super::{
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry,
     ops::{
-        image::{Scale, Sizes, positive_size, resized_columns, taken_between, taken_nearest},
+        image::{
+            Place, Scale, Sizes, Takers, positive_size, resized_columns, takers_between, takers_nearest,
+        },
         moves::NOWHERE,
-        support::product,
+        support::{product, room_for},
         window::four,
     },
 };
@@ -96,23 +102,40 @@ fn resize_nearest(call: &DeviceCall<'_>) -> Queued {
     Ok(chosen(call, &x, WIDTH, &places(1, width)?)?.into())
 }
 
-/// For each place along an axis the sum of what was taken there: of the first places that took something, then of the
-/// second, and so on.
-fn given<P>(
+/// The sums of what was taken of each of `extent` places along an axis: as many parts for each as the busiest one has are brought
+/// together, those that are none as zeros.
+fn given<P: Place>(
     call: &DeviceCall<'_>,
     gradient: &DeviceTensor,
-    axis: usize,
-    taken: &[Vec<P>],
-    part: impl Fn(&[Option<&P>]) -> DeviceOpResult<DeviceTensor>,
+    (axis, extent): (usize, usize),
+    takers: &Takers<P>,
+    weigh: bool,
 ) -> DeviceOpResult<DeviceTensor> {
-    let most = taken.iter().map(Vec::len).max().unwrap_or(0);
-    let parts = (0..most).map(|turn| part(&taken.iter().map(|parts| parts.get(turn)).collect::<Vec<_>>()));
-    let sum = parts.reduce(|sum, part| zip(call, Binary::Add, &sum?, &part?));
-    sum.unwrap_or_else(|| {
-        let mut dims = gradient.shape().dims().to_vec();
-        dims[axis] = taken.len();
-        constant(call, &TensorMetadata::new(gradient.dtype(), TensorShape::new(&dims)?), 0.0)
-    })
+    let mut dims = gradient.shape().dims().to_vec();
+    dims[axis] = extent;
+    // Before any list, as there may be no memory for the result.
+    let sum = call.allocate_as(&TensorMetadata::new(gradient.dtype(), TensorShape::new(&dims)?))?;
+    let most = takers.from(0).take(extent).map(|taken| taken.len()).max().unwrap_or(0);
+    let parts = extent.saturating_mul(most);
+    let mut places = room_for(parts)?;
+    for taken in takers.from(0).take(extent) {
+        let missing = most - taken.len();
+        places.extend(taken.chain(iter::repeat_n(NOWHERE, missing)));
+    }
+    let mut taken = chosen(call, gradient, axis, &places)?;
+    if weigh {
+        let weight = |(part, &place)| match place {
+            NOWHERE => 0.0,
+            place => takers.weights(place..place + 1, part / most).map(|(_, weight)| weight).sum(),
+        };
+        let mut weights = room_for(parts)?;
+        weights.extend(places.iter().enumerate().map(weight));
+        taken = weighted(call, &taken, axis, &weights)?;
+    }
+    dims.insert(axis + 1, most);
+    let taken = taken.reshape(&TensorShape::new(&dims)?)?;
+    reduce_neighbours(call, Reduction::Sum, &sum, &taken, axis + 1..axis + 2)?;
+    Ok(sum)
 }
 
 fn bilinear_gradient(call: &DeviceCall<'_>) -> Queued {
@@ -126,13 +149,9 @@ fn bilinear_gradient(call: &DeviceCall<'_>) -> Queued {
     }
     let mut sum = gradient.clone();
     for axis in [HEIGHT, WIDTH] {
-        let gradient = sum;
-        let taken = taken_between(call.attrs, metadata.shape.dims()[axis], gradient.shape().dims()[axis])?;
-        sum = given(call, &gradient, axis, &taken, |parts| {
-            let places: Vec<_> = parts.iter().map(|part| part.map_or(NOWHERE, |part| part.0)).collect();
-            let weights: Vec<_> = parts.iter().map(|part| part.map_or(0.0, |part| part.1)).collect();
-            weighted(call, &chosen(call, &gradient, axis, &places)?, axis, &weights)
-        })?;
+        let extent = metadata.shape.dims()[axis];
+        let takers = takers_between(call.attrs, extent, sum.shape().dims()[axis])?;
+        sum = given(call, &sum, (axis, extent), &takers, true)?;
     }
     Ok(cast(call, &sum, metadata.dtype, false)?.into())
 }
@@ -147,12 +166,8 @@ fn nearest_gradient(call: &DeviceCall<'_>) -> Queued {
     }
     let mut sum = gradient.clone();
     for (axis, extent) in [(HEIGHT, height), (WIDTH, width)] {
-        let gradient = sum;
-        let taken = taken_nearest(call.attrs, extent, gradient.shape().dims()[axis])?;
-        sum = given(call, &gradient, axis, &taken, |parts| {
-            let places: Vec<_> = parts.iter().map(|part| part.copied().unwrap_or(NOWHERE)).collect();
-            chosen(call, &gradient, axis, &places)
-        })?;
+        let takers = takers_nearest(call.attrs, extent, sum.shape().dims()[axis])?;
+        sum = given(call, &sum, (axis, extent), &takers, false)?;
     }
     Ok(sum.into())
 }
