@@ -788,6 +788,15 @@ def cast():
         most = {tf.float16: 65519.0, tf.bfloat16: 3.4e38, tf.float32: 3.40282355e38}[to]
         case("Cast", x=np.array([1.9999999, -0.1, most, -most, np.inf, np.nan, 1e-7, 3.0], dtype), DstT=to, Truncate=True)
     case("Cast", x=np.array([65519, 65520, 70000, -2**31], np.int32), DstT=tf.float16, Truncate=True)
+    # Amid two halves, but for digits that are lost on the way.
+    for to, digits in ((tf.float16, 11), (tf.bfloat16, 8)):
+        odd = [2**digits + 1, 2**digits + 3]
+        close = [sign * middle * (1 + way * 2.0**-40) for sign in (1, -1) for middle in odd for way in (1, -1)]
+        case("Cast", x=np.array(close + [65519.999999, 3.3961775292304957e38]), DstT=to)
+        case("Cast", x=np.array(close) * (1 + 1j), DstT=to)
+    for dtype in (np.int32, np.int64, np.uint32, np.uint64):
+        wide = 2**(np.iinfo(dtype).bits - 11)
+        case("Cast", x=np.array([middle * wide + way for middle in odd for way in (1, 0, -1)], dtype), DstT=to)
 
 
 def reduce():

@@ -2,7 +2,8 @@
 //!
 //! Integers wrap. A floating-point number becomes an integer as on the processors TensorFlow is used on most: rounded toward
 //! zero to 32 or 64 bits, where what does not fit is the least number, and then wrapped to the type. A complex number becomes a
-//! real one, or a truth, by its real part. With `Truncate` some floating-point numbers lose the digits that a narrower type has
+//! real one, or a truth, by its real part. To the halves all types go by way of `f32`, which rounds twice, as in TensorFlow and on
+//! devices. With `Truncate` some floating-point numbers lose the digits that a narrower type has
 //! no place for, in place of being rounded.
 
 use tfrt_host::{DType, Diagnostic};
@@ -51,23 +52,34 @@ fn plain<A: Element + CastTo<B>, B: Element>(call: &CpuCall<'_>) -> Computed {
     unary::<A, B>(call, &ME, A::cast_to)
 }
 
+/// What is cast to a half, by way of `f32`.
+fn halved<A: Element + CastTo<f32>, B: Element>(call: &CpuCall<'_>) -> Computed
+where
+    f32: CastTo<B>,
+{
+    unary(call, &ME, |x: A| -> B { CastTo::<f32>::cast_to(x).cast_to() })
+}
+
 /// From a type of integers or truths.
 macro_rules! from_exact {
     ($call:expr, $A:ty, $to:expr) => {
-        with_type!($to, "tf.Cast", |B| plain::<$A, B>($call),
-            I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
-            F16 f16, BF16 bf16, F32 f32, F64 f64)
+        match $to {
+            DType::F16 => halved::<$A, f16>($call),
+            DType::BF16 => halved::<$A, bf16>($call),
+            to => with_type!(to, "tf.Cast", |B| plain::<$A, B>($call),
+                I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64, F32 f32, F64 f64),
+        }
     };
 }
 
 /// From a type of floating-point numbers.
 fn from_float<A>(call: &CpuCall<'_>, to: DType) -> Computed
 where
-    A: Element + CastTo<f64> + CastTo<f32> + CastTo<f16> + CastTo<bf16> + CastTo<bool>,
+    A: Element + CastTo<f64> + CastTo<f32> + CastTo<bool>,
 {
     match to {
-        DType::F16 => plain::<A, f16>(call),
-        DType::BF16 => plain::<A, bf16>(call),
+        DType::F16 => halved::<A, f16>(call),
+        DType::BF16 => halved::<A, bf16>(call),
         DType::F32 => plain::<A, f32>(call),
         DType::I1 => plain::<A, bool>(call),
         to => from_wide(call, to, |x: A| -> f64 { x.cast_to() }),
@@ -109,10 +121,11 @@ fn from_wide<A: Element>(
         DType::UI16 => unary(call, &ME, move |x| to_i32(wide(x)) as u16),
         DType::UI32 => unary(call, &ME, move |x| to_i64(wide(x)) as u32),
         DType::UI64 => unary(call, &ME, move |x| to_u64(wide(x))),
-        to => with_type!(
-            to, "tf.Cast", |B| unary(call, &ME, move |x| -> B { wide(x).cast_to() }),
-            F16 f16, BF16 bf16, F32 f32, F64 f64
-        ),
+        DType::F16 => unary(call, &ME, move |x| f16::from_f32(wide(x) as f32)),
+        DType::BF16 => unary(call, &ME, move |x| bf16::from_f32(wide(x) as f32)),
+        DType::F32 => unary(call, &ME, move |x| wide(x) as f32),
+        DType::F64 => unary(call, &ME, wide),
+        other => Err(unsupported("tf.Cast", other)),
     }
 }
 
@@ -163,11 +176,7 @@ fn cast(call: CpuCall<'_>) -> Computed {
         DType::BF16 => from_float::<bf16>(call, to),
         DType::F32 => from_float::<f32>(call, to),
         DType::F64 => from_float::<f64>(call, to),
-        DType::I1 => with_type!(
-            to, "tf.Cast", |B| plain::<bool, B>(call),
-            I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
-            F16 f16, BF16 bf16, F32 f32, F64 f64
-        ),
+        DType::I1 => from_exact!(call, bool, to),
         DType::I8 => from_exact!(call, i8, to),
         DType::I16 => from_exact!(call, i16, to),
         DType::I32 => from_exact!(call, i32, to),

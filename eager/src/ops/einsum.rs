@@ -186,6 +186,7 @@ impl Einsum {
         let output = output.labels(broadcast);
         let dims = extents.all(&output);
         if dims.len() != output.len() {
+            // TensorFlow leaves such a label out, or ends the process if that leaves axes to be put in another order.
             return Err(invalid(format!("the result of '{equation}' has a label that no operand has")));
         }
         let result = TensorShape::new(&dims)?;
