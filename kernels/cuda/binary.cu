@@ -3,10 +3,11 @@
 // Functions of two elements, of inputs of one shape or broadcast.
 //
 //   FUNCTION_{f32,f16,bf16,f64,i32,i64}(y, a, b, n)     y[i] = FUNCTION(a[i], b[i])
-//   broadcast_{f32,f16,bf16,f64,i32,i64}(y, a, b, n, function, e0..e5, a0..a5, b0..b5)
+//   broadcast_{f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64}(y, a, b, n, function, e0..e5, a0..a5, b0..b5)
 //       the same for an output of extents e0..e5 (n their product) and inputs of strides a0..a5 and b0..b5
-//       (struct Strided of common.cuh); function is a number (u32)
+//       (struct Strided of common.cuh); function is a number (u32). Types that have no FUNCTION_TYPE have this alone
 //   axpy_{f32,f16}(y, x, n, alpha)              y[i] = y[i] + alpha * x[i]; alpha is f32
+//   bitwise_b{8,16,32,64}(y, a, b, n, function)   y[i] = a[i] and b[i], bit by bit; function (u32): 0 and, 1 or, 2 exclusive or
 //
 //   number    0    1    2    3    4        5        6                   7
 //   function  add  sub  mul  div  maximum  minimum  squared_difference  pow
@@ -32,23 +33,25 @@ CALLED rest(A a, A b) {
 CALLED modulo(A a, A b) { return fmod(a, b); }
 
 // Quotients and rests of integers. Of the least number by -1 the processor has none; what wraps is the number itself.
-CALLED truncated(A a, A b) { return b == 0 ? A(0) : (b == -1 ? (A)(0 - (u64)a) : a / b); }
-CALLED truncated_rest(A a, A b) { return b == 0 || b == -1 ? A(0) : a % b; }
+template <class A>
+static __device__ __forceinline__ bool is_minus_one(A b) { return is_negative(b) && b == A(-1); }
+CALLED truncated(A a, A b) { return b == 0 ? A(0) : (is_minus_one(b) ? (A)(0 - (u64)a) : a / b); }
+CALLED truncated_rest(A a, A b) { return b == 0 || is_minus_one(b) ? A(0) : a % b; }
 // Rounded down, the quotient is one less where there is a rest whose sign is not the divisor's.
 INLINED floored(A a, A b) {
     A q = truncated(a, b), r = b == 0 ? A(0) : (A)((u64)a - (u64)q * (u64)b);
-    return r != 0 && (r < 0) != (b < 0) ? q - 1 : q;
+    return r != 0 && is_negative(r) != is_negative(b) ? q - 1 : q;
 }
 INLINED floored_rest(A a, A b) {
     A r = truncated_rest(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    return r != 0 && is_negative(r) != is_negative(b) ? r + b : r;
 }
 
 // By squaring; what wraps is what multiplying again and again would give.
 CALLED integer_power(A a, A b) {
-    if (b < 0) {
+    if (is_negative(b)) {
         if (a == 1) return 1;
-        if (a != -1) return 0;
+        if (!is_minus_one(a)) return 0;
         b = b & 1;  // Only whether it is odd counts.
     }
     u64 power = 1, square = (u64)a;
@@ -71,6 +74,10 @@ CALLED integer_power(A a, A b) {
         static __device__ __forceinline__ i64 run(i64 a, i64 b) {                                           \
             using U = u64;                                                                                  \
             return (i64)(INTEGER);                                                                          \
+        }                                                                                                   \
+        static __device__ __forceinline__ u64 run(u64 a, u64 b) {                                           \
+            using U = u64;                                                                                  \
+            return INTEGER;                                                                                 \
         }                                                                                                   \
     };
 
@@ -135,10 +142,24 @@ __device__ __forceinline__ Pack<T> load_or_repeat(const T *x, bool repeat) {
     return pack;
 }
 
+// Whether a type's elements are taken in packs: not those that are rare, and many in a pack, so that there is less code.
+template <class T>
+constexpr bool HAS_PACKS = true;
+#define ONE_BY_ONE(T) \
+    template <>       \
+    constexpr bool HAS_PACKS<T> = false;
+ONE_BY_ONE(i8)
+ONE_BY_ONE(u8)
+ONE_BY_ONE(i16)
+ONE_BY_ONE(u16)
+ONE_BY_ONE(u32)
+ONE_BY_ONE(u64)
+
 template <class T>
 __device__ __forceinline__ void broadcast(T *y, const T *a, const T *b, count_t n, const Strided &shape, u32 number) {
     constexpr u32 LENGTH = Pack<T>::LENGTH;
-    bool packs = shape.extent[LAST] % LENGTH == 0 && aligned_to_16(y) && in_packs(a, shape.a) && in_packs(b, shape.b);
+    bool packs = HAS_PACKS<T> && shape.extent[LAST] % LENGTH == 0 && aligned_to_16(y) && in_packs(a, shape.a) &&
+                 in_packs(b, shape.b);
     u32 step = packs ? LENGTH : 1;
     for (count_t i = global_thread() * step; i < n; i += global_threads() * step) {
         i64 at_a, at_b;
@@ -187,6 +208,13 @@ FAMILY(f64)
 FAMILY(i32)
 FAMILY(i64)
 
+BROADCAST(i8)
+BROADCAST(u8)
+BROADCAST(i16)
+BROADCAST(u16)
+BROADCAST(u32)
+BROADCAST(u64)
+
 #define OF_FLOATS(NAME) BINARY(NAME, f32) BINARY(NAME, f16) BINARY(NAME, bf16) BINARY(NAME, f64)
 OF_FLOATS(pow)
 BINARY(pow, i32)
@@ -196,3 +224,12 @@ OF_FLOATS(mul_no_nan)
 OF_FLOATS(atan2)
 AXPY(f32)
 AXPY(f16)
+
+#define BITWISE(BITS, T)                                                                                    \
+    KERNEL bitwise_b##BITS(T *y, const T *a, const T *b, count_t n, u32 function) {                         \
+        map(y, n, [=](count_t, T a, T b) { return (T)(function == 0 ? a & b : (function == 1 ? a | b : a ^ b)); }, a, b); \
+    }
+BITWISE(8, u8)
+BITWISE(16, u16)
+BITWISE(32, u32)
+BITWISE(64, u64)

@@ -5,9 +5,12 @@
 //   cast_FROM_TO(y, x, n)            y[i] = x[i] as TO
 //   cast_truncate_FROM_TO(y, x, n)   the same, rounded toward zero: f64 to f32, f32 to f16 and bf16
 //
-// Between f32 and each of f16, bf16, f64, i32, i64, i8, u8, i1; between f64 and each of the integers and i1; between i32
-// and each of i64, i8, u8 and i1; between f16 and bf16; between i64 and i1. Rounding is to nearest even; to an integer it is
-// toward zero, out of range gives the nearest the type has, and NaN gives zero. Integers to narrower ones keep the low bits.
+// Between f32 and each of f16, bf16, f64, i32, i64, u64, i8, u8, i1; between f64 and each of the same integers and i1; between
+// i32 and each of i64, i8, u8, i16 and i1; between f16 and bf16; between i64 and i1; from u16 to i32, and from u32 to i64.
+// Rounding is to nearest even. A floating-point number becomes an integer as on the processors TensorFlow is used on most:
+// rounded toward zero to 32 or 64 bits, where what does not fit, NaN too, is the least number (u64: or, above what i64 has, the
+// nearest one), and then wrapped to the type. Integers to narrower ones keep the low bits; those of one width are each other's
+// bits.
 // i1 is a byte that is 0 or 1; what is not zero (NaN included) gives 1.
 // The output may be the input only where both have one size.
 #include "common.cuh"
@@ -45,31 +48,38 @@ template <>
 struct Convert<f32, bf16> {
     static __device__ __forceinline__ f32 run(bf16 x) { return widen(x); }
 };
-// NaN gives zero for every integer type: in hardware it does for 32 bits only.
-#define TO_INTEGERS(FLOAT, TO_I32, TO_I64)                                                         \
-    template <>                                                                                    \
-    struct Convert<i32, FLOAT> {                                                                   \
-        static __device__ __forceinline__ i32 run(FLOAT x) { return x != x ? 0 : TO_I32(x); }      \
-    };                                                                                             \
-    template <>                                                                                    \
-    struct Convert<i64, FLOAT> {                                                                   \
-        static __device__ __forceinline__ i64 run(FLOAT x) { return x != x ? 0 : TO_I64(x); }      \
-    };                                                                                             \
-    template <>                                                                                    \
-    struct Convert<i8, FLOAT> {                                                                    \
-        static __device__ __forceinline__ i8 run(FLOAT x) {                                        \
-            return static_cast<i8>(min(max(Convert<i32, FLOAT>::run(x), -128), 127));              \
-        }                                                                                          \
-    };                                                                                             \
-    template <>                                                                                    \
-    struct Convert<u8, FLOAT> {                                                                    \
-        static __device__ __forceinline__ u8 run(FLOAT x) {                                        \
-            return static_cast<u8>(min(max(Convert<i32, FLOAT>::run(x), 0), 255));                 \
-        }                                                                                          \
+// What hardware does for numbers that do not fit differs from ours.
+#define TO_INTEGERS(FLOAT, TO_I32, TO_I64, TO_U64)                                                     \
+    template <>                                                                                        \
+    struct Convert<i32, FLOAT> {                                                                       \
+        static __device__ __forceinline__ i32 run(FLOAT x) {                                           \
+            return x >= FLOAT(-0x1p31) && x < FLOAT(0x1p31) ? TO_I32(x) : (i32)0x80000000;             \
+        }                                                                                              \
+    };                                                                                                 \
+    template <>                                                                                        \
+    struct Convert<i64, FLOAT> {                                                                       \
+        static __device__ __forceinline__ i64 run(FLOAT x) {                                           \
+            return x >= FLOAT(-0x1p63) && x < FLOAT(0x1p63) ? TO_I64(x) : (i64)0x8000000000000000;     \
+        }                                                                                              \
+    };                                                                                                 \
+    template <>                                                                                        \
+    struct Convert<u64, FLOAT> {                                                                       \
+        static __device__ __forceinline__ u64 run(FLOAT x) {                                           \
+            if (x >= FLOAT(0x1p64)) return 0xffffffffffffffff;                                         \
+            return x >= FLOAT(0x1p63) ? TO_U64(x) : (u64)Convert<i64, FLOAT>::run(x);                  \
+        }                                                                                              \
+    };                                                                                                 \
+    template <>                                                                                        \
+    struct Convert<i8, FLOAT> {                                                                        \
+        static __device__ __forceinline__ i8 run(FLOAT x) { return (i8)Convert<i32, FLOAT>::run(x); }  \
+    };                                                                                                 \
+    template <>                                                                                        \
+    struct Convert<u8, FLOAT> {                                                                        \
+        static __device__ __forceinline__ u8 run(FLOAT x) { return (u8)Convert<i32, FLOAT>::run(x); }  \
     };
 
-TO_INTEGERS(f32, __float2int_rz, __float2ll_rz)
-TO_INTEGERS(f64, __double2int_rz, __double2ll_rz)
+TO_INTEGERS(f32, __float2int_rz, __float2ll_rz, __float2ull_rz)
+TO_INTEGERS(f64, __double2int_rz, __double2ll_rz, __double2ull_rz)
 
 // As many elements as four bytes of the smaller type hold are taken at a time: 4 to 16 bytes of each side.
 template <class T, u32 N>
@@ -136,6 +146,11 @@ CAST_BOTH_WAYS(f64, i1)
 CAST_BOTH_WAYS(i32, i8)
 CAST_BOTH_WAYS(i32, u8)
 CAST_BOTH_WAYS(i64, i1)
+CAST_BOTH_WAYS(f32, u64)
+CAST_BOTH_WAYS(f64, u64)
+CAST_BOTH_WAYS(i32, i16)
+CAST(u16, i32)
+CAST(u32, i64)
 
 #define CAST_TRUNCATE(FROM, TO) \
     KERNEL cast_truncate_##FROM##_##TO(TO *y, const FROM *x, count_t n) { cast<Truncate>(y, x, n); }

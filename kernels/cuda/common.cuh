@@ -99,15 +99,27 @@ __device__ __forceinline__ void locate(const Strided &shape, count_t position, i
 
 // ---- Arithmetic type of an element ----------------------------------------------------------------------------------
 
-// What a sum of elements of this type is kept in.
+// What a sum of elements of this type is kept in: of integers a type that has all of their values.
 template <class T>
 struct Accumulator { using type = f32; };
 template <>
 struct Accumulator<f64> { using type = f64; };
 template <>
+struct Accumulator<i8> { using type = i32; };
+template <>
+struct Accumulator<u8> { using type = i32; };
+template <>
+struct Accumulator<i16> { using type = i32; };
+template <>
+struct Accumulator<u16> { using type = i32; };
+template <>
 struct Accumulator<i32> { using type = i32; };
 template <>
+struct Accumulator<u32> { using type = i64; };
+template <>
 struct Accumulator<i64> { using type = i64; };
+template <>
+struct Accumulator<u64> { using type = u64; };
 template <class T>
 using accumulator = typename Accumulator<T>::type;
 
@@ -118,12 +130,18 @@ __device__ __forceinline__ f32 widen<f16>(f16 x) { return __half2float(x); }
 template <>
 __device__ __forceinline__ f32 widen<bf16>(bf16 x) { return __bfloat162float(x); }
 
+// Integers keep their low bits.
 template <class T>
 __device__ __forceinline__ T narrow(accumulator<T> x) { return x; }
 template <>
 __device__ __forceinline__ f16 narrow<f16>(f32 x) { return __float2half_rn(x); }
 template <>
 __device__ __forceinline__ bf16 narrow<bf16>(f32 x) { return __float2bfloat16_rn(x); }
+
+template <class A>
+__device__ __forceinline__ bool is_negative(A x) { return x < A(0); }
+template <>
+__device__ __forceinline__ bool is_negative<u64>(u64) { return false; }
 
 // The greater of two; NaN if either is.
 template <class A>

@@ -4,6 +4,7 @@
 //
 //   {equal,not_equal,less,less_equal}_{f32,f16,bf16,f64,i8,u8,i32,i64}(y, a, b, n)   y[i] = a[i] ? b[i], bytes; greater
 //                                                     and greater_equal are these with a and b exchanged. NaN is unequal
+//   compare_{i16,u16,u32,u64}(y, a, b, n, comparison)   the same by number (u32): equal 0, not_equal 1, less 2, less_equal 3
 //   {is_nan,is_infinite,is_finite}_{f32,f16,bf16,f64}(y, x, n)        bytes
 //   {and,or}_i1(y, a, b, n)
 //   select_b{8,16,32,64}(y, condition, a, b, n)       y[i] = condition[i] ? a[i] : b[i]
@@ -30,6 +31,22 @@ COMPARISONS(i8)
 COMPARISONS(u8)
 COMPARISONS(i32)
 COMPARISONS(i64)
+
+#define COMPARE_BY_NUMBER(T)                                                                             \
+    KERNEL compare_##T(u8 *y, const T *a, const T *b, count_t n, u32 comparison) {                       \
+        compare(y, a, b, n, [=](accumulator<T> a, accumulator<T> b) {                                    \
+            switch (comparison) {                                                                        \
+                case 0: return a == b;                                                                   \
+                case 1: return a != b;                                                                   \
+                case 2: return a < b;                                                                    \
+                default: return a <= b;                                                                  \
+            }                                                                                            \
+        });                                                                                              \
+    }
+COMPARE_BY_NUMBER(i16)
+COMPARE_BY_NUMBER(u16)
+COMPARE_BY_NUMBER(u32)
+COMPARE_BY_NUMBER(u64)
 
 template <class T, class F>
 __device__ __forceinline__ void classify(u8 *y, const T *x, count_t n, F f) {

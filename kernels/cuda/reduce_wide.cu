@@ -6,7 +6,7 @@
 //   reduce_{maximum,minimum}_u8: of truth values, whether any is true (of nothing 0) and whether all are (of nothing 1)
 //   reduce_product_{f32,f16,bf16,f64,i32,i64}; a product of nothing is 1
 //
-// Parts are f64 for f64, i64 for i64, i32 for i32 and f32 for the rest.
+// Parts are f64 for f64, i64 for i64, i32 for i32 and u8, and f32 for the rest.
 #include "reduce.cuh"
 
 SUMS(f64)

@@ -147,7 +147,20 @@ named! {
 }
 
 named! {
-    /// A comparison of two elements, whose result is a byte. The others are these with exchanged operands.
+    /// A function of the bits of two elements, numbered as in `binary.cu`.
+    Bitwise {
+        /// Those that both have.
+        And = "and",
+        /// Those that either has.
+        Or = "or",
+        /// Those that one of them has.
+        Xor = "xor",
+    }
+}
+
+named! {
+    /// A comparison of two elements, whose result is a byte. The others are these with exchanged operands. Their order is that
+    /// of their numbers in `compare.cu`.
     Comparison {
         /// a = b.
         Equal = "equal",
@@ -198,6 +211,8 @@ const FLOATS: &[DType] = &[DType::F32, DType::F16];
 const HALVES_TOO: &[DType] = &[DType::F32, DType::F16, DType::BF16];
 const ALL_FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
+/// Integers whose kernels take the function as a number, so that there is one kernel for all.
+const BY_NUMBER: &[DType] = &[DType::I8, DType::UI8, DType::I16, DType::UI16, DType::UI32, DType::UI64];
 
 /// The most axes a broadcast has after neighbouring ones are merged.
 pub(super) const RANK_MAX: usize = 6;
@@ -319,14 +334,27 @@ impl DeviceKernels {
         x: &DeviceBuffer,
         n: u64,
     ) -> Result<()> {
-        let of_integers = matches!(
-            function,
-            Unary::Neg | Unary::Abs | Unary::Sign | Unary::Square | Unary::Relu | Unary::Relu6
-        );
-        let types = if of_integers { NUMBERS } else { ALL_FLOATS };
-        let name = typed(function.name(), dtype, types)?;
-        let arguments = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?, n.into()];
-        self.launch(stream, name, n, &arguments)
+        // The function's number among those of integers, in `unary.cu`.
+        let number: Option<u32> = match function {
+            Unary::Neg => Some(0),
+            Unary::Abs => Some(1),
+            Unary::Sign => Some(2),
+            Unary::Square => Some(3),
+            Unary::Relu => Some(4),
+            Unary::Relu6 => Some(5),
+            _ => None,
+        };
+        let [y, x] = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?];
+        match number {
+            Some(number) if BY_NUMBER.contains(&dtype) => {
+                let name = typed("integer", dtype, BY_NUMBER)?;
+                self.launch(stream, name, n, &[y, x, n.into(), number.into()])
+            }
+            _ => {
+                let types = if number.is_some() { NUMBERS } else { ALL_FLOATS };
+                self.launch(stream, typed(function.name(), dtype, types)?, n, &[y, x, n.into()])
+            }
+        }
     }
 
     /// `y = x`, or `alpha · x` where that is below zero; `y` may be `x`.
@@ -399,6 +427,29 @@ impl DeviceKernels {
         self.launch(stream, if either { "or_i1" } else { "and_i1" }, n, &arguments)
     }
 
+    /// `y = function(a, b)` bit by bit; `y` may be an operand.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn bitwise(
+        &self,
+        stream: &Stream,
+        function: Bitwise,
+        dtype: DType,
+        y: &DeviceBuffer,
+        [a, b]: [&DeviceBuffer; 2],
+        n: u64,
+    ) -> Result<()> {
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(a, n, dtype, "the first operand")?,
+            input(b, n, dtype, "the second operand")?,
+            n.into(),
+            (function as u32).into(),
+        ];
+        self.launch(stream, by_width("bitwise", dtype)?, n, &arguments)
+    }
+
     /// `y = function(a, b)`, with inputs repeated where the shape says so.
     ///
     /// # Errors
@@ -414,26 +465,29 @@ impl DeviceKernels {
         b: &DeviceBuffer,
         shape: &Broadcast,
     ) -> Result<()> {
-        let types = match function {
-            Binary::DivNoNan | Binary::MulNoNan | Binary::Atan2 => ALL_FLOATS,
-            _ => NUMBERS,
+        let (of_integers, n) =
+            (!matches!(function, Binary::DivNoNan | Binary::MulNoNan | Binary::Atan2), shape.elements);
+        let by_number = of_integers && BY_NUMBER.contains(&dtype);
+        let types = match of_integers {
+            true if by_number => BY_NUMBER,
+            true => NUMBERS,
+            false => ALL_FLOATS,
         };
-        let n = shape.elements;
+        let name = typed(function.name(), dtype, types)?;
         let operands = [
             output(y, n, dtype, "the result")?,
             input(a, shape.input_elements[0], dtype, "the first operand")?,
             input(b, shape.input_elements[1], dtype, "the second operand")?,
             n.into(),
         ];
-        if shape.is_plain() {
-            return self.launch(stream, typed(function.name(), dtype, types)?, n, &operands);
+        if shape.is_plain() && !by_number {
+            return self.launch(stream, name, n, &operands);
         }
         let mut arguments = operands.to_vec();
         arguments.push((function as u32).into());
         let all = [&shape.extents, &shape.strides[0], &shape.strides[1]];
         arguments.extend(all.into_iter().flatten().map(|&number| Argument::from(number)));
-        let name = typed(function.name(), dtype, types).and_then(|_| typed("broadcast", dtype, NUMBERS))?;
-        self.launch(stream, name, n, &arguments)
+        self.launch(stream, typed("broadcast", dtype, types)?, n, &arguments)
     }
 
     /// `y = y + alpha · x`.
@@ -493,14 +547,19 @@ impl DeviceKernels {
         n: u64,
     ) -> Result<()> {
         let dtype = if dtype == DType::I1 { DType::UI8 } else { dtype };
-        let types = [NUMBERS, &[DType::I8, DType::UI8]].concat();
-        let arguments = [
+        let operands = [
             output(y, n, DType::I1, "the result")?,
             input(a, n, dtype, "the first operand")?,
             input(b, n, dtype, "the second operand")?,
             n.into(),
         ];
-        self.launch(stream, typed(comparison.name(), dtype, &types)?, n, &arguments)
+        if let DType::I16 | DType::UI16 | DType::UI32 | DType::UI64 = dtype {
+            let mut arguments = operands.to_vec();
+            arguments.push((comparison as u32).into());
+            return self.launch(stream, typed("compare", dtype, BY_NUMBER)?, n, &arguments);
+        }
+        let types = [NUMBERS, &[DType::I8, DType::UI8]].concat();
+        self.launch(stream, typed(comparison.name(), dtype, &types)?, n, &operands)
     }
 
     /// `y = condition ? a : b`; `condition` is bytes.

@@ -29,7 +29,7 @@ use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 use tfrt_math::Float;
 
-pub use elementwise::{Activation, Affine, Binary, Broadcast, Class, Comparison, Unary};
+pub use elementwise::{Activation, Affine, Binary, Bitwise, Broadcast, Class, Comparison, Unary};
 pub use kernels::register;
 pub use layout::{Padded, Permutation};
 pub use moves::{Gather, GatherNd, Move, OneHot};
@@ -222,8 +222,12 @@ fn name_of(dtype: DType) -> &'static str {
         DType::I1 => "i1",
         DType::I8 => "i8",
         DType::UI8 => "u8",
+        DType::I16 => "i16",
+        DType::UI16 => "u16",
         DType::I32 => "i32",
+        DType::UI32 => "u32",
         DType::I64 => "i64",
+        DType::UI64 => "u64",
         DType::F16 => "f16",
         DType::BF16 => "bf16",
         DType::F32 => "f32",

@@ -42,6 +42,7 @@ const TYPES: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType
 fn accumulator(dtype: DType) -> DType {
     match dtype {
         DType::F64 | DType::I32 | DType::I64 => dtype,
+        DType::UI8 => DType::I32,
         _ => DType::F32,
     }
 }

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use tfrt_host::DType;
-use tfrt_kernels::device::{Activation, Affine, Binary, Broadcast, Comparison, Unary};
+use tfrt_kernels::device::{Activation, Affine, Binary, Bitwise, Broadcast, Comparison, Unary};
 
 use super::{Random, assert_close, device, widened};
 
@@ -249,6 +249,93 @@ fn integers_wrap_and_divide_by_anything() {
     check(Binary::Minimum, i32::min);
 }
 
+/// Integers that have one kernel for all functions: each function of all pairs of a type's edges, at once and repeated.
+#[test]
+fn integers_by_number() {
+    let d = device();
+    macro_rules! check {
+        ($dtype:expr, $type:ty) => {{
+            let edges = [<$type>::MIN, <$type>::MAX, <$type>::MAX / 2 + 1, 0, 1, 2, 7, <$type>::MAX - 6];
+            let (a, b): (Vec<_>, Vec<_>) = edges.iter().flat_map(|&a| edges.map(|b| (a, b))).unzip();
+            let n = a.len();
+            let plain = Broadcast::new(&[n as u64], &[n as u64]).unwrap();
+            let crossed = Broadcast::new(&[8, 1], &[1, 8]).unwrap();
+            let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<$type>(n));
+            let whole = d.upload(&edges);
+            let references: &[(Binary, fn($type, $type) -> $type)] = &[
+                (Binary::Add, <$type>::wrapping_add),
+                (Binary::Sub, <$type>::wrapping_sub),
+                (Binary::Mul, <$type>::wrapping_mul),
+                (Binary::Div, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) }),
+                (Binary::Maximum, <$type>::max),
+                (Binary::Minimum, <$type>::min),
+                (Binary::SquaredDifference, |a, b| a.wrapping_sub(b).wrapping_mul(a.wrapping_sub(b))),
+                (Binary::FloorDiv, |a, b| {
+                    if b == 0 {
+                        0
+                    } else {
+                        (i128::from(a) - floor_mod(a.into(), b.into())).wrapping_div(b.into()) as $type
+                    }
+                }),
+                (Binary::FloorMod, |a, b| if b == 0 { 0 } else { floor_mod(a.into(), b.into()) as $type }),
+                (Binary::Mod, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) }),
+                (Binary::TruncateDiv, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) }),
+            ];
+            for &(function, reference) in references {
+                let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| reference(a, b)).collect();
+                d.kernels.binary(&d.stream, function, $dtype, &dy, &da, &db, &plain).unwrap();
+                assert_eq!(d.download::<$type>(&dy, n), expected, "{function:?} {}", $dtype);
+                d.kernels.binary(&d.stream, function, $dtype, &dy, &whole, &whole, &crossed).unwrap();
+                assert_eq!(d.download::<$type>(&dy, n), expected, "{function:?} {}", $dtype);
+            }
+            assert!(d.kernels.binary(&d.stream, Binary::Atan2, $dtype, &dy, &da, &db, &plain).is_err());
+
+            let dz = d.room::<u8>(n);
+            let references: [fn($type, $type) -> bool; 4] =
+                [|a, b| a == b, |a, b| a != b, |a, b| a < b, |a, b| a <= b];
+            for (&comparison, reference) in Comparison::ALL.iter().zip(references) {
+                d.kernels.compare(&d.stream, comparison, $dtype, &dz, &da, &db, n as u64).unwrap();
+                let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| u8::from(reference(a, b))).collect();
+                assert_eq!(d.download::<u8>(&dz, n), expected, "{comparison:?} {}", $dtype);
+            }
+
+            let bits: [fn($type, $type) -> $type; 3] = [|a, b| a & b, |a, b| a | b, |a, b| a ^ b];
+            for (&function, reference) in Bitwise::ALL.iter().zip(bits) {
+                d.kernels.bitwise(&d.stream, function, $dtype, &dy, [&da, &db], n as u64).unwrap();
+                let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| reference(a, b)).collect();
+                assert_eq!(d.download::<$type>(&dy, n), expected, "{function:?} {}", $dtype);
+            }
+
+            let zero: $type = 0;
+            let sign = |x: $type| if x > zero { 1 } else { zero.wrapping_sub(<$type>::from(x < zero)) };
+            let references: &[(Unary, &dyn Fn($type) -> $type)] = &[
+                (Unary::Neg, &|x| zero.wrapping_sub(x)),
+                (Unary::Abs, &|x| x.wrapping_mul(sign(x))),
+                (Unary::Sign, &sign),
+                (Unary::Square, &|x| x.wrapping_mul(x)),
+                (Unary::Relu, &|x| x.max(0)),
+                (Unary::Relu6, &|x| x.clamp(0, 6)),
+            ];
+            for &(function, reference) in references {
+                d.kernels.unary(&d.stream, function, $dtype, &dy, &whole, 8).unwrap();
+                assert_eq!(d.download::<$type>(&dy, 8), edges.map(reference), "{function:?} {}", $dtype);
+            }
+            assert!(d.kernels.unary(&d.stream, Unary::Exp, $dtype, &dy, &whole, 8).is_err());
+        }};
+    }
+    check!(DType::I8, i8);
+    check!(DType::UI8, u8);
+    check!(DType::I16, i16);
+    check!(DType::UI16, u16);
+    check!(DType::UI32, u32);
+    check!(DType::UI64, u64);
+}
+
+/// What is left of a after a quotient rounded down, of b's sign.
+fn floor_mod(a: i128, b: i128) -> i128 {
+    ((a % b) + b) % b
+}
+
 /// One factor after the other; those with a negative exponent have their fraction cut.
 #[test]
 fn powers_of_integers_wrap() {
@@ -349,16 +436,41 @@ fn conversions() {
         check!(DType::F64, f64, f64::from);
         check!(DType::I32, i32, |x| x as i32);
         check!(DType::I64, i64, |x| x as i64);
-        check!(DType::I8, i8, |x| x as i8);
-        check!(DType::UI8, u8, |x| x as u8);
+        check!(DType::UI64, u64, |x| x as i64 as u64);
+        check!(DType::I8, i8, |x| x as i32 as i8);
+        check!(DType::UI8, u8, |x| x as i32 as u8);
         check!(DType::I1, u8, |x| u8::from(x != 0.0));
     }
     let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e9, -3e9, 1e20, -1e20, -0.5];
-    let (dx, dy, dz) = (d.upload(&special), d.room::<i32>(8), d.room::<i64>(8));
-    d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::F32, &dx), 8, false).unwrap();
-    assert_eq!(d.download::<i32>(&dy, 8), special.map(|x| x as i32));
-    d.kernels.cast(&d.stream, (DType::I64, &dz), (DType::F32, &dx), 8, false).unwrap();
-    assert_eq!(d.download::<i64>(&dz, 8), special.map(|x| x as i64));
+    let wide = special.map(f64::from);
+    for (dtype, dx) in [(DType::F32, d.upload(&special)), (DType::F64, d.upload(&wide))] {
+        // What does not fit is the least number.
+        let (least, least_wide) = (i32::MIN, i64::MIN);
+        let dy = d.room::<i32>(8);
+        d.kernels.cast(&d.stream, (DType::I32, &dy), (dtype, &dx), 8, false).unwrap();
+        assert_eq!(d.download::<i32>(&dy, 8), [least, least, least, least, least, least, least, 0]);
+        let dy = d.room::<i64>(8);
+        d.kernels.cast(&d.stream, (DType::I64, &dy), (dtype, &dx), 8, false).unwrap();
+        let expected =
+            [least_wide, least_wide, least_wide, 3_000_000_000, -3_000_000_000, least_wide, least_wide, 0];
+        assert_eq!(d.download::<i64>(&dy, 8), expected);
+        let dy = d.room::<u64>(8);
+        d.kernels.cast(&d.stream, (DType::UI64, &dy), (dtype, &dx), 8, false).unwrap();
+        let mut expected = expected.map(|x| x as u64);
+        (expected[1], expected[5]) = (u64::MAX, u64::MAX);
+        assert_eq!(d.download::<u64>(&dy, 8), expected);
+        let dy = d.room::<u8>(8);
+        d.kernels.cast(&d.stream, (DType::UI8, &dy), (dtype, &dx), 8, false).unwrap();
+        assert_eq!(d.download::<u8>(&dy, 8), [0; 8]);
+    }
+    // The greatest numbers that fit.
+    let large = [18_446_742_974_197_923_840.0f32, 9_223_371_487_098_961_920.0, 9_223_372_036_854_775_808.0];
+    let (dx, dy) = (d.upload(&large), d.room::<u64>(3));
+    d.kernels.cast(&d.stream, (DType::UI64, &dy), (DType::F32, &dx), 3, false).unwrap();
+    assert_eq!(d.download::<u64>(&dy, 3), large.map(|x| x as u64));
+    let dz = d.room::<f32>(3);
+    d.kernels.cast(&d.stream, (DType::F32, &dz), (DType::UI64, &dy), 3, false).unwrap();
+    assert_eq!(d.download::<f32>(&dz, 3), large);
     let wide = [i64::MAX, i64::MIN, 1 << 32, -1, 5];
     let (dx, dy) = (d.upload(&wide), d.room::<i32>(5));
     d.kernels.cast(&d.stream, (DType::I32, &dy), (DType::I64, &dx), 5, false).unwrap();
