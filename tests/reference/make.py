@@ -1483,8 +1483,91 @@ def strings():
         case("Substr", input=words("\u00e9"), pos=np.array(position), len=np.array(length))
 
 
+def integers():
+    """Every op that computes with all types of integers, at their edges."""
+    types = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+    def edges(dtype):
+        info = np.iinfo(dtype)
+        return np.array([info.min, info.max, info.max // 2 + 1, info.max - 6, 0, 1, 2, 7], dtype)
+
+    for dtype in types:
+        info, some = np.iinfo(dtype), edges(dtype)
+        x, y = pairs(some[[0, 1, 2, 4, 7]])
+        for op in ("AddV2", "Add", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
+                   "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"):
+            case(op, x=x, y=y)
+            case(op, x=some[:3].reshape(3, 1), y=some[3:])
+            case(op, x=np.zeros((2, 0), dtype), y=np.zeros(1, dtype))
+        for op in ("Div", "RealDiv", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod"):
+            # Neither zero, nor the least number by -1, which TensorFlow leaves to the processor.
+            case(op, x=x[y != 0], y=y[y != 0])
+            case(op, x=some.reshape(8, 1), y=np.array([1, 3, info.max], dtype))
+            if info.min < 0:
+                case(op, x=some[1:], y=np.array(-3, dtype))
+                case(op, x=np.array([-7, 7, -8, 8], dtype).reshape(4, 1), y=np.array([-2, 2, 3], dtype))
+        for exponents in (np.array([0, 1, 2, 3, 31, 64, 100], dtype), np.array(2, dtype)):
+            case("Pow", x=some.reshape(8, 1), y=exponents)
+        for op, name in (("Neg", "x"), ("Abs", "x"), ("Sign", "x"), ("Square", "x"), ("Floor", "x"), ("Ceil", "x"), ("Round", "x"),
+                         ("Relu", "features"), ("Relu6", "features"), ("Invert", "x")):
+            if op == "Round" and dtype in (np.int32, np.int64):
+                continue  # TensorFlow gives zeros
+            case(op, **{name: some})
+            case(op, **{name: np.zeros((0, 3), dtype)})
+        for op in ("ReluGrad", "Relu6Grad"):
+            case(op, gradients=some[::-1], features=np.array([0, 1, 5, 6, 7, info.min, info.max, 3], dtype))
+        case("AddN", inputs=[some, some, some[::-1]])
+        case("BiasAdd", value=some.reshape(2, 4), bias=some[4:])
+        case("BiasAddGrad", out_backprop=some.reshape(4, 2))
+        for op in ("Sum", "Prod", "Mean", "Max", "Min"):
+            for axes in ([0], [1], [0, 1], [0, 2], []):
+                x = np.concatenate([some, some[::-1], random(dtype, 8)]).reshape(3, 2, 4)
+                case(op, input=x, axis=np.array(axes, np.int32), keep_dims=len(axes) == 1)
+            case(op, input=np.full((9, 60), info.max, dtype), axis=np.array([1, 0], np.int32)) if dtype == np.int8 else None
+            case(op, input=np.zeros((0, 2), dtype), axis=np.array([0], np.int32))
+            case(op, input=np.zeros((0, 2), dtype), axis=np.array([1], np.int32))
+        for op in ("Cumsum", "Cumprod"):
+            case(op, x=some.reshape(2, 4), axis=np.array(1, np.int32))
+            case(op, x=some.reshape(4, 2), axis=np.array(0, np.int32), exclusive=True, reverse=True)
+        for op in ("ArgMax", "ArgMin"):
+            case(op, input=some.reshape(2, 4), dimension=np.array(1, np.int32))
+            case(op, input=some.reshape(2, 2, 2), dimension=np.array(0, np.int32), output_type=tf.int32)
+        case("TopKV2", input=np.concatenate([some, some]).reshape(2, 8), k=np.array(5, np.int32))
+        for condition in (np.array([[True], [False]]), np.array([True, False, False, True])):
+            case("SelectV2", condition=condition, t=some.reshape(2, 4), e=some[:4])
+        case("Where", condition=some.reshape(2, 4))
+        case("Fill", dims=np.array([2, 2], np.int32), value=some[1])
+        case("OneHot", indices=np.array([1, 0, 3, -1], np.int32), depth=np.array(3, np.int32), on_value=some[1], off_value=some[0])
+        case("OneHot", indices=np.array([1, 0, 3, info.max], dtype), depth=np.array(3, np.int32), on_value=np.array(1.0, np.float32),
+             off_value=np.array(0.5, np.float32))
+        case("ZerosLike", x=some)
+        case("OnesLike", x=some)
+        case("Range", start=np.array(1, dtype), limit=np.array(100, dtype), delta=np.array(30, dtype))
+        case("MatrixBandPart", input=some.reshape(2, 2, 2), num_lower=np.array(0, np.int64), num_upper=np.array(-1, np.int64))
+        for to in types + FLOATS + [bool]:
+            case("Cast", x=some, DstT=tf.as_dtype(to))
+        for to in types:
+            case("Bitcast", input=some, type=tf.as_dtype(to))
+    for dtype in (np.float32, np.float64):
+        # What is beyond a type depends on how the loop was compiled.
+        values = np.array([0.9, 1.5, 127.9, 128.0, 255.9, 256.0, 32767.5, 65535.5, 65536.0, 2.0**31 - 128, 2.0**31, 2.0**32 - 256,
+                           2.0**33, 2.0**53, 2.0**62])
+        for to in types:
+            info, all_of = np.iinfo(to), np.concatenate([values, -values])
+            case("Cast", x=all_of[(all_of > info.min - 1.0) & (all_of < info.max + 1.0)].astype(dtype), DstT=tf.as_dtype(to))
+        case("Cast", x=np.array([2.0**63, 2.0**64 - 2.0**40], dtype), DstT=tf.uint64)
+        case("Cast", x=np.array([np.nan, 1e30], dtype), DstT=tf.int32)
+    for dtype in (np.float16, BF16):
+        for to in types:
+            values = np.array([0.9, 1.5, 100.0, 127.0, 300.0, 32000.0, 60000.0])
+            case("Cast", x=values[values < np.iinfo(to).max + 1.0].astype(dtype), DstT=tf.as_dtype(to))
+    # Ours take types that TensorFlow has no kernels for.
+    lines[:] = [line for line in lines if not line.endswith("-> error")]
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
-            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings]
+            softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
+            integers]
 
 
 def main(names):

@@ -49,6 +49,22 @@ impl DenseGpuTensor {
         Ok(Self { shape: shape.clone(), dtype: self.dtype, buffer: self.buffer.clone() })
     }
 
+    /// The same memory as elements of another type, as many bytes in all.
+    ///
+    /// # Errors
+    /// InvalidArgument if these are other numbers of bytes.
+    pub fn reinterpret(&self, dtype: DType, shape: &TensorShape) -> Result<Self, Diagnostic> {
+        let bytes = shape.num_elements()?.checked_mul(dtype.size().unwrap_or(0));
+        if bytes.is_none_or(|bytes| bytes as u64 != self.buffer.len()) {
+            let message = format!(
+                "a tensor of {} of shape {} cannot be one of {dtype} of shape {shape}",
+                self.dtype, self.shape
+            );
+            return Err(Diagnostic::invalid_argument(message));
+        }
+        Ok(Self { shape: shape.clone(), dtype, buffer: self.buffer.clone() })
+    }
+
     /// Its shape.
     pub fn shape(&self) -> &TensorShape {
         &self.shape

@@ -76,6 +76,14 @@ impl DeviceTensor {
         Ok(Self::new(self.tensor.reshape(shape)?, self.queue.clone()))
     }
 
+    /// The same memory as elements of another type, as many bytes in all.
+    ///
+    /// # Errors
+    /// InvalidArgument if these are other numbers of bytes.
+    pub fn reinterpret(&self, metadata: &TensorMetadata) -> Result<Self, Diagnostic> {
+        Ok(Self::new(self.tensor.reinterpret(metadata.dtype, &metadata.shape)?, self.queue.clone()))
+    }
+
     /// Queues a copy to the host. The tensor comes when the copy is done.
     ///
     /// # Errors

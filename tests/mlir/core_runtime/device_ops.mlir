@@ -287,15 +287,38 @@ func @decided_on_a_device() -> !tfrt.chain {
   tfrt.return %p1 : !tfrt.chain
 }
 
+// Integers of other types than indices have, which wrap.
+// CHECK-LABEL: --- Running 'integers_of_other_types'
+func @integers_of_other_types() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = i16, value = dense<[[-32768, 200], [-1, 7]]> : tensor<2x2xi16> } : 1
+  %relu = corert.executeop(%gpu) "tf.Relu"(%x) : 1
+  %square = corert.executeop(%gpu) "tf.Square"(%x) : 1
+  %bytes = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = i16, DstT = ui8 } : 1
+  %axis = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<0> : tensor<i32> } : 1
+  %sum = corert.executeop(%gpu) "tf.Sum"(%bytes, %axis) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%relu) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I16, shape = [2, 2], values = [0, 200, 0, 7]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%square) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I16, shape = [2, 2], values = [0, -25536, 1, 49]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%sum) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = UI8, shape = [2], values = [255, 207]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'unsupported'
 func @unsupported() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %gpu = corert.get_op_handler %ch0 "gpu"
-  %x = corert.executeop(%gpu) "tf.Const"() { dtype = i16, value = dense<[1, 2]> : tensor<2xi16> } : 1
-  // expected-error @+1 {{'relu' has no kernel for i16}}
-  %a = corert.executeop(%gpu) "tf.Relu"(%x) : 1
-  // expected-error @+1 {{tf.Cast to f32 does not support tensors of i16 on a device}}
-  %b = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = i16, DstT = f32 } : 1
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<[(1.0, 2.0)]> : tensor<1xcomplex<f32>> } : 1
+  // expected-error @+1 {{'neg' has no kernel for complex<f32>}}
+  %a = corert.executeop(%gpu) "tf.Neg"(%x) : 1
+  // expected-error @+1 {{tf.Cast to f32 does not support tensors of complex<f32> on a device}}
+  %b = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = complex<f32>, DstT = f32 } : 1
   // CHECK-NEXT: 'unsupported' returned !tfrt.chain value
   tfrt.return %ch0 : !tfrt.chain
 }

@@ -5,12 +5,12 @@
 
 use tfrt_cuda::front::Argument;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
+use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
 use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_floats, count,
-    expression::{map, scaled},
+    expression::{cast, computed_as, constant, from_ordered, map, ordered, scalar, scaled, zip},
     extents, unsupported,
 };
 use crate::{
@@ -125,8 +125,46 @@ fn truths(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     }
 }
 
-/// A tensor reduced over these axes; `keeps`: of which extents of 1 are left.
+/// A tensor reduced over these axes; `keeps`: of which extents of 1 are left. Truth values, of which the extremes say whether
+/// all are true and whether any is, have no others. The sum in a mean of integers wraps only where 64 bits do not hold it.
 pub(super) fn reduced(
+    call: &DeviceCall<'_>,
+    reduction: Reduction,
+    x: &DeviceTensor,
+    axes: &[usize],
+    keeps: bool,
+) -> DeviceOpResult<DeviceTensor> {
+    use DType::{I1, I8, I16, I32, UI8, UI16, UI32, UI64};
+    let (dtype, wide) = (x.dtype(), computed_as(x.dtype()));
+    let reduce = |reduction, x: &DeviceTensor| reduced_as_it_is(call, reduction, x, axes, keeps);
+    match (reduction, dtype) {
+        (_, I1) => reduce(reduction, x),
+        (Reduction::Mean, UI64) => {
+            let extent: u64 = axes.iter().map(|&axis| extents(x)[axis]).product();
+            let sum = cast(call, &reduce(Reduction::Sum, &cast(call, x, wide, false)?)?, dtype, false)?;
+            zip(call, Binary::Div, &sum, &scalar(call, dtype, extent as f64)?)
+        }
+        (Reduction::Mean, I8 | I16 | I32 | UI8 | UI16 | UI32) => {
+            cast(call, &reduce(reduction, &cast(call, x, DType::I64, false)?)?, dtype, false)
+        }
+        (Reduction::Sum | Reduction::Product | Reduction::Mean, _) => {
+            cast(call, &reduce(reduction, &cast(call, x, wide, false)?)?, dtype, false)
+        }
+        // Extremes of nothing are a type's least and greatest number, which the wider type does not keep.
+        (Reduction::Maximum | Reduction::Minimum, I8 | I16) if count(x)? == 0 => {
+            let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
+            let least = if dtype == I8 { f64::from(i8::MIN) } else { f64::from(i16::MIN) };
+            let extreme = if reduction == Reduction::Maximum { least } else { -1.0 - least };
+            constant(call, &TensorMetadata::new(dtype, shape), extreme)
+        }
+        (Reduction::Maximum | Reduction::Minimum, _) => {
+            from_ordered(call, &reduce(reduction, &ordered(call, x)?)?, dtype)
+        }
+    }
+}
+
+/// As [`reduced`], of types that kernels have.
+fn reduced_as_it_is(
     call: &DeviceCall<'_>,
     reduction: Reduction,
     x: &DeviceTensor,

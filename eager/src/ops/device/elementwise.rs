@@ -3,12 +3,12 @@
 //! Integers divided by zero are zero, quotient and rest, and powers of integers with negative exponents lose their fraction: nobody
 //! looks at divisors and exponents first, as the host does, which refuses these.
 
-use tfrt_kernels::device::{Binary, Broadcast, Class, Comparison, Unary};
+use tfrt_kernels::device::{Binary, Bitwise, Broadcast, Class, Comparison, Unary};
 
 use super::{
     Queued, count,
-    expression::{self, broadcast, constant, zip},
-    extents,
+    expression::{self, broadcast, constant, is_integer, scalar, zip},
+    extents, unsupported,
 };
 use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,
@@ -21,6 +21,14 @@ pub(super) fn unary(call: &DeviceCall<'_>, function: Unary) -> Queued {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.unary(stream, function, y.dtype(), y.buffer(), x.buffer(), count(x)?)?;
     Ok(y.into())
+}
+
+/// A function to integers, which all integers are already.
+fn rounding(call: &DeviceCall<'_>, function: Unary) -> Queued {
+    match call.tensor(0)? {
+        x if is_integer(x.dtype()) => Ok(x.clone().into()),
+        _ => unary(call, function),
+    }
 }
 
 /// `function` of two tensors with broadcasting.
@@ -107,6 +115,33 @@ fn cast(call: &DeviceCall<'_>) -> Queued {
     Ok(expression::cast(call, x, to, truncate)?.into())
 }
 
+/// The same memory as elements of another type.
+fn bitcast(call: &DeviceCall<'_>) -> Queued {
+    let [x] = call.tensors()?;
+    Ok(x.reinterpret(call.result(0)?)?.into())
+}
+
+fn bitwise(call: &DeviceCall<'_>, function: Bitwise, op: &str) -> Queued {
+    let y = call.allocate(0)?;
+    if !is_integer(y.dtype()) {
+        return Err(unsupported(op, y.dtype()).into());
+    }
+    let [a, b] = broadcast_operands(call, &y)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.bitwise(stream, function, y.dtype(), y.buffer(), [a.buffer(), b.buffer()], count(&y)?)?;
+    Ok(y.into())
+}
+
+/// All bits of integers, the opposite of each: what is left of a number of ones, from which nothing is borrowed.
+fn invert(call: &DeviceCall<'_>) -> Queued {
+    let [x] = call.tensors()?;
+    if !is_integer(x.dtype()) {
+        return Err(unsupported("tf.Invert", x.dtype()).into());
+    }
+    let ones = zip(call, Binary::Sub, &scalar(call, x.dtype(), 0.0)?, &scalar(call, x.dtype(), 1.0)?)?;
+    Ok(zip(call, Binary::Sub, &ones, x)?.into())
+}
+
 /// The sum of all arguments.
 fn add_n(call: &DeviceCall<'_>) -> Queued {
     let mut sum = call.tensor(0)?.clone();
@@ -125,7 +160,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         ("tf.Asinh", |call| unary(call, Unary::Asinh)),
         ("tf.Atan", |call| unary(call, Unary::Atan)),
         ("tf.Atanh", |call| unary(call, Unary::Atanh)),
-        ("tf.Ceil", |call| unary(call, Unary::Ceil)),
+        ("tf.Ceil", |call| rounding(call, Unary::Ceil)),
         ("tf.Cos", |call| unary(call, Unary::Cos)),
         ("tf.Cosh", |call| unary(call, Unary::Cosh)),
         ("tf.Elu", |call| unary(call, Unary::Elu)),
@@ -133,7 +168,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         ("tf.Erfc", |call| unary(call, Unary::Erfc)),
         ("tf.Exp", |call| unary(call, Unary::Exp)),
         ("tf.Expm1", |call| unary(call, Unary::Expm1)),
-        ("tf.Floor", |call| unary(call, Unary::Floor)),
+        ("tf.Floor", |call| rounding(call, Unary::Floor)),
         ("tf.Gelu", gelu),
         ("tf.Inv", |call| unary(call, Unary::Reciprocal)),
         ("tf.IsFinite", |call| classify(call, Class::Finite)),
@@ -148,7 +183,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         ("tf.Relu", |call| unary(call, Unary::Relu)),
         ("tf.Relu6", |call| unary(call, Unary::Relu6)),
         ("tf.Rint", |call| unary(call, Unary::Round)),
-        ("tf.Round", |call| unary(call, Unary::Round)),
+        ("tf.Round", |call| rounding(call, Unary::Round)),
         ("tf.Rsqrt", |call| unary(call, Unary::Rsqrt)),
         ("tf.Selu", |call| unary(call, Unary::Selu)),
         ("tf.Sigmoid", |call| unary(call, Unary::Sigmoid)),
@@ -190,6 +225,11 @@ pub(super) fn register(ops: &mut OpRegistry) {
         ("tf.LogicalOr", |call| logical(call, true)),
         ("tf.LogicalNot", not),
         ("tf.Cast", cast),
+        ("tf.Bitcast", bitcast),
+        ("tf.BitwiseAnd", |call| bitwise(call, Bitwise::And, "tf.BitwiseAnd")),
+        ("tf.BitwiseOr", |call| bitwise(call, Bitwise::Or, "tf.BitwiseOr")),
+        ("tf.BitwiseXor", |call| bitwise(call, Bitwise::Xor, "tf.BitwiseXor")),
+        ("tf.Invert", invert),
     ];
     for &(name, function) in FUNCTIONS {
         ops.extend(name).device(function);

@@ -68,16 +68,31 @@ pub(super) fn over_rows(
 
 /// The type by which a conversion goes that no kernel makes in one step; nothing if there is one that does.
 fn cast_route(from: DType, to: DType) -> Option<DType> {
-    use DType::{BF16, F16, F32, F64, I1, I8, I32, I64, UI8};
+    use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
     match (from, to) {
-        (F32, F16 | BF16 | F64 | I32 | I64 | I8 | UI8 | I1)
-        | (F16 | BF16 | F64 | I32 | I64 | I8 | UI8 | I1, F32) => None,
-        (F64, I32 | I64 | I8 | UI8 | I1) | (I32 | I64 | I8 | UI8 | I1, F64) => None,
-        (I32, I64 | I8 | UI8 | I1) | (I64 | I8 | UI8 | I1, I32) => None,
-        (F16, BF16) | (BF16, F16) | (I64, I1) | (I1, I64) => None,
+        (F32, F16 | BF16 | F64 | I32 | I64 | UI64 | I8 | UI8 | I1)
+        | (F16 | BF16 | F64 | I32 | I64 | UI64 | I8 | UI8 | I1, F32) => None,
+        (F64, I32 | I64 | UI64 | I8 | UI8 | I1) | (I32 | I64 | UI64 | I8 | UI8 | I1, F64) => None,
+        (I32, I64 | I8 | UI8 | I16 | I1) | (I64 | I8 | UI8 | I16 | UI16 | I1, I32) => None,
+        (F16, BF16) | (BF16, F16) | (I64, I1) | (I1, I64) | (UI32, I64) => None,
         (F16 | BF16, _) | (_, F16 | BF16) => Some(F32),
+        // What is not narrowed keeps its value in a wider type; the rest is as good as the signed type of the same bits.
+        (UI32, F32 | F64 | UI64) | (F32 | F64, UI32) | (_, UI64) => Some(I64),
+        (UI64, _) => Some(I64),
+        (I32, UI16) => Some(I16),
         _ => Some(I32),
     }
+}
+
+/// Whether these are types of integers of as many bits, so that a conversion keeps them all.
+fn are_same_bits(from: DType, to: DType) -> bool {
+    is_integer(from) && is_integer(to) && from.size() == to.size()
+}
+
+/// Whether these are integers.
+pub(super) fn is_integer(dtype: DType) -> bool {
+    use DType::{I8, I16, I32, I64, UI8, UI16, UI32, UI64};
+    matches!(dtype, I8 | I16 | I32 | I64 | UI8 | UI16 | UI32 | UI64)
 }
 
 /// `x` as another type. `truncate`: toward zero, where that is another result.
@@ -91,9 +106,12 @@ pub(super) fn cast(
     if from == to {
         return Ok(x.clone());
     }
+    let metadata = TensorMetadata::new(to, x.shape().clone());
+    if are_same_bits(from, to) {
+        return Ok(x.reinterpret(&metadata)?);
+    }
     let known = |dtype| {
-        use DType::{BF16, F16, F32, F64, I1, I8, I32, I64, UI8};
-        matches!(dtype, BF16 | F16 | F32 | F64 | I1 | I8 | I32 | I64 | UI8)
+        is_integer(dtype) || matches!(dtype, DType::BF16 | DType::F16 | DType::F32 | DType::F64 | DType::I1)
     };
     if !known(from) || !known(to) {
         return Err(unsupported(&format!("tf.Cast to {to}"), from).into());
@@ -101,10 +119,44 @@ pub(super) fn cast(
     if let Some(between) = cast_route(from, to) {
         return cast(call, &cast(call, x, between, truncate)?, to, truncate);
     }
-    let y = call.allocate_as(&TensorMetadata::new(to, x.shape().clone()))?;
+    let y = call.allocate_as(&metadata)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.cast(stream, (to, y.buffer()), (from, x.buffer()), count(x)?, truncate)?;
     Ok(y)
+}
+
+/// The type in which kernels compute with a type's integers and truths that have none of their own: one that has as many bits,
+/// or more, so that sums and products agree in the bits of both. Of other types it is the type itself.
+pub(super) fn computed_as(dtype: DType) -> DType {
+    use DType::{I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
+    match dtype {
+        I1 | I8 | I16 | UI8 | UI16 => I32,
+        UI32 | UI64 => I64,
+        other => other,
+    }
+}
+
+/// `x` in the type that [`computed_as`] says, whose elements are ordered as those of `x`; see [`from_ordered`].
+pub(super) fn ordered(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    cast(call, &exchanged_halves(call, x)?, computed_as(x.dtype()), false)
+}
+
+/// Some of the elements that [`ordered`] gave for a tensor of type `dtype`, in that type.
+pub(super) fn from_ordered(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    dtype: DType,
+) -> DeviceOpResult<DeviceTensor> {
+    exchanged_halves(call, &cast(call, x, dtype, false)?)
+}
+
+/// The lower half of all `u64` and the upper one in each other's place, which is how the same bits are ordered as `i64`. Other
+/// types stay.
+fn exchanged_halves(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    match x.dtype() {
+        DType::UI64 => zip(call, Binary::Add, x, &scalar(call, DType::UI64, 2f64.powi(63))?),
+        _ => Ok(x.clone()),
+    }
 }
 
 /// The elements of `x` that `moves` chooses, in shape `dims`.
@@ -164,17 +216,22 @@ mod tests {
 
     #[test]
     fn every_conversion_ends() {
-        use DType::{BF16, F16, F32, F64, I1, I8, I32, I64, UI8};
-        let all = [BF16, F16, F32, F64, I1, I8, I32, I64, UI8];
+        use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
+        let all = [BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64];
         for from in all {
-            for to in all.into_iter().filter(|&to| to != from) {
-                if let Some(between) = cast_route(from, to) {
-                    assert!(cast_route(from, between).is_none() || from == between, "{from} {to}");
-                    let rest = cast_route(between, to);
-                    assert!(
-                        rest.is_none() || rest.is_some_and(|next| next != between && next != from),
-                        "{from} {to}"
-                    );
+            for to in all {
+                let (mut at, mut steps) = (from, 0);
+                // As `cast` goes: each step's source has a kernel, or the same bits as the step's result.
+                while at != to {
+                    let mut next = to;
+                    while !are_same_bits(at, next)
+                        && let Some(between) = cast_route(at, next)
+                    {
+                        assert!(next != between && at != between, "{from} {to}");
+                        next = between;
+                    }
+                    (at, steps) = (next, steps + 1);
+                    assert!(steps <= 4, "{from} {to}");
                 }
             }
         }

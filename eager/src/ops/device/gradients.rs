@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use tfrt_cuda::hal::Scaling;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{
-    Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows, loss_type,
+    Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows, Unary, loss_type,
 };
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
@@ -13,7 +13,7 @@ use super::{
     Queued,
     arrays::{permuted, reduced},
     count,
-    expression::{broadcast, cast, constant, moved, scaled, zip},
+    expression::{broadcast, cast, constant, is_integer, map, moved, scalar, scaled, zip},
     network::{Plan, filter_extents, from_nhwc, images, operands, pooled, pooling_window, to_nhwc},
     unsupported,
 };
@@ -38,6 +38,27 @@ fn gradient(call: &DeviceCall<'_>, gradient: Gradient, at: usize) -> Queued {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     let operands = [dy.buffer(), value.buffer()];
     kernels.activation_gradient(stream, gradient, dx.dtype(), dx.buffer(), operands, count(&dx)?)?;
+    Ok(dx.into())
+}
+
+/// `dy` where the function, `tf.Relu` or `tf.Relu6`, rises, and zero elsewhere.
+fn relu(call: &DeviceCall<'_>, function: Gradient) -> Queued {
+    let [dy, x] = call.tensors()?;
+    if !is_integer(x.dtype()) {
+        return gradient(call, function, 0);
+    }
+    // Not zero where the function rises.
+    let rising = match function {
+        Gradient::Relu6 => {
+            let y = map(call, Unary::Relu6, x)?;
+            zip(call, Binary::Mul, &y, &zip(call, Binary::Sub, &scalar(call, y.dtype(), 6.0)?, &y)?)?
+        }
+        _ => map(call, Unary::Relu, x)?,
+    };
+    let (rising, zero) = (cast(call, &rising, DType::I1, false)?, constant(call, &x.metadata(), 0.0)?);
+    let (kernels, stream, dx) = (call.queue.kernels(), call.queue.stream(), call.allocate(0)?);
+    let [rising, dy, zero] = [&rising, dy, &zero].map(DeviceTensor::buffer);
+    kernels.select(stream, x.dtype(), dx.buffer(), rising, dy, zero, count(x)?)?;
     Ok(dx.into())
 }
 
@@ -195,8 +216,8 @@ fn losses(call: &DeviceCall<'_>) -> Queued {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.extend("tf.ReluGrad").device(|call| gradient(call, Gradient::Relu, 0));
-    ops.extend("tf.Relu6Grad").device(|call| gradient(call, Gradient::Relu6, 0));
+    ops.extend("tf.ReluGrad").device(|call| relu(call, Gradient::Relu));
+    ops.extend("tf.Relu6Grad").device(|call| relu(call, Gradient::Relu6));
     ops.extend("tf.EluGrad").device(|call| gradient(call, Gradient::Elu, 0));
     ops.extend("tf.SeluGrad").device(|call| gradient(call, Gradient::Selu, 0));
     ops.extend("tf.SoftplusGrad").device(|call| gradient(call, Gradient::Softplus, 0));

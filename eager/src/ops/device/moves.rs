@@ -9,7 +9,7 @@ use super::{
     Queued,
     arrays::{padded, permuted},
     check_indices, count,
-    expression::{broadcast, constant, given_back, moved},
+    expression::{broadcast, cast, constant, given_back, moved},
     extents, made_on_host, unsupported,
 };
 use crate::{
@@ -163,9 +163,17 @@ fn pack(call: &DeviceCall<'_>) -> Queued {
     join(call, &tensors, &Joined::stacked(&metadata.iter().collect::<Vec<_>>(), axis)?)
 }
 
+/// Indices, those of narrow types as `i32`.
+fn widened(call: &DeviceCall<'_>, indices: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    match indices.dtype() {
+        DType::I8 | DType::I16 => cast(call, indices, DType::I32, false),
+        _ => Ok(indices.clone()),
+    }
+}
+
 /// Slices of the first argument along an axis, where the second says; zeros where there is no such slice.
 fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
-    let (params, indices) = (call.tensor(0)?, call.tensor(1)?);
+    let (params, indices) = (call.tensor(0)?, widened(call, call.tensor(1)?)?);
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
     let shape = GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
@@ -198,6 +206,7 @@ fn gather_v2(call: &DeviceCall<'_>) -> Queued {
 /// Pieces of the first argument at the coordinates that the second one holds; zeros where there is no such piece.
 fn gather_nd(call: &DeviceCall<'_>) -> Queued {
     let [params, indices] = call.tensors()?;
+    let indices = widened(call, indices)?;
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
     let shape = GatherNdShape::new(params.shape(), indices.shape())?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
@@ -217,6 +226,7 @@ fn gather_nd(call: &DeviceCall<'_>) -> Queued {
 
 fn one_hot(call: &DeviceCall<'_>) -> Queued {
     let [indices, on, off] = [call.tensor(0)?, call.tensor(2)?, call.tensor(3)?];
+    let indices = &widened(call, indices)?;
     check_indices(indices.dtype(), &[DType::UI8, DType::I32, DType::I64], "tf.OneHot")?;
     for (tensor, what) in [(on, "on_value"), (off, "off_value")] {
         if tensor.shape().rank() != 0 || tensor.dtype() != on.dtype() {

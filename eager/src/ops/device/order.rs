@@ -5,7 +5,11 @@ use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{Line, ReductionShape, Scan};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-use super::{Queued, count, expression, extents, unsupported};
+use super::{
+    Queued, count,
+    expression::{cast, computed_as, from_ordered, ordered},
+    extents,
+};
 use crate::{
     DeviceCall, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::order::{index_type, position_type},
@@ -18,13 +22,10 @@ fn line(call: &DeviceCall<'_>, x: &DeviceTensor, what: &str) -> Result<(usize, R
     Ok((axis, ReductionShape::new(&extents(x), axis..axis + 1)?))
 }
 
-fn extreme(call: &DeviceCall<'_>, op: &str, least: bool) -> Queued {
+fn extreme(call: &DeviceCall<'_>, least: bool) -> Queued {
     let x = call.tensor(0)?;
     let (axis, shape) = line(call, x, "dimension")?;
     let to = position_type(call.attrs)?;
-    if !matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16 | DType::F64 | DType::I32 | DType::I64) {
-        return Err(unsupported(op, x.dtype()).into());
-    }
     let mut dims = x.shape().dims().to_vec();
     dims.remove(axis);
     if shape.extent == 0 {
@@ -33,10 +34,10 @@ fn extreme(call: &DeviceCall<'_>, op: &str, least: bool) -> Queued {
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, TensorShape::new(&dims)?))?;
     if count(&places)? > 0 {
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        let line = Line { count: 1, least };
+        let (line, x) = (Line { count: 1, least }, ordered(call, x)?);
         kernels.top(stream, line, x.dtype(), None, places.buffer(), x.buffer(), shape)?;
     }
-    Ok(expression::cast(call, &places, to, false)?.into())
+    Ok(cast(call, &places, to, false)?.into())
 }
 
 /// The greatest of each row, always in order, which is more than `sorted = false` asks for.
@@ -50,14 +51,16 @@ fn top_k(call: &DeviceCall<'_>) -> Queued {
         return Err(invalid(format!("input must have at least k columns. Had {columns}, needed {k}")).into());
     }
     let shape = TensorShape::new(&[outer, &[k]].concat())?;
+    let (dtype, x) = (x.dtype(), ordered(call, x)?);
     let values = call.allocate_as(&TensorMetadata::new(x.dtype(), shape.clone()))?;
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, shape))?;
     let last = x.shape().rank() - 1;
     let (line, rows) =
-        (Line { count: k as u64, least: false }, ReductionShape::new(&extents(x), last..last + 1)?);
+        (Line { count: k as u64, least: false }, ReductionShape::new(&extents(&x), last..last + 1)?);
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.top(stream, line, x.dtype(), Some(values.buffer()), places.buffer(), x.buffer(), rows)?;
-    let places = expression::cast(call, &places, index_type(call.attrs)?, false)?;
+    let values = from_ordered(call, &values, dtype)?;
+    let places = cast(call, &places, index_type(call.attrs)?, false)?;
     Ok(OpResult { tensors: smallvec![AsyncValue::new(values), AsyncValue::new(places)], done: None })
 }
 
@@ -66,15 +69,16 @@ fn scan(call: &DeviceCall<'_>, multiplies: bool) -> Queued {
     let (_, shape) = line(call, x, "axis")?;
     let flag = |name| Ok::<bool, Diagnostic>(call.attrs.optional(name)?.unwrap_or(false));
     let scan = Scan { multiplies, exclusive: flag("exclusive")?, reverse: flag("reverse")? };
-    let y = call.allocate(0)?;
-    call.queue.kernels().scan(call.queue.stream(), scan, x.dtype(), y.buffer(), x.buffer(), shape)?;
-    Ok(y.into())
+    let wide = cast(call, x, computed_as(x.dtype()), false)?;
+    let y = call.allocate_as(&wide.metadata())?;
+    call.queue.kernels().scan(call.queue.stream(), scan, y.dtype(), y.buffer(), wide.buffer(), shape)?;
+    Ok(cast(call, &y, x.dtype(), false)?.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
     let second = HostArguments::at(&[1]);
-    ops.extend("tf.ArgMax").device_with(|call| extreme(call, "tf.ArgMax", false), second);
-    ops.extend("tf.ArgMin").device_with(|call| extreme(call, "tf.ArgMin", true), second);
+    ops.extend("tf.ArgMax").device_with(|call| extreme(call, false), second);
+    ops.extend("tf.ArgMin").device_with(|call| extreme(call, true), second);
     ops.extend("tf.TopKV2").device_with(top_k, second);
     ops.extend("tf.Cumsum").device_with(|call| scan(call, false), second);
     ops.extend("tf.Cumprod").device_with(|call| scan(call, true), second);
