@@ -8,7 +8,7 @@
 //   softmax_gradient_{f32,f16,bf16,f64}(dx, y, dy, rows, columns)       y the softmax: dx = y * (dy - sum of y * dy)
 //   log_softmax_gradient_{f32,f16,bf16,f64}(dx, y, dy, rows, columns)   y the log-softmax: dx = dy - exp(y) * sum of dy
 //   cross_entropy_{f32,f16,bf16,f64}(loss, dx, x, labels, rows, columns, scale)
-//       loss[r] = sum over c of labels[r, c] * (ln(sum of exp(x)) - x[r, c]);
+//       loss[r] = sum over c of labels[r, c] * (ln(sum of exp(x - max)) - (x[r, c] - max));
 //       dx = (softmax(x) * sum of labels - labels) * scale; a label of zero adds nothing to the loss
 //   sparse_cross_entropy_{f32,f16,bf16,f64}_{i32,i64}(loss, dx, x, labels, rows, columns, scale)
 //       the same for one class number a row; a number not in 0..columns gives a row of NaN
@@ -129,7 +129,7 @@ __device__ __forceinline__ void cross_entropy_row(
     A labels = over_row(team, columns, A(0), Add(), label);
     A total = over_row(team, columns, A(0), Add(), [=](count_t c) {
         A p = label(c);
-        return p == A(0) ? A(0) : p * (log_sum + max - widen<T>(x[c]));
+        return p == A(0) ? A(0) : p * (log_sum - (widen<T>(x[c]) - max));
     });
     if (loss != nullptr && team.index() == 0) *loss = total;
     if (dx == nullptr) return;

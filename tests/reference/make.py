@@ -301,6 +301,13 @@ def complex_numbers():
                    use_nesterov=nesterov)
             change("ResourceApplyAdam", {"var": some(3), "m": some(3), "v": some(3)}, beta1_power=one(0.9), beta2_power=one(0.875),
                    lr=one(0.01), beta1=one(0.9), beta2=one(0.99), epsilon=one(1e-3), grad=some(3), use_nesterov=nesterov)
+    edges = [complex(np.inf, 0), complex(np.inf, np.inf), complex(0, np.inf), 1 + 2j, complex(np.inf, np.nan), complex(-np.inf, 3),
+             0, complex(np.nan, 1)]
+    for dtype in COMPLEX:
+        x, y = pairs(np.array(edges, dtype))
+        case("Mul", x=x, y=y)
+        case("Expm1", x=np.array([1e-10 + 1e-10j, 1e-5, 1 + 2j, 1j * np.pi, 0, -1e-12 + 3j, 30 - 1j, -700 + 1j], dtype))
+        case("Log1p", x=np.array([1e-10 + 1e-10j, 1e-5, 1 + 2j, 1j * np.pi, 0, -1e-12 + 3j, 1e30j, -2], dtype))
 
 
 def compare():
@@ -674,6 +681,14 @@ def gather():
     for dims, index, axis in (((3, 0), 7, 0), ((3, 0), 0, 1), ((0, 3), 9, 1), ((0,), 0, 0), ((2, 0, 3), -1, 2)):
         # Of nothing any index will do, where the result is nothing too.
         case("GatherV2", params=np.zeros(dims, np.float32), indices=np.array([index]), axis=np.array(axis, np.int32))
+    for policy in ("", "DEFAULT", "ERROR", "IGNORE", "WRONG"):
+        for indices in ([[1], [0]], [[1], [-1], [7]], [[1, 0], [2, 9], [0, 1]]):
+            indices, x = np.array(indices, np.int32), random(np.float32, 3, 2)
+            case("GatherNd", params=x, indices=indices, bad_indices_policy=policy)
+            updates = random(np.float32, len(indices), *x.shape[indices.shape[1]:])
+            case("ScatterNd", indices=indices, updates=updates, shape=np.array([3, 2], np.int32), bad_indices_policy=policy)
+            case("TensorScatterUpdate", tensor=x, indices=indices, updates=updates, bad_indices_policy=policy)
+            case("TensorScatterAdd", tensor=x, indices=indices, updates=updates, bad_indices_policy=policy)
 
 
 def layout():
@@ -972,6 +987,12 @@ def softmax():
         for dtype in FLOATS:
             case(op, logits=np.zeros((0, 3), dtype))
             case(op, logits=np.zeros((3, 0), dtype))
+    for dtype in FLOATS:
+        # Differences of large numbers.
+        large = 100.0 if dtype == BF16 else 1e4
+        logits = np.array([[large, large + 0.25, large - 1], [large, -large, 0], [1e4, 1e4, 1e4], [88, -88, 0.5]], dtype)
+        case("SoftmaxCrossEntropyWithLogits", features=logits, labels=np.full((4, 3), [0.5, 0.25, 0.25], dtype))
+        case("SparseSoftmaxCrossEntropyWithLogits", features=logits, labels=np.array([0, 1, 2, 0], np.int32))
 
 
 def random_numbers():
@@ -1012,6 +1033,24 @@ def random_numbers():
     # A number so near to 2 that it is rounded to that.
     case("StatelessTruncatedNormal", shape=np.array([7, 5]), seed=np.array([1509573967, -779116859], np.int32), dtype=tf.float16)
     case("TruncatedNormal", shape=np.array([300]), seed=599, seed2=603, dtype=tf.bfloat16)
+    key = np.array([3], np.uint64)
+    # (Of a counter of one word TensorFlow reads a second one.)
+    for counter in (np.array([5, 6, 7], np.uint64), np.array([], np.uint64)):
+        for alg in (1, 2, 3, 0, -1):
+            for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2"):
+                case(op, shape=np.array([3]), key=key, counter=counter, alg=np.array(alg, np.int32))
+    two = np.array([5, 6], np.uint64)
+    for alg in (2, 3, 0, -1, 4):
+        case("StatelessRandomUniformV2", shape=np.array([3]), key=key, counter=two, alg=np.array(alg, np.int32))
+    for dims in ([], [0], [2, 0]):
+        for alg in (1, 2, 7):
+            case("StatelessRandomUniformV2", shape=np.array(dims, np.int32), key=key, counter=two, alg=np.array(alg, np.int32))
+            case("StatelessRandomUniformIntV2", shape=np.array(dims, np.int32), key=key, counter=two, alg=np.array(alg, np.int32),
+                 minval=np.array(2, np.int32), maxval=np.array(9, np.int32))
+        if dims:
+            case("StatelessRandomUniformV2", shape=np.array(dims, np.int32), key=key, counter=two[:1], alg=np.array(1, np.int32))
+        case("StatelessRandomUniform", shape=np.array(dims, np.int32), seed=np.array([1, 2]))
+        case("RandomUniform", shape=np.array(dims, np.int32), dtype=tf.float32, seed=1, seed2=2)
 
 
 def change(op, variables, **given):
@@ -1123,6 +1162,14 @@ def convolution():
     for sizes in ([4, 5], [6, 6], [4], []):
         case("Conv2DBackpropInput", input_sizes=np.array(sizes, np.int32), filter=w, out_backprop=dy, strides=[1, 1, 1, 1],
              padding="VALID")
+    case("Conv2DBackpropInput", input_sizes=np.array([[2, 4, 5, 2]], np.int32), filter=w, out_backprop=dy, strides=[1, 1, 1, 1],
+         padding="VALID")
+    for images, filters in (((1, 4, 4, 0), (2, 2, 0, 3)), ((1, 4, 4, 0), (2, 2, 0, 0)), ((1, 4, 4, 2), (2, 2, 2, 0)),
+                            ((1, 4, 4, 2), (2, 2, 0, 3)), ((1, 4, 4, 0), (2, 2, 2, 3)), ((0, 4, 4, 2), (2, 2, 2, 3)),
+                            ((1, 4, 4, 2), (0, 2, 2, 3)), ((1, 0, 4, 2), (2, 2, 2, 3))):
+        for padding in ("SAME", "VALID"):
+            x, w = random(np.float32, *images), random(np.float32, *filters)
+            case("Conv2D", input=x, filter=w, strides=[1, 1, 1, 1], padding=padding)
 
 
 def convolution_gradients():
@@ -1227,6 +1274,15 @@ def pooling():
         x = np.array([[np.nan, 1], [2, np.nan], [np.nan] * 2, [-np.inf] * 2, [-np.inf, np.nan], [-np.inf, np.inf], [-0.0, 0]], dtype)
         case("MaxPool", input=x.reshape(1, 7, 2, 1), ksize=[1, 1, 2, 1], strides=[1, 1, 2, 1], padding="VALID")
         case("MaxPool", input=x.reshape(1, 7, 2, 1), ksize=[1, 2, 1, 1], strides=[1, 1, 1, 1], padding="SAME")
+    window = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]}
+    # (TensorFlow does not compare the gradient's extents with the window's: some end the process.)
+    for padding in ("SAME", "VALID"):
+        for sizes, dims in (([1, 4, 4, 2], (1, 2, 2, 2)), ([0, 4, 4, 2], (0, 2, 2, 2)), ([1, 4, 4, 0], (1, 2, 2, 0)),
+                            ([1, 0, 4, 2], (1, 0, 2, 2)), ([4, 4, 2], (1, 2, 2, 2)), ([1, 4, 4, 2], (2, 2, 2)), ([1, 4, -4, 2], (1, 2, 2, 2))):
+            case("AvgPoolGrad", orig_input_shape=np.array(sizes, np.int32), grad=random(np.float32, *dims), padding=padding, **window)
+    case("AvgPoolGrad", orig_input_shape=np.array([1, 4, 4, 2], np.int32), grad=random(np.float32, 2, 2, 2, 2), padding="SAME",
+         ksize=[2, 2, 2, 1], strides=[1, 2, 2, 1])
+    case("AvgPoolGrad", orig_input_shape=np.array([[1, 4, 4, 2]], np.int32), grad=random(np.float32, 1, 2, 2, 2), padding="SAME", **window)
 
 
 def known_statistics(op, x, scale, offset, mean, variance, **attributes):

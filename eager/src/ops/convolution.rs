@@ -14,9 +14,7 @@ use super::activation::Activation as Elementwise;
 use super::batch_norm::epsilon;
 use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
 use super::images::{compute_images, to_nhwc};
-use super::support::{
-    Computed, Described, allocate, integers, invalid, one, shape_of, with_float, with_type,
-};
+use super::support::{Computed, Described, allocate, invalid, one, shape_of, vector, with_float, with_type};
 use super::window::{Layout, check_fit, extent, four, padding};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
 
@@ -126,6 +124,10 @@ fn forward<T: Element + ConvElement>(
 fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, filter] = call.dense()?;
     let (shape, _) = convolution(call.attrs, what.1, input.shape(), filter.shape())?;
+    if input.num_elements() == 0 {
+        // Sums of nothing where there are no channels, whatever the filter's depth.
+        return Ok(call.allocate(0)?.into());
+    }
     with_type!(
         input.dtype(),
         what.0,
@@ -252,7 +254,7 @@ fn forward_with_steps<T: Element + ConvElement + Float>(
 
 /// The shape that an argument holds.
 fn shape_in(sizes: &DenseHostTensor) -> Result<TensorShape, Diagnostic> {
-    shape_of(&integers(&HostTensor::from(sizes.clone()), "sizes")?)
+    shape_of(&vector(&HostTensor::from(sizes.clone()), "sizes")?)
 }
 
 /// The shape of the images that a convolution by `filter` took, from `sizes`: all of it, or height and width alone. Those are of

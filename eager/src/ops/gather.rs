@@ -3,7 +3,8 @@
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
-use super::moves::pick;
+use super::moves::{NOWHERE, pick};
+use super::scatter::ignores_bad_indices;
 use super::support::{
     Computed, axis_of, check_integers, int_attr, integer, integers_or, invalid, product, room_for, take,
 };
@@ -144,6 +145,7 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
     let [params, indices] = take(&call)?;
     let GatherNdShape { depth, count, unit, dims } = GatherNdShape::new(params.shape(), indices.shape())?;
     let (from, list) = (params.shape().dims(), integers_or(indices, "indices", DType::I16)?);
+    let is_lenient = ignores_bad_indices(call.attrs)?;
     let place = |row: usize| {
         let coordinates = &list[row * depth..][..depth];
         coordinates
@@ -153,6 +155,7 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
                 let index = usize::try_from(index).ok().filter(|&index| index < dim)?;
                 Some(place * dim + index)
             })
+            .or(is_lenient.then_some(NOWHERE))
             .ok_or_else(|| {
                 invalid(format!(
                     "indices[{row}] = {coordinates:?} does not index into param shape {}",

@@ -10,7 +10,7 @@ use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::images::{compute_images, to_nhwc};
 use super::support::{
-    Computed, Described, allocate, integers, invalid, one, shape_of, with_float, with_number,
+    Computed, Described, allocate, invalid, one, shape_of, vector, with_float, with_number,
 };
 use super::window::{Layout, check_fit, extent, padding};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
@@ -103,7 +103,7 @@ fn max_pool_grad(call: &CpuCall<'_>) -> Computed {
 
 fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
     let [sizes, gradient] = call.dense()?;
-    let input = shape_of(&integers(&HostTensor::from(sizes.clone()), "orig_input_shape")?)?;
+    let input = shape_of(&vector(&HostTensor::from(sizes.clone()), "orig_input_shape")?)?;
     let (shape, expected) = pooling(call.attrs, &input)?;
     check_gradient(gradient.shape(), &expected)?;
     let out = allocate(call, gradient.dtype(), input.dims())?;

@@ -10,7 +10,9 @@ use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_math::{Float, Philox};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16};
 
-use super::support::{Computed, allocate, compute, int_attr, invalid, shape_of, unsupported, value, vector};
+use super::support::{
+    Computed, allocate, compute, int_attr, integers, invalid, shape_of, unsupported, value, vector,
+};
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf random op");
@@ -183,8 +185,9 @@ fn seeded(attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
     Ok(Philox::new(seed, u128::from(second) << 64))
 }
 
-/// Philox, by which ops that take an algorithm know it.
+/// The numbers by which ops that take an algorithm know it.
 const PHILOX: i32 = 1;
+const THREEFRY: i32 = 2;
 
 /// A key and a counter from a tensor of two seeds, which are mixed.
 fn mixed(seed: &HostTensor) -> Result<(u64, u128), Diagnostic> {
@@ -222,11 +225,14 @@ fn algorithm(call: &CpuCall<'_>) -> Result<DenseHostTensor, Diagnostic> {
     DenseHostTensor::from_slice(TensorShape::scalar(), &[PHILOX], call.cx.host().allocator())
 }
 
-/// A generator from a key and a counter.
-fn keyed(key: &HostTensor, counter: &HostTensor, algorithm: &HostTensor) -> Result<Philox, Diagnostic> {
+/// A generator of the numbers of a tensor of some shape, from a key and a counter.
+fn keyed([shape, key, counter, algorithm]: [&HostTensor; 4]) -> Result<Philox, Diagnostic> {
+    let is_empty = integers(shape, "shape")?.contains(&0);
     match value::<i32>(algorithm, "alg")? {
         // 3 leaves the choice to the runtime.
         PHILOX | 3 => {}
+        // Which has shorter counters. Here nobody asks for a number of it.
+        THREEFRY if is_empty => {}
         other => return Err(invalid(format!("Unsupported RNG algorithm ID: {other}"))),
     }
     let words = |tensor: &HostTensor, count| {
@@ -239,11 +245,11 @@ fn keyed(key: &HostTensor, counter: &HostTensor, algorithm: &HostTensor) -> Resu
         }
         Ok(words)
     };
-    let (key, counter) = (words(key, 1)?, words(counter, 2)?);
+    let (key, counter) = (words(key, 1)?, words(counter, if is_empty { 1 } else { 2 })?);
     if key.len() != 1 {
         return Err(invalid(format!("key must have shape [1], not [{}]", key.len())));
     }
-    Ok(Philox::new(key[0], u128::from(counter[0]) | u128::from(counter[1]) << 64))
+    Ok(Philox::new(key[0], u128::from(counter[0]) | u128::from(counter.get(1).copied().unwrap_or(0)) << 64))
 }
 
 fn dtype(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
@@ -260,8 +266,7 @@ fn stateless_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
 }
 
 fn stateless_v2_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
-    let [_, key, counter, algorithm] = super::support::take(call)?;
-    random(call, dtype(call.attrs)?, keyed(key, counter, algorithm)?, distribution)
+    random(call, dtype(call.attrs)?, keyed(super::support::take(call)?)?, distribution)
 }
 
 /// Integers from `low` up to `high`, which is not among them.
@@ -320,7 +325,7 @@ fn stateless_uniform_int(call: CpuCall<'_>) -> Computed {
 
 fn stateless_uniform_int_v2(call: CpuCall<'_>) -> Computed {
     let [shape, key, counter, algorithm, low, high] = super::support::take(&call)?;
-    integers_between(&call, shape, (low, high), keyed(key, counter, algorithm)?)
+    integers_between(&call, shape, (low, high), keyed([shape, key, counter, algorithm])?)
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

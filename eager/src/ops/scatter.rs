@@ -145,6 +145,15 @@ fn depth(into: &TensorShape, indices: &TensorShape, updates: &TensorShape) -> Re
     Ok(depth)
 }
 
+/// Whether coordinates out of bounds are no error: nothing goes there, and zeros come from there.
+pub(super) fn ignores_bad_indices(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
+    match attrs.optional("bad_indices_policy")? {
+        None | Some("" | "DEFAULT" | "ERROR") => Ok(false),
+        Some("IGNORE") => Ok(true),
+        Some(other) => Err(invalid(format!("Unknown bad_indices_policy: {other}"))),
+    }
+}
+
 /// Where the units of `updates` go in a tensor of shape `into`.
 fn destinations(
     into: &TensorShape,
@@ -153,11 +162,7 @@ fn destinations(
     attrs: &OpAttrs,
 ) -> Result<Destinations, Diagnostic> {
     let depth = depth(into, indices.shape(), updates)?;
-    let is_lenient = match attrs.optional("bad_indices_policy")? {
-        None | Some("" | "DEFAULT" | "ERROR") => false,
-        Some("IGNORE") => true,
-        Some(other) => return Err(invalid(format!("Unknown bad_indices_policy: {other}"))),
-    };
+    let is_lenient = ignores_bad_indices(attrs)?;
     let (outer, inner) = into.dims().split_at(depth);
     let list = integers(indices, "indices")?;
     let mut ids = room_for(list.len().checked_div(depth).unwrap_or(0))?;

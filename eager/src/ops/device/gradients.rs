@@ -25,7 +25,7 @@ use crate::{
         moves::{Axis, Moves},
         pooling::{check_gradient as check_pooled, pooling},
         reduce::channels,
-        support::{integers, invalid, shape_of},
+        support::{invalid, shape_of, vector},
         window::Layout,
     },
 };
@@ -84,7 +84,7 @@ fn bias(call: &DeviceCall<'_>) -> Queued {
 
 /// The shape that an argument in host memory holds.
 fn sized(call: &DeviceCall<'_>, at: usize) -> Result<TensorShape, Diagnostic> {
-    shape_of(&integers(call.host(at)?, "sizes")?)
+    shape_of(&vector(call.host(at)?, "sizes")?)
 }
 
 fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued {

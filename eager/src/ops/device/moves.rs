@@ -24,6 +24,7 @@ use crate::{
         gather::{GatherNdShape, GatherShape, batch_dims},
         layout::{broadcast_to, mirror_pad, tile},
         moves::{MovePlan, Moved},
+        scatter::ignores_bad_indices,
         shape::numbers,
         slice::{reverse, reversed_parts, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
         support::{axis_of, int_attr, integer, integer_within, invalid, product},
@@ -208,6 +209,8 @@ fn gather_nd(call: &DeviceCall<'_>) -> Queued {
     let [params, indices] = call.tensors()?;
     let indices = widened(call, indices)?;
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
+    // What is out of bounds is zeros here, whether that is ignored or not.
+    ignores_bad_indices(call.attrs)?;
     let shape = GatherNdShape::new(params.shape(), indices.shape())?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
     if count(&y)? == 0 {
