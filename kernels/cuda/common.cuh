@@ -222,6 +222,12 @@ struct Add {
     __device__ __forceinline__ i32 operator()(i32 a, i32 b) const { return (i32)((u32)a + (u32)b); }
     __device__ __forceinline__ i64 operator()(i64 a, i64 b) const { return (i64)((u64)a + (u64)b); }
 };
+struct Subtract {
+    template <class A>
+    __device__ __forceinline__ A operator()(A a, A b) const { return a - b; }
+    __device__ __forceinline__ i32 operator()(i32 a, i32 b) const { return (i32)((u32)a - (u32)b); }
+    __device__ __forceinline__ i64 operator()(i64 a, i64 b) const { return (i64)((u64)a - (u64)b); }
+};
 struct Multiply {
     template <class A>
     __device__ __forceinline__ A operator()(A a, A b) const { return a * b; }

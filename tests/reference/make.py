@@ -1600,6 +1600,12 @@ def integers():
         case("OnesLike", x=some)
         case("Range", start=np.array(1, dtype), limit=np.array(100, dtype), delta=np.array(30, dtype))
         case("MatrixBandPart", input=some.reshape(2, 2, 2), num_lower=np.array(0, np.int64), num_upper=np.array(-1, np.int64))
+        ids, places = np.array([2, 0, -1, 2], np.int32), np.array([[2], [0], [2], [1]], np.int64)
+        case("UnsortedSegmentSum", data=some.reshape(4, 2), segment_ids=ids, num_segments=np.array(4, np.int32))
+        case("ScatterNd", indices=places, updates=some.reshape(4, 2), shape=np.array([4, 2], np.int64))
+        for op in ("Add", "Sub", "Max", "Min", "Update"):
+            case(f"TensorScatter{op}", tensor=some[::-1].reshape(4, 2), indices=places, updates=some.reshape(4, 2))
+            case(f"TensorScatter{op}", tensor=some, indices=np.zeros((0, 1), np.int32), updates=np.zeros(0, dtype))
         for to in types + FLOATS + [bool]:
             case("Cast", x=some, DstT=tf.as_dtype(to))
         for to in types:

@@ -1,7 +1,9 @@
 //! `tf.MatrixBandPart`: matrices of which a band around the diagonal is kept.
 
+use std::ops::Range;
+
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_element};
 
 use super::moves::no_memory_form;
 use super::support::{Computed, Described, allocate, compute, integer, invalid, one, take};
@@ -24,37 +26,55 @@ fn diagonals(tensor: &HostTensor, what: &str, extent: usize) -> Result<usize, Di
     Ok(kept)
 }
 
+/// The band of matrices that is kept.
+pub(super) struct Band {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    lower: usize,
+    upper: usize,
+}
+
+impl Band {
+    pub(super) fn new(
+        shape: &TensorShape,
+        lower: &HostTensor,
+        upper: &HostTensor,
+    ) -> Result<Self, Diagnostic> {
+        let [.., rows, columns] = *shape.dims() else {
+            return Err(invalid(format!("input must be at least 2-dim, received shape: {shape}")));
+        };
+        let lower = diagonals(lower, "num_lower", rows)?;
+        Ok(Self { rows, columns, lower, upper: diagonals(upper, "num_upper", columns)? })
+    }
+
+    /// Which columns of a row are in it.
+    pub(super) fn of_row(&self, row: usize) -> Range<usize> {
+        let first = row.saturating_sub(self.lower).min(self.columns);
+        first..row.saturating_add(self.upper).saturating_add(1).clamp(first, self.columns)
+    }
+}
+
 fn band_part(call: CpuCall<'_>) -> Computed {
     let [matrices, lower, upper] = take(&call)?;
     let matrices = matrices.dense()?;
-    let [.., rows, columns] = *matrices.shape().dims() else {
-        return Err(invalid(format!("input must be at least 2-dim, received shape: {}", matrices.shape())));
-    };
-    let lower = diagonals(lower, "num_lower", rows)?;
-    let upper = diagonals(upper, "num_upper", columns)?;
+    let band = Band::new(matrices.shape(), lower, upper)?;
     with_element!(
         matrices.dtype(),
-        |T| banded::<T>(&call, matrices, (rows, columns), (lower, upper)),
+        |T| banded::<T>(&call, matrices, band),
         else Err(no_memory_form(matrices.dtype()))
     )
 }
 
-fn banded<T: Element>(
-    call: &CpuCall<'_>,
-    matrices: &DenseHostTensor,
-    (rows, columns): (usize, usize),
-    (lower, upper): (usize, usize),
-) -> Computed {
+fn banded<T: Element>(call: &CpuCall<'_>, matrices: &DenseHostTensor, band: Band) -> Computed {
+    let columns = band.columns;
     let (x, out) = (matrices.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, matrices.shape().dims())?);
     let count = x.len().checked_div(columns).unwrap_or(0);
     compute(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
         let x = x[range.start * columns..].chunks_exact(columns);
         for ((row, x), out) in range.zip(x).zip(out.chunks_exact_mut(columns)) {
-            let row = row % rows;
-            let first = row.saturating_sub(lower).min(columns);
-            let end = row.saturating_add(upper).saturating_add(1).clamp(first, columns);
+            let kept = band.of_row(row % band.rows);
             out.fill(T::default());
-            out[first..end].copy_from_slice(&x[first..end]);
+            out[kept.clone()].copy_from_slice(&x[kept]);
         }
         Ok(())
     })

@@ -29,13 +29,47 @@ impl<T: Element> Start<T> {
 }
 
 /// Where units go, runs of `unit` elements.
-struct Destinations {
+pub(super) struct Destinations {
     /// The number of the segment for each; nothing for one that goes nowhere.
     ids: Vec<Option<usize>>,
-    segments: usize,
-    unit: usize,
+    pub(super) segments: usize,
+    pub(super) unit: usize,
     /// The result's shape, of as many elements as all segments.
-    dims: Vec<usize>,
+    pub(super) dims: Vec<usize>,
+}
+
+/// The numbers of units in the order of their segments, and where each segment's end.
+pub(super) struct Members {
+    pub(super) units: Vec<usize>,
+    pub(super) ends: Vec<usize>,
+}
+
+impl Destinations {
+    /// How many units there are.
+    pub(super) fn units(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The units that go to each segment, in their order.
+    pub(super) fn members(&self) -> Result<Members, Diagnostic> {
+        // First how many there are, then where they begin.
+        let mut ends: Vec<usize> = room_for(self.segments)?;
+        ends.resize(self.segments, 0);
+        self.ids.iter().flatten().for_each(|&id| ends[id] += 1);
+        let mut units: Vec<usize> = room_for(self.ids.len())?;
+        units.resize(ends.iter().sum(), 0);
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        for (place, id) in self.ids.iter().enumerate() {
+            if let &Some(id) = id {
+                units[ends[id]] = place;
+                ends[id] += 1;
+            }
+        }
+        Ok(Members { units, ends })
+    }
 }
 
 /// A tensor of segments, each of which starts with something and combines it with each of the units of `x` that go there, in
@@ -44,29 +78,15 @@ fn combined<T: Element>(
     call: &CpuCall<'_>,
     start: Start<T>,
     x: &DenseHostTensor,
-    Destinations { ids, segments, unit, dims }: Destinations,
+    to: Destinations,
     combine: fn(T, T) -> T,
 ) -> Computed {
-    let (x, out) = (x.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, &dims)?);
+    let (x, out) = (x.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, &to.dims)?);
+    let (segments, unit) = (to.segments, to.unit);
     if unit == 0 {
         return Ok(out.into());
     }
-    // The units in the order of their segments, and where each segment's end: first how many there are, then where they begin.
-    let mut ends: Vec<usize> = room_for(segments)?;
-    ends.resize(segments, 0);
-    ids.iter().flatten().for_each(|&id| ends[id] += 1);
-    let mut members: Vec<usize> = room_for(ids.len())?;
-    members.resize(ends.iter().sum(), 0);
-    let mut begin = 0;
-    for end in &mut ends {
-        begin += std::mem::replace(end, begin);
-    }
-    for (place, id) in ids.into_iter().enumerate() {
-        if let Some(id) = id {
-            members[ends[id]] = place;
-            ends[id] += 1;
-        }
-    }
+    let Members { units: members, ends } = to.members()?;
     let cost = unit.saturating_mul(1 + x.len().checked_div(unit.saturating_mul(segments)).unwrap_or(0));
     compute(call, &ME, out, (segments, unit, cost), move |range, out: &mut [T]| {
         for (segment, out) in range.zip(out.chunks_exact_mut(unit)) {
@@ -84,15 +104,15 @@ fn combined<T: Element>(
     })
 }
 
-/// For each of so many segments the sum of the units whose id is the segment's number. Units of negative ids count nowhere.
-fn unsorted_segment_sum(call: CpuCall<'_>) -> Computed {
-    let [data, ids, count] = take(&call)?;
-    let data = data.dense()?;
-    let (extents, of_ids) = (data.shape().dims(), ids.shape().dims());
-    let Some(rest) = extents.strip_prefix(of_ids) else {
+/// Where the units of data go, each to the segment that has its id as number. Units of negative ids go nowhere.
+pub(super) fn segments_of(
+    data: &TensorShape,
+    ids: &HostTensor,
+    count: &HostTensor,
+) -> Result<Destinations, Diagnostic> {
+    let Some(rest) = data.dims().strip_prefix(ids.shape().dims()) else {
         return Err(invalid(format!(
-            "data.shape = {} does not start with segment_ids.shape = {}",
-            data.shape(),
+            "data.shape = {data} does not start with segment_ids.shape = {}",
             ids.shape()
         )));
     };
@@ -105,7 +125,14 @@ fn unsorted_segment_sum(call: CpuCall<'_>) -> Computed {
         Err(_) => Ok(None),
     };
     let ids = integers(ids, "segment_ids")?.iter().map(id).collect::<Result<Vec<_>, _>>()?;
-    let to = Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() };
+    Ok(Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() })
+}
+
+/// For each of so many segments the sum of its units.
+fn unsorted_segment_sum(call: CpuCall<'_>) -> Computed {
+    let [data, ids, count] = take(&call)?;
+    let data = data.dense()?;
+    let to = segments_of(data.shape(), ids, count)?;
     with_number_or_complex!(
         data.dtype(),
         "tf.UnsortedSegmentSum",
@@ -155,7 +182,7 @@ pub(super) fn ignores_bad_indices(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
 }
 
 /// Where the units of `updates` go in a tensor of shape `into`.
-fn destinations(
+pub(super) fn destinations(
     into: &TensorShape,
     indices: &HostTensor,
     updates: &TensorShape,
@@ -181,14 +208,24 @@ fn destinations(
     Ok(Destinations { ids, segments: product(outer), unit: product(inner), dims: into.dims().to_vec() })
 }
 
-/// The sums of what goes to the same place, and zeros elsewhere.
-fn scatter_nd(call: CpuCall<'_>) -> Computed {
-    let [indices, updates, shape] = take(&call)?;
+/// Where the units of `updates` go in a new tensor.
+pub(super) fn places_of_new(
+    indices: &HostTensor,
+    updates: &TensorShape,
+    shape: &HostTensor,
+    attrs: &OpAttrs,
+) -> Result<Destinations, Diagnostic> {
     if indices.dtype() != shape.dtype() {
         return Err(invalid(format!("indices are of {}, shape of {}", indices.dtype(), shape.dtype())));
     }
+    destinations(&shape_of(&vector(shape, "shape")?)?, indices, updates, attrs)
+}
+
+/// The sums of what goes to the same place, and zeros elsewhere.
+fn scatter_nd(call: CpuCall<'_>) -> Computed {
+    let [indices, updates, shape] = take(&call)?;
     let updates = updates.dense()?;
-    let to = destinations(&shape_of(&vector(shape, "shape")?)?, indices, updates.shape(), call.attrs)?;
+    let to = places_of_new(indices, updates.shape(), shape, call.attrs)?;
     match updates.dtype() {
         DType::I1 => combined::<bool>(&call, Start::Value(false), updates, to, |a, b| a | b),
         dtype => with_number_or_complex!(

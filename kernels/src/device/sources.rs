@@ -37,6 +37,7 @@ sources!(
     "reduce",
     "reduce_wide",
     "scan",
+    "scatter",
     "softmax",
     "training",
     "transpose",

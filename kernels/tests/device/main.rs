@@ -11,6 +11,7 @@ mod moves;
 mod reduce;
 mod rows;
 mod scan;
+mod scatter;
 mod training;
 mod window;
 

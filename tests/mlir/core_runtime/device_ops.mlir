@@ -319,6 +319,10 @@ func @unsupported() -> !tfrt.chain {
   %a = corert.executeop(%gpu) "tf.Neg"(%x) : 1
   // expected-error @+1 {{tf.Cast to f32 does not support tensors of complex<f32> on a device}}
   %b = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = complex<f32>, DstT = f32 } : 1
+  %t = corert.executeop(%gpu) "tf.Const"() { dtype = i1, value = dense<[true, false]> : tensor<2xi1> } : 1
+  %axis = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<0> : tensor<i32> } : 1
+  // expected-error @+1 {{'scan_sum' has no kernel for i1}}
+  %c = corert.executeop(%gpu) "tf.Cumsum"(%t, %axis) : 1
   // CHECK-NEXT: 'unsupported' returned !tfrt.chain value
   tfrt.return %ch0 : !tfrt.chain
 }

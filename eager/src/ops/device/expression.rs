@@ -1,6 +1,6 @@
 //! Computations on a device as expressions of tensors: each function queues one step, and gives a tensor for the next one.
 
-use tfrt_host::DType;
+use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::device::{Binary, Move, Reduction, Unary};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
@@ -125,12 +125,12 @@ pub(super) fn cast(
     Ok(y)
 }
 
-/// The type in which kernels compute with a type's integers and truths that have none of their own: one that has as many bits,
-/// or more, so that sums and products agree in the bits of both. Of other types it is the type itself.
+/// The type in which kernels compute with a type's integers that have none of their own: one that has as many bits, or more, so
+/// that sums and products agree in the bits of both. Of other types it is the type itself.
 pub(super) fn computed_as(dtype: DType) -> DType {
-    use DType::{I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
+    use DType::{I8, I16, I32, I64, UI8, UI16, UI32, UI64};
     match dtype {
-        I1 | I8 | I16 | UI8 | UI16 => I32,
+        I8 | I16 | UI8 | UI16 => I32,
         UI32 | UI64 => I64,
         other => other,
     }
@@ -157,6 +157,16 @@ fn exchanged_halves(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<D
         DType::UI64 => zip(call, Binary::Add, x, &scalar(call, DType::UI64, 2f64.powi(63))?),
         _ => Ok(x.clone()),
     }
+}
+
+/// The real and the imaginary part of each complex number, along a dimension of their own; other tensors as they are.
+pub(super) fn parts(x: &DeviceTensor) -> Result<DeviceTensor, Diagnostic> {
+    let real = match x.dtype() {
+        DType::Complex64 => DType::F32,
+        DType::Complex128 => DType::F64,
+        _ => return Ok(x.clone()),
+    };
+    x.reinterpret(&TensorMetadata::new(real, TensorShape::new(&[x.shape().dims(), &[2]].concat())?))
 }
 
 /// The elements of `x` that `moves` chooses, in shape `dims`.

@@ -15,6 +15,7 @@ mod moves;
 mod network;
 mod normalization;
 mod order;
+mod scatter;
 pub(super) mod test_ops;
 mod variable;
 
@@ -94,6 +95,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     network::register(ops);
     normalization::register(ops);
     order::register(ops);
+    scatter::register(ops);
     test_ops::register(ops);
     variable::register(ops);
     for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot"] {

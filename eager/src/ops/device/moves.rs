@@ -9,12 +9,13 @@ use super::{
     Queued,
     arrays::{padded, permuted},
     check_indices, count,
-    expression::{broadcast, cast, constant, given_back, moved},
+    expression::{broadcast, cast, constant, given_back, moved, parts},
     extents, made_on_host, unsupported,
 };
 use crate::{
     DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
+        band::Band,
         blocks::{
             Rearranged, RearrangementPlan, batch_to_space, depth_to_space, space_to_batch, space_to_depth,
         },
@@ -271,6 +272,30 @@ fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
     Ok(out.into())
 }
 
+/// Matrices of which a band is kept: chosen by a matrix of truths, which the host makes.
+fn band_part(call: &DeviceCall<'_>) -> Queued {
+    let x = call.tensor(0)?;
+    let band = Band::new(x.shape(), call.host(1)?, call.host(2)?)?;
+    let y = call.allocate(0)?;
+    if count(&y)? == 0 {
+        return Ok(y.into());
+    }
+    let mut kept = vec![false; band.rows * band.columns];
+    for (row, kept) in kept.chunks_exact_mut(band.columns).enumerate() {
+        kept[band.of_row(row)].fill(true);
+    }
+    let (numbers, result) = (parts(x)?, parts(&y)?);
+    let of_parts = &[1][..numbers.shape().rank() - x.shape().rank()];
+    let dims = [&[band.rows, band.columns], of_parts].concat();
+    let kept = DenseHostTensor::from_slice(TensorShape::new(&dims)?, &kept, call.cx.host().allocator())?;
+    let kept = broadcast(call, &call.upload(&kept.into())?, numbers.shape())?;
+    let zero = constant(call, &numbers.metadata(), 0.0)?;
+    let [out, kept, numbers, zero] = [&result, &kept, &numbers, &zero].map(DeviceTensor::buffer);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.select(stream, result.dtype(), out, kept, numbers, zero, count(&result)?)?;
+    Ok(y.into())
+}
+
 fn fill(call: &DeviceCall<'_>) -> Queued {
     let (shape, value) = (fill_shape(call.host(0)?, call.tensor(1)?.shape())?, call.tensor(1)?);
     Ok(broadcast(call, &value.reshape(&TensorShape::scalar())?, &shape)?.into())
@@ -332,6 +357,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.GatherNd").device(gather_nd);
     // How many there are is how large the result is, which the host must know: the condition comes there.
     ops.extend("tf.Where").device_with(|call| made_on_host(call, positions), host(&[0]));
+    ops.extend("tf.MatrixBandPart").device_with(band_part, host(&[1, 2]));
     ops.extend("tf.OneHot").device_with(one_hot, host(&[1]));
     ops.extend("tf.Select").device(|call| select(call, true));
     ops.extend("tf.SelectV2").device(|call| select(call, false));

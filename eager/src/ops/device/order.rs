@@ -34,7 +34,12 @@ fn extreme(call: &DeviceCall<'_>, least: bool) -> Queued {
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, TensorShape::new(&dims)?))?;
     if count(&places)? > 0 {
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        let (line, x) = (Line { count: 1, least }, ordered(call, x)?);
+        let line = Line { count: 1, least };
+        let x = match x.dtype() {
+            DType::I1 => cast(call, x, DType::I32, false)?,
+            _ => ordered(call, x)?,
+        };
+
         kernels.top(stream, line, x.dtype(), None, places.buffer(), x.buffer(), shape)?;
     }
     Ok(cast(call, &places, to, false)?.into())

@@ -1,0 +1,124 @@
+//! Elements that go where indices say. The host looks at the indices first, so that those which are wrong are errors here, too,
+//! and says what comes to each place in which order: the results do not depend on how a device runs.
+
+use tfrt_host::DType;
+use tfrt_kernels::device::{Combination, Segments};
+use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
+
+use super::{
+    Queued, count,
+    expression::{cast, computed_as, from_ordered, ordered, parts},
+    unsupported,
+};
+use crate::{
+    DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry,
+    ops::{
+        scatter::{Destinations, destinations, places_of_new, segments_of},
+        support::is_complex,
+    },
+};
+
+/// Numbers in memory of the device.
+fn uploaded(call: &DeviceCall<'_>, numbers: &[usize]) -> DeviceOpResult<DeviceTensor> {
+    let numbers: Vec<u64> = numbers.iter().map(|&number| number as u64).collect();
+    let numbers = DenseHostTensor::from_slice([numbers.len()], &numbers, call.cx.host().allocator())?;
+    call.upload(&numbers.into())
+}
+
+/// `start`, or zeros, with the units of `x` combined into it.
+fn combined(
+    call: &DeviceCall<'_>,
+    start: Option<&DeviceTensor>,
+    x: &DeviceTensor,
+    to: &Destinations,
+    combination: Combination,
+) -> DeviceOpResult<DeviceTensor> {
+    let metadata = TensorMetadata::new(x.dtype(), TensorShape::new(&to.dims)?);
+    let (ratio, x) = (if is_complex(x.dtype()) { 2 } else { 1 }, parts(x)?);
+    let dtype = x.dtype();
+    let is_extreme = matches!(combination, Combination::Maximum | Combination::Minimum);
+    let known = |x: &DeviceTensor| match is_extreme {
+        true => ordered(call, x),
+        false => cast(call, x, computed_as(dtype), false),
+    };
+    let start = start.map(|start| known(&parts(start)?)).transpose()?;
+    let (x, shape) = (known(&x)?, TensorShape::new(&[&*to.dims, &[ratio]].concat())?);
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
+    if count(&y)? > 0 {
+        let members = to.members()?;
+        let [places, ends] = [uploaded(call, &members.units)?, uploaded(call, &members.ends)?];
+        let to = Segments {
+            members: places.buffer(),
+            member_count: members.units.len() as u64,
+            ends: ends.buffer(),
+            segments: to.segments as u64,
+            units: to.units() as u64,
+            unit: (to.unit * ratio) as u64,
+        };
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        let start = start.as_ref().map(DeviceTensor::buffer);
+        kernels.scatter(stream, combination, x.dtype(), y.buffer(), start, x.buffer(), to)?;
+    }
+    let y = if is_extreme { from_ordered(call, &y, dtype)? } else { cast(call, &y, dtype, false)? };
+    Ok(y.reinterpret(&metadata)?)
+}
+
+/// As [`combined`], of truth values.
+fn combined_truths(
+    call: &DeviceCall<'_>,
+    start: Option<&DeviceTensor>,
+    x: &DeviceTensor,
+    to: &Destinations,
+    combination: Combination,
+) -> DeviceOpResult<DeviceTensor> {
+    let numbers = |x: &DeviceTensor| cast(call, x, DType::I32, false);
+    let start = start.map(numbers).transpose()?;
+    cast(call, &combined(call, start.as_ref(), &numbers(x)?, to, combination)?, DType::I1, false)
+}
+
+fn unsorted_segment_sum(call: &DeviceCall<'_>) -> Queued {
+    let data = call.tensor(0)?;
+    let to = segments_of(data.shape(), call.host(1)?, call.host(2)?)?;
+    Ok(combined(call, None, data, &to, Combination::Add)?.into())
+}
+
+fn scatter_nd(call: &DeviceCall<'_>) -> Queued {
+    let updates = call.tensor(1)?;
+    let to = places_of_new(call.host(0)?, updates.shape(), call.host(2)?, call.attrs)?;
+    let result = match updates.dtype() {
+        // Whether any is true.
+        DType::I1 => combined_truths(call, None, updates, &to, Combination::Maximum),
+        _ => combined(call, None, updates, &to, Combination::Add),
+    };
+    Ok(result?.into())
+}
+
+fn tensor_scatter(call: &DeviceCall<'_>, combination: Combination, op: &str) -> Queued {
+    let (tensor, updates) = (call.tensor(0)?, call.tensor(2)?);
+    let to = destinations(tensor.shape(), call.host(1)?, updates.shape(), call.attrs)?;
+    let result = match (updates.dtype(), combination) {
+        (DType::I1, Combination::Replace) => combined_truths(call, Some(tensor), updates, &to, combination),
+        (dtype, Combination::Maximum | Combination::Minimum) if is_complex(dtype) => {
+            return Err(unsupported(op, dtype).into());
+        }
+        _ => combined(call, Some(tensor), updates, &to, combination),
+    };
+    Ok(result?.into())
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    const TENSOR_SCATTERS: &[(&str, DeviceFn)] = &[
+        ("tf.TensorScatterAdd", |call| tensor_scatter(call, Combination::Add, "tf.TensorScatterAdd")),
+        ("tf.TensorScatterSub", |call| tensor_scatter(call, Combination::Sub, "tf.TensorScatterSub")),
+        ("tf.TensorScatterMax", |call| tensor_scatter(call, Combination::Maximum, "tf.TensorScatterMax")),
+        ("tf.TensorScatterMin", |call| tensor_scatter(call, Combination::Minimum, "tf.TensorScatterMin")),
+        ("tf.TensorScatterUpdate", |call| {
+            tensor_scatter(call, Combination::Replace, "tf.TensorScatterUpdate")
+        }),
+    ];
+    ops.extend("tf.UnsortedSegmentSum").device_with(unsorted_segment_sum, HostArguments::at(&[1, 2]));
+    ops.extend("tf.ScatterNd").device_with(scatter_nd, HostArguments::at(&[0, 2]));
+    for &(name, function) in TENSOR_SCATTERS {
+        ops.extend(name).device_with(function, HostArguments::at(&[1]));
+    }
+}
