@@ -18,6 +18,7 @@ use tfrt_cuda::front::{
 };
 use tfrt_cuda::hal::{Collective, Dim3, EventOptions, LaunchConfig, ReduceOp, StreamOptions, Transpose};
 use tfrt_host::DType;
+use tfrt_host::host_buffer::HostBuffer;
 
 const TRAP: &str = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry trap() { trap; ret; }";
 
@@ -247,6 +248,34 @@ fn all_events(context: &Context) -> Vec<Event> {
     std::iter::from_fn(|| context.create_event(EventOptions::default()).ok()).collect()
 }
 
+/// Nor does work that no event can be put behind.
+fn unmarked_work_delays_nobody_elses_memory() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    let products = Products::new(&context);
+    let held = products.hold();
+    let events = all_events(&context);
+    let copied =
+        products.stream.copy_from_host(&products.matrix, 0, &HostBuffer::from_vec(vec![0f32; 4]), 0, 16);
+    assert!(copied.is_err());
+    drop(events);
+
+    let with_matrix = free();
+    let other = Products::new(&context);
+    other.queue();
+    assert!(free() < with_matrix);
+    other.stream.synchronize().unwrap();
+    drop(other);
+    while free() < with_matrix {
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop((held, products));
+    platform.finish_teardown();
+    assert_eq!(free(), before);
+}
+
 /// A graph that is launched again and again needs one event to know when its workspaces are used no more.
 fn launches_of_a_graph_share_an_event() {
     let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
@@ -295,6 +324,7 @@ fn over_the_stand_in() {
         }
         workspaces_go_behind_their_work();
         long_work_delays_nobody_elses_memory();
+        unmarked_work_delays_nobody_elses_memory();
         launches_of_a_graph_share_an_event();
         what_nobody_can_wait_for_stays();
         failures_are_told_once();

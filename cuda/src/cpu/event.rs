@@ -196,13 +196,13 @@ impl Events for CpuContext {
     }
 
     fn query_event(&self, event: &Event) -> Result<bool> {
-        let reached = event.core.is_reached();
-        if reached && !event.core.internal {
-            self.saw(&event.core)?;
-        } else if reached {
-            self.device.check()?;
+        // Asked first: a failure before the mark is known when the mark is reached.
+        match (event.core.is_reached(), event.core.internal) {
+            (true, false) => self.saw(&event.core).map(|()| true),
+            // What waits for a mark of the runtime's own goes when it is reached, whatever became of the context.
+            (false, true) => Ok(false),
+            (reached, _) => self.device.check().map(|()| reached),
         }
-        Ok(reached)
     }
 
     fn synchronize_event(&self, event: &Event) -> Result<()> {

@@ -116,16 +116,26 @@ impl Completions {
         tell: Option<Tell>,
     ) -> Result<()> {
         let queued = self.queue(stream, release, tell);
-        if let Err((error, release)) = queued {
-            // The work may go on; what it uses is let go of when it is done.
-            let (hal, stream) = (self.hal.clone(), stream.clone());
-            self.teardown.hand_over(move || {
+        queued.map_err(|(error, release)| {
+            if let Some(release) = release {
+                self.release_when_idle(stream, release);
+            }
+            error
+        })
+    }
+
+    /// Where nothing marks the point: the work may go on, and what it uses is let go of when the stream has nothing to do.
+    fn release_when_idle(&self, stream: &StreamRef, release: Release) {
+        let (hal, stream, mut release) = (self.hal.clone(), stream.clone(), Some(release));
+        self.teardown.hand_over_until(move || {
+            let is_done = stream.query().unwrap_or(true);
+            if is_done && let Some(release) = release.take() {
+                // A device that fails may still be busy.
                 drop(hal.synchronize_stream(stream.hal()));
-                drop(release);
-            });
-            return Err(error);
-        }
-        Ok(())
+                release();
+            }
+            is_done
+        });
     }
 
     fn queue(
@@ -228,10 +238,11 @@ impl Completions {
         let any = !due.is_empty();
         for (done, mut outcome) in due {
             // A failed device may still be busy with what it was given; but its events are reached in the end, and
-            // releasing waits for that.
+            // releasing waits for that. With the program's own events nothing goes: their failure is told at once.
             // And a program that is told that its work is done knows as much as if it had waited.
+            let is_programs = matches!(done.event, Mark::Shared(_));
             let tells = done.tell.is_some() && matches!(done.event, Mark::Own(_));
-            if outcome.is_err() || tells {
+            if (outcome.is_err() && !is_programs) || tells {
                 outcome = outcome.and(done.event.synchronize(&***self.hal));
             }
             if let Some(release) = done.release {

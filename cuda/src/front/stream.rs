@@ -307,6 +307,14 @@ impl StreamRef {
         }
     }
 
+    /// Whether all that it was given is done; what is captured is not given to it.
+    pub(super) fn query(&self) -> Result<bool> {
+        match &*self.capture() {
+            Some(capture) => capture.before.query(),
+            None => self.0.counted.context().hal().query_stream(self.hal()),
+        }
+    }
+
     /// Whether it is known to have done all that it was given.
     pub(super) fn is_idle(&self) -> bool {
         self.capture().is_none() && self.0.counted.context().hal().query_stream(self.hal()).unwrap_or(false)
@@ -420,7 +428,7 @@ impl Drop for Handle {
                 observer.capture_left_open(context.hal().stream_id(&self.0.0.hal), began);
             }
         }
-        // Where no event can be had, it was waited for.
+        // Where no event can be had, it goes when the stream has nothing to do.
         drop(self.0.mark_held());
         for allocator in context.allocators() {
             // A stream that the allocator cannot fence any more keeps its memory until the allocator goes.

@@ -175,19 +175,21 @@ impl Graphs for GpuContext {
         let shared = self.bound()?;
         let mut instance = graph.instance.lock();
         let uses_workspaces = shared.workspaces.has_of_capture(instance.capture);
-        let event = match &instance.last_launch {
-            _ if !uses_workspaces => None,
-            LastUse::Before(event) => Some(Arc::clone(event)),
-            LastUse::Over | LastUse::Unknown => Some(Arc::new(Event::internal(shared)?)),
+        let new_event = match instance.last_launch {
+            LastUse::Over | LastUse::Unknown if uses_workspaces => Some(Event::internal(shared)?),
+            _ => None,
         };
         // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
         shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
-        if let Some(event) = event {
+        if let Some(event) = new_event {
+            instance.last_launch = LastUse::Before(event);
+        }
+        if uses_workspaces
+            && let LastUse::Before(event) = &instance.last_launch
+            && event.record(stream.handle()).is_err()
+        {
             // The graph runs, whether or not an event says when it has ended.
-            instance.last_launch = match event.record(stream.handle()) {
-                Ok(()) => LastUse::Before(event),
-                Err(_) => LastUse::Unknown,
-            };
+            instance.last_launch = LastUse::Unknown;
         }
         Ok(())
     }

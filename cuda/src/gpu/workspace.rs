@@ -80,7 +80,7 @@ pub(super) enum LastUse {
     /// None uses it.
     Over,
     /// When this is reached.
-    Before(Arc<Event>),
+    Before(Event),
     Unknown,
 }
 
@@ -88,7 +88,7 @@ impl LastUse {
     /// By what the stream was given.
     fn on(stream: &Handle) -> Self {
         match Event::behind(stream) {
-            Ok(Some(event)) => Self::Before(Arc::new(event)),
+            Ok(Some(event)) => Self::Before(event),
             // The device does no work any more.
             Err(error) if error.is_sticky() => Self::Over,
             Ok(None) | Err(_) => Self::Unknown,

@@ -5,8 +5,9 @@
 //! here and goes on. One thread for each backend takes what was handed over, in that order; it ends when there is nothing,
 //! and begins again.
 //!
-//! Nothing is handed over here that waits for anything but the device. Memory that work in flight uses is tried again and again
-//! instead of being waited for, so that nothing else waits for it; pinned memory and a device's last context are waited for.
+//! Nothing is handed over here that waits for anything but the device. What work in flight uses is tried again and again instead
+//! of being waited for, so that nothing else waits for it. A driver's own calls may wait all the same, and hold the thread:
+//! those that unpin memory and that end a device's last context do.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tfrt_cuda::error::Status;
 use tfrt_cuda::front::Context;
-use tfrt_cuda::hal::Pattern;
+use tfrt_cuda::hal::{EventOptions, Pattern};
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome};
@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("faults/out_of_bounds_fails_the_context", out_of_bounds_fails_the_context),
     ("faults/work_behind_a_fault_is_not_done", work_behind_a_fault_is_not_done),
     ("faults/callbacks_behind_a_fault_are_let_go", callbacks_behind_a_fault_are_let_go),
+    ("faults/events_tell_of_it_before_they_are_reached", events_tell_of_it_before_they_are_reached),
 ];
 
 /// Reads far behind the end of `x`.
@@ -65,4 +66,23 @@ fn callbacks_behind_a_fault_are_let_go(context: &Context) {
     drop((tell, open));
     let end = std::iter::repeat_with(|| told.recv_timeout(Duration::from_secs(60))).find_map(Result::err);
     assert_eq!(end, Some(RecvTimeoutError::Disconnected), "somebody keeps them");
+}
+
+/// Also those of other streams, whose work goes on.
+fn events_tell_of_it_before_they_are_reached(context: &Context) {
+    let bench = Bench::new(context);
+    let other = Bench::new(context);
+    let (open, closed) = mpsc::channel::<()>();
+    other.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+    let event = context.create_event(EventOptions::default()).unwrap();
+    event.record(&other.stream).unwrap();
+    assert!(!event.query().unwrap());
+    let (tell, told) = mpsc::channel();
+    event.when_reached(move |outcome| tell.send(outcome).unwrap()).unwrap();
+    run_into_the_wall(&bench);
+    fails(bench.stream.synchronize(), Status::IllegalAddress);
+    fails(event.query(), Status::IllegalAddress);
+    drop(open);
+    fails(told.recv().unwrap(), Status::IllegalAddress);
+    fails(event.synchronize(), Status::IllegalAddress);
 }
