@@ -214,12 +214,8 @@ fn is_unchecked(case: &Case) -> bool {
 
 /// Ops of which devices have fewer types of numbers than the host.
 const FEWER_TYPES_ON_DEVICES: &[&str] = &[
-    "tf.BatchMatMul",
-    "tf.BatchMatMulV2",
     "tf.Conv2D",
     "tf.Conv2DBackpropInput",
-    "tf.Einsum",
-    "tf.MatMul",
     "tf.MaxPool",
     "tf.ResizeBilinearGrad",
     "tf.ResizeNearestNeighborGrad",

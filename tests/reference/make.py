@@ -1600,6 +1600,12 @@ def integers():
         case("OnesLike", x=some)
         case("Range", start=np.array(1, dtype), limit=np.array(100, dtype), delta=np.array(30, dtype))
         case("MatrixBandPart", input=some.reshape(2, 2, 2), num_lower=np.array(0, np.int64), num_upper=np.array(-1, np.int64))
+        for transposed in (False, True) if dtype in (np.int32, np.int64) else ():
+            case("MatMul", a=some.reshape(2, 4), b=some.reshape((2, 4) if transposed else (4, 2)), transpose_b=transposed)
+        if dtype in (np.int8, np.uint8, np.int16, np.int32, np.int64):
+            case("BatchMatMulV2", x=some.reshape(2, 2, 2), y=some[:4].reshape(1, 2, 2), adj_x=True)
+            case("BatchMatMulV2", x=some.reshape(2, 1, 2, 2), y=some.reshape(2, 2, 2))
+            case("BatchMatMulV2", x=np.zeros((2, 0), dtype), y=np.zeros((0, 3), dtype))
         ids, places = np.array([2, 0, -1, 2], np.int32), np.array([[2], [0], [2], [1]], np.int64)
         case("UnsortedSegmentSum", data=some.reshape(4, 2), segment_ids=ids, num_segments=np.array(4, np.int32))
         case("ScatterNd", indices=places, updates=some.reshape(4, 2), shape=np.array([4, 2], np.int64))

@@ -34,6 +34,7 @@ sources!(
     "move",
     "optimizer",
     "pooling",
+    "product",
     "reduce",
     "reduce_wide",
     "scan",

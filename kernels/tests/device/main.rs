@@ -8,6 +8,7 @@
 mod elementwise;
 mod layout;
 mod moves;
+mod products;
 mod reduce;
 mod rows;
 mod scan;

@@ -6,7 +6,6 @@ use tfrt_tensor::{TensorMetadata, TensorShape};
 use super::{
     Queued,
     arrays::{permuted, reduced},
-    check_floats,
     expression::{constant, given_back, moved},
     linear::product,
 };
@@ -40,7 +39,6 @@ fn einsum(call: &DeviceCall<'_>) -> Queued {
     }
     let x = match &*plan.operands {
         [left, right] => {
-            check_floats(metadata.dtype, "tf.Einsum")?;
             let flags = [left.transposed, right.transposed];
             let factors = [&prepared(call, left)?, &prepared(call, right)?];
             let shape = TensorShape::new(&plan.products())?;

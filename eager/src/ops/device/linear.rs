@@ -1,11 +1,11 @@
-//! Products of matrices through the device's BLAS library, and sums with biases.
+//! Products of matrices through the device's BLAS library, or of integers by a kernel, and sums with biases.
 
 use tfrt_cuda::{
     front::{GemmArguments, Matrix},
     hal::Transpose,
 };
 use tfrt_host::DType;
-use tfrt_kernels::device::{Activation, Affine, Binary};
+use tfrt_kernels::device::{Activation, Affine, Binary, IntegerProducts};
 use tfrt_tensor::TensorShape;
 
 use super::{
@@ -32,16 +32,24 @@ pub(super) fn product(
     c: &DeviceTensor,
 ) -> DeviceOpResult<()> {
     let dtype = c.dtype();
+    let ([m, k], [_, n]) = (oriented(a.shape(), transpose_a), oriented(b.shape(), transpose_b));
+    let batch = batch_dims(c.shape()).map_or(1, support::product);
     let compute = match dtype {
         DType::F16 | DType::BF16 | DType::F32 => DType::F32,
         DType::F64 => DType::F64,
+        DType::I8 | DType::UI8 | DType::I16 | DType::I32 | DType::I64 => {
+            let [batch, rows, inner, columns] = [batch, m, k, n].map(|extent| extent as u64);
+            let (transposed, single) = ([transpose_a, transpose_b], [a, b].map(is_single));
+            let products = IntegerProducts { batch, rows, inner, columns, transposed, single };
+            let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+            let factors = [a.buffer(), b.buffer()];
+            return Ok(kernels.integer_products(stream, dtype, c.buffer(), factors, products)?);
+        }
         other => return Err(unsupported(op, other).into()),
     };
-    let ([m, k], [_, n]) = (oriented(a.shape(), transpose_a), oriented(b.shape(), transpose_b));
     if k == 0 {
         return Ok(call.queue.kernels().fill(call.queue.stream(), dtype, c.buffer(), count(c)?, 0.0)?);
     }
-    let batch = batch_dims(c.shape()).map_or(1, support::product);
     let transpose = |transposed| if transposed { Transpose::Transposed } else { Transpose::None };
     call.queue.blas()?.gemm(&GemmArguments {
         transpose: [transpose(transpose_b), transpose(transpose_a)],
@@ -60,15 +68,19 @@ pub(super) fn product(
     Ok(())
 }
 
+/// Whether a tensor has one matrix, which serves for all.
+fn is_single(tensor: &DeviceTensor) -> bool {
+    batch_dims(tensor.shape()).is_none_or(|batch| support::product(batch) == 1)
+}
+
 /// A tensor's matrices. Their columns, of which the library counts first, are the last dimension.
 fn matrix(tensor: &DeviceTensor) -> Matrix<'_> {
     let [rows, columns] = oriented(tensor.shape(), false);
-    let is_single = batch_dims(tensor.shape()).is_none_or(|batch| support::product(batch) == 1);
     Matrix {
         buffer: tensor.buffer(),
         dtype: tensor.dtype(),
         leading_dimension: columns.max(1) as i64,
-        batch_stride: if is_single { 0 } else { rows.saturating_mul(columns) as i64 },
+        batch_stride: if is_single(tensor) { 0 } else { rows.saturating_mul(columns) as i64 },
     }
 }
 
@@ -81,7 +93,6 @@ fn matmul(call: &DeviceCall<'_>) -> Queued {
 
 fn batch_matmul(call: &DeviceCall<'_>) -> Queued {
     let [x, y] = call.tensors()?;
-    check_floats(x.dtype(), "tf.BatchMatMulV2")?;
     let c = call.allocate(0)?;
     if count(&c)? == 0 {
         return Ok(c.into());
