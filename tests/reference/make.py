@@ -542,6 +542,44 @@ def gradients():
     case("TensorScatterUpdate", tensor=random(f, 2), indices=np.array([[0]]), updates=random(np.float64, 1))
     for policy in ("IGNORE", "ERROR", "DEFAULT", "other"):
         case("TensorScatterUpdate", tensor=random(f, 2), indices=np.array([[0], [5], [-1]]), updates=random(f, 3), bad_indices_policy=policy)
+    diagonals()
+
+
+def diagonals():
+    for dtype in NUMBERS + COMPLEX + [bool]:
+        case("MatrixDiag", diagonal=random(dtype, 2, 3))
+        case("MatrixDiagPart", input=random(dtype, 2, 3, 2))
+        case("MatrixSetDiag", input=random(dtype, 2, 3, 4), diagonal=random(dtype, 2, 3))
+        case("MatrixDiagV3", diagonal=random(dtype, 2, 2), k=np.array([0, 1], np.int32), num_rows=np.array(-1, np.int32),
+             num_cols=np.array(3, np.int32), padding_value=random(dtype))
+        case("MatrixDiagPartV3", input=random(dtype, 3, 4), k=np.array([-1, 1], np.int32), padding_value=random(dtype))
+        case("MatrixSetDiagV3", input=random(dtype, 3, 4), diagonal=random(dtype, 2, 3), k=np.array([0, 1], np.int32))
+    f, nine = np.float32, np.array(9, np.float32)
+    # Diagonals and what is wrong with them: too many, of other lengths, beyond the matrix, upside down.
+    for k in (0, 1, -2, 3, 4, -3, [0], [-1, 1], [-2, 3], [1, 2], [-2, -1], [0, 0], [2, 2], [1, 0], [0, 1, 2], [[0]], [-5, 1], []):
+        k = np.array(k, np.int32)
+        count = int(np.ptp(k)) + 1 if k.size else 1
+        for align in ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT", "MIDDLE") if k.size == 2 else ("RIGHT_LEFT",):
+            case("MatrixDiagPartV3", input=random(f, 2, 3, 4), k=k, padding_value=nine, align=align)
+            for length in (1, 2, 3):
+                dims = (2, length) if count == 1 else (2, count, length)
+                case("MatrixSetDiagV3", input=random(f, 2, 3, 4), diagonal=random(f, *dims), k=k, align=align)
+            case("MatrixDiagV3", diagonal=random(f, *dims), k=k, num_rows=np.array(-1, np.int32), num_cols=np.array(-1, np.int32),
+                 padding_value=nine, align=align)
+        case("MatrixDiagPartV2", input=random(f, 3, 4), k=k, padding_value=nine)
+        case("MatrixSetDiagV2", input=random(f, 3, 4), diagonal=random(f, *dims[1:]), k=k)
+        for rows, columns in ((-1, -1), (3, -1), (-1, 4), (3, 5), (4, 4), (2, 9), (9, 9), (-7, 4)):
+            case("MatrixDiagV2", diagonal=random(f, *dims[1:]), k=k, num_rows=np.array(rows, np.int32),
+                 num_cols=np.array(columns, np.int32), padding_value=nine)
+    for dims in ((), (0,), (2, 0), (0, 3), (2, 3, 0), (2, 0, 3), (0, 0)):
+        case("MatrixDiag", diagonal=random(f, *dims))
+        case("MatrixDiagPart", input=random(f, *dims))
+        case("MatrixSetDiag", input=random(f, *dims), diagonal=random(f, *dims[:-2], min(dims[-2:], default=1)))
+    case("MatrixDiagV3", diagonal=random(f, 2), k=np.array(0, np.int32), num_rows=np.array([2], np.int32), num_cols=np.array(2, np.int32),
+         padding_value=nine)
+    case("MatrixDiagV3", diagonal=random(f, 2), k=np.array(0, np.int32), num_rows=np.array(2, np.int32), num_cols=np.array(2, np.int32),
+         padding_value=nine[None])
+    case("MatrixDiagPartV3", input=random(f, 2, 2), k=np.array(0, np.int32), padding_value=np.array([1, 2], f))
 
 
 def concat():

@@ -88,6 +88,8 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("TensorScatterAdd TensorScatterSub", FIELDS, POLICY),
     ("TensorScatterMax TensorScatterMin", NUMBERS, POLICY),
     ("MatrixBandPart", ELEMENTS, ""),
+    ("MatrixDiag MatrixDiagPart MatrixSetDiag MatrixDiagV2 MatrixDiagPartV2 MatrixSetDiagV2", ELEMENTS, ""),
+    ("MatrixDiagV3 MatrixDiagPartV3 MatrixSetDiagV3", ELEMENTS, "align: string = RIGHT_LEFT"),
     ("Pack", ANY, "axis: int = 0"),
     ("Unpack", ANY, "axis: int = 0, num: int"),
     ("Split", ANY, "num_split: int"),

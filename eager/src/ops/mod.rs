@@ -13,6 +13,7 @@ mod constant;
 mod convolution;
 mod descriptions;
 mod device;
+mod diagonal;
 mod einsum;
 mod elementwise;
 mod fused;
@@ -56,6 +57,7 @@ pub fn register(ops: &mut OpRegistry) {
     concat::register(ops);
     constant::register(ops);
     convolution::register(ops);
+    diagonal::register(ops);
     einsum::register(ops);
     gather::register(ops);
     gradients::register(ops);

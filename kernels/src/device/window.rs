@@ -4,7 +4,7 @@ use tfrt_cuda::error::{DeviceError, Result};
 use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use super::{DeviceKernels, input, optional, output, product, typed};
+use super::{DeviceKernels, KernelName, input, optional, output, product, typed};
 
 /// Something along both directions of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,18 @@ impl PoolingWindow {
 }
 
 impl DeviceKernels {
+    /// Launches a kernel with its own arguments, and behind them the window's numbers.
+    fn launch_window(
+        &self,
+        stream: &Stream,
+        name: KernelName<'_>,
+        n: u64,
+        own: &[Argument<'_>],
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        self.launch(stream, name, n, &[own, &window.numbers().map(Argument::from)].concat())
+    }
+
     /// The greatest element under each window, and where in its image it stands (u32), if wanted.
     ///
     /// # Errors
@@ -94,13 +106,12 @@ impl DeviceKernels {
         window.check()?;
         let n = window.outputs()?;
         let positions = positions.map(|positions| output(positions, n, DType::UI32, "the positions"));
-        let mut arguments = vec![
+        let own = [
             output(y, n, dtype, "the result")?,
             optional(positions)?,
             input(x, window.inputs()?, dtype, "the images")?,
         ];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("max_pool", dtype, POOLED)?, n, &arguments)
+        self.launch_window(stream, typed("max_pool", dtype, POOLED)?, n, &own, window)
     }
 
     /// The greatest number under each window. NaN loses, and where nothing is greater the result is the least finite number.
@@ -117,10 +128,8 @@ impl DeviceKernels {
     ) -> Result<()> {
         window.check()?;
         let n = window.outputs()?;
-        let mut arguments =
-            vec![output(y, n, dtype, "the result")?, input(x, window.inputs()?, dtype, "the images")?];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("max_pool_of_numbers", dtype, POOLED)?, n, &arguments)
+        let own = [output(y, n, dtype, "the result")?, input(x, window.inputs()?, dtype, "the images")?];
+        self.launch_window(stream, typed("max_pool_of_numbers", dtype, POOLED)?, n, &own, window)
     }
 
     /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
@@ -138,13 +147,12 @@ impl DeviceKernels {
     ) -> Result<()> {
         window.check()?;
         let n = window.inputs()?;
-        let mut arguments = vec![
+        let own = [
             output(dx, n, dtype, "the gradient")?,
             input(dy, window.outputs()?, dtype, "the result's gradient")?,
             input(positions, window.outputs()?, DType::UI32, "the positions")?,
         ];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("max_pool_gradient", dtype, POOLED)?, n, &arguments)
+        self.launch_window(stream, typed("max_pool_gradient", dtype, POOLED)?, n, &own, window)
     }
 
     /// The mean of the elements under each window; those beyond the border count as zeros if `count_padding`.
@@ -162,13 +170,12 @@ impl DeviceKernels {
     ) -> Result<()> {
         window.check()?;
         let n = window.outputs()?;
-        let mut arguments = vec![
+        let own = [
             output(y, n, dtype, "the result")?,
             input(x, window.inputs()?, dtype, "the images")?,
             u32::from(count_padding).into(),
         ];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("average_pool", dtype, POOLED)?, n, &arguments)
+        self.launch_window(stream, typed("average_pool", dtype, POOLED)?, n, &own, window)
     }
 
     /// The gradient of [`DeviceKernels::average_pool`].
@@ -186,13 +193,12 @@ impl DeviceKernels {
     ) -> Result<()> {
         window.check()?;
         let n = window.inputs()?;
-        let mut arguments = vec![
+        let own = [
             output(dx, n, dtype, "the gradient")?,
             input(dy, window.outputs()?, dtype, "the result's gradient")?,
             u32::from(count_padding).into(),
         ];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("average_pool_gradient", dtype, POOLED)?, n, &arguments)
+        self.launch_window(stream, typed("average_pool_gradient", dtype, POOLED)?, n, &own, window)
     }
 
     /// The gradient of the mean over all pixels of an image.
@@ -232,10 +238,8 @@ impl DeviceKernels {
     ) -> Result<()> {
         window.check()?;
         let n = window.patches()?;
-        let mut arguments =
-            vec![output(y, n, dtype, "the patches")?, input(x, window.inputs()?, dtype, "the images")?];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("im2col", dtype, FLOATS)?, n, &arguments)
+        let own = [output(y, n, dtype, "the patches")?, input(x, window.inputs()?, dtype, "the images")?];
+        self.launch_window(stream, typed("im2col", dtype, FLOATS)?, n, &own, window)
     }
 
     /// The sum of the patches' elements, each at its place in the image.
@@ -252,9 +256,7 @@ impl DeviceKernels {
     ) -> Result<()> {
         window.check()?;
         let n = window.inputs()?;
-        let mut arguments =
-            vec![output(x, n, dtype, "the images")?, input(y, window.patches()?, dtype, "the patches")?];
-        arguments.extend(window.numbers().map(Argument::from));
-        self.launch(stream, typed("col2im", dtype, FLOATS)?, n, &arguments)
+        let own = [output(x, n, dtype, "the images")?, input(y, window.patches()?, dtype, "the patches")?];
+        self.launch_window(stream, typed("col2im", dtype, FLOATS)?, n, &own, window)
     }
 }

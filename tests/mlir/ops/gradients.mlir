@@ -1,4 +1,4 @@
-// Ops of which TensorFlow makes gradients, a band of a matrix, and tensors turned around.
+// Ops of which TensorFlow makes gradients, a band of a matrix, its diagonals, and tensors turned around.
 //
 // RUN: bef_executor --test_init_function=register $(bef_name %s) 2>&1 | FileCheck %s
 
@@ -69,6 +69,52 @@ func @elements() -> !tfrt.chain {
   // expected-error @+1 {{segment_ids: 1 is out of range [0, 0)}}
   %wrong = corert.executeop(%cpu) "tf.UnsortedSegmentSum"(%x, %ids, %zero) : 1
   tfrt.return %p2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'diagonals'
+func @diagonals() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.executeop(%cpu) "tf.Const"() { dtype = i64, value = dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi64> } : 1
+  %two = corert.executeop(%cpu) "tf.Const"() { dtype = i64, value = dense<[7, 8]> : tensor<2xi64> } : 1
+  %band = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<[-1, 1]> : tensor<2xi32> } : 1
+  %above = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<1> : tensor<i32> } : 1
+  %below = corert.executeop(%cpu) "tf.Const"() { dtype = i32, value = dense<-1> : tensor<i32> } : 1
+  %nine = corert.executeop(%cpu) "tf.Const"() { dtype = i64, value = dense<9> : tensor<i64> } : 1
+  %r0 = corert.executeop(%cpu) "tf.MatrixDiagPart"(%x) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2], values = [1, 4]
+  %p1 = corert.executeop.seq(%cpu, %ch0) "tfrt_test.print"(%r0) : 0
+  %r1 = corert.executeop(%cpu) "tf.MatrixDiagPartV2"(%x, %below, %nine) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2], values = [3, 6]
+  %p2 = corert.executeop.seq(%cpu, %p1) "tfrt_test.print"(%r1) : 0
+  %r2 = corert.executeop(%cpu) "tf.MatrixDiagPartV3"(%x, %band, %nine) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [9, 2, 1, 4, 3, 6]
+  %p3 = corert.executeop.seq(%cpu, %p2) "tfrt_test.print"(%r2) : 0
+  %r3 = corert.executeop(%cpu) "tf.MatrixDiagPartV3"(%x, %band, %nine) { align = "LEFT_RIGHT" } : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [2, 9, 1, 4, 3, 6]
+  %p4 = corert.executeop.seq(%cpu, %p3) "tfrt_test.print"(%r3) : 0
+  %r4 = corert.executeop(%cpu) "tf.MatrixDiag"(%two) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2, 2], values = [7, 0, 0, 8]
+  %p5 = corert.executeop.seq(%cpu, %p4) "tfrt_test.print"(%r4) : 0
+  %r5 = corert.executeop(%cpu) "tf.MatrixDiagV2"(%two, %above, %below, %below, %nine) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 3], values = [9, 7, 9, 9, 9, 8, 9, 9, 9]
+  %p6 = corert.executeop.seq(%cpu, %p5) "tfrt_test.print"(%r5) : 0
+  %r6 = corert.executeop(%cpu) "tf.MatrixDiagV3"(%r2, %band, %below, %below, %nine) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [2, 2], values = [1, 2, 3, 4]
+  %p7 = corert.executeop.seq(%cpu, %p6) "tfrt_test.print"(%r6) : 0
+  %r7 = corert.executeop(%cpu) "tf.MatrixSetDiag"(%x, %two) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [7, 2, 3, 8, 5, 6]
+  %p8 = corert.executeop.seq(%cpu, %p7) "tfrt_test.print"(%r7) : 0
+  %r8 = corert.executeop(%cpu) "tf.MatrixSetDiagV2"(%x, %two, %below) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [1, 2, 7, 4, 5, 8]
+  %p9 = corert.executeop.seq(%cpu, %p8) "tfrt_test.print"(%r8) : 0
+  %r9 = corert.executeop(%cpu) "tf.MatrixSetDiagV3"(%x, %r2, %band) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I64, shape = [3, 2], values = [1, 2, 3, 4, 5, 6]
+  %p10 = corert.executeop.seq(%cpu, %p9) "tfrt_test.print"(%r9) : 0
+  %column = corert.const_dense_tensor dense<[[1], [2]]> : tensor<2x1xi64>
+  // expected-error @+1 {{no diagonal 1 in matrices of 2 x 1}}
+  %wrong = corert.executeop(%cpu) "tf.MatrixDiagPartV3"(%column, %band, %nine) : 1
+  tfrt.return %p10 : !tfrt.chain
 }
 
 // CHECK-LABEL: --- Running 'scatter_nd'
