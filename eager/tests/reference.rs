@@ -213,13 +213,8 @@ fn is_unchecked(case: &Case) -> bool {
 }
 
 /// Ops of which devices have fewer types of numbers than the host.
-const FEWER_TYPES_ON_DEVICES: &[&str] = &[
-    "tf.Conv2D",
-    "tf.Conv2DBackpropInput",
-    "tf.MaxPool",
-    "tf.ResizeBilinearGrad",
-    "tf.ResizeNearestNeighborGrad",
-];
+const FEWER_TYPES_ON_DEVICES: &[&str] =
+    &["tf.Conv2D", "tf.Conv2DBackpropInput", "tf.MaxPool", "tf.ResizeBilinearGrad"];
 
 /// Whether devices must have a kernel for a case: all its tensors are of types that each op has there, or that its op has.
 fn is_usual(case: &Case) -> bool {

@@ -11,7 +11,7 @@ use super::{
     Queued,
     arrays::reduce_neighbours,
     count,
-    expression::{cast, constant, zip},
+    expression::{cast, computed_as, constant, zip},
     moves::picked,
     unsupported,
 };
@@ -164,12 +164,13 @@ fn nearest_gradient(call: &DeviceCall<'_>) -> Queued {
         let shape = TensorShape::new(&[batch, height, width, channels])?;
         return Ok(constant(call, &TensorMetadata::new(gradient.dtype(), shape), 0.0)?.into());
     }
-    let mut sum = gradient.clone();
+    // Sums wrap as in the type itself.
+    let mut sum = cast(call, gradient, computed_as(gradient.dtype()), false)?;
     for (axis, extent) in [(HEIGHT, height), (WIDTH, width)] {
         let takers = takers_nearest(call.attrs, extent, sum.shape().dims()[axis])?;
         sum = given(call, &sum, (axis, extent), &takers, false)?;
     }
-    Ok(sum.into())
+    Ok(cast(call, &sum, gradient.dtype(), false)?.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
