@@ -71,7 +71,8 @@ impl Emitter<'_, '_> {
             }
             Operand::Special(register) => {
                 if !agrees(ty, register.ty()) {
-                    return self.special_of_other_width(*register, ty);
+                    let found = register.ty();
+                    return Err(format!("a special register of type {found} where type {ty} is needed"));
                 }
                 Ok(self.special(*register))
             }
@@ -81,15 +82,30 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// `%clock64` in 32 bits and `%tid.x` in 16 or 64 are accepted, as in older versions of PTX.
-    fn special_of_other_width(&mut self, register: SpecialRegister, ty: Type) -> Checked<SlotOffset> {
-        let slot = self.special(register);
-        match (register.ty().bits(), ty.bits()) {
-            (32, 16) if !ty.is_float() => Ok(slot),
-            (32, 64) if !ty.is_float() => Ok(self.widen(slot, false)),
-            (64, 32) if !ty.is_float() => Ok(self.narrow(slot)),
-            _ => Err(format!("a special register of type {} where type {ty} is needed", register.ty())),
+    /// As [`Self::source`], for `mov`: it reads the low bits of those special registers that once had no others.
+    pub(super) fn source_of_mov(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+        match operand {
+            Operand::Special(register)
+                if register.was_narrower() && wider(ty, register.ty()) && !ty.is_float() =>
+            {
+                Ok(self.low_bits(*register, ty))
+            }
+            _ => self.source(operand, ty),
         }
+    }
+
+    /// As [`Self::source_or_wider`], for `cvt`: it reads the low bits of any special register.
+    pub(super) fn source_of_cvt(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+        match operand {
+            Operand::Special(register) if wider(ty, register.ty()) => Ok(self.low_bits(*register, ty)),
+            _ => self.source_or_wider(operand, ty),
+        }
+    }
+
+    /// The slot of a special register that is as wide as the type, or wider. The bits above the type are not looked at.
+    fn low_bits(&mut self, register: SpecialRegister, ty: Type) -> SlotOffset {
+        let slot = self.special(register);
+        if register.ty().bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot }
     }
 
     fn wrong_type(&self, register: RegisterId, ty: Type) -> Reason {

@@ -254,6 +254,12 @@ impl SpecialRegister {
         }
     }
 
+    /// Whether the first versions of PTX had it with fewer bits, in which `mov` can still read it.
+    pub fn was_narrower(self) -> bool {
+        use SpecialRegister as S;
+        matches!(self, S::Tid(_) | S::NTid(_) | S::CtaId(_) | S::NCtaId(_) | S::GridId)
+    }
+
     /// The register with this name, which is without its `%` and, for those of three dimensions, without its axis.
     pub fn from_name(name: &str) -> Option<SpecialRegisterName> {
         use SpecialRegister as S;

@@ -50,6 +50,39 @@ fn places_of_special_registers() {
 }
 
 #[test]
+fn widths_of_special_registers() {
+    for (instruction, found, needed) in [
+        ("mov.u64 %rd2, %tid.x;", ".u32", ".u64"),
+        ("mov.u64 %rd2, %laneid;", ".u32", ".u64"),
+        ("mov.u16 %h1, %laneid;", ".u32", ".u16"),
+        ("mov.u16 %h1, %clusterid.x;", ".u32", ".u16"),
+        ("mov.u32 %r1, %clock64;", ".u64", ".u32"),
+        ("mov.u32 %r1, %globaltimer;", ".u64", ".u32"),
+        ("mov.f32 %f1, %gridid;", ".u64", ".f32"),
+        ("mov.b32 %r1, {%tid.x, %tid.y};", ".u32", ".b16"),
+        ("mov.b64 {%r1, %r2}, %laneid;", ".u32", ".b64"),
+        ("cvt.u64.s64 %rd2, %laneid;", ".u32", ".s64"),
+        ("cvt.u32.u64 %r1, %tid.x;", ".u32", ".u64"),
+    ] {
+        let said = format!("a special register of type {found} where type {needed} is needed");
+        assert_eq!(refusal(instruction), said, "{instruction}");
+    }
+    for instruction in [
+        "mov.u16 %h1, %nctaid.z;",
+        "mov.u16 %h1, %gridid;",
+        "mov.u32 %r1, %gridid;",
+        "mov.v4.u16 {%h0, %h1, %h2, %h3}, %tid;",
+        "mov.b32 {%h1, %h2}, %gridid;",
+        "mov.b64 {%r1, %r2}, %clock64;",
+        "cvt.u32.u8 %r1, %laneid;",
+        "cvt.u32.u16 %r1, %clock64;",
+        "cvt.u64.u32 %rd2, %globaltimer;",
+    ] {
+        assert_eq!(refusal(instruction), "nothing", "{instruction}");
+    }
+}
+
+#[test]
 fn places_of_sinks() {
     for instruction in [
         "add.u32 _, %r1, 1;",

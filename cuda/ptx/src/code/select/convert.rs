@@ -48,7 +48,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let ty = |word| Type::from_word(word).ok_or_else(|| format!("unknown type .{word}"));
     let (source, target) = (ty(source)?, ty(target)?);
     let [dst, a] = operands(i)?;
-    let from = e.source_or_wider(a, source)?;
+    let from = e.source_of_cvt(a, source)?;
     let mut result = Ok(());
     e.target_or_wider(dst, target, |e, slot| {
         result = Conversion { source, target, rounding, flags }.emit(e, slot, from);

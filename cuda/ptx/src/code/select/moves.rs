@@ -40,7 +40,7 @@ fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
             Ok(())
         }
         _ => {
-            let a = e.source(a, ty)?;
+            let a = e.source_of_mov(a, ty)?;
             let dst = e.target(dst, ty)?;
             e.copy(ty, dst, a);
             Ok(())
@@ -59,7 +59,7 @@ fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, cou
     // What is written may be read as well.
     let mut values = Vec::new();
     for source in sources {
-        let (source, copy) = (e.source(source, ty)?, e.temp(ty));
+        let (source, copy) = (e.source_of_mov(source, ty)?, e.temp(ty));
         e.copy(ty, copy, source);
         values.push(copy);
     }
@@ -124,7 +124,7 @@ fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> 
 /// `mov.b32 {a, b}, %r`.
 fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> Checked<()> {
     let part = part_type(ty, parts.len())?;
-    let source = e.source(a, ty)?;
+    let source = e.source_of_mov(a, ty)?;
     if ty.bits() == 128 {
         for (part_operand, from) in parts.iter().zip([source, source + WIDE_HALF]) {
             let dst = e.target(part_operand, part)?;
