@@ -17,7 +17,7 @@ use tfrt_host::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use crate::{
-    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceTensor, Forms, MetadataCall, OpAttrs, OpInvocation,
+    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceQueue, DeviceTensor, Forms, MetadataCall, OpAttrs, OpInvocation,
     OpResult, Results, TensorHandle, on_device,
     op::fail,
     registry::{Op, given_up_at},
@@ -79,28 +79,67 @@ fn handed_over(arguments: &[Cow<'_, TensorHandle>]) -> u64 {
 /// Calls `op` on `device`.
 pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocation<'_>) -> Results {
     let chain = invocation.chain.take().filter(|_| op.side_effecting);
-    let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
-    if !chain_is_there || device.queue().is_some() {
+    if chain.as_ref().is_some_and(|chain| chain.status() != Status::Ready) {
         return execute_in_general(op, device, invocation, chain);
     }
-    // The usual case: all is there, and says itself what is known of it.
-    let mut arguments = HostTensors::new();
-    for argument in &invocation.arguments {
-        match argument.here() {
-            Some(tensor) => arguments.push(tensor),
-            None => {
-                drop(arguments);
-                return execute_in_general(op, device, invocation, chain);
+    // The usual case: all is there, where the op takes it, and says itself what is known of it.
+    let (cx, attrs, count) = (invocation.cx, invocation.attrs, invocation.result_count);
+    let handles = &invocation.arguments;
+    match (device.queue(), op.device) {
+        (None, _) => {
+            if let Some(arguments) = all(handles, |_, tensor| tensor.get::<HostTensor>()) {
+                let given_up = handed_over(handles);
+                return execute_at_once(op, device, &invocation, chain, metadata_of(&arguments), |results| {
+                    compute(op, cx, (&arguments, given_up), (attrs, results))
+                });
             }
         }
+        (Some(queue), Some(implementation @ (_, host_arguments))) => {
+            let in_place = |index, tensor| match DeviceArgument::available(tensor)? {
+                DeviceArgument::Device(_) if host_arguments.must_be_on_host(index, handles.len()) => None,
+                argument => Some(argument),
+            };
+            if let Some(arguments) = all(handles, in_place) {
+                let (given_up, values) = (handed_over(handles), handles.iter().map(|handle| handle.tensor()));
+                let known = arguments.iter().map(DeviceArgument::metadata);
+                return execute_at_once(op, device, &invocation, chain, known, |results| {
+                    let on = (implementation, queue);
+                    run_on_device(on, cx, (&arguments, given_up), values, (attrs, results, count))
+                });
+            }
+        }
+        (Some(_), None) => {}
     }
-    let given_up = handed_over(&invocation.arguments);
-    let (cx, count, attrs) = (invocation.cx, invocation.result_count, invocation.attrs);
-    let metadata = match metadata(op, metadata_of(&arguments), attrs, count) {
+    execute_in_general(op, device, invocation, chain)
+}
+
+/// What each tensor is for an op, if all of them are something.
+fn all<'a, T>(
+    handles: &'a [Cow<'_, TensorHandle>],
+    is: impl Fn(usize, &'a AsyncValue) -> Option<T>,
+) -> Option<SmallVec<[T; 4]>> {
+    let mut arguments = SmallVec::new();
+    for (index, handle) in handles.iter().enumerate() {
+        arguments.push(is(index, handle.known()?)?);
+    }
+    Some(arguments)
+}
+
+/// Calls an op of whose arguments this is known, with what the metadata function says of the results.
+fn execute_at_once<'t>(
+    op: &Op,
+    device: &Device,
+    invocation: &OpInvocation<'_>,
+    chain: Option<&mut AsyncValueRef<Chain>>,
+    known: impl Iterator<Item = &'t TensorMetadata>,
+    run: impl FnOnce(Option<&[TensorMetadata]>) -> Result<OpResult, Diagnostic>,
+) -> Results {
+    let (cx, count) = (invocation.cx, invocation.result_count);
+    let metadata = match metadata(op, known, invocation.attrs, count) {
         Ok(metadata) => metadata,
         Err(error) => return fail(cx, device, count, error, chain),
     };
-    let outcome = compute(op, cx, (&arguments, given_up), (attrs, metadata.as_deref()));
+    let outcome = run(metadata.as_deref());
     finish(op, (cx, device), outcome, metadata.as_deref(), count, chain)
 }
 
@@ -216,21 +255,17 @@ fn run(
 ) -> Result<OpResult, Diagnostic> {
     let later;
     if let (Some(queue), Some(implementation)) = (device.queue(), op.device) {
-        check_wanted(cx)?;
         let arguments: DeviceArguments<'_> =
             values.iter().map(|value| DeviceArgument::of(value)).collect::<Result<_, _>>()?;
         let results = match known {
-            Some(known) => known,
+            Some(_) => known,
             None => {
-                let known: SmallVec<[_; 4]> = arguments.iter().map(DeviceArgument::metadata).collect();
-                later = metadata(op, &known, attrs, count)?;
-                later.as_deref().unwrap_or_default()
+                later = metadata(op, arguments.iter().map(DeviceArgument::metadata), attrs, count)?;
+                later.as_deref()
             }
         };
-        let outcome = on_device::run(implementation, queue, cx, (&arguments, given_up), (attrs, results));
-        // What it needs must be waited for.
-        let wait = || on_device::run_later(implementation, queue, cx, values, (attrs, results), count);
-        return outcome.map(|result| result.unwrap_or_else(wait));
+        let (on, values) = ((implementation, queue), values.iter().copied());
+        return run_on_device(on, cx, (&arguments, given_up), values, (attrs, results, count));
     }
     let arguments: HostTensors<'_> =
         values.iter().map(|value| host_tensor(value)).collect::<Result<_, _>>()?;
@@ -242,6 +277,18 @@ fn run(
         }
     };
     compute(op, cx, (&arguments, given_up), (attrs, results))
+}
+
+/// Queues what computes the results on a device.
+fn run_on_device<'v>(
+    on: (on_device::Implementation, &Arc<DeviceQueue>),
+    cx: &ExecutionContext,
+    arguments: (&[DeviceArgument<'_>], u64),
+    values: impl Iterator<Item = &'v AsyncValue>,
+    (attrs, metadata, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
+) -> Result<OpResult, Diagnostic> {
+    check_wanted(cx)?;
+    on_device::run(on, cx, arguments, values, (attrs, metadata.unwrap_or_default(), count))
 }
 
 /// An error if the request was cancelled.

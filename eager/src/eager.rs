@@ -339,7 +339,7 @@ impl Tensor {
         let Some(tensor) = self.handle.tensor().get::<DeviceTensor>() else { return Ok(self.clone()) };
         let shared = &self.eager.0;
         let copy = tensor.to_host(&shared.cx)?.into_untyped();
-        Ok(self.eager.wrap(TensorHandle::new(shared.device.clone(), &tensor.metadata(), copy)))
+        Ok(self.eager.wrap(TensorHandle::new(shared.device.clone(), tensor.metadata(), copy)))
     }
 
     /// The tensor in host memory, once it is there. Not for threads that compute.

@@ -144,11 +144,11 @@ impl TensorHandle {
         self.tensor
     }
 
-    /// The tensor, if it is in host memory, and nothing that is known of it is an error or still to come.
-    pub(crate) fn here(&self) -> Option<&HostTensor> {
+    /// The tensor, unless what is known of it is an error or still to come.
+    pub(crate) fn known(&self) -> Option<&AsyncValue> {
         match &self.metadata {
-            Metadata::Later(later) => later.get()?.ok().and_then(|_| self.tensor.get()),
-            _ => self.tensor.get(),
+            Metadata::Later(later) => later.get()?.ok().map(|_| &self.tensor),
+            _ => Some(&self.tensor),
         }
     }
 
@@ -175,7 +175,7 @@ impl TensorHandle {
 /// Data type and shape of the tensor that an available value is.
 fn metadata_of(value: &AsyncValue) -> Result<TensorMetadata, Arc<Diagnostic>> {
     match value.get::<DeviceTensor>() {
-        Some(tensor) => Ok(tensor.metadata()),
+        Some(tensor) => Ok(tensor.metadata().clone()),
         None => host_tensor(value).map(|tensor| tensor.metadata().clone()),
     }
 }

@@ -370,8 +370,8 @@ impl fmt::Debug for DeviceAllocator {
 #[derive(Clone)]
 pub struct DeviceBuffer {
     memory: Arc<Memory>,
-    /// Whether a tensor took the memory over from this handle and its clones.
-    moved: Arc<AtomicBool>,
+    /// Which of the memory's handles this and its clones are: of no use once a tensor took the memory over.
+    handle: u64,
 }
 
 /// A stream that memory is granted for, by number: here, and as an observer knows it.
@@ -396,6 +396,8 @@ struct Memory {
     allocation: Mutex<Option<Allocation>>,
     address: u64,
     bytes: u64,
+    /// Which handle is of use.
+    handle: AtomicU64,
     /// The stream it was last used on, other than that: spares the allocator's lock.
     last_used_on: AtomicU64,
     origin: Option<Origin>,
@@ -432,11 +434,12 @@ impl DeviceBuffer {
             allocation: Mutex::new(Some(allocation)),
             address,
             bytes,
+            handle: AtomicU64::new(0),
             last_used_on: AtomicU64::new(0),
             origin,
             _counted: counted,
         };
-        Self { memory: Arc::new(memory), moved: Arc::default() }
+        Self { memory: Arc::new(memory), handle: 0 }
     }
 
     /// A variable of a module, which stays loaded as long as the buffer is there.
@@ -461,12 +464,13 @@ impl DeviceBuffer {
             allocation: Mutex::default(),
             address,
             bytes,
+            handle: AtomicU64::new(0),
             // Anybody may use it.
             last_used_on: AtomicU64::new(u64::MAX),
             origin: None,
             _counted: Counted::new(context, |live| &live.buffers),
         };
-        Self { memory: Arc::new(memory), moved: Arc::default() }
+        Self { memory: Arc::new(memory), handle: 0 }
     }
 
     /// Its context.
@@ -491,7 +495,7 @@ impl DeviceBuffer {
 
     /// False once a tensor took the memory over.
     pub fn is_valid(&self) -> bool {
-        !self.moved.load(Ordering::Acquire)
+        self.memory.handle.load(Ordering::Acquire) == self.handle
     }
 
     /// Whether this is the only handle, and the buffer was used on no other stream than the one it was granted for: work
@@ -506,8 +510,8 @@ impl DeviceBuffer {
     }
 
     /// Tells handles and their clones apart.
-    pub(super) fn handle(&self) -> (usize, usize) {
-        (Arc::as_ptr(&self.memory).addr(), Arc::as_ptr(&self.moved).addr())
+    pub(super) fn handle(&self) -> (usize, u64) {
+        (Arc::as_ptr(&self.memory).addr(), self.handle)
     }
 
     /// The memory under a handle of its own; this one and its clones are of no use any more.
@@ -515,10 +519,11 @@ impl DeviceBuffer {
     /// # Errors
     /// `InvalidHandle` if that was done before.
     pub fn take_over(&self) -> Result<Self> {
-        if self.moved.swap(true, Ordering::AcqRel) {
-            return Err(moved());
+        let next = self.handle + 1;
+        match self.memory.handle.compare_exchange(self.handle, next, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(Self { memory: self.memory.clone(), handle: next }),
+            Err(_) => Err(moved()),
         }
-        Ok(Self { memory: self.memory.clone(), moved: Arc::default() })
     }
 
     /// That the buffer may be used on a stream, by what is not queued yet.

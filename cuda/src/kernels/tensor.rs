@@ -3,15 +3,15 @@
 use std::fmt;
 
 use tfrt_host::{Arg, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry, value_type};
-use tfrt_tensor::TensorShape;
+use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use crate::front::DeviceBuffer;
 
 /// A dense, row-major tensor in device memory.
 #[derive(Clone, Debug)]
 pub struct DenseGpuTensor {
-    shape: TensorShape,
-    dtype: DType,
+    metadata: TensorMetadata,
+    elements: usize,
     buffer: DeviceBuffer,
 }
 
@@ -26,15 +26,17 @@ impl DenseGpuTensor {
         if !buffer.is_valid() {
             return Err(Diagnostic::invalid_argument("Cannot make tensor from invalid (moved from?) buffer"));
         }
-        let (elements, size) = (shape.num_elements()?, dtype.size().unwrap_or(0));
-        if elements.checked_mul(size).is_none_or(|bytes| bytes as u64 != buffer.len()) {
-            return Err(Diagnostic::invalid_argument(format!(
-                "tfrt_cuda.tensor.make failed: buffer_size ({}) is not equal to the number of elements in shape \
-                 ({shape}) times element size ({size})",
-                buffer.len()
-            )));
-        }
-        Ok(Self { shape: shape.clone(), dtype, buffer: buffer.take_over()? })
+        let metadata = TensorMetadata::new(dtype, shape.clone());
+        let elements = checked_elements(&metadata, buffer)?;
+        Ok(Self { metadata, elements, buffer: buffer.take_over()? })
+    }
+
+    /// A tensor over a buffer, which stays of use to whoever else has it.
+    ///
+    /// # Errors
+    /// If the buffer's size is not the tensor's.
+    pub fn on_buffer(metadata: &TensorMetadata, buffer: DeviceBuffer) -> Result<Self, Diagnostic> {
+        Ok(Self { elements: checked_elements(metadata, &buffer)?, metadata: metadata.clone(), buffer })
     }
 
     /// The same memory under another shape.
@@ -42,11 +44,17 @@ impl DenseGpuTensor {
     /// # Errors
     /// InvalidArgument if the numbers of elements differ.
     pub fn reshape(&self, shape: &TensorShape) -> Result<Self, Diagnostic> {
-        if shape.num_elements()? != self.shape.num_elements()? {
-            let message = format!("a tensor of shape {} cannot be one of shape {shape}", self.shape);
+        if shape.num_elements()? != self.elements {
+            let message = format!("a tensor of shape {} cannot be one of shape {shape}", self.shape());
             return Err(Diagnostic::invalid_argument(message));
         }
-        Ok(Self { shape: shape.clone(), dtype: self.dtype, buffer: self.buffer.clone() })
+        let metadata = TensorMetadata::new(self.dtype(), shape.clone());
+        Ok(Self { metadata, elements: self.elements, buffer: self.buffer.clone() })
+    }
+
+    /// Its shape and type.
+    pub fn metadata(&self) -> &TensorMetadata {
+        &self.metadata
     }
 
     /// The same memory as elements of another type, as many bytes in all.
@@ -67,12 +75,17 @@ impl DenseGpuTensor {
 
     /// Its shape.
     pub fn shape(&self) -> &TensorShape {
-        &self.shape
+        &self.metadata.shape
     }
 
     /// Type of its elements.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.metadata.dtype
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> usize {
+        self.elements
     }
 
     /// Its memory.
@@ -81,10 +94,24 @@ impl DenseGpuTensor {
     }
 }
 
+/// How many elements a tensor has, for which the buffer must be just large enough.
+fn checked_elements(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Result<usize, Diagnostic> {
+    let TensorMetadata { dtype, shape } = metadata;
+    let (elements, size) = (shape.num_elements()?, dtype.size().unwrap_or(0));
+    if elements.checked_mul(size).is_none_or(|bytes| bytes as u64 != buffer.len()) {
+        return Err(Diagnostic::invalid_argument(format!(
+            "tfrt_cuda.tensor.make failed: buffer_size ({}) is not equal to the number of elements in shape \
+             ({shape}) times element size ({size})",
+            buffer.len()
+        )));
+    }
+    Ok(elements)
+}
+
 impl fmt::Display for DenseGpuTensor {
     /// As the reference prints it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (dtype, shape, address) = (self.dtype, &self.shape, self.buffer.address());
+        let (dtype, shape, address) = (self.dtype(), self.shape(), self.buffer.address());
         write!(f, "DenseGpuTensor<dtype={dtype:?}, shape={shape}, pointer={address:#x} (CUDA)>")
     }
 }

@@ -89,19 +89,27 @@ pub enum DeviceArgument<'a> {
 }
 
 impl<'a> DeviceArgument<'a> {
+    /// A tensor, wherever it is, if it is there.
+    pub(crate) fn available(value: &'a AsyncValue) -> Option<Self> {
+        match value.get::<DeviceTensor>() {
+            Some(tensor) => Some(Self::Device(tensor)),
+            None => value.get::<HostTensor>().map(Self::Host),
+        }
+    }
+
     /// An available tensor, wherever it is.
     pub(crate) fn of(value: &'a AsyncValue) -> Result<Self, Diagnostic> {
-        Ok(match value.get::<DeviceTensor>() {
-            Some(tensor) => Self::Device(tensor),
-            None => Self::Host(host_tensor(value)?),
-        })
+        match Self::available(value) {
+            Some(argument) => Ok(argument),
+            None => Ok(Self::Host(host_tensor(value)?)),
+        }
     }
 
     /// Data type and shape.
-    pub(crate) fn metadata(&self) -> TensorMetadata {
+    pub(crate) fn metadata(&self) -> &'a TensorMetadata {
         match self {
             Self::Device(tensor) => tensor.metadata(),
-            Self::Host(tensor) => tensor.metadata().clone(),
+            Self::Host(tensor) => tensor.metadata(),
         }
     }
 }
@@ -221,7 +229,7 @@ impl DeviceCall<'_> {
     /// OutOfMemory, or the device's.
     pub fn copy(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
         let tensor = self.here(tensor)?;
-        let copy = self.allocate_as(&tensor.metadata())?;
+        let copy = self.allocate_as(tensor.metadata())?;
         let bytes = copy.metadata().size_bytes()? as u64;
         self.queue.stream().copy((copy.buffer(), 0), (tensor.buffer(), 0), bytes, true)?;
         Ok(copy)
@@ -270,7 +278,7 @@ impl From<DeviceTensor> for OpResult {
 }
 
 /// An op that runs on devices: what computes it, and which arguments stay on the host.
-type Implementation = (DeviceFn, HostArguments);
+pub(crate) type Implementation = (DeviceFn, HostArguments);
 
 /// Brings the arguments to the device, as far as they are not there yet, and queues the op's work.
 fn attempt(
@@ -305,27 +313,31 @@ fn attempt(
     function(&DeviceCall { arguments: &here, ..call })
 }
 
-/// Runs an op on a device. `given_up` says which arguments are this call's alone. `None` if what it needs must be waited for.
-pub(crate) fn run(
-    implementation: Implementation,
-    queue: &Arc<DeviceQueue>,
+/// Runs an op on a device, at once or, if what it needs must be waited for, on a thread that may block: then the results come
+/// later. The bits say which arguments are this call's alone; `values` are the arguments again, to be kept.
+pub(crate) fn run<'v>(
+    (implementation, queue): (Implementation, &Arc<DeviceQueue>),
     cx: &ExecutionContext,
     arguments: (&[DeviceArgument<'_>], u64),
-    (attrs, results): (&OpAttrs, &[TensorMetadata]),
-) -> Result<Option<OpResult>, Diagnostic> {
+    values: impl Iterator<Item = &'v AsyncValue>,
+    (attrs, results, result_count): (&OpAttrs, &[TensorMetadata], usize),
+) -> Result<OpResult, Diagnostic> {
     match attempt(implementation, queue, cx, arguments, (attrs, results), false) {
-        Ok(result) => Ok(Some(result)),
+        Ok(result) => Ok(result),
         Err(DeviceOpError::Failed(error)) => Err(error),
-        Err(DeviceOpError::Later) => Ok(None),
+        Err(DeviceOpError::Later) => {
+            let values = values.cloned().collect();
+            Ok(run_later(implementation, queue, cx, values, (attrs, results), result_count))
+        }
     }
 }
 
-/// Runs an op on a thread that may block. Its arguments are available; the results come later.
-pub(crate) fn run_later(
+#[cold]
+fn run_later(
     implementation: Implementation,
     queue: &Arc<DeviceQueue>,
     cx: &ExecutionContext,
-    values: &[&AsyncValue],
+    values: SmallVec<[AsyncValue; 4]>,
     (attrs, results): (&OpAttrs, &[TensorMetadata]),
     result_count: usize,
 ) -> OpResult {
@@ -334,7 +346,6 @@ pub(crate) fn run_later(
     let (done, chain) = Promise::new();
     let (queue, caller, attrs) = (queue.clone(), cx.clone(), attrs.clone());
     let results = SmallVec::<[_; 2]>::from(results);
-    let values: SmallVec<[_; 4]> = values.iter().map(|&value| value.clone()).collect();
     let task = Task::new(move || {
         let arguments = values.iter().map(DeviceArgument::of).collect::<Result<SmallVec<[_; 4]>, _>>();
         let outcome = arguments.map_err(DeviceOpError::from).and_then(|arguments| {
@@ -345,6 +356,8 @@ pub(crate) fn run_later(
             DeviceOpError::Failed(error) => caller.emit(error),
             DeviceOpError::Later => caller.emit(Diagnostic::internal("what was waited for did not come")),
         });
+        // Who waits for the results may want the arguments' memory.
+        drop(values);
         keep(&caller, promises, Some(done), outcome);
     });
     // A task that is refused is dropped, which makes its promises errors.
@@ -361,9 +374,7 @@ pub(super) fn bring(
     let itself: DeviceFn = |call| Ok(call.tensor(0)?.clone().into());
     let (implementation, attrs) = ((itself, HostArguments::default()), OpAttrs::new());
     let arguments = [DeviceArgument::of(&tensor)?];
-    let mut result = match run(implementation, queue, cx, (&arguments, 0), (&attrs, &[]))? {
-        Some(result) => result,
-        None => run_later(implementation, queue, cx, &[&tensor], (&attrs, &[]), 1),
-    };
+    let values = std::iter::once(&tensor);
+    let mut result = run((implementation, queue), cx, (&arguments, 0), values, (&attrs, &[], 1))?;
     result.tensors.pop().ok_or_else(|| Diagnostic::internal("a copy has no result"))
 }

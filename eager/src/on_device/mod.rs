@@ -9,6 +9,6 @@ mod queue;
 mod tensor;
 
 pub use call::{DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, HostArguments};
-pub(crate) use call::{run, run_later};
+pub(crate) use call::{Implementation, run};
 pub use queue::DeviceQueue;
 pub use tensor::DeviceTensor;

@@ -35,7 +35,7 @@ impl DeviceTensor {
         may_block: bool,
     ) -> DeviceOpResult<Self> {
         let buffer = queue.allocate(metadata.size_bytes()? as u64, may_block)?;
-        Ok(Self::new(DenseGpuTensor::new(metadata.dtype, &metadata.shape, &buffer)?, queue.clone()))
+        Ok(Self::new(DenseGpuTensor::on_buffer(metadata, buffer)?, queue.clone()))
     }
 
     /// The tensor as device kernels know it.
@@ -59,8 +59,8 @@ impl DeviceTensor {
     }
 
     /// Shape and type.
-    pub fn metadata(&self) -> TensorMetadata {
-        TensorMetadata::new(self.dtype(), self.shape().clone())
+    pub fn metadata(&self) -> &TensorMetadata {
+        self.tensor.metadata()
     }
 
     /// The queue whose work computes it.
@@ -89,7 +89,7 @@ impl DeviceTensor {
     /// # Errors
     /// OutOfMemory, or the device's.
     pub fn to_host(&self, cx: &ExecutionContext) -> Result<AsyncValueRef<HostTensor>, Diagnostic> {
-        let copy = DenseHostTensor::allocate(self.metadata(), cx.host().allocator())?;
+        let copy = DenseHostTensor::allocate(self.metadata().clone(), cx.host().allocator())?;
         let bytes = copy.size_bytes() as u64;
         let transfer = self.queue.stream().copy_to_host(copy.buffer(), 0, self.buffer(), 0, bytes)?;
         let copy = HostTensor::from(copy);
@@ -162,7 +162,7 @@ impl DeviceTensor {
         if from.ordinal() != to.ordinal() && !from.can_access_peer(to)? {
             return if may_block { self.by_host(queue, cx) } else { Err(DeviceOpError::Later) };
         }
-        let copy = Self::allocate(&self.metadata(), queue, may_block)?;
+        let copy = Self::allocate(self.metadata(), queue, may_block)?;
         queue.follow(&self.queue)?;
         queue.stream().copy((copy.buffer(), 0), (self.buffer(), 0), self.buffer().len(), true)?;
         Ok(copy)
@@ -171,7 +171,7 @@ impl DeviceTensor {
     /// A copy on another device, by way of the host, for which this thread waits: where one device cannot reach the other's memory,
     /// its streams may know nothing of the other's either.
     fn by_host(&self, queue: &Arc<DeviceQueue>, cx: &ExecutionContext) -> DeviceOpResult<Self> {
-        let copy = DenseHostTensor::allocate(self.metadata(), cx.host().allocator())?;
+        let copy = DenseHostTensor::allocate(self.metadata().clone(), cx.host().allocator())?;
         let bytes = copy.size_bytes() as u64;
         let transfer = self.queue.stream().copy_to_host(copy.buffer(), 0, self.buffer(), 0, bytes)?;
         if let Transferred::Later(register) = transfer {

@@ -34,9 +34,9 @@ pub(super) enum Value {
 }
 
 impl Value {
-    pub(super) fn metadata(&self) -> TensorMetadata {
+    pub(super) fn metadata(&self) -> &TensorMetadata {
         match self {
-            Self::Host(tensor) => tensor.metadata().clone(),
+            Self::Host(tensor) => tensor.metadata(),
             Self::Device(tensor) => tensor.metadata(),
         }
     }
@@ -70,13 +70,13 @@ impl Variable {
     /// Sets the value of the first assignment, or another.
     pub(super) fn assign(&self, name: &str, value: Value) -> Result<(), Diagnostic> {
         let TensorMetadata { dtype, shape } = value.metadata();
-        if dtype != self.dtype {
+        if *dtype != self.dtype {
             return Err(invalid(format!(
                 "Trying to assign variable with wrong dtype. Expected {} got {}",
                 self.dtype, dtype
             )));
         }
-        if !self.shape.admits(&shape) {
+        if !self.shape.admits(shape) {
             return Err(invalid(format!(
                 "Trying to assign to variable {name} with tensor with wrong shape. Expected {} got {}",
                 self.shape, shape
@@ -153,7 +153,7 @@ impl Taken {
     /// An error unless the other tensor fits the value element by element.
     pub(super) fn check(&self, other: &TensorMetadata, what: &str) -> Result<(), Diagnostic> {
         let own = self.value()?.metadata();
-        if *other == own {
+        if other == own {
             return Ok(());
         }
         Err(invalid(format!("var and {what} do not have the same shape and type: {own} {other}")))
@@ -299,7 +299,8 @@ pub(super) fn is_initialized(cx: &ExecutionContext, handle: &HostTensor) -> Comp
 /// The extents of a variable's value.
 pub(super) fn shape(cx: &ExecutionContext, handle: &HostTensor, attrs: &OpAttrs) -> Computed {
     let (name, variable) = find(cx, handle)?;
-    let shape = variable.read(&name)?.metadata().shape;
+    let value = variable.read(&name)?;
+    let shape = &value.metadata().shape;
     let result = TensorMetadata::new(out_type(attrs)?, [shape.rank()]);
     let dims = numbers(&result, cx, shape.dims())?;
     Ok(OpResult { done: Some(Chain.into()), ..dims.into() })

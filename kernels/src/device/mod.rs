@@ -52,7 +52,7 @@ const THREADS: u32 = 256;
 pub struct DeviceKernels {
     context: Context,
     modules: RwLock<HashMap<&'static str, Module>>,
-    functions: RwLock<HashMap<KernelName<'static>, Function>>,
+    functions: RwLock<HashMap<KernelName<'static>, Function, foldhash::fast::FixedState>>,
 }
 
 /// The name of a kernel: of its function and, behind `_`, of the type it computes in, if there is more than one.

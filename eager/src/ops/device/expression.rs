@@ -30,7 +30,7 @@ pub(super) fn zip(
 
 /// `function(x)`.
 pub(super) fn map(call: &DeviceCall<'_>, function: Unary, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
-    let y = call.allocate_as(&x.metadata())?;
+    let y = call.allocate_as(x.metadata())?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.unary(stream, function, x.dtype(), y.buffer(), x.buffer(), count(x)?)?;
     Ok(y)

@@ -66,7 +66,7 @@ fn relu(call: &DeviceCall<'_>, function: Gradient) -> Queued {
 fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
     let ([dy, x], dx) = (call.tensors()?, call.allocate(0)?);
     let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(dy)?);
-    let zero = constant(call, &x.metadata(), 0.0)?;
+    let zero = constant(call, x.metadata(), 0.0)?;
     let rising = call.allocate_as(&TensorMetadata::new(DType::I1, x.shape().clone()))?;
     kernels.compare(stream, Comparison::Less, x.dtype(), rising.buffer(), zero.buffer(), x.buffer(), n)?;
     let falling = scaled(call, dy, leak(call.attrs)?)?;
@@ -138,7 +138,7 @@ fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x, _, dy] = call.tensors()?;
     let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
     let (x, dy) = (to_nhwc(call, x)?, to_nhwc(call, dy)?);
-    let (y, dx) = (pooled(call, &window, x.dtype())?, call.allocate_as(&x.metadata())?);
+    let (y, dx) = (pooled(call, &window, x.dtype())?, call.allocate_as(x.metadata())?);
     let positions = pooled(call, &window, DType::UI32)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.max_pool(stream, x.dtype(), y.buffer(), Some(positions.buffer()), x.buffer(), &window)?;

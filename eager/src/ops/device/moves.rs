@@ -142,7 +142,7 @@ fn join(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], joined: &Joined) -> Qu
 
 fn concatenated(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], axis: i64) -> Queued {
     let metadata: Vec<_> = tensors.iter().map(|tensor| tensor.metadata()).collect();
-    join(call, tensors, &Joined::along(&metadata.iter().collect::<Vec<_>>(), axis)?)
+    join(call, tensors, &Joined::along(&metadata, axis)?)
 }
 
 fn concat_v2(call: &DeviceCall<'_>) -> Queued {
@@ -162,7 +162,7 @@ fn pack(call: &DeviceCall<'_>) -> Queued {
     let tensors = tensors(call, 0..call.arguments.len())?;
     let metadata: Vec<_> = tensors.iter().map(|tensor| tensor.metadata()).collect();
     let axis = int_attr(call.attrs, "axis")?.unwrap_or(0);
-    join(call, &tensors, &Joined::stacked(&metadata.iter().collect::<Vec<_>>(), axis)?)
+    join(call, &tensors, &Joined::stacked(&metadata, axis)?)
 }
 
 /// Indices, those of narrow types as `i32`.

@@ -259,7 +259,7 @@ pub(super) fn normalized(
     activation: Activation,
 ) -> DeviceOpResult<DeviceTensor> {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    let y = call.allocate_as(&x.metadata())?;
+    let y = call.allocate_as(x.metadata())?;
     let channels = count(vectors[0])?;
     let factor = call.scratch(channels * 4)?;
     let [mean, variance, scale, offset] = vectors.map(DeviceTensor::buffer);

@@ -51,7 +51,7 @@ impl Change {
     }
 
     fn check(&self, other: &DeviceTensor, what: &str) -> Result<(), Diagnostic> {
-        self.taken.check(&other.metadata(), what)
+        self.taken.check(other.metadata(), what)
     }
 
     /// The change is queued.
