@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::completion::SharedContext;
-use super::context::{Context, Counted};
+use super::context::Context;
 use super::managed::{DeviceSide, Queueing};
 use super::module::Module;
 use super::stream::{Stream, StreamRef, check_stream};
@@ -401,17 +401,23 @@ struct Memory {
     /// The stream it was last used on, other than that: spares the allocator's lock.
     last_used_on: AtomicU64,
     origin: Option<Origin>,
-    _counted: Counted,
 }
 
 impl Owned for DeviceBuffer {
     const KIND: &'static str = "buffer";
 
     fn context(&self) -> &Context {
-        match &self.memory.owner {
-            Owner::Allocator(allocator, _) => allocator.context(),
-            Owner::Module(module, _) => module.context(),
-            Owner::Unified(side, _) => side.context(),
+        self.memory.owner.context()
+    }
+}
+
+impl Owner {
+    #[inline]
+    fn context(&self) -> &Context {
+        match self {
+            Self::Allocator(allocator, _) => allocator.context(),
+            Self::Module(module, _) => module.context(),
+            Self::Unified(side, _) => side.context(),
         }
     }
 }
@@ -427,7 +433,6 @@ impl DeviceBuffer {
             let origin = origin.clone().unwrap_or_default();
             observer.buffer_granted(allocation.address(), allocation.bytes(), granted_for.observed, origin);
         }
-        let counted = Counted::new(allocator.context(), |live| &live.buffers);
         let (address, bytes) = (allocation.address(), allocation.bytes());
         let memory = Memory {
             owner: Owner::Allocator(allocator, granted_for.id),
@@ -437,28 +442,21 @@ impl DeviceBuffer {
             handle: AtomicU64::new(0),
             last_used_on: AtomicU64::new(0),
             origin,
-            _counted: counted,
         };
-        Self { memory: Arc::new(memory), handle: 0 }
+        Self::counted(memory)
     }
 
     /// A variable of a module, which stays loaded as long as the buffer is there.
     pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
-        Self::of_no_allocator(
-            Owner::Module(module.clone(), Mutex::default()),
-            module.context(),
-            address,
-            bytes,
-        )
+        Self::of_no_allocator(Owner::Module(module.clone(), Mutex::default()), address, bytes)
     }
 
     /// Unified memory.
     pub(super) fn of_unified(side: Arc<DeviceSide>, address: u64, bytes: u64) -> Self {
-        let context = side.context().clone();
-        Self::of_no_allocator(Owner::Unified(side, Mutex::default()), &context, address, bytes)
+        Self::of_no_allocator(Owner::Unified(side, Mutex::default()), address, bytes)
     }
 
-    fn of_no_allocator(owner: Owner, context: &Context, address: u64, bytes: u64) -> Self {
+    fn of_no_allocator(owner: Owner, address: u64, bytes: u64) -> Self {
         let memory = Memory {
             owner,
             allocation: Mutex::default(),
@@ -468,8 +466,12 @@ impl DeviceBuffer {
             // Anybody may use it.
             last_used_on: AtomicU64::new(u64::MAX),
             origin: None,
-            _counted: Counted::new(context, |live| &live.buffers),
         };
+        Self::counted(memory)
+    }
+
+    fn counted(memory: Memory) -> Self {
+        memory.owner.context().counters().buffers.fetch_add(1, Ordering::Relaxed);
         Self { memory: Arc::new(memory), handle: 0 }
     }
 
@@ -527,12 +529,14 @@ impl DeviceBuffer {
     }
 
     /// That the buffer may be used on a stream, by what is not queued yet.
+    #[inline]
     pub(super) fn check_usable(&self, stream: &Stream) -> Result<(), DeviceError> {
         check(self, stream.context())?;
         if self.is_valid() { Ok(()) } else { Err(moved()) }
     }
 
     /// That the buffer may be used by what is queued on a stream, which is made known to its allocator.
+    #[inline]
     pub(super) fn used_by(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
         self.check_usable(queueing.stream())?;
         self.note_use(queueing)
@@ -549,6 +553,7 @@ impl DeviceBuffer {
         self.note_use(queueing)
     }
 
+    #[inline]
     fn note_use(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
         let stream = queueing.stream();
         match &self.memory.owner {
@@ -563,6 +568,7 @@ impl DeviceBuffer {
         Ok(())
     }
 
+    #[inline]
     fn note_allocated(&self, allocator: &DeviceAllocator, granted_for: u64, stream: &Stream) {
         let memory = &self.memory;
         if stream.id() == granted_for
@@ -629,12 +635,20 @@ fn drop_after<T: Clone + Send + 'static>(
     }
 }
 
+#[cold]
 fn moved() -> DeviceError {
     DeviceError::new(Status::InvalidHandle, "the buffer is invalid: a tensor took its memory over")
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        self.give_back();
+        self.owner.context().counters().buffers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Memory {
+    fn give_back(&mut self) {
         let allocator = match &mut self.owner {
             Owner::Allocator(allocator, _) => allocator,
             Owner::Module(module, streams) => {

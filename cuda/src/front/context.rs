@@ -154,6 +154,11 @@ impl Context {
         &self.0.device
     }
 
+    /// How many of each of its resources there are.
+    pub(super) fn counters(&self) -> &Live {
+        &self.0.live
+    }
+
     pub(super) fn hal(&self) -> &DynContext {
         &***self.0.hal
     }

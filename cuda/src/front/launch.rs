@@ -96,6 +96,7 @@ impl Packed {
         Self { inline: [0; INLINE_BYTES], spilled, size: 0, offsets, buffers }
     }
 
+    #[inline]
     fn add(&mut self, offset: u32, argument: &Argument<'_>) {
         let bytes = if self.spilled.is_empty() { &mut self.inline[..] } else { &mut self.spilled };
         let (start, size, value) = (offset as usize, argument.size() as usize, argument.bytes());
@@ -130,6 +131,7 @@ fn invalid(detail: String) -> DeviceError {
 }
 
 /// That the extents are not zero and fit.
+#[inline]
 fn check_extent(what: &str, extent: Dim3, most: Dim3) -> Result<()> {
     if extent.x == 0 || extent.y == 0 || extent.z == 0 {
         return Err(invalid(format!("the {what} {extent} is empty")));

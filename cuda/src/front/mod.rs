@@ -67,18 +67,28 @@ pub(crate) trait Owned {
 }
 
 /// That a resource may be used with what belongs to `context`.
+#[inline]
 fn check<T: Owned>(resource: &T, context: &Context) -> Result<()> {
     if resource.is_destroyed() {
-        return Err(DeviceError::new(Status::InvalidHandle, format!("the {} was destroyed", T::KIND)));
+        return Err(destroyed(T::KIND));
     }
     if resource.context().id() != context.id() {
-        let detail = format!(
-            "the {} belongs to device {}, and is used with device {}",
-            T::KIND,
-            resource.context().device().describe_context(resource.context().id()),
-            context.device().describe_context(context.id()),
-        );
-        return Err(DeviceError::new(Status::InvalidContext, detail));
+        return Err(misplaced(T::KIND, resource.context(), context));
     }
     Ok(())
+}
+
+#[cold]
+fn destroyed(kind: &str) -> DeviceError {
+    DeviceError::new(Status::InvalidHandle, format!("the {kind} was destroyed"))
+}
+
+#[cold]
+fn misplaced(kind: &str, own: &Context, other: &Context) -> DeviceError {
+    let detail = format!(
+        "the {kind} belongs to device {}, and is used with device {}",
+        own.device().describe_context(own.id()),
+        other.device().describe_context(other.id()),
+    );
+    DeviceError::new(Status::InvalidContext, detail)
 }

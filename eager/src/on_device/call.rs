@@ -244,12 +244,11 @@ impl DeviceCall<'_> {
         let metadata = self.result(result)?;
         for &argument in arguments {
             let tensor = self.tensor(argument)?;
-            let fits = tensor.dtype() == metadata.dtype
-                && tensor.shape().num_elements()? == metadata.shape.num_elements()?;
-            if fits
-                && is_given_up(self.given_up, argument)
+            if is_given_up(self.given_up, argument)
                 && tensor.buffer().is_exclusive()
                 && Arc::ptr_eq(tensor.queue(), self.queue)
+                && tensor.dtype() == metadata.dtype
+                && tensor.dense().elements() == metadata.shape.num_elements()?
             {
                 return Ok(tensor.reshape(&metadata.shape)?);
             }

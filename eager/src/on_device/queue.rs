@@ -1,8 +1,7 @@
 //! [`DeviceQueue`]: one stream of a device, and the libraries and memory that ops use on it.
 
-use std::fmt;
+use std::{fmt, sync::OnceLock};
 
-use parking_lot::Mutex;
 use tfrt_cuda::{
     allocator::Options,
     error::Result,
@@ -18,8 +17,8 @@ pub struct DeviceQueue {
     stream: Stream,
     allocator: DeviceAllocator,
     kernels: DeviceKernels,
-    blas: Mutex<Option<BlasHandle>>,
-    dnn: Mutex<Option<DnnHandle>>,
+    blas: OnceLock<BlasHandle>,
+    dnn: OnceLock<DnnHandle>,
 }
 
 impl DeviceQueue {
@@ -38,7 +37,7 @@ impl DeviceQueue {
         let context = stream.context();
         let (allocator, kernels) =
             (context.create_allocator(Options::default()), DeviceKernels::new(context));
-        Self { allocator, kernels, blas: Mutex::default(), dnn: Mutex::default(), stream }
+        Self { allocator, kernels, blas: OnceLock::new(), dnn: OnceLock::new(), stream }
     }
 
     /// The stream's context.
@@ -60,28 +59,26 @@ impl DeviceQueue {
     ///
     /// # Errors
     /// `BlasNotInitialized` with what was looked for.
-    pub fn blas(&self) -> Result<BlasHandle> {
-        let mut kept = self.blas.lock();
-        if let Some(blas) = &*kept {
-            return Ok(blas.clone());
+    pub fn blas(&self) -> Result<&BlasHandle> {
+        if let Some(blas) = self.blas.get() {
+            return Ok(blas);
         }
         let blas = self.context().create_blas()?;
         blas.set_stream(&self.stream)?;
-        Ok(kept.insert(blas).clone())
+        Ok(self.blas.get_or_init(|| blas))
     }
 
     /// The device's DNN library, on this stream. It is started when first asked for.
     ///
     /// # Errors
     /// `DnnNotInitialized` with what was looked for.
-    pub fn dnn(&self) -> Result<DnnHandle> {
-        let mut kept = self.dnn.lock();
-        if let Some(dnn) = &*kept {
-            return Ok(dnn.clone());
+    pub fn dnn(&self) -> Result<&DnnHandle> {
+        if let Some(dnn) = self.dnn.get() {
+            return Ok(dnn);
         }
         let dnn = self.context().create_dnn()?;
         dnn.set_stream(&self.stream)?;
-        Ok(kept.insert(dnn).clone())
+        Ok(self.dnn.get_or_init(|| dnn))
     }
 
     /// Lets work queued from now on come after everything that is queued on `other`.

@@ -233,9 +233,7 @@ impl Broadcast {
     /// `InvalidValue` for shapes that do not go together.
     pub fn new(a: &[u64], b: &[u64]) -> Result<Self> {
         if a == b {
-            let elements = product(a)?;
-            let merged = [(elements, [true; 2])];
-            return Self::from_merged(&merged[..usize::from(elements != 1)], [elements; 2]);
+            return Ok(Self::of_equal(product(a)?));
         }
         let rank = a.len().max(b.len());
         let extent = |shape: &[u64], axis: usize| {
@@ -266,6 +264,15 @@ impl Broadcast {
             }
         }
         Self::from_merged(&merged, [product(a)?, product(b)?])
+    }
+
+    /// Two inputs of one shape, which has so many elements.
+    pub fn of_equal(elements: u64) -> Self {
+        let (mut extents, mut strides) = ([1; RANK_MAX], [0; RANK_MAX]);
+        if elements != 1 {
+            (extents[RANK_MAX - 1], strides[RANK_MAX - 1]) = (elements, 1);
+        }
+        Self { extents, strides: [strides; 2], elements, input_elements: [elements; 2] }
     }
 
     fn from_merged(merged: &[(u64, [bool; 2])], input_elements: [u64; 2]) -> Result<Self> {

@@ -23,6 +23,8 @@ mod window;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
 
 use parking_lot::RwLock;
 use tfrt_cuda::error::{DeviceError, Result, Status};
@@ -42,6 +44,7 @@ pub use rows::{CrossEntropyBuffers, LabelType, Rows, loss_type};
 pub use scan::{Line, Scan};
 pub use scatter::{Combination, Segments};
 pub use sources::{SOURCES, Source, source_of};
+use sources::{kernel_count, kernel_of, parts};
 pub use training::{Adam, Gradient, Momentum};
 pub use window::{PoolingWindow, WindowPosition};
 
@@ -52,13 +55,14 @@ const THREADS: u32 = 256;
 pub struct DeviceKernels {
     context: Context,
     modules: RwLock<HashMap<&'static str, Module>>,
-    functions: RwLock<HashMap<KernelName<'static>, Function, foldhash::fast::FixedState>>,
+    /// By the kernels' numbers.
+    functions: Box<[OnceLock<Function>]>,
 }
 
 /// The name of a kernel: of its function and, behind `_`, of the type it computes in, if there is more than one.
 ///
 /// Kernels are looked up by both, so that no text is put together for a launch.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 struct KernelName<'a> {
     function: Cow<'a, str>,
     of: &'static str,
@@ -76,11 +80,18 @@ impl From<String> for KernelName<'_> {
     }
 }
 
+impl fmt::Display for KernelName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joint = if self.of.is_empty() { "" } else { "_" };
+        write!(f, "{}{joint}{}", self.function, self.of)
+    }
+}
+
 impl KernelName<'_> {
-    fn full(&self) -> Cow<'_, str> {
+    fn parts(&self) -> (&str, &str) {
         match self.of {
-            "" => (&*self.function).into(),
-            of => format!("{}_{of}", self.function).into(),
+            "" => parts(&self.function),
+            of => (&self.function, of),
         }
     }
 }
@@ -88,7 +99,8 @@ impl KernelName<'_> {
 impl DeviceKernels {
     /// The kernels on a context's device.
     pub fn new(context: &Context) -> Self {
-        Self { context: context.clone(), modules: RwLock::default(), functions: RwLock::default() }
+        let functions = (0..kernel_count()).map(|_| OnceLock::new()).collect();
+        Self { context: context.clone(), modules: RwLock::default(), functions }
     }
 
     /// The kernel of this name, for a launch by hand.
@@ -96,20 +108,21 @@ impl DeviceKernels {
     /// # Errors
     /// `NotFound`, and what loading the module answers.
     pub fn function(&self, name: &str) -> Result<Function> {
-        self.find(&name.into())
+        self.find(&name.into()).cloned()
     }
 
-    fn find(&self, name: &KernelName<'_>) -> Result<Function> {
-        if let Some(function) = self.functions.read().get(name) {
-            return Ok(function.clone());
+    fn find(&self, name: &KernelName<'_>) -> Result<&Function> {
+        let unknown =
+            || DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'"));
+        let kernel = kernel_of(name.parts()).ok_or_else(unknown)?;
+        let place = &self.functions[kernel.number];
+        match place.get() {
+            Some(function) => Ok(function),
+            None => {
+                let function = self.module(kernel.source)?.function(kernel.name)?;
+                Ok(place.get_or_init(|| function))
+            }
         }
-        let full = name.full();
-        let (full, source) = source_of(&full)
-            .ok_or_else(|| DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{full}'")))?;
-        let function = self.module(source)?.function(full)?;
-        let name = KernelName { function: full[..name.function.len()].into(), of: name.of };
-        self.functions.write().insert(name, function.clone());
-        Ok(function)
     }
 
     fn module(&self, source: &Source) -> Result<Module> {
@@ -161,7 +174,7 @@ impl DeviceKernels {
             shared_memory_bytes: 0,
             cooperative: false,
         };
-        stream.launch(&function, &config, arguments)
+        stream.launch(function, &config, arguments)
     }
 }
 

@@ -123,7 +123,7 @@ impl DeviceKernels {
         let n = rows.elements()?;
         let sparse = |labels: DType| {
             let name = typed("sparse_cross_entropy", dtype, FLOATS)?;
-            Ok::<_, DeviceError>(format!("{}_{}", name.full(), name_of(labels)).into())
+            Ok::<_, DeviceError>(format!("{name}_{}", name_of(labels)).into())
         };
         let (name, label_type, label_count) = match labels {
             LabelType::Dense => (typed("cross_entropy", dtype, FLOATS)?, dtype, n),

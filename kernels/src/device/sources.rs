@@ -1,7 +1,10 @@
 //! The kernels' PTX.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
+
+use foldhash::fast::FixedState;
+use memchr::memmem;
 
 /// A module of kernels.
 #[derive(Clone, Copy, Debug)]
@@ -46,20 +49,51 @@ sources!(
     "unary_f64",
 );
 
+/// A kernel of a module.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kernel {
+    /// Which of all kernels it is.
+    pub(super) number: usize,
+    /// Its full name.
+    pub(super) name: &'static str,
+    /// The module that has it.
+    pub(super) source: &'static Source,
+}
+
+/// By the parts of their names.
+static KERNELS: LazyLock<HashMap<(&'static str, &'static str), Kernel, FixedState>> = LazyLock::new(|| {
+    let all = SOURCES.iter().flat_map(|source| source.kernels().map(move |name| (name, source)));
+    all.enumerate().map(|(number, (name, source))| (parts(name), Kernel { number, name, source })).collect()
+});
+
+/// How many kernels there are.
+pub(super) fn kernel_count() -> usize {
+    KERNELS.len()
+}
+
+/// What is before the last `_` of a kernel's name, and what is behind it: the function and mostly the type.
+pub(super) fn parts(name: &str) -> (&str, &str) {
+    name.rsplit_once('_').unwrap_or((name, ""))
+}
+
+/// The kernel whose name has these parts.
+pub(super) fn kernel_of<'a>(parts: (&'a str, &'a str)) -> Option<Kernel> {
+    let kernels: &HashMap<(&'a str, &'a str), Kernel, FixedState> = &KERNELS;
+    kernels.get(&parts).copied()
+}
+
 /// The full name of a kernel, and the module that has it.
 pub fn source_of(kernel: &str) -> Option<(&'static str, &'static Source)> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Source>> = OnceLock::new();
-    let index = INDEX.get_or_init(|| {
-        SOURCES.iter().flat_map(|source| source.kernels().map(move |kernel| (kernel, source))).collect()
-    });
-    index.get_key_value(kernel).map(|(&name, &source)| (name, source))
+    kernel_of(parts(kernel)).map(|kernel| (kernel.name, kernel.source))
 }
 
 impl Source {
     /// The names of its kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &'static str> + use<> {
+        const ENTRY: &str = ".visible .entry ";
         let ptx: &'static str = self.ptx;
-        ptx.split(".visible .entry ").skip(1).filter_map(|rest| Some(rest.split_once('(')?.0))
+        let entries = memmem::find_iter(ptx.as_bytes(), ENTRY);
+        entries.filter_map(move |place| Some(ptx[place + ENTRY.len()..].split_once('(')?.0))
     }
 }
 

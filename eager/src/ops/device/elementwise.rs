@@ -47,7 +47,10 @@ pub(super) fn combine(
     a: &DeviceTensor,
     b: &DeviceTensor,
 ) -> DeviceOpResult<()> {
-    let shape = Broadcast::new(&extents(a), &extents(b))?;
+    let shape = match a.shape() == b.shape() {
+        true => Broadcast::of_equal(count(a)?),
+        false => Broadcast::new(&extents(a), &extents(b))?,
+    };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     Ok(kernels.binary(stream, function, y.dtype(), y.buffer(), a.buffer(), b.buffer(), &shape)?)
 }

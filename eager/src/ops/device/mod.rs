@@ -37,7 +37,7 @@ fn extents(tensor: &DeviceTensor) -> SmallVec<[u64; 6]> {
 
 /// How many elements a tensor has.
 fn count(tensor: &DeviceTensor) -> DeviceOpResult<u64> {
-    Ok(tensor.shape().num_elements()? as u64)
+    Ok(tensor.dense().elements() as u64)
 }
 
 /// The error of an op for a data type that a device has no kernel for.
