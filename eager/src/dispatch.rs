@@ -17,8 +17,8 @@ use tfrt_host::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use crate::{
-    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceQueue, DeviceTensor, Forms, MetadataCall, OpAttrs, OpInvocation,
-    OpResult, Results, TensorHandle, on_device,
+    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceQueue, DeviceTensor, Forms, MetadataCall, OpAttrs,
+    OpInvocation, OpResult, Results, TensorHandle, on_device,
     op::fail,
     registry::{Op, given_up_at},
     tensor_handle::host_tensor,

@@ -62,15 +62,7 @@ impl DenseGpuTensor {
     /// # Errors
     /// InvalidArgument if these are other numbers of bytes.
     pub fn reinterpret(&self, dtype: DType, shape: &TensorShape) -> Result<Self, Diagnostic> {
-        let bytes = shape.num_elements()?.checked_mul(dtype.size().unwrap_or(0));
-        if bytes.is_none_or(|bytes| bytes as u64 != self.buffer.len()) {
-            let message = format!(
-                "a tensor of {} of shape {} cannot be one of {dtype} of shape {shape}",
-                self.dtype, self.shape
-            );
-            return Err(Diagnostic::invalid_argument(message));
-        }
-        Ok(Self { shape: shape.clone(), dtype, buffer: self.buffer.clone() })
+        Self::on_buffer(&TensorMetadata::new(dtype, shape.clone()), self.buffer.clone())
     }
 
     /// Its shape.

@@ -58,7 +58,7 @@ impl Runner {
         let Some(tensor) = handle.tensor().get::<DeviceTensor>() else { return handle.clone() };
         let copy = tensor.to_host(&self.cx).expect("a copy").into_untyped();
         self.host.await_values(std::slice::from_ref(&copy)).expect("not on a compute thread");
-        TensorHandle::new(self.core.host_device().clone(), &tensor.metadata(), copy)
+        TensorHandle::new(self.core.host_device().clone(), tensor.metadata(), copy)
     }
 
     /// A tensor that ops take.

@@ -112,8 +112,7 @@ impl DeviceKernels {
     }
 
     fn find(&self, name: &KernelName<'_>) -> Result<&Function> {
-        let unknown =
-            || DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'"));
+        let unknown = || DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'"));
         let kernel = kernel_of(name.parts()).ok_or_else(unknown)?;
         let place = &self.functions[kernel.number];
         match place.get() {

@@ -151,7 +151,7 @@ pub(super) fn reduced(
             cast(call, &reduce(reduction, &cast(call, x, wide, false)?)?, dtype, false)
         }
         // Extremes of nothing are a type's least and greatest number, which the wider type does not keep.
-        (Reduction::Maximum | Reduction::Minimum, I8 | I16) if count(x)? == 0 => {
+        (Reduction::Maximum | Reduction::Minimum, I8 | I16) if count(x) == 0 => {
             let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
             let least = if dtype == I8 { f64::from(i8::MIN) } else { f64::from(i16::MIN) };
             let extreme = if reduction == Reduction::Maximum { least } else { -1.0 - least };
@@ -219,7 +219,7 @@ pub(super) fn reduce_neighbours(
 fn softmax(call: &DeviceCall<'_>, log: bool) -> Queued {
     let [x] = call.tensors()?;
     let columns = x.shape().dims().last().map_or(1, |&columns| columns as u64);
-    let rows = Rows { rows: count(x)?.checked_div(columns).unwrap_or(0), columns };
+    let rows = Rows { rows: count(x).checked_div(columns).unwrap_or(0), columns };
     let y = call.reuse(&[0], 0)?;
     call.queue.kernels().softmax(call.queue.stream(), x.dtype(), log, y.buffer(), x.buffer(), rows)?;
     Ok(y.into())

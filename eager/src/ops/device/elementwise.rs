@@ -19,7 +19,7 @@ pub(super) fn unary(call: &DeviceCall<'_>, function: Unary) -> Queued {
     let [x] = call.tensors()?;
     let y = call.reuse(&[0], 0)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.unary(stream, function, y.dtype(), y.buffer(), x.buffer(), count(x)?)?;
+    kernels.unary(stream, function, y.dtype(), y.buffer(), x.buffer(), count(x))?;
     Ok(y.into())
 }
 
@@ -48,7 +48,7 @@ pub(super) fn combine(
     b: &DeviceTensor,
 ) -> DeviceOpResult<()> {
     let shape = match a.shape() == b.shape() {
-        true => Broadcast::of_equal(count(a)?),
+        true => Broadcast::of_equal(count(a)),
         false => Broadcast::new(&extents(a), &extents(b))?,
     };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
@@ -67,7 +67,7 @@ fn compare(call: &DeviceCall<'_>, comparison: Comparison, exchanged: bool) -> Qu
     let [a, b] = broadcast_operands(call, &y)?;
     let (a, b) = if exchanged { (b, a) } else { (a, b) };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.compare(stream, comparison, a.dtype(), y.buffer(), a.buffer(), b.buffer(), count(&y)?)?;
+    kernels.compare(stream, comparison, a.dtype(), y.buffer(), a.buffer(), b.buffer(), count(&y))?;
     Ok(y.into())
 }
 
@@ -82,27 +82,27 @@ fn logical(call: &DeviceCall<'_>, either: bool) -> Queued {
     let y = call.allocate(0)?;
     let [a, b] = broadcast_operands(call, &y)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.both_or_either(stream, either, y.buffer(), [a.buffer(), b.buffer()], count(&y)?)?;
+    kernels.both_or_either(stream, either, y.buffer(), [a.buffer(), b.buffer()], count(&y))?;
     Ok(y.into())
 }
 
 fn not(call: &DeviceCall<'_>) -> Queued {
     let ([x], y) = (call.tensors()?, call.reuse(&[0], 0)?);
-    call.queue.kernels().not(call.queue.stream(), y.buffer(), x.buffer(), count(x)?)?;
+    call.queue.kernels().not(call.queue.stream(), y.buffer(), x.buffer(), count(x))?;
     Ok(y.into())
 }
 
 fn classify(call: &DeviceCall<'_>, class: Class) -> Queued {
     let ([x], y) = (call.tensors()?, call.allocate(0)?);
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.classify(stream, class, x.dtype(), y.buffer(), x.buffer(), count(x)?)?;
+    kernels.classify(stream, class, x.dtype(), y.buffer(), x.buffer(), count(x))?;
     Ok(y.into())
 }
 
 fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
     let ([x], y) = (call.tensors()?, call.reuse(&[0], 0)?);
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.leaky_relu(stream, x.dtype(), y.buffer(), x.buffer(), count(x)?, leak(call.attrs)?)?;
+    kernels.leaky_relu(stream, x.dtype(), y.buffer(), x.buffer(), count(x), leak(call.attrs)?)?;
     Ok(y.into())
 }
 
@@ -131,7 +131,7 @@ fn bitwise(call: &DeviceCall<'_>, function: Bitwise, op: &str) -> Queued {
     }
     let [a, b] = broadcast_operands(call, &y)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.bitwise(stream, function, y.dtype(), y.buffer(), [a.buffer(), b.buffer()], count(&y)?)?;
+    kernels.bitwise(stream, function, y.dtype(), y.buffer(), [a.buffer(), b.buffer()], count(&y))?;
     Ok(y.into())
 }
 

@@ -32,7 +32,7 @@ pub(super) fn zip(
 pub(super) fn map(call: &DeviceCall<'_>, function: Unary, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     let y = call.allocate_as(x.metadata())?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.unary(stream, function, x.dtype(), y.buffer(), x.buffer(), count(x)?)?;
+    kernels.unary(stream, function, x.dtype(), y.buffer(), x.buffer(), count(x))?;
     Ok(y)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn constant(
     value: f64,
 ) -> DeviceOpResult<DeviceTensor> {
     let y = call.allocate_as(metadata)?;
-    call.queue.kernels().fill(call.queue.stream(), y.dtype(), y.buffer(), count(&y)?, value)?;
+    call.queue.kernels().fill(call.queue.stream(), y.dtype(), y.buffer(), count(&y), value)?;
     Ok(y)
 }
 
@@ -121,7 +121,7 @@ pub(super) fn cast(
     }
     let y = call.allocate_as(&metadata)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.cast(stream, (to, y.buffer()), (from, x.buffer()), count(x)?, truncate)?;
+    kernels.cast(stream, (to, y.buffer()), (from, x.buffer()), count(x), truncate)?;
     Ok(y)
 }
 

@@ -24,7 +24,7 @@ pub(super) fn activate(
     activation: Activation,
     x: &DeviceTensor,
 ) -> DeviceOpResult<()> {
-    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(x)?);
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(x));
     let function = match activation {
         Activation::Relu => Unary::Relu,
         Activation::Relu6 => Unary::Relu6,

@@ -37,7 +37,7 @@ fn gradient(call: &DeviceCall<'_>, gradient: Gradient, at: usize) -> Queued {
     let dx = call.reuse(&[0, 1], 0)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     let operands = [dy.buffer(), value.buffer()];
-    kernels.activation_gradient(stream, gradient, dx.dtype(), dx.buffer(), operands, count(&dx)?)?;
+    kernels.activation_gradient(stream, gradient, dx.dtype(), dx.buffer(), operands, count(&dx))?;
     Ok(dx.into())
 }
 
@@ -55,17 +55,17 @@ fn relu(call: &DeviceCall<'_>, function: Gradient) -> Queued {
         }
         _ => map(call, Unary::Relu, x)?,
     };
-    let (rising, zero) = (cast(call, &rising, DType::I1, false)?, constant(call, &x.metadata(), 0.0)?);
+    let (rising, zero) = (cast(call, &rising, DType::I1, false)?, constant(call, x.metadata(), 0.0)?);
     let (kernels, stream, dx) = (call.queue.kernels(), call.queue.stream(), call.allocate(0)?);
     let [rising, dy, zero] = [&rising, dy, &zero].map(DeviceTensor::buffer);
-    kernels.select(stream, x.dtype(), dx.buffer(), rising, dy, zero, count(x)?)?;
+    kernels.select(stream, x.dtype(), dx.buffer(), rising, dy, zero, count(x))?;
     Ok(dx.into())
 }
 
 /// `dy`, or as much less as the function's slope is left of zero.
 fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
     let ([dy, x], dx) = (call.tensors()?, call.allocate(0)?);
-    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(dy)?);
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(dy));
     let zero = constant(call, x.metadata(), 0.0)?;
     let rising = call.allocate_as(&TensorMetadata::new(DType::I1, x.shape().clone()))?;
     kernels.compare(stream, Comparison::Less, x.dtype(), rising.buffer(), zero.buffer(), x.buffer(), n)?;
@@ -94,7 +94,7 @@ fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued 
     check_convolved(dy.shape(), &output)?;
     let plan = Plan::new(&shape, filter.dtype(), op)?;
     let result = TensorMetadata::new(filter.dtype(), dims);
-    if result.shape.num_elements()? == 0 || count(dy)? == 0 || count(filter)? == 0 {
+    if result.shape.num_elements()? == 0 || count(dy) == 0 || count(filter) == 0 {
         return Ok(constant(call, &result, 0.0)?.into());
     }
     let [top, bottom, left, right] = plan.border.unwrap_or_default();
@@ -121,7 +121,7 @@ fn convolution_filter(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued
     let (shape, output) = convolution(call.attrs, kind, x.shape(), &dims)?;
     check_convolved(dy.shape(), &output)?;
     let plan = Plan::new(&shape, x.dtype(), op)?;
-    if dims.num_elements()? == 0 || count(dy)? == 0 || count(x)? == 0 {
+    if dims.num_elements()? == 0 || count(dy) == 0 || count(x) == 0 {
         return Ok(constant(call, &TensorMetadata::new(x.dtype(), dims), 0.0)?.into());
     }
     let [rows, columns, inputs, outputs] = filter_extents(&shape);

@@ -144,7 +144,7 @@ fn bilinear_gradient(call: &DeviceCall<'_>) -> Queued {
         DType::F16 | DType::BF16 | DType::F32 => {}
         other => return Err(unsupported("tf.ResizeBilinearGrad", other).into()),
     }
-    if count(gradient)? == 0 {
+    if count(gradient) == 0 {
         return Ok(call.allocate(0)?.into());
     }
     let mut sum = gradient.clone();
@@ -160,7 +160,7 @@ fn nearest_gradient(call: &DeviceCall<'_>) -> Queued {
     let gradient = call.tensor(0)?;
     let [batch, _, _, channels] = four(gradient.shape(), "grads")?;
     let [height, width] = positive_size(call.host(1)?)?;
-    if count(gradient)? == 0 {
+    if count(gradient) == 0 {
         let shape = TensorShape::new(&[batch, height, width, channels])?;
         return Ok(constant(call, &TensorMetadata::new(gradient.dtype(), shape), 0.0)?.into());
     }

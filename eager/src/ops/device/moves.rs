@@ -87,7 +87,7 @@ pub(super) fn picked(
     dims: &[usize],
 ) -> DeviceOpResult<DeviceTensor> {
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(dims)?))?;
-    if count(&y)? == 0 {
+    if count(&y) == 0 {
         return Ok(y);
     }
     let size = x.dtype().size().ok_or_else(|| unsupported("an op that moves elements", x.dtype()))?;
@@ -124,7 +124,7 @@ fn tensors<'c>(
 /// Tensors laid one after another: a copy of rows for each.
 fn join(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], joined: &Joined) -> Queued {
     let y = call.allocate_as(&TensorMetadata::new(joined.dtype, TensorShape::new(&joined.dims)?))?;
-    if count(&y)? == 0 {
+    if count(&y) == 0 {
         // Extents of tensors without elements may be of any size.
         return Ok(y.into());
     }
@@ -179,7 +179,7 @@ fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
     let shape = GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
-    if count(&y)? == 0 {
+    if count(&y) == 0 {
         return Ok(y.into());
     }
     if shape.extent == 0 {
@@ -214,7 +214,7 @@ fn gather_nd(call: &DeviceCall<'_>) -> Queued {
     ignores_bad_indices(call.attrs)?;
     let shape = GatherNdShape::new(params.shape(), indices.shape())?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
-    if count(&y)? == 0 {
+    if count(&y) == 0 {
         return Ok(y.into());
     }
     let size = params.dtype().size().ok_or_else(|| unsupported("tf.GatherNd", params.dtype()))?;
@@ -247,7 +247,7 @@ fn one_hot(call: &DeviceCall<'_>) -> Queued {
         inner: product(&dims[axis + 1..]) as u64,
     };
     let y = call.allocate_as(&TensorMetadata::new(on.dtype(), TensorShape::new(&dims)?))?;
-    if count(&y)? > 0 {
+    if count(&y) > 0 {
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
         let index = (indices.buffer(), indices.dtype());
         kernels.one_hot(stream, y.dtype(), y.buffer(), index, [on.buffer(), off.buffer()], rows)?;
@@ -267,7 +267,7 @@ fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
     let whole = |tensor: &DeviceTensor| broadcast(call, tensor, &metadata.shape);
     let (condition, x, y) = (whole(&condition)?, whole(x)?, whole(y)?);
     let out = call.allocate(0)?;
-    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(&out)?);
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(&out));
     kernels.select(stream, out.dtype(), out.buffer(), condition.buffer(), x.buffer(), y.buffer(), n)?;
     Ok(out.into())
 }

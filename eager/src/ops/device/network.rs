@@ -169,12 +169,12 @@ pub(super) fn convolve(
     if x.shape().num_elements()? == 0 || filter.shape().num_elements()? == 0 {
         // A sum of nothing.
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        kernels.fill(stream, y.dtype(), y.buffer(), count(&y)?, 0.0)?;
+        kernels.fill(stream, y.dtype(), y.buffer(), count(&y), 0.0)?;
         if let Some(bias) = bias {
             combine(call, Binary::Add, &y, &y, bias)?;
         }
         if relu {
-            kernels.unary(stream, Unary::Relu, y.dtype(), y.buffer(), y.buffer(), count(&y)?)?;
+            kernels.unary(stream, Unary::Relu, y.dtype(), y.buffer(), y.buffer(), count(&y))?;
         }
         return Ok(y);
     }
@@ -260,7 +260,7 @@ pub(super) fn normalized(
 ) -> DeviceOpResult<DeviceTensor> {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     let y = call.allocate_as(x.metadata())?;
-    let channels = count(vectors[0])?;
+    let channels = count(vectors[0]);
     let factor = call.scratch(channels * 4)?;
     let [mean, variance, scale, offset] = vectors.map(DeviceTensor::buffer);
     kernels.normalization_factor(
@@ -271,7 +271,7 @@ pub(super) fn normalized(
         epsilon(call.attrs)? as f32,
     )?;
     let affine = Affine {
-        rows: count(x)?.checked_div(channels).unwrap_or(0),
+        rows: count(x).checked_div(channels).unwrap_or(0),
         channels,
         residual: side.map(DeviceTensor::buffer),
         activation,

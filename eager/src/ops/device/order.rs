@@ -32,7 +32,7 @@ fn extreme(call: &DeviceCall<'_>, least: bool) -> Queued {
         return Err(invalid(format!("Reduction axis {axis} is empty in shape {}", x.shape())).into());
     }
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, TensorShape::new(&dims)?))?;
-    if count(&places)? > 0 {
+    if count(&places) > 0 {
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
         let line = Line { count: 1, least };
         let x = match x.dtype() {
@@ -75,7 +75,7 @@ fn scan(call: &DeviceCall<'_>, multiplies: bool) -> Queued {
     let flag = |name| Ok::<bool, Diagnostic>(call.attrs.optional(name)?.unwrap_or(false));
     let scan = Scan { multiplies, exclusive: flag("exclusive")?, reverse: flag("reverse")? };
     let wide = cast(call, x, computed_as(x.dtype()), false)?;
-    let y = call.allocate_as(&wide.metadata())?;
+    let y = call.allocate_as(wide.metadata())?;
     call.queue.kernels().scan(call.queue.stream(), scan, y.dtype(), y.buffer(), wide.buffer(), shape)?;
     Ok(cast(call, &y, x.dtype(), false)?.into())
 }

@@ -122,7 +122,7 @@ fn gradient_descent(call: &DeviceCall<'_>) -> Queued {
     let own = change.tensor()?;
     let numbers = [delta.buffer(), number(call, 1, "alpha", own)?.buffer()];
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.apply_gradient_descent(stream, own.dtype(), own.buffer(), numbers, count(own)?)?;
+    kernels.apply_gradient_descent(stream, own.dtype(), own.buffer(), numbers, count(own))?;
     change.keep();
     done()
 }
@@ -137,7 +137,7 @@ fn momentum(call: &DeviceCall<'_>) -> Queued {
     let numbers = [gradient.buffer(), rate.buffer(), momentum.buffer()];
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     let changed = [own.buffer(), sum.buffer()];
-    kernels.apply_momentum(stream, own.dtype(), changed, numbers, count(own)?, nesterov)?;
+    kernels.apply_momentum(stream, own.dtype(), changed, numbers, count(own), nesterov)?;
     change.keep();
     sums.keep();
     done()
@@ -210,7 +210,7 @@ fn adam(call: &DeviceCall<'_>) -> Queued {
         epsilon: number(8, "epsilon")?,
     };
     let changed = AdamBuffers { weights: own.buffer(), means: mean.buffer(), squares: square.buffer() };
-    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(own)?);
+    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(own));
     kernels.apply_adam(stream, own.dtype(), changed, gradient.buffer(), numbers, n, nesterov)?;
     changes.into_iter().for_each(Change::keep);
     done()
