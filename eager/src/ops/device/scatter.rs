@@ -44,7 +44,7 @@ fn combined(
     let start = start.map(|start| known(&parts(start)?)).transpose()?;
     let (x, shape) = (known(&x)?, TensorShape::new(&[&*to.dims, &[ratio]].concat())?);
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
-    if count(&y)? > 0 {
+    if count(&y) > 0 {
         let members = to.members()?;
         let [places, ends] = [uploaded(call, &members.units)?, uploaded(call, &members.ends)?];
         let to = Segments {
