@@ -1,6 +1,6 @@
 //! Each op against TensorFlow: the cases of `tests/reference/*.txt`, which `tests/reference/make.py` writes.
 //!
-//! Integers, truths and strings must be equal, and so must be what casts round; other floating-point numbers may differ by the
+//! Integers, truths and strings must be equal, and so must casts; other floating-point numbers may differ by the
 //! tolerance of their type, see [`tolerance`]. Where TensorFlow refuses a call, ours must be an error too, of whatever text.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
@@ -102,11 +102,6 @@ fn difference(found: &HostTensor, expected: &HostTensor, tolerance: (f64, f64)) 
     (!wrong.is_empty()).then(|| wrong.join(", "))
 }
 
-/// Whether a case is a cast that rounds, as TensorFlow does to the last bit.
-fn rounds_exactly(case: &Case) -> bool {
-    case.op == "tf.Cast" && case.attrs.optional("Truncate") != Ok(Some(true))
-}
-
 /// What is wrong with the results of a case.
 fn judge(case: &Case, results: &[TensorHandle]) -> Option<String> {
     let found: Vec<_> =
@@ -116,7 +111,7 @@ fn judge(case: &Case, results: &[TensorHandle]) -> Option<String> {
     };
     let wrong = found.iter().zip(expected).enumerate().filter_map(|(i, (found, expected))| {
         let wrong = match found {
-            Ok(found) if rounds_exactly(case) => difference(found, expected, EXACT)?,
+            Ok(found) if case.op == "tf.Cast" => difference(found, expected, EXACT)?,
             Ok(found) => difference(found, expected, tolerance(expected.dtype()))?,
             Err(error) => format!("error: {error}"),
         };

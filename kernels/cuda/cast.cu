@@ -3,7 +3,7 @@
 // Conversion between element types.
 //
 //   cast_FROM_TO(y, x, n)            y[i] = x[i] as TO
-//   cast_truncate_FROM_TO(y, x, n)   the same, rounded toward zero: f64 to f32, f32 to f16 and bf16
+//   cast_truncate_FROM_TO(y, x, n)   the same without the digits that TO has no place for: f64 to f32, f32 to f16 and bf16
 //
 // Between f32 and each of f16, bf16, f64, i32, i64, u64, i8, u8, i1; between f64 and each of the same integers and i1; between
 // i32 and each of i64, i8, u8, i16 and i1; between f16 and bf16; between i64 and i1; from u16 to i32, and from u32 to i64.
@@ -87,16 +87,20 @@ struct alignas(sizeof(T) * N) Group {
     T at[N];
 };
 
-// Rounds toward zero, so that what is finite stays so.
+// Zeros in place of the digits that the narrower type has none for, and then rounds what is beyond or below its normal numbers.
 template <class To, class From>
 struct Truncate;
 template <>
 struct Truncate<f32, f64> {
-    static __device__ __forceinline__ f32 run(f64 x) { return __double2float_rz(x); }
+    static __device__ __forceinline__ f32 run(f64 x) {
+        return __double2float_rn(x != x ? x : __longlong_as_double(__double_as_longlong(x) >> 29 << 29));
+    }
 };
 template <>
 struct Truncate<f16, f32> {
-    static __device__ __forceinline__ f16 run(f32 x) { return __float2half_rz(x); }
+    static __device__ __forceinline__ f16 run(f32 x) {
+        return __float2half_rn(x != x ? x : __uint_as_float(__float_as_uint(x) >> 13 << 13));
+    }
 };
 template <>
 struct Truncate<bf16, f32> {

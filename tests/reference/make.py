@@ -850,6 +850,10 @@ def cast():
     for dtype in (np.int32, np.int64, np.uint32, np.uint64):
         wide = 2**(np.iinfo(dtype).bits - 11)
         case("Cast", x=np.array([middle * wide + way for middle in odd for way in (1, 0, -1)], dtype), DstT=to)
+    for dtype, to in ((np.float32, tf.float16), (np.float64, tf.float16), (np.float32, tf.bfloat16), (np.float64, tf.float32)):
+        beyond = np.array([65535.0, 70000.0, -1e6, 3.4028e38, -1e300, 6e-8, 1.2345e-6, 1e-46, np.inf, np.nan], np.float64)
+        case("Cast", x=np.where(np.abs(beyond) < 1e39, beyond, np.sign(beyond) * np.inf).astype(dtype) if dtype == np.float32 else beyond,
+             DstT=to, Truncate=True)
 
 
 def reduce():

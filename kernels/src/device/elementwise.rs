@@ -515,8 +515,8 @@ impl DeviceKernels {
         self.launch(stream, typed("axpy", dtype, FLOATS)?, n, &arguments)
     }
 
-    /// `y = x` in another type; `cast.cu` lists the pairs and says how each rounds. `truncate`: toward zero, where that is
-    /// another result.
+    /// `y = x` in another type; `cast.cu` lists the pairs and says how each rounds. `truncate`: without the digits that the
+    /// type has no place for, where that is another result.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

@@ -95,7 +95,7 @@ pub(super) fn is_integer(dtype: DType) -> bool {
     matches!(dtype, I8 | I16 | I32 | I64 | UI8 | UI16 | UI32 | UI64)
 }
 
-/// `x` as another type. `truncate`: toward zero, where that is another result.
+/// `x` as another type. `truncate`: without the digits that the type lacks, where that is another result.
 pub(super) fn cast(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
