@@ -64,7 +64,7 @@ pub(super) struct ProgramArgs {
     /// Load kernels from a shared library; its code runs in this process
     #[arg(long = "kernels", value_name = "LIBRARY")]
     pub(super) shared_libraries: Vec<PathBuf>,
-    /// Cancel what has not finished after this long: 500ms, 2s
+    /// Cancel what has not finished after this long: 500ms, 2s; that devices give everything back counts, too
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) deadline: Option<Duration>,
     #[command(flatten)]
