@@ -276,6 +276,23 @@ fn unmarked_work_delays_nobody_elses_memory() {
     assert_eq!(free(), before);
 }
 
+/// Nor does its end disturb a capture that began meanwhile.
+fn unmarked_work_leaves_captures_alone() {
+    let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let products = Products::new(&context);
+    let held = products.hold();
+    let events = all_events(&context);
+    let source = HostBuffer::from_vec(vec![0f32; 4]);
+    assert!(products.stream.copy_from_host(&products.matrix, 0, &source, 0, 16).is_err());
+    drop(events);
+    products.stream.begin_capture().unwrap();
+    drop(held);
+    platform.finish_teardown();
+    assert!(source.is_exclusive());
+    products.stream.end_capture().unwrap();
+}
+
 /// A graph that is launched again and again needs one event to know when its workspaces are used no more.
 fn launches_of_a_graph_share_an_event() {
     let platform = Platform::new(&DeviceOptions::new(Choice::Cuda(None), 1)).unwrap();
@@ -325,6 +342,7 @@ fn over_the_stand_in() {
         workspaces_go_behind_their_work();
         long_work_delays_nobody_elses_memory();
         unmarked_work_delays_nobody_elses_memory();
+        unmarked_work_leaves_captures_alone();
         launches_of_a_graph_share_an_event();
         what_nobody_can_wait_for_stays();
         failures_are_told_once();

@@ -630,7 +630,7 @@ fn drop_after<T: Clone + Send + 'static>(
             drop(owner);
             drop(promised);
         };
-        // Where no event can be had, it was waited for.
+        // Where no event can be had, it goes behind a later point.
         drop(stream.mark(Some(Box::new(release))));
     }
 }

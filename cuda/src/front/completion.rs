@@ -118,20 +118,34 @@ impl Completions {
         let queued = self.queue(stream, release, tell);
         queued.map_err(|(error, release)| {
             if let Some(release) = release {
-                self.release_when_idle(stream, release);
+                self.release_later(stream, release);
             }
             error
         })
     }
 
-    /// Where nothing marks the point: the work may go on, and what it uses is let go of when the stream has nothing to do.
-    fn release_when_idle(&self, stream: &StreamRef, release: Release) {
-        let (hal, stream, mut release) = (self.hal.clone(), stream.clone(), Some(release));
+    /// Where nothing marks the point: the work may go on, and what it uses is let go of behind the first later point that can be
+    /// marked, or before, if the stream is found with nothing to do.
+    fn release_later(&self, stream: &StreamRef, release: Release) {
+        let (hal, stream) = (self.hal.clone(), stream.clone());
+        let (mut release, mut mark) = (Some(release), None);
         self.teardown.hand_over_until(move || {
-            let is_done = stream.query().unwrap_or(true);
+            if mark.is_none() {
+                mark = stream.fence().ok();
+            }
+            let is_done = match &mark {
+                Some(fence) => fence.query(),
+                None => stream.query(),
+            };
+            if let Err(_failed) = &is_done {
+                // The device may still be busy.
+                drop(match &mark {
+                    Some(fence) => fence.synchronize(),
+                    None => hal.synchronize_stream(stream.hal()),
+                });
+            }
+            let is_done = is_done.unwrap_or(true);
             if is_done && let Some(release) = release.take() {
-                // A device that fails may still be busy.
-                drop(hal.synchronize_stream(stream.hal()));
                 release();
             }
             is_done

@@ -428,7 +428,7 @@ impl Drop for Handle {
                 observer.capture_left_open(context.hal().stream_id(&self.0.0.hal), began);
             }
         }
-        // Where no event can be had, it goes when the stream has nothing to do.
+        // Where no event can be had, it goes behind a later point.
         drop(self.0.mark_held());
         for allocator in context.allocators() {
             // A stream that the allocator cannot fence any more keeps its memory until the allocator goes.

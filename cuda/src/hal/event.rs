@@ -20,8 +20,9 @@ pub trait Events: Resources {
     /// Marks what is queued on the stream so far, in place of an earlier mark.
     fn record_event(&self, event: &Self::Event, stream: &Self::Stream) -> Result<()>;
 
-    /// Whether the latest mark was reached; true if there is none. The failure of the work before it is the answer's, and so
-    /// is that of the context, where a backend can still say of the runtime's own events that they are not reached yet.
+    /// Whether the latest mark was reached; true if there is none. The failure of the work before it is the answer's. A context
+    /// that failed is the answer before the mark, too; of the runtime's own events a backend that can tell goes on saying that
+    /// they are not reached.
     fn query_event(&self, event: &Self::Event) -> Result<bool>;
 
     /// Waits until the latest mark is reached.

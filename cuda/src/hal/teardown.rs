@@ -7,7 +7,7 @@
 //!
 //! Nothing is handed over here that waits for anything but the device. What work in flight uses is tried again and again instead
 //! of being waited for, so that nothing else waits for it. A driver's own calls may wait all the same, and hold the thread:
-//! those that unpin memory and that end a device's last context do.
+//! those that unpin memory and that end a device's last context do, and those that wait for what a context that failed still does.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

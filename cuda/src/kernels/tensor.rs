@@ -27,7 +27,14 @@ impl DenseGpuTensor {
             return Err(Diagnostic::invalid_argument("Cannot make tensor from invalid (moved from?) buffer"));
         }
         let metadata = TensorMetadata::new(dtype, shape.clone());
-        let elements = checked_elements(&metadata, buffer)?;
+        let elements = elements_in(&metadata, buffer)?.ok_or_else(|| {
+            Diagnostic::invalid_argument(format!(
+                "tfrt_cuda.tensor.make failed: buffer_size ({}) is not equal to the number of elements in shape \
+                 ({shape}) times element size ({})",
+                buffer.len(),
+                dtype.size().unwrap_or(0)
+            ))
+        })?;
         Ok(Self { metadata, elements, buffer: buffer.take_over()? })
     }
 
@@ -36,7 +43,11 @@ impl DenseGpuTensor {
     /// # Errors
     /// If the buffer's size is not the tensor's.
     pub fn on_buffer(metadata: &TensorMetadata, buffer: DeviceBuffer) -> Result<Self, Diagnostic> {
-        Ok(Self { elements: checked_elements(metadata, &buffer)?, metadata: metadata.clone(), buffer })
+        let elements = elements_in(metadata, &buffer)?.ok_or_else(|| {
+            let message = format!("a tensor {metadata} does not fit a buffer of {} bytes", buffer.len());
+            Diagnostic::invalid_argument(message)
+        })?;
+        Ok(Self { metadata: metadata.clone(), elements, buffer })
     }
 
     /// The same memory under another shape.
@@ -86,18 +97,11 @@ impl DenseGpuTensor {
     }
 }
 
-/// How many elements a tensor has, for which the buffer must be just large enough.
-fn checked_elements(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Result<usize, Diagnostic> {
-    let TensorMetadata { dtype, shape } = metadata;
-    let (elements, size) = (shape.num_elements()?, dtype.size().unwrap_or(0));
-    if elements.checked_mul(size).is_none_or(|bytes| bytes as u64 != buffer.len()) {
-        return Err(Diagnostic::invalid_argument(format!(
-            "tfrt_cuda.tensor.make failed: buffer_size ({}) is not equal to the number of elements in shape \
-             ({shape}) times element size ({size})",
-            buffer.len()
-        )));
-    }
-    Ok(elements)
+/// How many elements a tensor has, if the buffer is just large enough for them.
+fn elements_in(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Result<Option<usize>, Diagnostic> {
+    let elements = metadata.shape.num_elements()?;
+    let bytes = elements.checked_mul(metadata.dtype.size().unwrap_or(0));
+    Ok(bytes.filter(|&bytes| bytes as u64 == buffer.len()).map(|_| elements))
 }
 
 impl fmt::Display for DenseGpuTensor {

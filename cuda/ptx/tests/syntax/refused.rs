@@ -67,6 +67,10 @@ fn widths_of_special_registers() {
         let said = format!("a special register of type {found} where type {needed} is needed");
         assert_eq!(refusal(instruction), said, "{instruction}");
     }
+    for instruction in ["cvt.f32.f16 %f1, %tid.x;", "cvt.f32.bf16 %f1, %clock64;"] {
+        let said = "a special register, which only mov and conversions of integers read";
+        assert_eq!(refusal(instruction), said, "{instruction}");
+    }
     for instruction in [
         "mov.u16 %h1, %nctaid.z;",
         "mov.u16 %h1, %gridid;",
