@@ -20,7 +20,7 @@ use tfrt_tensor::{
 /// Numbers where an extent, an axis or a size is due: none asks for memory that there may be and nobody should take.
 const NUMBERS: [i64; 11] = [i64::MIN, -9, -2, -1, 0, 1, 2, 3, 7, 1 << 50, i64::MAX];
 /// Shapes without elements that have more than can be counted along some of their dimensions, and odd ones with some.
-const SHAPES: [&[usize]; 14] = [
+const SHAPES: [&[usize]; 15] = [
     &[],
     &[0],
     &[1],
@@ -34,16 +34,19 @@ const SHAPES: [&[usize]; 14] = [
     &[0, 1 << 50, 1 << 50],
     &[1 << 50, 0, 1 << 50],
     &[0, 1 << 50, 1 << 50, 1 << 50],
+    &[0, i64::MAX as usize],
     &[1, 1, 1, 1, 1, 1, 1],
 ];
-const TYPES: [DType; 13] = [
+const TYPES: [DType; 15] = [
     DType::I1,
     DType::I8,
     DType::I16,
     DType::I32,
     DType::I64,
     DType::UI8,
+    DType::UI16,
     DType::UI32,
+    DType::UI64,
     DType::F16,
     DType::BF16,
     DType::F32,

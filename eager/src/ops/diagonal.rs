@@ -126,7 +126,7 @@ fn filled<T: Element>(
     let out = allocate(call, T::DTYPE, dims)?;
     let Diagonals { rows, columns, longest, .. } = diagonals;
     let count = out.num_elements().checked_div(columns).unwrap_or(0);
-    let (x, each) = (diagonal.read_owned::<T>(&ME)?, diagonals.count() * longest);
+    let (x, each) = (diagonal.read_owned::<T>(&ME)?, diagonals.count().saturating_mul(longest));
     let (value, matrices) = match around {
         Around::Value(value) => (value, None),
         Around::Matrices(matrices) => (T::default(), Some(matrices.read_owned::<T>(&ME)?)),
@@ -155,7 +155,11 @@ enum Around<'t, T> {
 /// The size of matrices of diagonals between two bounds, the longest of which is so long. What `wanted` leaves open is as small as
 /// may be, and both are the same if it says nothing.
 fn size([lower, upper]: [i64; 2], longest: usize, wanted: [i64; 2]) -> Result<[usize; 2], Diagnostic> {
-    let least = [longest as i64 - upper.min(0), longest as i64 + lower.max(0)];
+    let below = |bound: i64| i64::try_from(longest).ok()?.checked_add(bound);
+    let (Some(rows), Some(columns)) = (below(-upper.min(0)), below(lower.max(0))) else {
+        return Err(invalid(format!("diagonals of {longest} elements are too long")));
+    };
+    let least = [rows, columns];
     let [rows, columns] = match wanted {
         [-1, -1] => [least[0].max(least[1]); 2],
         [-1, columns] => [least[0], columns],

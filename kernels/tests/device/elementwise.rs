@@ -280,6 +280,22 @@ fn integers_by_number() {
                 (Binary::FloorMod, |a, b| if b == 0 { 0 } else { floor_mod(a.into(), b.into()) as $type }),
                 (Binary::Mod, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) }),
                 (Binary::TruncateDiv, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) }),
+                (Binary::Pow, |a, b| match (i128::from(a), i128::from(b)) {
+                    (1, _) | (_, 0) => 1,
+                    (-1, _) => {
+                        if b & 1 == 0 {
+                            1
+                        } else {
+                            a
+                        }
+                    }
+                    (_, ..0) => 0,
+                    // From the exponent's highest bit to its lowest.
+                    _ => (0..<$type>::BITS).rev().fold(1, |power: $type, bit| {
+                        let square = power.wrapping_mul(power);
+                        if b >> bit & 1 == 1 { square.wrapping_mul(a) } else { square }
+                    }),
+                }),
             ];
             for &(function, reference) in references {
                 let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| reference(a, b)).collect();

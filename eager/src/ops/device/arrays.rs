@@ -19,7 +19,7 @@ use crate::{
         layout::{axis_order, paddings},
         reduce::{axes_of, reduced_shape},
         shape::{expanded_shape, reshaped_shape},
-        support::{Described, invalid, one, value, with_number},
+        support::{Described, invalid, one, product, value, with_number},
     },
     registry::wrong_count,
 };
@@ -140,7 +140,8 @@ pub(super) fn reduced(
     match (reduction, dtype) {
         (_, I1) => reduce(reduction, x),
         (Reduction::Mean, UI64) => {
-            let extent: u64 = axes.iter().map(|&axis| extents(x)[axis]).product();
+            let reduced: Vec<_> = axes.iter().map(|&axis| x.shape().dims()[axis]).collect();
+            let extent = product(&reduced);
             let sum = cast(call, &reduce(Reduction::Sum, &cast(call, x, wide, false)?)?, dtype, false)?;
             zip(call, Binary::Div, &sum, &scalar(call, dtype, extent as f64)?)
         }

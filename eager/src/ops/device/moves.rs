@@ -28,7 +28,7 @@ use crate::{
         scatter::ignores_bad_indices,
         shape::numbers,
         slice::{reverse, reversed_parts, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
-        support::{axis_of, int_attr, integer, integer_within, invalid, product},
+        support::{axis_of, int_attr, integer, integer_within, invalid, product, room_for},
     },
     registry::wrong_count,
 };
@@ -280,7 +280,9 @@ fn band_part(call: &DeviceCall<'_>) -> Queued {
     if count(&y) == 0 {
         return Ok(y.into());
     }
-    let mut kept = vec![false; band.rows * band.columns];
+    let places = band.rows.saturating_mul(band.columns);
+    let mut kept = room_for(places)?;
+    kept.resize(places, false);
     for (row, kept) in kept.chunks_exact_mut(band.columns).enumerate() {
         kept[band.of_row(row)].fill(true);
     }

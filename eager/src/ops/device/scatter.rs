@@ -14,15 +14,16 @@ use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry,
     ops::{
         scatter::{Destinations, destinations, places_of_new, segments_of},
-        support::is_complex,
+        support::{is_complex, room_for},
     },
 };
 
 /// Numbers in memory of the device.
 fn uploaded(call: &DeviceCall<'_>, numbers: &[usize]) -> DeviceOpResult<DeviceTensor> {
-    let numbers: Vec<u64> = numbers.iter().map(|&number| number as u64).collect();
-    let numbers = DenseHostTensor::from_slice([numbers.len()], &numbers, call.cx.host().allocator())?;
-    call.upload(&numbers.into())
+    let mut list = room_for(numbers.len())?;
+    list.extend(numbers.iter().map(|&number| number as u64));
+    let list = DenseHostTensor::from_slice([list.len()], &list, call.cx.host().allocator())?;
+    call.upload(&list.into())
 }
 
 /// `start`, or zeros, with the units of `x` combined into it.
@@ -42,7 +43,8 @@ fn combined(
         false => cast(call, x, computed_as(dtype), false),
     };
     let start = start.map(|start| known(&parts(start)?)).transpose()?;
-    let (x, shape) = (known(&x)?, TensorShape::new(&[&*to.dims, &[ratio]].concat())?);
+    let of_parts = &[ratio][..ratio - 1];
+    let (x, shape) = (known(&x)?, TensorShape::new(&[&*to.dims, of_parts].concat())?);
     let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
     if count(&y) > 0 {
         let members = to.members()?;
