@@ -38,9 +38,10 @@ fn combined(
     let (ratio, x) = (if is_complex(x.dtype()) { 2 } else { 1 }, parts(x)?);
     let dtype = x.dtype();
     let is_extreme = matches!(combination, Combination::Maximum | Combination::Minimum);
-    let known = |x: &DeviceTensor| match is_extreme {
-        true => ordered(call, x),
-        false => cast(call, x, computed_as(dtype), false),
+    let known = |x: &DeviceTensor| match dtype {
+        DType::I1 => cast(call, x, DType::I32, false),
+        _ if is_extreme => ordered(call, x),
+        _ => cast(call, x, computed_as(dtype), false),
     };
     let start = start.map(|start| known(&parts(start)?)).transpose()?;
     let of_parts = &[ratio][..ratio - 1];
@@ -65,19 +66,6 @@ fn combined(
     Ok(y.reinterpret(&metadata)?)
 }
 
-/// As [`combined`], of truth values.
-fn combined_truths(
-    call: &DeviceCall<'_>,
-    start: Option<&DeviceTensor>,
-    x: &DeviceTensor,
-    to: &Destinations,
-    combination: Combination,
-) -> DeviceOpResult<DeviceTensor> {
-    let numbers = |x: &DeviceTensor| cast(call, x, DType::I32, false);
-    let start = start.map(numbers).transpose()?;
-    cast(call, &combined(call, start.as_ref(), &numbers(x)?, to, combination)?, DType::I1, false)
-}
-
 fn unsorted_segment_sum(call: &DeviceCall<'_>) -> Queued {
     let data = call.tensor(0)?;
     let to = segments_of(data.shape(), call.host(1)?, call.host(2)?)?;
@@ -87,25 +75,27 @@ fn unsorted_segment_sum(call: &DeviceCall<'_>) -> Queued {
 fn scatter_nd(call: &DeviceCall<'_>) -> Queued {
     let updates = call.tensor(1)?;
     let to = places_of_new(call.host(0)?, updates.shape(), call.host(2)?, call.attrs)?;
-    let result = match updates.dtype() {
+    let combination = match updates.dtype() {
         // Whether any is true.
-        DType::I1 => combined_truths(call, None, updates, &to, Combination::Maximum),
-        _ => combined(call, None, updates, &to, Combination::Add),
+        DType::I1 => Combination::Maximum,
+        _ => Combination::Add,
     };
-    Ok(result?.into())
+    Ok(combined(call, None, updates, &to, combination)?.into())
 }
 
 fn tensor_scatter(call: &DeviceCall<'_>, combination: Combination, op: &str) -> Queued {
     let (tensor, updates) = (call.tensor(0)?, call.tensor(2)?);
     let to = destinations(tensor.shape(), call.host(1)?, updates.shape(), call.attrs)?;
-    let result = match (updates.dtype(), combination) {
-        (DType::I1, Combination::Replace) => combined_truths(call, Some(tensor), updates, &to, combination),
-        (dtype, Combination::Maximum | Combination::Minimum) if is_complex(dtype) => {
-            return Err(unsupported(op, dtype).into());
-        }
-        _ => combined(call, Some(tensor), updates, &to, combination),
+    let dtype = updates.dtype();
+    let has_it = match combination {
+        Combination::Replace => true,
+        Combination::Add | Combination::Sub => dtype != DType::I1,
+        Combination::Maximum | Combination::Minimum => dtype != DType::I1 && !is_complex(dtype),
     };
-    Ok(result?.into())
+    if !has_it {
+        return Err(unsupported(op, dtype).into());
+    }
+    Ok(combined(call, Some(tensor), updates, &to, combination)?.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
