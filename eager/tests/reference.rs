@@ -207,33 +207,12 @@ fn is_unchecked(case: &Case) -> bool {
     }
 }
 
-/// Ops of which devices have fewer types of numbers than the host.
-const FEWER_TYPES_ON_DEVICES: &[&str] =
-    &["tf.Conv2D", "tf.Conv2DBackpropInput", "tf.MaxPool", "tf.ResizeBilinearGrad"];
-
-/// Whether devices must have a kernel for a case: all its tensors are of types that each op has there, or that its op has.
+/// Whether devices must have a kernel for a case: all its tensors are of real numbers or truth values.
 fn is_usual(case: &Case) -> bool {
-    let tensors = || case.arguments.iter().chain(case.expected.iter().flatten());
-    let all = |types: &[DType]| tensors().all(|tensor| types.contains(&tensor.dtype()));
-    let of_floats = tensors().any(|tensor| tensor.dtype() == DType::F32)
-        && all(&[DType::F32, DType::I32, DType::I64, DType::I1]);
-    let of_numbers = !FEWER_TYPES_ON_DEVICES.contains(&&*case.op)
-        && all(&[
-            DType::I1,
-            DType::I8,
-            DType::UI8,
-            DType::I16,
-            DType::UI16,
-            DType::I32,
-            DType::UI32,
-            DType::I64,
-            DType::UI64,
-            DType::F16,
-            DType::BF16,
-            DType::F32,
-            DType::F64,
-        ]);
-    of_floats || of_numbers
+    use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
+    let usual = [I1, I8, UI8, I16, UI16, I32, UI32, I64, UI64, F16, BF16, F32, F64];
+    let mut tensors = case.arguments.iter().chain(case.expected.iter().flatten());
+    tensors.all(|tensor| usual.contains(&tensor.dtype()))
 }
 
 /// Runs all cases of a family, on a device those of ops that run there.

@@ -3,20 +3,20 @@
 // Maximum and average pooling of NHWC images, and their gradients. `window` stands for the fourteen numbers of struct
 // Window of window.cuh, one parameter each; its dilations are honoured.
 //
-//   max_pool_{f32,f16,bf16,f64}(y, positions, x, window)
+//   max_pool_{f32,f16,bf16,f64,i32,i64}(y, positions, x, window)
 //       the greatest under each window, NaN if there is one; `positions` (u32, or null) says where it stands within its
 //       image, as (y * width + x) * channels + channel: the first of equals, the first NaN. A window wholly beyond the border
 //       has the lowest value of the type and the position 2^32 - 1
-//   max_pool_of_numbers_{f32,f16,bf16,f64}(y, x, window)
+//   max_pool_of_numbers_{f32,f16,bf16,f64,i32,i64}(y, x, window)
 //       the greatest number under each window; where nothing is greater, the least finite one of the type
-//   max_pool_gradient_{f32,f16,bf16,f64}(dx, dy, positions, window)      each dy goes to where its maximum stood
+//   max_pool_gradient_{f32,f16,bf16,f64,i32,i64}(dx, dy, positions, window)   each dy goes to where its maximum stood
 //   average_pool_{f32,f16,bf16,f64}(y, x, count_padding, window)
 //       the mean; elements beyond the border count as zeros if count_padding is not 0, else not at all
 //   average_pool_gradient_{f32,f16,bf16,f64}(dx, dy, count_padding, window)
 //   global_average_pool_gradient_{f32,f16,bf16,f64}(dx, dy, batch, pixels, channels)   dx = dy / pixels, for each pixel
 //
-// The gradients gather: each element of dx is the sum over the windows that cover it, in one order. Global average
-// pooling itself is a mean of reduce.cu.
+// The gradients gather: each element of dx is the sum over the windows that cover it, in one order; of integers it wraps. Global
+// average pooling itself is a mean of reduce.cu.
 #include "window.cuh"
 
 template <class T>
@@ -29,6 +29,10 @@ template <>
 __device__ __forceinline__ f32 lowest<bf16>() { return -3.38953139e38f; }
 template <>
 __device__ __forceinline__ f64 lowest<f64>() { return -1.7976931348623157e308; }
+template <>
+__device__ __forceinline__ i32 lowest<i32>() { return (i32)0x80000000u; }
+template <>
+__device__ __forceinline__ i64 lowest<i64>() { return (i64)0x8000000000000000ull; }
 
 constexpr u32 NOWHERE = 0xffffffffu;
 
@@ -39,7 +43,7 @@ __device__ __forceinline__ void max_pool(T *y, u32 *positions, const T *x, const
         const T *image = x + out.image * w.height * w.width * w.channels;
         accumulator<T> best = lowest<T>();
         u32 winner = NOWHERE;
-        for_covered(w, out.y, out.x, [&](u32 row, u32 column) {
+        for_covered(w, out.y, out.x, [&](u32 row, u32 column, u32, u32) {
             u32 position = (row * w.width + column) * w.channels + out.channel;
             accumulator<T> value = widen<T>(image[position]);
             if (winner == NOWHERE || value > best || (value != value && best == best)) {
@@ -58,7 +62,7 @@ __device__ __forceinline__ void max_pool_of_numbers(T *y, const T *x, const Wind
         Pixel out = output_pixel(w, i);
         const T *image = x + out.image * w.height * w.width * w.channels;
         accumulator<T> best = lowest<T>();
-        for_covered(w, out.y, out.x, [&](u32 row, u32 column) {
+        for_covered(w, out.y, out.x, [&](u32 row, u32 column, u32, u32) {
             accumulator<T> value = widen<T>(image[(row * w.width + column) * w.channels + out.channel]);
             if (value > best) best = value;
         });
@@ -74,7 +78,7 @@ __device__ __forceinline__ void max_pool_gradient(T *dx, const T *dy, const u32 
         accumulator<T> sum = 0;
         for_covering(w, in.y, in.x, [&](u32 oy, u32 ox, u32, u32) {
             count_t o = ((in.image * w.output_height + oy) * w.output_width + ox) * w.channels + in.channel;
-            if (positions[o] == position) sum += widen<T>(dy[o]);
+            if (positions[o] == position) sum = Add()(sum, widen<T>(dy[o]));
         });
         dx[i] = narrow<T>(sum);
     }
@@ -84,7 +88,7 @@ __device__ __forceinline__ void max_pool_gradient(T *dx, const T *dy, const u32 
 __device__ __forceinline__ u32 divisor(const Window &w, u32 oy, u32 ox, u32 count_padding) {
     if (count_padding) return w.window_height * w.window_width;
     u32 covered = 0;
-    for_covered(w, oy, ox, [&](u32, u32) { ++covered; });
+    for_covered(w, oy, ox, [&](u32, u32, u32, u32) { ++covered; });
     return covered;
 }
 
@@ -94,7 +98,7 @@ __device__ __forceinline__ void average_pool(T *y, const T *x, const Window &w, 
         Pixel out = output_pixel(w, i);
         const T *image = x + out.image * w.height * w.width * w.channels;
         accumulator<T> sum = 0;
-        for_covered(w, out.y, out.x, [&](u32 row, u32 column) {
+        for_covered(w, out.y, out.x, [&](u32 row, u32 column, u32, u32) {
             sum += widen<T>(image[(row * w.width + column) * w.channels + out.channel]);
         });
         u32 count = divisor(w, out.y, out.x, count_padding);
@@ -125,14 +129,15 @@ __device__ __forceinline__ void global_average_pool_gradient(
     }
 }
 
-#define FAMILY(T)                                                                                              \
+#define MAXIMA(T)                                                                                              \
     KERNEL max_pool_##T(T *y, u32 *positions, const T *x, WINDOW_PARAMETERS) {                                 \
         max_pool(y, positions, x, WINDOW);                                                                     \
     }                                                                                                          \
     KERNEL max_pool_of_numbers_##T(T *y, const T *x, WINDOW_PARAMETERS) { max_pool_of_numbers(y, x, WINDOW); } \
     KERNEL max_pool_gradient_##T(T *dx, const T *dy, const u32 *positions, WINDOW_PARAMETERS) {                \
         max_pool_gradient(dx, dy, positions, WINDOW);                                                          \
-    }                                                                                                          \
+    }
+#define MEANS(T)                                                                                               \
     KERNEL average_pool_##T(T *y, const T *x, u32 count_padding, WINDOW_PARAMETERS) {                          \
         average_pool(y, x, WINDOW, count_padding);                                                             \
     }                                                                                                          \
@@ -145,7 +150,13 @@ __device__ __forceinline__ void global_average_pool_gradient(
         global_average_pool_gradient(dx, dy, batch, pixels, channels);                                         \
     }
 
-FAMILY(f32)
-FAMILY(f16)
-FAMILY(bf16)
-FAMILY(f64)
+MAXIMA(f32)
+MAXIMA(f16)
+MAXIMA(bf16)
+MAXIMA(f64)
+MAXIMA(i32)
+MAXIMA(i64)
+MEANS(f32)
+MEANS(f16)
+MEANS(bf16)
+MEANS(f64)

@@ -45,7 +45,8 @@ __device__ __forceinline__ count_t inputs(const Window &w) {
     return (count_t)w.batch * w.height * w.width * w.channels;
 }
 
-// Calls f(y, x) for the positions of the input image that the window of output (oy, ox) covers, row by row.
+// Calls f(y, x, ky, kx) for the positions of the input image that the window of output (oy, ox) covers with its element
+// (ky, kx), row by row.
 template <class F>
 __device__ __forceinline__ void for_covered(const Window &w, u32 oy, u32 ox, F f) {
     for (u32 ky = 0; ky < w.window_height; ++ky) {
@@ -53,7 +54,7 @@ __device__ __forceinline__ void for_covered(const Window &w, u32 oy, u32 ox, F f
         if (y < 0 || y >= w.height) continue;
         for (u32 kx = 0; kx < w.window_width; ++kx) {
             i64 x = (i64)ox * w.stride_width + (i64)kx * w.dilation_width - w.left;
-            if (x >= 0 && x < w.width) f((u32)y, (u32)x);
+            if (x >= 0 && x < w.width) f((u32)y, (u32)x, ky, kx);
         }
     }
 }

@@ -1212,6 +1212,33 @@ def convolution():
         for padding in ("SAME", "VALID"):
             x, w = random(np.float32, *images), random(np.float32, *filters)
             case("Conv2D", input=x, filter=w, strides=[1, 1, 1, 1], padding=padding)
+    integer_convolution()
+
+
+def integer_convolution():
+    """Sums of integers wrap."""
+    def wide(*shape):
+        return rng.integers(-2**31, 2**31, shape).astype(np.int32)
+
+    explicit = {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 2, 0, 1, 0, 0]}
+    for filters, rest in (((3, 2, 4, 3), {"padding": "SAME"}), ((2, 2, 4, 3), {"padding": "VALID", "dilations": [1, 2, 1, 1]}),
+                          ((3, 3, 4, 2), explicit), ((2, 3, 2, 4), {"padding": "SAME"})):
+        x, w = wide(2, 5, 6, 4), wide(*filters)
+        for stride in (1, 2):
+            window = {"strides": [1, stride, stride, 1], **rest}
+            case("Conv2D", input=x, filter=w, **window)
+            if filters[2] == 4 and "dilations" not in rest:
+                dy = wide(*tf.raw_ops.Conv2D(input=x, filter=w, **window).shape)
+                case("Conv2DBackpropInput", input_sizes=np.array(x.shape, np.int32), filter=w, out_backprop=dy, **window)
+    # Of depthwise ones TensorFlow has none: those of each channel on its own.
+    x, w, window = wide(2, 5, 6, 3), wide(3, 2, 3, 2), {"strides": [1, 2, 1, 1], "padding": "SAME"}
+    channels = list(zip(np.split(x, 3, 3), np.split(w, 3, 2)))
+    y = np.concatenate([tf.raw_ops.Conv2D(input=x, filter=w, **window).numpy() for x, w in channels], 3)
+    lines.append(f"{text('DepthwiseConv2dNative', [x, w], window)} -> {tensor(y)}")
+    sizes, dy = np.array(x.shape, np.int32), wide(*y.shape)
+    parts = zip(channels, np.split(dy, 3, 3))
+    dx = [tf.raw_ops.Conv2DBackpropInput(input_sizes=x.shape, filter=w, out_backprop=dy, **window).numpy() for (x, w), dy in parts]
+    lines.append(f"{text('DepthwiseConv2dNativeBackpropInput', [sizes, w, dy], window)} -> {tensor(np.concatenate(dx, 3))}")
 
 
 def convolution_gradients():
@@ -1325,6 +1352,16 @@ def pooling():
     case("AvgPoolGrad", orig_input_shape=np.array([1, 4, 4, 2], np.int32), grad=random(np.float32, 2, 2, 2, 2), padding="SAME",
          ksize=[2, 2, 2, 1], strides=[1, 2, 2, 1])
     case("AvgPoolGrad", orig_input_shape=np.array([[1, 4, 4, 2]], np.int32), grad=random(np.float32, 1, 2, 2, 2), padding="SAME", **window)
+    # Maxima of integers, of which many are equal or extremes, and sums of gradients that wrap.
+    for dtype in INTEGERS + [np.int8, np.int16, np.uint16, np.uint32, np.uint64]:
+        info = np.iinfo(dtype)
+        x = rng.choice(np.array([info.min, info.min, info.max, info.max - 1, 0, 1, info.max // 2 + 1], dtype), (2, 5, 4, 2))
+        for padding in ("SAME", "VALID"):
+            given = {"ksize": [1, 2, 3, 1], "strides": [1, 1, 2, 1], "padding": padding}
+            if dtype != np.uint64:  # of which TensorFlow has the gradient alone
+                case("MaxPool", input=x, **given)
+            y = np.zeros((2, 5 - (padding == "VALID"), 2 - (padding == "VALID"), 2), dtype)
+            case("MaxPoolGrad", orig_input=x, orig_output=y, grad=rng.choice(x.reshape(-1), y.shape), **given)
 
 
 def known_statistics(op, x, scale, offset, mean, variance, **attributes):

@@ -46,7 +46,7 @@ pub use scatter::{Combination, Segments};
 pub use sources::{SOURCES, Source, source_of};
 use sources::{kernel_count, kernel_of, parts};
 pub use training::{Adam, Gradient, Momentum};
-pub use window::{PoolingWindow, WindowPosition};
+pub use window::{FilterChannels, PoolingWindow, WindowPosition};
 
 /// Threads of a block: a multiple of 32, as all kernels want it.
 const THREADS: u32 = 256;

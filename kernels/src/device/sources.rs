@@ -31,6 +31,7 @@ sources!(
     "binary",
     "cast",
     "compare",
+    "convolution",
     "copy",
     "fill",
     "im2col",

@@ -1,4 +1,4 @@
-//! Pooling and im2col, over NHWC images.
+//! Pooling, im2col, and convolution of integers, over NHWC images.
 
 use tfrt_cuda::error::{DeviceError, Result};
 use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
@@ -38,6 +38,8 @@ pub struct PoolingWindow {
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
 const POOLED: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
+/// Types of which kernels find maxima.
+const MAXIMA: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 impl PoolingWindow {
     fn check(&self) -> Result<()> {
@@ -58,7 +60,12 @@ impl PoolingWindow {
     }
 
     fn outputs(&self) -> Result<u64> {
-        product(&[self.batch, self.output.y, self.output.x, self.channels].map(u64::from))
+        self.outputs_of(self.channels.into())
+    }
+
+    /// Elements of images of so many channels under the windows.
+    fn outputs_of(&self, channels: u64) -> Result<u64> {
+        product(&[self.batch.into(), self.output.y.into(), self.output.x.into(), channels])
     }
 
     fn patches(&self) -> Result<u64> {
@@ -74,6 +81,29 @@ impl PoolingWindow {
             place.copy_from_slice(&[pair.y, pair.x]);
         }
         numbers
+    }
+}
+
+/// What a filter makes of the channels of images. In memory it is rows, columns, channels of a group, outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterChannels {
+    /// Channels of the result.
+    pub outputs: u32,
+    /// As many groups of channels become as many groups of outputs, each of its own.
+    pub groups: u32,
+}
+
+impl FilterChannels {
+    /// How many elements the filter has.
+    fn filter(&self, window: &PoolingWindow) -> Result<u64> {
+        let Self { outputs, groups } = *self;
+        let goes = |channels: u32| channels.checked_rem(groups) == Some(0);
+        if !goes(window.channels) || !goes(outputs) {
+            let detail =
+                format!("{groups} groups cannot share {} channels and {outputs} outputs", window.channels);
+            return Err(DeviceError::invalid_value(detail));
+        }
+        product(&[window.window.y, window.window.x, window.channels / groups, outputs].map(u64::from))
     }
 }
 
@@ -111,7 +141,7 @@ impl DeviceKernels {
             optional(positions)?,
             input(x, window.inputs()?, dtype, "the images")?,
         ];
-        self.launch_window(stream, typed("max_pool", dtype, POOLED)?, n, &own, window)
+        self.launch_window(stream, typed("max_pool", dtype, MAXIMA)?, n, &own, window)
     }
 
     /// The greatest number under each window. NaN loses, and where nothing is greater the result is the least finite number.
@@ -129,7 +159,7 @@ impl DeviceKernels {
         window.check()?;
         let n = window.outputs()?;
         let own = [output(y, n, dtype, "the result")?, input(x, window.inputs()?, dtype, "the images")?];
-        self.launch_window(stream, typed("max_pool_of_numbers", dtype, POOLED)?, n, &own, window)
+        self.launch_window(stream, typed("max_pool_of_numbers", dtype, MAXIMA)?, n, &own, window)
     }
 
     /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
@@ -152,7 +182,7 @@ impl DeviceKernels {
             input(dy, window.outputs()?, dtype, "the result's gradient")?,
             input(positions, window.outputs()?, DType::UI32, "the positions")?,
         ];
-        self.launch_window(stream, typed("max_pool_gradient", dtype, POOLED)?, n, &own, window)
+        self.launch_window(stream, typed("max_pool_gradient", dtype, MAXIMA)?, n, &own, window)
     }
 
     /// The mean of the elements under each window; those beyond the border count as zeros if `count_padding`.
@@ -258,5 +288,54 @@ impl DeviceKernels {
         let n = window.inputs()?;
         let own = [output(x, n, dtype, "the images")?, input(y, window.patches()?, dtype, "the patches")?];
         self.launch_window(stream, typed("col2im", dtype, FLOATS)?, n, &own, window)
+    }
+
+    /// The convolution of images `x` by `filter`, both i32, whose sums wrap. `window` says where the filter's elements lie.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn convolution(
+        &self,
+        stream: &Stream,
+        y: &DeviceBuffer,
+        [x, filter]: [&DeviceBuffer; 2],
+        channels: FilterChannels,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.outputs_of(channels.outputs.into())?;
+        let own = [
+            output(y, n, DType::I32, "the result")?,
+            input(x, window.inputs()?, DType::I32, "the images")?,
+            input(filter, channels.filter(window)?, DType::I32, "the filter")?,
+            channels.outputs.into(),
+            channels.groups.into(),
+        ];
+        self.launch_window(stream, "convolution_i32".into(), n, &own, window)
+    }
+
+    /// The gradient of [`DeviceKernels::convolution`] by the images: what `dy` gives to each of their elements.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn convolution_gradient(
+        &self,
+        stream: &Stream,
+        dx: &DeviceBuffer,
+        [dy, filter]: [&DeviceBuffer; 2],
+        channels: FilterChannels,
+        window: &PoolingWindow,
+    ) -> Result<()> {
+        window.check()?;
+        let n = window.inputs()?;
+        let outputs = window.outputs_of(channels.outputs.into())?;
+        let own = [
+            output(dx, n, DType::I32, "the gradient")?,
+            input(dy, outputs, DType::I32, "the result's gradient")?,
+            input(filter, channels.filter(window)?, DType::I32, "the filter")?,
+            channels.outputs.into(),
+            channels.groups.into(),
+        ];
+        self.launch_window(stream, "convolution_gradient_i32".into(), n, &own, window)
     }
 }

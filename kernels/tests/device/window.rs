@@ -1,8 +1,8 @@
-//! Pooling and im2col, against sums over all windows.
+//! Pooling, im2col and convolution of integers, against sums over all windows.
 
 use half::f16;
 use tfrt_host::DType;
-use tfrt_kernels::device::{PoolingWindow, WindowPosition};
+use tfrt_kernels::device::{FilterChannels, PoolingWindow, WindowPosition};
 
 use super::{Random, assert_close, device, widened};
 
@@ -162,4 +162,40 @@ fn impossible_windows_are_refused() {
     assert!(d.kernels.average_pool(&d.stream, DType::F32, &buffer, &buffer, true, &zero).is_err());
     let huge = PoolingWindow { input: at(1 << 16, 1 << 16), ..windows()[0] };
     assert!(d.kernels.average_pool(&d.stream, DType::F32, &buffer, &buffer, true, &huge).is_err());
+}
+
+#[test]
+fn convolution_of_integers_in_groups() {
+    let (d, mut random) = (device(), Random::new(44));
+    for (w, groups) in windows().into_iter().flat_map(|w| [(w, 1), (w, w.channels)]) {
+        let (per_group, outputs) = ((w.channels / groups) as usize, 2 * w.channels as usize);
+        let (inputs, pixels) = (sizes(&w).0, (w.batch * w.output.y * w.output.x) as usize);
+        let taps = taps(&w);
+        let channels = w.channels as usize;
+        let filter =
+            random.i32s((w.window.y * w.window.x) as usize * per_group * outputs, i32::MIN..i32::MAX);
+        let x = random.i32s(inputs, i32::MIN..i32::MAX);
+        let dy = random.i32s(pixels * outputs, i32::MIN..i32::MAX);
+        let (mut y, mut dx) = (vec![0i32; dy.len()], vec![0i32; inputs]);
+        for (pooled, element, input) in taps {
+            // Of the outputs those of the channel's own group.
+            let (pixel, channel) = (pooled / channels, input % channels);
+            let (group, own) = (channel / per_group, outputs / groups as usize);
+            let row = (element / channels * per_group + channel % per_group) * outputs;
+            for o in group * own..(group + 1) * own {
+                let (weight, place) = (filter[row + o], pixel * outputs + o);
+                y[place] = y[place].wrapping_add(x[input].wrapping_mul(weight));
+                dx[input] = dx[input].wrapping_add(dy[place].wrapping_mul(weight));
+            }
+        }
+        let shared = FilterChannels { outputs: outputs as u32, groups };
+        let [of_x, of_filter, of_dy] = [&x, &filter, &dy].map(|values| d.upload(values));
+        let (of_y, of_dx) = (d.room::<i32>(y.len()), d.room::<i32>(inputs));
+        d.kernels.convolution(&d.stream, &of_y, [&of_x, &of_filter], shared, &w).unwrap();
+        assert_eq!(d.download::<i32>(&of_y, y.len()), y);
+        d.kernels.convolution_gradient(&d.stream, &of_dx, [&of_dy, &of_filter], shared, &w).unwrap();
+        assert_eq!(d.download::<i32>(&of_dx, inputs), dx);
+        let uneven = FilterChannels { groups: w.channels + 1, ..shared };
+        assert!(d.kernels.convolution(&d.stream, &of_y, [&of_x, &of_filter], uneven, &w).is_err());
+    }
 }

@@ -7,14 +7,20 @@ use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_kernels::device::{
     Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows, Unary, loss_type,
 };
+use tfrt_math::Conv2dShape;
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
     Queued,
     arrays::{permuted, reduced},
     count,
-    expression::{broadcast, cast, constant, is_integer, map, moved, scalar, scaled, zip},
-    network::{Plan, filter_extents, from_nhwc, images, operands, pooled, pooling_window, to_nhwc},
+    expression::{
+        broadcast, cast, computed_as, constant, is_integer, map, moved, ordered, scalar, scaled, zip,
+    },
+    network::{
+        Plan, convolution_window, filter_extents, from_nhwc, images, operands, pooled, pooling_window,
+        to_nhwc,
+    },
     unsupported,
 };
 use crate::{
@@ -92,6 +98,9 @@ fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued 
     let dims = convolved_shape(call.attrs, sized(call, 0)?, filter.shape(), dy.shape())?;
     let (shape, output) = convolution(call.attrs, kind, &dims, filter.shape())?;
     check_convolved(dy.shape(), &output)?;
+    if filter.dtype() == DType::I32 {
+        return integer_convolution_input(call, &shape, [filter, dy]);
+    }
     let plan = Plan::new(&shape, filter.dtype(), op)?;
     let result = TensorMetadata::new(filter.dtype(), dims);
     if result.shape.num_elements()? == 0 || count(dy) == 0 || count(filter) == 0 {
@@ -116,6 +125,25 @@ fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued 
     Ok(from_nhwc(call, dx)?.into())
 }
 
+/// The gradient of the images in a convolution of integers, for which the library has nothing.
+fn integer_convolution_input(
+    call: &DeviceCall<'_>,
+    shape: &Conv2dShape,
+    [filter, dy]: [&DeviceTensor; 2],
+) -> Queued {
+    if dy.dtype() != filter.dtype() {
+        let (filter, dy) = (filter.dtype(), dy.dtype());
+        return Err(invalid(format!("the filter is of type {filter}, out_backprop of {dy}")).into());
+    }
+    let (window, channels) = convolution_window(shape)?;
+    let images = [shape.batch, shape.input.height, shape.input.width, shape.in_channels];
+    let dx = call.allocate_as(&TensorMetadata::new(filter.dtype(), TensorShape::new(&images)?))?;
+    let dy = to_nhwc(call, dy)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.convolution_gradient(stream, dx.buffer(), [dy.buffer(), filter.buffer()], channels, &window)?;
+    Ok(from_nhwc(call, dx)?.into())
+}
+
 fn convolution_filter(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued {
     let (x, dy, dims) = (call.tensor(0)?, call.tensor(2)?, sized(call, 1)?);
     let (shape, output) = convolution(call.attrs, kind, x.shape(), &dims)?;
@@ -137,14 +165,17 @@ fn convolution_filter(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued
 fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x, _, dy] = call.tensors()?;
     let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
-    let (x, dy) = (to_nhwc(call, x)?, to_nhwc(call, dy)?);
-    let (y, dx) = (pooled(call, &window, x.dtype())?, call.allocate_as(x.metadata())?);
+    let (dtype, computed) = (x.dtype(), computed_as(x.dtype()));
+    // Integers are ordered as what they are compared in, and their sums wrap as in the type itself.
+    let x = to_nhwc(call, &ordered(call, x)?)?;
+    let dy = to_nhwc(call, &cast(call, dy, computed, false)?)?;
+    let (y, dx) = (pooled(call, &window, computed)?, call.allocate_as(x.metadata())?);
     let positions = pooled(call, &window, DType::UI32)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.max_pool(stream, x.dtype(), y.buffer(), Some(positions.buffer()), x.buffer(), &window)?;
+    kernels.max_pool(stream, computed, y.buffer(), Some(positions.buffer()), x.buffer(), &window)?;
     let (dx_buffer, dy_buffer) = (dx.buffer(), dy.buffer());
-    kernels.max_pool_gradient(stream, x.dtype(), dx_buffer, dy_buffer, positions.buffer(), &window)?;
-    Ok(from_nhwc(call, dx)?.into())
+    kernels.max_pool_gradient(stream, computed, dx_buffer, dy_buffer, positions.buffer(), &window)?;
+    Ok(from_nhwc(call, cast(call, &dx, dtype, false)?)?.into())
 }
 
 fn average_pool(call: &DeviceCall<'_>) -> Queued {

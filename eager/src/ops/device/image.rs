@@ -1,7 +1,7 @@
 //! Images in other sizes, with gradients, one axis after the other: rows and columns of pixels are gathered from where the host
 //! says.
 
-use std::iter;
+use std::ops::Range;
 
 use tfrt_host::DType;
 use tfrt_kernels::device::{Binary, Reduction};
@@ -9,11 +9,10 @@ use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued,
-    arrays::reduce_neighbours,
-    count,
+    arrays::{reduce_neighbours, reduced},
+    check_floats, count,
     expression::{cast, computed_as, constant, zip},
     moves::picked,
-    unsupported,
 };
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry,
@@ -22,7 +21,7 @@ use crate::{
             Place, Scale, Sizes, Takers, positive_size, resized_columns, takers_between, takers_nearest,
         },
         moves::NOWHERE,
-        support::{product, room_for},
+        support::{invalid, product, room_for},
         window::four,
     },
 };
@@ -102,8 +101,40 @@ fn resize_nearest(call: &DeviceCall<'_>) -> Queued {
     Ok(chosen(call, &x, WIDTH, &places(1, width)?)?.into())
 }
 
-/// The sums of what was taken of each of `extent` places along an axis: as many parts for each as the busiest one has are brought
-/// together, those that are none as zeros.
+/// What was taken of each of `extent` places along an axis, behind which another one has the parts: as many for each place as the
+/// busiest one has, those that are none as zeros.
+fn taken<P: Place>(
+    call: &DeviceCall<'_>,
+    gradient: &DeviceTensor,
+    (axis, extent): (usize, usize),
+    takers: &Takers<P>,
+    weigh: bool,
+) -> DeviceOpResult<DeviceTensor> {
+    let parts = |(place, taken): (usize, Range<usize>)| {
+        let (weighted, whole) = if weigh { (taken, 0..0) } else { (0..0, taken) };
+        takers.weights(weighted, place).chain(whole.map(|taker| (taker, 1.0)))
+    };
+    let all = || takers.from(0).take(extent).enumerate().map(parts);
+    let most = all().map(Iterator::count).max().unwrap_or(0);
+    let count = extent.saturating_mul(most);
+    let (mut places, mut weights) = (room_for(count)?, room_for(count)?);
+    for (end, parts) in (1..).zip(all()) {
+        for (place, weight) in parts {
+            places.push(place);
+            weights.push(weight);
+        }
+        places.resize(end * most, NOWHERE);
+        weights.resize(end * most, 0.0);
+    }
+    let mut taken = chosen(call, gradient, axis, &places)?;
+    if weigh {
+        taken = weighted(call, &taken, axis, &weights)?;
+    }
+    let (before, after) = gradient.shape().dims().split_at(axis);
+    Ok(taken.reshape(&TensorShape::new(&[before, &[extent, most], &after[1..]].concat())?)?)
+}
+
+/// The sums of what was taken of each of `extent` places along an axis.
 fn given<P: Place>(
     call: &DeviceCall<'_>,
     gradient: &DeviceTensor,
@@ -115,37 +146,37 @@ fn given<P: Place>(
     dims[axis] = extent;
     // Before any list, as there may be no memory for the result.
     let sum = call.allocate_as(&TensorMetadata::new(gradient.dtype(), TensorShape::new(&dims)?))?;
-    let most = takers.from(0).take(extent).map(|taken| taken.len()).max().unwrap_or(0);
-    let parts = extent.saturating_mul(most);
-    let mut places = room_for(parts)?;
-    for taken in takers.from(0).take(extent) {
-        let missing = most - taken.len();
-        places.extend(taken.chain(iter::repeat_n(NOWHERE, missing)));
-    }
-    let mut taken = chosen(call, gradient, axis, &places)?;
-    if weigh {
-        let weight = |(part, &place)| match place {
-            NOWHERE => 0.0,
-            place => takers.weights(place..place + 1, part / most).map(|(_, weight)| weight).sum(),
-        };
-        let mut weights = room_for(parts)?;
-        weights.extend(places.iter().enumerate().map(weight));
-        taken = weighted(call, &taken, axis, &weights)?;
-    }
-    dims.insert(axis + 1, most);
-    let taken = taken.reshape(&TensorShape::new(&dims)?)?;
+    let taken = taken(call, gradient, (axis, extent), takers, weigh)?;
     reduce_neighbours(call, Reduction::Sum, &sum, &taken, axis + 1..axis + 2)?;
     Ok(sum)
 }
 
+/// The gradient in double precision: the parts, which are of single precision, are kept until they are summed.
+fn wide_gradient(call: &DeviceCall<'_>, gradient: &DeviceTensor) -> Queued {
+    // Before any list, as there may be no memory for the result.
+    let sum = call.allocate(0)?;
+    let &[batch, height, width, channels] = sum.shape().dims() else {
+        return Err(invalid("images have four dimensions").into());
+    };
+    let takers = |extent, axis: usize| takers_between(call.attrs, extent, gradient.shape().dims()[axis]);
+    let rows = taken(call, gradient, (HEIGHT, height), &takers(height, HEIGHT)?, true)?;
+    let parts = rows.shape().dims()[HEIGHT + 1];
+    let lines = TensorShape::new(&[batch, height * parts, gradient.shape().dims()[WIDTH], channels])?;
+    let all = taken(call, &rows.reshape(&lines)?, (WIDTH, width), &takers(width, WIDTH)?, true)?;
+    let rows = reduced(call, Reduction::Sum, &cast(call, &all, DType::F64, false)?, &[WIDTH + 1], false)?;
+    let rows = rows.reshape(&TensorShape::new(&[batch, height, parts, width, channels])?)?;
+    reduce_neighbours(call, Reduction::Sum, &sum, &rows, HEIGHT + 1..HEIGHT + 2)?;
+    Ok(sum.into())
+}
+
 fn bilinear_gradient(call: &DeviceCall<'_>) -> Queued {
     let ([gradient, _], metadata) = (call.tensors()?, call.result(0)?);
-    match metadata.dtype {
-        DType::F16 | DType::BF16 | DType::F32 => {}
-        other => return Err(unsupported("tf.ResizeBilinearGrad", other).into()),
-    }
+    check_floats(metadata.dtype, "tf.ResizeBilinearGrad")?;
     if count(gradient) == 0 {
         return Ok(call.allocate(0)?.into());
+    }
+    if metadata.dtype == DType::F64 {
+        return wide_gradient(call, gradient);
     }
     let mut sum = gradient.clone();
     for axis in [HEIGHT, WIDTH] {

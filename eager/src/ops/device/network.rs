@@ -1,4 +1,4 @@
-//! Convolution through the device's DNN library, pooling and batch normalization by our CUDA kernels.
+//! Convolution through the device's DNN library, that of integers, pooling and batch normalization by our CUDA kernels.
 //!
 //! All of it computes on NHWC images; those of other layouts are brought there and back.
 
@@ -8,7 +8,9 @@ use tfrt_cuda::{
     hal::{Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout},
 };
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Activation, Affine, Binary, PoolingWindow, Unary, WindowPosition};
+use tfrt_kernels::device::{
+    Activation, Affine, Binary, FilterChannels, PoolingWindow, Unary, WindowPosition,
+};
 use tfrt_math::{Conv2dShape, Extent2, Padding, PoolShape};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
@@ -17,7 +19,7 @@ use super::{
     arrays::{padded, permuted},
     count,
     elementwise::combine,
-    expression::constant,
+    expression::{constant, from_ordered, ordered},
     extents, unsupported,
 };
 use crate::{
@@ -70,6 +72,15 @@ fn paddings(
     }
 }
 
+/// Rows and columns from a filter's first element to its last.
+fn covered(shape: &Conv2dShape) -> Extent2 {
+    let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
+    Extent2::new(
+        covered(shape.filter.height, shape.dilations.height),
+        covered(shape.filter.width, shape.dilations.width),
+    )
+}
+
 /// NHWC images, described in the order N, C, H, W.
 pub(super) fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> {
     let &[n, h, w, c] = extents(tensor).as_slice() else {
@@ -106,12 +117,7 @@ impl Plan {
             other => return Err(unsupported(op, other)),
         };
         let output = shape.output().map_err(|error| invalid(error.to_string()))?;
-        let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
-        let covered = Extent2::new(
-            covered(shape.filter.height, shape.dilations.height),
-            covered(shape.filter.width, shape.dilations.width),
-        );
-        let around = paddings(shape.padding, shape.input, output, covered, shape.strides);
+        let around = paddings(shape.padding, shape.input, output, covered(shape), shape.strides);
         let [top, bottom, left, right] = around;
         let uneven = top != bottom || left != right;
         let padding = if uneven { [0, 0] } else { [top as u64, left as u64] };
@@ -148,8 +154,27 @@ pub(super) fn filter_extents(shape: &Conv2dShape) -> [usize; 4] {
 }
 
 fn conv2d(call: &DeviceCall<'_>, what: (&str, Kind)) -> Queued {
-    let y = convolve(call, what, call.tensors()?, None, false)?;
+    let [x, filter] = call.tensors()?;
+    let y = match x.dtype() {
+        DType::I32 => convolve_integers(call, what.1, [x, filter])?,
+        _ => convolve(call, what, [x, filter], None, false)?,
+    };
     Ok(from_nhwc(call, y)?.into())
+}
+
+/// Queues `conv(x, filter)` of integers, for which the library has nothing; the result is NHWC.
+fn convolve_integers(
+    call: &DeviceCall<'_>,
+    kind: Kind,
+    [x, filter]: [&DeviceTensor; 2],
+) -> DeviceOpResult<DeviceTensor> {
+    let (shape, _) = convolution(call.attrs, kind, x.shape(), filter.shape())?;
+    let (window, channels) = convolution_window(&shape)?;
+    let y = images_under(call, &window, (x.dtype(), shape.out_channels))?;
+    let x = to_nhwc(call, x)?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.convolution(stream, y.buffer(), [x.buffer(), filter.buffer()], channels, &window)?;
+    Ok(y)
 }
 
 /// Queues `conv(x, filter) + bias`, and no less than zero if `relu` is set; the result is NHWC.
@@ -200,24 +225,23 @@ fn channels(dtype: DType, count: u64) -> TensorLayout {
     TensorLayout { dtype, dims: vec![1, count, 1, 1], strides: vec![count, 1, count, count] }
 }
 
-/// Which pooling.
-#[derive(Clone, Copy)]
-enum Pool {
-    Max,
-    Average,
+/// A number as kernels take it.
+fn narrow(n: usize) -> Result<u32, Diagnostic> {
+    u32::try_from(n).map_err(|_| invalid("an image is too large for a device"))
+}
+
+fn position(extent: Extent2) -> Result<WindowPosition, Diagnostic> {
+    Ok(WindowPosition { y: narrow(extent.height)?, x: narrow(extent.width)? })
 }
 
 /// The windows of a pooling, as kernels take them.
 pub(super) fn pooling_window(shape: &PoolShape) -> Result<PoolingWindow, Diagnostic> {
     let output = shape.output().map_err(|error| invalid(error.to_string()))?;
     let [top, _, left, _] = paddings(shape.padding, shape.input, output, shape.window, shape.strides);
-    let number = |n: usize| u32::try_from(n).map_err(|_| invalid("an image is too large for a device"));
-    let position =
-        |e: Extent2| Ok::<_, Diagnostic>(WindowPosition { y: number(e.height)?, x: number(e.width)? });
     Ok(PoolingWindow {
-        batch: number(shape.batch)?,
+        batch: narrow(shape.batch)?,
         input: position(shape.input)?,
-        channels: number(shape.channels)?,
+        channels: narrow(shape.channels)?,
         output: position(output)?,
         window: position(shape.window)?,
         strides: position(shape.strides)?,
@@ -226,26 +250,58 @@ pub(super) fn pooling_window(shape: &PoolShape) -> Result<PoolingWindow, Diagnos
     })
 }
 
+/// The windows under which a convolution sums, as kernels take them, and what it makes of channels.
+pub(super) fn convolution_window(shape: &Conv2dShape) -> Result<(PoolingWindow, FilterChannels), Diagnostic> {
+    let output = shape.output().map_err(|error| invalid(error.to_string()))?;
+    let [top, _, left, _] = paddings(shape.padding, shape.input, output, covered(shape), shape.strides);
+    let window = PoolingWindow {
+        batch: narrow(shape.batch)?,
+        input: position(shape.input)?,
+        channels: narrow(shape.in_channels)?,
+        output: position(output)?,
+        window: position(shape.filter)?,
+        strides: position(shape.strides)?,
+        dilations: position(shape.dilations)?,
+        padding: position(Extent2::new(top, left))?,
+    };
+    Ok((window, FilterChannels { outputs: narrow(shape.out_channels)?, groups: narrow(shape.groups)? }))
+}
+
 /// A tensor for what windows give of images: NHWC.
 pub(super) fn pooled(
     call: &DeviceCall<'_>,
     window: &PoolingWindow,
     dtype: DType,
 ) -> DeviceOpResult<DeviceTensor> {
-    let dims = [window.batch, window.output.y, window.output.x, window.channels].map(|n| n as usize);
-    call.allocate_as(&TensorMetadata::new(dtype, TensorShape::new(&dims)?))
+    images_under(call, window, (dtype, window.channels as usize))
 }
 
-fn pool(call: &DeviceCall<'_>, kind: Pool) -> Queued {
+/// A tensor for as many pixels as there are windows, of so many channels: NHWC.
+fn images_under(
+    call: &DeviceCall<'_>,
+    window: &PoolingWindow,
+    (dtype, channels): (DType, usize),
+) -> DeviceOpResult<DeviceTensor> {
+    let [batch, rows, columns] = [window.batch, window.output.y, window.output.x].map(|n| n as usize);
+    call.allocate_as(&TensorMetadata::new(dtype, TensorShape::new(&[batch, rows, columns, channels])?))
+}
+
+fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
     let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
-    let y = pooled(call, &window, x.dtype())?;
-    let x = to_nhwc(call, x)?;
+    let known = to_nhwc(call, &ordered(call, x)?)?;
+    let y = pooled(call, &window, known.dtype())?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    match kind {
-        Pool::Max => kernels.max_pool_of_numbers(stream, x.dtype(), y.buffer(), x.buffer(), &window)?,
-        Pool::Average => kernels.average_pool(stream, x.dtype(), y.buffer(), x.buffer(), false, &window)?,
-    }
+    kernels.max_pool_of_numbers(stream, y.dtype(), y.buffer(), known.buffer(), &window)?;
+    Ok(from_nhwc(call, from_ordered(call, &y, x.dtype())?)?.into())
+}
+
+fn average_pool(call: &DeviceCall<'_>) -> Queued {
+    let [x] = call.tensors()?;
+    let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
+    let (x, y) = (to_nhwc(call, x)?, pooled(call, &window, x.dtype())?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.average_pool(stream, x.dtype(), y.buffer(), x.buffer(), false, &window)?;
     Ok(from_nhwc(call, y)?.into())
 }
 
@@ -348,7 +404,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Conv2D").device(|call| conv2d(call, ("tf.Conv2D", Kind::Full)));
     ops.extend("tf.DepthwiseConv2dNative")
         .device(|call| conv2d(call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)));
-    ops.extend("tf.MaxPool").device(|call| pool(call, Pool::Max));
-    ops.extend("tf.AvgPool").device(|call| pool(call, Pool::Average));
+    ops.extend("tf.MaxPool").device(max_pool);
+    ops.extend("tf.AvgPool").device(average_pool);
     ops.add("tf._FusedBatchNormEx").metadata(extended_metadata).device(extended_batch_norm);
 }
