@@ -363,3 +363,72 @@ fn large_products_come_in_the_order_of_the_equation() {
         }
     }
 }
+
+/// An op's result for the arguments and attributes of a case.
+fn result_of(runner: &Runner, line: &str) -> HostTensor {
+    let case = Case::parse(&format!("{line} -> error")).unwrap();
+    runner.run(&case)[0].host_tensor().unwrap().unwrap_or_else(|error| panic!("{line}: {error}")).clone()
+}
+
+/// As many as threads and blocks of a device share unevenly.
+#[test]
+fn random_numbers_and_ranges_are_those_of_the_host_on_devices_too() {
+    let (host, device) = (Runner::new("mstd:2"), Runner::on_device("mstd:2"));
+    let check = |line: &str, tolerance| {
+        let (expected, found) = (result_of(&host, line), result_of(&device, line));
+        if let Some(difference) = difference(&found, &expected, tolerance) {
+            panic!("{line}: {difference}");
+        }
+    };
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let attrs = format!("{{dtype=t:{dtype} seed=i:5 seed2=i:-6}} i32[2] 31 67");
+        check(&format!("tf.RandomUniform {attrs}"), EXACT);
+        for op in ["tf.RandomStandardNormal", "tf.TruncatedNormal"] {
+            check(&format!("{op} {attrs}"), tolerance(dtype));
+        }
+        check(&format!("tf.Range {{}} {dtype}[] -3.5; {dtype}[] 12.25; {dtype}[] 0.00777"), EXACT);
+        check(&format!("tf.LinSpace {{}} {dtype}[] 12.5; {dtype}[] -3.25; i32[] 2077"), EXACT);
+    }
+    for dtype in [DType::I32, DType::I64] {
+        check(
+            &format!("tf.RandomUniformInt {{seed=i:5 seed2=i:-6}} i64[1] 2077; {dtype}[] -7; {dtype}[] 1000"),
+            EXACT,
+        );
+        check(
+            &format!("tf.StatelessRandomUniformInt {{}} i32[1] 7; i64[2] 1 2; {dtype}[] -7; {dtype}[] 1000"),
+            EXACT,
+        );
+    }
+    for (dtype, start, limit, delta) in [
+        ("i8", -128, 127, 2),
+        ("i16", 32767, -32768, -17),
+        ("i32", i32::MIN.into(), i32::MAX.into(), 1 << 20),
+        ("i64", i64::MAX, i64::MIN, -(1i64 << 53)),
+        ("ui8", 0, 255, 1),
+        ("ui16", 0, 65535, 13),
+        ("ui32", 7, u32::MAX.into(), 2_000_003),
+    ] {
+        check(&format!("tf.Range {{}} {dtype}[] {start}; {dtype}[] {limit}; {dtype}[] {delta}"), EXACT);
+    }
+}
+
+/// What says how many numbers there are, and which, may be another op's result on the device.
+#[test]
+fn seeds_and_bounds_come_from_devices() {
+    let runner = Runner::on_device("mstd:2");
+    let number = |value: i64| {
+        let tensor = DenseHostTensor::from_slice(TensorShape::scalar(), &[value], &support::allocator());
+        runner.handle(tensor.unwrap())
+    };
+    let pair = |first: i64, second: i64| {
+        let bounds = [number(first), number(2 * second - first), number(second - first)];
+        runner.call("tf.Range", bounds, &OpAttrs::new(), 1).remove(0)
+    };
+    assert!(pair(3, 5).tensor().get::<tfrt_eager::DeviceTensor>().is_some());
+    let mut attrs = OpAttrs::new();
+    attrs.set_type("dtype", DType::F32).unwrap();
+    let found = runner.call("tf.StatelessRandomUniform", [pair(3, 5), pair(7, -9)], &attrs, 1);
+    let expected = "tf.StatelessRandomUniform {dtype=t:f32} i64[2] 3 5; i64[2] 7 -9";
+    let found = runner.brought(&found[0]).host_tensor().unwrap().unwrap().clone();
+    assert_eq!(difference(&found, &result_of(&Runner::new("s"), expected), EXACT), None);
+}

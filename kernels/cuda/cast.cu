@@ -81,12 +81,6 @@ struct Convert<f32, bf16> {
 TO_INTEGERS(f32, __float2int_rz, __float2ll_rz, __float2ull_rz)
 TO_INTEGERS(f64, __double2int_rz, __double2ll_rz, __double2ull_rz)
 
-// As many elements as four bytes of the smaller type hold are taken at a time: 4 to 16 bytes of each side.
-template <class T, u32 N>
-struct alignas(sizeof(T) * N) Group {
-    T at[N];
-};
-
 // Zeros in place of the digits that the narrower type has none for, and then rounds what is beyond or below its normal numbers.
 template <class To, class From>
 struct Truncate;

@@ -183,6 +183,12 @@ __device__ __forceinline__ void store_pack(T *p, const Pack<T> &pack) {
     *reinterpret_cast<uint4 *>(p) = pack.bits;
 }
 
+// Some elements that are loaded and stored at once, of 16 bytes at most.
+template <class T, u32 N>
+struct alignas(sizeof(T) * N) Group {
+    T at[N];
+};
+
 __device__ __forceinline__ bool aligned_to_16() { return true; }
 // Whether all these pointers are aligned to 16 bytes.
 template <class P, class... Rest>

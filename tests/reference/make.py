@@ -464,6 +464,10 @@ def constant():
         case("LinSpace", start=np.array(ends[0], np.float32), stop=np.array(ends[1], np.float32), num=np.array(4, np.int32))
     for axis in (-2, 2):
         case("OneHot", indices=indices, depth=depth, on_value=on, off_value=on, axis=axis)
+    for dtype in (np.float16, BF16, np.float64):
+        case("Range", start=np.array(1, dtype), limit=np.array(40, dtype), delta=np.array(3, dtype))
+    case("Range", start=np.array(2**40, np.int64), limit=np.array(-2**41, np.int64), delta=np.array(-10**12, np.int64))
+    case("LinSpace", start=np.array(2.5, np.float64), stop=np.array(-1 / 3, np.float64), num=np.array(7, np.int64))
 
 
 def shape():

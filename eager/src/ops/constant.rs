@@ -81,7 +81,7 @@ fn fill(call: CpuCall<'_>) -> Computed {
 }
 
 /// A number that ranges are made of.
-trait RangeNumber: Element + Number {
+pub(super) trait RangeNumber: Element + Number {
     /// How many numbers there are from `start` up to `limit`, which is not among them, in steps of `delta`.
     fn count(start: Self, limit: Self, delta: Self) -> u128;
 }
@@ -111,8 +111,10 @@ macro_rules! range_floats {
 range_integers!(i8, i16, i32, i64, u8, u16, u32);
 range_floats!(f16, bf16, f32, f64);
 
-fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
-    let [start, limit, delta] = take(call)?;
+/// The first number of a range, what lies between two, and how many there are.
+pub(super) fn range_parts<T: RangeNumber>(
+    [start, limit, delta]: [&HostTensor; 3],
+) -> Result<(T, T, usize), Diagnostic> {
     let (start, limit) = (value_within::<T>(start, "start", 1)?, value_within::<T>(limit, "limit", 1)?);
     let (delta, zero) = (value_within::<T>(delta, "delta", 1)?, <T as Number>::ZERO);
     if delta == zero || delta.is_nan() {
@@ -126,6 +128,11 @@ fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
     }
     let count =
         usize::try_from(T::count(start, limit, delta)).map_err(|_| invalid("too many numbers in a range"))?;
+    Ok((start, delta, count))
+}
+
+fn range_of<T: RangeNumber>(call: &CpuCall<'_>) -> Computed {
+    let (start, delta, count) = range_parts::<T>(take(call)?)?;
     let out = allocate(call, T::DTYPE, &[count])?;
     compute(call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
         out.iter_mut().zip(range).for_each(|(out, i)| *out = start.plus(T::from_count(i).times(delta)));
@@ -141,27 +148,43 @@ fn range(call: CpuCall<'_>) -> Computed {
     )
 }
 
-/// `count` numbers from `start` to `stop`, both of them included.
-fn linspace(call: CpuCall<'_>) -> Computed {
-    let [start, stop, count] = take(&call)?;
-    let count = usize::try_from(integer(count, "num")?).ok().filter(|&count| count > 0);
-    let count = count.ok_or_else(|| invalid("Requires num > 0"))?;
-    with_float!(start.dtype(), "tf.LinSpace", |T| {
+/// Numbers of a floating-point type, so many from `start` to `stop`, both of them included. In between they are computed in `f64`.
+pub(super) struct Between<T> {
+    pub(super) start: T,
+    pub(super) stop: T,
+    pub(super) step: f64,
+    pub(super) count: usize,
+}
+
+impl<T: Element + Float> Between<T> {
+    pub(super) fn new([start, stop, count]: [&HostTensor; 3]) -> Result<Self, Diagnostic> {
+        let count = usize::try_from(integer(count, "num")?).ok().filter(|&count| count > 0);
+        let count = count.ok_or_else(|| invalid("Requires num > 0"))?;
         let (start, stop) = (value::<T>(start, "start")?, value::<T>(stop, "stop")?);
         let step = (stop.to_f64() - start.to_f64()) / (count - 1).max(1) as f64;
-        let out = allocate(&call, T::DTYPE, &[count])?;
-        compute(&call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
-            out.iter_mut().zip(range).for_each(|(out, i)| {
-                // Both ends are what the program says, whatever the step is.
-                *out = match i {
-                    0 => start,
-                    i if i + 1 == count => stop,
-                    i => T::from_f64(start.to_f64() + step * i as f64),
-                };
-            });
-            Ok(())
-        })
+        Ok(Self { start, stop, step, count })
+    }
+}
+
+fn linspace_of<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    let Between { start, stop, step, count } = Between::<T>::new(take(call)?)?;
+    let out = allocate(call, T::DTYPE, &[count])?;
+    compute(call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
+        out.iter_mut().zip(range).for_each(|(out, i)| {
+            // Both ends are what the program says, whatever the step is.
+            *out = match i {
+                0 => start,
+                i if i + 1 == count => stop,
+                i => T::from_f64(start.to_f64() + step * i as f64),
+            };
+        });
+        Ok(())
     })
+}
+
+fn linspace(call: CpuCall<'_>) -> Computed {
+    let dtype = call.arguments.first().map_or(DType::F32, |tensor| tensor.dtype());
+    with_float!(dtype, "tf.LinSpace", |T| linspace_of::<T>(&call))
 }
 
 /// The result's extents, and the axis along which a row of `depth` elements stands for each index.

@@ -109,7 +109,8 @@ fn concat_offset(call: CpuCall<'_>) -> Computed {
     Ok(OpResult { tensors, done: None })
 }
 
-fn invert_permutation(call: CpuCall<'_>) -> Computed {
+/// What undoes an order of dimensions.
+pub(super) fn invert_permutation(call: CpuCall<'_>) -> Computed {
     let [x] = take(&call)?;
     let places = vector(x, "invert_permutation's argument")?;
     let mut inverse = room_for(places.len())?;

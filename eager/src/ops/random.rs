@@ -7,13 +7,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_math::{Float, Philox};
+use tfrt_kernels::device::Integers;
+use tfrt_math::{Distribution, Float, Philox};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16};
 
 use super::support::{
-    Computed, allocate, compute, int_attr, integers, invalid, shape_of, unsupported, value, vector,
+    Computed, allocate, compute, int_attr, integers, invalid, shape_of, take, unsupported, value, values,
+    vector,
 };
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult, registry::wrong_count};
 
 static ME: Accessor = Accessor::new("tf random op");
 
@@ -88,17 +90,6 @@ impl Uniform for bf16 {
     }
 }
 
-/// How numbers are spread.
-#[derive(Clone, Copy, Debug)]
-enum Distribution {
-    /// Between 0 and 1.
-    Uniform,
-    /// With mean 0 and deviation 1.
-    Normal,
-    /// The same, without what is 2 or more away from the mean.
-    Truncated,
-}
-
 /// A tensor of floating-point numbers.
 fn floats<T: Uniform>(
     call: &CpuCall<'_>,
@@ -156,13 +147,16 @@ fn truncated<T: Uniform>(generator: &Philox, block: u64, numbers: &mut [T]) {
     }
 }
 
-fn shaped(call: &CpuCall<'_>, shape: &HostTensor, dtype: DType) -> Result<DenseHostTensor, Diagnostic> {
-    allocate(call, dtype, shape_of(&vector(shape, "shape")?)?.dims())
+/// The shape of an op's result, which its first argument is.
+pub(super) fn random_shape(arguments: &[&HostTensor]) -> Result<TensorShape, Diagnostic> {
+    let shape = arguments.first().ok_or_else(|| invalid("a random op takes a shape"))?;
+    shape_of(&vector(shape, "shape")?)
 }
 
-fn random(call: &CpuCall<'_>, dtype: DType, generator: Philox, distribution: Distribution) -> Computed {
-    let shape = call.arguments.first().ok_or_else(|| invalid("a random op takes a shape"))?;
-    let out = shaped(call, shape, dtype)?;
+fn random<const N: usize>(call: &CpuCall<'_>, seeding: Seeding, distribution: Distribution) -> Computed {
+    let arguments = take::<N>(call)?;
+    let (dtype, generator) = (dtype(call.attrs)?, seeding(&arguments, call.attrs)?);
+    let out = allocate(call, dtype, random_shape(&arguments)?.dims())?;
     match dtype {
         DType::F32 => floats::<f32>(call, out, generator, distribution),
         DType::F64 => floats::<f64>(call, out, generator, distribution),
@@ -172,8 +166,11 @@ fn random(call: &CpuCall<'_>, dtype: DType, generator: Philox, distribution: Dis
     }
 }
 
-/// A generator from the attributes of an op with state.
-fn seeded(attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
+/// What finds the generator of an op's numbers, in its arguments and attributes.
+pub(super) type Seeding = fn(&[&HostTensor], &OpAttrs) -> Result<Philox, Diagnostic>;
+
+/// From the attributes of an op with state.
+pub(super) fn seeded(_: &[&HostTensor], attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let seed = |name| Ok::<_, Diagnostic>(int_attr(attrs, name)?.unwrap_or(0) as u64);
     let (mut seed, mut second) = (seed("seed")?, seed("seed2")?);
@@ -199,14 +196,15 @@ fn mixed(seed: &HostTensor) -> Result<(u64, u128), Diagnostic> {
     Ok((mixed[0] | mixed[1] << 32, u128::from(mixed[2] | mixed[3] << 32) << 64))
 }
 
-/// A generator from a tensor of two seeds.
-fn stateless(seed: &HostTensor) -> Result<Philox, Diagnostic> {
+/// From a tensor of two seeds, behind the shape.
+pub(super) fn stateless(arguments: &[&HostTensor], _: &OpAttrs) -> Result<Philox, Diagnostic> {
+    let seed = arguments.get(1).ok_or_else(|| invalid("a stateless random op takes a seed"))?;
     mixed(seed).map(|(key, counter)| Philox::new(key, counter))
 }
 
 /// What [`keyed`] makes the generator of two seeds of: the key and the counter and, where `tells` it, the algorithm.
-fn key_and_counter(call: &CpuCall<'_>, tells: bool) -> Computed {
-    let [seed] = super::support::take(call)?;
+pub(super) fn key_and_counter(call: &CpuCall<'_>, tells: bool) -> Computed {
+    let [seed] = take(call)?;
     let (key, counter) = mixed(seed)?;
     let allocator = call.cx.host().allocator();
     let counter = [counter as u64, (counter >> 64) as u64];
@@ -221,12 +219,21 @@ fn key_and_counter(call: &CpuCall<'_>, tells: bool) -> Computed {
     Ok(OpResult { tensors, done: None })
 }
 
+/// The number of the algorithm that key and counter are for.
 fn algorithm(call: &CpuCall<'_>) -> Result<DenseHostTensor, Diagnostic> {
     DenseHostTensor::from_slice(TensorShape::scalar(), &[PHILOX], call.cx.host().allocator())
 }
 
-/// A generator of the numbers of a tensor of some shape, from a key and a counter.
-fn keyed([shape, key, counter, algorithm]: [&HostTensor; 4]) -> Result<Philox, Diagnostic> {
+pub(super) fn which_algorithm(call: CpuCall<'_>) -> Computed {
+    let [] = take(&call)?;
+    Ok(algorithm(&call)?.into())
+}
+
+/// From a key, a counter and the number of an algorithm, behind the shape.
+pub(super) fn keyed(arguments: &[&HostTensor], _: &OpAttrs) -> Result<Philox, Diagnostic> {
+    let &[shape, key, counter, algorithm, ..] = arguments else {
+        return Err(wrong_count(4, arguments.len()));
+    };
     let is_empty = integers(shape, "shape")?.contains(&0);
     match value::<i32>(algorithm, "alg")? {
         // 3 leaves the choice to the runtime.
@@ -236,7 +243,7 @@ fn keyed([shape, key, counter, algorithm]: [&HostTensor; 4]) -> Result<Philox, D
         other => return Err(invalid(format!("Unsupported RNG algorithm ID: {other}"))),
     }
     let words = |tensor: &HostTensor, count| {
-        let words = tensor.dense()?.read::<u64>(&ME)?.to_vec();
+        let words = values::<u64>(tensor)?;
         if tensor.shape().rank() != 1 || words.len() < count {
             return Err(invalid(format!(
                 "a vector of {count} numbers is expected, got shape {}",
@@ -252,40 +259,45 @@ fn keyed([shape, key, counter, algorithm]: [&HostTensor; 4]) -> Result<Philox, D
     Ok(Philox::new(key[0], u128::from(counter[0]) | u128::from(counter.get(1).copied().unwrap_or(0)) << 64))
 }
 
-fn dtype(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
+/// The type of an op's floating-point numbers.
+pub(super) fn dtype(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
     Ok(attrs.optional("dtype")?.unwrap_or(DType::F32))
 }
 
-fn stateful_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
-    random(call, dtype(call.attrs)?, seeded(call.attrs)?, distribution)
-}
-
-fn stateless_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
-    let seed = call.arguments.get(1).ok_or_else(|| invalid("a stateless random op takes a seed"))?;
-    random(call, dtype(call.attrs)?, stateless(seed)?, distribution)
-}
-
-fn stateless_v2_op(call: &CpuCall<'_>, distribution: Distribution) -> Computed {
-    random(call, dtype(call.attrs)?, keyed(super::support::take(call)?)?, distribution)
-}
-
-/// Integers from `low` up to `high`, which is not among them.
-fn integers_between(
-    call: &CpuCall<'_>,
-    shape: &HostTensor,
-    (low, high): (&HostTensor, &HostTensor),
-    generator: Philox,
-) -> Computed {
-    let out = shaped(call, shape, low.dtype())?;
-    let count = out.num_elements();
+/// The last two arguments of an op of integers: from `low` up to `high`, which is not among them; only where there are no
+/// numbers there may be none between.
+pub(super) fn integers_between(arguments: &[&HostTensor], is_empty: bool) -> Result<Integers, Diagnostic> {
+    let &[.., low, high] = arguments else {
+        return Err(wrong_count(3, arguments.len()));
+    };
     let empty = |low: i64, high: i64| invalid(format!("Need minval < maxval, got {low} >= {high}"));
     match low.dtype() {
         DType::I32 => {
             let (low, high) = (value::<i32>(low, "minval")?, value::<i32>(high, "maxval")?);
-            if low >= high && count > 0 {
-                return Err(empty(low.into(), high.into()));
+            match low < high || is_empty {
+                true => Ok(Integers::I32 { low, range: high.wrapping_sub(low) as u32 }),
+                false => Err(empty(low.into(), high.into())),
             }
-            let range = high.wrapping_sub(low) as u32;
+        }
+        DType::I64 => {
+            let (low, high) = (value::<i64>(low, "minval")?, value::<i64>(high, "maxval")?);
+            match low < high || is_empty {
+                true => Ok(Integers::I64 { low, range: high.wrapping_sub(low) as u64 }),
+                false => Err(empty(low, high)),
+            }
+        }
+        other => Err(unsupported("a random op of integers", other)),
+    }
+}
+
+fn random_integers<const N: usize>(call: &CpuCall<'_>, seeding: Seeding) -> Computed {
+    let arguments = take::<N>(call)?;
+    let (generator, shape) = (seeding(&arguments, call.attrs)?, random_shape(&arguments)?);
+    let integers = integers_between(&arguments, shape.num_elements()? == 0)?;
+    let out = allocate(call, integers.dtype(), shape.dims())?;
+    let count = out.num_elements();
+    match integers {
+        Integers::I32 { low, range } => {
             compute(call, &ME, out, (count, 1, COST), move |places, out: &mut [i32]| {
                 for (place, out) in places.zip(out) {
                     let word = generator.block((place / 4) as u64)[place % 4];
@@ -294,12 +306,7 @@ fn integers_between(
                 Ok(())
             })
         }
-        DType::I64 => {
-            let (low, high) = (value::<i64>(low, "minval")?, value::<i64>(high, "maxval")?);
-            if low >= high && count > 0 {
-                return Err(empty(low, high));
-            }
-            let range = high.wrapping_sub(low) as u64;
+        Integers::I64 { low, range } => {
             compute(call, &ME, out, (count, 1, COST), move |places, out: &mut [i64]| {
                 for (place, out) in places.zip(out) {
                     let words = generator.block((place / 2) as u64);
@@ -309,43 +316,26 @@ fn integers_between(
                 Ok(())
             })
         }
-        other => Err(unsupported("a random op of integers", other)),
     }
-}
-
-fn uniform_int(call: CpuCall<'_>) -> Computed {
-    let [shape, low, high] = super::support::take(&call)?;
-    integers_between(&call, shape, (low, high), seeded(call.attrs)?)
-}
-
-fn stateless_uniform_int(call: CpuCall<'_>) -> Computed {
-    let [shape, seed, low, high] = super::support::take(&call)?;
-    integers_between(&call, shape, (low, high), stateless(seed)?)
-}
-
-fn stateless_uniform_int_v2(call: CpuCall<'_>) -> Computed {
-    let [shape, key, counter, algorithm, low, high] = super::support::take(&call)?;
-    integers_between(&call, shape, (low, high), keyed([shape, key, counter, algorithm])?)
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
     use Distribution::{Normal, Truncated, Uniform};
-    ops.add("tf.RandomUniform").cpu(|call| stateful_op(&call, Uniform));
-    ops.add("tf.RandomStandardNormal").cpu(|call| stateful_op(&call, Normal));
-    ops.add("tf.TruncatedNormal").cpu(|call| stateful_op(&call, Truncated));
-    ops.add("tf.StatelessRandomUniform").cpu(|call| stateless_op(&call, Uniform));
-    ops.add("tf.StatelessRandomNormal").cpu(|call| stateless_op(&call, Normal));
-    ops.add("tf.StatelessTruncatedNormal").cpu(|call| stateless_op(&call, Truncated));
+    ops.add("tf.RandomUniform").cpu(|call| random::<1>(&call, seeded, Uniform));
+    ops.add("tf.RandomStandardNormal").cpu(|call| random::<1>(&call, seeded, Normal));
+    ops.add("tf.TruncatedNormal").cpu(|call| random::<1>(&call, seeded, Truncated));
+    ops.add("tf.StatelessRandomUniform").cpu(|call| random::<2>(&call, stateless, Uniform));
+    ops.add("tf.StatelessRandomNormal").cpu(|call| random::<2>(&call, stateless, Normal));
+    ops.add("tf.StatelessTruncatedNormal").cpu(|call| random::<2>(&call, stateless, Truncated));
     ops.add("tf.StatelessRandomGetKeyCounter").cpu(|call| key_and_counter(&call, false));
     ops.add("tf.StatelessRandomGetKeyCounterAlg").cpu(|call| key_and_counter(&call, true));
-    ops.add("tf.StatelessRandomGetAlg").cpu(|call| {
-        let [] = super::support::take(&call)?;
-        Ok(algorithm(&call)?.into())
-    });
-    ops.add("tf.StatelessRandomUniformV2").cpu(|call| stateless_v2_op(&call, Uniform));
-    ops.add("tf.StatelessRandomNormalV2").cpu(|call| stateless_v2_op(&call, Normal));
-    ops.add("tf.StatelessTruncatedNormalV2").cpu(|call| stateless_v2_op(&call, Truncated));
-    ops.add("tf.RandomUniformInt").cpu(uniform_int).forms(Forms::SCALAR);
-    ops.add("tf.StatelessRandomUniformInt").cpu(stateless_uniform_int).forms(Forms::SCALAR);
-    ops.add("tf.StatelessRandomUniformIntV2").cpu(stateless_uniform_int_v2);
+    ops.add("tf.StatelessRandomGetAlg").cpu(which_algorithm);
+    ops.add("tf.StatelessRandomUniformV2").cpu(|call| random::<4>(&call, keyed, Uniform));
+    ops.add("tf.StatelessRandomNormalV2").cpu(|call| random::<4>(&call, keyed, Normal));
+    ops.add("tf.StatelessTruncatedNormalV2").cpu(|call| random::<4>(&call, keyed, Truncated));
+    ops.add("tf.RandomUniformInt").cpu(|call| random_integers::<3>(&call, seeded)).forms(Forms::SCALAR);
+    ops.add("tf.StatelessRandomUniformInt")
+        .cpu(|call| random_integers::<4>(&call, stateless))
+        .forms(Forms::SCALAR);
+    ops.add("tf.StatelessRandomUniformIntV2").cpu(|call| random_integers::<6>(&call, keyed));
 }

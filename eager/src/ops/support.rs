@@ -367,7 +367,8 @@ fn first<T: Copy>(values: &[T], what: &str) -> Result<T, Diagnostic> {
     values.first().copied().ok_or_else(|| invalid(format!("{what} is empty")))
 }
 
-fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {
+/// All elements, of a tensor that has few.
+pub(super) fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {
     match tensor {
         HostTensor::Scalar(scalar) => {
             // The shape of a tensor of one value may be of any size.

@@ -19,6 +19,16 @@ impl Philox {
         Self { key: [key as u32, (key >> 32) as u32], counter }
     }
 
+    /// The key.
+    pub fn key(&self) -> u64 {
+        u64::from(self.key[0]) | u64::from(self.key[1]) << 32
+    }
+
+    /// The counter.
+    pub fn counter(&self) -> u128 {
+        self.counter
+    }
+
     /// The four numbers `skip` blocks further on.
     #[inline]
     pub fn block(&self, skip: u64) -> [u32; Self::BLOCK] {
@@ -33,6 +43,17 @@ impl Philox {
         }
         x
     }
+}
+
+/// How random floating-point numbers are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distribution {
+    /// Between 0 and 1, without 1.
+    Uniform,
+    /// With mean 0 and deviation 1.
+    Normal,
+    /// The same, without what is 2 or more away from the mean.
+    Truncated,
 }
 
 #[cfg(test)]
@@ -53,5 +74,7 @@ mod tests {
             [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
         );
         assert_eq!(Philox::new(7, 5).block(3), Philox::new(7, 8).block(0));
+        let generator = Philox::new(u64::MAX - 1, counter);
+        assert_eq!((generator.key(), generator.counter()), (u64::MAX - 1, counter));
     }
 }

@@ -39,6 +39,7 @@ sources!(
     "optimizer",
     "pooling",
     "product",
+    "random",
     "reduce",
     "reduce_wide",
     "scan",

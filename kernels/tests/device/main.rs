@@ -9,6 +9,7 @@ mod elementwise;
 mod layout;
 mod moves;
 mod products;
+mod random;
 mod reduce;
 mod rows;
 mod scan;

@@ -9,13 +9,14 @@ use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShap
 use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
-    Queued, check_floats, count,
+    Queued, check_floats, computed_on_host, count,
     expression::{cast, computed_as, constant, from_ordered, map, ordered, scalar, scaled, zip},
     extents, unsupported,
 };
 use crate::{
     DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, MetadataCall, OpRegistry,
     ops::{
+        gradients::invert_permutation,
         layout::{axis_order, paddings},
         reduce::{axes_of, reduced_shape},
         shape::{expanded_shape, reshaped_shape},
@@ -251,6 +252,10 @@ fn folded(
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Transpose").device_with(transpose, SECOND_ON_HOST);
+    // An order, which `tf.Transpose` takes from the host.
+    ops.extend("tf.InvertPermutation")
+        .device_with(|call| computed_on_host(call, invert_permutation), HostArguments::at(&[0]))
+        .results_on_host();
     ops.extend("tf.Pad").device_with(pad, SECOND_ON_HOST);
     ops.extend("tf.PadV2").device_with(pad, HostArguments::at(&[1, 2]));
     ops.extend("tf.Mean").device_with(|call| reduce(call, Reduction::Mean, "tf.Mean"), SECOND_ON_HOST);

@@ -15,12 +15,15 @@ mod moves;
 mod network;
 mod normalization;
 mod order;
+mod random;
 mod scatter;
+mod sequences;
 pub(super) mod test_ops;
 mod variable;
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
+use tfrt_tensor::HostTensor;
 
 use super::support::{Computed, invalid};
 use crate::{
@@ -59,13 +62,26 @@ fn check_indices(dtype: DType, known: &[DType], op: &str) -> Result<(), Diagnost
     if known.contains(&dtype) { Ok(()) } else { Err(unsupported(&format!("{op} by indices"), dtype)) }
 }
 
-/// What an op gives that computes its results on the host at once, from arguments that are there, and then brings them to
-/// the device.
-fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Queued {
-    let arguments: SmallVec<[_; 4]> =
-        (0..call.arguments.len()).map(|index| call.host(index)).collect::<Result<_, _>>()?;
+/// The arguments, which are all in host memory.
+fn all_on_host<'c>(call: &'c DeviceCall<'_>) -> Result<SmallVec<[&'c HostTensor; 6]>, Diagnostic> {
+    (0..call.arguments.len()).map(|index| call.host(index)).collect()
+}
+
+/// The same, of which there must be `N`.
+fn on_host<'c, const N: usize>(call: &'c DeviceCall<'_>) -> Result<[&'c HostTensor; N], Diagnostic> {
+    all_on_host(call)?.as_slice().try_into().map_err(|_| wrong_count(N, call.arguments.len()))
+}
+
+/// What an op gives that computes its results on the host at once, from arguments that are there. They stay there.
+fn computed_on_host(call: &DeviceCall<'_>, compute: fn(CpuCall<'_>) -> Computed) -> Queued {
+    let arguments = all_on_host(call)?;
     let (attrs, results) = (call.attrs, call.results);
-    let made = make(CpuCall { cx: call.cx, arguments: &arguments, attrs, results, given_up: 0 })?;
+    Ok(compute(CpuCall { cx: call.cx, arguments: &arguments, attrs, results, given_up: 0 })?)
+}
+
+/// The same, of results that are brought to the device.
+fn made_on_host(call: &DeviceCall<'_>, make: fn(CpuCall<'_>) -> Computed) -> Queued {
+    let made = computed_on_host(call, make)?;
     let mut tensors = SmallVec::new();
     for tensor in made.tensors {
         let tensor = call.upload(host_tensor(&tensor).map_err(Diagnostic::from)?)?;
@@ -95,7 +111,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
     network::register(ops);
     normalization::register(ops);
     order::register(ops);
+    random::register(ops);
     scatter::register(ops);
+    sequences::register(ops);
     test_ops::register(ops);
     variable::register(ops);
     for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot"] {

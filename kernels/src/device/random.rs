@@ -1,0 +1,103 @@
+//! Random numbers, the same that the host makes of a generator.
+
+use tfrt_cuda::error::Result;
+use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_host::DType;
+use tfrt_math::{Distribution, Philox};
+
+use super::{DeviceKernels, KernelName, output, typed};
+
+/// Integers from `low` up to `low + range`, which is not among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integers {
+    /// Of 32 bits.
+    I32 {
+        /// The least.
+        low: i32,
+        /// How many there are, one at least.
+        range: u32,
+    },
+    /// Of 64 bits.
+    I64 {
+        /// The least.
+        low: i64,
+        /// How many there are, one at least.
+        range: u64,
+    },
+}
+
+impl Integers {
+    /// Their type.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::I32 { .. } => DType::I32,
+            Self::I64 { .. } => DType::I64,
+        }
+    }
+}
+
+/// How many numbers a thread makes of the words at one place of the generator.
+fn per_block(dtype: DType) -> u64 {
+    if dtype.size() == Some(8) { 2 } else { Philox::BLOCK as u64 }
+}
+
+impl DeviceKernels {
+    /// `y` becomes `n` random numbers: uniform ones and the words that others are made of are those of the host.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn random(
+        &self,
+        stream: &Stream,
+        distribution: Distribution,
+        dtype: DType,
+        y: &DeviceBuffer,
+        n: u64,
+        generator: &Philox,
+    ) -> Result<()> {
+        const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
+        let function = match distribution {
+            Distribution::Uniform => "random_uniform",
+            Distribution::Normal => "random_normal",
+            Distribution::Truncated => "random_truncated",
+        };
+        self.draw(stream, typed(function, dtype, FLOATS)?, dtype, (y, n), generator, &[])
+    }
+
+    /// `y` becomes `n` random integers, those of the host.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn random_integers(
+        &self,
+        stream: &Stream,
+        integers: Integers,
+        y: &DeviceBuffer,
+        n: u64,
+        generator: &Philox,
+    ) -> Result<()> {
+        let dtype = integers.dtype();
+        let bounds = match integers {
+            Integers::I32 { low, range } => [low.into(), range.into()],
+            Integers::I64 { low, range } => [low.into(), range.into()],
+        };
+        let name = typed("random_integer", dtype, &[DType::I32, DType::I64])?;
+        self.draw(stream, name, dtype, (y, n), generator, &bounds)
+    }
+
+    fn draw(
+        &self,
+        stream: &Stream,
+        name: KernelName<'_>,
+        dtype: DType,
+        (y, n): (&DeviceBuffer, u64),
+        generator: &Philox,
+        more: &[Argument<'_>],
+    ) -> Result<()> {
+        let counter = generator.counter();
+        let mut arguments = vec![output(y, n, dtype, "the result")?, n.into(), generator.key().into()];
+        arguments.extend([counter as u64, (counter >> 64) as u64].map(Argument::from));
+        arguments.extend_from_slice(more);
+        self.launch(stream, name, n.div_ceil(per_block(dtype)), &arguments)
+    }
+}
