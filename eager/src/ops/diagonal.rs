@@ -5,7 +5,7 @@
 //! shorter ones have padding, on the side that an attribute says.
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, with_element};
 
 use super::moves::no_memory_form;
 use super::support::{Computed, Described, allocate, compute, integer, integers, invalid, one, take, value};
@@ -16,16 +16,16 @@ static ME: Accessor = Accessor::new("tf op of diagonals");
 /// On which sides diagonals of less than the full length begin: whether those above the main one, and those below it, do so at the
 /// left.
 #[derive(Clone, Copy)]
-struct Alignment {
-    above: bool,
-    below: bool,
+pub(super) struct Alignment {
+    pub(super) above: bool,
+    pub(super) below: bool,
 }
 
 impl Alignment {
     /// That of ops which have no attribute for it.
-    const LEFT: Self = Self { above: true, below: true };
+    pub(super) const LEFT: Self = Self { above: true, below: true };
 
-    fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+    pub(super) fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
         let (above, below) = match attrs.optional("align")? {
             None | Some("RIGHT_LEFT") => (false, true),
             Some("LEFT_RIGHT") => (true, false),
@@ -38,7 +38,7 @@ impl Alignment {
 }
 
 /// The lowest and the highest of some neighbouring diagonals: how far right of the main one they are.
-fn bounds(k: &HostTensor) -> Result<[i64; 2], Diagnostic> {
+pub(super) fn bounds(k: &HostTensor) -> Result<[i64; 2], Diagnostic> {
     let [lower, upper] = match (k.shape().rank(), &integers(k, "k")?[..]) {
         (0 | 1, &[only]) => [only; 2],
         (1, &[lower, upper]) => [lower, upper],
@@ -53,19 +53,55 @@ fn bounds(k: &HostTensor) -> Result<[i64; 2], Diagnostic> {
 
 /// Neighbouring diagonals of matrices of one size.
 #[derive(Clone, Copy)]
-struct Diagonals {
+pub(super) struct Diagonals {
     lower: i64,
-    upper: i64,
-    rows: usize,
-    columns: usize,
+    pub(super) upper: i64,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
     /// How long the longest is.
-    longest: usize,
-    alignment: Alignment,
+    pub(super) longest: usize,
+    pub(super) alignment: Alignment,
 }
 
 impl Diagonals {
+    /// Those of new matrices that are as large as is wanted, from the extents of their tensor; and the extents of the matrices.
+    pub(super) fn of_new(
+        dims: &[usize],
+        (k, wanted, alignment): ([i64; 2], [i64; 2], Alignment),
+    ) -> Result<(Self, Vec<usize>), Diagnostic> {
+        let count = k[1] - k[0] + 1;
+        let (batch, longest) = match *dims {
+            [ref batch @ .., longest] if count == 1 => (batch, longest),
+            [ref batch @ .., rows, longest] if rows as i64 == count => (batch, longest),
+            _ => return Err(invalid(format!("a tensor of {dims:?} has no {count} diagonals"))),
+        };
+        let [rows, columns] = size(k, longest, wanted)?;
+        let diagonals = Self { lower: k[0], upper: k[1], rows, columns, longest, alignment };
+        Ok((diagonals, [batch, &[rows, columns]].concat()))
+    }
+
+    /// Those of matrices that are there, which others replace.
+    pub(super) fn replaced(
+        matrices: &TensorMetadata,
+        by: &TensorMetadata,
+        (k, alignment): ([i64; 2], Alignment),
+    ) -> Result<Self, Diagnostic> {
+        let dims = matrices.shape.dims();
+        let diagonals = Self::within(dims, k, alignment)?;
+        let expected = diagonals.dims(&dims[..dims.len() - 2]);
+        if by.shape.dims() != expected || by.dtype != matrices.dtype {
+            let dtype = matrices.dtype;
+            return Err(invalid(format!("the diagonals must be {expected:?} of {dtype}, got {by}")));
+        }
+        Ok(diagonals)
+    }
+
     /// Those of matrices that are there.
-    fn within(dims: &[usize], [lower, upper]: [i64; 2], alignment: Alignment) -> Result<Self, Diagnostic> {
+    pub(super) fn within(
+        dims: &[usize],
+        [lower, upper]: [i64; 2],
+        alignment: Alignment,
+    ) -> Result<Self, Diagnostic> {
         let &[.., rows, columns] = dims else {
             return Err(invalid(format!("input must be at least 2-dim, received shape: {dims:?}")));
         };
@@ -80,12 +116,12 @@ impl Diagonals {
     }
 
     /// How many they are.
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         (self.upper - self.lower + 1) as usize
     }
 
     /// The extents of a tensor of them, for each matrix of a batch.
-    fn dims(&self, batch: &[usize]) -> Vec<usize> {
+    pub(super) fn dims(&self, batch: &[usize]) -> Vec<usize> {
         let own = [self.count(), self.longest];
         [batch, if self.count() == 1 { &own[1..] } else { &own }].concat()
     }
@@ -179,19 +215,11 @@ fn size([lower, upper]: [i64; 2], longest: usize, wanted: [i64; 2]) -> Result<[u
 fn diag(
     call: &CpuCall<'_>,
     diagonal: &HostTensor,
-    (k, wanted, alignment): ([i64; 2], [i64; 2], Alignment),
+    how: ([i64; 2], [i64; 2], Alignment),
     padding: Option<&HostTensor>,
 ) -> Computed {
     let diagonal = diagonal.dense()?;
-    let (count, dims) = (k[1] - k[0] + 1, diagonal.shape().dims());
-    let (batch, longest) = match *dims {
-        [ref batch @ .., longest] if count == 1 => (batch, longest),
-        [ref batch @ .., rows, longest] if rows as i64 == count => (batch, longest),
-        _ => return Err(invalid(format!("a tensor of {dims:?} has no {count} diagonals"))),
-    };
-    let [rows, columns] = size(k, longest, wanted)?;
-    let diagonals = Diagonals { lower: k[0], upper: k[1], rows, columns, longest, alignment };
-    let dims = [batch, &[rows, columns]].concat();
+    let (diagonals, dims) = Diagonals::of_new(diagonal.shape().dims(), how)?;
     with_element!(
         diagonal.dtype(),
         |T| {
@@ -262,16 +290,11 @@ fn diag_part_of_band(call: &CpuCall<'_>, alignment: Alignment) -> Computed {
 fn set_diag(
     call: &CpuCall<'_>,
     [matrices, diagonal]: [&HostTensor; 2],
-    (k, alignment): ([i64; 2], Alignment),
+    how: ([i64; 2], Alignment),
 ) -> Computed {
     let (matrices, diagonal) = (matrices.dense()?, diagonal.dense()?);
+    let diagonals = Diagonals::replaced(matrices.metadata(), diagonal.metadata(), how)?;
     let dims = matrices.shape().dims();
-    let diagonals = Diagonals::within(dims, k, alignment)?;
-    let expected = diagonals.dims(&dims[..dims.len() - 2]);
-    if diagonal.shape().dims() != expected || diagonal.dtype() != matrices.dtype() {
-        let (diagonal, dtype) = (diagonal.metadata(), matrices.dtype());
-        return Err(invalid(format!("the diagonals must be {expected:?} of {dtype}, got {diagonal}")));
-    }
     with_element!(
         matrices.dtype(),
         |T| filled::<T>(call, diagonals, diagonal, dims, Around::Matrices(matrices)),

@@ -348,15 +348,15 @@ fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
 
 /// Normalization of each element by those of neighbouring channels: `x · (bias + alpha · Σ x²)^-beta`.
 #[derive(Clone, Copy)]
-struct Response {
-    radius: usize,
-    bias: f32,
-    alpha: f32,
-    beta: f32,
+pub(super) struct Response {
+    pub(super) radius: usize,
+    pub(super) bias: f32,
+    pub(super) alpha: f32,
+    pub(super) beta: f32,
 }
 
 impl Response {
-    fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+    pub(super) fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
         let number =
             |name, otherwise| Ok::<_, Diagnostic>(float_attr(attrs, name)?.unwrap_or(otherwise) as f32);
         let radius = int_attr(attrs, "depth_radius")?.unwrap_or(5);

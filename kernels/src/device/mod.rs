@@ -7,9 +7,11 @@
 //!
 //! Nothing here allocates (callers own all memory, scratch memory too), waits, or chooses a stream.
 
+mod diagonals;
 mod elementwise;
 mod kernels;
 mod layout;
+mod local_response;
 mod moves;
 mod optimizer;
 mod products;
@@ -35,9 +37,11 @@ use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 use tfrt_math::Float;
 
+pub use diagonals::Diagonals;
 pub use elementwise::{Activation, Affine, Binary, Bitwise, Broadcast, Class, Comparison, Unary};
 pub use kernels::register;
 pub use layout::{Padded, Permutation};
+pub use local_response::LocalResponse;
 pub use moves::{Gather, GatherNd, Move, OneHot};
 pub use optimizer::{AdamBuffers, AdamNumbers};
 pub use products::IntegerProducts;

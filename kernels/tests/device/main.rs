@@ -5,8 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod diagonals;
 mod elementwise;
 mod layout;
+mod local_response;
 mod moves;
 mod products;
 mod random;

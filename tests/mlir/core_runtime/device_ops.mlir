@@ -310,6 +310,29 @@ func @integers_of_other_types() -> !tfrt.chain {
   tfrt.return %p2 : !tfrt.chain
 }
 
+// CHECK-LABEL: --- Running 'diagonals'
+func @diagonals() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32> } : 1
+  %c = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f64>, value = dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f64>> } : 1
+  %nine = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<9> : tensor<i32> } : 1
+  %k = corert.const_dense_tensor dense<[-1, 1]> : tensor<2xi32>
+  %part = corert.executeop(%gpu) "tf.MatrixDiagPartV3"(%x, %k, %nine) { align = "RIGHT_LEFT" } : 1
+  %set = corert.executeop(%gpu) "tf.MatrixSetDiagV3"(%x, %part, %k) { align = "LEFT_RIGHT" } : 1
+  %matrix = corert.executeop(%gpu) "tf.MatrixDiag"(%c) : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%part) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [3, 2], values = [2, 6, 1, 5, 4, 9]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%set) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [2, 3], values = [1, 2, 3, 9, 5, 6]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%matrix) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = Complex128, shape = [2, 2], values = [(1.000000e+00,2.000000e+00), (0.000000e+00,0.000000e+00), (0.000000e+00,0.000000e+00), (3.000000e+00,4.000000e+00)]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'unsupported'
 func @unsupported() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

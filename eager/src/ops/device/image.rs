@@ -1,10 +1,10 @@
 //! Images in other sizes, with gradients, one axis after the other: rows and columns of pixels are gathered from where the host
-//! says.
+//! says. Local response normalization.
 
 use std::ops::Range;
 
-use tfrt_host::DType;
-use tfrt_kernels::device::{Binary, Reduction};
+use tfrt_host::{DType, Diagnostic};
+use tfrt_kernels::device::{Binary, LocalResponse, Reduction};
 use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{
@@ -18,7 +18,8 @@ use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry,
     ops::{
         image::{
-            Place, Scale, Sizes, Takers, positive_size, resized_columns, takers_between, takers_nearest,
+            Place, Response, Scale, Sizes, Takers, positive_size, resized_columns, takers_between,
+            takers_nearest,
         },
         moves::NOWHERE,
         support::{invalid, product, room_for},
@@ -204,10 +205,38 @@ fn nearest_gradient(call: &DeviceCall<'_>) -> Queued {
     Ok(cast(call, &sum, gradient.dtype(), false)?.into())
 }
 
+/// A response as kernels take it, and the elements and channels of images.
+fn response_of(call: &DeviceCall<'_>, x: &DeviceTensor) -> Result<(LocalResponse, [u64; 2]), Diagnostic> {
+    let Response { radius, bias, alpha, beta } = Response::of(call.attrs)?;
+    let [_, _, _, depth] = four(x.shape(), "in")?;
+    Ok((LocalResponse { radius: radius as u64, bias, alpha, beta }, [count(x), depth as u64]))
+}
+
+fn response(call: &DeviceCall<'_>) -> Queued {
+    let [x] = call.tensors()?;
+    let ((response, extents), y) = (response_of(call, x)?, call.allocate(0)?);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.local_response(stream, response, x.dtype(), y.buffer(), x.buffer(), extents)?;
+    Ok(y.into())
+}
+
+fn response_gradient(call: &DeviceCall<'_>) -> Queued {
+    let [dy, x, y] = call.tensors()?;
+    let ((response, extents), dx) = (response_of(call, x)?, call.allocate(0)?);
+    let shares = call.allocate_as(&TensorMetadata::new(DType::F32, x.shape().clone()))?;
+    let operands = [dy, x, y].map(DeviceTensor::buffer);
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let (out, scratch) = (dx.buffer(), shares.buffer());
+    kernels.local_response_gradient(stream, response, x.dtype(), out, operands, scratch, extents)?;
+    Ok(dx.into())
+}
+
 pub(super) fn register(ops: &mut OpRegistry) {
     let size_on_host = HostArguments::at(&[1]);
     ops.extend("tf.ResizeBilinear").device_with(resize_bilinear, size_on_host);
     ops.extend("tf.ResizeNearestNeighbor").device_with(resize_nearest, size_on_host);
     ops.extend("tf.ResizeBilinearGrad").device(bilinear_gradient);
     ops.extend("tf.ResizeNearestNeighborGrad").device_with(nearest_gradient, size_on_host);
+    ops.extend("tf.LRN").device(response);
+    ops.extend("tf.LRNGrad").device(response_gradient);
 }

@@ -4,6 +4,7 @@
 //! Types that a device has no kernel for are errors of the call, not another computation.
 
 mod arrays;
+mod diagonal;
 mod einsum;
 mod elementwise;
 mod expression;
@@ -101,6 +102,7 @@ fn identity(call: &DeviceCall<'_>) -> Queued {
 /// Adds the implementations to ops that are already defined.
 pub(super) fn register(ops: &mut OpRegistry) {
     arrays::register(ops);
+    diagonal::register(ops);
     einsum::register(ops);
     elementwise::register(ops);
     fused::register(ops);
