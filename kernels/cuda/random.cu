@@ -9,9 +9,10 @@
 //       from low up to low + range, which is not among them; range (u32, u64) is not 0
 //
 // The generator gives four words for each value of a 128-bit counter: numbers 4 i to 4 i + 3 of a result are made of those of
-// counter + i, types of 64 bits take two words for a number. What is drawn until nothing is too far away begins at a counter of
-// its own for each four words' worth of results, RESERVED counters for each number. A thread computes what shares a counter.
-// The words are the same everywhere; normally distributed numbers are as exact as logarithm, sine and cosine are.
+// counter + i, and of types of 64 bits, which take two words each, numbers 2 i and 2 i + 1. A thread computes those that share
+// a counter. Where numbers are drawn until enough are near the mean, RESERVED counters are set aside for each.
+// The words are the same everywhere. Normally distributed numbers are as exact as logarithm, sine and cosine are, so that one
+// within a last digit of 2 may be kept by one processor and not by another.
 #include "common.cuh"
 
 struct Generator {
@@ -118,8 +119,8 @@ __device__ __forceinline__ Numbers<T> narrowed(const Numbers<accumulator<T>> &wi
     return numbers;
 }
 
-// Counters that are set aside for each number, so many for each four words.
-constexpr u64 RESERVED = 256 / 4;
+// Counters that are set aside for each number where not all that is drawn is taken.
+constexpr u64 RESERVED = 64;
 
 template <class T>
 __device__ __forceinline__ Numbers<T> truncated_numbers(const Generator &generator, count_t block) {

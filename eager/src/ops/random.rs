@@ -7,8 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::Integers;
-use tfrt_math::{Distribution, Float, Philox};
+use tfrt_math::{Distribution, Float, Philox, RandomIntegers};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16};
 
 use super::support::{
@@ -266,7 +265,10 @@ pub(super) fn dtype(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
 
 /// The last two arguments of an op of integers: from `low` up to `high`, which is not among them; only where there are no
 /// numbers there may be none between.
-pub(super) fn integers_between(arguments: &[&HostTensor], is_empty: bool) -> Result<Integers, Diagnostic> {
+pub(super) fn integers_between(
+    arguments: &[&HostTensor],
+    is_empty: bool,
+) -> Result<RandomIntegers, Diagnostic> {
     let &[.., low, high] = arguments else {
         return Err(wrong_count(3, arguments.len()));
     };
@@ -275,14 +277,14 @@ pub(super) fn integers_between(arguments: &[&HostTensor], is_empty: bool) -> Res
         DType::I32 => {
             let (low, high) = (value::<i32>(low, "minval")?, value::<i32>(high, "maxval")?);
             match low < high || is_empty {
-                true => Ok(Integers::I32 { low, range: high.wrapping_sub(low) as u32 }),
+                true => Ok(RandomIntegers::I32 { low, range: high.wrapping_sub(low) as u32 }),
                 false => Err(empty(low.into(), high.into())),
             }
         }
         DType::I64 => {
             let (low, high) = (value::<i64>(low, "minval")?, value::<i64>(high, "maxval")?);
             match low < high || is_empty {
-                true => Ok(Integers::I64 { low, range: high.wrapping_sub(low) as u64 }),
+                true => Ok(RandomIntegers::I64 { low, range: high.wrapping_sub(low) as u64 }),
                 false => Err(empty(low, high)),
             }
         }
@@ -294,10 +296,10 @@ fn random_integers<const N: usize>(call: &CpuCall<'_>, seeding: Seeding) -> Comp
     let arguments = take::<N>(call)?;
     let (generator, shape) = (seeding(&arguments, call.attrs)?, random_shape(&arguments)?);
     let integers = integers_between(&arguments, shape.num_elements()? == 0)?;
-    let out = allocate(call, integers.dtype(), shape.dims())?;
+    let out = allocate(call, arguments[N - 1].dtype(), shape.dims())?;
     let count = out.num_elements();
     match integers {
-        Integers::I32 { low, range } => {
+        RandomIntegers::I32 { low, range } => {
             compute(call, &ME, out, (count, 1, COST), move |places, out: &mut [i32]| {
                 for (place, out) in places.zip(out) {
                     let word = generator.block((place / 4) as u64)[place % 4];
@@ -306,7 +308,7 @@ fn random_integers<const N: usize>(call: &CpuCall<'_>, seeding: Seeding) -> Comp
                 Ok(())
             })
         }
-        Integers::I64 { low, range } => {
+        RandomIntegers::I64 { low, range } => {
             compute(call, &ME, out, (count, 1, COST), move |places, out: &mut [i64]| {
                 for (place, out) in places.zip(out) {
                     let words = generator.block((place / 2) as u64);

@@ -60,7 +60,7 @@ pub use normalize::{
 };
 pub use pad::Pad;
 pub use parallel::{BlockOp, ParallelFor, Pieces, Serial};
-pub use philox::{Distribution, Philox};
+pub use philox::{Distribution, Philox, RandomIntegers};
 pub use pool::{
     AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PoolShape, global_avg_pool,
 };

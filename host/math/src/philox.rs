@@ -56,6 +56,25 @@ pub enum Distribution {
     Truncated,
 }
 
+/// Random integers: from `low` up to `low + range`, which is not among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RandomIntegers {
+    /// Of 32 bits.
+    I32 {
+        /// The least.
+        low: i32,
+        /// How many there are.
+        range: u32,
+    },
+    /// Of 64 bits.
+    I64 {
+        /// The least.
+        low: i64,
+        /// How many there are.
+        range: u64,
+    },
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

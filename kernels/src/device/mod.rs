@@ -45,7 +45,6 @@ pub use local_response::LocalResponse;
 pub use moves::{Gather, GatherNd, Move, OneHot};
 pub use optimizer::{AdamBuffers, AdamNumbers};
 pub use products::IntegerProducts;
-pub use random::Integers;
 pub use reduce::{Reduction, ReductionShape};
 pub use rows::{CrossEntropyBuffers, LabelType, Rows, loss_type};
 pub use scan::{Line, Scan};

@@ -3,38 +3,9 @@
 use tfrt_cuda::error::Result;
 use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
-use tfrt_math::{Distribution, Philox};
+use tfrt_math::{Distribution, Philox, RandomIntegers};
 
 use super::{DeviceKernels, KernelName, output, typed};
-
-/// Integers from `low` up to `low + range`, which is not among them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Integers {
-    /// Of 32 bits.
-    I32 {
-        /// The least.
-        low: i32,
-        /// How many there are, one at least.
-        range: u32,
-    },
-    /// Of 64 bits.
-    I64 {
-        /// The least.
-        low: i64,
-        /// How many there are, one at least.
-        range: u64,
-    },
-}
-
-impl Integers {
-    /// Their type.
-    pub fn dtype(self) -> DType {
-        match self {
-            Self::I32 { .. } => DType::I32,
-            Self::I64 { .. } => DType::I64,
-        }
-    }
-}
 
 /// How many numbers a thread makes of the words at one place of the generator.
 fn per_block(dtype: DType) -> u64 {
@@ -64,22 +35,21 @@ impl DeviceKernels {
         self.draw(stream, typed(function, dtype, FLOATS)?, dtype, (y, n), generator, &[])
     }
 
-    /// `y` becomes `n` random integers, those of the host.
+    /// `y` becomes `n` random integers, those of the host. Their range is not zero, unless `n` is.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
     pub fn random_integers(
         &self,
         stream: &Stream,
-        integers: Integers,
+        integers: RandomIntegers,
         y: &DeviceBuffer,
         n: u64,
         generator: &Philox,
     ) -> Result<()> {
-        let dtype = integers.dtype();
-        let bounds = match integers {
-            Integers::I32 { low, range } => [low.into(), range.into()],
-            Integers::I64 { low, range } => [low.into(), range.into()],
+        let (dtype, bounds) = match integers {
+            RandomIntegers::I32 { low, range } => (DType::I32, [low.into(), range.into()]),
+            RandomIntegers::I64 { low, range } => (DType::I64, [low.into(), range.into()]),
         };
         let name = typed("random_integer", dtype, &[DType::I32, DType::I64])?;
         self.draw(stream, name, dtype, (y, n), generator, &bounds)

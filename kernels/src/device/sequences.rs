@@ -56,8 +56,6 @@ pub struct Linspace {
     pub step: f64,
 }
 
-const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
-
 impl DeviceKernels {
     /// `y` becomes the first `n` numbers of a sequence.
     ///
@@ -88,6 +86,7 @@ impl DeviceKernels {
         y: &DeviceBuffer,
         n: u64,
     ) -> Result<()> {
+        const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
         let Linspace { start, stop, step } = numbers;
         let y = output(y, n, dtype, "the result")?;
         let arguments = [y, n.into(), start.into(), stop.into(), step.into()];

@@ -3,8 +3,8 @@
 use bytemuck::Pod;
 use half::{bf16, f16};
 use tfrt_host::DType;
-use tfrt_kernels::device::{Integers, Linspace, Sequence};
-use tfrt_math::{Distribution, Float, Philox};
+use tfrt_kernels::device::{Linspace, Sequence};
+use tfrt_math::{Distribution, Float, Philox, RandomIntegers};
 
 use super::{Device, assert_close, device};
 
@@ -93,20 +93,20 @@ fn random_integers() {
         let words = words(&generator(), 2 * n);
         for (low, range) in [(-5, 1000), (i32::MIN, u32::MAX), (7, 1)] {
             let y = d.room::<i32>(n);
-            let integers = Integers::I32 { low, range };
+            let integers = RandomIntegers::I32 { low, range };
             d.kernels.random_integers(&d.stream, integers, &y, n as u64, &generator()).unwrap();
             let expected = words.iter().take(n).map(|&word| low.wrapping_add((word % range) as i32));
             assert_eq!(d.download::<i32>(&y, n), expected.collect::<Vec<_>>());
 
             let (low, range) = (i64::from(low) << 20, u64::from(range) << 11 | 5);
-            let (y, integers) = (d.room::<i64>(n), Integers::I64 { low, range });
+            let (y, integers) = (d.room::<i64>(n), RandomIntegers::I64 { low, range });
             d.kernels.random_integers(&d.stream, integers, &y, n as u64, &generator()).unwrap();
             let wide = words.chunks_exact(2).take(n).map(|x| u64::from(x[0]) | u64::from(x[1]) << 32);
             let expected = wide.map(|word| low.wrapping_add((word % range) as i64));
             assert_eq!(d.download::<i64>(&y, n), expected.collect::<Vec<_>>());
         }
     }
-    let (y, integers) = (d.room::<i32>(3), Integers::I32 { low: 0, range: 2 });
+    let (y, integers) = (d.room::<i32>(3), RandomIntegers::I32 { low: 0, range: 2 });
     assert!(d.kernels.random_integers(&d.stream, integers, &y, 4, &generator()).is_err());
 }
 

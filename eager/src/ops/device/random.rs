@@ -26,7 +26,7 @@ fn random_integers<const N: usize>(call: &DeviceCall<'_>, seeding: Seeding) -> Q
     let arguments = on_host::<N>(call)?;
     let (generator, shape) = (seeding(&arguments, call.attrs)?, random_shape(&arguments)?);
     let integers = integers_between(&arguments, shape.num_elements()? == 0)?;
-    let y = call.allocate_as(&TensorMetadata::new(integers.dtype(), shape))?;
+    let y = call.allocate_as(&TensorMetadata::new(arguments[N - 1].dtype(), shape))?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.random_integers(stream, integers, y.buffer(), count(&y), &generator)?;
     Ok(y.into())
