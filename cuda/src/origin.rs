@@ -82,7 +82,7 @@ pub struct Entered(Option<CallSite>);
 /// Until the result is dropped, calls on this thread come from where `cx` is.
 #[must_use]
 pub fn enter(cx: &ExecutionContext) -> Entered {
-    Entered(CURRENT.replace(Some(cx.call_site())))
+    Entered(CURRENT.replace(cx.call_site()))
 }
 
 impl Drop for Entered {

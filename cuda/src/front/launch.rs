@@ -117,7 +117,8 @@ impl Packed {
 
     /// Where a parameter goes whose function does not tell: aligned to its size.
     fn next_offset(&self, argument: &Argument<'_>) -> u32 {
-        (self.size as u32).next_multiple_of(argument.size().max(1))
+        let mask = argument.size().next_power_of_two() - 1;
+        (self.size as u32 + mask) & !mask
     }
 
     fn parameters(&self) -> PackedParameters<'_> {

@@ -214,8 +214,8 @@ impl CellPtr {
     fn cell_layout(payload: Layout) -> (Layout, usize) {
         let error = Layout::new::<Arc<Diagnostic>>();
         let align = payload.align().max(error.align());
-        let size = payload.size().max(error.size()).next_multiple_of(align);
-        let extended = Layout::from_size_align(size, align).and_then(|p| Layout::new::<Header>().extend(p));
+        let either = Layout::from_size_align(payload.size().max(error.size()), align);
+        let extended = either.and_then(|either| Layout::new::<Header>().extend(either.pad_to_align()));
         let Ok((layout, offset)) = extended else { unreachable!("a payload that exists has a layout") };
         (layout.pad_to_align(), offset)
     }

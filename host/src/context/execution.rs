@@ -71,12 +71,15 @@ impl fmt::Debug for CallSite {
 /// The kernel number of a context that is in no kernel.
 const NO_KERNEL: u32 = u32::MAX;
 
+/// The position of a context that is at no particular place.
+const NO_LOCATION: u32 = u32::MAX;
+
 impl ExecutionContext {
     /// A context at no particular place in `program`.
     pub fn new(request: Arc<RequestContext>, program: Arc<BefFile>) -> Self {
         Self {
             shared: Arc::new(Shared { request, program }),
-            location: u32::MAX,
+            location: NO_LOCATION,
             kernel: NO_KERNEL,
             depth: 0,
         }
@@ -114,9 +117,13 @@ impl ExecutionContext {
         self.location
     }
 
-    /// The current kernel's place, to be kept.
-    pub fn call_site(&self) -> CallSite {
-        CallSite { program: self.shared.program.clone(), location: self.location, kernel: self.kernel }
+    /// The current kernel's place, to be kept; `None` for a context of Rust's own, which is at no place of a program.
+    #[inline]
+    pub fn call_site(&self) -> Option<CallSite> {
+        if self.kernel == NO_KERNEL && self.location == NO_LOCATION {
+            return None;
+        }
+        Some(CallSite { program: self.shared.program.clone(), location: self.location, kernel: self.kernel })
     }
 
     /// The current kernel's name.
