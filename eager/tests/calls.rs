@@ -149,6 +149,25 @@ fn gradients_of_images_take_the_memory_of_their_result() {
     }
 }
 
+/// Where few units go, lists for a device are as long as these are many, however large the result is.
+#[test]
+fn scattering_takes_host_memory_for_what_is_scattered() {
+    let runner = Runner::on_device("s");
+    let (rows, attrs) = (1usize << 21, OpAttrs::new());
+    let number = |row: usize| row as i64;
+    let indices = [rows - 1, 7, rows - 1].map(number);
+    let indices = DenseHostTensor::from_slice([3, 1], &indices, &support::allocator()).expect("memory");
+    let shape = DenseHostTensor::from_slice([1], &[number(rows)], &support::allocator()).expect("memory");
+    let arguments = [runner.handle(indices), vector(&runner, &[1.0, 2.0, 3.0]), runner.handle(shape)];
+    LARGEST.set(0);
+    let result = runner.call("tf.ScatterNd", arguments, &attrs, 1).remove(0);
+    // A device that is the host takes the result's memory there, too.
+    assert!(LARGEST.get() < rows * 5, "{} bytes", LARGEST.get());
+    let found = values(&runner.brought(&result));
+    let touched: Vec<_> = found.iter().copied().enumerate().filter(|&(_, x)| x != 0.0).collect();
+    assert_eq!((found.len(), touched), (rows, vec![(7, 2.0), (rows - 1, 4.0)]));
+}
+
 #[test]
 fn on_a_device_too_memory_is_taken_of_what_the_caller_gave_up_and_of_nothing_else() {
     let runner = Runner::on_device("s");

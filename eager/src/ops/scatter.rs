@@ -70,6 +70,22 @@ impl Destinations {
         }
         Ok(Members { units, ends })
     }
+
+    /// The segments to which units go, in ascending order, and the units of each, in theirs. It takes as much memory as there
+    /// are units, however many segments there are.
+    pub(super) fn touched(&self) -> Result<(Vec<usize>, Members), Diagnostic> {
+        let mut units: Vec<usize> = room_for(self.ids.len())?;
+        units.extend((0..self.ids.len()).filter(|&unit| self.ids[unit].is_some()));
+        units.sort_unstable_by_key(|&unit| (self.ids[unit], unit));
+        let (mut segments, mut ends) = (room_for(units.len())?, room_for(units.len())?);
+        let mut end = 0;
+        for units in units.chunk_by(|&a, &b| self.ids[a] == self.ids[b]) {
+            end += units.len();
+            segments.extend(self.ids[units[0]]);
+            ends.push(end);
+        }
+        Ok((segments, Members { units, ends }))
+    }
 }
 
 /// A tensor of segments, each of which starts with something and combines it with each of the units of `x` that go there, in
@@ -284,5 +300,20 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.TensorScatterSub", with_number_or_complex => ops::sub, T::sub;
         "tf.TensorScatterMax", with_number => ops::maximum;
         "tf.TensorScatterMin", with_number => ops::minimum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_units_of_many_segments_are_listed_in_their_order() {
+        let last = usize::MAX - 1;
+        let ids = vec![Some(last), Some(5), None, Some(last), Some(0), Some(last)];
+        let to = Destinations { ids, segments: usize::MAX, unit: 1, dims: vec![usize::MAX] };
+        let (segments, members) = to.touched().unwrap();
+        assert_eq!(segments, [0, 5, last]);
+        assert_eq!((members.units, members.ends), (vec![4, 1, 0, 3, 5], vec![1, 2, 5]));
     }
 }

@@ -4,7 +4,7 @@ use tfrt_cuda::error::Result;
 use tfrt_cuda::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use super::{DeviceKernels, input, optional, output, product, typed};
+use super::{DeviceKernels, in_out, input, product, typed};
 
 /// What becomes of an element that another one comes to. The numbers are those of `scatter.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,16 @@ pub enum Combination {
 /// Which units go to which segments.
 #[derive(Clone, Copy)]
 pub struct Segments<'a> {
-    /// The numbers of the units (u64), those of the first segment first. Each is less than `units`, which nobody checks.
+    /// The numbers of those to which something goes (u64), each once and less than `segments`, which nobody checks.
+    pub touched: &'a DeviceBuffer,
+    /// How many of these there are.
+    pub touched_count: u64,
+    /// The numbers of the units (u64), those of the first of these segments first. Each is less than `units`, which nobody
+    /// checks.
     pub members: &'a DeviceBuffer,
     /// How many of these there are.
     pub member_count: u64,
-    /// Where each segment's members end (u64): as many as segments, in ascending order, and none beyond `member_count`.
+    /// Where each one's members end (u64): as many as are touched, in ascending order, and none beyond `member_count`.
     pub ends: &'a DeviceBuffer,
     /// How many segments there are.
     pub segments: u64,
@@ -41,30 +46,28 @@ pub struct Segments<'a> {
 const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 impl DeviceKernels {
-    /// `y`, segments of a unit each, is `start`, or zeros, with the units of `x` combined into it in the order of `members`, so
-    /// that the result is the same each time. `y` may be `start`.
+    /// `y`, segments of a unit each, with the units of `x` combined into it in the order of `members`, so that the result is the
+    /// same each time.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
-    #[expect(clippy::too_many_arguments, reason = "three buffers with their type")]
     pub fn scatter(
         &self,
         stream: &Stream,
         combination: Combination,
         dtype: DType,
         y: &DeviceBuffer,
-        start: Option<&DeviceBuffer>,
         x: &DeviceBuffer,
         to: Segments<'_>,
     ) -> Result<()> {
-        let n = product(&[to.segments, to.unit])?;
+        let n = product(&[to.touched_count, to.unit])?;
         let arguments = [
-            output(y, n, dtype, "the result")?,
-            optional(start.map(|start| input(start, n, dtype, "what it starts with")))?,
+            in_out(y, product(&[to.segments, to.unit])?, dtype, "the result")?,
             input(x, product(&[to.units, to.unit])?, dtype, "the operand")?,
-            input(to.ends, to.segments, DType::UI64, "the segments' ends")?,
+            input(to.touched, to.touched_count, DType::UI64, "the segments")?,
+            input(to.ends, to.touched_count, DType::UI64, "the segments' ends")?,
             input(to.members, to.member_count, DType::UI64, "the segments' members")?,
-            to.segments.into(),
+            to.touched_count.into(),
             to.unit.into(),
             (combination as u32).into(),
         ];

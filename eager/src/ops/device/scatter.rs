@@ -7,7 +7,7 @@ use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, count,
-    expression::{cast, computed_as, from_ordered, ordered, parts},
+    expression::{cast, computed_as, constant, from_ordered, ordered, parts},
     unsupported,
 };
 use crate::{
@@ -43,14 +43,21 @@ fn combined(
         _ if is_extreme => ordered(call, x),
         _ => cast(call, x, computed_as(dtype), false),
     };
-    let start = start.map(|start| known(&parts(start)?)).transpose()?;
     let of_parts = &[ratio][..ratio - 1];
     let (x, shape) = (known(&x)?, TensorShape::new(&[&*to.dims, of_parts].concat())?);
-    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
+    let y = match start {
+        Some(start) => known(&parts(start)?)?,
+        None => constant(call, &TensorMetadata::new(x.dtype(), shape), 0.0)?,
+    };
+    // What no conversion made is the argument itself.
+    let y = if y.buffer().is_exclusive() { y } else { call.copy(&y)? };
     if count(&y) > 0 {
-        let members = to.members()?;
-        let [places, ends] = [uploaded(call, &members.units)?, uploaded(call, &members.ends)?];
+        let (segments, members) = to.touched()?;
+        let (touched, ends) = (uploaded(call, &segments)?, uploaded(call, &members.ends)?);
+        let places = uploaded(call, &members.units)?;
         let to = Segments {
+            touched: touched.buffer(),
+            touched_count: segments.len() as u64,
             members: places.buffer(),
             member_count: members.units.len() as u64,
             ends: ends.buffer(),
@@ -59,8 +66,7 @@ fn combined(
             unit: (to.unit * ratio) as u64,
         };
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        let start = start.as_ref().map(DeviceTensor::buffer);
-        kernels.scatter(stream, combination, x.dtype(), y.buffer(), start, x.buffer(), to)?;
+        kernels.scatter(stream, combination, x.dtype(), y.buffer(), x.buffer(), to)?;
     }
     let y = if is_extreme { from_ordered(call, &y, dtype)? } else { cast(call, &y, dtype, false)? };
     Ok(y.reinterpret(&metadata)?)
