@@ -207,10 +207,10 @@ fn is_unchecked(case: &Case) -> bool {
     }
 }
 
-/// Whether devices must have a kernel for a case: all its tensors are of real numbers or truth values.
+/// Whether devices must have a kernel for a case: all its tensors are of numbers or truth values.
 fn is_usual(case: &Case) -> bool {
-    use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
-    let usual = [I1, I8, UI8, I16, UI16, I32, UI32, I64, UI64, F16, BF16, F32, F64];
+    use DType::{BF16, Complex64, Complex128, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
+    let usual = [I1, I8, UI8, I16, UI16, I32, UI32, I64, UI64, F16, BF16, F32, F64, Complex64, Complex128];
     let mut tensors = case.arguments.iter().chain(case.expected.iter().flatten());
     tensors.all(|tensor| usual.contains(&tensor.dtype()))
 }

@@ -7,7 +7,7 @@
 //   compare_{i16,u16,u32,u64}(y, a, b, n, comparison)   the same by number (u32): equal 0, not_equal 1, less 2, less_equal 3
 //   {is_nan,is_infinite,is_finite}_{f32,f16,bf16,f64}(y, x, n)        bytes
 //   {and,or}_i1(y, a, b, n)
-//   select_b{8,16,32,64}(y, condition, a, b, n)       y[i] = condition[i] ? a[i] : b[i]
+//   select_b{8,16,32,64,128}(y, condition, a, b, n)       y[i] = condition[i] ? a[i] : b[i]
 //   count_equal_{i32,i64}(y, a, b, n)                 *y (u64) = how many a[i] equal b[i]; one block does the work
 #include "common.cuh"
 
@@ -85,6 +85,9 @@ KERNEL select_b8(u8 *y, const u8 *condition, const u8 *a, const u8 *b, count_t n
 KERNEL select_b16(u16 *y, const u8 *condition, const u16 *a, const u16 *b, count_t n) { select(y, condition, a, b, n); }
 KERNEL select_b32(u32 *y, const u8 *condition, const u32 *a, const u32 *b, count_t n) { select(y, condition, a, b, n); }
 KERNEL select_b64(u64 *y, const u8 *condition, const u64 *a, const u64 *b, count_t n) { select(y, condition, a, b, n); }
+KERNEL select_b128(uint4 *y, const u8 *condition, const uint4 *a, const uint4 *b, count_t n) {
+    select(y, condition, a, b, n);
+}
 
 template <class T>
 __device__ __forceinline__ void count_equal(u64 *y, const T *a, const T *b, count_t n) {

@@ -12,8 +12,11 @@
 //   gather_nd_{i32,i64}(y, x, index, width, count, depth, e0..e7)
 //       piece i of y, of `width` bytes, becomes the piece of x that index[i, 0..depth] are the coordinates of, in a box of
 //       extents e0 to e[depth - 1], for i below `count`; zeros where a coordinate is outside. depth (u32) is 8 at most
-//   one_hot_{u8,i32,i64}_b{8,16,32,64}(y, index, on, off, outer, depth, inner)
+//   one_hot_{u8,i32,i64}_b{8,16,32,64,128}(y, index, on, off, outer, depth, inner)
 //       y[o, d, i] = index[o, i] == d ? *on : *off
+//   band_b{8,16,32,64,128}(y, x, n, rows, columns, lower, upper)
+//       y[m, r, c] = x[m, r, c] within a band around the diagonal, where r is at most `lower` more than c, and c at most
+//       `upper` more than r; else zero. n elements in all; y may be x
 #include "common.cuh"
 
 template <class T>
@@ -146,8 +149,35 @@ __device__ __forceinline__ void one_hot(
     ) {                                                                                                          \
         one_hot(y, index, on, off, outer, depth, inner);                                                         \
     }
-#define ONE_HOTS(INDEX) ONE_HOT(INDEX, 8, u8) ONE_HOT(INDEX, 16, u16) ONE_HOT(INDEX, 32, u32) ONE_HOT(INDEX, 64, u64)
+#define ONE_HOTS(INDEX) \
+    ONE_HOT(INDEX, 8, u8) ONE_HOT(INDEX, 16, u16) ONE_HOT(INDEX, 32, u32) ONE_HOT(INDEX, 64, u64) \
+    ONE_HOT(INDEX, 128, uint4)
 
 ONE_HOTS(u8)
 ONE_HOTS(i32)
 ONE_HOTS(i64)
+
+template <class T>
+__device__ __forceinline__ void band(
+    T *y, const T *x, count_t n, count_t rows, count_t columns, count_t lower, count_t upper
+) {
+    for (count_t i = global_thread(); i < n; i += global_threads()) {
+        count_t row = quotient(i, columns), c = i - row * columns, r = remainder(row, rows);
+        T value = {};
+        if (r <= c + lower && c <= r + upper) value = x[i];
+        y[i] = value;
+    }
+}
+
+#define BAND(BITS, T)                                                                                            \
+    KERNEL band_b##BITS(                                                                                         \
+        T *y, const T *x, count_t n, count_t rows, count_t columns, count_t lower, count_t upper                 \
+    ) {                                                                                                          \
+        band(y, x, n, rows, columns, lower, upper);                                                              \
+    }
+
+BAND(8, u8)
+BAND(16, u16)
+BAND(32, u32)
+BAND(64, u64)
+BAND(128, uint4)

@@ -2,9 +2,9 @@
 //
 // Transposition, and copies into and out of strided places.
 //
-//   transpose_b{8,16,32,64}(y, x, batch, rows, columns)      y[b, c, r] = x[b, r, c]; NHWC to NCHW is rows = pixels,
+//   transpose_b{8,16,32,64,128}(y, x, batch, rows, columns)      y[b, c, r] = x[b, r, c]; NHWC to NCHW is rows = pixels,
 //                                                             columns = channels, and back the other way round
-//   permute_b{8,16,32,64}(y, x, n, e0..e5, a0..a5)            y, of extents e0..e5 (n their product), from x at strides
+//   permute_b{8,16,32,64,128}(y, x, n, e0..e5, a0..a5)            y, of extents e0..e5 (n their product), from x at strides
 //                                                             a0..a5: any permutation, slice with steps or broadcast;
 //                                                             x points to the element of position zero
 //   pad_b{8,16,32,64}(y, x, n, value, e0..e5, a0..a5, b0..b5) y, of extents e0..e5 (n their product), is x, of extents
@@ -67,7 +67,7 @@ __device__ __forceinline__ void pad(T *y, const T *x, count_t n, const Strided &
     }
 }
 
-#define FAMILY(BITS, T)                                                                                    \
+#define PERMUTE(BITS, T)                                                                                   \
     KERNEL transpose_b##BITS(T *y, const T *x, count_t batch, count_t rows, count_t columns) {             \
         transpose(y, x, batch, rows, columns);                                                             \
     }                                                                                                      \
@@ -76,12 +76,18 @@ __device__ __forceinline__ void pad(T *y, const T *x, count_t n, const Strided &
         i64 a0, i64 a1, i64 a2, i64 a3, i64 a4, i64 a5                                                     \
     ) {                                                                                                    \
         permute(y, x, n, Strided{{e0, e1, e2, e3, e4, e5}, {a0, a1, a2, a3, a4, a5}, {}});                 \
-    }                                                                                                      \
+    }
+#define PAD(BITS, T)                                                                                       \
     KERNEL pad_b##BITS(T *y, const T *x, count_t n, T value, STRIDED_PARAMETERS) {                         \
         pad(y, x, n, STRIDED, value);                                                                      \
     }
 
-FAMILY(8, u8)
-FAMILY(16, u16)
-FAMILY(32, u32)
-FAMILY(64, u64)
+PERMUTE(8, u8)
+PERMUTE(16, u16)
+PERMUTE(32, u32)
+PERMUTE(64, u64)
+PERMUTE(128, uint4)
+PAD(8, u8)
+PAD(16, u16)
+PAD(32, u32)
+PAD(64, u64)

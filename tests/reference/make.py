@@ -308,6 +308,67 @@ def complex_numbers():
         case("Mul", x=x, y=y)
         case("Expm1", x=np.array([1e-10 + 1e-10j, 1e-5, 1 + 2j, 1j * np.pi, 0, -1e-12 + 3j, 30 - 1j, -700 + 1j], dtype))
         case("Log1p", x=np.array([1e-10 + 1e-10j, 1e-5, 1 + 2j, 1j * np.pi, 0, -1e-12 + 3j, 1e30j, -2], dtype))
+    for dtype in COMPLEX:
+        moved_complex_numbers(dtype)
+
+
+def moved_complex_numbers(dtype):
+    """What moves elements of whatever size, and chooses among them."""
+    def some(*shape):
+        return random(dtype, *shape, low=-2.0, high=2.0)
+
+    def number(value, of=np.int32):
+        return np.array(value, of)
+
+    x, y = some(2, 3, 4), some(2, 3, 4)
+    image = some(1, 4, 6, 2)
+    case("Sub", x=x, y=some(3, 1))
+    edges = np.array([0, complex(0, -0.0), complex(np.nan, 1), complex(1, np.nan), 1, 1j, complex(np.inf, 1)], dtype)
+    left, right = pairs(edges)
+    for op in ("Equal", "NotEqual"):
+        case(op, x=left, y=right)
+        case(op, x=x, y=x[:, :1])
+    for order in ([0, 2, 1], [2, 1, 0], [1, 0, 2], [0, 1, 2]):
+        case("Transpose", x=x, perm=number(order))
+    case("Transpose", x=some(2, 1, 2, 3, 2, 2), perm=number([5, 2, 4, 0, 3, 1]))
+    case("ConcatV2", values=[x, some(2, 1, 4)], axis=number(1))
+    case("Pack", values=[x, y], axis=1)
+    case("Unpack", value=x, num=3, axis=1)
+    case("Split", axis=number(2), value=x, num_split=2)
+    case("SplitV", value=x, size_splits=number([1, 2]), axis=number(1), num_split=2)
+    case("Slice", input=x, begin=number([0, 1, 1]), size=number([2, 2, 3]))
+    case("StridedSlice", input=x, begin=number([1, 0, -1]), end=number([0, 3, 0]), strides=number([-1, 2, -2]), begin_mask=0, end_mask=1)
+    case("StridedSliceGrad", shape=number([2, 3, 4]), begin=number([0, 0, 1]), end=number([2, 3, 4]), strides=number([1, 2, 2]), dy=some(2, 2, 2))
+    case("ReverseV2", tensor=x, axis=number([1, -1]))
+    case("ReverseSequence", input=x, seq_lengths=number([2, 3]), seq_dim=1, batch_dim=0)
+    case("Roll", input=x, shift=number([1, -2]), axis=number([0, 2]))
+    case("Tile", input=x, multiples=number([1, 2, 3]))
+    case("BroadcastTo", input=some(3, 1), shape=number([2, 3, 4]))
+    case("Pad", input=x, paddings=number([[1, 0], [0, 2], [1, 1]]))
+    case("PadV2", input=x, paddings=number([[0, 1], [2, 0], [0, 0]]), constant_values=number(1.5 - 2j, dtype))
+    case("MirrorPad", input=x, paddings=number([[0, 1], [1, 2], [2, 2]]), mode="REFLECT")
+    case("SpaceToBatchND", input=image, block_shape=number([2, 3]), paddings=number([[1, 1], [0, 0]]))
+    case("BatchToSpaceND", input=some(6, 2, 2, 1), block_shape=number([2, 3]), crops=number([[1, 0], [0, 2]]))
+    case("SpaceToDepth", input=image, block_size=2)
+    case("DepthToSpace", input=some(1, 2, 3, 8), block_size=2)
+    case("GatherV2", params=x, indices=number([[2, 0], [1, 1]]), axis=number(1))
+    case("GatherNd", params=x, indices=number([[1, 2], [0, 0]]))
+    case("OneHot", indices=number([1, 0, 4]), depth=number(3), on_value=number(1 + 2j, dtype), off_value=number(-1j, dtype))
+    case("Select", condition=number([True, False], bool), x=x, y=y)
+    case("SelectV2", condition=x.real > 0, t=x, e=some(4))
+    case("Fill", dims=number([2, 3]), value=number(1 - 1j, dtype))
+    case("ZerosLike", x=x)
+    case("OnesLike", x=x)
+    case("Where", condition=edges)
+    case("MatrixBandPart", input=x, num_lower=number(1, np.int64), num_upper=number(0, np.int64))
+    case("Bitcast", input=x, type=tf.float32)
+    case("Reshape", tensor=x, shape=number([4, 6]))
+    case("ExpandDims", input=x, axis=number(1))
+    case("Einsum", inputs=[x, some(4, 5)], equation="abc,cd->adb")
+    case("Einsum", inputs=[some(3, 3)], equation="aa->a")
+    case("ScatterNd", indices=number([[1], [3], [1]]), updates=some(3, 2), shape=number([4, 2]))
+    for op in ("Add", "Sub", "Update"):
+        case(f"TensorScatter{op}", tensor=x, indices=number([[1, 2], [0, 1], [1, 2]]), updates=some(3, 4))
 
 
 def compare():

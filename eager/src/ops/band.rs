@@ -30,8 +30,10 @@ fn diagonals(tensor: &HostTensor, what: &str, extent: usize) -> Result<usize, Di
 pub(super) struct Band {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    lower: usize,
-    upper: usize,
+    /// Diagonals below the main one that are kept.
+    pub(super) lower: usize,
+    /// Those above it.
+    pub(super) upper: usize,
 }
 
 impl Band {
@@ -48,7 +50,7 @@ impl Band {
     }
 
     /// Which columns of a row are in it.
-    pub(super) fn of_row(&self, row: usize) -> Range<usize> {
+    fn of_row(&self, row: usize) -> Range<usize> {
         let first = row.saturating_sub(self.lower).min(self.columns);
         first..row.saturating_add(self.upper).saturating_add(1).clamp(first, self.columns)
     }

@@ -109,6 +109,33 @@ named! {
     }
 }
 
+/// The functions that complex numbers have, in the order of their numbers in `complex.cu`, where the conjugate comes last.
+const OF_COMPLEX: &[Unary] = &[
+    Unary::Neg,
+    Unary::Sign,
+    Unary::Square,
+    Unary::Sqrt,
+    Unary::Rsqrt,
+    Unary::Reciprocal,
+    Unary::Exp,
+    Unary::Expm1,
+    Unary::Log,
+    Unary::Log1p,
+    Unary::Sin,
+    Unary::Cos,
+    Unary::Tan,
+    Unary::Asin,
+    Unary::Acos,
+    Unary::Atan,
+    Unary::Sinh,
+    Unary::Cosh,
+    Unary::Tanh,
+    Unary::Asinh,
+    Unary::Acosh,
+    Unary::Atanh,
+    Unary::Sigmoid,
+];
+
 named! {
     /// A function of two elements. Their order is that of their numbers in `binary.cu`, which programs launch them by: new
     /// ones come last.
@@ -206,6 +233,18 @@ pub enum Activation {
     /// x · sigmoid x.
     Silu = 7,
 }
+
+/// Those of two complex numbers.
+const PAIRS_OF_COMPLEX: &[Binary] = &[
+    Binary::Add,
+    Binary::Sub,
+    Binary::Mul,
+    Binary::Div,
+    Binary::SquaredDifference,
+    Binary::Pow,
+    Binary::DivNoNan,
+    Binary::MulNoNan,
+];
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
 const HALVES_TOO: &[DType] = &[DType::F32, DType::F16, DType::BF16];
@@ -352,6 +391,12 @@ impl DeviceKernels {
             _ => None,
         };
         let [y, x] = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?];
+        if let Some(number) = OF_COMPLEX.iter().position(|&known| known == function)
+            && dtype == DType::Complex128
+        {
+            let name = typed("function", dtype, &[DType::Complex128])?;
+            return self.launch(stream, name, n, &[y, x, n.into(), (number as u32).into()]);
+        }
         match number {
             Some(number) if BY_NUMBER.contains(&dtype) => {
                 let name = typed("integer", dtype, BY_NUMBER)?;
@@ -362,6 +407,21 @@ impl DeviceKernels {
                 self.launch(stream, typed(function.name(), dtype, types)?, n, &[y, x, n.into()])
             }
         }
+    }
+
+    /// Complex numbers of two `f64` with their imaginary parts negated; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn conjugate(&self, stream: &Stream, y: &DeviceBuffer, x: &DeviceBuffer, n: u64) -> Result<()> {
+        let dtype = DType::Complex128;
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(x, n, dtype, "the operand")?,
+            n.into(),
+            (OF_COMPLEX.len() as u32).into(),
+        ];
+        self.launch(stream, "function_c128", n, &arguments)
     }
 
     /// `y = x`, or `alpha · x` where that is below zero; `y` may be `x`.
@@ -472,10 +532,17 @@ impl DeviceKernels {
         b: &DeviceBuffer,
         shape: &Broadcast,
     ) -> Result<()> {
+        // A quotient of complex numbers is not rounded.
+        let function = match (function, dtype) {
+            (Binary::TruncateDiv, DType::Complex128) => Binary::Div,
+            _ => function,
+        };
         let (of_integers, n) =
             (!matches!(function, Binary::DivNoNan | Binary::MulNoNan | Binary::Atan2), shape.elements);
-        let by_number = of_integers && BY_NUMBER.contains(&dtype);
+        let of_complex = dtype == DType::Complex128 && PAIRS_OF_COMPLEX.contains(&function);
+        let by_number = of_complex || of_integers && BY_NUMBER.contains(&dtype);
         let types = match of_integers {
+            _ if of_complex => &[DType::Complex128],
             true if by_number => BY_NUMBER,
             true => NUMBERS,
             false => ALL_FLOATS,

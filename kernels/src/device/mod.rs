@@ -42,9 +42,9 @@ pub use elementwise::{Activation, Affine, Binary, Bitwise, Broadcast, Class, Com
 pub use kernels::register;
 pub use layout::{Padded, Permutation};
 pub use local_response::LocalResponse;
-pub use moves::{Gather, GatherNd, Move, OneHot};
+pub use moves::{Band, Gather, GatherNd, Move, OneHot};
 pub use optimizer::{AdamBuffers, AdamNumbers};
-pub use products::IntegerProducts;
+pub use products::Products;
 pub use reduce::{Reduction, ReductionShape};
 pub use rows::{CrossEntropyBuffers, LabelType, Rows, loss_type};
 pub use scan::{Line, Scan};
@@ -255,6 +255,7 @@ fn name_of(dtype: DType) -> &'static str {
         DType::BF16 => "bf16",
         DType::F32 => "f32",
         DType::F64 => "f64",
+        DType::Complex128 => "c128",
         _ => "unknown",
     }
 }
@@ -266,6 +267,7 @@ fn by_width(function: &str, dtype: DType) -> Result<KernelName<'_>> {
         Some(2) => "b16",
         Some(4) => "b32",
         Some(8) => "b64",
+        Some(16) => "b128",
         _ => {
             let detail = format!("'{function}' has no kernel for {dtype}");
             return Err(DeviceError::new(Status::NotSupported, detail));

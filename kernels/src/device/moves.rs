@@ -129,6 +129,21 @@ pub struct OneHot {
     pub inner: u64,
 }
 
+/// What is kept of matrices: the main diagonal, and so many beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// Matrices.
+    pub count: u64,
+    /// Rows of each.
+    pub rows: u64,
+    /// Columns of each.
+    pub columns: u64,
+    /// Diagonals below the main one; at most as many as rows count.
+    pub lower: u64,
+    /// Diagonals above it; at most as many as columns count.
+    pub upper: u64,
+}
+
 impl DeviceKernels {
     /// Copies the elements of a box from `x` to `y`, which are different buffers. Other elements of `y` stay as they are.
     ///
@@ -256,6 +271,32 @@ impl DeviceKernels {
             inner.into(),
         ];
         self.launch(stream, by_width(&format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
+    }
+
+    /// `y` is `x`, matrices, where they are in the band, and zeros elsewhere; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn band(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        band: Band,
+    ) -> Result<()> {
+        let Band { count, rows, columns, lower, upper } = band;
+        let n = product(&[count, rows, columns])?;
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(x, n, dtype, "the operand")?,
+            n.into(),
+            rows.into(),
+            columns.into(),
+            lower.min(rows).into(),
+            upper.min(columns).into(),
+        ];
+        self.launch(stream, by_width("band", dtype)?, n, &arguments)
     }
 }
 

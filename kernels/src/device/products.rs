@@ -1,4 +1,4 @@
-//! Products of matrices of integers. Those of floating-point numbers are the BLAS library's.
+//! Products of matrices of integers and of complex numbers. Those of floating-point numbers are the BLAS library's.
 
 use tfrt_cuda::error::Result;
 use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
@@ -8,7 +8,7 @@ use super::{DeviceKernels, input, output, product, typed};
 
 /// The extents of a batch of products, `rows` × `inner` by `inner` × `columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntegerProducts {
+pub struct Products {
     /// How many there are.
     pub batch: u64,
     /// Rows of the results.
@@ -24,20 +24,22 @@ pub struct IntegerProducts {
 }
 
 impl DeviceKernels {
-    /// `y = a · b` for each product of a batch, of `i8`, `u8`, `i16`, `i32` or `i64`. Sums wrap.
+    /// `y = a · b` for each product of a batch, of `i8`, `u8`, `i16`, `i32` or `i64`, whose sums wrap, or of complex numbers of
+    /// two `f64`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
-    pub fn integer_products(
+    pub fn products(
         &self,
         stream: &Stream,
         dtype: DType,
         y: &DeviceBuffer,
         [a, b]: [&DeviceBuffer; 2],
-        products: IntegerProducts,
+        products: Products,
     ) -> Result<()> {
-        const TYPES: &[DType] = &[DType::I8, DType::UI8, DType::I16, DType::I32, DType::I64];
-        let IntegerProducts { batch, rows, inner, columns, transposed, single } = products;
+        const TYPES: &[DType] =
+            &[DType::I8, DType::UI8, DType::I16, DType::I32, DType::I64, DType::Complex128];
+        let Products { batch, rows, inner, columns, transposed, single } = products;
         let n = product(&[batch, rows, columns])?;
         let matrices = |index: usize| if single[index] { 1 } else { batch };
         // From one matrix, row and column to the next, as the kernel counts them.

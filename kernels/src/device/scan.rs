@@ -53,9 +53,10 @@ impl DeviceKernels {
             u32::from(scan.exclusive).into(),
             u32::from(scan.reverse).into(),
         ];
+        let types = &[NUMBERS, &[DType::Complex128]].concat();
         let function = if scan.multiplies { "scan_product" } else { "scan_sum" };
         // Of lines without elements there may be any number, which nobody should count.
-        self.launch(stream, typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
+        self.launch(stream, typed(function, dtype, types)?, shape.outputs()?.min(n), &arguments)
     }
 
     /// The greatest or least elements along the extent of `x`, in order, and where they are (i32). Of equals the first comes

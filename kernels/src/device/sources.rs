@@ -31,6 +31,7 @@ sources!(
     "binary",
     "cast",
     "compare",
+    "complex",
     "convolution",
     "copy",
     "diagonal",

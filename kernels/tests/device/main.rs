@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod complex;
 mod diagonals;
 mod elementwise;
 mod layout;

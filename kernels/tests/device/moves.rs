@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use tfrt_host::DType;
-use tfrt_kernels::device::{Gather, GatherNd, Move, OneHot};
+use tfrt_kernels::device::{Band, Gather, GatherNd, Move, OneHot};
 
 use super::device;
 
@@ -121,4 +121,27 @@ fn one_hot() {
     let rows = OneHot { outer: 2, depth: 3, inner: 2 };
     d.kernels.one_hot(&d.stream, DType::F16, &dy, (&index, DType::I32), [&on, &off], rows).unwrap();
     assert_eq!(d.download::<i16>(&dy, 12), [2, 2, 7, 2, 2, 2, 2, 7, 2, 2, 2, 2]);
+}
+
+#[test]
+fn bands() {
+    let d = device();
+    let (count, rows, columns) = (3, 5, 7);
+    let x: Vec<[u64; 2]> = (1..=count * rows * columns).map(|i| [i, !i]).collect();
+    let kept = |i: u64, lower: u64, upper: u64| {
+        let (row, column) = (i / columns % rows, i % columns);
+        row.saturating_sub(column) <= lower && column.saturating_sub(row) <= upper
+    };
+    for (lower, upper) in [(0, 0), (1, 2), (u64::MAX, 0), (0, u64::MAX), (4, 1), (9, 9)] {
+        let band = Band { count, rows, columns, lower, upper };
+        let expected: Vec<_> =
+            (0..).zip(&x).map(|(i, &x)| if kept(i, lower, upper) { x } else { [0; 2] }).collect();
+        let dx = d.upload(&x);
+        d.kernels.band(&d.stream, DType::Complex128, &dx, &dx, band).unwrap();
+        assert_eq!(d.download::<[u64; 2]>(&dx, x.len()), expected, "{band:?}");
+        let low = |x: &[[u64; 2]]| x.iter().map(|x| x[0] as u8).collect::<Vec<_>>();
+        let (dx, dy) = (d.upload(&low(&x)), d.room::<u8>(x.len()));
+        d.kernels.band(&d.stream, DType::I8, &dy, &dx, band).unwrap();
+        assert_eq!(d.download::<u8>(&dy, x.len()), low(&expected), "{band:?}");
+    }
 }

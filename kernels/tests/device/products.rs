@@ -1,7 +1,7 @@
 //! Products of matrices of integers.
 
 use tfrt_host::DType;
-use tfrt_kernels::device::IntegerProducts;
+use tfrt_kernels::device::Products;
 
 use super::{Random, device};
 
@@ -31,14 +31,14 @@ fn products_of_integers() {
             }
         }
         let [batch, rows, inner, columns] = [batch, rows, inner, columns].map(|extent| extent as u64);
-        let products = IntegerProducts { batch, rows, inner, columns, transposed, single };
+        let products = Products { batch, rows, inner, columns, transposed, single };
         let (da, db, dy) = (d.upload(&a), d.upload(&b), d.room::<i32>(expected.len()));
-        d.kernels.integer_products(&d.stream, DType::I32, &dy, [&da, &db], products).unwrap();
+        d.kernels.products(&d.stream, DType::I32, &dy, [&da, &db], products).unwrap();
         assert_eq!(d.download::<i32>(&dy, expected.len()), expected, "{products:?}");
 
         // What wraps in fewer bits are the low ones.
         let bytes = |x: &[i32]| d.upload(&x.iter().map(|&x| x as u8).collect::<Vec<_>>());
-        d.kernels.integer_products(&d.stream, DType::UI8, &dy, [&bytes(&a), &bytes(&b)], products).unwrap();
+        d.kernels.products(&d.stream, DType::UI8, &dy, [&bytes(&a), &bytes(&b)], products).unwrap();
         let expected: Vec<_> = expected.iter().map(|&y| y as u8).collect();
         assert_eq!(d.download::<u8>(&dy, expected.len()), expected, "{products:?}");
     }

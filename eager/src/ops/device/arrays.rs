@@ -5,12 +5,15 @@
 
 use tfrt_cuda::front::Argument;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Unary};
+use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Scan, Unary};
 use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued, check_floats, computed_on_host, count,
-    expression::{cast, computed_as, constant, from_ordered, map, ordered, scalar, scaled, zip},
+    expression::{
+        broadcast, cast, computed_as, constant, from_ordered, given_back, map, moved, ordered, parts, put,
+        scalar, scaled, zip,
+    },
     extents, unsupported,
 };
 use crate::{
@@ -18,6 +21,7 @@ use crate::{
     ops::{
         gradients::invert_permutation,
         layout::{axis_order, paddings},
+        moves::{Axis, Moves},
         reduce::{axes_of, reduced_shape},
         shape::{expanded_shape, reshaped_shape},
         support::{Described, invalid, one, product, value, with_number},
@@ -68,10 +72,36 @@ pub(super) fn padded(
     padding: &[(usize, usize)],
     value: Option<Argument<'_>>,
 ) -> DeviceOpResult<DeviceTensor> {
-    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), padded_shape(x.shape(), padding)?))?;
+    let shape = padded_shape(x.shape(), padding)?;
+    if x.dtype() == DType::Complex128 && value.is_none() {
+        return given_back(call, x, &inside(x.shape(), padding, &shape), &shape);
+    }
+    let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
     let padding: Vec<_> = padding.iter().map(|&(before, after)| (before as u64, after as u64)).collect();
     let shape = Padded::new(&extents(x), &padding)?;
     call.queue.kernels().pad(call.queue.stream(), x.dtype(), y.buffer(), x.buffer(), &shape, value)?;
+    Ok(y)
+}
+
+/// Where a tensor lies in a padded one.
+fn inside(shape: &TensorShape, padding: &[(usize, usize)], padded: &TensorShape) -> Moves {
+    let axes = shape.dims().iter().zip(padding);
+    let axes = axes.map(|(&count, &(start, _))| Axis::Steps { start, step: 1, count });
+    Moves::new(padded.dims(), axes.collect())
+}
+
+/// A tensor in the midst of a number that is too wide for the parameter of a kernel.
+fn padded_widely(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    padding: &[(usize, usize)],
+    number: &HostTensor,
+) -> DeviceOpResult<DeviceTensor> {
+    value::<Complex<f64>>(number, "constant_values")?;
+    let shape = padded_shape(x.shape(), padding)?;
+    let number = call.upload(number)?.reshape(&TensorShape::scalar())?;
+    let y = broadcast(call, &number, &shape)?;
+    put(call, &y, x, &inside(x.shape(), padding, &shape))?;
     Ok(y)
 }
 
@@ -87,7 +117,6 @@ fn padding_value(constant: &HostTensor, dtype: DType) -> Result<Argument<'static
             let parts = value::<Complex<f32>>(constant, what)?;
             Ok((u64::from(parts.im.to_bits()) << 32 | u64::from(parts.re.to_bits())).into())
         }
-        DType::Complex128 => Err(unsupported("tf.PadV2", dtype)),
         dtype => with_number!(dtype, "tf.PadV2", |T| Ok(value::<T>(constant, what)?.into())),
     }
 }
@@ -97,6 +126,9 @@ fn pad(call: &DeviceCall<'_>) -> Queued {
     let padding = paddings(x.shape(), &instructions(call, "paddings")?)?;
     let value = match call.arguments {
         [_] | [_, _] => None,
+        [_, _, DeviceArgument::Host(number)] if x.dtype() == DType::Complex128 => {
+            return Ok(padded_widely(call, x, &padding, number)?.into());
+        }
         [_, _, DeviceArgument::Host(constant)] => Some(padding_value(constant, x.dtype())?),
         more => return Err(wrong_count(2, more.len()).into()),
     };
@@ -110,10 +142,11 @@ fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     Ok(reduced(call, reduction, x, &axes, keeps)?.into())
 }
 
-/// The greatest or the least numbers along some axes. (Truth values, of which the same kernels find others, have none.)
+/// The greatest or the least numbers along some axes. (Truth values, of which the same kernels find others, have none, and
+/// neither have complex numbers.)
 fn extremes(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     match call.tensor(0)?.dtype() {
-        DType::I1 => Err(unsupported(op, DType::I1).into()),
+        dtype @ (DType::I1 | DType::Complex64 | DType::Complex128) => Err(unsupported(op, dtype).into()),
         _ => reduce(call, reduction, op),
     }
 }
@@ -127,7 +160,8 @@ fn truths(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
 }
 
 /// A tensor reduced over these axes; `keeps`: of which extents of 1 are left. Truth values, of which the extremes say whether
-/// all are true and whether any is, have no others. The sum in a mean of integers wraps only where 64 bits do not hold it.
+/// all are true and whether any is, have no others. The sum in a mean of integers wraps only where 64 bits do not hold it. The
+/// mean of no complex numbers is zero.
 pub(super) fn reduced(
     call: &DeviceCall<'_>,
     reduction: Reduction,
@@ -135,11 +169,22 @@ pub(super) fn reduced(
     axes: &[usize],
     keeps: bool,
 ) -> DeviceOpResult<DeviceTensor> {
-    use DType::{I1, I8, I16, I32, UI8, UI16, UI32, UI64};
+    use DType::{Complex64, Complex128, I1, I8, I16, I32, UI8, UI16, UI32, UI64};
     let (dtype, wide) = (x.dtype(), computed_as(x.dtype()));
     let reduce = |reduction, x: &DeviceTensor| reduced_as_it_is(call, reduction, x, axes, keeps);
     match (reduction, dtype) {
         (_, I1) => reduce(reduction, x),
+        (Reduction::Product, Complex64 | Complex128) => {
+            cast(call, &complex_product(call, &cast(call, x, wide, false)?, axes, keeps)?, dtype, false)
+        }
+        (Reduction::Sum | Reduction::Mean, Complex64 | Complex128) => {
+            let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
+            if count(x) == 0 {
+                return constant(call, &TensorMetadata::new(dtype, shape), 0.0);
+            }
+            let sum = reduce(reduction, &parts(&cast(call, x, wide, false)?)?)?;
+            cast(call, &sum.reinterpret(&TensorMetadata::new(wide, shape))?, dtype, false)
+        }
         (Reduction::Mean, UI64) => {
             let reduced: Vec<_> = axes.iter().map(|&axis| x.shape().dims()[axis]).collect();
             let extent = product(&reduced);
@@ -163,6 +208,31 @@ pub(super) fn reduced(
             from_ordered(call, &reduce(reduction, &ordered(call, x)?)?, dtype)
         }
     }
+}
+
+/// The product of complex numbers of double precision along axes: the last of those that run along them.
+fn complex_product(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    axes: &[usize],
+    keeps: bool,
+) -> DeviceOpResult<DeviceTensor> {
+    let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
+    if count(x) == 0 {
+        return constant(call, &TensorMetadata::new(x.dtype(), shape), 1.0);
+    }
+    let kept = (0..x.shape().rank()).filter(|axis| !axes.contains(axis));
+    let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();
+    let rows = product(shape.dims());
+    let columns = x.shape().num_elements()? / rows;
+    let lines = permuted(call, x, &order)?.reshape(&TensorShape::new(&[rows, columns])?)?;
+    let running = call.allocate_as(lines.metadata())?;
+    let scan = Scan { multiplies: true, exclusive: false, reverse: false };
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let along = ReductionShape::new(&extents(&lines), 1..2)?;
+    kernels.scan(stream, scan, x.dtype(), running.buffer(), lines.buffer(), along)?;
+    let last = vec![Axis::whole(rows), Axis::Steps { start: columns - 1, step: 1, count: 1 }];
+    moved(call, &running, &Moves::new(&[rows, columns], last), shape.dims())
 }
 
 /// As [`reduced`], of types that kernels have.

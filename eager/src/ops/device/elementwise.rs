@@ -3,20 +3,27 @@
 //! Integers divided by zero are zero, quotient and rest, and powers of integers with negative exponents lose their fraction: nobody
 //! looks at divisors and exponents first, as the host does, which refuses these.
 
-use tfrt_kernels::device::{Binary, Bitwise, Broadcast, Class, Comparison, Unary};
+use tfrt_host::DType;
+use tfrt_kernels::device::{Binary, Bitwise, Broadcast, Class, Comparison, Reduction, Unary};
+use tfrt_tensor::TensorMetadata;
 
 use super::{
-    Queued, count,
-    expression::{self, broadcast, constant, is_integer, scalar, zip},
+    Queued,
+    arrays::reduced,
+    count,
+    expression::{self, broadcast, constant, is_integer, map, parts, scalar, zip},
     extents, unsupported,
 };
 use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,
-    ops::{activation::leak, cast::truncated_digits, elementwise::broadcast_shape},
+    ops::{activation::leak, cast::truncated_digits, elementwise::broadcast_shape, support::is_complex},
 };
 
 pub(super) fn unary(call: &DeviceCall<'_>, function: Unary) -> Queued {
     let [x] = call.tensors()?;
+    if x.dtype() == DType::Complex64 {
+        return Ok(map(call, function, x)?.into());
+    }
     let y = call.reuse(&[0], 0)?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.unary(stream, function, y.dtype(), y.buffer(), x.buffer(), count(x))?;
@@ -47,12 +54,28 @@ pub(super) fn combine(
     a: &DeviceTensor,
     b: &DeviceTensor,
 ) -> DeviceOpResult<()> {
+    if is_complex(y.dtype()) && y.dtype() == a.dtype() && a.dtype() == b.dtype() {
+        if matches!(function, Binary::Add | Binary::Sub) {
+            return combine(call, function, &parts(y)?, &parts(a)?, &parts(b)?);
+        }
+        if y.dtype() == DType::Complex64 {
+            let wide = |x| expression::cast(call, x, DType::Complex128, false);
+            return store(call, y, &zip(call, function, &wide(a)?, &wide(b)?)?);
+        }
+    }
     let shape = match a.shape() == b.shape() {
         true => Broadcast::of_equal(count(a)),
         false => Broadcast::new(&extents(a), &extents(b))?,
     };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     Ok(kernels.binary(stream, function, y.dtype(), y.buffer(), a.buffer(), b.buffer(), &shape)?)
+}
+
+/// Queues `y = x`, as numbers of the type of `y`.
+pub(super) fn store(call: &DeviceCall<'_>, y: &DeviceTensor, x: &DeviceTensor) -> DeviceOpResult<()> {
+    let x = expression::cast(call, x, y.dtype(), false)?;
+    let bytes = y.metadata().size_bytes()? as u64;
+    Ok(call.queue.stream().copy((y.buffer(), 0), (x.buffer(), 0), bytes, true)?)
 }
 
 /// A comparison of two tensors; `exchanged`: of the second with the first.
@@ -65,10 +88,27 @@ fn compare(call: &DeviceCall<'_>, comparison: Comparison, exchanged: bool) -> Qu
     }
     let y = call.allocate(0)?;
     let [a, b] = broadcast_operands(call, &y)?;
+    if is_complex(a.dtype()) {
+        return compare_parts(call, comparison, [&a, &b]);
+    }
     let (a, b) = if exchanged { (b, a) } else { (a, b) };
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.compare(stream, comparison, a.dtype(), y.buffer(), a.buffer(), b.buffer(), count(&y))?;
     Ok(y.into())
+}
+
+/// Complex numbers are equal where both of their parts are.
+fn compare_parts(call: &DeviceCall<'_>, comparison: Comparison, operands: [&DeviceTensor; 2]) -> Queued {
+    let over_parts = match comparison {
+        Comparison::Equal => Reduction::Minimum,
+        Comparison::NotEqual => Reduction::Maximum,
+        _ => return Err(unsupported("an op that orders numbers", operands[0].dtype()).into()),
+    };
+    let [a, b] = [parts(operands[0])?, parts(operands[1])?];
+    let each = call.allocate_as(&TensorMetadata::new(DType::I1, a.shape().clone()))?;
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    kernels.compare(stream, comparison, a.dtype(), each.buffer(), a.buffer(), b.buffer(), count(&a))?;
+    Ok(reduced(call, over_parts, &each, &[operands[0].shape().rank()], false)?.into())
 }
 
 /// Both arguments in the result's shape.

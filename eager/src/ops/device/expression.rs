@@ -10,8 +10,8 @@ use crate::{
     ops::{
         elementwise::broadcast_shape,
         layout::broadcast_moves,
-        moves::{ElementBox, Moves},
-        support::invalid,
+        moves::{Axis, ElementBox, Moves},
+        support::{invalid, is_complex},
     },
 };
 
@@ -30,9 +30,28 @@ pub(super) fn zip(
 
 /// `function(x)`.
 pub(super) fn map(call: &DeviceCall<'_>, function: Unary, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    if x.dtype() == DType::Complex64 {
+        return cast(
+            call,
+            &map(call, function, &cast(call, x, DType::Complex128, false)?)?,
+            x.dtype(),
+            false,
+        );
+    }
     let y = call.allocate_as(x.metadata())?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.unary(stream, function, x.dtype(), y.buffer(), x.buffer(), count(x))?;
+    Ok(y)
+}
+
+/// The conjugate of each complex number, in double precision; other tensors as they are.
+pub(super) fn conjugate(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    if !is_complex(x.dtype()) {
+        return Ok(x.clone());
+    }
+    let x = cast(call, x, DType::Complex128, false)?;
+    let y = call.allocate_as(x.metadata())?;
+    call.queue.kernels().conjugate(call.queue.stream(), y.buffer(), x.buffer(), count(&x))?;
     Ok(y)
 }
 
@@ -42,6 +61,10 @@ pub(super) fn constant(
     metadata: &TensorMetadata,
     value: f64,
 ) -> DeviceOpResult<DeviceTensor> {
+    if let Some(real) = part_type(metadata.dtype) {
+        let real = constant(call, &TensorMetadata::new(real, metadata.shape.clone()), value)?;
+        return complex(call, &real, metadata.dtype);
+    }
     let y = call.allocate_as(metadata)?;
     call.queue.kernels().fill(call.queue.stream(), y.dtype(), y.buffer(), count(&y), value)?;
     Ok(y)
@@ -55,6 +78,11 @@ pub(super) fn scalar(call: &DeviceCall<'_>, dtype: DType, value: f64) -> DeviceO
 /// `x · factor`.
 pub(super) fn scaled(call: &DeviceCall<'_>, x: &DeviceTensor, factor: f64) -> DeviceOpResult<DeviceTensor> {
     zip(call, Binary::Mul, x, &scalar(call, x.dtype(), factor)?)
+}
+
+/// `1 - x`.
+pub(super) fn one_minus(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    zip(call, Binary::Sub, &scalar(call, x.dtype(), 1.0)?, x)
 }
 
 /// The reduction of a matrix to one row.
@@ -107,6 +135,12 @@ pub(super) fn cast(
         return Ok(x.clone());
     }
     let metadata = TensorMetadata::new(to, x.shape().clone());
+    match (part_type(from), part_type(to)) {
+        (Some(_), Some(real)) => return Ok(cast(call, &parts(x)?, real, truncate)?.reinterpret(&metadata)?),
+        (Some(_), None) => return cast(call, &real_part(call, x)?, to, truncate),
+        (None, Some(real)) => return complex(call, &cast(call, x, real, truncate)?, to),
+        (None, None) => {}
+    }
     if are_same_bits(from, to) {
         return Ok(x.reinterpret(&metadata)?);
     }
@@ -126,12 +160,14 @@ pub(super) fn cast(
 }
 
 /// The type in which kernels compute with a type's integers that have none of their own: one that has as many bits, or more, so
-/// that sums and products agree in the bits of both. Of other types it is the type itself.
+/// that sums and products agree in the bits of both. Complex numbers are computed in double precision. Of other types it is the
+/// type itself.
 pub(super) fn computed_as(dtype: DType) -> DType {
     use DType::{I8, I16, I32, I64, UI8, UI16, UI32, UI64};
     match dtype {
         I8 | I16 | UI8 | UI16 => I32,
         UI32 | UI64 => I64,
+        DType::Complex64 => DType::Complex128,
         other => other,
     }
 }
@@ -159,14 +195,38 @@ fn exchanged_halves(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<D
     }
 }
 
+/// The type of a complex number's two parts.
+fn part_type(dtype: DType) -> Option<DType> {
+    match dtype {
+        DType::Complex64 => Some(DType::F32),
+        DType::Complex128 => Some(DType::F64),
+        _ => None,
+    }
+}
+
 /// The real and the imaginary part of each complex number, along a dimension of their own; other tensors as they are.
 pub(super) fn parts(x: &DeviceTensor) -> Result<DeviceTensor, Diagnostic> {
-    let real = match x.dtype() {
-        DType::Complex64 => DType::F32,
-        DType::Complex128 => DType::F64,
-        _ => return Ok(x.clone()),
-    };
+    let Some(real) = part_type(x.dtype()) else { return Ok(x.clone()) };
     x.reinterpret(&TensorMetadata::new(real, TensorShape::new(&[x.shape().dims(), &[2]].concat())?))
+}
+
+/// Where the real parts of complex numbers of a shape are among all parts.
+fn real_parts(shape: &TensorShape) -> Moves {
+    let mut axes: Vec<_> = shape.dims().iter().map(|&dim| Axis::whole(dim)).collect();
+    axes.push(Axis::whole(1));
+    Moves::new(&[shape.dims(), &[2]].concat(), axes)
+}
+
+/// The real part of each complex number.
+fn real_part(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+    moved(call, &parts(x)?, &real_parts(x.shape()), x.shape().dims())
+}
+
+/// Complex numbers, of type `dtype`, that are real: of the parts of that type which `real` has.
+fn complex(call: &DeviceCall<'_>, real: &DeviceTensor, dtype: DType) -> DeviceOpResult<DeviceTensor> {
+    let metadata = TensorMetadata::new(dtype, real.shape().clone());
+    let all = TensorShape::new(&[real.shape().dims(), &[2]].concat())?;
+    Ok(given_back(call, real, &real_parts(real.shape()), &all)?.reinterpret(&metadata)?)
 }
 
 /// The elements of `x` that `moves` chooses, in shape `dims`.
@@ -197,13 +257,24 @@ pub(super) fn given_back(
     shape: &TensorShape,
 ) -> DeviceOpResult<DeviceTensor> {
     let y = constant(call, &TensorMetadata::new(x.dtype(), shape.clone()), 0.0)?;
+    put(call, &y, x, moves)?;
+    Ok(y)
+}
+
+/// Queues that the elements of `x` come to `y` where `moves` would choose them from; others of `y` stay.
+pub(super) fn put(
+    call: &DeviceCall<'_>,
+    y: &DeviceTensor,
+    x: &DeviceTensor,
+    moves: &Moves,
+) -> DeviceOpResult<()> {
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     for ElementBox { starts: [result, argument], axes } in moves.boxes() {
         let axes: Vec<_> = axes.into_iter().map(|(extent, to, from)| (extent, from, to)).collect();
         let part = Move::new([argument, result], &axes)?;
         kernels.move_elements(stream, x.dtype(), y.buffer(), x.buffer(), &part)?;
     }
-    Ok(y)
+    Ok(())
 }
 
 /// `x`, repeated to a shape that it can be broadcast to.

@@ -15,7 +15,8 @@ use super::{
     arrays::{permuted, reduced},
     count,
     expression::{
-        broadcast, cast, computed_as, constant, is_integer, map, moved, ordered, scalar, scaled, zip,
+        broadcast, cast, computed_as, conjugate, constant, is_integer, map, moved, one_minus, ordered,
+        scalar, scaled, zip,
     },
     network::{
         Plan, convolution_window, filter_extents, from_nhwc, images, operands, pooled, pooling_window,
@@ -31,7 +32,7 @@ use crate::{
         moves::{Axis, Moves},
         pooling::{check_gradient as check_pooled, pooling},
         reduce::channels,
-        support::{invalid, shape_of, vector},
+        support::{invalid, is_complex, shape_of, vector},
         window::Layout,
     },
 };
@@ -78,6 +79,23 @@ fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
     let falling = scaled(call, dy, leak(call.attrs)?)?;
     kernels.select(stream, dx.dtype(), dx.buffer(), rising.buffer(), dy.buffer(), falling.buffer(), n)?;
     Ok(dx.into())
+}
+
+/// The gradient of a function of floating-point or complex numbers from what it gave, `y`, and the gradient `dy` of that; of complex
+/// ones as `of_complex` says, which gets both in double precision.
+fn gradient_of_result(
+    call: &DeviceCall<'_>,
+    kernel: Gradient,
+    of_complex: fn(&DeviceCall<'_>, &DeviceTensor, &DeviceTensor) -> DeviceOpResult<DeviceTensor>,
+) -> Queued {
+    let [y, dy] = call.tensors()?;
+    let metadata = call.result(0)?;
+    if !is_complex(metadata.dtype) {
+        return gradient(call, kernel, 1);
+    }
+    let wide = |x| cast(call, x, DType::Complex128, false);
+    let dx = of_complex(call, &wide(y)?, &wide(dy)?.reshape(y.shape())?)?;
+    Ok(cast(call, &dx, metadata.dtype, false)?.into())
 }
 
 fn bias(call: &DeviceCall<'_>) -> Queued {
@@ -254,12 +272,37 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.SoftplusGrad").device(|call| gradient(call, Gradient::Softplus, 0));
     ops.extend("tf.SoftsignGrad").device(|call| gradient(call, Gradient::Softsign, 0));
     ops.extend("tf.LeakyReluGrad").device(leaky_relu);
-    ops.extend("tf.SigmoidGrad").device(|call| gradient(call, Gradient::Sigmoid, 1));
-    ops.extend("tf.TanhGrad").device(|call| gradient(call, Gradient::Tanh, 1));
-    ops.extend("tf.SqrtGrad").device(|call| gradient(call, Gradient::Sqrt, 1));
-    ops.extend("tf.RsqrtGrad").device(|call| gradient(call, Gradient::Rsqrt, 1));
-    ops.extend("tf.ReciprocalGrad").device(|call| gradient(call, Gradient::Reciprocal, 1));
-    ops.extend("tf.InvGrad").device(|call| gradient(call, Gradient::Reciprocal, 1));
+    ops.extend("tf.SigmoidGrad").device(|call| {
+        gradient_of_result(call, Gradient::Sigmoid, |call, y, dy| {
+            zip(call, Binary::Mul, &zip(call, Binary::Mul, dy, y)?, &one_minus(call, y)?)
+        })
+    });
+    ops.extend("tf.TanhGrad").device(|call| {
+        gradient_of_result(call, Gradient::Tanh, |call, y, dy| {
+            zip(call, Binary::Mul, dy, &one_minus(call, &zip(call, Binary::Mul, y, y)?)?)
+        })
+    });
+    ops.extend("tf.SqrtGrad").device(|call| {
+        gradient_of_result(call, Gradient::Sqrt, |call, y, dy| {
+            zip(call, Binary::Div, &scaled(call, dy, 0.5)?, &conjugate(call, y)?)
+        })
+    });
+    ops.extend("tf.RsqrtGrad").device(|call| {
+        gradient_of_result(call, Gradient::Rsqrt, |call, y, dy| {
+            let y = conjugate(call, y)?;
+            let once = zip(call, Binary::Mul, &scaled(call, dy, -0.5)?, &y)?;
+            zip(call, Binary::Mul, &zip(call, Binary::Mul, &once, &y)?, &y)
+        })
+    });
+    for name in ["tf.ReciprocalGrad", "tf.InvGrad"] {
+        ops.extend(name).device(|call| {
+            gradient_of_result(call, Gradient::Reciprocal, |call, y, dy| {
+                let y = conjugate(call, y)?;
+                let once = zip(call, Binary::Mul, &map(call, Unary::Neg, dy)?, &y)?;
+                zip(call, Binary::Mul, &once, &y)
+            })
+        });
+    }
     ops.extend("tf.BiasAddGrad").device(bias);
     ops.extend("tf.Conv2DBackpropInput").device_with(
         |call| convolution_input(call, ("tf.Conv2DBackpropInput", Kind::Full)),

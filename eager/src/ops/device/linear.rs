@@ -1,15 +1,19 @@
-//! Products of matrices through the device's BLAS library, or of integers by a kernel, and sums with biases.
+//! Products of matrices through the device's BLAS library, or of integers and complex numbers by a kernel, and sums with biases.
 
 use tfrt_cuda::{
     front::{GemmArguments, Matrix},
     hal::Transpose,
 };
 use tfrt_host::DType;
-use tfrt_kernels::device::{Activation, Affine, Binary, IntegerProducts};
-use tfrt_tensor::TensorShape;
+use tfrt_kernels::device::{Activation, Affine, Binary, Products};
+use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
-    Queued, check_floats, count, elementwise::combine, expression::broadcast, fused::activate, unsupported,
+    Queued, check_floats, count,
+    elementwise::{combine, store},
+    expression::{broadcast, cast, conjugate},
+    fused::activate,
+    unsupported,
 };
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
@@ -32,18 +36,24 @@ pub(super) fn product(
     c: &DeviceTensor,
 ) -> DeviceOpResult<()> {
     let dtype = c.dtype();
+    if dtype == DType::Complex64 {
+        let wide = |x| cast(call, x, DType::Complex128, false);
+        let sums = call.allocate_as(&TensorMetadata::new(DType::Complex128, c.shape().clone()))?;
+        product(call, op, [transpose_a, transpose_b], [&wide(a)?, &wide(b)?], &sums)?;
+        return store(call, c, &sums);
+    }
     let ([m, k], [_, n]) = (oriented(a.shape(), transpose_a), oriented(b.shape(), transpose_b));
     let batch = batch_dims(c.shape()).map_or(1, support::product);
     let compute = match dtype {
         DType::F16 | DType::BF16 | DType::F32 => DType::F32,
         DType::F64 => DType::F64,
-        DType::I8 | DType::UI8 | DType::I16 | DType::I32 | DType::I64 => {
+        DType::I8 | DType::UI8 | DType::I16 | DType::I32 | DType::I64 | DType::Complex128 => {
             let [batch, rows, inner, columns] = [batch, m, k, n].map(|extent| extent as u64);
             let (transposed, single) = ([transpose_a, transpose_b], [a, b].map(is_single));
-            let products = IntegerProducts { batch, rows, inner, columns, transposed, single };
+            let products = Products { batch, rows, inner, columns, transposed, single };
             let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
             let factors = [a.buffer(), b.buffer()];
-            return Ok(kernels.integer_products(stream, dtype, c.buffer(), factors, products)?);
+            return Ok(kernels.products(stream, dtype, c.buffer(), factors, products)?);
         }
         other => return Err(unsupported(op, other).into()),
     };
@@ -108,7 +118,12 @@ fn batch_matmul(call: &DeviceCall<'_>) -> Queued {
         broadcast(call, tensor, &TensorShape::new(&dims)?)
     };
     let flags = transposed(call.attrs, BATCHED)?;
-    product(call, "tf.BatchMatMulV2", flags, [&spread(x)?, &spread(y)?], &c)?;
+    // Complex matrices that are transposed are conjugated, too.
+    let factor = |tensor: &DeviceTensor, is_adjoint: bool| match is_adjoint {
+        true => spread(&cast(call, &conjugate(call, tensor)?, c.dtype(), false)?),
+        false => spread(tensor),
+    };
+    product(call, "tf.BatchMatMulV2", flags, [&factor(x, flags[0])?, &factor(y, flags[1])?], &c)?;
     Ok(c.into())
 }
 

@@ -2,14 +2,14 @@
 //! taken apart, elements that indices and conditions choose, and tensors of one value.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Gather, GatherNd, OneHot};
+use tfrt_kernels::device::{Band as MatrixBand, Gather, GatherNd, OneHot};
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
     Queued,
     arrays::{padded, permuted},
     check_indices, count,
-    expression::{broadcast, cast, constant, given_back, moved, parts},
+    expression::{broadcast, cast, constant, given_back, moved},
     extents, made_on_host, unsupported,
 };
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
         scatter::ignores_bad_indices,
         shape::numbers,
         slice::{reverse, reversed_parts, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
-        support::{axis_of, int_attr, integer, integer_within, invalid, product, room_for},
+        support::{axis_of, int_attr, integer, integer_within, invalid, product},
     },
     registry::wrong_count,
 };
@@ -272,29 +272,16 @@ fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
     Ok(out.into())
 }
 
-/// Matrices of which a band is kept: chosen by a matrix of truths, which the host makes.
+/// Matrices of which a band is kept.
 fn band_part(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let band = Band::new(x.shape(), call.host(1)?, call.host(2)?)?;
-    let y = call.allocate(0)?;
-    if count(&y) == 0 {
-        return Ok(y.into());
-    }
-    let places = band.rows.saturating_mul(band.columns);
-    let mut kept = room_for(places)?;
-    kept.resize(places, false);
-    for (row, kept) in kept.chunks_exact_mut(band.columns).enumerate() {
-        kept[band.of_row(row)].fill(true);
-    }
-    let (numbers, result) = (parts(x)?, parts(&y)?);
-    let of_parts = &[1][..numbers.shape().rank() - x.shape().rank()];
-    let dims = [&[band.rows, band.columns], of_parts].concat();
-    let kept = DenseHostTensor::from_slice(TensorShape::new(&dims)?, &kept, call.cx.host().allocator())?;
-    let kept = broadcast(call, &call.upload(&kept.into())?, numbers.shape())?;
-    let zero = constant(call, numbers.metadata(), 0.0)?;
-    let [out, kept, numbers, zero] = [&result, &kept, &numbers, &zero].map(DeviceTensor::buffer);
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.select(stream, result.dtype(), out, kept, numbers, zero, count(&result))?;
+    let [rows, columns, lower, upper] =
+        [band.rows, band.columns, band.lower, band.upper].map(|number| number as u64);
+    let matrices = count(x).checked_div(rows.saturating_mul(columns)).unwrap_or(0);
+    let band = MatrixBand { count: matrices, rows, columns, lower, upper };
+    let y = call.reuse(&[0], 0)?;
+    call.queue.kernels().band(call.queue.stream(), y.dtype(), y.buffer(), x.buffer(), band)?;
     Ok(y.into())
 }
 

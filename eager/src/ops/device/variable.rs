@@ -10,13 +10,13 @@ use tfrt_tensor::HostTensor;
 
 use super::{
     Queued, check_floats, count,
-    elementwise::combine,
-    expression::{map, scalar, zip},
+    elementwise::{combine, store},
+    expression::{map, one_minus, zip},
 };
 use crate::{
     DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, HostArguments, OpRegistry, OpResult,
     ops::{
-        support::invalid,
+        support::{invalid, is_complex},
         variable::{Taken, Value, check_type, destroy, find, handle, is_initialized, shape},
     },
     registry::wrong_count,
@@ -120,6 +120,12 @@ fn gradient_descent(call: &DeviceCall<'_>) -> Queued {
     let (change, delta) = (Change::begin(call, 0)?, call.tensor(2)?);
     change.check(delta, "delta")?;
     let own = change.tensor()?;
+    if is_complex(own.dtype()) {
+        let step = zip(call, Binary::Mul, delta, number(call, 1, "alpha", own)?)?;
+        combine(call, Binary::Sub, own, own, &step)?;
+        change.keep();
+        return done();
+    }
     let numbers = [delta.buffer(), number(call, 1, "alpha", own)?.buffer()];
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.apply_gradient_descent(stream, own.dtype(), own.buffer(), numbers, count(own))?;
@@ -134,6 +140,20 @@ fn momentum(call: &DeviceCall<'_>) -> Queued {
     let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
     let (own, sum) = (change.tensor()?, sums.tensor()?);
     let (rate, momentum) = (number(call, 2, "lr", own)?, number(call, 4, "momentum", own)?);
+    if is_complex(own.dtype()) {
+        let new = zip(call, Binary::Add, &zip(call, Binary::Mul, sum, momentum)?, gradient)?;
+        let step = match nesterov {
+            true => zip(call, Binary::Add, gradient, &zip(call, Binary::Mul, &new, momentum)?)?,
+            false => new.clone(),
+        };
+        let step = zip(call, Binary::Mul, &step, rate)?;
+        // What is in place comes last: a call that lacks memory is made again.
+        store(call, sum, &new)?;
+        combine(call, Binary::Sub, own, own, &step)?;
+        change.keep();
+        sums.keep();
+        return done();
+    }
     let numbers = [gradient.buffer(), rate.buffer(), momentum.buffer()];
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     let changed = [own.buffer(), sum.buffer()];
@@ -149,7 +169,9 @@ fn keras_momentum(call: &DeviceCall<'_>) -> Queued {
     sums.check(gradient, "grad")?;
     let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
     let (own, sum) = (change.tensor()?, sums.tensor()?);
-    check_floats(own.dtype(), "tf.ResourceApplyKerasMomentum")?;
+    if !is_complex(own.dtype()) {
+        check_floats(own.dtype(), "tf.ResourceApplyKerasMomentum")?;
+    }
     let momentum = number(call, 4, "momentum", own)?;
     let step = zip(call, Binary::Mul, gradient, number(call, 2, "lr", own)?)?;
     let after = |sum| zip(call, Binary::Sub, &zip(call, Binary::Mul, sum, momentum)?, &step);
@@ -177,7 +199,7 @@ fn rms_prop(call: &DeviceCall<'_>) -> Queued {
     let number = |at, what| number(call, at, what, own);
     let (rate, rho) = (number(3, "lr")?, number(4, "rho")?);
     let (momentum, epsilon) = (number(5, "momentum")?, number(6, "epsilon")?);
-    let rest = zip(call, Binary::Sub, &scalar(call, own.dtype(), 1.0)?, rho)?;
+    let rest = one_minus(call, rho)?;
     let distance = zip(call, Binary::Sub, &map(call, Unary::Square, gradient)?, square)?;
     let change = zip(call, Binary::Mul, &distance, &rest)?;
     let mean = zip(call, Binary::Add, square, &change)?;
@@ -192,6 +214,40 @@ fn rms_prop(call: &DeviceCall<'_>) -> Queued {
     done()
 }
 
+/// A step of Adam with complex numbers, for which there is no kernel that makes it at once.
+fn complex_adam(
+    call: &DeviceCall<'_>,
+    [own, mean, square]: [&DeviceTensor; 3],
+    gradient: &DeviceTensor,
+    nesterov: bool,
+) -> DeviceOpResult<()> {
+    let number = |at, what| number(call, at, what, own);
+    let times = |a: &DeviceTensor, b: &DeviceTensor| zip(call, Binary::Mul, a, b);
+    let over = |a: &DeviceTensor, b: &DeviceTensor| zip(call, Binary::Div, a, b);
+    let plus = |a: &DeviceTensor, b: &DeviceTensor| zip(call, Binary::Add, a, b);
+    let (beta1, rest1) = (number(6, "beta1")?, one_minus(call, number(6, "beta1")?)?);
+    let rest2 = one_minus(call, number(7, "beta2")?)?;
+    let [power1, power2] = [number(3, "beta1_power")?, number(4, "beta2_power")?];
+    let rate = times(number(5, "lr")?, &map(call, Unary::Sqrt, &one_minus(call, power2)?)?)?;
+    let rate = over(&rate, &one_minus(call, power1)?)?;
+    // The mean with so much of the way to what is new.
+    let towards = |mean: &DeviceTensor, new: &DeviceTensor, part: &DeviceTensor| {
+        plus(mean, &times(&zip(call, Binary::Sub, new, mean)?, part)?)
+    };
+    let first = towards(mean, gradient, &rest1)?;
+    let second = towards(square, &map(call, Unary::Square, gradient)?, &rest2)?;
+    let step = match nesterov {
+        true => plus(&times(&first, beta1)?, &times(gradient, &rest1)?)?,
+        false => first.clone(),
+    };
+    let root = plus(&map(call, Unary::Sqrt, &second)?, number(8, "epsilon")?)?;
+    let step = over(&times(&step, &rate)?, &root)?;
+    // What is in place comes last: a call that lacks memory is made again.
+    store(call, mean, &first)?;
+    store(call, square, &second)?;
+    combine(call, Binary::Sub, own, own, &step)
+}
+
 fn adam(call: &DeviceCall<'_>) -> Queued {
     let changes = [Change::begin(call, 0)?, Change::begin(call, 1)?, Change::begin(call, 2)?];
     let gradient = call.tensor(9)?;
@@ -200,6 +256,11 @@ fn adam(call: &DeviceCall<'_>) -> Queued {
     }
     let nesterov = call.attrs.optional("use_nesterov")?.unwrap_or(false);
     let [own, mean, square] = [changes[0].tensor()?, changes[1].tensor()?, changes[2].tensor()?];
+    if is_complex(own.dtype()) {
+        complex_adam(call, [own, mean, square], gradient, nesterov)?;
+        changes.into_iter().for_each(Change::keep);
+        return done();
+    }
     let number = |at, what| number(call, at, what, own).map(DeviceTensor::buffer);
     let numbers = AdamNumbers {
         power1: number(3, "beta1_power")?,
