@@ -37,7 +37,7 @@ const SHAPES: [&[usize]; 15] = [
     &[0, i64::MAX as usize],
     &[1, 1, 1, 1, 1, 1, 1],
 ];
-const TYPES: [DType; 15] = [
+const TYPES: [DType; 16] = [
     DType::I1,
     DType::I8,
     DType::I16,
@@ -52,6 +52,7 @@ const TYPES: [DType; 15] = [
     DType::F32,
     DType::F64,
     DType::Complex64,
+    DType::Complex128,
     DType::String,
 ];
 

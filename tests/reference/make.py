@@ -310,6 +310,11 @@ def complex_numbers():
         case("Log1p", x=np.array([1e-10 + 1e-10j, 1e-5, 1 + 2j, 1j * np.pi, 0, -1e-12 + 3j, 1e30j, -2], dtype))
     for dtype in COMPLEX:
         moved_complex_numbers(dtype)
+    for dtype in COMPLEX:
+        for nesterov in (False, True):
+            numbers = [random(dtype, 3, low=-2.0, high=2.0) for _ in range(3)]
+            change("ResourceApplyKerasMomentum", {"var": numbers[0], "accum": numbers[1]}, lr=np.array(0.1, dtype), grad=numbers[2],
+                   momentum=np.array(0.9j, dtype), use_nesterov=nesterov)
 
 
 def moved_complex_numbers(dtype):

@@ -391,11 +391,10 @@ impl DeviceKernels {
             _ => None,
         };
         let [y, x] = [output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?];
-        if let Some(number) = OF_COMPLEX.iter().position(|&known| known == function)
-            && dtype == DType::Complex128
+        if dtype == DType::Complex128
+            && let Some(number) = OF_COMPLEX.iter().position(|&known| known == function)
         {
-            let name = typed("function", dtype, &[DType::Complex128])?;
-            return self.launch(stream, name, n, &[y, x, n.into(), (number as u32).into()]);
+            return self.launch(stream, "function_c128", n, &[y, x, n.into(), (number as u32).into()]);
         }
         match number {
             Some(number) if BY_NUMBER.contains(&dtype) => {

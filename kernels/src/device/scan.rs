@@ -26,7 +26,11 @@ pub struct Line {
     pub least: bool,
 }
 
-const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
+/// Types that have an order.
+const ORDERED: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
+/// Types that have sums and products.
+const NUMBERS: &[DType] =
+    &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64, DType::Complex128];
 
 impl DeviceKernels {
     /// Running results along the extent of `x`, which has as many elements as `y`.
@@ -53,10 +57,9 @@ impl DeviceKernels {
             u32::from(scan.exclusive).into(),
             u32::from(scan.reverse).into(),
         ];
-        let types = &[NUMBERS, &[DType::Complex128]].concat();
         let function = if scan.multiplies { "scan_product" } else { "scan_sum" };
         // Of lines without elements there may be any number, which nobody should count.
-        self.launch(stream, typed(function, dtype, types)?, shape.outputs()?.min(n), &arguments)
+        self.launch(stream, typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
     }
 
     /// The greatest or least elements along the extent of `x`, in order, and where they are (i32). Of equals the first comes
@@ -91,7 +94,7 @@ impl DeviceKernels {
             line.count.into(),
             u32::from(line.least).into(),
         ];
-        let name = typed("top", dtype, NUMBERS)?;
+        let name = typed("top", dtype, ORDERED)?;
         self.launch(stream, name, shape.outputs()?.min(n).saturating_mul(32), &arguments)
     }
 }

@@ -31,12 +31,8 @@ pub(super) fn zip(
 /// `function(x)`.
 pub(super) fn map(call: &DeviceCall<'_>, function: Unary, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     if x.dtype() == DType::Complex64 {
-        return cast(
-            call,
-            &map(call, function, &cast(call, x, DType::Complex128, false)?)?,
-            x.dtype(),
-            false,
-        );
+        let y = map(call, function, &cast(call, x, DType::Complex128, false)?)?;
+        return cast(call, &y, DType::Complex64, false);
     }
     let y = call.allocate_as(x.metadata())?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());

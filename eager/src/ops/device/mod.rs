@@ -1,7 +1,8 @@
 //! What ops are on a device: our CUDA kernels, its BLAS and its DNN library. The ops' names, attributes and metadata functions
 //! are those of the neighbouring files.
 //!
-//! Types that a device has no kernel for are errors of the call, not another computation.
+//! Narrow integers are computed in wider ones, and complex numbers of two `f32` in those of two `f64`, where these alone have
+//! kernels. Types that a device has none for are errors of the call.
 
 mod arrays;
 mod diagonal;
