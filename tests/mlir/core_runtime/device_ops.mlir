@@ -333,15 +333,36 @@ func @diagonals() -> !tfrt.chain {
   tfrt.return %p2 : !tfrt.chain
 }
 
+// CHECK-LABEL: --- Running 'complex_numbers'
+func @complex_numbers() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %gpu = corert.get_op_handler %ch0 "gpu"
+  %x = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<[[(1.0, 2.0), (-3.0, 4.0)]]> : tensor<1x2xcomplex<f32>> } : 1
+  %root = corert.executeop(%gpu) "tf.Sqrt"(%x) : 1
+  %real = corert.executeop(%gpu) "tf.Cast"(%root) { SrcT = complex<f32>, DstT = f32 } : 1
+  %y = corert.executeop(%gpu) "tf.Mul"(%x, %x) : 1
+  %z = corert.executeop(%gpu) "tf.BatchMatMulV2"(%x, %x) { adj_x = false, adj_y = true } : 1
+  %h0 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%real) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = F32, shape = [1, 2], values = [1.27201962, 1]
+  %p0 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%h0) : 0
+  %h1 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%y) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = Complex64, shape = [1, 2], values = [(-3.000000e+00,4.000000e+00), (-7.000000e+00,-2.400000e+01)]
+  %p1 = corert.executeop.seq(%gpu, %p0) "tfrt_test.print"(%h1) : 0
+  %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%z) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = Complex64, shape = [1, 1], values = [(3.000000e+01,0.000000e+00)]
+  %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
+  tfrt.return %p2 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'unsupported'
 func @unsupported() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %gpu = corert.get_op_handler %ch0 "gpu"
   %x = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<[(1.0, 2.0)]> : tensor<1xcomplex<f32>> } : 1
-  // expected-error @+1 {{'neg' has no kernel for complex<f32>}}
-  %a = corert.executeop(%gpu) "tf.Neg"(%x) : 1
-  // expected-error @+1 {{tf.Cast to f32 does not support tensors of complex<f32> on a device}}
-  %b = corert.executeop(%gpu) "tf.Cast"(%x) { SrcT = complex<f32>, DstT = f32 } : 1
+  // expected-error @+1 {{'abs' has no kernel for complex<f64>}}
+  %a = corert.executeop(%gpu) "tf.Abs"(%x) : 1
+  // expected-error @+1 {{an op that orders numbers does not support tensors of complex<f32> on a device}}
+  %b = corert.executeop(%gpu) "tf.Less"(%x, %x) : 1
   %t = corert.executeop(%gpu) "tf.Const"() { dtype = i1, value = dense<[true, false]> : tensor<2xi1> } : 1
   %axis = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<0> : tensor<i32> } : 1
   // expected-error @+1 {{'scan_sum' has no kernel for i1}}
