@@ -18,11 +18,14 @@
 // mul_no_nan. Functions have principal values, whose cuts lie where those of C's <complex.h> do. Each is written so that both
 // parts keep their digits near branch points, poles and zeros, and where squares or powers would leave the range of numbers.
 // Nothing is contracted: what cancels exactly is zero.
-#include "common.cuh"
+#include "product.cuh"
+#include "scan.cuh"
 
 struct __align__(16) c128 {
     f64 re, im;
 };
+template <>
+struct Accumulator<c128> { using type = c128; };
 
 #define SHORT static __device__ __forceinline__
 #define LONG static __device__ __noinline__
@@ -325,44 +328,15 @@ KERNEL broadcast_c128(c128 *y, const c128 *a, const c128 *b, count_t n, u32 func
     }
 }
 
-template <class F>
-static __device__ __forceinline__ void scan(
-    c128 *y, const c128 *x, count_t outer, count_t extent, count_t inner, u32 exclusive, u32 reverse, c128 running, F f
-) {
-    for (count_t line = global_thread(); line < outer * inner; line += global_threads()) {
-        count_t o = quotient(line, inner), first = o * extent * inner + (line - o * inner);
-        c128 sum = running;
-#pragma unroll 1
-        for (count_t i = 0; i < extent; ++i) {
-            count_t place = first + (reverse ? extent - 1 - i : i) * inner;
-            c128 before = sum;
-            sum = f(before, x[place]);
-            y[place] = exclusive ? before : sum;
-        }
-    }
-}
 KERNEL scan_sum_c128(
     c128 *y, const c128 *x, count_t outer, count_t extent, count_t inner, u32 exclusive, u32 reverse
 ) {
-    scan(y, x, outer, extent, inner, exclusive, reverse, {0, 0}, [](c128 a, c128 b) { return a + b; });
+    scan(y, x, outer, extent, inner, exclusive, reverse, c128{0, 0}, Add());
 }
 KERNEL scan_product_c128(
     c128 *y, const c128 *x, count_t outer, count_t extent, count_t inner, u32 exclusive, u32 reverse
 ) {
-    scan(y, x, outer, extent, inner, exclusive, reverse, {1, 0}, [](c128 a, c128 b) { return a * b; });
+    scan(y, x, outer, extent, inner, exclusive, reverse, c128{1, 0}, Multiply());
 }
 
-KERNEL product_c128(
-    c128 *y, const c128 *a, const c128 *b, count_t batch, count_t rows, count_t inner, count_t columns,
-    count_t a_batch, count_t a_row, count_t a_step, count_t b_batch, count_t b_step, count_t b_column
-) {
-    for (count_t place = global_thread(); place < batch * rows * columns; place += global_threads()) {
-        count_t row = quotient(place, columns), c = place - row * columns;
-        count_t n = quotient(row, rows), r = row - n * rows;
-        const c128 *left = a + n * a_batch + r * a_row, *right = b + n * b_batch + c * b_column;
-        c128 sum = {0, 0};
-#pragma unroll 1
-        for (count_t k = 0; k < inner; ++k) sum = sum + left[k * a_step] * right[k * b_step];
-        y[place] = sum;
-    }
-}
+PRODUCT(c128)

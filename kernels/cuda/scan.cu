@@ -11,23 +11,7 @@
 //
 // exclusive, reverse and least are u32. Integers wrap. A thread computes all running results of a line, so that each is a
 // sum in one order; a warp finds the greatest of a line.
-#include "common.cuh"
-
-template <class T, class Op>
-__device__ __forceinline__ void scan(
-    T *y, const T *x, count_t outer, count_t extent, count_t inner, u32 exclusive, u32 reverse, accumulator<T> first, Op op
-) {
-    for (count_t line = global_thread(); line < outer * inner; line += global_threads()) {
-        count_t o = quotient(line, inner), start = o * extent * inner + (line - o * inner);
-        accumulator<T> running = first;
-        for (count_t k = 0; k < extent; ++k) {
-            count_t at = start + (reverse ? extent - 1 - k : k) * inner;
-            accumulator<T> before = running;
-            running = op(before, widen<T>(x[at]));
-            y[at] = narrow<T>(exclusive ? before : running);
-        }
-    }
-}
+#include "scan.cuh"
 
 // An element and its place along the line; a place of -1 is none.
 template <class A>
