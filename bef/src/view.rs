@@ -328,7 +328,8 @@ pub struct AggregateAttribute<'a> {
 }
 
 impl<'a> AggregateAttribute<'a> {
-    pub(crate) const fn empty() -> Self {
+    /// A list without elements.
+    pub const fn empty() -> Self {
         Self { raw: RawAttribute::new(&[], 0), offsets: &[] }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
+use foldhash::fast::FixedState;
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext};
 use tfrt_tensor::{
@@ -279,7 +280,8 @@ impl OpBuilder<'_> {
 /// Ops by name.
 #[derive(Debug, Default)]
 pub struct OpRegistry {
-    ops: HashMap<Cow<'static, str>, Arc<Op>>,
+    /// Programs that call ops by their names look here each time.
+    ops: HashMap<Cow<'static, str>, Arc<Op>, FixedState>,
     duplicates: Vec<Cow<'static, str>>,
     missing: Vec<Cow<'static, str>>,
     spare: Option<Op>,

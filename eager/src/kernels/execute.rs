@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use tfrt_host::{
     Arg, AsyncValue, AsyncValueRef, Attr, AttributeParameter, AttributeSpec, Chain, Diagnostic,
     ExecutionContext, FunctionRef, KernelFrame, KernelRegistry, KernelSignature, Promise, Status, TypeSpec,
@@ -82,12 +83,19 @@ impl Form {
         let attrs = self.attrs(frame)?;
         let fixed = 1 + usize::from(self.chained);
         let mut chain = self.chained.then(|| AsyncValueRef::from_untyped(frame.take_argument(1)));
-        let arguments = (fixed..frame.argument_count()).map(|index| {
-            let value = frame.take_argument(index);
-            let handle = value.get::<TensorHandle>().ok_or_else(|| wrong_argument(index, &value))?;
-            Ok(Cow::Owned(handle.clone()))
-        });
-        let arguments = arguments.collect::<Result<_, Diagnostic>>()?;
+        let mut values = SmallVec::<[_; 4]>::new();
+        values.extend((fixed..frame.argument_count()).map(|index| frame.take_argument(index)));
+        let mut arguments = SmallVec::new();
+        for (index, value) in (fixed..).zip(&mut values) {
+            arguments.push(if value.is_unique() {
+                let handle = handle(index, value)?.clone();
+                // The op is given it, and with it its memory if nothing else holds that.
+                *value = AsyncValue::new(Chain);
+                Cow::Owned(handle)
+            } else {
+                Cow::Borrowed(handle(index, value)?)
+            });
+        }
         let result_count = frame.result_count() - usize::from(self.chained);
         let results =
             op.call(OpInvocation { cx, arguments, attrs: &attrs, result_count, chain: chain.as_mut() });
@@ -114,6 +122,11 @@ impl Form {
         }
         Ok(attrs)
     }
+}
+
+/// The tensor that an argument is.
+fn handle(index: usize, value: &AsyncValue) -> Result<&TensorHandle, Diagnostic> {
+    value.get::<TensorHandle>().ok_or_else(|| wrong_argument(index, value))
 }
 
 #[cold]

@@ -13,13 +13,13 @@ use super::{
 };
 use crate::program::BefFile;
 
-/// An attribute resolved at load: a scalar's bits, or where its elements are.
+/// An attribute resolved at load: a scalar's bits, or where its elements are, and how many for a list of attributes.
 #[derive(Clone, Copy, Debug, Default)]
 #[doc(hidden)]
 pub struct AttributeCell {
     /// Offset in the attributes section.
     pub(crate) offset: u32,
-    /// A scalar's bytes, little end first.
+    /// A scalar's bytes, little end first; the length of a list of attributes.
     pub(crate) bits: u64,
 }
 
@@ -42,7 +42,7 @@ impl AttributeCell {
             AttributeSpec::TypeArray => raw.data_types().map(drop),
             AttributeSpec::Shape => raw.shape().map(drop),
             AttributeSpec::Dense => raw.dense().map(drop),
-            AttributeSpec::Aggregate => raw.aggregate().map(drop),
+            AttributeSpec::Aggregate => raw.aggregate().map(|list| cell.bits = list.len() as u64),
             AttributeSpec::Any => Ok(()),
         };
         checked.map(|()| cell).map_err(|error| error.message().to_owned())
@@ -161,8 +161,19 @@ borrowed_attributes! {
     [DType] => Vec<DType>, AttributeSpec::TypeArray, |raw| raw.data_types().ok().map(|t| t.iter().collect());
     ShapeAttribute<'_> => ShapeAttribute<'f>, AttributeSpec::Shape, |raw| raw.shape().ok();
     DenseAttribute<'_> => DenseAttribute<'f>, AttributeSpec::Dense, |raw| raw.dense().ok();
-    AggregateAttribute<'_> => AggregateAttribute<'f>, AttributeSpec::Aggregate, |raw| raw.aggregate().ok();
     RawAttribute<'_> => RawAttribute<'f>, AttributeSpec::Any, |raw| Some(raw);
+}
+
+impl AttributeType for AggregateAttribute<'_> {
+    type Borrowed<'f> = AggregateAttribute<'f>;
+    const SPEC: AttributeSpec = AttributeSpec::Aggregate;
+    fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<AggregateAttribute<'f>> {
+        // As for most ops that programs call.
+        if cell.bits == 0 {
+            return Some(AggregateAttribute::empty());
+        }
+        program.bef().attribute(cell.offset).aggregate().ok()
+    }
 }
 
 fn fetch<'f, T: AttributeType + ?Sized>(
