@@ -90,6 +90,11 @@ impl CpuCall<'_> {
     /// An argument's memory for a result, if nobody else can see it and it has the right size: the op may then read the
     /// argument and write the result element by element.
     pub fn reuse(&self, argument: usize, result: usize) -> Option<DenseHostTensor> {
+        self.reuse_as(argument, self.results.get(result)?)
+    }
+
+    /// As [`reuse`](Self::reuse), for a result of which the metadata function says nothing.
+    pub fn reuse_as(&self, argument: usize, metadata: &TensorMetadata) -> Option<DenseHostTensor> {
         let HostTensor::Dense(tensor) = self.arguments.get(argument)? else { return None };
         if !is_given_up(self.given_up, argument)
             || !tensor.buffer().is_exclusive()
@@ -97,7 +102,6 @@ impl CpuCall<'_> {
         {
             return None;
         }
-        let metadata = self.results.get(result)?;
         let fits = tensor.dtype() == metadata.dtype
             && tensor.num_elements() == metadata.shape.num_elements().ok()?;
         if fits { tensor.reshape(metadata.shape.clone()).ok() } else { None }

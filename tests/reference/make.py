@@ -1782,9 +1782,63 @@ def integers():
     lines[:] = [line for line in lines if not line.endswith("-> error")]
 
 
+def unlisted(value):
+    """A list as the tensor that ours is, and other tensors as they are."""
+    if value.dtype != tf.variant:
+        return value
+    return tf.raw_ops.TensorListStack(input_handle=value, element_shape=tf.constant(-1), element_dtype=tf.float32, num_elements=-1)
+
+
+def list_case(op, handle, **given):
+    """As `case`, of an op that takes a list, which is given as the tensor of its elements."""
+    attributes = {name: value for name, value in given.items() if not is_argument(value)}
+    arguments = [handle] + [value for value in given.values() if is_argument(value)]
+    try:
+        given = {name: constants(value) if is_argument(value) else value for name, value in given.items()}
+        if op in ("TensorListGetItem", "TensorListGather", "TensorListPopBack", "TensorListStack"):
+            given["element_dtype"] = tf.float32
+        list_of = tf.raw_ops.TensorListFromTensor(tensor=tf.constant(handle), element_shape=tf.constant(handle.shape[1:], tf.int32))
+        results = getattr(tf.raw_ops, op)(input_handle=list_of, **given)
+        results = results if isinstance(results, (tuple, list)) else [results]
+        outcome = "; ".join(tensor(unlisted(r).numpy()) for r in results)
+    except (tf.errors.OpError, ValueError):
+        outcome = "error"
+    lines.append(f"{text(op, arguments, attributes)} -> {outcome}")
+
+
+def lists():
+    x, item = random(np.float32, 3, 2), random(np.float32, 2)
+    number = lambda value: np.array(value, np.int32)
+    for at in (0, 2, -1, 3):
+        list_case("TensorListSetItem", x, index=number(at), item=item)
+        list_case("TensorListGetItem", x, index=number(at), element_shape=number([2]))
+    list_case("TensorListSetItem", x, index=number(0), item=random(np.float32, 3))
+    list_case("TensorListSetItem", x, index=number(0), item=random(np.float64, 2))
+    list_case("TensorListGetItem", x, index=number(1), element_shape=number(-1))
+    list_case("TensorListGetItem", x, index=number(1), element_shape=number([-1]))
+    list_case("TensorListGetItem", x, index=number(1), element_shape=number([3]))
+    for indices in ([2, 0, 2], [], [3], [-1]):
+        list_case("TensorListGather", x, indices=number(indices), element_shape=number([2]))
+    for shape in (number(-1), number([2]), number([3])):
+        list_case("TensorListStack", x, element_shape=shape)
+        list_case("TensorListPopBack", x, element_shape=shape)
+    for count in (3, 4):
+        list_case("TensorListStack", x, element_shape=number([2]), num_elements=count)
+    list_case("TensorListPopBack", x[:0], element_shape=number([2]))
+    list_case("TensorListPushBack", x, tensor=item)
+    list_case("TensorListPushBack", x[:0], tensor=item)
+    list_case("TensorListPushBack", x, tensor=random(np.float32, 3))
+    for size in (0, 2, 5, -1):
+        list_case("TensorListResize", x, size=number(size))
+    list_case("TensorListLength", x)
+    list_case("TensorListLength", x[:0])
+    for at in (1, 4):
+        list_case("TensorListSetItem", x, index=number(at), item=item, resize_if_index_out_of_bounds=True)
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
-            integers]
+            integers, lists]
 
 
 def main(names):

@@ -90,6 +90,15 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("MatrixBandPart", ELEMENTS, ""),
     ("MatrixDiag MatrixDiagPart MatrixSetDiag MatrixDiagV2 MatrixDiagPartV2 MatrixSetDiagV2", ELEMENTS, ""),
     ("MatrixDiagV3 MatrixDiagPartV3 MatrixSetDiagV3", ELEMENTS, "align: string = RIGHT_LEFT"),
+    ("TensorListReserve EmptyTensorList", ELEMENTS, "element_dtype: type"),
+    ("TensorListSetItem", ELEMENTS, "resize_if_index_out_of_bounds: bool = false"),
+    ("TensorListStack", ELEMENTS, "num_elements: int = -1"),
+    (
+        "TensorListFromTensor TensorListPushBack TensorListGetItem TensorListGather TensorListPopBack \
+         TensorListResize TensorListLength",
+        ELEMENTS,
+        "",
+    ),
     ("Pack", ANY, "axis: int = 0"),
     ("Unpack", ANY, "axis: int = 0, num: int"),
     ("Split", ANY, "num_split: int"),

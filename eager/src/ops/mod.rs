@@ -22,6 +22,7 @@ mod gradients;
 mod image;
 mod images;
 pub(crate) mod layout;
+mod list;
 pub(crate) mod matmul;
 mod moves;
 mod order;
@@ -63,6 +64,7 @@ pub fn register(ops: &mut OpRegistry) {
     gradients::register(ops);
     image::register(ops);
     layout::register(ops);
+    list::register(ops);
     matmul::register(ops);
     order::register(ops);
     pooling::register(ops);

@@ -1,0 +1,321 @@
+//! Lists of tensors, which the loops of programs fill and read: `tf.TensorListReserve`, `tf.TensorListSetItem` and their kin.
+//!
+//! A list is a dense tensor whose first dimension counts its elements, so that all of them have one shape. Extents that are
+//! not known when a list is made are zero until an element comes that has them. Elements that were never set are zeros.
+
+use smallvec::SmallVec;
+use tfrt_host::{AsyncValue, DType, Diagnostic};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
+};
+
+use super::shape::numbers;
+use super::support::{
+    Computed, Described, int_attr, integer, integers, invalid, one, product, take, unsupported,
+};
+use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
+
+static ME: Accessor = Accessor::new("tf op of lists of tensors");
+
+/// How many elements a list has, and their extents.
+fn parts(list: &TensorShape) -> Result<(usize, &[usize]), Diagnostic> {
+    let (&count, dims) =
+        list.dims().split_first().ok_or_else(|| invalid("a scalar is no list of tensors"))?;
+    Ok((count, dims))
+}
+
+/// Whether these extents may be those that a list was made with, of which zero is unknown, and one zero any shape.
+fn fits(known: &[usize], dims: &[usize]) -> bool {
+    let agrees = |(&known, &dim): (&usize, &usize)| known == 0 || known == dim;
+    known == [0] || known.len() == dims.len() && known.iter().zip(dims).all(agrees)
+}
+
+/// An error unless a tensor may be an element of a list.
+fn check_element(list: &TensorMetadata, element: &TensorMetadata) -> Result<(), Diagnostic> {
+    let (_, dims) = parts(&list.shape)?;
+    if list.dtype != element.dtype {
+        return Err(invalid(format!("the list is of {}, its new element of {}", list.dtype, element.dtype)));
+    }
+    if !fits(dims, element.shape.dims()) {
+        return Err(invalid(format!(
+            "the list has elements of shape {dims:?}, its new element has shape {}",
+            element.shape
+        )));
+    }
+    Ok(())
+}
+
+/// A count that an argument holds.
+fn count(tensor: &HostTensor, what: &str) -> Result<usize, Diagnostic> {
+    let value = integer(tensor, what)?;
+    usize::try_from(value).map_err(|_| invalid(format!("{what} must not be negative, got {value}")))
+}
+
+/// The place in a list of `len` elements that an argument names.
+fn place(index: i64, len: usize) -> Result<usize, Diagnostic> {
+    usize::try_from(index)
+        .ok()
+        .filter(|&place| place < len)
+        .ok_or_else(|| invalid(format!("Trying to access element {index} in a list with {len} elements.")))
+}
+
+/// The extents that an argument `element_shape` has, zero for those that are not known.
+fn given_dims(shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+    let dims = integers(shape, "element_shape")?;
+    let extent = |&dim: &i64| match dim {
+        -1 => Ok(0),
+        dim => usize::try_from(dim).map_err(|_| invalid(format!("element_shape has an extent of {dim}"))),
+    };
+    match shape.shape().rank() {
+        0 if dims[..] != [-1] => Err(invalid("an element_shape that is a scalar must be -1")),
+        0 | 1 => dims.iter().map(extent).collect(),
+        _ => Err(invalid(format!("element_shape must be a vector, got a tensor of shape {}", shape.shape()))),
+    }
+}
+
+/// The extents of a list's elements, of which an argument `element_shape` may know more.
+fn element_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+    let ((_, known), given) = (parts(list)?, given_dims(shape)?);
+    if fits(&given, known) {
+        return Ok(known.into());
+    }
+    if fits(known, &given) {
+        return Ok(given);
+    }
+    Err(invalid(format!("element_shape is {:?}, the list has elements of shape {known:?}", &given[..])))
+}
+
+/// The extents of an element that is read: as TensorFlow's, one that was set has its own, whatever `element_shape` says.
+fn read_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+    match parts(list)? {
+        (_, known) if known.contains(&0) => element_dims(list, shape),
+        (_, known) => Ok(known.into()),
+    }
+}
+
+/// A list of so many elements of a shape: the first ones those of another list, the others zeros.
+fn extended<T: Element>(
+    call: &CpuCall<'_>,
+    list: &DenseHostTensor,
+    (count, dims): (usize, &[usize]),
+) -> Result<DenseHostTensor, Diagnostic> {
+    let out = zeros(call, T::DTYPE, count, dims)?;
+    // Elements of other sizes were never set.
+    if parts(list.shape())?.1 == dims {
+        let (from, mut to) = (list.read::<T>(&ME)?, out.write::<T>(&ME)?);
+        to.iter_mut().zip(from.iter()).for_each(|(to, &from)| *to = from);
+    }
+    Ok(out)
+}
+
+fn zeros(
+    call: &CpuCall<'_>,
+    dtype: DType,
+    count: usize,
+    dims: &[usize],
+) -> Result<DenseHostTensor, Diagnostic> {
+    let metadata = TensorMetadata::new(dtype, TensorShape::new(&[&[count], dims].concat())?);
+    DenseHostTensor::allocate(metadata, call.cx.host().allocator())
+}
+
+/// A list of elements that are not set.
+fn unset(call: &CpuCall<'_>, shape: &HostTensor, count: usize) -> Computed {
+    let dtype = call.attrs.required("element_dtype")?;
+    Ok(zeros(call, dtype, count, &given_dims(shape)?)?.into())
+}
+
+fn from_tensor_metadata(call: MetadataCall<'_>) -> Described {
+    let [tensor, _] = call.take()?;
+    parts(&tensor.shape)?;
+    one(tensor.clone())
+}
+
+fn from_tensor(call: CpuCall<'_>) -> Computed {
+    let [tensor, shape] = take(&call)?;
+    let ((_, dims), given) = (parts(tensor.shape())?, given_dims(shape)?);
+    if !fits(&given, dims) {
+        return Err(invalid(format!(
+            "element_shape is {:?}, the tensor has elements of shape {dims:?}",
+            &given[..]
+        )));
+    }
+    Ok(tensor.dense()?.clone().into())
+}
+
+/// A list with one element set, which may be beyond its end where an attribute says so. The list's memory is taken where nobody
+/// else can see it.
+fn set_item(call: CpuCall<'_>) -> Computed {
+    let [list, index, item] = take(&call)?;
+    let (list, item) = (list.dense()?, item.dense()?);
+    check_element(list.metadata(), item.metadata())?;
+    let (len, known) = parts(list.shape())?;
+    let count = match call.attrs.optional("resize_if_index_out_of_bounds")? {
+        Some(true) => len.max(count(index, "index")?.saturating_add(1)),
+        _ => len,
+    };
+    let (place, dims) = (place(integer(index, "index")?, count)?, item.shape().dims());
+    let own = call.reuse_as(0, list.metadata()).filter(|_| (len, known) == (count, dims));
+    with_element!(
+        item.dtype(),
+        |T| {
+            let out = own.map_or_else(|| extended::<T>(&call, list, (count, dims)), Ok)?;
+            set::<T>(&out, place, item)?;
+            Ok(out.into())
+        },
+        else Err(unsupported("tf.TensorListSetItem", item.dtype()))
+    )
+}
+
+fn set<T: Element>(list: &DenseHostTensor, place: usize, item: &DenseHostTensor) -> Result<(), Diagnostic> {
+    let item = item.read::<T>(&ME)?;
+    list.write::<T>(&ME)?[place * item.len()..][..item.len()].copy_from_slice(&item);
+    Ok(())
+}
+
+fn push_back_metadata(call: MetadataCall<'_>) -> Described {
+    let [list, item] = call.take()?;
+    check_element(list, item)?;
+    let count = parts(&list.shape)?.0.checked_add(1).ok_or_else(|| invalid("the list is full"))?;
+    one(TensorMetadata::new(list.dtype, TensorShape::new(&[&[count], item.shape.dims()].concat())?))
+}
+
+fn push_back(call: CpuCall<'_>) -> Computed {
+    let [list, item] = call.dense()?;
+    let (count, _) = parts(list.shape())?;
+    with_element!(
+        item.dtype(),
+        |T| {
+            let out = extended::<T>(&call, list, (count + 1, item.shape().dims()))?;
+            set::<T>(&out, count, item)?;
+            Ok(out.into())
+        },
+        else Err(unsupported("tf.TensorListPushBack", item.dtype()))
+    )
+}
+
+/// The elements at these places, one behind the other: a tensor of this shape.
+fn gathered<T: Element>(
+    call: &CpuCall<'_>,
+    list: &DenseHostTensor,
+    places: impl Iterator<Item = usize>,
+    (count, dims): (usize, &[usize]),
+) -> Result<DenseHostTensor, Diagnostic> {
+    let (unit, out) = (product(dims), zeros(call, T::DTYPE, count, dims)?);
+    if unit != 0 && parts(list.shape())?.1 == dims {
+        let (from, mut to) = (list.read::<T>(&ME)?, out.write::<T>(&ME)?);
+        for (to, place) in to.chunks_exact_mut(unit).zip(places) {
+            to.copy_from_slice(&from[place * unit..][..unit]);
+        }
+    }
+    Ok(out)
+}
+
+fn get_item(call: CpuCall<'_>) -> Computed {
+    let [list, index, shape] = take(&call)?;
+    let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
+    let place = place(integer(index, "index")?, parts(list.shape())?.0)?;
+    Ok(element(&call, "tf.TensorListGetItem", list, place, &dims)?.into())
+}
+
+/// One element of a list.
+fn element(
+    call: &CpuCall<'_>,
+    op: &str,
+    list: &DenseHostTensor,
+    place: usize,
+    dims: &[usize],
+) -> Result<DenseHostTensor, Diagnostic> {
+    with_element!(
+        list.dtype(),
+        |T| gathered::<T>(call, list, std::iter::once(place), (1, dims))?.reshape(TensorShape::new(dims)?),
+        else Err(unsupported(op, list.dtype()))
+    )
+}
+
+fn gather(call: CpuCall<'_>) -> Computed {
+    let [list, indices, shape] = take(&call)?;
+    let (list, dims) = (list.dense()?, element_dims(list.shape(), shape)?);
+    let (count, _) = parts(list.shape())?;
+    let places = integers(indices, "indices")?;
+    let places = places.iter().map(|&index| place(index, count)).collect::<Result<Vec<_>, _>>()?;
+    let of = (places.len(), &dims[..]);
+    with_element!(
+        list.dtype(),
+        |T| Ok(gathered::<T>(&call, list, places.into_iter(), of)?.into()),
+        else Err(unsupported("tf.TensorListGather", list.dtype()))
+    )
+}
+
+fn pop_back(call: CpuCall<'_>) -> Computed {
+    let [list, shape] = take(&call)?;
+    let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
+    let (count, known) = parts(list.shape())?;
+    let last = count.checked_sub(1).ok_or_else(|| invalid("Trying to pop from an empty list."))?;
+    let popped = element(&call, "tf.TensorListPopBack", list, last, &dims)?;
+    let rest = with_element!(
+        list.dtype(),
+        |T| extended::<T>(&call, list, (last, known)),
+        else Err(unsupported("tf.TensorListPopBack", list.dtype()))
+    )?;
+    let tensors = [rest, popped].map(|tensor| AsyncValue::new(HostTensor::from(tensor)));
+    Ok(OpResult { tensors: tensors.into(), done: None })
+}
+
+/// All elements of a list, which are its memory unless none was ever set.
+fn stack(call: CpuCall<'_>) -> Computed {
+    let [list, shape] = take(&call)?;
+    let (list, dims) = (list.dense()?, element_dims(list.shape(), shape)?);
+    let (count, known) = parts(list.shape())?;
+    let expected = int_attr(call.attrs, "num_elements")?.unwrap_or(-1);
+    if expected != -1 && usize::try_from(expected) != Ok(count) {
+        return Err(invalid(format!(
+            "Operation expected a list with {expected} elements but got a list with {count} elements."
+        )));
+    }
+    match known == &dims[..] {
+        true => Ok(list.clone().into()),
+        false => Ok(zeros(&call, list.dtype(), count, &dims)?.into()),
+    }
+}
+
+fn resize(call: CpuCall<'_>) -> Computed {
+    let [list, size] = take(&call)?;
+    let (list, count) = (list.dense()?, count(size, "size")?);
+    let (_, dims) = parts(list.shape())?;
+    with_element!(
+        list.dtype(),
+        |T| Ok(extended::<T>(&call, list, (count, dims))?.into()),
+        else Err(unsupported("tf.TensorListResize", list.dtype()))
+    )
+}
+
+fn length_metadata(call: MetadataCall<'_>) -> Described {
+    let [list] = call.take()?;
+    parts(&list.shape)?;
+    one(TensorMetadata::new(DType::I32, TensorShape::scalar()))
+}
+
+fn length(call: CpuCall<'_>) -> Computed {
+    let [list] = take(&call)?;
+    Ok(numbers(call.result(0)?, call.cx, &[parts(list.shape())?.0])?.into())
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.TensorListReserve").cpu(|call| {
+        let [shape, size] = take(&call)?;
+        unset(&call, shape, count(size, "num_elements")?)
+    });
+    ops.add("tf.EmptyTensorList").cpu(|call| {
+        let [shape, _] = take(&call)?;
+        unset(&call, shape, 0)
+    });
+    ops.add("tf.TensorListFromTensor").metadata(from_tensor_metadata).cpu(from_tensor);
+    ops.add("tf.TensorListSetItem").cpu(set_item);
+    ops.add("tf.TensorListPushBack").metadata(push_back_metadata).cpu(push_back);
+    ops.add("tf.TensorListGetItem").cpu(get_item);
+    ops.add("tf.TensorListGather").cpu(gather);
+    ops.add("tf.TensorListPopBack").cpu(pop_back);
+    ops.add("tf.TensorListStack").cpu(stack);
+    ops.add("tf.TensorListResize").cpu(resize);
+    ops.add("tf.TensorListLength").metadata(length_metadata).cpu(length);
+}
