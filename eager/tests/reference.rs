@@ -258,7 +258,7 @@ macro_rules! families {
 
 families! {
     activation arithmetic batch_norm cast compare complex_numbers concat constant convolution gather gradients image integers layout
-    lists matmul nchw order pooling random_numbers reduce shape slice softmax strings training unary
+    lists matmul nchw order pooling random_numbers reduce segments shape slice softmax strings training unary
 }
 
 /// A file without a name above would be written and never compared.

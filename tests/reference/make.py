@@ -1836,9 +1836,35 @@ def lists():
         list_case("TensorListSetItem", x, index=number(at), item=item, resize_if_index_out_of_bounds=True)
 
 
+def segments():
+    ascending, anywhere = np.array([0, 0, 2, 2], np.int32), np.array([2, 0, 2, -1], np.int64)
+    for dtype in NUMBERS + COMPLEX:
+        data = random(dtype, 4, 2)
+        ordered = () if np.dtype(dtype).kind == "c" else ("Max", "Min")
+        for op in ("Sum", "Prod", *ordered):
+            case(f"Segment{op}", data=data, segment_ids=ascending)
+            if op != "Sum":
+                case(f"UnsortedSegment{op}", data=data, segment_ids=anywhere, num_segments=np.array(4, np.int32))
+    data = random(np.float32, 3, 2)
+    for ids in ([0, 1, 1], [1, 0, 1], [0, 1], [-1, 0, 1], [[0, 1, 2]]):
+        case("SegmentSum", data=data, segment_ids=np.array(ids, np.int64))
+    case("SegmentMax", data=data[:0], segment_ids=np.array([], np.int32))
+    case("SegmentMin", data=data[:, :0], segment_ids=np.array([0, 1, 1], np.int32))
+    for dtype in NUMBERS:
+        row = np.sort(random(dtype, 2, 5))
+        for op in ("LowerBound", "UpperBound"):
+            case(op, sorted_inputs=row, values=np.concatenate([row[:, 1:3], random(dtype, 2, 4)], 1))
+    for op in ("LowerBound", "UpperBound"):
+        case(op, sorted_inputs=np.array([[1, 2, 2, 3]], np.int32), values=np.array([[0, 2, 4]], np.int32), out_type=tf.int64)
+        case(op, sorted_inputs=np.zeros((2, 0), np.float32), values=np.ones((2, 3), np.float32))
+        case(op, sorted_inputs=np.zeros((2, 3), np.float32), values=np.ones((2, 0), np.float32))
+        case(op, sorted_inputs=np.zeros((2, 3), np.float32), values=np.ones((1, 3), np.float32))
+        case(op, sorted_inputs=np.zeros(3, np.float32), values=np.ones(3, np.float32))
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
-            integers, lists]
+            integers, lists, segments]
 
 
 def main(names):

@@ -1,14 +1,15 @@
-//! Along one dimension: where extremes are, the greatest elements, running sums and products.
+//! Along one dimension: where extremes are, the greatest elements, where values belong among sorted ones, running sums and products.
 
 use std::cmp::Ordering;
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_math::{Number, ops};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
 
+use super::shape::{numbers, out_type};
 use super::support::{
-    Computed, Described, allocate, axis_of, compute, integer, integer_or, invalid, one, product, take,
-    with_number, with_number_or_complex,
+    Computed, Described, allocate, axis_of, compute, integer, integer_or, invalid, one, operand_type,
+    product, take, with_number, with_number_or_complex,
 };
 use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResult};
 
@@ -186,10 +187,42 @@ fn scan<T: Element>(call: &CpuCall<'_>, f: fn(T, T) -> T, first: T) -> Computed 
     })
 }
 
+fn bound_metadata(call: MetadataCall<'_>) -> Described {
+    let [sorted, values] = call.take()?;
+    match (sorted.shape.dims(), values.shape.dims()) {
+        ([rows, _], [others, _]) if rows == others && sorted.dtype == values.dtype => {
+            one(TensorMetadata::new(out_type(call.attrs)?, values.shape.clone()))
+        }
+        _ => Err(invalid(format!(
+            "sorted_inputs and values must be matrices of one type with as many rows, got {sorted} and {values}"
+        ))),
+    }
+}
+
+/// For each value how many of its row of sorted numbers are before it, as `before` says.
+fn bound<T: Element>(call: &CpuCall<'_>, before: fn(&T, &T) -> bool) -> Computed {
+    let [sorted, values] = call.dense()?;
+    let width = |tensor: &DenseHostTensor| tensor.shape().dims().last().copied().unwrap_or(0);
+    let (extent, count) = (width(sorted), width(values).max(1));
+    let (sorted, values) = (sorted.read::<T>(&ME)?, values.read::<T>(&ME)?);
+    let places: Vec<usize> = values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| sorted[i / count * extent..][..extent].partition_point(|x| before(x, value)))
+        .collect();
+    Ok(numbers(call.result(0)?, call.cx, &places)?.into())
+}
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ArgMax").cpu(|call| extreme(&call, "tf.ArgMax", true));
     ops.add("tf.ArgMin").cpu(|call| extreme(&call, "tf.ArgMin", false));
     ops.add("tf.TopKV2").cpu(top_k).forms(Forms::default());
+    ops.add("tf.LowerBound").metadata(bound_metadata).cpu(|call| {
+        with_number!(operand_type(&call)?, "tf.LowerBound", |T| bound::<T>(&call, |x, value| x < value))
+    });
+    ops.add("tf.UpperBound").metadata(bound_metadata).cpu(|call| {
+        with_number!(operand_type(&call)?, "tf.UpperBound", |T| bound::<T>(&call, |x, value| x <= value))
+    });
     ops.add("tf.Cumsum").metadata(scan_metadata).cpu(|call| {
         with_number_or_complex!(
             call.result(0)?.dtype,

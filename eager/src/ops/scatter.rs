@@ -1,6 +1,6 @@
-//! Elements that go where indices say: `tf.UnsortedSegmentSum`, `tf.ScatterNd`, `tf.TensorScatterUpdate` and its kin.
+//! Elements that go where indices say: `tf.SegmentSum`, `tf.UnsortedSegmentSum` and their kin, `tf.ScatterNd`, `tf.TensorScatterUpdate` and its kin.
 
-use std::ops::{Add, Sub};
+use std::ops::{Add, Mul, Sub};
 
 use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
 use tfrt_math::{Number, ops};
@@ -18,6 +18,8 @@ static ME: Accessor = Accessor::new("tf op that scatters");
 enum Start<T: Element> {
     /// One value everywhere.
     Value(T),
+    /// The first of what comes to them, and a value where nothing does.
+    First(T),
     /// What a tensor of the result's shape does.
     Tensor(Elements<T, HostBuffer>),
 }
@@ -106,12 +108,17 @@ fn combined<T: Element>(
     let cost = unit.saturating_mul(1 + x.len().checked_div(unit.saturating_mul(segments)).unwrap_or(0));
     compute(call, &ME, out, (segments, unit, cost), move |range, out: &mut [T]| {
         for (segment, out) in range.zip(out.chunks_exact_mut(unit)) {
+            let begin = segment.checked_sub(1).map_or(0, |before| ends[before]);
+            let mut places = members[begin..ends[segment]].iter();
             match &start {
                 Start::Value(value) => out.fill(*value),
+                Start::First(value) => match places.next() {
+                    Some(place) => out.copy_from_slice(&x[place * unit..][..unit]),
+                    None => out.fill(*value),
+                },
                 Start::Tensor(tensor) => out.copy_from_slice(&tensor[segment * unit..][..unit]),
             }
-            let begin = segment.checked_sub(1).map_or(0, |before| ends[before]);
-            for place in &members[begin..ends[segment]] {
+            for place in places {
                 let x = &x[place * unit..][..unit];
                 out.iter_mut().zip(x).for_each(|(out, &x)| *out = combine(*out, x));
             }
@@ -144,17 +151,44 @@ pub(super) fn segments_of(
     Ok(Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() })
 }
 
-/// For each of so many segments the sum of its units.
-fn unsorted_segment_sum(call: CpuCall<'_>) -> Computed {
-    let [data, ids, count] = take(&call)?;
-    let data = data.dense()?;
-    let to = segments_of(data.shape(), ids, count)?;
-    with_number_or_complex!(
-        data.dtype(),
-        "tf.UnsortedSegmentSum",
-        |T| combined::<T>(&call, Start::Value(<T as Number>::ZERO), data, to, ops::add),
-        combined::<T>(&call, Start::Value(T::ZERO), data, to, T::add)
-    )
+/// Where the units of data go whose ids ascend, each to the segment that has its id as number; the last id says how many there are.
+fn sorted_segments_of(data: &TensorShape, ids: &HostTensor) -> Result<Destinations, Diagnostic> {
+    let ids = vector(ids, "segment_ids")?;
+    let Some((_, rest)) = data.dims().split_first().filter(|&(&count, _)| count == ids.len()) else {
+        return Err(invalid(format!(
+            "segment_ids should be the same size as dimension 0 of input, got {} for {data}",
+            ids.len()
+        )));
+    };
+    if !ids.is_sorted() {
+        return Err(invalid("segment ids are not increasing"));
+    }
+    let id = |&id: &i64| match usize::try_from(id) {
+        Ok(id) => Ok(Some(id)),
+        Err(_) => Err(invalid(format!("segment ids must be >= 0, got {id}"))),
+    };
+    let ids = ids.iter().map(id).collect::<Result<Vec<_>, _>>()?;
+    let segments = ids.last().copied().flatten().map_or(0, |last| last.saturating_add(1));
+    Ok(Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() })
+}
+
+/// What comes to segments, and where.
+type Segmented<'c> = Result<(&'c DenseHostTensor, Destinations), Diagnostic>;
+
+fn sorted<'c>(call: &CpuCall<'c>) -> Segmented<'c> {
+    let [data, ids] = take(call)?;
+    Ok((data.dense()?, sorted_segments_of(data.shape(), ids)?))
+}
+
+fn unsorted<'c>(call: &CpuCall<'c>) -> Segmented<'c> {
+    let [data, ids, count] = take(call)?;
+    Ok((data.dense()?, segments_of(data.shape(), ids, count)?))
+}
+
+/// The greatest value that is finite.
+fn greatest_finite<T: Number>() -> T {
+    let is_finite = T::HIGHEST.minus(T::HIGHEST) == T::ZERO;
+    if is_finite { T::HIGHEST } else { T::ZERO.minus(T::LEAST_FINITE) }
 }
 
 /// How many coordinates a unit of `updates` has that goes into a tensor of shape `into`.
@@ -282,9 +316,30 @@ fn tensor_scatter_update(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.UnsortedSegmentSum").cpu(unsorted_segment_sum);
     ops.add("tf.ScatterNd").cpu(scatter_nd);
     ops.add("tf.TensorScatterUpdate").metadata(tensor_scatter_metadata).cpu(tensor_scatter_update);
+    macro_rules! segments {
+        ($($name:literal, $parts:ident, $with:ident => $(($start:expr, $function:expr)),+;)*) => {$(
+            ops.add($name).cpu(|call| {
+                let (data, to) = $parts(&call)?;
+                $with!(data.dtype(), $name, |T| $(combined::<T>(&call, $start, data, to, $function)),+)
+            });
+        )*};
+    }
+    segments! {
+        "tf.SegmentSum", sorted, with_number_or_complex =>
+            (Start::First(<T as Number>::ZERO), ops::add), (Start::First(T::ZERO), T::add);
+        "tf.SegmentProd", sorted, with_number_or_complex =>
+            (Start::First(<T as Number>::ONE), ops::mul), (Start::First(T::ONE), T::mul);
+        "tf.SegmentMax", sorted, with_number => (Start::First(T::ZERO), ops::maximum);
+        "tf.SegmentMin", sorted, with_number => (Start::First(T::ZERO), ops::minimum);
+        "tf.UnsortedSegmentSum", unsorted, with_number_or_complex =>
+            (Start::Value(<T as Number>::ZERO), ops::add), (Start::Value(T::ZERO), T::add);
+        "tf.UnsortedSegmentProd", unsorted, with_number_or_complex =>
+            (Start::Value(<T as Number>::ONE), ops::mul), (Start::Value(T::ONE), T::mul);
+        "tf.UnsortedSegmentMax", unsorted, with_number => (Start::Value(T::LEAST_FINITE), ops::maximum);
+        "tf.UnsortedSegmentMin", unsorted, with_number => (Start::Value(greatest_finite::<T>()), ops::minimum);
+    }
     macro_rules! combinations {
         ($($name:literal, $with:ident => $($function:expr),+;)*) => {$(
             ops.add($name).metadata(tensor_scatter_metadata).cpu(|call| {

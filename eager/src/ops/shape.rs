@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic, ExecutionContext};
 use tfrt_tensor::{
-    DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata, TensorShape,
-    with_element,
+    DenseHostTensor, HostTensor, PartialTensorShape, ScalarHostTensor, StringHostTensor, TensorMetadata,
+    TensorShape, with_element,
 };
 
 use super::support::{
@@ -194,6 +194,19 @@ fn identity(call: CpuCall<'_>) -> Computed {
     }
 }
 
+/// That the argument has the shape that an attribute says, as far as it says.
+fn ensure_shape_metadata(call: MetadataCall<'_>) -> Described {
+    let [argument] = call.take()?;
+    let expected = call.attrs.required::<&PartialTensorShape>("shape")?;
+    if !expected.admits(&argument.shape) {
+        return Err(invalid(format!(
+            "Shape of tensor {} is not compatible with expected shape {expected}.",
+            argument.shape
+        )));
+    }
+    one(argument.clone())
+}
+
 fn identities(call: CpuCall<'_>) -> Computed {
     let tensors = call.arguments.iter().map(|&tensor| AsyncValue::new(tensor.clone())).collect();
     Ok(crate::OpResult { tensors, done: None })
@@ -213,6 +226,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.StopGradient").metadata(same).cpu(identity).forms(Forms::ANY);
     ops.add("tf.PreventGradient").metadata(same).cpu(identity).forms(Forms::ANY);
     ops.add("tf.Snapshot").metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.EnsureShape").metadata(ensure_shape_metadata).cpu(identity).forms(Forms::ANY);
     ops.add("tf.IdentityN").cpu(identities).forms(Forms::ANY);
     ops.add("tf.Shape")
         .metadata(shape_metadata)

@@ -119,7 +119,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     sequences::register(ops);
     test_ops::register(ops);
     variable::register(ops);
-    for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot"] {
+    for name in ["tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.Snapshot", "tf.EnsureShape"] {
         ops.extend(name).device(identity);
     }
     ops.extend("tf.Const").device(|call| made_on_host(call, super::constant::constant));
