@@ -1860,6 +1860,10 @@ def segments():
         case(op, sorted_inputs=np.zeros((2, 3), np.float32), values=np.ones((2, 0), np.float32))
         case(op, sorted_inputs=np.zeros((2, 3), np.float32), values=np.ones((1, 3), np.float32))
         case(op, sorted_inputs=np.zeros(3, np.float32), values=np.ones(3, np.float32))
+    for dtype in (np.int32, np.int64):
+        for a, b in (([2, 3], [3]), ([3], [2, 3]), ([], [2]), ([], []), ([1, 3], [2, 1]), ([2], [3]), ([0], [1]), ([5, 1, 2], [4, 1])):
+            case("BroadcastArgs", s0=np.array(a, dtype), s1=np.array(b, dtype))
+    case("BroadcastArgs", s0=np.array([2], np.int32), s1=np.array([[2]], np.int32))
 
 
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,

@@ -81,7 +81,7 @@ const GROUPS: &[(&str, Types, &str)] = &[
     ("Bitcast", ELEMENTS, "type: type"),
     ("Concat ConcatV2 Gather Pad PadV2 Tile BroadcastTo Transpose Slice ReverseV2 Roll", ANY, ""),
     ("ShapeN", ANY, "out_type: type = i32"),
-    ("BroadcastGradientArgs ConcatOffset InvertPermutation", INDICES, ""),
+    ("BroadcastArgs BroadcastGradientArgs ConcatOffset InvertPermutation", INDICES, ""),
     ("SegmentSum SegmentProd UnsortedSegmentSum UnsortedSegmentProd", FIELDS, ""),
     ("SegmentMax SegmentMin UnsortedSegmentMax UnsortedSegmentMin", NUMBERS, ""),
     ("LowerBound UpperBound", NUMBERS, "out_type: type = i32"),

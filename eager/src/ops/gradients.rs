@@ -1,13 +1,14 @@
 //! Of what TensorFlow makes gradients besides ops of more general use: the axes along which broadcasting repeated an argument
-//! (`tf.BroadcastGradientArgs`), where the parts of a concatenation began (`tf.ConcatOffset`), the shapes of several tensors
+//! (`tf.BroadcastGradientArgs`), the shape it gives (`tf.BroadcastArgs`), where the parts of a concatenation began (`tf.ConcatOffset`), the shapes of several tensors
 //! (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`).
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
+use super::elementwise::broadcast_shape;
 use super::shape::{numbers, out_type};
-use super::support::{Computed, Described, integer, invalid, room_for, take, vector};
+use super::support::{Computed, Described, integer, invalid, room_for, shape_of, take, vector};
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
 
 fn shapes_metadata(call: MetadataCall<'_>) -> Described {
@@ -65,6 +66,15 @@ fn broadcast_gradient_args(call: CpuCall<'_>) -> Computed {
         .ok_or_else(|| invalid(format!("Incompatible shapes: {first:?} vs. {second:?}")))?;
     let tensors = axes.iter().map(|axes| indices(&call, dtype, axes)).collect::<Result<_, _>>()?;
     Ok(OpResult { tensors, done: None })
+}
+
+/// The shape that two shapes have when they are broadcast together.
+fn broadcast_args(call: CpuCall<'_>) -> Computed {
+    let [a, b] = take(&call)?;
+    let dtype = same_type(&[a, b])?;
+    let (first, second) = (shape_of(&vector(a, "s0")?)?, shape_of(&vector(b, "s1")?)?);
+    let shape = broadcast_shape(&first, &second)?;
+    Ok(OpResult { tensors: smallvec![indices(&call, dtype, shape.dims())?], done: None })
 }
 
 /// The data type that all of some tensors have.
@@ -128,6 +138,7 @@ pub(super) fn invert_permutation(call: CpuCall<'_>) -> Computed {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ShapeN").metadata(shapes_metadata).cpu(shapes).forms(Forms::ANY);
+    ops.add("tf.BroadcastArgs").cpu(broadcast_args).forms(Forms::SCALAR);
     ops.add("tf.BroadcastGradientArgs").cpu(broadcast_gradient_args).forms(Forms::SCALAR);
     ops.add("tf.ConcatOffset").cpu(concat_offset).forms(Forms::SCALAR);
     ops.add("tf.InvertPermutation").cpu(invert_permutation).forms(Forms::SCALAR);

@@ -118,6 +118,18 @@ func @upper_bound() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+// CHECK-LABEL: --- Running 'broadcast_args'
+func @broadcast_args() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %a = corert.const_dense_tensor dense<[2, 1]> : tensor<2xi32>
+  %b = corert.const_dense_tensor dense<[3]> : tensor<1xi32>
+  %y = corert.executeop(%cpu) "tf.BroadcastArgs"(%a, %b) : 1
+  // CHECK: dtype = I32, shape = [2], values = [2, 3]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'ensure_shape'
 func @ensure_shape() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
