@@ -1,6 +1,6 @@
 //! Of what TensorFlow makes gradients besides ops of more general use: the axes along which broadcasting repeated an argument
-//! (`tf.BroadcastGradientArgs`), the shape it gives (`tf.BroadcastArgs`), where the parts of a concatenation began (`tf.ConcatOffset`), the shapes of several tensors
-//! (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`).
+//! (`tf.BroadcastGradientArgs`), the shape it gives (`tf.BroadcastArgs`), where the parts of a concatenation began
+//! (`tf.ConcatOffset`), the shapes of several tensors (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`).
 
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, DType, Diagnostic};

@@ -1,4 +1,5 @@
-//! Along one dimension: where extremes are, the greatest elements, where values belong among sorted ones, running sums and products.
+//! Along one dimension: where extremes are, the greatest elements, where values belong among sorted ones, running sums and
+//! products.
 
 use std::cmp::Ordering;
 

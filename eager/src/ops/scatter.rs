@@ -1,4 +1,5 @@
-//! Elements that go where indices say: `tf.SegmentSum`, `tf.UnsortedSegmentSum` and their kin, `tf.ScatterNd`, `tf.TensorScatterUpdate` and its kin.
+//! Elements that go where indices say: `tf.SegmentSum`, `tf.UnsortedSegmentSum` and their kin, `tf.ScatterNd`,
+//! `tf.TensorScatterUpdate` and its kin.
 
 use std::ops::{Add, Mul, Sub};
 

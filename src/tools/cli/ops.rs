@@ -24,8 +24,8 @@ fn reference(registry: &OpRegistry) -> String {
     ops.sort_unstable_by_key(|op| op.name());
     let mut text = String::from(
         "# Ops\n\nMade from the registered ops by `tfrt ops --write docs/ops.md`. Each has TensorFlow's arguments, results and \
-         attributes. The types are those of tensors in host memory; devices have kernels for fewer of them, and what they \
-         lack is an error of the call. On devices nobody looks at a tensor's elements before an op runs: integers divided by \
+         attributes. The types are those of tensors wherever the op runs, but for strings, which are in host memory alone; another \
+         type is an error of the call. On devices nobody looks at a tensor's elements before an op runs: integers divided by \
          zero give zero there, and indices and labels out of bounds zeros or NaN, where the host gives an error. Indices by which \
          ops scatter come to the host, which looks at them.\n\n| op | attributes | types | runs on |\n|---|---|---|---|\n",
     );
