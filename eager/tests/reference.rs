@@ -371,17 +371,18 @@ fn random_numbers_and_ranges_are_those_of_the_host_on_devices_too() {
         }
     };
     for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
-        let attrs = format!("{{dtype=t:{dtype} seed=i:5 seed2=i:-6}} i32[2] 31 67");
-        check(&format!("tf.RandomUniform {attrs}"), EXACT);
-        for op in ["tf.RandomStandardNormal", "tf.TruncatedNormal"] {
-            check(&format!("{op} {attrs}"), tolerance(dtype));
-        }
-        check(&format!("tf.Range {{}} {dtype}[] -3.5; {dtype}[] 12.25; {dtype}[] 0.00777"), EXACT);
-        check(&format!("tf.LinSpace {{}} {dtype}[] 12.5; {dtype}[] -3.25; i32[] 2077"), EXACT);
+        let attrs = format!("{{dtype=t:{dtype} seed=i:5 seed2=i:-6}} i32[2]");
+        check(&format!("tf.RandomUniform {attrs} 211 191"), EXACT);
+        check(&format!("tf.RandomStandardNormal {attrs} 211 191"), tolerance(dtype));
+        check(&format!("tf.TruncatedNormal {attrs} 31 67"), tolerance(dtype));
+        check(&format!("tf.Range {{}} {dtype}[] -3.5; {dtype}[] 12.25; {dtype}[] 0.00039"), EXACT);
+        check(&format!("tf.LinSpace {{}} {dtype}[] 12.5; {dtype}[] -3.25; i32[] 40301"), EXACT);
     }
     for dtype in [DType::I32, DType::I64] {
         check(
-            &format!("tf.RandomUniformInt {{seed=i:5 seed2=i:-6}} i64[1] 2077; {dtype}[] -7; {dtype}[] 1000"),
+            &format!(
+                "tf.RandomUniformInt {{seed=i:5 seed2=i:-6}} i64[1] 40301; {dtype}[] -7; {dtype}[] 1000"
+            ),
             EXACT,
         );
         check(
@@ -392,7 +393,7 @@ fn random_numbers_and_ranges_are_those_of_the_host_on_devices_too() {
     for (dtype, start, limit, delta) in [
         ("i8", -128, 127, 2),
         ("i16", 32767, -32768, -17),
-        ("i32", i32::MIN.into(), i32::MAX.into(), 1 << 20),
+        ("i32", i32::MIN.into(), i32::MAX.into(), 1 << 16),
         ("i64", i64::MAX, i64::MIN, -(1i64 << 53)),
         ("ui8", 0, 255, 1),
         ("ui16", 0, 65535, 13),

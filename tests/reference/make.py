@@ -1432,6 +1432,9 @@ def pooling():
                 case("MaxPool", input=x, **given)
             y = np.zeros((2, 5 - (padding == "VALID"), 2 - (padding == "VALID"), 2), dtype)
             case("MaxPoolGrad", orig_input=x, orig_output=y, grad=rng.choice(x.reshape(-1), y.shape), **given)
+    for dtype in (np.int8, np.uint8, np.int16, np.int32):  # the maximum of no pixels
+        case("MaxPool", input=np.zeros((1, 0, 1, 1), dtype), ksize=[1, 2, 1, 1], strides=[1, 1, 1, 1], padding="EXPLICIT",
+             explicit_paddings=[0, 0, 1, 1, 0, 0, 0, 0])
 
 
 def known_statistics(op, x, scale, offset, mean, variance, **attributes):

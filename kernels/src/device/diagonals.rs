@@ -4,7 +4,7 @@ use tfrt_cuda::error::Result;
 use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use super::{DeviceKernels, KernelName, by_width, input, output, product};
+use super::{DeviceKernels, by_width, input, output, product};
 
 /// Neighbouring diagonals of a batch of matrices, the uppermost first, as rows that are as long as the longest of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +41,6 @@ impl Diagonals {
     }
 }
 
-/// The kernel for elements of a type's width.
-fn of_width(function: &str, dtype: DType) -> Result<KernelName<'_>> {
-    match dtype.size() {
-        Some(16) => Ok(KernelName { function: function.into(), of: "b128" }),
-        _ => by_width(function, dtype),
-    }
-}
-
 impl DeviceKernels {
     /// `y` becomes the diagonals of the matrices `x`, with one element as padding.
     ///
@@ -71,7 +63,7 @@ impl DeviceKernels {
             n.into(),
         ];
         arguments.extend(of.arguments());
-        self.launch(stream, of_width("diagonal_part", dtype)?, n, &arguments)
+        self.launch(stream, by_width("diagonal_part", dtype)?, n, &arguments)
     }
 
     /// `y` becomes matrices with the diagonals `x`. What else they hold is one element, or with `whole` that of other matrices,
@@ -97,6 +89,6 @@ impl DeviceKernels {
         ];
         arguments.extend(of.arguments());
         arguments.push(u32::from(whole).into());
-        self.launch(stream, of_width("diagonal_set", dtype)?, n, &arguments)
+        self.launch(stream, by_width("diagonal_set", dtype)?, n, &arguments)
     }
 }

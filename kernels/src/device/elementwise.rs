@@ -4,7 +4,9 @@ use tfrt_cuda::error::{DeviceError, Result};
 use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use super::{DeviceKernels, bits, by_width, in_out, input, name_of, optional, output, product, typed};
+use super::{
+    DeviceKernels, bits, by_width, by_width_up_to, in_out, input, name_of, optional, output, product, typed,
+};
 
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }) => {
@@ -513,7 +515,7 @@ impl DeviceKernels {
             n.into(),
             (function as u32).into(),
         ];
-        self.launch(stream, by_width("bitwise", dtype)?, n, &arguments)
+        self.launch(stream, by_width_up_to(8, "bitwise", dtype)?, n, &arguments)
     }
 
     /// `y = function(a, b)`, with inputs repeated where the shape says so.

@@ -5,7 +5,7 @@ use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use super::elementwise::RANK_MAX;
-use super::{DeviceKernels, by_width, in_out, input, output, product};
+use super::{DeviceKernels, by_width, by_width_up_to, in_out, input, output, product};
 
 /// A tensor's axes in another order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl DeviceKernels {
             value.unwrap_or(Argument::Scalar([0; 8], width, "zero")),
         ];
         arguments.extend(numbers(&[&padded.extents, &padded.inner, &padded.before]));
-        self.launch(stream, by_width("pad", dtype)?, n, &arguments)
+        self.launch(stream, by_width_up_to(8, "pad", dtype)?, n, &arguments)
     }
 
     /// Copies `rows` rows of `width` bytes. Each side is a buffer, the byte at which its first row begins, and the bytes from

@@ -262,7 +262,12 @@ fn name_of(dtype: DType) -> &'static str {
 
 /// The name of the kernel for a type of which only the width matters.
 fn by_width(function: &str, dtype: DType) -> Result<KernelName<'_>> {
-    let of = match dtype.size() {
+    by_width_up_to(16, function, dtype)
+}
+
+/// As [`by_width`], of a kernel for elements of so many bytes at most.
+fn by_width_up_to(widest: usize, function: &str, dtype: DType) -> Result<KernelName<'_>> {
+    let of = match dtype.size().filter(|&size| size <= widest) {
         Some(1) => "b8",
         Some(2) => "b16",
         Some(4) => "b32",

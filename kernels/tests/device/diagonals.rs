@@ -36,6 +36,8 @@ fn check<T: Pod + Send + Sync + PartialEq + std::fmt::Debug>(dtype: DType, eleme
         (5, 7, 2, 3, -1, 2),
         (1, 1, 3, 3, 2, 1),
         (2, 30, 40, 69, 39, 30),
+        // More than a device's threads at once.
+        (3, 130, 110, 239, 109, 110),
     ] {
         for padding_first in [[false, false], [true, false], [false, true], [true, true]] {
             let of = Diagonals { matrices, rows, columns, count, longest, upper, padding_first };

@@ -9,7 +9,7 @@ use super::{Random, assert_close, device, widened};
 fn responses_and_their_gradients() {
     let (d, mut random) = (device(), Random::new(91));
     for (pixels, depth, radius) in
-        [(5, 7, 2), (3, 1, 4), (2, 300, 5), (4, 9, u64::MAX >> 1), (6, 11, 0), (0, 3, 1)]
+        [(5, 7, 2), (3, 1, 4), (2, 300, 5), (4, 9, u64::MAX >> 1), (6, 11, 0), (0, 3, 1), (4_001, 11, 2)]
     {
         let n = pixels * depth;
         let response = LocalResponse { radius, bias: 1.5, alpha: 0.25, beta: 0.75 };

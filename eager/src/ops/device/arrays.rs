@@ -11,8 +11,8 @@ use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorSh
 use super::{
     Queued, check_floats, computed_on_host, count,
     expression::{
-        broadcast, cast, computed_as, constant, from_ordered, given_back, map, moved, ordered, parts, put,
-        scalar, scaled, zip,
+        broadcast, cast, computed_as, constant, from_ordered, given_back, least_of_narrow, map, moved,
+        ordered, parts, put, scalar, scaled, zip,
     },
     extents, unsupported,
 };
@@ -197,16 +197,15 @@ pub(super) fn reduced(
         (Reduction::Sum | Reduction::Product | Reduction::Mean, _) => {
             cast(call, &reduce(reduction, &cast(call, x, wide, false)?)?, dtype, false)
         }
-        // Extremes of nothing are a type's least and greatest number, which the wider type does not keep.
-        (Reduction::Maximum | Reduction::Minimum, I8 | I16) if count(x) == 0 => {
-            let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
-            let least = if dtype == I8 { f64::from(i8::MIN) } else { f64::from(i16::MIN) };
-            let extreme = if reduction == Reduction::Maximum { least } else { -1.0 - least };
-            constant(call, &TensorMetadata::new(dtype, shape), extreme)
-        }
-        (Reduction::Maximum | Reduction::Minimum, _) => {
-            from_ordered(call, &reduce(reduction, &ordered(call, x)?)?, dtype)
-        }
+        (Reduction::Maximum | Reduction::Minimum, _) => match least_of_narrow(dtype) {
+            // Extremes of nothing are a type's least and greatest number.
+            Some(least) if count(x) == 0 => {
+                let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
+                let extreme = if reduction == Reduction::Maximum { least } else { -1.0 - least };
+                constant(call, &TensorMetadata::new(dtype, shape), extreme)
+            }
+            _ => from_ordered(call, &reduce(reduction, &ordered(call, x)?)?, dtype),
+        },
     }
 }
 

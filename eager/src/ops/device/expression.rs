@@ -182,6 +182,15 @@ pub(super) fn from_ordered(
     exchanged_halves(call, &cast(call, x, dtype, false)?)
 }
 
+/// The least number of a type that [`ordered`] gives a wider one, whose own least number it cannot hold.
+pub(super) fn least_of_narrow(dtype: DType) -> Option<f64> {
+    match dtype {
+        DType::I8 => Some(i8::MIN.into()),
+        DType::I16 => Some(i16::MIN.into()),
+        _ => None,
+    }
+}
+
 /// The lower half of all `u64` and the upper one in each other's place, which is how the same bits are ordered as `i64`. Other
 /// types stay.
 fn exchanged_halves(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {

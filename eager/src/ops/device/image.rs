@@ -118,14 +118,18 @@ fn taken<P: Place>(
     let all = || takers.from(0).take(extent).enumerate().map(parts);
     let most = all().map(Iterator::count).max().unwrap_or(0);
     let count = extent.saturating_mul(most);
-    let (mut places, mut weights) = (room_for(count)?, room_for(count)?);
+    let (mut places, mut weights) = (room_for(count)?, room_for(if weigh { count } else { 0 })?);
     for (end, parts) in (1..).zip(all()) {
         for (place, weight) in parts {
             places.push(place);
-            weights.push(weight);
+            if weigh {
+                weights.push(weight);
+            }
         }
         places.resize(end * most, NOWHERE);
-        weights.resize(end * most, 0.0);
+        if weigh {
+            weights.resize(end * most, 0.0);
+        }
     }
     let mut taken = chosen(call, gradient, axis, &places)?;
     if weigh {

@@ -19,7 +19,7 @@ use super::{
     arrays::{padded, permuted},
     count,
     elementwise::combine,
-    expression::{constant, from_ordered, ordered},
+    expression::{constant, from_ordered, least_of_narrow, ordered},
     extents, unsupported,
 };
 use crate::{
@@ -289,6 +289,10 @@ fn images_under(
 fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
     let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
+    if let (0, Some(least)) = (count(x), least_of_narrow(x.dtype())) {
+        // Windows of no pixels.
+        return Ok(constant(call, call.result(0)?, least)?.into());
+    }
     let known = to_nhwc(call, &ordered(call, x)?)?;
     let y = pooled(call, &window, known.dtype())?;
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
