@@ -69,6 +69,8 @@ LONG c128 direction(f64 angle) {
     return unit;
 }
 
+SHORT f64 power_of_two(i64 exponent) { return __longlong_as_double((exponent + 1023) << 52); }
+
 // A power of two that brings the larger part of a number near 1, so that squares of it neither over- nor underflow.
 SHORT f64 near_one(c128 z) {
     i64 exponent = __double_as_longlong(fmax(fabs(z.re), fabs(z.im))) >> 52;
@@ -84,7 +86,10 @@ SHORT c128 unit_of_infinity(c128 z) {
 LONG c128 quotient(c128 x, c128 y) {
     f64 of_x = near_one(x), of_y = near_one(y);
     c128 near_x = scale(x, of_x), near_y = scale(y, of_y);
-    c128 q = scale(unscale(near_x * conj(near_y), near_y.re * near_y.re + near_y.im * near_y.im), of_y / of_x);
+    c128 q = unscale(near_x * conj(near_y), near_y.re * near_y.re + near_y.im * near_y.im);
+    // In two steps, as the ratio of both powers of two may be beyond all numbers where the quotient is none such.
+    i64 all = (__double_as_longlong(of_y) >> 52) - (__double_as_longlong(of_x) >> 52);
+    q = scale(scale(q, power_of_two(all / 2)), power_of_two(all - all / 2));
     if (!(isnan(q.re) && isnan(q.im))) return q;
     if (is_zero(y)) return scale(x, copysign(infinite(), y.re));
     if (is_infinite(x) && is_finite(y)) return scale(unit_of_infinity(x) * conj(y), infinite());

@@ -315,6 +315,11 @@ def complex_numbers():
             numbers = [random(dtype, 3, low=-2.0, high=2.0) for _ in range(3)]
             change("ResourceApplyKerasMomentum", {"var": numbers[0], "accum": numbers[1]}, lr=np.array(0.1, dtype), grad=numbers[2],
                    momentum=np.array(0.9j, dtype), use_nesterov=nesterov)
+    # Numbers far apart whose quotient is one, or beyond all numbers.
+    small, one_each = 1.9 * 2.0**-424, np.array([1, 1 + 1j, 3 - 4j])
+    case("RealDiv", x=2.0**600 * np.ones(3, np.complex128), y=small * one_each)
+    case("RealDiv", x=small * one_each, y=2.0**600 * one_each[::-1])
+    case("RealDiv", x=np.array([1e300, 1e300j, -1e300, 1e-300]), y=np.array([1e-300, 1e-300, 1e-300, 1e300], np.complex128))
 
 
 def moved_complex_numbers(dtype):

@@ -33,7 +33,12 @@ fn is_finite(z: C) -> bool {
 pub(in crate::ops) fn quotient(x: C, y: C) -> C {
     let (of_x, of_y) = (near_one(x), near_one(y));
     let (near_x, near_y) = (x.scale(of_x), y.scale(of_y));
-    let quotient = (near_x * near_y.conj()).unscale(near_y.norm_sqr()).scale(of_y / of_x);
+    let quotient = (near_x * near_y.conj()).unscale(near_y.norm_sqr());
+    // In two steps, as the ratio of both powers of two may be beyond all numbers where the quotient is none such.
+    let exponent = |power: f64| (power.to_bits() >> 52).cast_signed();
+    let all = exponent(of_y) - exponent(of_x);
+    let power = |exponent: i64| f64::from_bits((exponent + 1023).cast_unsigned() << 52);
+    let quotient = quotient.scale(power(all / 2)).scale(power(all - all / 2));
     // Of infinity only the direction counts.
     let direction = |z: C| {
         let unit = |part: f64| f64::from(u8::from(part.is_infinite())).copysign(part);
