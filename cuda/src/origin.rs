@@ -79,10 +79,11 @@ pub(crate) fn site() -> Option<CallSite> {
 #[derive(Debug)]
 pub struct Entered(Option<CallSite>);
 
-/// Until the result is dropped, calls on this thread come from where `cx` is.
+/// Until the result is dropped, calls on this thread come from where `cx` is; as they did before, if that is not known.
 #[must_use]
-pub fn enter(cx: &ExecutionContext) -> Entered {
-    Entered(CURRENT.replace(cx.call_site()))
+#[inline]
+pub fn enter(cx: &ExecutionContext) -> Option<Entered> {
+    cx.call_site().map(|site| Entered(CURRENT.replace(Some(site))))
 }
 
 impl Drop for Entered {

@@ -272,16 +272,23 @@ impl<B: Backing> CachingAllocator<B> {
     #[inline]
     pub fn free(&self, allocation: Allocation) -> Result<(), Diagnostic> {
         let mut shared = self.shared.lock();
-        let mut result = shared.pool.give_back(&allocation);
-        if shared.pool.is_source_cached {
-            result = result.and(shared.pool.release_done());
+        shared.pool.give_back(&allocation)?;
+        if shared.pool.is_source_cached || !shared.waiting.is_empty() {
+            return self.freed(shared);
         }
+        Ok(())
+    }
+
+    /// Hands memory that came back on to those who want it.
+    #[cold]
+    fn freed(&self, mut shared: MutexGuard<'_, Shared<B>>) -> Result<(), Diagnostic> {
+        let released = if shared.pool.is_source_cached { shared.pool.release_done() } else { Ok(()) };
         let somebody_waits = !shared.waiting.is_empty();
         drop(shared);
         if somebody_waits {
             self.progress();
         }
-        result
+        released
     }
 
     /// Makes known that work which uses the memory was queued on a stream other than the one it was granted for.
@@ -374,7 +381,8 @@ impl<B: Backing> CachingAllocator<B> {
 
 impl<B: Backing> Shared<B> {
     /// Grants a request of which the stream gave back just such a block, if nobody is before it.
-    #[inline]
+    // Wherever it is called from, so that the grant stays in registers.
+    #[inline(always)]
     fn allocate_cached(&mut self, request: &mut Request<'_, B::Stream>) -> Option<Allocation> {
         if !self.waiting.is_empty() {
             return None;

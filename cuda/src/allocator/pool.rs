@@ -135,7 +135,7 @@ impl<B: Backing> Pool<B> {
     }
 
     /// Makes a block that is in no list a live one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn grant(
         &mut self,
         id: u32,

@@ -90,7 +90,7 @@ enum Grown {
 
 impl<B: Backing> Pool<B> {
     /// Serves a request from what the stream gave back last, if there is a block of just that size.
-    #[inline]
+    #[inline(always)]
     pub(super) fn allocate_cached(
         &mut self,
         slot: u32,

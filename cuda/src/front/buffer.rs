@@ -260,10 +260,11 @@ impl DeviceAllocator {
         label: &'static str,
         then: impl FnOnce(Result<DeviceBuffer, Diagnostic>) + Send + 'static,
     ) {
-        let request = match self.request(stream, bytes, label) {
-            Ok(request) => request,
+        let bytes = match self.check_request(stream, bytes) {
+            Ok(bytes) => bytes,
             Err(error) => return then(Err(error.into())),
         };
+        let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
         // The stream stays as long as memory for it is waited for.
         let (me, stream, origin) = (self.clone(), stream.clone(), self.origin());
         self.0.caching.allocate_with(request, move |granted| {
@@ -282,7 +283,8 @@ impl DeviceAllocator {
         bytes: i64,
         label: &'static str,
     ) -> Result<DeviceBuffer, Diagnostic> {
-        let request = self.request(stream, bytes, label)?;
+        let bytes = self.check_request(stream, bytes)?;
+        let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
         let allocation = self.0.caching.allocate(request)?;
         Ok(DeviceBuffer::new(self.clone(), stream.granted_for(), allocation, self.origin()))
     }
@@ -298,29 +300,25 @@ impl DeviceAllocator {
         bytes: i64,
         label: &'static str,
     ) -> Result<Option<DeviceBuffer>, Diagnostic> {
-        let request = self.request(stream, bytes, label)?;
+        let bytes = self.check_request(stream, bytes)?;
+        let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
         let Some(granted) = self.0.caching.try_allocate(request) else { return Ok(None) };
         Ok(Some(DeviceBuffer::new(self.clone(), stream.granted_for(), granted?, self.origin())))
     }
 
-    fn origin(&self) -> Option<Origin> {
-        self.0.context.observer().map(|_| Origin::here())
+    #[inline]
+    fn origin(&self) -> Option<Box<Origin>> {
+        self.0.context.observer().map(|_| Box::new(Origin::here()))
     }
 
-    fn request<'a>(
-        &self,
-        stream: &'a Stream,
-        bytes: i64,
-        label: &'static str,
-    ) -> Result<Request<'a, StreamRef>> {
+    /// That so much may be asked for, for work on the stream; how many bytes that are.
+    #[inline]
+    fn check_request(&self, stream: &Stream, bytes: i64) -> Result<u64> {
         check(self, self.context())?;
         check_stream(stream, self.context())?;
         stream.refuse_while_capturing("memory cannot be allocated while a stream is captured")?;
-        let bytes = u64::try_from(bytes)
-            .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))?;
-        let location = Origin::location_here();
-        let origin = crate::allocator::Origin { label, location };
-        Ok(Request { stream: stream.as_ref(), bytes, origin })
+        u64::try_from(bytes)
+            .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))
     }
 
     /// Hands nothing out any more. Buffers that are there stay.
@@ -359,6 +357,12 @@ impl DeviceAllocator {
     }
 }
 
+/// For whom memory is asked for, as the allocator tells it.
+#[inline]
+fn asked_for(label: &'static str) -> crate::allocator::Origin {
+    crate::allocator::Origin { label, location: Origin::location_here() }
+}
+
 impl fmt::Debug for DeviceAllocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.caching.fmt(f)
@@ -386,21 +390,22 @@ enum Owner {
     /// An allocator's, granted for the stream of this number, which may be gone.
     Allocator(DeviceAllocator, u64),
     /// A module's: one of its variables, and the streams it was used on.
-    Module(Module, Mutex<Vec<StreamRef>>),
+    Module(Module, Box<Mutex<Vec<StreamRef>>>),
     /// Unified memory, and the streams it was used on.
-    Unified(Arc<DeviceSide>, Mutex<Vec<StreamRef>>),
+    Unified(Arc<DeviceSide>, Box<Mutex<Vec<StreamRef>>>),
 }
 
+/// Small enough to be moved in registers.
 struct Memory {
     owner: Owner,
-    allocation: Mutex<Option<Allocation>>,
+    allocation: Option<Allocation>,
     address: u64,
     bytes: u64,
     /// Which handle is of use.
     handle: AtomicU64,
     /// The stream it was last used on, other than that: spares the allocator's lock.
     last_used_on: AtomicU64,
-    origin: Option<Origin>,
+    origin: Option<Box<Origin>>,
 }
 
 impl Owned for DeviceBuffer {
@@ -423,43 +428,44 @@ impl Owner {
 }
 
 impl DeviceBuffer {
+    #[inline]
     fn new(
         allocator: DeviceAllocator,
         granted_for: GrantedFor,
         allocation: Allocation,
-        origin: Option<Origin>,
+        origin: Option<Box<Origin>>,
     ) -> Self {
         if let Some(observer) = allocator.context().observer() {
-            let origin = origin.clone().unwrap_or_default();
+            let origin = origin.as_deref().cloned().unwrap_or_default();
             observer.buffer_granted(allocation.address(), allocation.bytes(), granted_for.observed, origin);
         }
         let (address, bytes) = (allocation.address(), allocation.bytes());
         let memory = Memory {
             owner: Owner::Allocator(allocator, granted_for.id),
-            allocation: Mutex::new(Some(allocation)),
+            allocation: Some(allocation),
             address,
             bytes,
             handle: AtomicU64::new(0),
             last_used_on: AtomicU64::new(0),
             origin,
         };
-        Self::counted(memory)
+        Self { memory: Arc::new(memory), handle: 0 }
     }
 
     /// A variable of a module, which stays loaded as long as the buffer is there.
     pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
-        Self::of_no_allocator(Owner::Module(module.clone(), Mutex::default()), address, bytes)
+        Self::of_no_allocator(Owner::Module(module.clone(), Box::default()), address, bytes)
     }
 
     /// Unified memory.
     pub(super) fn of_unified(side: Arc<DeviceSide>, address: u64, bytes: u64) -> Self {
-        Self::of_no_allocator(Owner::Unified(side, Mutex::default()), address, bytes)
+        Self::of_no_allocator(Owner::Unified(side, Box::default()), address, bytes)
     }
 
     fn of_no_allocator(owner: Owner, address: u64, bytes: u64) -> Self {
         let memory = Memory {
             owner,
-            allocation: Mutex::default(),
+            allocation: None,
             address,
             bytes,
             handle: AtomicU64::new(0),
@@ -467,11 +473,7 @@ impl DeviceBuffer {
             last_used_on: AtomicU64::new(u64::MAX),
             origin: None,
         };
-        Self::counted(memory)
-    }
-
-    fn counted(memory: Memory) -> Self {
-        memory.owner.context().counters().buffers.fetch_add(1, Ordering::Relaxed);
+        memory.owner.context().counters().buffers_of_no_allocator.fetch_add(1, Ordering::Relaxed);
         Self { memory: Arc::new(memory), handle: 0 }
     }
 
@@ -557,26 +559,25 @@ impl DeviceBuffer {
     fn note_use(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
         let stream = queueing.stream();
         match &self.memory.owner {
-            Owner::Allocator(allocator, granted_for) => self.note_allocated(allocator, *granted_for, stream),
+            Owner::Allocator(_, granted_for) if *granted_for == stream.id() => {}
+            Owner::Allocator(allocator, _) => self.note_allocated(allocator, stream),
             Owner::Module(_, streams) => note_stream(streams, stream),
             Owner::Unified(side, streams) => {
                 queueing.take(side)?;
                 note_stream(streams, stream);
             }
         }
-        super::graph::record(stream, |recorded| recorded.buffers.push(self.clone()));
+        queueing.record(|recorded| recorded.buffers.push(self.clone()));
         Ok(())
     }
 
-    #[inline]
-    fn note_allocated(&self, allocator: &DeviceAllocator, granted_for: u64, stream: &Stream) {
+    /// Takes note of a use on another stream than the one that it was granted for.
+    fn note_allocated(&self, allocator: &DeviceAllocator, stream: &Stream) {
         let memory = &self.memory;
-        if stream.id() == granted_for
-            || memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id()
-        {
+        if memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id() {
             return;
         }
-        if let Some(allocation) = &*memory.allocation.lock() {
+        if let Some(allocation) = &memory.allocation {
             // It is this allocator's allocation, so there is nothing that could fail.
             drop(allocator.0.caching.record_use(allocation, stream.as_ref()));
         }
@@ -642,27 +643,32 @@ fn moved() -> DeviceError {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.give_back();
-        self.owner.context().counters().buffers.fetch_sub(1, Ordering::Relaxed);
+        let allocator = match &mut self.owner {
+            Owner::Allocator(allocator, _) => allocator,
+            Owner::Module(module, streams) => {
+                drop_after(streams, module, module.context().teardown());
+                return self.is_gone();
+            }
+            Owner::Unified(side, streams) => {
+                drop_after(streams, side, side.context().teardown());
+                return self.is_gone();
+            }
+        };
+        if let Some(observer) = allocator.context().observer() {
+            let origin = self.origin.take().map_or_else(Origin::default, |origin| *origin);
+            observer.buffer_released(self.address, self.bytes, origin);
+        }
+        if let Some(allocation) = self.allocation.take() {
+            // It is this allocator's allocation, so there is nothing that could fail.
+            drop(allocator.0.caching.free(allocation));
+        }
     }
 }
 
 impl Memory {
-    fn give_back(&mut self) {
-        let allocator = match &mut self.owner {
-            Owner::Allocator(allocator, _) => allocator,
-            Owner::Module(module, streams) => {
-                return drop_after(streams, module, module.context().teardown());
-            }
-            Owner::Unified(side, streams) => return drop_after(streams, side, side.context().teardown()),
-        };
-        if let Some(observer) = allocator.context().observer() {
-            observer.buffer_released(self.address, self.bytes, self.origin.clone().unwrap_or_default());
-        }
-        if let Some(allocation) = self.allocation.get_mut().take() {
-            // It is this allocator's allocation, so there is nothing that could fail.
-            drop(allocator.0.caching.free(allocation));
-        }
+    /// Counts memory of no allocator, which count their own.
+    fn is_gone(&self) {
+        self.owner.context().counters().buffers_of_no_allocator.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -42,7 +42,8 @@ struct Inner {
 pub(super) struct Live {
     pub(super) streams: AtomicUsize,
     pub(super) events: AtomicUsize,
-    pub(super) buffers: AtomicUsize,
+    /// Allocators count theirs.
+    pub(super) buffers_of_no_allocator: AtomicUsize,
     pub(super) modules: AtomicUsize,
     pub(super) graphs: AtomicUsize,
     pub(super) libraries: AtomicUsize,
@@ -206,10 +207,12 @@ impl Context {
     pub fn live(&self) -> LiveCounts {
         let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         let live = &self.0.live;
+        let allocators = self.allocators();
+        let allocated = allocators.iter().map(|allocator| allocator.statistics().num_live as usize);
         LiveCounts {
             streams: count(&live.streams),
             events: count(&live.events),
-            buffers: count(&live.buffers),
+            buffers: count(&live.buffers_of_no_allocator) + allocated.sum::<usize>(),
             modules: count(&live.modules),
             graphs: count(&live.graphs),
             libraries: count(&live.libraries),

@@ -163,11 +163,3 @@ impl fmt::Debug for Graph {
         write!(f, "graph of {} operations", self.0.nodes)
     }
 }
-
-/// Adds to what a stream records, if it does.
-pub(super) fn record(stream: &Stream, add: impl FnOnce(&mut Recorded)) {
-    if let Some(recording) = stream.recording() {
-        let recording: &Mutex<Recorded> = &recording;
-        add(&mut recording.lock());
-    }
-}

@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 
 use super::buffer::DeviceBuffer;
 use super::check;
-use super::graph::record;
 use super::managed::Queueing;
 use super::module::Function;
 use super::stream::Stream;
@@ -74,56 +73,32 @@ impl Argument<'_> {
     }
 }
 
-/// Parameters of a launch, laid out. Launches of usual size need no allocation.
-struct Packed {
-    inline: [u8; INLINE_BYTES],
-    /// In place of that, if it is too short.
-    spilled: Vec<u8>,
-    /// Bytes up to the end of the last parameter.
-    size: usize,
-    offsets: SmallVec<[u32; 32]>,
-    buffers: SmallVec<[BufferParameter; 32]>,
-}
-
 /// Bytes of parameters that need no allocation.
 const INLINE_BYTES: usize = 256;
 
-impl Packed {
-    /// With room for parameters that end at `end` or before.
-    fn new(end: usize) -> Self {
-        let spilled = if end > INLINE_BYTES { vec![0; end] } else { Vec::new() };
-        let (offsets, buffers) = (SmallVec::new(), SmallVec::new());
-        Self { inline: [0; INLINE_BYTES], spilled, size: 0, offsets, buffers }
+/// Where parameters go whose function does not tell, each aligned to its size, which is a power of two. Gives bytes up to the
+/// end of the last one.
+fn lay_out(arguments: &[Argument<'_>], offsets: &mut SmallVec<[u32; 32]>) -> usize {
+    let mut end = 0;
+    for argument in arguments {
+        let (size, mask) = (argument.size(), argument.size() - 1);
+        let offset = (end + mask) & !mask;
+        end = offset + size;
+        offsets.push(offset);
     }
+    end as usize
+}
 
-    #[inline]
-    fn add(&mut self, offset: u32, argument: &Argument<'_>) {
-        let bytes = if self.spilled.is_empty() { &mut self.inline[..] } else { &mut self.spilled };
-        let (start, size, value) = (offset as usize, argument.size() as usize, argument.bytes());
-        let place = &mut bytes[start..start + size];
-        // Of a known size, so that it is one instruction for most of them.
-        match size {
-            8 => place.copy_from_slice(&value),
-            4 => place.copy_from_slice(&value[..4]),
-            _ => place.copy_from_slice(&value[..size]),
-        }
-        self.size = self.size.max(start + size);
-        self.offsets.push(offset);
-        if let Argument::Buffer(buffer, intent) = argument {
-            let (address, bytes, intent) = (buffer.address(), buffer.len(), *intent);
-            self.buffers.push(BufferParameter { address, bytes, intent });
-        }
-    }
-
-    /// Where a parameter goes whose function does not tell: aligned to its size.
-    fn next_offset(&self, argument: &Argument<'_>) -> u32 {
-        let mask = argument.size().next_power_of_two() - 1;
-        (self.size as u32 + mask) & !mask
-    }
-
-    fn parameters(&self) -> PackedParameters<'_> {
-        let bytes = if self.spilled.is_empty() { &self.inline[..] } else { &self.spilled };
-        PackedParameters { bytes: &bytes[..self.size], offsets: &self.offsets, buffers: &self.buffers }
+/// Writes a parameter where it goes.
+#[inline]
+fn place(bytes: &mut [u8], offset: u32, argument: &Argument<'_>) {
+    let (start, size, value) = (offset as usize, argument.size() as usize, argument.bytes());
+    let place = &mut bytes[start..start + size];
+    // Of a known size, so that it is one instruction for most of them.
+    match size {
+        8 => place.copy_from_slice(&value),
+        4 => place.copy_from_slice(&value[..4]),
+        _ => place.copy_from_slice(&value[..size]),
     }
 }
 
@@ -224,26 +199,39 @@ impl Stream {
     ) -> Result<()> {
         check(function, self.context())?;
         check_config(self, function, config)?;
-        let declared = function.attributes().parameters.as_deref();
-        if let Some(declared) = declared {
-            check_arguments(function, declared, arguments)?;
-        }
+        let mut laid_out = SmallVec::new();
+        let (offsets, size) = match function.attributes().parameters.as_deref().zip(function.layout()) {
+            Some((declared, layout)) => {
+                check_arguments(function, declared, arguments)?;
+                (&*layout.offsets, layout.bytes)
+            }
+            None => {
+                let size = lay_out(arguments, &mut laid_out);
+                (&*laid_out, size)
+            }
+        };
         let mut queueing = Queueing::on(self);
         queueing.take_all()?;
-        let end = declared.map_or(arguments.len() * 8, |list| {
-            list.iter().map(|parameter| (parameter.offset + parameter.size) as usize).max().unwrap_or(0)
-        });
-        let mut packed = Packed::new(end);
-        for (index, argument) in arguments.iter().enumerate() {
-            if let Argument::Buffer(buffer, _) = argument {
-                buffer.used_by(&mut queueing)?;
+        let (mut inline, mut spilled) = ([0; INLINE_BYTES], Vec::new());
+        let bytes = match inline.get_mut(..size) {
+            Some(bytes) => bytes,
+            None => {
+                spilled.resize(size, 0);
+                &mut *spilled
             }
-            let offset = declared.map_or_else(|| packed.next_offset(argument), |list| list[index].offset);
-            packed.add(offset, argument);
+        };
+        let mut buffers = SmallVec::<[BufferParameter; 16]>::new();
+        for (argument, &offset) in arguments.iter().zip(offsets) {
+            if let Argument::Buffer(buffer, intent) = *argument {
+                buffer.used_by(&mut queueing)?;
+                buffers.push(BufferParameter { address: buffer.address(), bytes: buffer.len(), intent });
+            }
+            place(bytes, offset, argument);
         }
-        record(self, |recorded| recorded.modules.push(function.module().clone()));
+        queueing.record(|recorded| recorded.modules.push(function.module().clone()));
+        let parameters = PackedParameters { bytes, offsets, buffers: &buffers };
         // SAFETY: number and sizes are those declared, where the driver tells; buffers are alive and of this context.
         // What a function does with an address is its own affair: on a GPU it may fault, which fails the context.
-        unsafe { self.context().hal().launch(self.hal(), function.hal(), config, packed.parameters()) }
+        unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
     }
 }

@@ -22,6 +22,7 @@ use tfrt_host::host_buffer::HostBuffer;
 
 use super::buffer::DeviceBuffer;
 use super::context::Context;
+use super::graph::Recorded;
 use super::host_hold::Hold;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
@@ -64,10 +65,12 @@ impl AllManaged {
         self.count.fetch_add(1, Ordering::AcqRel);
     }
 
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
     fn live(&self) -> Vec<Arc<DeviceSide>> {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return Vec::new();
-        }
         self.sides.lock().iter().filter_map(Weak::upgrade).collect()
     }
 }
@@ -97,16 +100,28 @@ impl Context {
 #[must_use]
 pub(super) struct Queueing<'a> {
     stream: &'a Stream,
+    /// The capture that the stream takes part in.
+    recording: Option<Arc<Mutex<Recorded>>>,
     holds: SmallVec<[Arc<Hold>; 2]>,
 }
 
 impl<'a> Queueing<'a> {
+    #[inline]
     pub(super) fn on(stream: &'a Stream) -> Self {
-        Self { stream, holds: SmallVec::new() }
+        Self { stream, recording: stream.recording(), holds: SmallVec::new() }
     }
 
+    #[inline]
     pub(super) fn stream(&self) -> &'a Stream {
         self.stream
+    }
+
+    /// Adds to what the stream records, if it does.
+    #[inline]
+    pub(super) fn record(&self, add: impl FnOnce(&mut Recorded)) {
+        if let Some(recording) = &self.recording {
+            add(&mut recording.lock());
+        }
     }
 
     /// Takes unified memory from the host. What is captured does not use it yet.
@@ -114,7 +129,7 @@ impl<'a> Queueing<'a> {
     /// # Errors
     /// `Race` while somebody on the host uses it.
     pub(super) fn take(&mut self, side: &DeviceSide) -> Result<()> {
-        if self.stream.is_capturing() {
+        if self.recording.is_some() {
             return Ok(());
         }
         let hold = Hold::work(&side.host, self.stream.context());
@@ -126,11 +141,15 @@ impl<'a> Queueing<'a> {
     ///
     /// # Errors
     /// As [`Queueing::take`].
+    #[inline]
     pub(super) fn take_all(&mut self) -> Result<()> {
-        for side in self.stream.context().device().managed().live() {
-            self.take(&side)?;
-        }
-        Ok(())
+        let managed = self.stream.context().device().managed();
+        if managed.is_empty() { Ok(()) } else { self.take_each(managed) }
+    }
+
+    #[cold]
+    fn take_each(&mut self, managed: &AllManaged) -> Result<()> {
+        managed.live().iter().try_for_each(|side| self.take(side))
     }
 }
 

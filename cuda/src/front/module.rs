@@ -7,7 +7,7 @@ use super::Owned;
 use super::buffer::DeviceBuffer;
 use super::context::{Context, Counted};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, FunctionAttributes, LetGo};
+use crate::hal::{Erased, FunctionAttributes, LetGo, ParameterInfo};
 
 /// A loaded module. Cloning shares it.
 #[derive(Clone)]
@@ -26,7 +26,26 @@ struct FunctionInner {
     hal: Erased,
     name: String,
     attributes: FunctionAttributes,
+    layout: Option<Layout>,
     module: Module,
+}
+
+/// How a function's parameters lie, where the driver tells.
+pub(super) struct Layout {
+    /// Where each begins.
+    pub(super) offsets: Box<[u32]>,
+    /// Bytes up to the end of the last one.
+    pub(super) bytes: usize,
+}
+
+impl Layout {
+    fn new(parameters: &[ParameterInfo]) -> Self {
+        let end = |parameter: &ParameterInfo| parameter.offset as usize + parameter.size as usize;
+        Self {
+            offsets: parameters.iter().map(|parameter| parameter.offset).collect(),
+            bytes: parameters.iter().map(end).max().unwrap_or(0),
+        }
+    }
 }
 
 impl Module {
@@ -100,7 +119,8 @@ impl Module {
     pub fn function(&self, name: &str) -> Result<Function> {
         let hal = self.context().hal().function(&self.0.hal, name)?;
         let attributes = self.context().hal().function_attributes(&hal)?;
-        let inner = FunctionInner { hal, name: name.to_owned(), attributes, module: self.clone() };
+        let layout = attributes.parameters.as_deref().map(Layout::new);
+        let inner = FunctionInner { hal, name: name.to_owned(), attributes, layout, module: self.clone() };
         Ok(Function(Arc::new(inner)))
     }
 
@@ -129,6 +149,10 @@ impl Function {
     /// What is known of it.
     pub fn attributes(&self) -> &FunctionAttributes {
         &self.0.attributes
+    }
+
+    pub(super) fn layout(&self) -> Option<&Layout> {
+        self.0.layout.as_ref()
     }
 
     /// Its module.

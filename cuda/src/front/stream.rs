@@ -269,6 +269,7 @@ impl Stream {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
         self.as_ref().recording()
     }
@@ -292,10 +293,13 @@ impl StreamRef {
         self.0.capture.lock()
     }
 
+    #[inline]
     fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
-        if !self.is_capturing() {
-            return None;
-        }
+        if self.is_capturing() { self.recorded() } else { None }
+    }
+
+    #[cold]
+    fn recorded(&self) -> Option<Arc<Mutex<Recorded>>> {
         self.capture().as_ref().map(|capture| capture.recorded.clone())
     }
 

@@ -14,7 +14,6 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::buffer::DeviceBuffer;
 use super::context::Context;
-use super::graph::record;
 use super::host_hold::Hold;
 use super::managed::Queueing;
 use super::pieces::PIECE_BYTES;
@@ -212,7 +211,7 @@ impl Stream {
         let direct = extent.copy(to, (Endpoint::Host(source), src_pitch));
         if self.is_capturing() {
             refuse_pageable(context, src)?;
-            record(self, |recorded| recorded.host_reads.push(src.clone()));
+            queueing.record(|recorded| recorded.host_reads.push(src.clone()));
             // SAFETY: the graph keeps the buffer alive and holds it for each launch.
             unsafe { self.queue_rows(&direct)? };
             return Ok(Transferred::Now);
@@ -303,7 +302,7 @@ impl Stream {
         let direct = extent.copy((Endpoint::Host(destination), dst_pitch), from);
         if self.is_capturing() {
             refuse_pageable(context, dst)?;
-            record(self, |recorded| recorded.host_writes.push(dst.clone()));
+            queueing.record(|recorded| recorded.host_writes.push(dst.clone()));
             // SAFETY: the graph keeps the buffer alive and holds it for each launch.
             unsafe { self.queue_rows(&direct)? };
             return Ok(Transferred::Now);

@@ -44,7 +44,7 @@ type Done = Result<AsyncValueRef<Chain>, Diagnostic>;
 
 /// Makes calls, which come from the kernel that `cx` is in.
 fn from<T>(cx: &ExecutionContext, context: &Context, call: impl FnOnce() -> T) -> T {
-    let _entered = context.wants_origins().then(|| origin::enter(cx));
+    let _entered = if context.wants_origins() { origin::enter(cx) } else { None };
     call()
 }
 

@@ -43,10 +43,25 @@ impl DenseGpuTensor {
     /// # Errors
     /// If the buffer's size is not the tensor's.
     pub fn on_buffer(metadata: &TensorMetadata, buffer: DeviceBuffer) -> Result<Self, Diagnostic> {
-        let elements = elements_in(metadata, &buffer)?.ok_or_else(|| {
-            let message = format!("a tensor {metadata} does not fit a buffer of {} bytes", buffer.len());
-            Diagnostic::invalid_argument(message)
-        })?;
+        let elements = elements_in(metadata, &buffer)?.ok_or_else(|| unfit(metadata, &buffer))?;
+        Ok(Self { metadata: metadata.clone(), elements, buffer })
+    }
+
+    /// A tensor on a buffer that `allocate` gives, of as many bytes as it is asked for.
+    ///
+    /// # Errors
+    /// InvalidArgument for a data type without a plain memory form or a buffer of another size, OutOfRange for more bytes than
+    /// can be counted, and those of `allocate`.
+    #[inline]
+    pub fn allocate<E: From<Diagnostic>>(
+        metadata: &TensorMetadata,
+        allocate: impl FnOnce(u64) -> Result<DeviceBuffer, E>,
+    ) -> Result<Self, E> {
+        let (elements, bytes) = (metadata.shape.num_elements()?, metadata.size_bytes()?);
+        let buffer = allocate(bytes as u64)?;
+        if buffer.len() != bytes as u64 {
+            return Err(unfit(metadata, &buffer).into());
+        }
         Ok(Self { metadata: metadata.clone(), elements, buffer })
     }
 
@@ -95,6 +110,12 @@ impl DenseGpuTensor {
     pub fn buffer(&self) -> &DeviceBuffer {
         &self.buffer
     }
+}
+
+#[cold]
+fn unfit(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Diagnostic {
+    let message = format!("a tensor {metadata} does not fit a buffer of {} bytes", buffer.len());
+    Diagnostic::invalid_argument(message)
 }
 
 /// How many elements a tensor has, if the buffer is just large enough for them.

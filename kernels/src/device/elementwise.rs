@@ -698,7 +698,7 @@ impl DeviceKernels {
     fn affine(
         &self,
         stream: &Stream,
-        function: &str,
+        function: &'static str,
         dtype: DType,
         [y, x]: [&DeviceBuffer; 2],
         parameters: &[&DeviceBuffer],

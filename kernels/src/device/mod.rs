@@ -27,8 +27,8 @@ mod window;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::OnceLock;
+use std::{fmt, ptr};
 
 use parking_lot::RwLock;
 use tfrt_cuda::error::{DeviceError, Result, Status};
@@ -64,37 +64,64 @@ pub struct DeviceKernels {
     modules: RwLock<HashMap<&'static str, Module>>,
     /// By the kernels' numbers.
     functions: Box<[OnceLock<Function>]>,
+    /// By where the parts of names lie that are constants: the first kernel of each place, with its number.
+    known: Box<[OnceLock<(ConstantName, usize)>; KNOWN]>,
+}
+
+/// The parts of a kernel's name.
+type ConstantName = (&'static str, &'static str);
+
+/// How many names are remembered, at most; a power of two.
+const KNOWN: usize = 256;
+
+/// Whether two names are the same constants.
+fn is_same((function, of): ConstantName, (other, of_other): ConstantName) -> bool {
+    ptr::eq(function, other) && ptr::eq(of, of_other)
+}
+
+/// Where a name is remembered.
+fn place_of((function, of): ConstantName) -> usize {
+    let address = function.as_ptr().addr() ^ of.as_ptr().addr().rotate_left(32);
+    ((address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - KNOWN.ilog2())) as usize
 }
 
 /// The name of a kernel: of its function and, behind `_`, of the type it computes in, if there is more than one.
 ///
 /// Kernels are looked up by both, so that no text is put together for a launch.
 #[derive(Clone, Debug)]
-struct KernelName<'a> {
-    function: Cow<'a, str>,
+struct KernelName {
+    function: Cow<'static, str>,
     of: &'static str,
 }
 
-impl<'a> From<&'a str> for KernelName<'a> {
-    fn from(function: &'a str) -> Self {
+impl From<&'static str> for KernelName {
+    fn from(function: &'static str) -> Self {
         Self { function: function.into(), of: "" }
     }
 }
 
-impl From<String> for KernelName<'_> {
+impl From<String> for KernelName {
     fn from(function: String) -> Self {
         Self { function: function.into(), of: "" }
     }
 }
 
-impl fmt::Display for KernelName<'_> {
+impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let joint = if self.of.is_empty() { "" } else { "_" };
         write!(f, "{}{joint}{}", self.function, self.of)
     }
 }
 
-impl KernelName<'_> {
+impl KernelName {
+    /// The name, if it is a constant, so that it is the same wherever it lies.
+    fn constant(&self) -> Option<ConstantName> {
+        match self.function {
+            Cow::Borrowed(function) => Some((function, self.of)),
+            Cow::Owned(_) => None,
+        }
+    }
+
     fn parts(&self) -> (&str, &str) {
         match self.of {
             "" => parts(&self.function),
@@ -107,7 +134,8 @@ impl DeviceKernels {
     /// The kernels on a context's device.
     pub fn new(context: &Context) -> Self {
         let functions = (0..kernel_count()).map(|_| OnceLock::new()).collect();
-        Self { context: context.clone(), modules: RwLock::default(), functions }
+        let known = Box::new([const { OnceLock::new() }; KNOWN]);
+        Self { context: context.clone(), modules: RwLock::default(), functions, known }
     }
 
     /// The kernel of this name, for a launch by hand.
@@ -115,20 +143,33 @@ impl DeviceKernels {
     /// # Errors
     /// `NotFound`, and what loading the module answers.
     pub fn function(&self, name: &str) -> Result<Function> {
-        self.find(&name.into()).cloned()
+        self.look_up(&name.to_owned().into()).map(|(_, function)| function.clone())
     }
 
-    fn find(&self, name: &KernelName<'_>) -> Result<&Function> {
+    fn find(&self, name: &KernelName) -> Result<&Function> {
+        let Some(constant) = name.constant() else { return Ok(self.look_up(name)?.1) };
+        let known = &self.known[place_of(constant)];
+        if let Some((same, number)) = known.get()
+            && is_same(*same, constant)
+            && let Some(function) = self.functions[*number].get()
+        {
+            return Ok(function);
+        }
+        let (number, function) = self.look_up(name)?;
+        known.get_or_init(|| (constant, number));
+        Ok(function)
+    }
+
+    /// A kernel's number and function, whose module is loaded if it is not yet.
+    fn look_up(&self, name: &KernelName) -> Result<(usize, &Function)> {
         let unknown = || DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'"));
         let kernel = kernel_of(name.parts()).ok_or_else(unknown)?;
         let place = &self.functions[kernel.number];
-        match place.get() {
-            Some(function) => Ok(function),
-            None => {
-                let function = self.module(kernel.source)?.function(kernel.name)?;
-                Ok(place.get_or_init(|| function))
-            }
+        if let Some(function) = place.get() {
+            return Ok((kernel.number, function));
         }
+        let function = self.module(kernel.source)?.function(kernel.name)?;
+        Ok((kernel.number, place.get_or_init(|| function)))
     }
 
     fn module(&self, source: &Source) -> Result<Module> {
@@ -146,10 +187,11 @@ impl DeviceKernels {
     }
 
     /// Launches a kernel whose loop strides over `threads` threads.
-    fn launch<'n>(
+    #[inline]
+    fn launch(
         &self,
         stream: &Stream,
-        name: impl Into<KernelName<'n>>,
+        name: impl Into<KernelName>,
         threads: u64,
         arguments: &[Argument<'_>],
     ) -> Result<()> {
@@ -157,10 +199,10 @@ impl DeviceKernels {
     }
 
     /// Launches a kernel whose loop strides over `blocks` blocks, and over `rows` in the second direction.
-    fn launch_blocks<'n>(
+    fn launch_blocks(
         &self,
         stream: &Stream,
-        name: impl Into<KernelName<'n>>,
+        name: impl Into<KernelName>,
         blocks: u64,
         rows: u32,
         arguments: &[Argument<'_>],
@@ -230,7 +272,8 @@ fn product(extents: &[u64]) -> Result<u64> {
 }
 
 /// The name of the kernel for a type.
-fn typed<'a>(function: impl Into<Cow<'a, str>>, dtype: DType, types: &[DType]) -> Result<KernelName<'a>> {
+#[inline]
+fn typed(function: impl Into<Cow<'static, str>>, dtype: DType, types: &[DType]) -> Result<KernelName> {
     let function = function.into();
     if !types.contains(&dtype) {
         let detail = format!("'{function}' has no kernel for {dtype}");
@@ -261,12 +304,13 @@ fn name_of(dtype: DType) -> &'static str {
 }
 
 /// The name of the kernel for a type of which only the width matters.
-fn by_width(function: &str, dtype: DType) -> Result<KernelName<'_>> {
+fn by_width(function: impl Into<Cow<'static, str>>, dtype: DType) -> Result<KernelName> {
     by_width_up_to(16, function, dtype)
 }
 
 /// As [`by_width`], of a kernel for elements of so many bytes at most.
-fn by_width_up_to(widest: usize, function: &str, dtype: DType) -> Result<KernelName<'_>> {
+fn by_width_up_to(widest: usize, function: impl Into<Cow<'static, str>>, dtype: DType) -> Result<KernelName> {
+    let function = function.into();
     let of = match dtype.size().filter(|&size| size <= widest) {
         Some(1) => "b8",
         Some(2) => "b16",
@@ -278,7 +322,7 @@ fn by_width_up_to(widest: usize, function: &str, dtype: DType) -> Result<KernelN
             return Err(DeviceError::new(Status::NotSupported, detail));
         }
     };
-    Ok(KernelName { function: function.into(), of })
+    Ok(KernelName { function, of })
 }
 
 /// A value's bits as an argument of the type's width.
@@ -299,4 +343,30 @@ fn bits(value: f64, dtype: DType) -> Result<Argument<'static>> {
         DType::F64 => Argument::from(value),
         other => return Err(DeviceError::new(Status::NotSupported, format!("no constants of {other}"))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tfrt_cuda::front::{Choice, DeviceOptions, Platform};
+
+    use super::*;
+
+    /// There are more kernels than places for their names, so that some share one.
+    #[test]
+    fn names_that_are_remembered_are_told_apart() {
+        let platform = Platform::new(&DeviceOptions::new(Choice::Noop, 1)).unwrap();
+        let kernels = DeviceKernels::new(&platform.device(0).unwrap().primary_context().unwrap());
+        let names: Vec<_> = SOURCES.iter().flat_map(|source| source.kernels()).collect();
+        assert!(names.len() > KNOWN);
+        for _ in 0..2 {
+            for &name in &names {
+                assert_eq!(kernels.find(&name.into()).unwrap().name(), name);
+                let (function, of) = parts(name);
+                let in_parts = KernelName { function: function.into(), of };
+                assert_eq!(kernels.find(&in_parts).unwrap().name(), name);
+                assert_eq!(kernels.function(name).unwrap().name(), name);
+            }
+        }
+        assert!(kernels.find(&"add".into()).is_err());
+    }
 }

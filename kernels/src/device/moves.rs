@@ -270,7 +270,7 @@ impl DeviceKernels {
             depth.into(),
             inner.into(),
         ];
-        self.launch(stream, by_width(&format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
+        self.launch(stream, by_width(format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
     }
 
     /// `y` is `x`, matrices, where they are in the band, and zeros elsewhere; `y` may be `x`.

@@ -58,7 +58,7 @@ impl DeviceKernels {
     fn draw(
         &self,
         stream: &Stream,
-        name: KernelName<'_>,
+        name: KernelName,
         dtype: DType,
         (y, n): (&DeviceBuffer, u64),
         generator: &Philox,

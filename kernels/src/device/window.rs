@@ -112,7 +112,7 @@ impl DeviceKernels {
     fn launch_window(
         &self,
         stream: &Stream,
-        name: KernelName<'_>,
+        name: KernelName,
         n: u64,
         own: &[Argument<'_>],
         window: &PoolingWindow,
