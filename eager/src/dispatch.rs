@@ -20,7 +20,7 @@ use crate::{
     CoreRuntime, CpuCall, Device, DeviceArgument, DeviceQueue, DeviceTensor, Forms, MetadataCall, OpAttrs,
     OpInvocation, OpResult, Results, TensorHandle, on_device,
     op::fail,
-    registry::{Op, given_up_at},
+    registry::{MetadataFn, Op, given_up_at},
     tensor_handle::host_tensor,
 };
 
@@ -87,7 +87,8 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
     let handles = &invocation.arguments;
     match (device.queue(), op.device) {
         (None, _) => {
-            if let Some(arguments) = all(handles, |_, tensor| tensor.get::<HostTensor>()) {
+            let mut arguments = HostTensors::new();
+            if all(handles, |_, tensor| tensor.get::<HostTensor>(), &mut arguments) {
                 let given_up = handed_over(handles);
                 return execute_at_once(op, device, &invocation, chain, metadata_of(&arguments), |results| {
                     compute(op, cx, (&arguments, given_up), (attrs, results))
@@ -99,7 +100,8 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
                 DeviceArgument::Device(_) if host_arguments.must_be_on_host(index, handles.len()) => None,
                 argument => Some(argument),
             };
-            if let Some(arguments) = all(handles, in_place) {
+            let mut arguments = DeviceArguments::new();
+            if all(handles, in_place, &mut arguments) {
                 let (given_up, values) = (handed_over(handles), handles.iter().map(|handle| handle.tensor()));
                 let known = arguments.iter().map(DeviceArgument::metadata);
                 return execute_at_once(op, device, &invocation, chain, known, |results| {
@@ -113,16 +115,21 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
     execute_in_general(op, device, invocation, chain)
 }
 
-/// What each tensor is for an op, if all of them are something.
+/// Whether each tensor is something for an op, and what.
+// Lists are filled and read where they lie, here and below: to read what was just written elsewhere costs more than the rest.
+#[inline]
 fn all<'a, T>(
     handles: &'a [Cow<'_, TensorHandle>],
     is: impl Fn(usize, &'a AsyncValue) -> Option<T>,
-) -> Option<SmallVec<[T; 4]>> {
-    let mut arguments = SmallVec::new();
-    for (index, handle) in handles.iter().enumerate() {
-        arguments.push(is(index, handle.known()?)?);
-    }
-    Some(arguments)
+    arguments: &mut SmallVec<[T; 4]>,
+) -> bool {
+    handles.iter().enumerate().all(|(index, handle)| {
+        let argument = handle.known().and_then(|tensor| is(index, tensor));
+        argument.is_some_and(|argument| {
+            arguments.push(argument);
+            true
+        })
+    })
 }
 
 /// Calls an op of whose arguments this is known, with what the metadata function says of the results.
@@ -135,12 +142,16 @@ fn execute_at_once<'t>(
     run: impl FnOnce(Option<&[TensorMetadata]>) -> Result<OpResult, Diagnostic>,
 ) -> Results {
     let (cx, count) = (invocation.cx, invocation.result_count);
-    let metadata = match metadata(op, known, invocation.attrs, count) {
-        Ok(metadata) => metadata,
-        Err(error) => return fail(cx, device, count, error, chain),
+    let Some(function) = op.metadata else {
+        return finish(op, (cx, device), run(None), None, count, chain);
     };
-    let outcome = run(metadata.as_deref());
-    finish(op, (cx, device), outcome, metadata.as_deref(), count, chain)
+    let described = describe(function, known, invocation.attrs);
+    let metadata = match &described {
+        Ok(metadata) if metadata.len() == count => Some(&**metadata),
+        Ok(metadata) => return fail(cx, device, count, miscounted(op, metadata.len(), count), chain),
+        Err(error) => return fail(cx, device, count, error.clone(), chain),
+    };
+    finish(op, (cx, device), run(metadata), metadata, count, chain)
 }
 
 fn metadata_of<'t>(tensors: &[&'t HostTensor]) -> impl Iterator<Item = &'t TensorMetadata> {
@@ -162,7 +173,9 @@ fn execute_in_general(
     // One that has failed since is told of where its elements are looked at.
     let known =
         arguments.iter().map(|argument| argument.metadata()?.ok()).collect::<Option<SmallVec<[_; 4]>>>();
-    let metadata = match known.map_or(Ok(None), |known| metadata(op, &known, attrs, count)) {
+    let described =
+        op.metadata.zip(known).map(|(function, known)| metadata(op, function, &known, attrs, count));
+    let metadata = match described.transpose() {
         Ok(metadata) => metadata,
         Err(error) => return fail(cx, device, count, error, chain),
     };
@@ -185,24 +198,34 @@ fn execute_in_general(
     defer(op, device, (cx, arguments, attrs), metadata, chain, count)
 }
 
-/// What the op's metadata function says of so many results; `None` if it has none.
-fn metadata<'t>(
-    op: &Op,
+/// What a metadata function says of the results.
+fn describe<'t>(
+    function: MetadataFn,
     arguments: impl IntoIterator<Item = &'t TensorMetadata>,
     attrs: &OpAttrs,
-    count: usize,
-) -> Result<Option<Metadata>, Diagnostic> {
-    let Some(function) = op.metadata else { return Ok(None) };
+) -> Result<Metadata, Diagnostic> {
     let mut known = SmallVec::<[_; 4]>::new();
     for argument in arguments {
         known.push(argument);
     }
-    let metadata = function(MetadataCall { arguments: &known, attrs })?;
-    if metadata.len() != count {
-        let message = format!("'{}' gives {} results, expected {count}", op.name(), metadata.len());
-        return Err(Diagnostic::invalid_argument(message));
-    }
-    Ok(Some(metadata))
+    function(MetadataCall { arguments: &known, attrs })
+}
+
+/// What the op's metadata function says of so many results.
+fn metadata<'t>(
+    op: &Op,
+    function: MetadataFn,
+    arguments: impl IntoIterator<Item = &'t TensorMetadata>,
+    attrs: &OpAttrs,
+    count: usize,
+) -> Result<Metadata, Diagnostic> {
+    let metadata = describe(function, arguments, attrs)?;
+    if metadata.len() == count { Ok(metadata) } else { Err(miscounted(op, metadata.len(), count)) }
+}
+
+#[cold]
+fn miscounted(op: &Op, given: usize, expected: usize) -> Diagnostic {
+    Diagnostic::invalid_argument(format!("'{}' gives {given} results, expected {expected}", op.name()))
 }
 
 /// The results of an op that ran at once.
@@ -214,18 +237,27 @@ fn finish(
     count: usize,
     chain: Option<&mut AsyncValueRef<Chain>>,
 ) -> Results {
-    let result = match outcome {
-        Ok(result) => result,
-        Err(error) => return fail(cx, device, count, error, chain),
-    };
+    match outcome {
+        Ok(result) => handles(&results_on(op, device, cx), result, metadata, chain),
+        Err(error) => fail(cx, device, count, error, chain),
+    }
+}
+
+// Not inline, so that the handles are where the caller wants them.
+#[inline(never)]
+fn handles(
+    results_on: &Device,
+    result: OpResult,
+    metadata: Option<&[TensorMetadata]>,
+    chain: Option<&mut AsyncValueRef<Chain>>,
+) -> Results {
     if let (Some(chain), Some(done)) = (chain, result.done) {
         *chain = done;
     }
-    let results_on = results_on(op, device, cx);
     let known = |index| metadata.and_then(|metadata| metadata.get(index));
     let mut handles = Results::new();
     for (index, tensor) in result.tensors.into_iter().enumerate() {
-        handles.push(handle(&results_on, known(index), tensor));
+        handles.push(handle(results_on, known(index), tensor));
     }
     handles
 }
@@ -257,24 +289,25 @@ fn run(
     if let (Some(queue), Some(implementation)) = (device.queue(), op.device) {
         let arguments: DeviceArguments<'_> =
             values.iter().map(|value| DeviceArgument::of(value)).collect::<Result<_, _>>()?;
-        let results = match known {
-            Some(_) => known,
-            None => {
-                later = metadata(op, arguments.iter().map(DeviceArgument::metadata), attrs, count)?;
-                later.as_deref()
+        let results = match op.metadata {
+            Some(function) if known.is_none() => {
+                let arguments = arguments.iter().map(DeviceArgument::metadata);
+                later = metadata(op, function, arguments, attrs, count)?;
+                Some(&*later)
             }
+            _ => known,
         };
         let (on, values) = ((implementation, queue), values.iter().copied());
         return run_on_device(on, cx, (&arguments, given_up), values, (attrs, results, count));
     }
     let arguments: HostTensors<'_> =
         values.iter().map(|value| host_tensor(value)).collect::<Result<_, _>>()?;
-    let results = match known {
-        Some(_) => known,
-        None => {
-            later = metadata(op, metadata_of(&arguments), attrs, count)?;
-            later.as_deref()
+    let results = match op.metadata {
+        Some(function) if known.is_none() => {
+            later = metadata(op, function, metadata_of(&arguments), attrs, count)?;
+            Some(&*later)
         }
+        _ => known,
     };
     compute(op, cx, (&arguments, given_up), (attrs, results))
 }

@@ -99,11 +99,15 @@ impl Eager {
 
     /// A tensor that is in host memory already.
     pub fn host_tensor(&self, tensor: impl Into<HostTensor>) -> Tensor {
-        self.wrap(TensorHandle::from_host(self.0.device.clone(), tensor))
+        Tensor { handle: TensorHandle::from_host(self.0.device.clone(), tensor), eager: self.clone() }
     }
 
-    fn wrap(&self, handle: TensorHandle) -> Tensor {
-        Tensor { handle, eager: self.clone() }
+    /// A result, unless it is an error already.
+    fn wrap(&self, handle: TensorHandle) -> Result<Tensor, Diagnostic> {
+        match handle.error() {
+            None => Ok(Tensor { handle, eager: self.clone() }),
+            Some(error) => Err(error.into()),
+        }
     }
 
     /// Calls any op.
@@ -149,11 +153,12 @@ impl Eager {
         result_count: usize,
         chain: Option<&mut AsyncValueRef<Chain>>,
     ) -> Result<SmallVec<[Tensor; 2]>, Diagnostic> {
-        let results = self.results(&self.op(op)?, arguments, attrs, result_count, chain)?;
-        Ok(results.into_iter().map(|handle| self.wrap(handle)).collect())
+        let results = self.results(&self.op(op)?, arguments, attrs, result_count, chain);
+        results.into_iter().map(|handle| self.wrap(handle)).collect()
     }
 
-    /// What an op gives, unless one of its results is an error already.
+    /// What an op gives.
+    #[inline]
     fn results(
         &self,
         op: &CoreRuntimeOp,
@@ -161,14 +166,13 @@ impl Eager {
         attrs: &OpAttrs,
         result_count: usize,
         chain: Option<&mut AsyncValueRef<Chain>>,
-    ) -> Result<Results, Diagnostic> {
-        let arguments = arguments.iter().map(|tensor| Cow::Borrowed(&tensor.handle)).collect();
+    ) -> Results {
         let cx = &self.0.cx;
-        let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain });
-        match results.iter().find_map(TensorHandle::error) {
-            Some(error) => Err(error.into()),
-            None => Ok(results),
+        let mut invocation = OpInvocation { cx, arguments: SmallVec::new(), attrs, result_count, chain };
+        for tensor in arguments {
+            invocation.arguments.push(Cow::Borrowed(&tensor.handle));
         }
+        op.call(invocation)
     }
 
     fn op(&self, name: &str) -> Result<CoreRuntimeOp, Diagnostic> {
@@ -183,7 +187,8 @@ impl Eager {
     /// Calls a method's op, of one result.
     fn one(
         &self,
-        (op, name): (&OnceLock<CoreRuntimeOp>, &str),
+        op: &OnceLock<CoreRuntimeOp>,
+        name: &str,
         arguments: &[&Tensor],
         attrs: &OpAttrs,
     ) -> Result<Tensor, Diagnostic> {
@@ -194,10 +199,10 @@ impl Eager {
                 op.get_or_init(|| made)
             }
         };
-        let result = self.results(op, arguments, attrs, 1, None)?.pop();
-        result
-            .map(|handle| self.wrap(handle))
-            .ok_or_else(|| Diagnostic::internal(format!("{name} gave no result")))
+        match self.results(op, arguments, attrs, 1, None).pop() {
+            Some(handle) => self.wrap(handle),
+            None => Err(Diagnostic::internal(format!("{name} gave no result"))),
+        }
     }
 
     /// The product of two matrices.
@@ -205,7 +210,7 @@ impl Eager {
     /// # Errors
     /// See [`call`](Self::call), for this and all other ops.
     pub fn matmul(&self, a: &Tensor, b: &Tensor) -> Result<Tensor, Diagnostic> {
-        self.one((&self.0.methods.matmul, "tf.MatMul"), &[a, b], &OpAttrs::new())
+        self.one(&self.0.methods.matmul, "tf.MatMul", &[a, b], &OpAttrs::new())
     }
 }
 
@@ -249,7 +254,7 @@ macro_rules! methods {
                 /// # Errors
                 /// See [`Eager::call`].
                 pub fn $unary(&self) -> Result<Self, Diagnostic> {
-                    self.eager.one((&self.eager.0.methods.$unary, $unary_op), &[self], &OpAttrs::new())
+                    self.eager.one(&self.eager.0.methods.$unary, $unary_op, &[self], &OpAttrs::new())
                 }
             )*
 
@@ -259,7 +264,7 @@ macro_rules! methods {
                 /// # Errors
                 /// See [`Eager::call`].
                 pub fn $binary(&self, other: &Self) -> Result<Self, Diagnostic> {
-                    self.eager.one((&self.eager.0.methods.$binary, $binary_op), &[self, other], &OpAttrs::new())
+                    self.eager.one(&self.eager.0.methods.$binary, $binary_op, &[self, other], &OpAttrs::new())
                 }
             )*
 
@@ -270,7 +275,7 @@ macro_rules! methods {
                 /// See [`Eager::call`].
                 pub fn $listed(&self, $list: &[i64]) -> Result<Self, Diagnostic> {
                     let list = self.eager.tensor([$list.len()], $list)?;
-                    self.eager.one((&self.eager.0.methods.$listed, $listed_op), &[self, &list], &OpAttrs::new())
+                    self.eager.one(&self.eager.0.methods.$listed, $listed_op, &[self, &list], &OpAttrs::new())
                 }
             )*
         }
@@ -318,7 +323,7 @@ impl Tensor {
     pub fn cast(&self, dtype: DType) -> Result<Self, Diagnostic> {
         let mut attrs = OpAttrs::new();
         attrs.set_type("DstT", dtype)?;
-        self.eager.one((&self.eager.0.methods.cast, "tf.Cast"), &[self], &attrs)
+        self.eager.one(&self.eager.0.methods.cast, "tf.Cast", &[self], &attrs)
     }
 
     /// Its data type and shape, as far as they are known.
@@ -339,7 +344,7 @@ impl Tensor {
         let Some(tensor) = self.handle.tensor().get::<DeviceTensor>() else { return Ok(self.clone()) };
         let shared = &self.eager.0;
         let copy = tensor.to_host(&shared.cx)?.into_untyped();
-        Ok(self.eager.wrap(TensorHandle::new(shared.device.clone(), tensor.metadata(), copy)))
+        self.eager.wrap(TensorHandle::new(shared.device.clone(), tensor.metadata(), copy))
     }
 
     /// The tensor in host memory, once it is there. Not for threads that compute.

@@ -53,13 +53,17 @@ impl CoreRuntimeOp {
     }
 
     /// Calls it. Each result may be an error of its own; a wrong number of results makes all of them errors.
+    // Inline, so that the invocation is not copied on its way.
+    #[inline]
     pub fn call(&self, invocation: OpInvocation<'_>) -> Results {
         let (cx, expected) = (invocation.cx, invocation.result_count);
         let results = (self.0.call)(invocation);
-        if results.len() == expected {
-            return results;
-        }
-        let message = format!("the op gives {} results, expected {expected}", results.len());
+        if results.len() == expected { results } else { self.wrong_number(cx, results.len(), expected) }
+    }
+
+    #[cold]
+    fn wrong_number(&self, cx: &ExecutionContext, count: usize, expected: usize) -> Results {
+        let message = format!("the op gives {count} results, expected {expected}");
         fail(cx, self.device(), expected, Diagnostic::invalid_argument(message), None)
     }
 }

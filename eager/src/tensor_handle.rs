@@ -29,9 +29,19 @@ const _: () = assert!(size_of::<TensorHandle>() <= 64);
 /// A tensor's metadata, as small as it comes.
 #[derive(Clone)]
 enum Metadata {
-    Small { dtype: DType, rank: u8, dims: [u32; RANK_INLINE] },
+    /// The tensor's, which is there.
+    OfTensor,
+    Small(Kind, [u32; RANK_INLINE]),
     Large(Arc<TensorMetadata>),
     Later(AsyncValueRef<SharedMetadata>),
+}
+
+/// Data type and rank. As wide as an extent, so that metadata is words alone.
+#[derive(Clone, Copy)]
+#[repr(align(4))]
+struct Kind {
+    dtype: DType,
+    rank: u8,
 }
 
 /// Metadata that came later.
@@ -50,7 +60,7 @@ impl From<&TensorMetadata> for Metadata {
                 .zip(&mut small)
                 .all(|(&dim, small)| u32::try_from(dim).map(|dim| *small = dim).is_ok());
         if fits {
-            Self::Small { dtype: metadata.dtype, rank: dims.len() as u8, dims: small }
+            Self::Small(Kind { dtype: metadata.dtype, rank: dims.len() as u8 }, small)
         } else {
             Self::Large(Arc::new(metadata.clone()))
         }
@@ -60,22 +70,22 @@ impl From<&TensorMetadata> for Metadata {
 impl TensorHandle {
     /// A tensor whose metadata is known. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`] or an error.
     pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
-        Self { tensor, metadata: metadata.into(), device }
+        let metadata = match tensor.status() {
+            Status::Ready => Metadata::OfTensor,
+            _ => metadata.into(),
+        };
+        Self { tensor, metadata, device }
     }
 
     /// A tensor in host memory.
     pub fn from_host(device: Device, tensor: impl Into<HostTensor>) -> Self {
-        let tensor = tensor.into();
-        let metadata = Metadata::from(tensor.metadata());
-        Self { tensor: AsyncValue::new(tensor), metadata, device }
+        Self { tensor: AsyncValue::new(tensor.into()), metadata: Metadata::OfTensor, device }
     }
 
     /// A tensor about which nothing is known until it is there.
     pub fn from_pending(device: Device, tensor: AsyncValue) -> Self {
-        if tensor.status() == Status::Ready
-            && let Ok(metadata) = metadata_of(&tensor)
-        {
-            return Self::new(device, &metadata, tensor);
+        if tensor.status() == Status::Ready && metadata_of(&tensor).is_ok() {
+            return Self { tensor, metadata: Metadata::OfTensor, device };
         }
         let (promise, metadata) = Promise::new();
         let value = tensor.clone();
@@ -115,7 +125,8 @@ impl TensorHandle {
     /// Its data type and shape, as far as they are known.
     pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
         match &self.metadata {
-            Metadata::Small { dtype, rank, dims } => {
+            Metadata::OfTensor => Some(metadata_of(&self.tensor)),
+            Metadata::Small(Kind { dtype, rank }, dims) => {
                 let wide = dims.map(|dim| dim as usize);
                 // So few dimensions are a shape.
                 let shape = TensorShape::new(&wide[..usize::from(*rank)]).unwrap_or(TensorShape::scalar());

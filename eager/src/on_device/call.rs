@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use tfrt_cuda::{error::DeviceError, front::DeviceBuffer, origin};
 use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext, IndirectPromise, Promise, work_queue::Task};
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
@@ -272,7 +272,7 @@ fn upload(
 
 impl From<DeviceTensor> for OpResult {
     fn from(tensor: DeviceTensor) -> Self {
-        Self { tensors: SmallVec::from_iter([AsyncValue::new(tensor)]), done: None }
+        Self { tensors: smallvec![AsyncValue::new(tensor)], done: None }
     }
 }
 

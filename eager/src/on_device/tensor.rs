@@ -34,8 +34,8 @@ impl DeviceTensor {
         queue: &Arc<DeviceQueue>,
         may_block: bool,
     ) -> DeviceOpResult<Self> {
-        let buffer = queue.allocate(metadata.size_bytes()? as u64, may_block)?;
-        Ok(Self::new(DenseGpuTensor::on_buffer(metadata, buffer)?, queue.clone()))
+        let tensor = DenseGpuTensor::allocate(metadata, |bytes| queue.allocate(bytes, may_block))?;
+        Ok(Self::new(tensor, queue.clone()))
     }
 
     /// The tensor as device kernels know it.

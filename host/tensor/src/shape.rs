@@ -19,9 +19,23 @@ pub struct TensorShape(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    Inline { rank: u8, dims: [usize; RANK_INLINE] },
+    Inline { rank: Rank, dims: [usize; RANK_INLINE] },
     Heap(Arc<[usize]>),
 }
+
+/// How many extents are in place. As wide as they are, and with the other variant told by a value that it has not, so that
+/// a shape is words alone: who reads a word of which a byte was just written waits for that byte.
+#[derive(Clone, Copy)]
+#[repr(usize)]
+enum Rank {
+    Zero,
+    One,
+    Two,
+    Three,
+    Four,
+}
+
+const _: () = assert!(size_of::<TensorShape>() == (1 + RANK_INLINE) * size_of::<usize>());
 
 value_type!(TensorShape, "!ts.shape");
 
@@ -31,7 +45,7 @@ impl TensorShape {
 
     /// The shape of a scalar.
     pub const fn scalar() -> Self {
-        Self(Repr::Inline { rank: 0, dims: [0; RANK_INLINE] })
+        Self(Repr::Inline { rank: Rank::Zero, dims: [0; RANK_INLINE] })
     }
 
     /// A shape of these extents.
@@ -41,15 +55,15 @@ impl TensorShape {
     #[inline]
     pub fn new(dims: &[usize]) -> Result<Self, Diagnostic> {
         // One by one: a copy of unknown length would be a call.
-        let inline = match *dims {
-            [] => [0; RANK_INLINE],
-            [a] => [a, 0, 0, 0],
-            [a, b] => [a, b, 0, 0],
-            [a, b, c] => [a, b, c, 0],
-            [a, b, c, d] => [a, b, c, d],
+        let (rank, dims) = match *dims {
+            [] => (Rank::Zero, [0; RANK_INLINE]),
+            [a] => (Rank::One, [a, 0, 0, 0]),
+            [a, b] => (Rank::Two, [a, b, 0, 0]),
+            [a, b, c] => (Rank::Three, [a, b, c, 0]),
+            [a, b, c, d] => (Rank::Four, [a, b, c, d]),
             _ => return Self::on_heap(dims),
         };
-        Ok(Self(Repr::Inline { rank: dims.len() as u8, dims: inline }))
+        Ok(Self(Repr::Inline { rank, dims }))
     }
 
     fn on_heap(dims: &[usize]) -> Result<Self, Diagnostic> {
@@ -83,7 +97,7 @@ impl TensorShape {
     #[inline]
     pub fn dims(&self) -> &[usize] {
         match &self.0 {
-            Repr::Inline { rank, dims } => &dims[..usize::from(*rank)],
+            Repr::Inline { rank, dims } => &dims[..*rank as usize],
             Repr::Heap(dims) => dims,
         }
     }
@@ -219,12 +233,8 @@ impl<const N: usize> FixedRankShape<N> {
     /// The same extents with the rank known at run time only.
     pub fn to_shape(self) -> TensorShape {
         const { assert!(N <= RANK_MAX) };
-        if N > RANK_INLINE {
-            return TensorShape(Repr::Heap(self.0.as_slice().into()));
-        }
-        let mut dims = [0; RANK_INLINE];
-        dims[..N].copy_from_slice(&self.0);
-        TensorShape(Repr::Inline { rank: N as u8, dims })
+        // So few extents are a shape.
+        TensorShape::new(&self.0).unwrap_or(TensorShape::scalar())
     }
 
     /// Where the element at `index` lies, counted in elements; `None` if it lies outside the shape.
