@@ -111,6 +111,21 @@ named! {
     }
 }
 
+impl Unary {
+    /// Whether complex numbers have it.
+    pub fn is_of_complex(self) -> bool {
+        OF_COMPLEX.contains(&self)
+    }
+}
+
+impl Binary {
+    /// Whether complex numbers have it.
+    pub fn is_of_complex(self) -> bool {
+        // A quotient of theirs is not rounded.
+        self == Self::TruncateDiv || PAIRS_OF_COMPLEX.contains(&self)
+    }
+}
+
 /// The functions that complex numbers have, in the order of their numbers in `complex.cu`, where the conjugate comes last.
 const OF_COMPLEX: &[Unary] = &[
     Unary::Neg,

@@ -351,7 +351,21 @@ func @complex_numbers() -> !tfrt.chain {
   %h2 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%z) : 1
   // CHECK-NEXT: DenseHostTensor dtype = Complex64, shape = [1, 1], values = [(3.000000e+01,0.000000e+00)]
   %p2 = corert.executeop.seq(%gpu, %p1) "tfrt_test.print"(%h2) : 0
-  tfrt.return %p2 : !tfrt.chain
+  // Sums that are broadcast, also along as many axes as there may be.
+  %column = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<[[(10.0, 0.0)], [(0.0, 20.0)]]> : tensor<2x1xcomplex<f32>> } : 1
+  %sums = corert.executeop(%gpu) "tf.AddV2"(%x, %column) : 1
+  %h3 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%sums) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = Complex64, shape = [2, 2], values = [(1.100000e+01,2.000000e+00), (7.000000e+00,4.000000e+00), (1.000000e+00,2.200000e+01), (-3.000000e+00,2.400000e+01)]
+  %p3 = corert.executeop.seq(%gpu, %p2) "tfrt_test.print"(%h3) : 0
+  %a = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<(1.0, 0.5)> : tensor<2x1x2x1x2x1xcomplex<f32>> } : 1
+  %b = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<(-1.0, 1.0)> : tensor<1x2x1x2x1x2xcomplex<f32>> } : 1
+  %difference = corert.executeop(%gpu) "tf.Sub"(%a, %b) : 1
+  %axes = corert.executeop(%gpu) "tf.Const"() { dtype = i32, value = dense<[0, 1, 2, 3, 4, 5]> : tensor<6xi32> } : 1
+  %sum = corert.executeop(%gpu) "tf.Sum"(%difference, %axes) : 1
+  %h4 = corert.executeop(%gpu) "tfrt_test.gpu_tensor_to_host_tensor"(%sum) : 1
+  // CHECK-NEXT: DenseHostTensor dtype = Complex64, shape = [], values = [(1.280000e+02,-3.200000e+01)]
+  %p4 = corert.executeop.seq(%gpu, %p3) "tfrt_test.print"(%h4) : 0
+  tfrt.return %p4 : !tfrt.chain
 }
 
 // CHECK-LABEL: --- Running 'unsupported'
@@ -359,7 +373,7 @@ func @unsupported() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %gpu = corert.get_op_handler %ch0 "gpu"
   %x = corert.executeop(%gpu) "tf.Const"() { dtype = complex<f32>, value = dense<[(1.0, 2.0)]> : tensor<1xcomplex<f32>> } : 1
-  // expected-error @+1 {{'abs' has no kernel for complex<f64>}}
+  // expected-error @+1 {{'abs' has no kernel for complex<f32>}}
   %a = corert.executeop(%gpu) "tf.Abs"(%x) : 1
   // expected-error @+1 {{an op that orders numbers does not support tensors of complex<f32> on a device}}
   %b = corert.executeop(%gpu) "tf.Less"(%x, %x) : 1

@@ -12,7 +12,7 @@ use super::{
     arrays::reduced,
     count,
     expression::{self, broadcast, constant, is_integer, map, parts, scalar, zip},
-    extents, unsupported,
+    extents, no_kernel, unsupported,
 };
 use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,
@@ -55,10 +55,13 @@ pub(super) fn combine(
     b: &DeviceTensor,
 ) -> DeviceOpResult<()> {
     if is_complex(y.dtype()) && y.dtype() == a.dtype() && a.dtype() == b.dtype() {
-        if matches!(function, Binary::Add | Binary::Sub) {
+        if matches!(function, Binary::Add | Binary::Sub) && a.shape() == b.shape() {
             return combine(call, function, &parts(y)?, &parts(a)?, &parts(b)?);
         }
         if y.dtype() == DType::Complex64 {
+            if !function.is_of_complex() {
+                return Err(no_kernel(function.name(), y.dtype()).into());
+            }
             let wide = |x| expression::cast(call, x, DType::Complex128, false);
             return store(call, y, &zip(call, function, &wide(a)?, &wide(b)?)?);
         }

@@ -4,7 +4,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_kernels::device::{Binary, Move, Reduction, Unary};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-use super::{arrays::reduced, count, elementwise::combine, unsupported};
+use super::{arrays::reduced, count, elementwise::combine, no_kernel, unsupported};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor,
     ops::{
@@ -31,6 +31,9 @@ pub(super) fn zip(
 /// `function(x)`.
 pub(super) fn map(call: &DeviceCall<'_>, function: Unary, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     if x.dtype() == DType::Complex64 {
+        if !function.is_of_complex() {
+            return Err(no_kernel(function.name(), x.dtype()).into());
+        }
         let y = map(call, function, &cast(call, x, DType::Complex128, false)?)?;
         return cast(call, &y, DType::Complex64, false);
     }
