@@ -195,7 +195,7 @@ impl DeviceKernels {
         threads: u64,
         arguments: &[Argument<'_>],
     ) -> Result<()> {
-        self.launch_blocks(stream, name, threads.div_ceil(THREADS.into()), 1, arguments)
+        self.launch_named(stream, &name.into(), (threads.div_ceil(THREADS.into()), 1), arguments)
     }
 
     /// Launches a kernel whose loop strides over `blocks` blocks, and over `rows` in the second direction.
@@ -207,10 +207,20 @@ impl DeviceKernels {
         rows: u32,
         arguments: &[Argument<'_>],
     ) -> Result<()> {
+        self.launch_named(stream, &name.into(), (blocks, rows), arguments)
+    }
+
+    fn launch_named(
+        &self,
+        stream: &Stream,
+        name: &KernelName,
+        (blocks, rows): (u64, u32),
+        arguments: &[Argument<'_>],
+    ) -> Result<()> {
         if blocks == 0 || rows == 0 {
             return Ok(());
         }
-        let function = self.find(&name.into())?;
+        let function = self.find(name)?;
         let properties = self.context.device().properties();
         // As many blocks as run at once, twice over, so that none waits for a straggler.
         let resident = (properties.threads_per_multiprocessor_max / THREADS).max(1);
@@ -275,11 +285,17 @@ fn product(extents: &[u64]) -> Result<u64> {
 #[inline]
 fn typed(function: impl Into<Cow<'static, str>>, dtype: DType, types: &[DType]) -> Result<KernelName> {
     let function = function.into();
-    if !types.contains(&dtype) {
-        let detail = format!("'{function}' has no kernel for {dtype}");
-        return Err(DeviceError::new(Status::NotSupported, detail));
+    if types.contains(&dtype) {
+        Ok(KernelName { function, of: name_of(dtype) })
+    } else {
+        Err(no_kernel(&function, dtype))
     }
-    Ok(KernelName { function, of: name_of(dtype) })
+}
+
+/// That a function has no kernel for a type.
+#[cold]
+pub fn no_kernel(function: &str, dtype: DType) -> DeviceError {
+    DeviceError::new(Status::NotSupported, format!("'{function}' has no kernel for {dtype}"))
 }
 
 /// How kernels call a type.
@@ -317,10 +333,7 @@ fn by_width_up_to(widest: usize, function: impl Into<Cow<'static, str>>, dtype: 
         Some(4) => "b32",
         Some(8) => "b64",
         Some(16) => "b128",
-        _ => {
-            let detail = format!("'{function}' has no kernel for {dtype}");
-            return Err(DeviceError::new(Status::NotSupported, detail));
-        }
+        _ => return Err(no_kernel(&function, dtype)),
     };
     Ok(KernelName { function, of })
 }
@@ -356,7 +369,7 @@ mod tests {
     fn names_that_are_remembered_are_told_apart() {
         let platform = Platform::new(&DeviceOptions::new(Choice::Noop, 1)).unwrap();
         let kernels = DeviceKernels::new(&platform.device(0).unwrap().primary_context().unwrap());
-        let names: Vec<_> = SOURCES.iter().flat_map(|source| source.kernels()).collect();
+        let names: Vec<_> = SOURCES.iter().flat_map(Source::kernels).collect();
         assert!(names.len() > KNOWN);
         for _ in 0..2 {
             for &name in &names {

@@ -4,7 +4,7 @@
 //! looks at divisors and exponents first, as the host does, which refuses these.
 
 use tfrt_host::DType;
-use tfrt_kernels::device::{Binary, Bitwise, Broadcast, Class, Comparison, Reduction, Unary};
+use tfrt_kernels::device::{Binary, Bitwise, Broadcast, Class, Comparison, Reduction, Unary, no_kernel};
 use tfrt_tensor::TensorMetadata;
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     arrays::reduced,
     count,
     expression::{self, broadcast, constant, is_integer, map, parts, scalar, zip},
-    extents, no_kernel, unsupported,
+    extents, unsupported,
 };
 use crate::{
     DeviceCall, DeviceFn, DeviceOpResult, DeviceTensor, OpRegistry,

@@ -24,7 +24,6 @@ pub(super) mod test_ops;
 mod variable;
 
 use smallvec::SmallVec;
-use tfrt_cuda::error::{DeviceError, Status};
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_tensor::HostTensor;
 
@@ -50,11 +49,6 @@ fn count(tensor: &DeviceTensor) -> u64 {
 #[cold]
 fn unsupported(op: &str, dtype: DType) -> Diagnostic {
     invalid(format!("{op} does not support tensors of {dtype} on a device"))
-}
-
-/// As kernels say it, of a type that others stand in for.
-fn no_kernel(function: &str, dtype: DType) -> DeviceError {
-    DeviceError::new(Status::NotSupported, format!("'{function}' has no kernel for {dtype}"))
 }
 
 /// That a type is one of those that kernels have as floating-point numbers.
