@@ -666,7 +666,7 @@ impl Drop for Memory {
 }
 
 impl Memory {
-    /// Counts memory of no allocator, which count their own.
+    /// Counts memory that is no allocator's; allocators count theirs.
     fn is_gone(&self) {
         self.owner.context().counters().buffers_of_no_allocator.fetch_sub(1, Ordering::Relaxed);
     }
