@@ -283,7 +283,7 @@ impl Collectives for GpuContext {
         let mut id = ncclUniqueId { internal: [0; UniqueId::BYTES] };
         // SAFETY: the pointer is valid for the call.
         check(library, unsafe { (library.ncclGetUniqueId)(&raw mut id) }, "ncclGetUniqueId")?;
-        Ok(UniqueId(id.internal.map(c_char::cast_unsigned)))
+        Ok(UniqueId(bytemuck::cast(id.internal)))
     }
 
     fn create_communicator(
@@ -300,7 +300,7 @@ impl Collectives for GpuContext {
                 .map_err(|_| DeviceError::invalid_value(format!("{value} ranks are too many")))
         };
         let (ranks, rank) = (number(ranks)?, number(rank)?);
-        let id = ncclUniqueId { internal: id.0.map(u8::cast_signed) };
+        let id = ncclUniqueId { internal: bytemuck::cast(id.0) };
         let (mut raw, mut config) = (std::ptr::null_mut(), configuration());
         // SAFETY: the context is current; the pointers are valid for the call, which copies the configuration.
         let status =

@@ -1,9 +1,12 @@
 //! Compiles a loop once more for wider vectors and picks that version where the processor has them.
 //!
 //! Never changes a result: no fused multiply-add is introduced, since the compiler does not contract on its own.
-#![expect(
-    unsafe_code,
-    reason = "a function compiled for a processor feature may only be called where it exists"
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "a function compiled for a processor feature may only be called where it exists"
+    )
 )]
 
 /// Runs `body`, compiled for the widest vectors that this processor has. `body` must be small enough to be inlined, or
