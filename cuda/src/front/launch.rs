@@ -200,7 +200,7 @@ impl Stream {
         check(function, self.context())?;
         check_config(self, function, config)?;
         let mut laid_out = SmallVec::new();
-        let (offsets, size) = match function.attributes().parameters.as_deref().zip(function.layout()) {
+        let (offsets, size) = match function.declared() {
             Some((declared, layout)) => {
                 check_arguments(function, declared, arguments)?;
                 (&*layout.offsets, layout.bytes)
@@ -220,7 +220,7 @@ impl Stream {
                 &mut *spilled
             }
         };
-        let mut buffers = SmallVec::<[BufferParameter; 16]>::new();
+        let mut buffers = SmallVec::<[BufferParameter; 32]>::new();
         for (argument, &offset) in arguments.iter().zip(offsets) {
             if let Argument::Buffer(buffer, intent) = *argument {
                 buffer.used_by(&mut queueing)?;
@@ -230,8 +230,11 @@ impl Stream {
         }
         queueing.record(|recorded| recorded.modules.push(function.module().clone()));
         let parameters = PackedParameters { bytes, offsets, buffers: &buffers };
-        // SAFETY: number and sizes are those declared, where the driver tells; buffers are alive and of this context.
-        // What a function does with an address is its own affair: on a GPU it may fault, which fails the context.
+        // SAFETY: where the driver tells what is declared, `check_arguments` found so many arguments of these sizes, and each
+        // was placed where its parameter is; where it does not, nobody can know. `used_by` found every buffer to be of this
+        // context and its handle to be of use, and `arguments` keeps them all until the call returns; later the allocator
+        // gives their memory only to what comes behind it. What a function does with an address is its own affair: on a GPU
+        // it may fault, which fails the context.
         unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
     }
 }

@@ -151,8 +151,9 @@ impl Function {
         &self.0.attributes
     }
 
-    pub(super) fn layout(&self) -> Option<&Layout> {
-        self.0.layout.as_ref()
+    /// Its parameters and where they lie, where the driver tells.
+    pub(super) fn declared(&self) -> Option<(&[ParameterInfo], &Layout)> {
+        self.0.attributes.parameters.as_deref().zip(self.0.layout.as_ref())
     }
 
     /// Its module.
