@@ -8,6 +8,7 @@ const BYTES_MAX: u64 = 4_000_000;
 /// Entries of the root; a new one is a decision.
 const TOP_LEVEL: &[&str] = &[
     ".ci",
+    ".gitattributes",
     ".gitignore",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",

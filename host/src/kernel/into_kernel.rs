@@ -18,7 +18,7 @@ pub type KernelFn = dyn Fn(&mut KernelFrame<'_>) + Send + Sync;
 /// [`KernelResult`]; `Sig` only keeps the implementations apart.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
-    note = "a kernel is a function of up to 12 `KernelParameter`s that returns a `KernelResult`"
+    note = "a kernel is a function of up to 22 `KernelParameter`s that returns a `KernelResult`"
 )]
 pub trait IntoKernel<Sig>: Send + Sync + 'static {
     /// The function's signature.
