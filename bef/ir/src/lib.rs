@@ -80,7 +80,8 @@ pub use func::{FUNC, FUNC_TYPE, Func, SYM_NAME, SYM_VISIBILITY};
 pub use lexer::MAX_NAME_BYTES;
 pub use location::Location;
 pub use module::{
-    Block, BlockId, Module, OpId, OpState, Operation, Region, RegionId, Value, ValueDef, ValueId, Walk,
+    Block, BlockId, BlockOps, Builder, InsertionPoint, Module, OpId, OpMut, OpState, Operation, Region,
+    RegionId, Use, Uses, Value, ValueDef, ValueId, Walk,
 };
 pub use name::Name;
 pub use parser::{

@@ -17,26 +17,21 @@ use crate::{
 
 /// Checks a module against the operations that are known; returns everything wrong with it.
 pub fn verify(module: &Module, registry: &OpRegistry) -> Diagnostics {
-    verify_partial(module, registry, &HashSet::new(), true)
+    let mut verifier = Verifier::new(module, registry);
+    verifier.run(&HashSet::new());
+    verifier.diagnostics
 }
 
-/// Checks all but the operations in `broken`. With `all_symbols` unset some functions are missing because they did not
-/// parse, and references to unknown ones are not reported.
-pub(crate) fn verify_partial(
+/// Checks what the parser made of a text, except the operations in `broken`. Undefined values are not reported again.
+/// With `all_symbols` unset some functions are missing because they did not parse, and references to unknown ones are
+/// not reported.
+pub(crate) fn verify_parsed(
     module: &Module,
     registry: &OpRegistry,
     broken: &HashSet<OpId>,
     all_symbols: bool,
 ) -> Diagnostics {
-    let mut verifier = Verifier {
-        module,
-        registry,
-        all_symbols,
-        diagnostics: Diagnostics::new(),
-        visible: vec![None; module.num_values()],
-        symbols: HashMap::new(),
-        errors: 0,
-    };
+    let mut verifier = Verifier { all_symbols, all_values: false, ..Verifier::new(module, registry) };
     verifier.run(broken);
     verifier.diagnostics
 }
@@ -46,7 +41,10 @@ pub(crate) fn verify_partial(
 pub struct Verifier<'m> {
     module: &'m Module,
     registry: &'m OpRegistry,
+    /// Whether a symbol that is not there is an error.
     all_symbols: bool,
+    /// Whether a value that nothing defines is an error.
+    all_values: bool,
     diagnostics: Diagnostics,
     /// By value: the isolated region that its definition is in, while it is visible.
     visible: Vec<Option<u32>>,
@@ -58,7 +56,7 @@ pub struct Verifier<'m> {
 /// A block being walked.
 struct Frame {
     block: BlockId,
-    next: usize,
+    next: Option<OpId>,
     /// The operation whose regions are being walked, whose results become visible after.
     open: Option<OpId>,
     /// The isolated region this block is in.
@@ -67,6 +65,19 @@ struct Frame {
 }
 
 impl<'m> Verifier<'m> {
+    fn new(module: &'m Module, registry: &'m OpRegistry) -> Verifier<'m> {
+        Verifier {
+            module,
+            registry,
+            all_symbols: true,
+            all_values: true,
+            diagnostics: Diagnostics::new(),
+            visible: vec![None; module.value_id_count()],
+            symbols: HashMap::new(),
+            errors: 0,
+        }
+    }
+
     /// The module.
     pub fn module(&self) -> &'m Module {
         self.module
@@ -145,8 +156,7 @@ impl<'m> Verifier<'m> {
                     frame.defined.push(result);
                 }
             }
-            let ops = &self.module.block(frame.block).ops;
-            let Some(&op) = ops.get(frame.next) else {
+            let Some(op) = frame.next else {
                 let Some(frame) = stack.pop() else { break };
                 for value in frame.defined {
                     self.visible[value.index()] = None;
@@ -154,8 +164,8 @@ impl<'m> Verifier<'m> {
                 self.check_block_end(frame.block);
                 continue;
             };
-            let is_last = frame.next + 1 == ops.len();
-            frame.next += 1;
+            frame.next = self.module.next_op(op);
+            let is_last = frame.next.is_none();
             frame.open = Some(op);
             if broken.contains(&op) || self.diagnostics.is_full() {
                 continue;
@@ -184,7 +194,13 @@ impl<'m> Verifier<'m> {
                 for argument in &arguments {
                     self.visible[argument.index()] = Some(isolation);
                 }
-                stack.push(Frame { block, next: 0, open: None, isolation, defined: arguments });
+                stack.push(Frame {
+                    block,
+                    next: self.module.first_op(block),
+                    open: None,
+                    isolation,
+                    defined: arguments,
+                });
             }
         }
     }
@@ -217,9 +233,13 @@ impl<'m> Verifier<'m> {
             }
             let def = match module.value(operand).def {
                 ValueDef::Result { op, .. } => Some(op),
-                ValueDef::Argument { block, .. } => module.region(module.block(block).parent).parent,
-                // A name without a definition, which the parser has reported.
-                ValueDef::Undefined => continue,
+                ValueDef::Argument { block, .. } => module.block_owner(block),
+                ValueDef::Undefined => {
+                    if self.all_values {
+                        self.error(op, format!("uses an undefined value as operand #{index}"));
+                    }
+                    continue;
+                }
             };
             let at = def.map_or(&Location::Unknown, |def| &module.op(def).location);
             let message = match visible {
@@ -282,12 +302,12 @@ impl<'m> Verifier<'m> {
 
     /// A body ends in a terminator, unless its last operation is unknown and may be one.
     fn check_block_end(&mut self, block: BlockId) {
-        let Some(owner) = self.module.region(self.module.block(block).parent).parent else { return };
+        let Some(owner) = self.module.block_owner(block) else { return };
         let name = &self.module.op(owner).name;
         if name != FUNC && self.registry.get(name).is_none_or(|definition| definition.regions == 0) {
             return;
         }
-        let Some(&last) = self.module.block(block).ops.last() else {
+        let Some(last) = self.module.last_op(block) else {
             self.error(owner, "has an empty block, which needs at least a terminator");
             return;
         };
@@ -353,5 +373,5 @@ fn symbol_name(op: &Operation) -> Option<&str> {
 /// The operations directly inside a module.
 fn ops_of(module: &Module, scope: OpId) -> impl Iterator<Item = OpId> {
     let blocks = module.op(scope).regions.iter().flat_map(|&region| &module.region(region).blocks);
-    blocks.flat_map(|&block| module.block(block).ops.iter().copied())
+    blocks.flat_map(|&block| module.ops_in(block).map(|(op, _)| op))
 }

@@ -66,8 +66,8 @@ impl<'a> Collector<'a> {
             return;
         }
         if operation.name == RETURN {
-            let last = operation.parent.and_then(|block| self.module.block(block).ops.last());
-            if last != Some(&op) {
+            let last = operation.parent.and_then(|block| self.module.last_op(block));
+            if last != Some(op) {
                 self.error(op, "return op must be at the end of its block");
             }
             self.check_operands(op);
@@ -117,7 +117,7 @@ impl<'a> Collector<'a> {
             self.error(op, "multi-block regions cannot be emitted to BEF files");
             return None;
         };
-        let last = self.module.block(block).ops.last().copied();
+        let last = self.module.last_op(block);
         if last.is_none_or(|last| self.module.op(last).name != RETURN) {
             self.error(last.unwrap_or(op), "all functions need to have a tfrt.return");
             return None;
@@ -127,7 +127,7 @@ impl<'a> Collector<'a> {
 
     /// A synchronous function hands each of its results over, so that each must be its own.
     fn check_sync_results(&mut self, block: BlockId) {
-        let Some(&last) = self.module.block(block).ops.last() else { return };
+        let Some(last) = self.module.last_op(block) else { return };
         let mut returned = HashSet::new();
         for (index, &operand) in self.module.op(last).operands.iter().enumerate() {
             if let ValueDef::Argument { .. } = self.module.value(operand).def {

@@ -48,7 +48,7 @@ impl<'s> Parser<'s, '_> {
         self.finish_top_level();
         if self.options.verify && !self.gave_up() {
             let found =
-                crate::verify::verify_partial(&self.module, self.registry, &self.broken, self.all_symbols);
+                crate::verify::verify_parsed(&self.module, self.registry, &self.broken, self.all_symbols);
             let wanted = if self.options.first_error_only { 1 } else { usize::MAX };
             for diagnostic in found.iter().take(wanted) {
                 self.diagnostics.push(diagnostic.clone());
@@ -59,7 +59,8 @@ impl<'s> Parser<'s, '_> {
     /// A text that is one `module` gives that module, not one within another.
     fn finish_top_level(&mut self) {
         let body = self.module.body();
-        if let [inner] = self.module.block(body).ops[..]
+        if self.module.op_count(body) == 1
+            && let Some(inner) = self.module.first_op(body)
             && self.module.op(inner).name == "module"
         {
             self.module.unwrap_inner_module(inner);

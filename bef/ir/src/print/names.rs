@@ -25,7 +25,7 @@ pub(super) struct ValueNames {
     names: Vec<ValueName>,
     texts: Vec<String>,
     /// By function and text: how many values wanted to be called so, after the first.
-    used: HashMap<(u32, String), u32>,
+    used: HashMap<(usize, String), u32>,
 }
 
 /// A region to number, and where the numbers of the region around it end.
@@ -34,7 +34,7 @@ struct Open {
     next_value: u32,
     next_argument: u32,
     /// The function it is in.
-    function: u32,
+    function: usize,
 }
 
 impl ValueNames {
@@ -42,17 +42,16 @@ impl ValueNames {
     /// that no name hides another.
     pub(super) fn new(module: &Module, registry: &OpRegistry, root: OpId) -> ValueNames {
         let mut names = ValueNames {
-            names: vec![ValueName::None; module.num_values()],
+            names: vec![ValueName::None; module.value_id_count()],
             texts: Vec::new(),
             used: HashMap::new(),
         };
         let open = |&region: &RegionId| Open { region, next_value: 0, next_argument: 0, function: 0 };
         let mut stack: Vec<Open> = module.op(root).regions.iter().map(open).collect();
         while let Some(mut open) = stack.pop() {
-            let mut inner: Vec<(RegionId, u32)> = Vec::new();
+            let mut inner: Vec<(RegionId, usize)> = Vec::new();
             for (position, &block) in module.region(open.region).blocks.iter().enumerate() {
-                let block = module.block(block);
-                for &argument in &block.arguments {
+                for &argument in &module.block(block).arguments {
                     let next = if position == 0 { &mut open.next_argument } else { &mut open.next_value };
                     names.names[argument.index()] = if position == 0 {
                         ValueName::Argument(*next)
@@ -61,10 +60,9 @@ impl ValueNames {
                     };
                     *next += 1;
                 }
-                for &id in &block.ops {
-                    let op = module.op(id);
+                for (id, op) in module.ops_in(block) {
                     names.name_results(op, registry, &mut open);
-                    let function = if op.name == FUNC { id.0 } else { open.function };
+                    let function = if op.name == FUNC { id.index() } else { open.function };
                     inner.extend(op.regions.iter().map(|&region| (region, function)));
                 }
             }
@@ -96,7 +94,7 @@ impl ValueNames {
     }
 
     /// `text`, or `text_0`, `text_1`, …: the first that no value of the function is called yet.
-    fn unused(&mut self, text: &str, function: u32) -> String {
+    fn unused(&mut self, text: &str, function: usize) -> String {
         let mut candidate = text.to_owned();
         loop {
             match self.used.entry((function, candidate)) {

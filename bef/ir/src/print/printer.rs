@@ -239,14 +239,15 @@ impl<'a> Printer<'a> {
     fn region(&mut self, region: RegionId, entry_arguments: bool) -> fmt::Result {
         self.write("{")?;
         for (position, &block) in self.module.region(region).blocks.iter().enumerate() {
-            let Some(data) = Some(self.module.block(block)) else { continue };
-            let needs_label = entry_arguments && (!data.arguments.is_empty() || data.ops.is_empty());
+            let data = self.module.block(block);
+            let is_empty = self.module.op_count(block) == 0;
+            let needs_label = entry_arguments && (!data.arguments.is_empty() || is_empty);
             if position > 0 || needs_label {
                 self.newline()?;
                 self.label(position, block)?;
             }
             self.indent += 1;
-            for &op in &data.ops {
+            for (op, _) in self.module.ops_in(block) {
                 self.newline()?;
                 self.statement(op)?;
             }
