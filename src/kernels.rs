@@ -8,6 +8,7 @@ pub fn register_kernels(registry: &mut KernelRegistry) {
     #[cfg(feature = "full")]
     {
         tfrt_cuda::kernels::register(registry);
+        tfrt_launch::register(registry);
         tfrt_eager::kernels::register(registry);
         tfrt_models::kernels::register(registry);
     }

@@ -21,7 +21,7 @@ use tfrt_cuda::front::{
 };
 use tfrt_cuda::hal::{EventOptions, StreamOptions};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::DeviceKernels;
+use tfrt_launch::DeviceKernels;
 
 use report::Report;
 

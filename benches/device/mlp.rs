@@ -5,7 +5,7 @@ use tfrt_cuda::front::{BlasHandle, DeviceBuffer};
 use tfrt_cuda::hal::Transpose;
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{
+use tfrt_launch::{
     Activation, Affine, CrossEntropyBuffers, Gradient, LabelType, Reduction, ReductionShape, Rows,
 };
 

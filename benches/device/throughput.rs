@@ -3,7 +3,7 @@
 use tfrt_cuda::front::{BlasHandle, DeviceBuffer, GemmArguments, Matrix};
 use tfrt_cuda::hal::{Pattern, Transpose};
 use tfrt_host::DType;
-use tfrt_kernels::device::{
+use tfrt_launch::{
     Activation, Affine, Binary, Broadcast, Permutation, Reduction, ReductionShape, Rows, Unary,
 };
 

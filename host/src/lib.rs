@@ -15,6 +15,7 @@ mod once_list;
 mod pool;
 mod program;
 pub mod sync;
+pub mod text;
 pub mod tracing;
 mod value;
 pub mod work_queue;

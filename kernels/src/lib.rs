@@ -1,19 +1,16 @@
-//! Kernel libraries: basic scalar kernels, control flow, tensors, test kernels.
+//! The host kernel libraries: basic scalar kernels, control flow, tensors, mathematics, test kernels.
 //!
-//! Each library is a module whose `register` adds its kernels to a registry; nothing registers itself. A lite
-//! runtime takes [`basic`] and [`control_flow`] and leaves the rest out.
+//! Each library is a module whose `register` adds its kernels to a registry. Nothing registers itself. The `lite` build
+//! has `basic` and `control_flow` only.
 
-pub mod basic;
-pub mod control_flow;
+mod basic;
+mod control_flow;
 #[cfg(feature = "full")]
-pub mod device;
+mod math;
 #[cfg(feature = "full")]
-pub mod math;
+mod tensor;
 #[cfg(feature = "full")]
-pub mod tensor;
-#[cfg(feature = "full")]
-pub mod test_kernels;
-pub mod text;
+mod test_kernels;
 
 use tfrt_host::KernelRegistry;
 
@@ -23,7 +20,6 @@ pub fn register(registry: &mut KernelRegistry) {
     control_flow::register(registry);
     #[cfg(feature = "full")]
     {
-        device::register(registry);
         math::register(registry);
         tensor::register(registry);
         test_kernels::register(registry);

@@ -15,13 +15,13 @@ use std::{
 
 use parking_lot::Mutex;
 use tfrt_bef::{FunctionKind, VerifiedBef};
+use tfrt_host::text::format_exponent;
 use tfrt_host::{
     AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, MappedFile, RequestContext,
     ResourceContext,
     allocator::{HostAllocator, HostAllocatorKind},
     tracing, work_queue,
 };
-use tfrt_kernels::text::exponent;
 
 use super::{Outcome, args, expected};
 use crate::{Console, Errors, Runtime};
@@ -334,8 +334,8 @@ fn show(type_name: &str, value: &AsyncValue) -> String {
         "i1" => value.get::<bool>().map(|&v| u8::from(v).to_string()),
         "i32" => value.get::<i32>().map(ToString::to_string),
         "i64" => value.get::<i64>().map(ToString::to_string),
-        "f32" => value.get::<f32>().map(|&v| exponent(v.into())),
-        "f64" => value.get::<f64>().map(|&v| exponent(v)),
+        "f32" => value.get::<f32>().map(|&v| format_exponent(v.into())),
+        "f64" => value.get::<f64>().map(|&v| format_exponent(v)),
         _ => None,
     };
     number.unwrap_or_else(|| format!("{type_name} value"))

@@ -179,7 +179,7 @@ mod tests {
         }
         let packages = std::path::PathBuf::from(std::env::var_os(PATH_VARIABLE).unwrap());
         let headers = packages.join("nvidia/cu13/include");
-        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/cuda");
+        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("launch/cuda");
         let include = |folder: &std::path::Path| format!("--include-path={}", folder.display());
         let mut options = vec!["--std=c++17".to_owned(), "--device-int128".to_owned()];
         options.extend([include(&headers), include(&headers.join("crt")), include(&sources)]);

@@ -1,12 +1,13 @@
 //! `tf_sync.*`: TensorFlow's ops as kernels of synchronous functions. They compute where they are called, in f32, and write
 //! into a tensor that the caller gives.
 
+use tfrt_compute::shape_error;
 use tfrt_host::{
     Arg, Attr, Diagnostic, ExecutionContext, KernelRegistry, Rest,
     bef::{AggregateAttribute, DenseAttribute},
 };
-use tfrt_kernels::{math::run::shape_error, tensor::attribute::dense_from_attribute};
 use tfrt_math::{Activation, Binary, BlockOp, LogSoftmax, MatMul, MatMulInput, Softmax, Unary, ops};
+use tfrt_tensor::dense_from_attribute;
 use tfrt_tensor::{Accessor, HostTensor};
 
 use crate::ops::{

@@ -5,7 +5,7 @@ use tfrt_host::{
     IndirectPromise, KernelRegistry, Promise, Rest,
     bef::{AttributeView, DenseAttribute, RawAttribute},
 };
-use tfrt_kernels::tensor::attribute::dense_from_attribute;
+use tfrt_tensor::dense_from_attribute;
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
 };

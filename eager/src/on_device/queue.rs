@@ -8,7 +8,7 @@ use tfrt_cuda::{
     front::{BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Stream},
     hal::{EventOptions, StreamOptions},
 };
-use tfrt_kernels::device::DeviceKernels;
+use tfrt_launch::DeviceKernels;
 
 use super::{DeviceOpError, DeviceOpResult};
 

@@ -7,7 +7,7 @@ use tfrt_host::{
     DType, Diagnostic,
     bef::{AggregateAttribute, AttributeView, BefError, ShapeAttribute},
 };
-use tfrt_kernels::tensor::attribute::dense_from_attribute;
+use tfrt_tensor::dense_from_attribute;
 use tfrt_tensor::{DenseHostTensor, PartialTensorShape, SharedAllocator};
 
 use super::{AttrValue, OpAttrs, Stored};

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use smallvec::smallvec;
+use tfrt_compute::{OnQueue, shape_error};
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::math::run::{OnQueue, shape_error};
 use tfrt_math::{
     BatchNormBackward, BatchNormBackwardInput, BlockOp, Coefficients, ColumnStatistics, Float, InputGradient,
 };

@@ -1,8 +1,8 @@
 //! Pixels that become batches or channels, block by block, and back: `tf.SpaceToBatchND`, `tf.BatchToSpaceND`,
 //! `tf.SpaceToDepth`, `tf.DepthToSpace`.
 
+use tfrt_compute::shape_error;
 use tfrt_host::Diagnostic;
-use tfrt_kernels::math::run::shape_error;
 use tfrt_math::{BlockOp, Pad, Transpose};
 use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 

@@ -1,7 +1,7 @@
 //! Comparisons with broadcasting, logic, and choice by a condition.
 
+use tfrt_compute::shape_error;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::math::run::shape_error;
 use tfrt_math::{Broadcast, broadcast_shapes, ops};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,

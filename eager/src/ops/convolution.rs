@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::Diagnostic;
-use tfrt_kernels::math::run::{run, shape_error, workers};
 use tfrt_math::{
     Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement,
     Extent2, Float, PackedFilter,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use smallvec::SmallVec;
+use tfrt_compute::shape_error;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::math::run::shape_error;
 use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 

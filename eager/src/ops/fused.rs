@@ -1,8 +1,8 @@
 //! What fused ops compute after their product or convolution, column by column.
 
 use smallvec::SmallVec;
+use tfrt_compute::{OnQueue, run_then, shape_error};
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, Promise, host_buffer::HostBuffer};
-use tfrt_kernels::math::run::{OnQueue, run_then, shape_error};
 use tfrt_math::{BlockOp, Float, Number, Runs, map_in_place, ops, zip_in_place};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorShape};
 

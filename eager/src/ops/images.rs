@@ -1,7 +1,7 @@
 //! Images in host memory: mathematics computes them in `NHWC`, so that those in `NCHW` are brought there, and results back.
 
+use tfrt_compute::{OnQueue, run, run_then, shape_error};
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
-use tfrt_kernels::math::run::{OnQueue, run, run_then, shape_error};
 use tfrt_math::{BlockOp, Transpose};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
 

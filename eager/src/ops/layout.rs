@@ -1,7 +1,7 @@
 //! Tensors padded, repeated and turned: `tf.Pad`, `tf.PadV2`, `tf.MirrorPad`, `tf.Tile`, `tf.BroadcastTo`, `tf.Transpose`.
 
+use tfrt_compute::{run, shape_error};
 use tfrt_host::Diagnostic;
-use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{BlockOp, Pad, Transpose};
 use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 

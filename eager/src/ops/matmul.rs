@@ -1,7 +1,7 @@
 //! Matrix products: `tf.MatMul`, `tf.BatchMatMulV2`, and products with what follows them.
 
+use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::Diagnostic;
-use tfrt_kernels::math::run::{run, shape_error, workers};
 use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput, small_matmul};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 

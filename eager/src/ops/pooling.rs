@@ -1,7 +1,7 @@
 //! Maximum and average pooling, and their gradients.
 
+use tfrt_compute::{OnQueue, shape_error};
 use tfrt_host::Diagnostic;
-use tfrt_kernels::math::run::{OnQueue, shape_error};
 use tfrt_math::{
     AvgPool, AvgPoolBackward, BlockOp, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Number, Padding,
     PoolShape,

@@ -1,8 +1,8 @@
 //! Reductions over some dimensions: `tf.Sum`, `tf.Mean`, `tf.Max`, `tf.Min`, `tf.Prod`, `tf.All`, `tf.Any`, and sums of biases.
 
 use smallvec::SmallVec;
+use tfrt_compute::{OnQueue, run_reduction, shape_error};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::math::run::{OnQueue, run_reduction, shape_error};
 use tfrt_math::{Float, Max, Mean, Min, Prod, Reduce, Reduction, Sum};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 

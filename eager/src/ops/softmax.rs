@@ -1,8 +1,8 @@
 //! Softmax, and the cross-entropy of logits with its gradient.
 
 use smallvec::smallvec;
+use tfrt_compute::{run, shape_error};
 use tfrt_host::{Chain, DType, Diagnostic, host_buffer::HostBuffer};
-use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{BlockOp, CrossEntropy, CrossEntropyInput, Float, LogSoftmax, Softmax, SparseCrossEntropy};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata};
 

@@ -3,8 +3,8 @@
 //! TensorFlow's strings are bytes; ours are text in UTF-8, so that a cut through a character is an error here.
 
 use smallvec::SmallVec;
+use tfrt_compute::shape_error;
 use tfrt_host::{AsyncValue, DType, Diagnostic, ErrorCode};
-use tfrt_kernels::math::run::shape_error;
 use tfrt_math::Broadcast;
 use tfrt_tensor::{DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape};
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::ops::{Deref, Range};
 
 use smallvec::{SmallVec, smallvec};
+use tfrt_compute::{run, shape_error};
 use tfrt_host::{
     AsyncValue, AsyncValueRef, Chain, DType, Diagnostic, ErrorCode, ExecutionContext, Promise,
     host_buffer::HostBuffer,
 };
-use tfrt_kernels::math::run::{run, shape_error};
 use tfrt_math::{RunFn, Runs, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
 

@@ -1,8 +1,8 @@
 //! Ops that tests of the core runtime use: `tfrt_test.*`.
 
 use smallvec::smallvec;
+use tfrt_compute::{run, workers};
 use tfrt_host::{AsyncValueRef, Chain, DType, Diagnostic};
-use tfrt_kernels::math::run::{run, workers};
 use tfrt_math::{ArgExtreme, Binary, CastTo, Layout, MatMul, MatMulInput, Mean, Reduce, ops};
 use tfrt_tensor::{
     Accessor, CooHostTensor, DenseHostTensor, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape, f16,

@@ -5,6 +5,7 @@
 //! between them end in a DataRace error instead of undefined behaviour.
 
 mod accessor;
+mod attribute;
 mod coo;
 mod dense;
 mod element;
@@ -21,6 +22,7 @@ mod shape;
 mod string;
 
 pub use accessor::Accessor;
+pub use attribute::dense_from_attribute;
 pub use coo::CooHostTensor;
 pub use dense::{DenseHostTensor, SharedAllocator};
 pub use element::{Complex, Element, print_exponent};

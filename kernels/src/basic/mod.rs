@@ -14,7 +14,7 @@ mod scalar;
 use tfrt_host::KernelRegistry;
 
 /// Adds the basic kernels.
-pub fn register(registry: &mut KernelRegistry) {
+pub(super) fn register(registry: &mut KernelRegistry) {
     chain::register(registry);
     boolean::register(registry);
     integer::register(registry);

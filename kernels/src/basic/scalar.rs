@@ -5,7 +5,7 @@ use std::fmt::Display;
 use half::{bf16, f16};
 use tfrt_host::{Attr, AttributeType, Chain, ExecutionContext, KernelRegistry, Rest, Value};
 
-use crate::text;
+use tfrt_host::text::format_fixed;
 
 /// A scalar type of the runtime.
 pub(super) trait Scalar:
@@ -39,10 +39,10 @@ scalars! {
     u16, "uint16", |value| value;
     u32, "uint32", |value| value;
     u64, "uint64", |value| value;
-    f16, "f16", |value| text::fixed(value.to_f64());
-    bf16, "bf16", |value| text::fixed(value.to_f64());
-    f32, "f32", |value| text::fixed(f64::from(value));
-    f64, "f64", |value| text::fixed(value);
+    f16, "f16", |value| format_fixed(value.to_f64());
+    bf16, "bf16", |value| format_fixed(value.to_f64());
+    f32, "f32", |value| format_fixed(f64::from(value));
+    f64, "f64", |value| format_fixed(value);
 }
 
 /// `tfrt.<operation>.<type>`.

@@ -14,7 +14,7 @@ mod parallel;
 use tfrt_host::{AttributeSpec, KernelRegistry, KernelSignature, TypeSpec};
 
 /// Adds the control flow kernels.
-pub fn register(registry: &mut KernelRegistry) {
+pub(super) fn register(registry: &mut KernelRegistry) {
     call::register(registry);
     branch::register(registry);
     loops::register(registry);

@@ -1,5 +1,6 @@
 //! Two-dimensional convolution (images `NHWC`, filters `HWIO`), what is customarily fused with it, and its gradients.
 
+use tfrt_compute::{run, run_then, shape_error, workers};
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
 use tfrt_math::{
     Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, Extent2,
@@ -10,7 +11,6 @@ use tfrt_tensor::{Accessor, DenseHostTensor};
 use super::{
     check,
     normalize::{self, Channels, Normalize},
-    run,
 };
 
 static CONV: Accessor = Accessor::new("eigen.conv2d");
@@ -36,7 +36,7 @@ pub(super) fn convolution(
         padding,
     );
     shape.strides = check::extent2("Conv2D", "strides", strides)?;
-    let output = shape.output().map_err(run::shape_error)?;
+    let output = shape.output().map_err(shape_error)?;
     Ok((shape, [batch, output.height, output.width, outputs]))
 }
 
@@ -72,10 +72,10 @@ fn conv2d(
 ) -> Done {
     let shape =
         Convolution { input: &input, filter: &filter, output: &output }.shape(padding.0, strides.0)?;
-    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
-    let packed = plan.pack_filter(&filter.read::<f32>(&CONV)?).map_err(run::shape_error)?;
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, workers(cx)).map_err(shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<f32>(&CONV)?).map_err(shape_error)?;
     let operands = ((input.read_owned::<f32>(&CONV)?, packed), output.write_owned::<f32>(&CONV)?);
-    run::run(cx, Ok(plan), operands, |(x, filter)| Conv2dInput::new(x, filter), |out| out, Chain)
+    run(cx, Ok(plan), operands, |(x, filter)| Conv2dInput::new(x, filter), |out| out, Chain)
 }
 
 fn biased<'a>(x: &'a [f32], filter: &'a PackedFilter<f32>, bias: &'a [f32]) -> Conv2dInput<'a, f32> {
@@ -99,11 +99,11 @@ fn conv2d_bias(
         ("bias shape", bias.shape().fixed::<1>()?.0[0]),
         ("output channels size", shape.out_channels),
     )?;
-    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
-    let packed = plan.pack_filter(&filter.read::<f32>(&CONV_BIAS)?).map_err(run::shape_error)?;
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, workers(cx)).map_err(shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<f32>(&CONV_BIAS)?).map_err(shape_error)?;
     let reads = (input.read_owned::<f32>(&CONV_BIAS)?, packed, bias.read_owned::<f32>(&CONV_BIAS)?);
     let operands = (reads, output.write_owned::<f32>(&CONV_BIAS)?);
-    run::run(cx, Ok(plan), operands, |(x, filter, bias)| biased(x, filter, bias), |out| out, Chain)
+    run(cx, Ok(plan), operands, |(x, filter, bias)| biased(x, filter, bias), |out| out, Chain)
 }
 
 /// The channel-wise operands of batch normalization with known statistics.
@@ -150,14 +150,14 @@ fn conv2d_batch_norm(
     let channels = statistics.fold(shape.out_channels)?;
     let [batch, height, width, _] = operands.output.shape().fixed::<4>()?.0;
     let normalize = Normalize { rows: batch * height * width, channels: shape.out_channels, activation };
-    let plan = Conv2d::<f32>::new(&shape, Activation::None, run::workers(cx)).map_err(run::shape_error)?;
+    let plan = Conv2d::<f32>::new(&shape, Activation::None, workers(cx)).map_err(shape_error)?;
     let me = &CONV_BATCH_NORM;
-    let packed = plan.pack_filter(&operands.filter.read::<f32>(me)?).map_err(run::shape_error)?;
+    let packed = plan.pack_filter(&operands.filter.read::<f32>(me)?).map_err(shape_error)?;
     let reads = (operands.input.read_owned::<f32>(me)?, packed);
     let operands = (reads, operands.output.write_owned::<f32>(me)?);
     let (promise, done) = Promise::new();
     let caller = cx.clone();
-    run::run_then(
+    run_then(
         cx,
         plan,
         operands,
@@ -167,7 +167,7 @@ fn conv2d_batch_norm(
             Err(error) => caller.settle(promise, Err(error)),
             Ok((_, output)) => {
                 let inner = caller.clone();
-                run::run_then(
+                run_then(
                     &caller,
                     normalize,
                     (channels, output),
@@ -196,10 +196,10 @@ fn gradient_filter(
     let (images, filter) = (input.shape().fixed::<4>()?, filter_gradient.shape().fixed::<4>()?);
     let (shape, expected) = convolution(images.0, filter.0, named_padding(padding.0)?, strides.0)?;
     check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
-    let plan = ConvBackwardFilter::<f32>::new(&shape, run::workers(cx));
+    let plan = ConvBackwardFilter::<f32>::new(&shape, workers(cx));
     let me = &GRADIENT_FILTER;
     let reads = (input.read_owned::<f32>(me)?, output_gradient.read_owned::<f32>(me)?);
-    run::run(cx, plan, (reads, filter_gradient.write_owned::<f32>(me)?), |(x, dy)| (x, dy), |out| out, Chain)
+    run(cx, plan, (reads, filter_gradient.write_owned::<f32>(me)?), |(x, dy)| (x, dy), |out| out, Chain)
 }
 
 fn gradient_input(
@@ -214,18 +214,11 @@ fn gradient_input(
     let (images, weights) = (input_gradient.shape().fixed::<4>()?, filter.shape().fixed::<4>()?);
     let (shape, expected) = convolution(images.0, weights.0, named_padding(padding.0)?, strides.0)?;
     check::shape_is(("output gradient shape", &output_gradient), "computed output shape", &expected)?;
-    let plan = ConvBackwardInput::<f32>::new(&shape, run::workers(cx)).map_err(run::shape_error)?;
+    let plan = ConvBackwardInput::<f32>::new(&shape, workers(cx)).map_err(shape_error)?;
     let me = &GRADIENT_INPUT;
-    let packed = plan.pack_filter(&filter.read::<f32>(me)?).map_err(run::shape_error)?;
+    let packed = plan.pack_filter(&filter.read::<f32>(me)?).map_err(shape_error)?;
     let reads = (output_gradient.read_owned::<f32>(me)?, packed);
-    run::run(
-        cx,
-        Ok(plan),
-        (reads, input_gradient.write_owned::<f32>(me)?),
-        |(dy, w)| (dy, w),
-        |out| out,
-        Chain,
-    )
+    run(cx, Ok(plan), (reads, input_gradient.write_owned::<f32>(me)?), |(dy, w)| (dy, w), |out| out, Chain)
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {

@@ -1,10 +1,11 @@
 //! Functions applied element by element.
 
+use tfrt_compute::{run, shape_error};
 use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_math::{Binary, BlockOp, CastTo, Element as Copied, Number, ShapeError, Unary, Update, ops};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element};
 
-use super::{check, run};
+use super::check;
 
 static RELU: Accessor = Accessor::new("tfrt_test.relu");
 static RELU_INPLACE: Accessor = Accessor::new("tfrt_test.relu_inplace");
@@ -57,7 +58,7 @@ fn map<A: Element + Copied, B: Element + Copied>(
 ) -> Done {
     check::same_shape(("output", b), ("input", a))?;
     let plan = Unary::new(f, a.num_elements());
-    run::run(cx, plan, (a.read_owned::<A>(me)?, b.write_owned::<B>(me)?), |a| a, |b| b, Chain)
+    run(cx, plan, (a.read_owned::<A>(me)?, b.write_owned::<B>(me)?), |a| a, |b| b, Chain)
 }
 
 /// `b = f(b, a)`.
@@ -69,7 +70,7 @@ fn update<T: Element + Copied>(
 ) -> Done {
     check::same_shape(("output", b), ("input", a))?;
     let plan = Update::new(f, a.num_elements());
-    run::run(cx, plan, (a.read_owned::<T>(me)?, b.write_owned::<T>(me)?), |a| a, |b| b, Chain)
+    run(cx, plan, (a.read_owned::<T>(me)?, b.write_owned::<T>(me)?), |a| a, |b| b, Chain)
 }
 
 /// `c = f(a, b)`.
@@ -83,7 +84,7 @@ fn combine<T: Element + Copied>(
     check::same_shape(("output", c), ("left operand", a))?;
     let plan = Binary::new(f, a.shape().dims(), b.shape().dims());
     let reads = (a.read_owned::<T>(me)?, b.read_owned::<T>(me)?);
-    run::run(cx, plan, (reads, c.write_owned::<T>(me)?), |(a, b)| (a, b), |c| c, Chain)
+    run(cx, plan, (reads, c.write_owned::<T>(me)?), |(a, b)| (a, b), |c| c, Chain)
 }
 
 fn truth<T: Number>(value: bool) -> T {
@@ -95,14 +96,14 @@ fn relu_sync<T: Element + Number>(
     b: Arg<DenseHostTensor>,
 ) -> Result<(), Diagnostic> {
     check::same_shape(("output", &b), ("input", &a))?;
-    let plan = Unary::new(ops::relu::<T>, a.num_elements()).map_err(run::shape_error)?;
+    let plan = Unary::new(ops::relu::<T>, a.num_elements()).map_err(shape_error)?;
     let (a, mut b) = (a.read::<T>(&RELU)?, b.write::<T>(&RELU)?);
-    plan.run_in_turn(&a, &mut b).map_err(run::shape_error)
+    plan.run_in_turn(&a, &mut b).map_err(shape_error)
 }
 
 fn relu_inplace<T: Element + Number>(a: Arg<DenseHostTensor>, _chain: Chain, cx: &ExecutionContext) -> Done {
     let plan = InPlace { f: ops::relu::<T>, len: a.num_elements() };
-    run::run(cx, Ok(plan), ((), a.write_owned::<T>(&RELU_INPLACE)?), |()| (), |a| a, Chain)
+    run(cx, Ok(plan), ((), a.write_owned::<T>(&RELU_INPLACE)?), |()| (), |a| a, Chain)
 }
 
 fn gradient_descent(

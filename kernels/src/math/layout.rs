@@ -1,10 +1,9 @@
 //! Moving elements: transposition, flattening, padding, slices.
 
+use tfrt_compute::{run, shape_error};
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_math::{Pad, Transpose, Unary};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorShape};
-
-use super::run;
 
 static TRANSPOSE: Accessor = Accessor::new("tfrt_test.tensor_transpose");
 static FLATTEN: Accessor = Accessor::new("tfrt_test.flatten");
@@ -32,7 +31,7 @@ fn transpose(
         return Err(does_not_match("TensorTranspose", &output, &input));
     }
     let operands = (input.read_owned::<f32>(&TRANSPOSE)?, output.write_owned::<f32>(&TRANSPOSE)?);
-    run::run(cx, Transpose::new(&[rows, cols], &[1, 0]), operands, |x| x, |out| out, Chain)
+    run(cx, Transpose::new(&[rows, cols], &[1, 0]), operands, |x| x, |out| out, Chain)
 }
 
 fn flatten(
@@ -46,7 +45,7 @@ fn flatten(
         return Err(does_not_match("Flatten", &output, &input));
     }
     let operands = (input.read_owned::<f32>(&FLATTEN)?, output.write_owned::<f32>(&FLATTEN)?);
-    run::run(cx, Unary::new(|x: f32| x, input.num_elements()), operands, |x| x, |out| out, Chain)
+    run(cx, Unary::new(|x: f32| x, input.num_elements()), operands, |x| x, |out| out, Chain)
 }
 
 /// The same elements as a matrix.
@@ -73,7 +72,7 @@ fn pad<I: Copy + TryInto<usize>>(
     };
     let dims = input.shape().fixed::<4>()?;
     let edges = [(0, 0), (height, height), (width, width), (0, 0)];
-    let plan = Pad::new(&dims.0, &edges, 0.0f32).map_err(run::shape_error)?;
+    let plan = Pad::new(&dims.0, &edges, 0.0f32).map_err(shape_error)?;
     if output.shape().dims() != plan.shape() {
         return Err(Diagnostic::invalid_argument(format!(
             "ZeroPadding output shape {} does not match the expected output shape {:?}",
@@ -82,7 +81,7 @@ fn pad<I: Copy + TryInto<usize>>(
         )));
     }
     let operands = (input.read_owned::<f32>(&PADDING)?, output.write_owned::<f32>(&PADDING)?);
-    run::run(cx, Ok(plan), operands, |x| x, |out| out, Chain)
+    run(cx, Ok(plan), operands, |x| x, |out| out, Chain)
 }
 
 /// The part of `input` that begins at `begin` and is as large as `output`.

@@ -1,12 +1,13 @@
 //! Matrix products.
 
+use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{
     Arg, ArgumentType, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry,
 };
 use tfrt_math::{Activation, Layout, MatMul, MatMulElement, MatMulInput};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element};
 
-use super::{check, run};
+use super::check;
 
 static MATMUL: Accessor = Accessor::new("matmul");
 static DENSE: Accessor = Accessor::new("tfrt_math.dense");
@@ -45,12 +46,12 @@ impl<T: Element + MatMulElement> Product<'_, T> {
             if transposed { Layout::transposed(rows, cols) } else { Layout::row_major(rows, cols) }
         };
         let layouts = (layout(m, k, self.transpose[0]), layout(k, n, self.transpose[1]));
-        let plan = MatMul::new(m, k, n, run::workers(cx))
+        let plan = MatMul::new(m, k, n, workers(cx))
             .and_then(|plan| plan.operands(layouts.0, layouts.1))
             .map(|plan| plan.scaled(self.alpha, self.beta));
         let reads = (self.a.read_owned::<T>(&MATMUL)?, self.b.read_owned::<T>(&MATMUL)?);
         let writes = self.c.write_owned::<T>(&MATMUL)?;
-        run::run(cx, plan, (reads, writes), |(a, b)| MatMulInput::new(a, b), |c| c, Chain)
+        run(cx, plan, (reads, writes), |(a, b)| MatMulInput::new(a, b), |c| c, Chain)
     }
 }
 
@@ -77,10 +78,9 @@ fn matmul_sync<T: Element + MatMulElement + ArgumentType>(
     let [inner, n] = b.shape().fixed::<2>()?.0;
     check::same_extent(("the left matrix's width", k), ("the right matrix's height", inner))?;
     check::shape_is(("output", &c), "the product", &[m, n])?;
-    let plan = MatMul::new(m, k, n, 1).map_err(run::shape_error)?.scaled(*alpha, *beta);
+    let plan = MatMul::new(m, k, n, 1).map_err(shape_error)?.scaled(*alpha, *beta);
     let (a, b, mut c) = (a.read::<T>(&MATMUL)?, b.read::<T>(&MATMUL)?, c.write::<T>(&MATMUL)?);
-    tfrt_math::BlockOp::run(&plan, &tfrt_math::Serial, MatMulInput::new(&a, &b), &mut c)
-        .map_err(run::shape_error)
+    tfrt_math::BlockOp::run(&plan, &tfrt_math::Serial, MatMulInput::new(&a, &b), &mut c).map_err(shape_error)
 }
 
 #[expect(
@@ -124,10 +124,10 @@ fn dense(
             )));
         }
     };
-    let plan = MatMul::new(m, k, n, run::workers(cx)).map(|plan| plan.activated(activation));
+    let plan = MatMul::new(m, k, n, workers(cx)).map(|plan| plan.activated(activation));
     let reads = (x.read_owned::<f32>(&DENSE)?, w.read_owned::<f32>(&DENSE)?, bias.read_owned::<f32>(&DENSE)?);
     let operands = (reads, y.write_owned::<f32>(&DENSE)?);
-    run::run(
+    run(
         cx,
         plan,
         operands,

@@ -14,13 +14,12 @@ mod normalize_gradient;
 mod packed_conv;
 mod pool;
 mod reduce;
-pub mod run;
 mod softmax;
 
 use tfrt_host::KernelRegistry;
 
 /// Adds every kernel of this family.
-pub fn register(registry: &mut KernelRegistry) {
+pub(super) fn register(registry: &mut KernelRegistry) {
     matmul::register(registry);
     elementwise::register(registry);
     reduce::register(registry);

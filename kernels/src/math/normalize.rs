@@ -1,12 +1,13 @@
 //! Batch normalization of images (`NHWC`) over channels, with known statistics.
 
+use tfrt_compute::run;
 use tfrt_host::{
     Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, bef::RawAttribute,
 };
 use tfrt_math::{Activation, BlockOp, ShapeError, ops};
 use tfrt_tensor::{Accessor, DenseHostTensor};
 
-use super::{check, run};
+use super::check;
 
 static BATCH_NORM: Accessor = Accessor::new("eigen.batch_norm");
 
@@ -84,7 +85,7 @@ fn batch_norm(
     let (scale, bias, mean, variance) = (scale?, bias?, mean?, variance?);
     let table = fold([&scale, &bias, &mean, &variance], check::epsilon(epsilon.0)?);
     let plan = Normalize { rows: batch * height * width, channels, activation: Activation::None };
-    run::run(cx, Ok(plan), (table, input.write_owned::<f32>(&BATCH_NORM)?), |table| table, |x| x, Chain)
+    run(cx, Ok(plan), (table, input.write_owned::<f32>(&BATCH_NORM)?), |table| table, |x| x, Chain)
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use tfrt_compute::run_then;
 use tfrt_host::{
     Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise,
     bef::RawAttribute, host_buffer::HostBuffer,
@@ -16,7 +17,7 @@ use tfrt_host::{
 use tfrt_math::{BlockOp, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, Elements, ElementsMut};
 
-use super::{check, normalize::BLOCK, run};
+use super::{check, normalize::BLOCK};
 
 static GRADIENT: Accessor = Accessor::new("eigen.batch_norm.grad");
 
@@ -156,7 +157,7 @@ fn second_stage(
 ) {
     let coefficients = combine(rows, &operands, sums, &mut gradients);
     let caller = cx.clone();
-    run::run_then(
+    run_then(
         cx,
         InputGradient(rows),
         ((operands, coefficients), gradients),
@@ -213,7 +214,7 @@ fn batch_norm_gradient(
     let (promise, done) = Promise::new();
     let sums = vec![[0.0f64; 2]; rows.blocks() * channels];
     let caller = cx.clone();
-    run::run_then(
+    run_then(
         cx,
         Sums(rows),
         (operands, sums),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{
     Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, bef::RawAttribute,
     value_type,
@@ -10,11 +11,7 @@ use tfrt_host::{
 use tfrt_math::{Activation, Conv2d, Conv2dInput, PackedFilter, fold_batch_norm};
 use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor};
 
-use super::{
-    check,
-    conv::convolution,
-    run::{run, shape_error, workers},
-};
+use super::{check, conv::convolution};
 
 static ME: Accessor = Accessor::new("tfrt_math.conv2d");
 

@@ -1,10 +1,11 @@
 //! Maximum and average pooling of images.
 
+use tfrt_compute::{run, shape_error};
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_math::{AvgPool, BlockOp, Extent2, MaxPool, PoolShape, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, FixedRankShape, HostTensor};
 
-use super::{check, run};
+use super::check;
 
 static MAX_POOL: Accessor = Accessor::new("max_pooling_2d");
 static POOL: Accessor = Accessor::new("tfrt_math pooling");
@@ -30,7 +31,7 @@ fn max_pool<I: Copy + TryInto<usize>>(
             Diagnostic::invalid_argument(format!("MaxPool2D padding '{padding}' is not recognized"))
         })?,
     };
-    let pooled = shape.output().map_err(run::shape_error)?;
+    let pooled = shape.output().map_err(shape_error)?;
     let expected = FixedRankShape([batch, pooled.height, pooled.width, channels]);
     if output.shape().dims() != expected.0 {
         return Err(Diagnostic::invalid_argument(format!(
@@ -39,7 +40,7 @@ fn max_pool<I: Copy + TryInto<usize>>(
         )));
     }
     let operands = (input.read_owned::<f32>(&MAX_POOL)?, output.write_owned::<f32>(&MAX_POOL)?);
-    run::run(cx, MaxPool::new(&shape), operands, |x| x, |out| out, Chain)
+    run(cx, MaxPool::new(&shape), operands, |x| x, |out| out, Chain)
 }
 
 /// A pooling whose result is a new tensor.
@@ -61,10 +62,10 @@ where
         strides: check::extent2("Pool2D", "strides", strides)?,
         padding: check::explicit_padding("Pool2D", padding)?,
     };
-    let extent = shape.output().map_err(run::shape_error)?;
+    let extent = shape.output().map_err(shape_error)?;
     let out = check::allocate::<f32>(&[batch, extent.height, extent.width, channels], cx)?;
     let operands = (input.read_owned::<f32>(&POOL)?, out.write_owned::<f32>(&POOL)?);
-    run::run(cx, plan(&shape), operands, |x| x, |out| out, HostTensor::from(out))
+    run(cx, plan(&shape), operands, |x| x, |out| out, HostTensor::from(out))
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {

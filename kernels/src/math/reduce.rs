@@ -1,10 +1,11 @@
 //! Reductions and their opposite, broadcasting.
 
+use tfrt_compute::{run, run_reduction};
 use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_math::{ArgExtreme, Binary, Mean, Number, Reduce, Reduction, Sum};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape};
 
-use super::{check, run};
+use super::check;
 
 static BROADCAST: Accessor = Accessor::new("tfrt_test.broadcast");
 static BROADCAST_2D: Accessor = Accessor::new("tfrt_test.broadcast_2d");
@@ -32,7 +33,7 @@ fn spread<T: Element + Number, V: tfrt_host::Value>(
     let count = template.iter().product();
     let plan = Binary::new(|x: T, _: T| x, dims, &template);
     let reads = (x.read_owned::<T>(me)?, vec![T::ZERO; count]);
-    run::run(cx, plan, (reads, out.write_owned::<T>(me)?), |(x, template)| (x, template), |out| out, value)
+    run(cx, plan, (reads, out.write_owned::<T>(me)?), |(x, template)| (x, template), |out| out, value)
 }
 
 /// A vector repeated along all axes but the last.
@@ -82,7 +83,7 @@ fn argmax<T: Element + Number>(
     let out = check::allocate::<i32>(&[rows], cx)?;
     let plan = ArgExtreme::<T, i32>::argmax(&[rows, cols], 1);
     let operands = (input.read_owned::<T>(&ARGMAX)?, out.write_owned::<i32>(&ARGMAX)?);
-    run::run(cx, plan, operands, |x| x, |out| out, out.clone().into())
+    run(cx, plan, operands, |x| x, |out| out, out.clone().into())
 }
 
 fn reduce_mean<T: Element + Number>(
@@ -94,7 +95,7 @@ fn reduce_mean<T: Element + Number>(
     let out = check::allocate::<T>(&[], cx)?;
     let plan = Reduce::<T, Mean>::new(&[len], &[0]);
     let operands = (input.read_owned::<T>(&REDUCE_MEAN)?, out.write_owned::<T>(&REDUCE_MEAN)?);
-    run::run_reduction(cx, plan, operands, out.clone().into())
+    run_reduction(cx, plan, operands, out.clone().into())
 }
 
 /// Reduces `axes` of a tensor that is seen as one of shape `dims`.
@@ -105,7 +106,7 @@ fn reduce_into<R: Reduction<f32> + 'static>(
     cx: &ExecutionContext,
 ) -> Done {
     let plan = Reduce::<f32, R>::new(dims, axes);
-    run::run_reduction(cx, plan, (input.read_owned::<f32>(me)?, output.write_owned::<f32>(me)?), Chain)
+    run_reduction(cx, plan, (input.read_owned::<f32>(me)?, output.write_owned::<f32>(me)?), Chain)
 }
 
 fn mean_axis_zero(

@@ -1,10 +1,11 @@
 //! Softmax, and cross-entropy with its gradient.
 
+use tfrt_compute::run;
 use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_math::{CrossEntropyInput, Softmax, SparseCrossEntropy};
 use tfrt_tensor::{Accessor, DenseHostTensor};
 
-use super::{check, run};
+use super::check;
 
 static SOFTMAX_INPLACE: Accessor = Accessor::new("tfrt_test.softmax_inplace");
 static SOFTMAX: Accessor = Accessor::new("tfrt_math.softmax");
@@ -17,7 +18,7 @@ fn softmax_inplace(tensor: Arg<DenseHostTensor>, _chain: Chain, cx: &ExecutionCo
     let plan = Softmax::<f32>::new(1, tensor.num_elements());
     let writes = tensor.write_owned::<f32>(&SOFTMAX_INPLACE)?;
     let reads = writes.to_vec();
-    run::run(cx, plan, (reads, writes), |x| x, |out| out, Chain)
+    run(cx, plan, (reads, writes), |x| x, |out| out, Chain)
 }
 
 fn softmax(
@@ -29,7 +30,7 @@ fn softmax(
     let [rows, cols] = logits.shape().fixed::<2>()?.0;
     check::same_shape(("output", &output), ("logits", &logits))?;
     let operands = (logits.read_owned::<f32>(&SOFTMAX)?, output.write_owned::<f32>(&SOFTMAX)?);
-    run::run(cx, Softmax::new(rows, cols), operands, |x| x, |out| out, Chain)
+    run(cx, Softmax::new(rows, cols), operands, |x| x, |out| out, Chain)
 }
 
 fn cross_entropy(
@@ -47,7 +48,7 @@ fn cross_entropy(
     let me = &CROSS_ENTROPY;
     let reads = (logits.read_owned::<f32>(me)?, labels.read_owned::<i32>(me)?);
     let writes = (losses.write_owned::<f32>(me)?, gradient.write_owned::<f32>(me)?);
-    run::run(
+    run(
         cx,
         SparseCrossEntropy::<f32, i32>::new(rows, cols),
         (reads, writes),

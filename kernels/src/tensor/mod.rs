@@ -5,7 +5,7 @@
 //!
 //! A dialect's `_sync` twin holds the same kernels without chains, for functions that run in order.
 
-pub mod attribute;
+mod attribute;
 mod btf;
 mod buffer;
 mod compare;
@@ -19,7 +19,7 @@ mod string;
 use tfrt_host::{DType, KernelRegistry};
 
 /// Adds every kernel of this family.
-pub fn register(registry: &mut KernelRegistry) {
+pub(super) fn register(registry: &mut KernelRegistry) {
     attribute::register(registry);
     shape::register(registry);
     buffer::register(registry);

@@ -16,7 +16,7 @@ use tfrt_host::{
     KernelRegistry, Promise, Rest, Status, bef::FunctionKind, work_queue::Task,
 };
 
-use crate::text;
+use tfrt_host::text::format_exponent;
 
 /// Runs without going back to the work queue.
 const RUNS_MAX: usize = 1024;
@@ -239,7 +239,7 @@ impl Measurement {
             }
         }
         let utilization = self.cpu_total.as_secs_f64() * 100.0 / self.wall_total.as_secs_f64().max(1e-9);
-        line("CPU utilization(percent)", &text::exponent(utilization));
+        line("CPU utilization(percent)", &format_exponent(utilization));
         text
     }
 }

@@ -13,7 +13,7 @@ mod values;
 use tfrt_host::KernelRegistry;
 
 /// Adds the test kernels and the native functions of tests.
-pub fn register(registry: &mut KernelRegistry) {
+pub(super) fn register(registry: &mut KernelRegistry) {
     asynchronous::register(registry);
     benchmark::register(registry);
     failures::register(registry);

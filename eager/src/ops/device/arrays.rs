@@ -5,7 +5,7 @@
 
 use tfrt_cuda::front::Argument;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Scan, Unary};
+use tfrt_launch::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Scan, Unary};
 use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{

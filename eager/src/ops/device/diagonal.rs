@@ -2,7 +2,7 @@
 //! the rest may be another op's result.
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::Diagonals as OfBatch;
+use tfrt_launch::Diagonals as OfBatch;
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{Queued, count, unsupported};

@@ -1,6 +1,6 @@
 //! Sums of products, by the same plan as in host memory.
 
-use tfrt_kernels::device::Reduction;
+use tfrt_launch::Reduction;
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{

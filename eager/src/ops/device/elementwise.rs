@@ -4,7 +4,7 @@
 //! looks at divisors and exponents first, as the host does, which refuses these.
 
 use tfrt_host::DType;
-use tfrt_kernels::device::{Binary, Bitwise, Broadcast, Class, Comparison, Reduction, Unary, no_kernel};
+use tfrt_launch::{Binary, Bitwise, Broadcast, Class, Comparison, Reduction, Unary, no_kernel};
 use tfrt_tensor::TensorMetadata;
 
 use super::{

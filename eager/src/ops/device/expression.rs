@@ -1,7 +1,7 @@
 //! Computations on a device as expressions of tensors: each function queues one step, and gives a tensor for the next one.
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Binary, Move, Reduction, Unary, no_kernel};
+use tfrt_launch::{Binary, Move, Reduction, Unary, no_kernel};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{arrays::reduced, count, elementwise::combine, unsupported};

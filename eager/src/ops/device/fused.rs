@@ -2,7 +2,7 @@
 //! it has such a call.
 
 use tfrt_host::DType;
-use tfrt_kernels::device::{Activation as Stored, Unary};
+use tfrt_launch::{Activation as Stored, Unary};
 use tfrt_tensor::TensorShape;
 
 use super::{

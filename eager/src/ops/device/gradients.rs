@@ -4,7 +4,7 @@
 use smallvec::smallvec;
 use tfrt_cuda::hal::Scaling;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{
+use tfrt_launch::{
     Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows, Unary, loss_type,
 };
 use tfrt_math::Conv2dShape;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Binary, LocalResponse, Reduction};
+use tfrt_launch::{Binary, LocalResponse, Reduction};
 use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{

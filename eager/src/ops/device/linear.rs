@@ -5,7 +5,7 @@ use tfrt_cuda::{
     hal::Transpose,
 };
 use tfrt_host::DType;
-use tfrt_kernels::device::{Activation, Affine, Binary, Products};
+use tfrt_launch::{Activation, Affine, Binary, Products};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{

@@ -2,7 +2,7 @@
 //! taken apart, elements that indices and conditions choose, and tensors of one value.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Band as MatrixBand, Gather, GatherNd, OneHot};
+use tfrt_launch::{Band as MatrixBand, Gather, GatherNd, OneHot};
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{

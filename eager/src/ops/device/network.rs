@@ -8,9 +8,7 @@ use tfrt_cuda::{
     hal::{Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout},
 };
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{
-    Activation, Affine, Binary, FilterChannels, PoolingWindow, Unary, WindowPosition,
-};
+use tfrt_launch::{Activation, Affine, Binary, FilterChannels, PoolingWindow, Unary, WindowPosition};
 use tfrt_math::{Conv2dShape, Extent2, Padding, PoolShape};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 

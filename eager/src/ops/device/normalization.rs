@@ -3,7 +3,7 @@
 
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType};
-use tfrt_kernels::device::{Activation, Binary, Reduction, Unary};
+use tfrt_launch::{Activation, Binary, Reduction, Unary};
 use tfrt_tensor::TensorShape;
 
 use super::{

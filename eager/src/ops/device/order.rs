@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_kernels::device::{Line, ReductionShape, Scan};
+use tfrt_launch::{Line, ReductionShape, Scan};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{

@@ -2,7 +2,7 @@
 //! and says what comes to each place in which order: the results do not depend on how a device runs.
 
 use tfrt_host::DType;
-use tfrt_kernels::device::{Combination, Segments};
+use tfrt_launch::{Combination, Segments};
 use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{

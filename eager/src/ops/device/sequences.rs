@@ -1,7 +1,7 @@
 //! Numbers in steps, between bounds that the host has: `tf.Range` and `tf.LinSpace`.
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_kernels::device::{Linspace, Sequence};
+use tfrt_launch::{Linspace, Sequence};
 use tfrt_math::Float;
 use tfrt_tensor::{Element, HostTensor, TensorMetadata};
 

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Promise, work_queue::Task};
-use tfrt_kernels::device::Binary;
+use tfrt_launch::Binary;
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
 };

@@ -5,7 +5,7 @@
 //! keeps it as it was. What is in host memory, or on another device, comes to the device of the op that changes it.
 
 use tfrt_host::{Chain, Diagnostic};
-use tfrt_kernels::device::{AdamBuffers, AdamNumbers, Binary, Unary};
+use tfrt_launch::{AdamBuffers, AdamNumbers, Binary, Unary};
 use tfrt_tensor::HostTensor;
 
 use super::{

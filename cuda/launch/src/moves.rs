@@ -1,0 +1,335 @@
+//! Elements in other places: in steps along each axis, or where indices say.
+
+use tfrt_cuda::error::{DeviceError, Result, Status};
+use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_host::DType;
+
+use crate::elementwise::RANK_MAX;
+use crate::{DeviceKernels, by_width, in_out, input, name_of, output, product};
+
+/// One axis of a box: how many positions it has, and how far apart they are in the result and in the operand.
+type Axis = (u64, i64, i64);
+
+/// A box of elements, and where they lie in the result and in the operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// From the last axis to the first, none of extent 1, merged where two are one.
+    axes: Vec<Axis>,
+    elements: u64,
+    /// Where the first position lies in the result and in the operand.
+    starts: [u64; 2],
+    /// One more than the last element that is touched of each.
+    ends: [u64; 2],
+}
+
+impl Move {
+    /// A box whose first element is at `starts` of the result and of the operand; `axes` are extents and steps.
+    ///
+    /// # Errors
+    /// `InvalidValue` for places before the first element or beyond what can be counted, and if more than six axes remain
+    /// after merging those that are one.
+    pub fn new(starts: [u64; 2], axes: &[(u64, i64, i64)]) -> Result<Self> {
+        let elements = product(&axes.iter().map(|axis| axis.0).collect::<Vec<_>>())?;
+        if elements == 0 {
+            return Ok(Self { axes: Vec::new(), elements, starts, ends: [0; 2] });
+        }
+        let mut merged: Vec<Axis> = Vec::new();
+        for &(extent, to, from) in axes.iter().rev().filter(|axis| axis.0 != 1) {
+            let one = |step: i64, inner: i64, extent: u64| {
+                i64::try_from(extent).ok()?.checked_mul(inner).filter(|&all| all == step)
+            };
+            match merged.last_mut() {
+                Some((inner, inner_to, inner_from))
+                    if one(to, *inner_to, *inner).is_some() && one(from, *inner_from, *inner).is_some() =>
+                {
+                    *inner *= extent;
+                }
+                _ => merged.push((extent, to, from)),
+            }
+        }
+        if merged.len() > RANK_MAX {
+            return Err(DeviceError::invalid_value("elements move along more than six axes"));
+        }
+        let end = |start: u64, step: fn(&Axis) -> i64| {
+            let (mut least, mut greatest) = (i128::from(start), i128::from(start));
+            for axis in &merged {
+                let reach = i128::from(axis.0 - 1) * i128::from(step(axis));
+                (least, greatest) = (least + reach.min(0), greatest + reach.max(0));
+            }
+            let outside = || DeviceError::invalid_value("elements move to or from outside of a tensor");
+            if least < 0 { Err(outside()) } else { u64::try_from(greatest + 1).map_err(|_| outside()) }
+        };
+        let ends = [end(starts[0], |axis| axis.1)?, end(starts[1], |axis| axis.2)?];
+        Ok(Self { axes: merged, elements, starts, ends })
+    }
+
+    /// How many neighbouring elements, a power of two up to `most`, can be moved as one.
+    fn unit(&self, most: u64) -> u64 {
+        let Some((&(extent, 1, 1), outer)) = self.axes.split_first() else { return 1 };
+        let steps = outer.iter().flat_map(|axis| [axis.1.unsigned_abs(), axis.2.unsigned_abs()]);
+        let all = steps.chain(self.starts).fold(extent, |all, number| all | number);
+        most.min(1 << all.trailing_zeros().min(63))
+    }
+
+    /// The same in units of so many elements.
+    fn in_units(&self, unit: u64) -> Self {
+        let mut wider = self.clone();
+        for (place, axis) in wider.axes.iter_mut().enumerate() {
+            if place == 0 {
+                axis.0 /= unit;
+            } else {
+                (axis.1, axis.2) = (axis.1 / unit as i64, axis.2 / unit as i64);
+            }
+        }
+        wider.elements /= unit;
+        wider.starts = wider.starts.map(|start| start / unit);
+        wider
+    }
+}
+
+/// What is gathered: pieces of `width` bytes, `count` for each of `outer` rows of each of `batches`, of `extent` there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gather {
+    /// Rows that have indices of their own.
+    pub batches: u64,
+    /// Rows that share them.
+    pub outer: u64,
+    /// Pieces of a row.
+    pub extent: u64,
+    /// Indices.
+    pub count: u64,
+    /// Bytes of a piece.
+    pub width: u64,
+}
+
+/// What is gathered: pieces of `width` bytes, `count` of them, from a box of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherNd<'a> {
+    /// Extents of the box, at most [`GatherNd::DEPTH_MAX`]: each piece has as many coordinates.
+    pub extents: &'a [u64],
+    /// Indices.
+    pub count: u64,
+    /// Bytes of a piece.
+    pub width: u64,
+}
+
+impl GatherNd<'_> {
+    /// The most coordinates a piece has.
+    pub const DEPTH_MAX: usize = 8;
+}
+
+/// Rows of `depth` elements, each row along an axis with `inner` elements behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneHot {
+    /// Product of the extents before.
+    pub outer: u64,
+    /// Elements of a row.
+    pub depth: u64,
+    /// Product of the extents behind.
+    pub inner: u64,
+}
+
+/// What is kept of matrices: the main diagonal, and so many beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// Matrices.
+    pub count: u64,
+    /// Rows of each.
+    pub rows: u64,
+    /// Columns of each.
+    pub columns: u64,
+    /// Diagonals below the main one; at most as many as rows count.
+    pub lower: u64,
+    /// Diagonals above it; at most as many as columns count.
+    pub upper: u64,
+}
+
+impl DeviceKernels {
+    /// Copies the elements of a box from `x` to `y`, which are different buffers. Other elements of `y` stay as they are.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn move_elements(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        moved: &Move,
+    ) -> Result<()> {
+        let size = match dtype.size() {
+            Some(size @ (1 | 2 | 4 | 8 | 16)) => size as u64,
+            _ => {
+                return Err(DeviceError::new(
+                    Status::NotSupported,
+                    format!("'move' has no kernel for {dtype}"),
+                ));
+            }
+        };
+        let (y_address, x_address) = (y.address(), x.address());
+        let [y, x] =
+            [in_out(y, moved.ends[0], dtype, "the result")?, input(x, moved.ends[1], dtype, "the operand")?];
+        let aligned = (y_address | x_address).is_multiple_of(16);
+        let unit = if aligned { moved.unit(16 / size) } else { 1 };
+        let wider = moved.in_units(unit);
+        let (mut extents, mut steps) = ([1u64; RANK_MAX], [[0i64; RANK_MAX]; 2]);
+        for (place, &(extent, to, from)) in wider.axes.iter().enumerate() {
+            let axis = RANK_MAX - 1 - place;
+            (extents[axis], steps[0][axis], steps[1][axis]) = (extent, to, from);
+        }
+        let mut arguments = vec![y, x, wider.elements.into(), wider.starts[0].into(), wider.starts[1].into()];
+        arguments.extend(extents.map(Argument::from));
+        arguments.extend(steps.into_iter().flatten().map(Argument::from));
+        self.launch(stream, format!("move_b{}", size * unit * 8), wider.elements, &arguments)
+    }
+
+    /// `y` gets the pieces of `x` that the indices (i32 or i64) name, and zeros where there is no such piece.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn gather(
+        &self,
+        stream: &Stream,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        (index, dtype): (&DeviceBuffer, DType),
+        gather: Gather,
+    ) -> Result<()> {
+        let Gather { batches, outer, extent, count, width } = gather;
+        let name = super::typed("gather", dtype, &[DType::I32, DType::I64])?;
+        let bytes = product(&[batches, outer, count, width])?;
+        let arguments = [
+            output(y, bytes, DType::UI8, "the result")?,
+            input(x, product(&[batches, outer, extent, width])?, DType::UI8, "the operand")?,
+            input(index, product(&[batches, count])?, dtype, "the indices")?,
+            width.into(),
+            batches.into(),
+            outer.into(),
+            extent.into(),
+            count.into(),
+        ];
+        self.launch(stream, name, bytes.div_ceil(4), &arguments)
+    }
+
+    /// `y` gets the pieces of `x` that the coordinates (i32 or i64) name, and zeros where there is no such piece.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than [`GatherNd::DEPTH_MAX`].
+    pub fn gather_nd(
+        &self,
+        stream: &Stream,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        (index, dtype): (&DeviceBuffer, DType),
+        gather: GatherNd<'_>,
+    ) -> Result<()> {
+        let GatherNd { extents, count, width } = gather;
+        let name = super::typed("gather_nd", dtype, &[DType::I32, DType::I64])?;
+        let depth = extents.len() as u64;
+        let mut padded = [1; GatherNd::DEPTH_MAX];
+        let Some(front) = padded.get_mut(..extents.len()) else {
+            let detail = format!("'gather_nd' has no kernel for {depth} coordinates");
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        };
+        front.copy_from_slice(extents);
+        let bytes = product(&[count, width])?;
+        let mut arguments = vec![
+            output(y, bytes, DType::UI8, "the result")?,
+            input(x, product(&[product(extents)?, width])?, DType::UI8, "the operand")?,
+            input(index, product(&[count, depth])?, dtype, "the indices")?,
+            width.into(),
+            count.into(),
+            (depth as u32).into(),
+        ];
+        arguments.extend(padded.map(Argument::from));
+        self.launch(stream, name, bytes.div_ceil(4), &arguments)
+    }
+
+    /// Rows of `off` with one `on` each, where the index (u8, i32 or i64) says; both are one element of type `dtype`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn one_hot(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        (index, index_type): (&DeviceBuffer, DType),
+        [on, off]: [&DeviceBuffer; 2],
+        rows: OneHot,
+    ) -> Result<()> {
+        let OneHot { outer, depth, inner } = rows;
+        super::typed("one_hot", index_type, &[DType::UI8, DType::I32, DType::I64])?;
+        let n = product(&[outer, depth, inner])?;
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(index, product(&[outer, inner])?, index_type, "the indices")?,
+            input(on, 1, dtype, "the value of the chosen")?,
+            input(off, 1, dtype, "the value of the others")?,
+            outer.into(),
+            depth.into(),
+            inner.into(),
+        ];
+        self.launch(stream, by_width(format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
+    }
+
+    /// `y` is `x`, matrices, where they are in the band, and zeros elsewhere; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn band(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        band: Band,
+    ) -> Result<()> {
+        let Band { count, rows, columns, lower, upper } = band;
+        let n = product(&[count, rows, columns])?;
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(x, n, dtype, "the operand")?,
+            n.into(),
+            rows.into(),
+            columns.into(),
+            lower.min(rows).into(),
+            upper.min(columns).into(),
+        ];
+        self.launch(stream, by_width("band", dtype)?, n, &arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_that_are_one_are_merged_and_moved_in_units() {
+        let whole = Move::new([0, 0], &[(2, 12, 12), (3, 4, 4), (4, 1, 1)]).unwrap();
+        assert_eq!((whole.axes.clone(), whole.ends), (vec![(24, 1, 1)], [24, 24]));
+        assert_eq!((whole.unit(4), whole.unit(16)), (4, 8));
+        assert_eq!(whole.in_units(4).axes, [(6, 1, 1)]);
+        let repeated = Move::new([0, 0], &[(5, 8, 0), (8, 1, 1)]).unwrap();
+        assert_eq!(
+            (repeated.axes.clone(), repeated.ends, repeated.unit(4)),
+            (vec![(8, 1, 1), (5, 8, 0)], [40, 8], 4)
+        );
+        let reversed = Move::new([0, 7], &[(8, 1, -1)]).unwrap();
+        assert_eq!((reversed.ends, reversed.unit(4)), ([8, 8], 1));
+        let odd = Move::new([3, 0], &[(2, 9, 4), (4, 1, 1)]).unwrap();
+        assert_eq!((odd.unit(4), odd.ends), (1, [16, 8]));
+        let even = Move::new([8, 4], &[(2, 16, 4), (4, 1, 1)]).unwrap();
+        assert_eq!(even.in_units(4).axes, [(1, 1, 1), (2, 4, 1)]);
+    }
+
+    #[test]
+    fn places_outside_are_refused() {
+        assert!(Move::new([0, 0], &[(2, 1, -1)]).is_err());
+        assert!(Move::new([0, 0], &[(u64::MAX, 1, 1), (2, 1, 1)]).is_err());
+        assert!(Move::new([u64::MAX, 0], &[(2, 1, 1)]).is_err());
+        let seven = [(2, 64, 1), (2, 1, 2), (2, 32, 4), (2, 2, 8), (2, 16, 16), (2, 4, 32), (2, 8, 64)];
+        assert!(Move::new([0, 0], &seven).is_err() && Move::new([0, 0], &seven[1..]).is_ok());
+        assert_eq!(Move::new([0, 0], &[(0, 1, 1), (5, 1, 1)]).unwrap().elements, 0);
+    }
+}

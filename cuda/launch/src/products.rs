@@ -1,0 +1,61 @@
+//! Products of matrices of integers and of complex numbers. Those of floating-point numbers are the BLAS library's.
+
+use tfrt_cuda::error::Result;
+use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_host::DType;
+
+use crate::{DeviceKernels, input, output, product, typed};
+
+/// The extents of a batch of products, `rows` × `inner` by `inner` × `columns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Products {
+    /// How many there are.
+    pub batch: u64,
+    /// Rows of the results.
+    pub rows: u64,
+    /// Terms of each sum.
+    pub inner: u64,
+    /// Columns of the results.
+    pub columns: u64,
+    /// Which factors lie in memory as their transposes.
+    pub transposed: [bool; 2],
+    /// Which factors are one matrix for the whole batch.
+    pub single: [bool; 2],
+}
+
+impl DeviceKernels {
+    /// `y = a · b` for each product of a batch, of `i8`, `u8`, `i16`, `i32` or `i64`, whose sums wrap, or of complex numbers of
+    /// two `f64`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn products(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        [a, b]: [&DeviceBuffer; 2],
+        products: Products,
+    ) -> Result<()> {
+        const TYPES: &[DType] =
+            &[DType::I8, DType::UI8, DType::I16, DType::I32, DType::I64, DType::Complex128];
+        let Products { batch, rows, inner, columns, transposed, single } = products;
+        let n = product(&[batch, rows, columns])?;
+        let matrices = |index: usize| if single[index] { 1 } else { batch };
+        // From one matrix, row and column to the next, as the kernel counts them.
+        let steps = |index: usize, rows: u64, columns: u64| {
+            let batch_step = if single[index] { 0 } else { rows.saturating_mul(columns) };
+            let (row, column) = if transposed[index] { (1, rows) } else { (columns, 1) };
+            [batch_step, row, column]
+        };
+        let mut arguments = vec![
+            output(y, n, dtype, "the product")?,
+            input(a, product(&[matrices(0), rows, inner])?, dtype, "the first factor")?,
+            input(b, product(&[matrices(1), inner, columns])?, dtype, "the second factor")?,
+        ];
+        arguments.extend([batch, rows, inner, columns].map(Argument::from));
+        arguments.extend(steps(0, rows, inner).map(Argument::from));
+        arguments.extend(steps(1, inner, columns).map(Argument::from));
+        self.launch(stream, typed("product", dtype, TYPES)?, n, &arguments)
+    }
+}

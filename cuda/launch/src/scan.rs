@@ -1,0 +1,100 @@
+//! Running sums and products along an axis, and its greatest and least elements.
+
+use tfrt_cuda::error::{DeviceError, Result};
+use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_host::DType;
+
+use crate::{DeviceKernels, ReductionShape, input, optional, output, product, typed};
+
+/// What runs along a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scan {
+    /// Products, not sums.
+    pub multiplies: bool,
+    /// An element is not part of its own result.
+    pub exclusive: bool,
+    /// From the end to the front.
+    pub reverse: bool,
+}
+
+/// Which elements of each line are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// How many.
+    pub count: u64,
+    /// The least, not the greatest.
+    pub least: bool,
+}
+
+/// Types that have an order.
+const ORDERED: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
+/// Types that have sums and products.
+const NUMBERS: &[DType] =
+    &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64, DType::Complex128];
+
+impl DeviceKernels {
+    /// Running results along the extent of `x`, which has as many elements as `y`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn scan(
+        &self,
+        stream: &Stream,
+        scan: Scan,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        shape: ReductionShape,
+    ) -> Result<()> {
+        let ReductionShape { outer, extent, inner } = shape;
+        let n = product(&[outer, extent, inner])?;
+        let arguments = [
+            output(y, n, dtype, "the result")?,
+            input(x, n, dtype, "the operand")?,
+            outer.into(),
+            extent.into(),
+            inner.into(),
+            u32::from(scan.exclusive).into(),
+            u32::from(scan.reverse).into(),
+        ];
+        let function = if scan.multiplies { "scan_product" } else { "scan_sum" };
+        // Of lines without elements there may be any number, which nobody should count.
+        self.launch(stream, typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
+    }
+
+    /// The greatest or least elements along the extent of `x`, in order, and where they are (i32). Of equals the first comes
+    /// first, NaN comes last.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`]; `InvalidValue` if more are wanted than there are, or i32 does not count them.
+    #[expect(clippy::too_many_arguments, reason = "three buffers with their shape and type")]
+    pub fn top(
+        &self,
+        stream: &Stream,
+        line: Line,
+        dtype: DType,
+        values: Option<&DeviceBuffer>,
+        positions: &DeviceBuffer,
+        x: &DeviceBuffer,
+        shape: ReductionShape,
+    ) -> Result<()> {
+        let ReductionShape { outer, extent, inner } = shape;
+        if line.count > extent || extent > i32::MAX as u64 {
+            let detail = format!("cannot find {} of {extent} elements", line.count);
+            return Err(DeviceError::invalid_value(detail));
+        }
+        let n = product(&[outer, line.count, inner])?;
+        let arguments = [
+            optional(values.map(|values| output(values, n, dtype, "the result")))?,
+            output(positions, n, DType::I32, "the positions")?,
+            input(x, product(&[outer, extent, inner])?, dtype, "the operand")?,
+            outer.into(),
+            extent.into(),
+            inner.into(),
+            line.count.into(),
+            u32::from(line.least).into(),
+        ];
+        let name = typed("top", dtype, ORDERED)?;
+        self.launch(stream, name, shape.outputs()?.min(n).saturating_mul(32), &arguments)
+    }
+}

@@ -1,0 +1,135 @@
+//! The kernels' PTX.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::FixedState;
+use memchr::memmem;
+
+/// A module of kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The name of its `.cu` file, which documents the kernels.
+    pub name: &'static str,
+    /// Its PTX, for compute capability 7.5 and later.
+    pub ptx: &'static str,
+}
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        /// All modules.
+        pub const SOURCES: &[Source] = &[$(Source {
+            name: $name,
+            ptx: include_str!(concat!("../cuda/ptx/", $name, ".compute_75.ptx")),
+        }),*];
+    };
+}
+
+sources!(
+    "argmax",
+    "bias_activation",
+    "binary",
+    "cast",
+    "compare",
+    "complex",
+    "convolution",
+    "copy",
+    "diagonal",
+    "fill",
+    "im2col",
+    "local_response",
+    "move",
+    "optimizer",
+    "pooling",
+    "product",
+    "random",
+    "reduce",
+    "reduce_wide",
+    "scan",
+    "scatter",
+    "softmax",
+    "training",
+    "transpose",
+    "unary",
+    "unary_f64",
+);
+
+/// A kernel of a module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    /// Which of all kernels it is.
+    pub(crate) number: usize,
+    /// Its full name.
+    pub(crate) name: &'static str,
+    /// The module that has it.
+    pub(crate) source: &'static Source,
+}
+
+/// By the parts of their names.
+static KERNELS: LazyLock<HashMap<(&'static str, &'static str), Kernel, FixedState>> = LazyLock::new(|| {
+    let all = SOURCES.iter().flat_map(|source| source.kernels().map(move |name| (name, source)));
+    all.enumerate().map(|(number, (name, source))| (parts(name), Kernel { number, name, source })).collect()
+});
+
+/// How many kernels there are.
+pub(crate) fn kernel_count() -> usize {
+    KERNELS.len()
+}
+
+/// What is before the last `_` of a kernel's name, and what is behind it: the function and mostly the type.
+pub(crate) fn parts(name: &str) -> (&str, &str) {
+    name.rsplit_once('_').unwrap_or((name, ""))
+}
+
+/// The kernel whose name has these parts.
+pub(crate) fn kernel_of<'a>(parts: (&'a str, &'a str)) -> Option<Kernel> {
+    let kernels: &HashMap<(&'a str, &'a str), Kernel, FixedState> = &KERNELS;
+    kernels.get(&parts).copied()
+}
+
+/// The full name of a kernel, and the module that has it.
+pub fn source_of(kernel: &str) -> Option<(&'static str, &'static Source)> {
+    kernel_of(parts(kernel)).map(|kernel| (kernel.name, kernel.source))
+}
+
+impl Source {
+    /// The names of its kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static str> + use<> {
+        const ENTRY: &str = ".visible .entry ";
+        let ptx: &'static str = self.ptx;
+        let entries = memmem::find_iter(ptx.as_bytes(), ENTRY);
+        entries.filter_map(move |place| Some(ptx[place + ENTRY.len()..].split_once('(')?.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_found_in_one_module() {
+        let count: usize = SOURCES.iter().map(|source| source.kernels().count()).sum();
+        assert!(count > 200, "{count}");
+        for source in SOURCES {
+            for kernel in source.kernels() {
+                let (name, found) = source_of(kernel).unwrap();
+                assert_eq!((name, found.name), (kernel, source.name));
+            }
+        }
+        assert!(source_of("add").is_none() && source_of("add_f32").is_some());
+    }
+
+    /// A `.cu` file without a line above would be compiled and never found.
+    #[test]
+    fn every_file_is_listed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda");
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        files.sort();
+        assert_eq!(files, SOURCES.iter().map(|source| source.name).collect::<Vec<_>>());
+    }
+}
