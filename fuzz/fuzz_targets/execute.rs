@@ -14,8 +14,8 @@ use tfrt_bef::{
     VerifiedBef,
 };
 use tfrt_host::{
-    AsyncValue, Attr, BefFile, ExecutionContext, HostContext, KernelRegistry, Promise, RequestContext,
-    ResourceContext, allocator::SystemAllocator, work_queue, work_queue::Task,
+    AsyncValue, Attr, BefFile, ExecutionContext, HostContext, KernelRegistry, KernelSignature, Promise,
+    RequestContext, ResourceContext, allocator::SystemAllocator, work_queue, work_queue::Task,
 };
 
 const FUNCTIONS_MAX: usize = 4;
@@ -217,12 +217,12 @@ static KERNELS: LazyLock<KernelRegistry> = LazyLock::new(|| {
         context.host().add_task(Task::new(move || promise.emplace(a.wrapping_add(b))));
         value
     });
-    registry.add_raw("same", |frame| {
+    registry.add_raw("same", KernelSignature::any(), |frame| {
         let Some(argument) = frame.arguments().next().cloned() else { return };
         frame.set_results([argument.clone(), argument]);
     });
     registry
-        .add_raw("call", |frame| {
+        .add_raw("call", KernelSignature::any(), |frame| {
             let Some(function) = frame.function(0) else { return };
             let results = function.execute(frame.context(), frame.arguments().cloned());
             frame.set_results(results);

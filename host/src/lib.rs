@@ -10,6 +10,7 @@ mod executor;
 pub mod host_buffer;
 mod kernel;
 pub mod library;
+mod load;
 mod mapped_file;
 mod once_list;
 mod pool;
@@ -29,14 +30,12 @@ pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
 pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};
 pub use kernel::{
     Arg, ArgumentType, Attr, AttributeParameter, AttributeSpec, AttributeType, IntoKernel, Kernel,
-    KernelBuilder, KernelFn, KernelFrame, KernelParameter, KernelRegistry, KernelResult, KernelSignature,
-    NativeFn, Out, Placement, Rest, RestAttrs, ResultCount, ResultValue, TypeSpec,
+    KernelBuilder, KernelParameter, KernelRegistry, KernelResult, KernelSignature, Out, Placement, Rest,
+    RestAttrs, ResultCount, ResultValue, TypeSpec,
 };
-#[doc(hidden)]
-pub use kernel::{ScalarFn, ScalarFrame};
 pub use mapped_file::MappedFile;
 pub use once_list::OnceList;
-pub use program::{BefFile, Function, FunctionRef};
+pub use program::{BefFile, Function, FunctionRef, KernelFn, KernelFrame, NativeFn};
 pub use tfrt_bef as bef;
 pub use tfrt_bef::DType;
 #[doc(hidden)]

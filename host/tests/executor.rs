@@ -9,7 +9,7 @@ use std::sync::{
 
 use support::{Host, Program, With, registry};
 use tfrt_bef::{Attribute, FunctionKind};
-use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, Out, Rest, Status};
+use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, KernelSignature, Out, Rest, Status};
 
 /// Workers that find nothing to do look again for a while; under Miri that takes minutes.
 const QUEUES: &[&str] = if cfg!(miri) { &["s"] } else { &["s", "mstd:1", "mstd:2"] };
@@ -137,7 +137,7 @@ fn a_panic_ends_a_synchronous_function() {
 #[test]
 fn a_result_that_was_not_set_is_an_error_whatever_its_register_held() {
     let mut registry = registry();
-    registry.add_raw("forgetful", |_| {});
+    registry.add_raw("forgetful", KernelSignature::any(), |_| {});
     let mut p = Program::new();
     let f = p.function(&["i32"]);
     let sum = p.kernel(&f, "add", &[f.parameters[0], f.parameters[0]], &["i32"])[0];
@@ -331,6 +331,56 @@ fn loading_reports_kernels_that_do_not_fit() {
     assert_eq!(
         messages,
         ["kernel 'add': expected 2 arguments, got 1", "kernel 'new.chain': expected 1 results, got 0"]
+    );
+}
+
+#[test]
+fn calls_of_scalar_kernels_have_the_operands_of_their_function() {
+    let mut registry = registry();
+    registry.add_raw("nothing", KernelSignature::default(), |_| {});
+    let mut p = Program::new();
+    let f = p.function(&["i32"]);
+    p.kernel(&f, "add", &[], &[]);
+    p.kernel(&f, "nothing", &[], &[]);
+    p.kernel(&f, "nothing", &[f.parameters[0]], &[]);
+    p.add("f", &f, &[]);
+    let errors = p.load(&registry).unwrap_err();
+    let messages: Vec<_> = errors.iter().map(|error| &*error.message).collect();
+    assert_eq!(
+        messages,
+        ["kernel 'add': expected 2 arguments, got 0", "kernel 'nothing': expected 0 arguments, got 1"]
+    );
+}
+
+#[test]
+fn blocking_kernels_never_run_on_a_compute_thread() {
+    let mut p = Program::new();
+    let f = p.function(&["i32"]);
+    let one = f.parameters[0];
+    let nonstrict = || With { nonstrict: true, ..With::default() };
+    p.with(&f, "blocking_add", &[one, one], &["i32"], nonstrict());
+    p.kernel(&f, "impatient", &[one], &["i32"]);
+    p.with(&f, "add", &[one, one], &["i32"], nonstrict());
+    p.kernel(&f, "blocking_add", &[one, one], &["i32"]);
+    p.add("f", &f, &[]);
+    let sync = p.declare("sync");
+    let s = p.function(&["i32"]);
+    p.kernel(&s, "blocking_add", &[s.parameters[0], s.parameters[0]], &["i32"]);
+    p.define(sync, FunctionKind::Sync, &s, &[]);
+    let errors = p.load(&registry()).unwrap_err();
+    let found: Vec<_> = errors
+        .iter()
+        .map(|error| (error.location.as_ref().unwrap().line, error.code, &*error.message))
+        .collect();
+    let code = ErrorCode::FailedPrecondition;
+    let nonstrict = "may wait and cannot run before its arguments are available (bef.nonstrict)";
+    assert_eq!(
+        found,
+        [
+            (1, code, &*format!("kernel 'blocking_add' {nonstrict}")),
+            (2, code, &*format!("kernel 'impatient' {nonstrict}")),
+            (5, code, "kernel 'blocking_add' may wait and cannot be called in a synchronous function"),
+        ]
     );
 }
 

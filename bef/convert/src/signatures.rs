@@ -88,7 +88,7 @@ fn attribute_kind(spec: AttributeSpec) -> AttrKind {
 
 #[cfg(test)]
 mod tests {
-    use tfrt_host::{Attr, Chain, Rest};
+    use tfrt_host::{Attr, Chain, KernelSignature, Rest};
     use tfrt_ir::{ParseOptions, PrintOptions, Source, parse_module, print_module};
 
     use super::*;
@@ -99,7 +99,7 @@ mod tests {
         kernels.add("my.add.i32", |a: i32, b: i32| a.wrapping_add(b));
         kernels.add("my.constant.f32", |value: Attr<f32>| value.0);
         kernels.add("my.merge", |_: Rest<Chain>| Chain);
-        kernels.add_raw("my.raw", |_| {});
+        kernels.add_raw("my.raw", KernelSignature::any(), |_| {});
         kernels.add("my.written", |a: i32| a).assembly("`of` $arg0 attr-dict");
         let mut ops = OpRegistry::new();
         ops.add(OpDefinition::new("my.merge").regions(7));

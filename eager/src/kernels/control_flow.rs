@@ -231,10 +231,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         ..KernelSignature::default()
     };
     registry
-        .add_raw("corert.cond", conditional)
-        .signature(signature(&[TensorHandle::TYPE_NAME, Chain::TYPE_NAME]))
+        .add_raw("corert.cond", signature(&[TensorHandle::TYPE_NAME, Chain::TYPE_NAME]), conditional)
         .doc("Runs the first function if the tensor is true, else the second, with the other arguments.");
-    registry.add_raw("corert.while", repeat).signature(signature(&[Chain::TYPE_NAME])).doc(
+    registry.add_raw("corert.while", signature(&[Chain::TYPE_NAME]), repeat).doc(
         "Runs the second function over and over, for as long as the tensor that the first one gives is true.",
     );
 }

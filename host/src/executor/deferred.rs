@@ -25,12 +25,8 @@ use crate::{
         state::{Enqueue, Waiter},
     },
     context::{BorrowedContext, ExecutionContext},
-    kernel::{
-        KernelFrame, ScalarFrame,
-        frame::{Operand, RegisterFile},
-    },
     pool::PoolBox,
-    program::{Body, Dispatch, FunctionRef, Plan, Step},
+    program::{Body, Dispatch, FunctionRef, KernelFrame, Operand, Plan, RegisterFile, ScalarFrame, Step},
     tracing,
     work_queue::Task,
 };
@@ -308,10 +304,12 @@ impl Deferred {
             argument.unbox();
         }
         let run = || {
-            // SAFETY: the operands number these registers through.
+            // SAFETY: the operands used with this file are those of `IN_ORDER[..FEW]`, which number these registers.
             let registers = unsafe { RegisterFile::new(few) };
-            // SAFETY: there are not more operands than fit here, and as many as the kernel has arguments and results.
-            scalar(unsafe { ScalarFrame::new(registers, &IN_ORDER[..FEW]) })
+            let frame = ScalarFrame::new(registers, &IN_ORDER[..FEW]);
+            // SAFETY: `scalar` is the step's own. The step has at most `FEW` operands, or `many` would hold them
+            // (`Deferring::defer`); in `few` they are in order: arguments, then the result.
+            unsafe { scalar(frame) }
         };
         match panic::catch_unwind(AssertUnwindSafe(run)) {
             Ok(true) => Some(Ok(few[arguments].take())),
@@ -384,7 +382,7 @@ fn call(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionCo
             &numbered
         }
     };
-    // SAFETY: the operands number these registers through.
+    // SAFETY: the operands used with this file are the numbers below `registers.len()`, made above.
     let registers = unsafe { RegisterFile::new(registers) };
     let _span = tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned());
     let operands = operands.split_at(step.operand_counts().0);

@@ -39,11 +39,9 @@ use crate::{
     async_value::{AsyncValue, IndirectPromise, Status},
     context::{BorrowedContext, ExecutionContext, RequestContext},
     diagnostic::{Diagnostic, ErrorCode},
-    kernel::{
-        KernelFrame, NativeFn, ScalarFrame,
-        frame::{Operand, RegisterFile},
+    program::{
+        Body, Dispatch, FunctionRef, KernelFrame, NativeFn, Operand, Plan, RegisterFile, ScalarFrame, Step,
     },
-    program::{Body, Dispatch, FunctionRef, Plan, Step},
     tracing,
     work_queue::Task,
 };
@@ -311,8 +309,11 @@ fn run_scalars(
         let all = panic::catch_unwind(AssertUnwindSafe(|| {
             rest.by_ref().all(|step| {
                 let Some(scalar) = step.scalar else { return false };
-                // SAFETY: the step was loaded with as many operands as its kernel has arguments and results.
-                scalar(unsafe { ScalarFrame::new(registers.reborrow(), plan.all_operands_of(step)) })
+                // SAFETY: the step is one of this plan's.
+                let operands = unsafe { plan.all_operands_of(step) };
+                // SAFETY: `scalar` is the step's own. The loader checked that the step has the operands that its
+                // kernel's signature says: arguments, then results.
+                unsafe { scalar(ScalarFrame::new(registers.reborrow(), operands)) }
             })
         }));
         next += steps.len() - rest.len();
@@ -363,7 +364,8 @@ impl<'w> Walk<'w> {
             let number = *next;
             let step = plan.steps.get(number)?;
             *next += 1;
-            let (arguments, results) = plan.operands_of(step);
+            // SAFETY: the step is one of this plan's.
+            let (arguments, results) = unsafe { plan.operands_of_unchecked(step) };
             let Arrived { are_counted, pending, failed } = self.look_at(arguments);
             if !are_counted && step.scalar.is_some() && !self.traced && self.run_scalars(next) {
                 continue;

@@ -1,27 +1,20 @@
 //! Attributes as kernels take them: `Attr<i32>`, `Attr<str>`, `Attr<[i64]>`, `Attr<DenseAttribute>`.
 //!
-//! Their bytes stay in the program. What can be read once (scalars, the bounds of strings and arrays) is read
-//! when the program is loaded, so that a call neither searches nor checks.
+//! Their bytes stay in the program. Loading the program reads scalars and the bounds of strings and arrays, so that a
+//! call neither searches nor checks.
 
 use half::{bf16, f16};
 use tfrt_bef::{AggregateAttribute, DType, DenseAttribute, RawAttribute, ShapeAttribute};
 
 use super::{
-    frame::KernelFrame,
     parameters::{Cursor, KernelParameter, ParameterError},
+    sealed,
     signature::{AttributeParameter, AttributeSpec, KernelSignature},
 };
-use crate::program::BefFile;
-
-/// An attribute resolved at load: a scalar's bits, or where its elements are, and how many for a list of attributes.
-#[derive(Clone, Copy, Debug, Default)]
-#[doc(hidden)]
-pub struct AttributeCell {
-    /// Offset in the attributes section.
-    pub(crate) offset: u32,
-    /// A scalar's bytes, little end first; the length of a list of attributes.
-    pub(crate) bits: u64,
-}
+use crate::{
+    diagnostic::Diagnostic,
+    program::{AttributeCell, BefFile, KernelFrame},
+};
 
 impl AttributeCell {
     /// Reads what a call will need of the attribute at `offset`.
@@ -58,25 +51,29 @@ fn scalar_bits(raw: RawAttribute<'_>, dtype: DType) -> Result<u64, tfrt_bef::Bef
     }
 }
 
-/// What an attribute parameter may hold; see [`Attr`].
-pub trait AttributeType {
-    /// What the kernel gets.
+/// A type that an attribute parameter may hold; see [`Attr`].
+///
+/// The trait is sealed: it names the kinds of attributes that programs have.
+pub trait AttributeType: sealed::Attribute {
+    /// The type that the kernel receives.
     type Borrowed<'f>;
-    /// What the program must have there.
+    /// The kind of attribute that a program must have there.
     const SPEC: AttributeSpec;
-    /// Reads the attribute; it was checked against `SPEC` when the program was loaded.
+    /// Reads the attribute, which was checked against `SPEC` when the program was loaded.
     #[doc(hidden)]
     fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<Self::Borrowed<'f>>;
 }
 
-/// An attribute parameter: `Attr<i32>`, `Attr<str>`, `Attr<[f32]>`, `Attr<DenseAttribute>`, …; the value is in `.0`.
+/// An attribute parameter, such as `Attr<i32>`, `Attr<str>`, `Attr<[f32]>` or `Attr<DenseAttribute>`. Its value is the
+/// field `.0`.
 pub struct Attr<'f, T: AttributeType + ?Sized>(pub T::Borrowed<'f>);
 
-/// All attributes behind the fixed ones, each read as a `T`.
+/// All attributes after the fixed ones, each read as a `T`.
 pub struct RestAttrs<'f, T: AttributeType + ?Sized>(pub Vec<T::Borrowed<'f>>);
 
 macro_rules! scalar_attributes {
     ($($type:ty, $dtype:ident, |$bits:ident| $convert:expr;)*) => {$(
+        impl sealed::Attribute for $type {}
         impl AttributeType for $type {
             type Borrowed<'f> = $type;
             const SPEC: AttributeSpec = AttributeSpec::Scalar(DType::$dtype);
@@ -91,6 +88,7 @@ macro_rules! scalar_attributes {
 
 macro_rules! array_attributes {
     ($($type:ty, $dtype:ident;)*) => {$(
+        impl sealed::Attribute for [$type] {}
         impl AttributeType for [$type] {
             type Borrowed<'f> = &'f [$type];
             const SPEC: AttributeSpec = AttributeSpec::Array(DType::$dtype);
@@ -103,6 +101,7 @@ macro_rules! array_attributes {
 
 macro_rules! borrowed_attributes {
     ($($type:ty => $borrowed:ty, $spec:expr, |$raw:ident| $read:expr;)*) => {$(
+        impl sealed::Attribute for $type {}
         impl AttributeType for $type {
             type Borrowed<'f> = $borrowed;
             const SPEC: AttributeSpec = $spec;
@@ -164,11 +163,12 @@ borrowed_attributes! {
     RawAttribute<'_> => RawAttribute<'f>, AttributeSpec::Any, |raw| Some(raw);
 }
 
+impl sealed::Attribute for AggregateAttribute<'_> {}
 impl AttributeType for AggregateAttribute<'_> {
     type Borrowed<'f> = AggregateAttribute<'f>;
     const SPEC: AttributeSpec = AttributeSpec::Aggregate;
     fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<AggregateAttribute<'f>> {
-        // As for most ops that programs call.
+        // Most ops have no attributes, and an empty list needs no look at the program.
         if cell.bits == 0 {
             return Some(AggregateAttribute::empty());
         }
@@ -184,6 +184,20 @@ fn fetch<'f, T: AttributeType + ?Sized>(
     T::read(frame.program(), cell).ok_or(ParameterError::Attribute(index))
 }
 
+impl<'f> KernelFrame<'f> {
+    /// Returns the attribute with this number. The kernel's signature must say that it is a `T`.
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](crate::ErrorCode::InvalidArgument) if there is no such attribute, or it is of another kind.
+    pub fn attribute<T: AttributeType + ?Sized>(&self, index: usize) -> Result<T::Borrowed<'f>, Diagnostic> {
+        let cell = self.attributes().get(index);
+        cell.and_then(|cell| T::read(self.program(), cell)).ok_or_else(|| {
+            Diagnostic::invalid_argument(format!("attribute {index} is missing or of another kind"))
+        })
+    }
+}
+
+impl<T: AttributeType + ?Sized> sealed::Parameter for Attr<'_, T> {}
 impl<T: AttributeType + ?Sized> KernelParameter for Attr<'_, T> {
     type Item<'f> = Attr<'f, T>;
 
@@ -204,6 +218,7 @@ impl<T: AttributeType + ?Sized> KernelParameter for Attr<'_, T> {
 const ATTRIBUTE_NAMES: [&str; 8] =
     ["value", "value1", "value2", "value3", "value4", "value5", "value6", "value7"];
 
+impl<T: AttributeType + ?Sized> sealed::Parameter for RestAttrs<'_, T> {}
 impl<T: AttributeType + ?Sized> KernelParameter for RestAttrs<'_, T> {
     type Item<'f> = RestAttrs<'f, T>;
 

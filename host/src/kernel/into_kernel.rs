@@ -5,39 +5,46 @@
 use std::{ptr::NonNull, sync::Arc};
 
 use super::{
-    frame::{KernelFrame, ScalarFn, ScalarFrame},
     parameters::{Cursor, KernelParameter, ParameterError},
     results::KernelResult,
     signature::KernelSignature,
 };
+use crate::program::{KernelFn, KernelFrame, ScalarFn, ScalarFrame};
 
-/// A kernel's erased form.
-pub type KernelFn = dyn Fn(&mut KernelFrame<'_>) + Send + Sync;
+/// A function with its signature, without its type.
+///
+/// No path outside of this crate leads to this type, which seals [`IntoKernel`]: code that cannot name it cannot
+/// implement the trait, so that `scalar` always fits `signature`.
+pub struct ErasedKernel {
+    pub(super) signature: KernelSignature,
+    pub(super) run: Arc<KernelFn>,
+    /// A shorter way to call the function, if its arguments and its one result are scalars and it keeps no state.
+    pub(super) scalar: Option<ScalarFn>,
+}
 
-/// Implemented for every function whose parameters are [`KernelParameter`]s and whose result is a
-/// [`KernelResult`]; `Sig` only keeps the implementations apart.
+/// A function that can be registered as a kernel.
+///
+/// Every function with up to 22 [`KernelParameter`]s that returns a [`KernelResult`] implements it. `Sig` only tells the
+/// implementations apart. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
     note = "a kernel is a function of up to 22 `KernelParameter`s that returns a `KernelResult`"
 )]
 pub trait IntoKernel<Sig>: Send + Sync + 'static {
-    /// The function's signature.
-    fn signature() -> KernelSignature;
-    /// Erases the function.
-    fn into_kernel(self) -> Arc<KernelFn>;
-    /// A shorter way to call the function, if it takes and gives nothing but scalars and keeps no state.
+    /// Takes the function's signature and erases its type.
     #[doc(hidden)]
-    fn scalar_fn(&self) -> Option<ScalarFn>;
+    fn erase(self) -> ErasedKernel;
 }
 
-/// The value of a type without size, of which the caller knows that there is one for good.
+/// Returns the value of a type without size.
 ///
 /// # Safety
-/// An `F` exists and is not destroyed while the reference is used. `F` has no size.
+/// `F` has no size, and an `F` exists and is not destroyed while the reference is used.
 #[inline(always)]
 unsafe fn stateless<'f, F>() -> &'f F {
     debug_assert!(size_of::<F>() == 0);
-    // SAFETY: a reference to nothing may point anywhere, and by contract the value exists.
+    // SAFETY: a reference to a type without size may point to any aligned address, and this function demands that the
+    // value exists.
     unsafe { NonNull::<F>::dangling().as_ref() }
 }
 
@@ -55,42 +62,35 @@ macro_rules! into_kernel {
             F: Fn($($p),*) -> R,
             F: for<'f> Fn($($p::Item<'f>),*) -> R,
         {
-            fn signature() -> KernelSignature {
+            fn erase(self) -> ErasedKernel {
+                #[inline(always)]
+                fn call<R, $($p),*>(function: impl Fn($($p),*) -> R, $($p: $p),*) -> R {
+                    function($($p),*)
+                }
+
                 let mut signature = KernelSignature::default();
                 $($p::describe(&mut signature);)*
                 R::describe(&mut signature);
-                signature
-            }
 
-            fn scalar_fn(&self) -> Option<ScalarFn> {
-                #[inline(always)]
-                fn call<R, $($p),*>(function: impl Fn($($p),*) -> R, $($p: $p),*) -> R {
-                    function($($p),*)
-                }
-                if !(R::SCALAR $(&& $p::SCALAR)*) || size_of::<F>() != 0 {
-                    return None;
-                }
-                Some(|mut frame: ScalarFrame<'_>| {
+                let has_scalar = R::SCALAR.is_some() $(&& $p::SCALAR.is_some())* && size_of::<F>() == 0;
+                let scalar: ScalarFn = |mut frame: ScalarFrame<'_>| {
                     let mut run = || -> Option<()> {
                         let mut next = 0..;
-                        $(let $p = $p::fetch_scalar(&frame, next.next()?)?;)*
-                        // SAFETY: `F` has no size, as checked above; the kernel, which is called through this
-                        // function alone, keeps the function that `self` is.
+                        // SAFETY: the frame has an operand for each argument and result of the kernel. The parameters
+                        // are `next` in number and each of them is one argument, because each has a `SCALAR`.
+                        $(let $p = unsafe { $p::SCALAR?.fetch(&frame, next.next()?) }?;)*
+                        // SAFETY: `F` has no size, or there would be no `scalar`. The kernel keeps the function that
+                        // `self` is, and is itself kept while it is called.
                         let function = unsafe { stateless::<F>() };
                         let result = call(function, $($p),*);
-                        result.store_scalar(&mut frame, next.next()?);
+                        // SAFETY: the result's operand comes after those of the arguments.
+                        unsafe { R::SCALAR?.store(result, &mut frame, next.next()?) };
                         Some(())
                     };
                     run().is_some()
-                })
-            }
+                };
 
-            fn into_kernel(self) -> Arc<KernelFn> {
-                #[inline(always)]
-                fn call<R, $($p),*>(function: impl Fn($($p),*) -> R, $($p: $p),*) -> R {
-                    function($($p),*)
-                }
-                Arc::new(move |frame: &mut KernelFrame<'_>| {
+                let run = Arc::new(move |frame: &mut KernelFrame<'_>| {
                     let run = |frame: &KernelFrame<'_>| -> Result<R, ParameterError> {
                         let mut cursor = Cursor::default();
                         $(let $p = $p::fetch(frame, &mut cursor)?;)*
@@ -100,7 +100,8 @@ macro_rules! into_kernel {
                         Ok(results) => results.store(frame),
                         Err(error) => error.report(frame),
                     }
-                })
+                });
+                ErasedKernel { signature, run, scalar: has_scalar.then_some(scalar) }
             }
         }
     };

@@ -1,20 +1,22 @@
-//! What a kernel function's parameters may be, and how each is made from a frame.
+//! The parameters that a kernel function may have, and how each is read from a frame.
+
+#![expect(unsafe_code, reason = "scalar arguments are read without comparing their number with the count")]
 
 use std::{fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    frame::{KernelFrame, ScalarFrame},
+    sealed,
     signature::{KernelSignature, TypeSpec},
 };
 use crate::{
     async_value::{AsyncValue, AsyncValueRef},
     context::ExecutionContext,
     diagnostic::{Diagnostic, ErrorCode},
-    program::FunctionRef,
+    program::{FunctionRef, KernelFrame, ScalarFrame},
     value::Value,
 };
 
-/// Where the next parameter of each sort comes from.
+/// Numbers of the next argument, attribute and function to read.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct Cursor {
@@ -23,12 +25,12 @@ pub struct Cursor {
     pub(super) function: usize,
 }
 
-/// Why a parameter could not be made.
+/// The reason why a parameter could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum ParameterError {
     MissingArgument(usize),
-    /// The argument has another type than this.
+    /// The argument with this number does not have this type.
     ArgumentType(usize, &'static str),
     MissingAttribute(usize),
     Attribute(usize),
@@ -36,7 +38,7 @@ pub enum ParameterError {
 }
 
 impl ParameterError {
-    /// Makes it the error of the whole call.
+    /// Makes every result of the call this error.
     #[cold]
     pub(super) fn report(self, frame: &mut KernelFrame<'_>) {
         let error = self.diagnose(frame);
@@ -58,29 +60,49 @@ impl ParameterError {
     }
 }
 
-/// A type that may be a kernel's parameter.
+/// A type that a kernel function may have as a parameter.
+///
+/// The trait is sealed: the set of parameter types is fixed, and value types take part through [`Value`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     note = "use a `Value` by value, `Arg<T>` to borrow one, `Attr<T>` for an attribute, `Rest<T>` for further \
             arguments, or `&ExecutionContext`"
 )]
-pub trait KernelParameter {
-    /// `Self`, alive as long as the frame.
+pub trait KernelParameter: sealed::Parameter + Sized {
+    /// `Self` with the lifetime of the frame.
     type Item<'f>;
+    /// How to read the parameter if it is an argument that lives in its handle.
+    #[doc(hidden)]
+    const SCALAR: Option<ScalarArgument<Self>> = None;
     /// Adds the parameter to the signature.
     fn describe(signature: &mut KernelSignature);
-    /// Whether it is an argument that lives in a handle.
-    #[doc(hidden)]
-    const SCALAR: bool = false;
-    /// Makes the parameter of a kernel of scalars.
-    #[doc(hidden)]
-    #[inline]
-    fn fetch_scalar<'f>(_frame: &ScalarFrame<'f>, _index: usize) -> Option<Self::Item<'f>> {
-        None
-    }
-    /// Makes the parameter.
+    /// Reads the parameter from a frame.
     #[doc(hidden)]
     fn fetch<'f>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Result<Self::Item<'f>, ParameterError>;
+}
+
+/// Reads a scalar argument of type `T`.
+///
+/// Only the implementation for scalars makes one, so that a parameter with a `ScalarArgument` is exactly one argument.
+#[doc(hidden)]
+pub struct ScalarArgument<T>(unsafe fn(&ScalarFrame<'_>, usize) -> Option<T>);
+
+impl<T> ScalarArgument<T> {
+    /// Reads the argument with this number; `None` if it is not a scalar of the expected type.
+    ///
+    /// # Safety
+    /// The frame was made with more than `index` operands.
+    #[inline(always)]
+    pub(super) unsafe fn fetch(self, frame: &ScalarFrame<'_>, index: usize) -> Option<T> {
+        // SAFETY: the function is `scalar_argument`, which demands what this function demands.
+        unsafe { (self.0)(frame, index) }
+    }
+}
+
+impl<T> fmt::Debug for ScalarArgument<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ScalarArgument")
+    }
 }
 
 #[inline]
@@ -99,14 +121,21 @@ fn borrow<'f, T: Value>(frame: &'f KernelFrame<'f>, cursor: &mut Cursor) -> Resu
     next_argument(frame, cursor)?.get::<T>().ok_or(ParameterError::ArgumentType(index, T::TYPE_NAME))
 }
 
+/// As [`ScalarFrame::argument`], for frames of any lifetime.
+///
+/// # Safety
+/// The frame was made with more than `index` operands.
+#[inline(always)]
+unsafe fn scalar_argument<T: Value + Clone>(frame: &ScalarFrame<'_>, index: usize) -> Option<T> {
+    // SAFETY: the operand exists, as this function demands.
+    unsafe { frame.argument(index) }
+}
+
+impl<T: Value + Clone> sealed::Parameter for T {}
 impl<T: Value + Clone> KernelParameter for T {
     type Item<'f> = T;
-    const SCALAR: bool = T::INLINE;
-
-    #[inline]
-    fn fetch_scalar(frame: &ScalarFrame<'_>, index: usize) -> Option<T> {
-        frame.argument(index)
-    }
+    const SCALAR: Option<ScalarArgument<T>> =
+        if T::INLINE { Some(ScalarArgument(scalar_argument::<T>)) } else { None };
 
     fn describe(signature: &mut KernelSignature) {
         signature.arguments.push(TypeSpec::Named(T::TYPE_NAME));
@@ -118,8 +147,9 @@ impl<T: Value + Clone> KernelParameter for T {
     }
 }
 
-/// A borrowed argument: `Arg<MyTensor>`, or `Arg<AsyncValue>` for one of any type, which in a non-strict kernel
-/// may be pending or an error.
+/// A borrowed argument, such as `Arg<MyTensor>`.
+///
+/// `Arg<AsyncValue>` accepts a value of any type. In a non-strict kernel that value may be pending or an error.
 pub struct Arg<'f, T>(&'f T);
 
 impl<T> Deref for Arg<'_, T> {
@@ -135,16 +165,16 @@ impl<T: fmt::Debug> fmt::Debug for Arg<'_, T> {
     }
 }
 
-/// What [`Arg`] and [`Rest`] may name: a value type, or [`AsyncValue`] for any.
+/// A type that [`Arg`] and [`Rest`] may name: a value type, one form of a value type, or [`AsyncValue`] for any value.
 pub trait ArgumentType: Sized {
-    /// The type the program must have there.
+    /// The type that a program must pass.
     const SPEC: TypeSpec;
-    /// What an error says is expected: the type, unless `Self` is one form of it.
+    /// The type as error messages name it. It differs from `SPEC` if `Self` is one form of a value type.
     const EXPECTED: &'static str = match Self::SPEC {
         TypeSpec::Named(name) => name,
         TypeSpec::Any => "any",
     };
-    #[doc(hidden)]
+    /// Returns the payload if the value is available and has this type.
     fn from_handle(handle: &AsyncValue) -> Option<&Self>;
 }
 
@@ -163,6 +193,7 @@ impl ArgumentType for AsyncValue {
     }
 }
 
+impl<T: ArgumentType + 'static> sealed::Parameter for Arg<'_, T> {}
 impl<T: ArgumentType + 'static> KernelParameter for Arg<'_, T> {
     type Item<'f> = Arg<'f, T>;
 
@@ -178,7 +209,8 @@ impl<T: ArgumentType + 'static> KernelParameter for Arg<'_, T> {
     }
 }
 
-/// A shared argument, for kernels that keep it, or that are non-strict and wait for it themselves.
+impl<T: Value> sealed::Parameter for AsyncValueRef<T> {}
+/// A shared argument, for kernels that keep it, and for non-strict kernels that wait for it themselves.
 impl<T: Value> KernelParameter for AsyncValueRef<T> {
     type Item<'f> = AsyncValueRef<T>;
 
@@ -194,7 +226,7 @@ impl<T: Value> KernelParameter for AsyncValueRef<T> {
     }
 }
 
-/// All further arguments, each a `T`; `Rest<AsyncValue>` takes any.
+/// All remaining arguments, each of type `T`. `Rest<AsyncValue>` accepts values of any type.
 pub struct Rest<'f, T> {
     frame: &'f KernelFrame<'f>,
     first: usize,
@@ -202,20 +234,20 @@ pub struct Rest<'f, T> {
 }
 
 impl<'f, T: ArgumentType + 'f> Rest<'f, T> {
-    /// How many there are.
+    /// Returns the number of remaining arguments.
     pub fn len(&self) -> usize {
         self.frame.argument_count().saturating_sub(self.first)
     }
 
-    /// Whether there are none.
+    /// Returns whether no argument remains.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One of them.
+    /// Returns the remaining argument with this number.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidArgument`] if it does not exist or is of another type.
+    /// [`ErrorCode::InvalidArgument`] if it does not exist or has another type.
     pub fn get(&self, index: usize) -> Result<&'f T, Diagnostic> {
         let index = self.first + index;
         let handle = self.frame.argument_if_any(index).ok_or(ParameterError::MissingArgument(index));
@@ -224,19 +256,23 @@ impl<'f, T: ArgumentType + 'f> Rest<'f, T> {
             .map_err(|error| error.diagnose(self.frame))
     }
 
-    /// All of them.
+    /// Iterates over the remaining arguments.
+    ///
+    /// # Errors
+    /// Each item is an error if that argument has another type.
     pub fn iter(&self) -> impl Iterator<Item = Result<&'f T, Diagnostic>> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
 impl Rest<'_, AsyncValue> {
-    /// Handles of all of them, to keep.
+    /// Returns handles of the remaining arguments, which may outlive the call.
     pub fn to_vec(&self) -> Vec<AsyncValue> {
         self.frame.arguments().skip(self.first).cloned().collect()
     }
 }
 
+impl<T: ArgumentType + 'static> sealed::Parameter for Rest<'_, T> {}
 impl<T: ArgumentType + 'static> KernelParameter for Rest<'_, T> {
     type Item<'f> = Rest<'f, T>;
 
@@ -249,7 +285,8 @@ impl<T: ArgumentType + 'static> KernelParameter for Rest<'_, T> {
     }
 }
 
-/// A callee or region.
+impl sealed::Parameter for FunctionRef<'_> {}
+/// A function that the op names: a callee or a region.
 impl KernelParameter for FunctionRef<'_> {
     type Item<'f> = FunctionRef<'f>;
 
@@ -265,10 +302,11 @@ impl KernelParameter for FunctionRef<'_> {
     }
 }
 
-/// How many results the op has: for kernels that give a variable number.
+/// The number of results that the op has, for kernels with a variable number of results.
 #[derive(Clone, Copy, Debug)]
 pub struct ResultCount(pub usize);
 
+impl sealed::Parameter for ResultCount {}
 impl KernelParameter for ResultCount {
     type Item<'f> = ResultCount;
 
@@ -279,6 +317,7 @@ impl KernelParameter for ResultCount {
     }
 }
 
+impl sealed::Parameter for &ExecutionContext {}
 impl KernelParameter for &ExecutionContext {
     type Item<'f> = &'f ExecutionContext;
 
@@ -286,6 +325,6 @@ impl KernelParameter for &ExecutionContext {
 
     #[inline]
     fn fetch<'f>(frame: &'f KernelFrame<'f>, _: &mut Cursor) -> Result<&'f ExecutionContext, ParameterError> {
-        Ok(frame.cx)
+        Ok(frame.context())
     }
 }

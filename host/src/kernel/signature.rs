@@ -1,5 +1,5 @@
-//! What a kernel's Rust signature says, as data: the source of the verifier's types, of the custom assembly
-//! and of the kernel reference.
+//! A kernel's Rust signature as data: the source of the verifier's types, of the custom assembly and of the kernel
+//! reference.
 
 use tfrt_bef::DType;
 
@@ -13,7 +13,7 @@ pub enum TypeSpec {
 }
 
 impl TypeSpec {
-    /// The MLIR spelling, if the type is fixed.
+    /// Returns the MLIR spelling, if the type is fixed.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Named(name) => Some(name),
@@ -22,7 +22,7 @@ impl TypeSpec {
     }
 }
 
-/// What an attribute holds.
+/// The kind of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttributeSpec {
     /// One number.
@@ -41,44 +41,44 @@ pub enum AttributeSpec {
     Dense,
     /// A list of attributes of any kind.
     Aggregate,
-    /// Whatever is written there.
+    /// An attribute of any kind.
     Any,
 }
 
 /// Name and kind of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeParameter {
-    /// Name in MLIR text. Attributes reach a kernel in the order of their names.
+    /// Name in MLIR text. Programs pass attributes to a kernel in the order of their names.
     pub name: &'static str,
-    /// Another name that programs may use.
+    /// Alternative name that programs may use.
     pub alias: Option<&'static str>,
-    /// What it holds.
+    /// Kind of the attribute.
     pub spec: AttributeSpec,
 }
 
 /// Parameters and results of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelSignature {
-    /// Fixed arguments.
+    /// Types of the fixed arguments.
     pub arguments: Vec<TypeSpec>,
-    /// Type of any further arguments, if the kernel takes them.
+    /// Type of further arguments, if the kernel takes any.
     pub rest_arguments: Option<TypeSpec>,
     /// Fixed attributes.
     pub attributes: Vec<AttributeParameter>,
-    /// Kind of any further attributes, if the kernel takes them.
+    /// Kind of further attributes, if the kernel takes any.
     pub rest_attributes: Option<AttributeSpec>,
     /// Number of functions (callees and regions).
     pub functions: usize,
-    /// Whether the kernel takes any further functions.
+    /// Whether the kernel takes further functions.
     pub rest_functions: bool,
-    /// Fixed results.
+    /// Types of the fixed results.
     pub results: Vec<TypeSpec>,
-    /// Type of any further results, if the kernel gives them.
+    /// Type of further results, if the kernel has any.
     pub rest_results: Option<TypeSpec>,
 }
 
 impl KernelSignature {
-    /// The signature of a kernel that looks at its frame itself: anything goes.
+    /// Returns a signature that every call fits, for kernels that read their frame themselves.
     pub fn any() -> Self {
         Self {
             rest_arguments: Some(TypeSpec::Any),
@@ -89,7 +89,7 @@ impl KernelSignature {
         }
     }
 
-    /// Why an op with these numbers of operands does not fit, if so.
+    /// Returns why an op with these numbers of operands does not fit, if it does not.
     pub(crate) fn mismatch(
         &self,
         arguments: usize,

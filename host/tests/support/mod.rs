@@ -12,8 +12,8 @@ use tfrt_bef::{
     OptionalSections, Register, VerifiedBef,
 };
 use tfrt_host::{
-    AsyncValue, BefFile, Chain, Diagnostic, ExecutionContext, HostContext, KernelRegistry, Promise,
-    RequestContext, ResourceContext,
+    AsyncValue, BefFile, Chain, Diagnostic, ExecutionContext, HostContext, KernelRegistry, KernelSignature,
+    Promise, RequestContext, ResourceContext,
     allocator::SystemAllocator,
     work_queue::{self, ConcurrentWorkQueue, Task},
 };
@@ -185,8 +185,9 @@ pub(crate) fn registry() -> KernelRegistry {
     });
     registry.add("heavy_add", |a: i32, b: i32| a.wrapping_add(b)).parallel();
     registry.add("blocking_add", |a: i32, b: i32| a.wrapping_add(b)).blocking();
+    registry.add("impatient", |_: tfrt_host::Arg<AsyncValue>| 0i32).blocking().non_strict();
     registry
-        .add_raw("call", |frame| {
+        .add_raw("call", KernelSignature::any(), |frame| {
             let Some(function) = frame.function(0) else { return };
             let results = function.execute(frame.context(), frame.arguments().cloned());
             frame.set_results(results);

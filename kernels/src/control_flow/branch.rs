@@ -12,15 +12,14 @@ use super::{
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     for name in ["tfrt.if", "tfrt.cond"] {
-        registry.add_raw(name, |frame| branch(frame, by_condition)).signature(signature(&["i1"], 2)).doc(
+        registry.add_raw(name, signature(&["i1"], 2), |frame| branch(frame, by_condition)).doc(
             "Runs the first function if the condition holds, else the second, with the other arguments.",
         );
     }
     let mut case = signature(&["i32"], 1);
     case.rest_functions = true;
     registry
-        .add_raw("tfrt.case", |frame| branch(frame, by_number))
-        .signature(case)
+        .add_raw("tfrt.case", case, |frame| branch(frame, by_number))
         .doc("Runs the function of this number, or the last one if there is none, with the other arguments.");
 }
 

@@ -8,11 +8,10 @@ use super::signature;
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
-        .add_raw("tfrt.call", |frame| match frame.function(0) {
+        .add_raw("tfrt.call", signature(&[], 1), |frame| match frame.function(0) {
             Some(function) => call(frame, function, 0),
             None => frame.fail(Diagnostic::invalid_argument("there is no function to call")),
         })
-        .signature(signature(&[], 1))
         .doc("Calls a function with the arguments.");
 }
 

@@ -31,13 +31,11 @@ const RESUMES_MAX: u32 = 8;
 thread_local!(static RESUMES: Cell<u32> = const { Cell::new(0) });
 
 pub(super) fn register(registry: &mut KernelRegistry) {
+    registry.add_raw("tfrt.repeat.i32", signature(&["i32"], 1), |frame| start(frame, Test::Count)).doc(
+        "Runs the body so many times; its results are its next arguments, and in the end the loop's results.",
+    );
     registry
-        .add_raw("tfrt.repeat.i32", |frame| start(frame, Test::Count))
-        .signature(signature(&["i32"], 1))
-        .doc("Runs the body so many times; its results are its next arguments, and in the end the loop's results.");
-    registry
-        .add_raw("tfrt.while", |frame| start(frame, Test::Condition))
-        .signature(signature(&["i1"], 1))
+        .add_raw("tfrt.while", signature(&["i1"], 1), |frame| start(frame, Test::Condition))
         .doc("Runs the body while the condition holds. The body's last result is the next condition, the others are \
               its next arguments, and in the end the loop's results.");
 }

@@ -4,52 +4,20 @@
 
 use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
 
-use super::attributes::{AttributeCell, AttributeType};
+use super::{AttributeCell, BefFile, FunctionRef, Operand, Plan, Step};
 use crate::{
     async_value::AsyncValue,
     context::ExecutionContext,
     diagnostic::{Diagnostic, ErrorCode},
-    program::{BefFile, FunctionRef, Plan, Step},
     value::Value,
 };
 
-/// A kernel's use of a register, and whether it is the last one.
-///
-/// The register's number is doubled to make room for that in the lowest bit: the place of a register is then a mask and
-/// an address with a factor of 8 away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Operand(u32);
+/// A kernel's erased form.
+pub type KernelFn = dyn Fn(&mut KernelFrame<'_>) + Send + Sync;
 
-impl Operand {
-    const LAST_USE: u32 = 1;
-    /// Largest register number an operand can name.
-    pub(crate) const REGISTER_MAX: u32 = u32::MAX >> 1;
-
-    pub(crate) const fn new(register: u32) -> Self {
-        Self(register << 1)
-    }
-
-    pub(crate) fn set_last_use(&mut self) {
-        self.0 |= Self::LAST_USE;
-    }
-
-    #[inline(always)]
-    pub(crate) const fn register(self) -> usize {
-        (self.0 >> 1) as usize
-    }
-
-    /// Where the register lies, in bytes from the first one.
-    #[inline(always)]
-    const fn offset(self) -> usize {
-        const { assert!(size_of::<AsyncValue>() == 2 * 8) };
-        (self.0 & !Self::LAST_USE) as usize * 8
-    }
-
-    #[inline(always)]
-    pub(crate) const fn is_last_use(self) -> bool {
-        self.0 & Self::LAST_USE != 0
-    }
-}
+/// A native function, which a `tfrt.native` function of the program names. It receives the context, the arguments
+/// (perhaps pending) and the number of results.
+pub type NativeFn = dyn Fn(&ExecutionContext, &[AsyncValue], usize) -> Vec<AsyncValue> + Send + Sync;
 
 /// The registers of an invocation, reached by operands without a check.
 ///
@@ -93,43 +61,59 @@ impl<'f> RegisterFile<'f> {
     }
 }
 
-/// One call of a kernel that takes and gives scalars and nothing else: all it needs to know, in two words.
-pub struct ScalarFrame<'f> {
+/// One call of a kernel whose arguments and result are all scalars: what such a call needs, in two words.
+pub(crate) struct ScalarFrame<'f> {
     registers: NonNull<AsyncValue>,
     operands: NonNull<Operand>,
     marker: PhantomData<&'f mut [AsyncValue]>,
 }
 
-/// Calls a kernel of scalars; `false` if an argument is something else, and then nothing was done.
-pub type ScalarFn = fn(ScalarFrame<'_>) -> bool;
+/// Calls a kernel of scalars. Returns `false`, and does nothing, if an argument is not a scalar of the expected type.
+///
+/// # Safety
+/// The frame belongs to a call of this very kernel: its operands are the kernel's arguments, then its result.
+pub(crate) type ScalarFn = unsafe fn(ScalarFrame<'_>) -> bool;
 
 impl<'f> ScalarFrame<'f> {
-    /// # Safety
-    /// The kernel called with this frame has as many arguments and results as there are operands.
+    /// The frame of a call with these operands: arguments, then results.
     #[inline(always)]
-    pub(crate) unsafe fn new(registers: RegisterFile<'f>, operands: &'f [Operand]) -> Self {
+    pub(crate) fn new(registers: RegisterFile<'f>, operands: &'f [Operand]) -> Self {
         let registers = NonNull::from(registers.0).cast();
         Self { registers, operands: NonNull::from(operands).cast(), marker: PhantomData }
     }
 
-    /// The register of an operand. `index` is below the number of the kernel's arguments and results.
+    /// Returns the register of an operand.
+    ///
+    /// # Safety
+    /// The frame was made with more than `index` operands.
     #[inline(always)]
-    fn register(&self, index: usize) -> NonNull<AsyncValue> {
-        // SAFETY: there are that many operands, as whoever made the frame promised, and they name registers of the
-        // file, as whoever made that promised.
+    unsafe fn register(&self, index: usize) -> NonNull<AsyncValue> {
+        // SAFETY: the operand exists, as this function demands. It names a register of the file, as
+        // `RegisterFile::new` demands of all operands that are used with the file.
         unsafe { self.registers.byte_add(self.operands.add(index).read().offset()) }
     }
 
+    /// Returns an argument if it is a `T` kept in its handle.
+    ///
+    /// # Safety
+    /// The frame was made with more than `index` operands.
     #[inline(always)]
-    pub(super) fn argument<T: Value + Clone>(&self, index: usize) -> Option<T> {
-        // SAFETY: a register of the file, which the frame borrows.
+    pub(crate) unsafe fn argument<T: Value + Clone>(&self, index: usize) -> Option<T> {
+        // SAFETY: the operand exists, as this function demands. Its register belongs to the file that the frame borrows
+        // for `'f`, and no mutable reference to it exists while this one does.
         unsafe { self.register(index).as_ref() }.get_inline().cloned()
     }
 
+    /// Sets a result.
+    ///
+    /// # Safety
+    /// The frame was made with more than `index` operands.
     #[inline(always)]
-    pub(super) fn set_result<T: Value>(&mut self, index: usize, value: T) {
-        // Not assigned: a result's register has nothing that needs to be dropped, see `executor::registers`.
-        // SAFETY: a register of the file, which the frame borrows for writing.
+    pub(crate) unsafe fn set_result<T: Value>(&mut self, index: usize, value: T) {
+        // Written instead of assigned: the register of a result holds nothing that must be dropped, see
+        // `executor::registers`.
+        // SAFETY: the operand exists, as this function demands. Its register belongs to the file that the frame borrows
+        // exclusively for `'f`.
         unsafe { self.register(index).write(AsyncValue::new(value)) };
     }
 }
@@ -141,7 +125,7 @@ pub struct KernelFrame<'f> {
     results: &'f [Operand],
     plan: &'f Plan,
     step: &'f Step,
-    pub(super) cx: &'f ExecutionContext,
+    cx: &'f ExecutionContext,
 }
 
 impl<'f> KernelFrame<'f> {
@@ -157,19 +141,19 @@ impl<'f> KernelFrame<'f> {
     }
 
     #[inline]
-    pub(super) fn argument_if_any(&self, index: usize) -> Option<&AsyncValue> {
+    pub(crate) fn argument_if_any(&self, index: usize) -> Option<&AsyncValue> {
         self.arguments.get(index).map(|&operand| self.registers.get(operand))
     }
 
-    pub(super) fn attributes(&self) -> &'f [AttributeCell] {
+    pub(crate) fn attributes(&self) -> &'f [AttributeCell] {
         self.plan.attributes_of(self.step)
     }
 
-    pub(super) fn functions(&self) -> &'f [u32] {
+    pub(crate) fn functions(&self) -> &'f [u32] {
         self.plan.functions_of(self.step)
     }
 
-    pub(super) fn program(&self) -> &'f Arc<BefFile> {
+    pub(crate) fn program(&self) -> &'f Arc<BefFile> {
         self.cx.program()
     }
 
@@ -206,17 +190,6 @@ impl<'f> KernelFrame<'f> {
         self.arguments.iter().map(|&operand| self.registers.get(operand))
     }
 
-    /// An attribute, by its position among the kernel's. The kernel's signature must say that it is a `T`.
-    ///
-    /// # Errors
-    /// InvalidArgument if there is none there, or something else.
-    pub fn attribute<T: AttributeType + ?Sized>(&self, index: usize) -> Result<T::Borrowed<'f>, Diagnostic> {
-        let cell = self.attributes().get(index);
-        cell.and_then(|cell| T::read(self.cx.program(), cell)).ok_or_else(|| {
-            Diagnostic::invalid_argument(format!("attribute {index} is missing or of another kind"))
-        })
-    }
-
     /// A function the op names: a callee or a region.
     pub fn function(&self, index: usize) -> Option<FunctionRef<'f>> {
         self.functions().get(index).map(|&function| FunctionRef::new(self.cx.program(), function))
@@ -233,7 +206,7 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// Empties the results: there may be scalars of an earlier call in their registers.
-    pub(super) fn clear_results(&mut self) {
+    pub(crate) fn clear_results(&mut self) {
         for &result in self.results {
             *self.registers.get_mut(result) = AsyncValue::EMPTY;
         }

@@ -1,0 +1,111 @@
+//! The registry: kernels and native functions by name.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
+
+use super::{ErasedKernel, IntoKernel, Kernel, KernelBuilder, KernelSignature};
+use crate::{
+    async_value::AsyncValue,
+    context::ExecutionContext,
+    diagnostic::{Diagnostic, ErrorCode},
+    program::{KernelFrame, NativeFn},
+};
+
+/// Kernels and native functions by name.
+#[derive(Default)]
+pub struct KernelRegistry {
+    kernels: BTreeMap<Cow<'static, str>, Arc<Kernel>>,
+    natives: BTreeMap<Cow<'static, str>, Arc<NativeFn>>,
+    duplicates: Vec<Cow<'static, str>>,
+    spare: Option<Kernel>,
+}
+
+impl KernelRegistry {
+    /// Makes a registry without kernels.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a function as a kernel. Its signature is the function's.
+    pub fn add<Sig, K: IntoKernel<Sig>>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        kernel: K,
+    ) -> KernelBuilder<'_> {
+        self.insert(name.into(), kernel.erase())
+    }
+
+    /// Adds a kernel that reads its frame itself, such as control flow.
+    ///
+    /// Programs are checked against `signature`. With [`KernelSignature::any`] calls may have any arguments, attributes,
+    /// functions and results.
+    pub fn add_raw(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        signature: KernelSignature,
+        kernel: impl Fn(&mut KernelFrame<'_>) + Send + Sync + 'static,
+    ) -> KernelBuilder<'_> {
+        let run = Arc::new(move |frame: &mut KernelFrame<'_>| {
+            // The kernel may forget to set one.
+            frame.clear_results();
+            kernel(frame);
+        });
+        self.insert(name.into(), ErasedKernel { signature, run, scalar: None })
+    }
+
+    /// Adds a native function. It receives the context, the arguments (perhaps pending) and the number of results.
+    pub fn add_native(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        function: impl Fn(&ExecutionContext, &[AsyncValue], usize) -> Vec<AsyncValue> + Send + Sync + 'static,
+    ) {
+        let name = name.into();
+        if self.natives.insert(name.clone(), Arc::new(function)).is_some() {
+            self.duplicates.push(name);
+        }
+    }
+
+    fn insert(&mut self, name: Cow<'static, str>, kernel: ErasedKernel) -> KernelBuilder<'_> {
+        let kernel = Kernel::new(name.clone(), kernel);
+        if self.kernels.contains_key(&name) {
+            // The first one stays; `check` reports the name, and the builder works on one that is thrown away.
+            self.duplicates.push(name);
+            return KernelBuilder(self.spare.insert(kernel));
+        }
+        let entry = self.kernels.entry(name).or_insert_with(|| Arc::new(kernel));
+        let Some(kernel) = Arc::get_mut(entry) else { unreachable!("a kernel just added is not shared yet") };
+        KernelBuilder(kernel)
+    }
+
+    /// Checks that every name was added once.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InvalidArgument`] with the names that were added twice.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        if self.duplicates.is_empty() {
+            return Ok(());
+        }
+        let message = format!("registered twice: {}", self.duplicates.join(", "));
+        Err(Diagnostic::new(ErrorCode::InvalidArgument, message))
+    }
+
+    /// Returns the kernel with this name.
+    pub fn kernel(&self, name: &str) -> Option<&Arc<Kernel>> {
+        self.kernels.get(name)
+    }
+
+    /// Returns the native function with this name.
+    pub fn native(&self, name: &str) -> Option<&Arc<NativeFn>> {
+        self.natives.get(name)
+    }
+
+    /// Iterates over the kernels in the order of their names.
+    pub fn kernels(&self) -> impl ExactSizeIterator<Item = &Kernel> {
+        self.kernels.values().map(|kernel| &**kernel)
+    }
+}
+
+impl fmt::Debug for KernelRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KernelRegistry({} kernels)", self.kernels.len())
+    }
+}
