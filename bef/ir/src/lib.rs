@@ -80,8 +80,8 @@ pub use func::{FUNC, FUNC_TYPE, Func, SYM_NAME, SYM_VISIBILITY};
 pub use lexer::MAX_NAME_BYTES;
 pub use location::Location;
 pub use module::{
-    Block, BlockId, BlockOps, Builder, InsertionPoint, Module, OpId, OpMut, OpState, Operation, Region,
-    RegionId, Use, Uses, Value, ValueDef, ValueId, Walk,
+    Block, BlockId, BlockOps, Builder, IdMaps, InsertionPoint, Module, OpId, OpMut, OpState, Operation,
+    Region, RegionId, Use, Uses, Value, ValueDef, ValueId, ValueMap, Walk,
 };
 pub use name::Name;
 pub use parser::{

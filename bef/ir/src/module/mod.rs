@@ -10,6 +10,8 @@
 //! module in another is a programming error, and panics at worst by index.
 
 mod builder;
+mod compact;
+mod copy;
 mod edit;
 mod id;
 mod op_state;
@@ -17,6 +19,8 @@ mod order;
 mod uses;
 
 pub use builder::{Builder, InsertionPoint};
+pub use compact::IdMaps;
+pub use copy::ValueMap;
 pub use id::{BlockId, OpId, RegionId, ValueId};
 pub use op_state::OpState;
 pub use order::BlockOps;
