@@ -78,7 +78,7 @@ fn handed_over(arguments: &[Cow<'_, TensorHandle>]) -> u64 {
 
 /// Calls `op` on `device`.
 pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocation<'_>) -> Results {
-    let chain = invocation.chain.take().filter(|_| op.side_effecting);
+    let chain = invocation.chain.take().filter(|_| op.is_side_effecting());
     if chain.as_ref().is_some_and(|chain| chain.status() != Status::Ready) {
         return execute_in_general(op, device, invocation, chain);
     }

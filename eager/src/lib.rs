@@ -7,6 +7,7 @@
 //!
 //! An op is defined once, in one file under `ops`: its name, its metadata function and its implementations.
 
+pub mod attr;
 mod core_runtime;
 mod device;
 mod dispatch;
@@ -20,6 +21,7 @@ pub mod ops;
 mod registry;
 mod tensor_handle;
 
+pub use attr::{AttrDefault, AttrKind, AttrSpec};
 pub use core_runtime::CoreRuntime;
 pub use device::Device;
 pub use eager::{Eager, Tensor};
@@ -32,5 +34,7 @@ pub use op_attrs::{AttrValue, FromAttr, OpAttrs};
 pub use op_handler::{
     CompositeOp, CpuOpHandler, DeviceOpHandler, LoggingOpHandler, NullOpHandler, OpHandler,
 };
-pub use registry::{CpuCall, CpuFn, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry, OpResult};
+pub use registry::{
+    CpuCall, CpuFn, Effects, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry, OpResult,
+};
 pub use tensor_handle::TensorHandle;

@@ -4,12 +4,12 @@ use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
 use foldhash::fast::FixedState;
 use smallvec::{SmallVec, smallvec};
-use tfrt_host::{AsyncValue, AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext};
+use tfrt_host::{AsyncValue, AsyncValueRef, Chain, DType, Diagnostic, ErrorCode, ExecutionContext};
 use tfrt_tensor::{
     CooHostTensor, DenseHostTensor, HostTensor, ScalarHostTensor, StringHostTensor, TensorMetadata,
 };
 
-use crate::{DeviceFn, HostArguments, OpAttrs};
+use crate::{AttrSpec, DeviceFn, HostArguments, OpAttrs};
 
 /// What a metadata function sees.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +179,45 @@ impl Forms {
     pub const SCALAR_OR_STRING: Self = Self { scalar: true, coo: false, string: true };
 }
 
-/// An op: its name and what is known of it.
+/// What a call of an op does beyond computing its results: the resources that it reads and writes, named by the arguments that
+/// are their handles. Chains order calls that have an effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// A bit for each argument whose resource is read.
+    reads: u64,
+    /// A bit for each argument whose resource is written.
+    writes: u64,
+    external: bool,
+}
+
+impl Effects {
+    /// Whether a call has no effect.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether a call reads the resource that this argument is a handle of.
+    pub fn reads(self, argument: usize) -> bool {
+        self.reads & argument_bit(argument) != 0
+    }
+
+    /// Whether a call writes the resource that this argument is a handle of.
+    pub fn writes(self, argument: usize) -> bool {
+        self.writes & argument_bit(argument) != 0
+    }
+
+    /// Whether a call reads or changes something that is no argument, for example the output of the program.
+    pub fn is_external(self) -> bool {
+        self.external
+    }
+}
+
+/// The bit of one of the first 64 arguments; none for others, which are no handles.
+fn argument_bit(argument: usize) -> u64 {
+    u32::try_from(argument).ok().and_then(|argument| 1u64.checked_shl(argument)).unwrap_or(0)
+}
+
+/// An op: its name, what it declares and its implementations.
 #[derive(Clone)]
 pub struct Op {
     pub(crate) name: Cow<'static, str>,
@@ -189,7 +227,10 @@ pub struct Op {
     pub(crate) cpu: Option<CpuFn>,
     pub(crate) device: Option<(DeviceFn, HostArguments)>,
     pub(crate) forms: Forms,
-    pub(crate) side_effecting: bool,
+    pub(crate) effects: Effects,
+    pub(crate) is_deterministic: bool,
+    types: &'static [DType],
+    attributes: Box<[AttrSpec]>,
     pub(crate) results_on_host: bool,
 }
 
@@ -202,7 +243,10 @@ impl Op {
             cpu: None,
             device: None,
             forms: Forms::default(),
-            side_effecting: false,
+            effects: Effects::default(),
+            is_deterministic: true,
+            types: &[],
+            attributes: Box::default(),
             results_on_host: false,
         }
     }
@@ -222,9 +266,34 @@ impl Op {
         self.device.is_some()
     }
 
-    /// Whether chains order it.
+    /// The metadata function, for ops whose result types and shapes follow from those of the arguments.
+    pub fn metadata(&self) -> Option<MetadataFn> {
+        self.metadata
+    }
+
+    /// The types of tensors that it computes with in host memory. Devices may support fewer.
+    pub fn types(&self) -> &'static [DType] {
+        self.types
+    }
+
+    /// The attributes that it takes, in the order in which the reference lists them.
+    pub fn attributes(&self) -> &[AttrSpec] {
+        &self.attributes
+    }
+
+    /// What a call does beyond computing its results.
+    pub fn effects(&self) -> Effects {
+        self.effects
+    }
+
+    /// Whether a call has any effect, so that chains order it.
     pub fn is_side_effecting(&self) -> bool {
-        self.side_effecting
+        !self.effects.is_none()
+    }
+
+    /// Whether calls with equal arguments and attributes give equal results, so that calls may be shared or computed in advance.
+    pub fn is_deterministic(&self) -> bool {
+        self.is_deterministic
     }
 }
 
@@ -274,9 +343,39 @@ impl OpBuilder<'_> {
         self
     }
 
-    /// It does something beyond its results, so that chains order it.
-    pub fn side_effecting(self) -> Self {
-        self.0.side_effecting = true;
+    /// Declares the types of tensors that it computes with in host memory.
+    pub fn types(self, types: &'static [DType]) -> Self {
+        self.0.types = types;
+        self
+    }
+
+    /// Declares the attributes that it takes.
+    pub fn attrs<const N: usize>(self, attributes: [AttrSpec; N]) -> Self {
+        self.0.attributes = attributes.into();
+        self
+    }
+
+    /// Declares that it reads the resource that this argument is a handle of.
+    pub fn reads(self, argument: usize) -> Self {
+        self.0.effects.reads |= argument_bit(argument);
+        self
+    }
+
+    /// Declares that it writes the resource that this argument is a handle of.
+    pub fn writes(self, argument: usize) -> Self {
+        self.0.effects.writes |= argument_bit(argument);
+        self
+    }
+
+    /// Declares that it reads or changes something that is no argument.
+    pub fn external(self) -> Self {
+        self.0.effects.external = true;
+        self
+    }
+
+    /// Declares that equal calls may give different results, as those of random numbers without seeds do.
+    pub fn nondeterministic(self) -> Self {
+        self.0.is_deterministic = false;
         self
     }
 }

@@ -6,16 +6,14 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     borrow::Cow,
     cell::Cell,
+    collections::HashSet,
     future::Future,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
 };
 
 use support::{Case, Runner, context};
-use tfrt_eager::{
-    CoreRuntime, DeviceTensor, Eager, OpAttrs, OpInvocation, TensorHandle,
-    ops::{description, descriptions},
-};
+use tfrt_eager::{CoreRuntime, DeviceTensor, Eager, OpAttrs, OpInvocation, TensorHandle};
 use tfrt_host::{AsyncValue, ErrorCode, IndirectPromise};
 use tfrt_tensor::{Accessor, Complex, DType, DenseHostTensor, HostTensor, StringHostTensor, bf16, f16};
 
@@ -318,22 +316,18 @@ fn tensors_are_futures() {
 }
 
 #[test]
-fn each_op_of_tensorflow_is_described_once() {
+fn ops_declare_their_types_and_each_attribute_once() {
     let runner = Runner::new("s");
     runner.core.ops().check().expect("ops that are there, each once");
-    let mut described: Vec<_> = descriptions().map(|(name, _)| name).collect();
-    described.sort_unstable();
-    let tests = |name: &str| name.starts_with("tfrt_test.");
-    let mut ops: Vec<_> =
-        runner.core.ops().ops().map(tfrt_eager::Op::name).filter(|name| !tests(name)).collect();
-    ops.sort_unstable();
-    // Of the lists only what differs is worth reading.
-    let bare: Vec<_> = ops.iter().filter(|name| !described.iter().any(|known| known == *name)).collect();
-    assert!(bare.is_empty(), "not in descriptions.rs: {bare:?}");
-    let strangers: Vec<_> = described.iter().filter(|name| !ops.contains(&&***name)).collect();
-    assert!(strangers.is_empty(), "in descriptions.rs, and no ops: {strangers:?}");
-    let twice: Vec<_> = described.windows(2).filter(|pair| pair[0] == pair[1]).collect();
-    assert!(twice.is_empty(), "twice in descriptions.rs: {twice:?}");
+    let ops = || runner.core.ops().ops().filter(|op| !op.name().starts_with("tfrt_test."));
+    let bare: Vec<_> = ops().filter(|op| op.runs_on_host() && op.types().is_empty()).collect();
+    assert!(bare.is_empty(), "without types: {bare:?}");
+    let twice = ops().filter(|op| {
+        let names: HashSet<_> = op.attributes().iter().map(|attribute| attribute.name).collect();
+        names.len() != op.attributes().len()
+    });
+    let twice: Vec<_> = twice.collect();
+    assert!(twice.is_empty(), "with two attributes of one name: {twice:?}");
 }
 
 /// A tensor of one element, a one.
@@ -366,21 +360,21 @@ fn one(dtype: DType) -> HostTensor {
     }
 }
 
-/// Ops that take tensors of one type and no attributes are called with each type: what is described must be what is taken.
+/// Ops that take tensors of one type and no attributes are called with each type: they must take the types that they declare.
 #[test]
-fn the_types_that_are_described_are_those_that_ops_take() {
+fn ops_take_the_types_that_they_declare() {
     let runner = Runner::new("s");
-    let types = description("tf.Identity").expect("a description").types;
+    let types = runner.core.ops().op("tf.Identity").expect("an op").types();
     let (mut compared, mut wrong) = (0, Vec::new());
-    for (name, described) in descriptions().filter(|(name, _)| name.starts_with("tf.")) {
-        let op = runner.core.ops().op(&name).expect("an op");
+    for op in runner.core.ops().ops().filter(|op| op.name().starts_with("tf.")) {
+        let (name, declared) = (op.name(), op.types());
         if op.is_side_effecting() || !op.runs_on_host() {
             continue;
         }
         for count in 1..=3 {
             let takes = |dtype: &DType| {
                 let arguments = (0..count).map(|_| runner.handle(one(*dtype)));
-                let results = runner.call(&name, arguments, &OpAttrs::new(), 1);
+                let results = runner.call(name, arguments, &OpAttrs::new(), 1);
                 runner.brought(&results[0]).error().is_none()
             };
             let taken: Vec<_> = types.iter().copied().filter(takes).collect();
@@ -389,10 +383,8 @@ fn the_types_that_are_described_are_those_that_ops_take() {
                 continue;
             }
             compared += 1;
-            if taken
-                != types.iter().copied().filter(|dtype| described.types.contains(dtype)).collect::<Vec<_>>()
-            {
-                wrong.push(format!("{name} takes {taken:?} and is described to take {:?}", described.types));
+            if taken != types.iter().copied().filter(|dtype| declared.contains(dtype)).collect::<Vec<_>>() {
+                wrong.push(format!("{name} takes {taken:?} and declares {declared:?}"));
             }
         }
     }

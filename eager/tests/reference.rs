@@ -10,7 +10,7 @@ mod support;
 use std::{fmt::Write as _, fs};
 
 use support::{Case, Runner};
-use tfrt_eager::{OpAttrs, Results, TensorHandle, ops::description};
+use tfrt_eager::{Op, OpAttrs, Results, TensorHandle};
 use tfrt_host::{AsyncValueRef, Chain};
 use tfrt_tensor::{
     Accessor, Complex, DType, DenseHostTensor, HostTensor, TensorMetadata, TensorShape, bf16, f16,
@@ -154,22 +154,27 @@ fn change(runner: &Runner, case: &Case, count: usize) -> Results {
     handles.iter().map(read).collect()
 }
 
-/// What the description of a case's op lacks, if TensorFlow accepts the case.
-fn undescribed(case: &Case) -> Option<String> {
-    let op = description(&case.op)?;
+/// What an op does not declare although TensorFlow accepts the case: an attribute, or a type.
+fn undeclared(op: &Op, case: &Case) -> Option<String> {
     let expected = case.expected.as_ref()?;
-    let known =
-        |name: &str| op.attributes.split(", ").any(|described| described.split(": ").next() == Some(name));
-    if let Some((name, _)) = case.attrs.iter().find(|(name, _)| !known(name)) {
-        return Some(format!("attribute '{name}' is not described"));
+    let is_declared = |name: &str| op.attributes().iter().any(|attribute| attribute.name == name);
+    if let Some((name, _)) = case.attrs.iter().find(|(name, _)| !is_declared(name)) {
+        return Some(format!("attribute '{name}' is not declared"));
     }
-    // Most ops have indices, sizes or conditions besides what they compute with; generators of numbers a state.
+    let missing = op
+        .attributes()
+        .iter()
+        .find(|attribute| attribute.is_required() && case.attrs.get(attribute.name).is_none());
+    if let Some(attribute) = missing {
+        return Some(format!("attribute '{attribute}' is declared as required"));
+    }
+    // Most ops take indices, sizes or conditions besides what they compute with; generators of numbers take a state.
     let besides = |dtype: DType| matches!(dtype, DType::I1 | DType::I32 | DType::I64 | DType::UI64);
     let dtypes = || case.arguments.iter().chain(expected).map(HostTensor::dtype);
-    let undescribed: Vec<_> = dtypes().filter(|dtype| !op.types.contains(dtype)).collect();
-    let is_described =
-        undescribed.iter().all(|&dtype| besides(dtype)) && dtypes().any(|dtype| op.types.contains(&dtype));
-    (!is_described).then(|| format!("types {undescribed:?} are not described"))
+    let undeclared: Vec<_> = dtypes().filter(|dtype| !op.types().contains(dtype)).collect();
+    let are_declared =
+        undeclared.iter().all(|&dtype| besides(dtype)) && dtypes().any(|dtype| op.types().contains(&dtype));
+    (!are_declared).then(|| format!("types {undeclared:?} are not declared"))
 }
 
 /// Whether a case cannot be computed on a device: strings are in host memory alone.
@@ -224,7 +229,7 @@ fn check(family: &str, on_device: bool) {
         if on_device && lacks_strings(&results) {
             continue;
         }
-        if let Some(what) = judge(&case, &results).or_else(|| undescribed(&case)) {
+        if let Some(what) = judge(&case, &results).or_else(|| undeclared(op, &case)) {
             wrong += 1;
             let _ = writeln!(report, "{family}.txt:{}: {line}\n    {what}", number + 1);
         }

@@ -6,7 +6,8 @@ use tfrt_tensor::Accessor;
 
 use super::elementwise::{binary, broadcast_metadata, map};
 use super::support::{Described, float_attr, invalid, same, with_float, with_number};
-use crate::{CpuCall, MetadataCall, OpRegistry};
+use super::types;
+use crate::{CpuCall, MetadataCall, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf activation");
 
@@ -120,7 +121,7 @@ fn alike(call: MetadataCall<'_>) -> Described {
 /// Activations in double precision.
 macro_rules! wide {
     ($ops:expr; $($name:literal => $f:expr;)*) => {$(
-        $ops.add($name).metadata(same).cpu(|call| {
+        $ops.add($name).types(types::FLOATS).metadata(same).cpu(|call| {
             with_float!(call.result(0)?.dtype, $name, |T| {
                 map::<T>(&call, &ME, |x| T::from_f64($f(x.to_f64())))
             })
@@ -131,7 +132,7 @@ macro_rules! wide {
 /// Gradients, as functions of two tensors in double precision.
 macro_rules! gradients {
     ($ops:expr; $($name:literal => |$a:ident, $b:ident| $body:expr;)*) => {$(
-        $ops.add($name).metadata(alike).cpu(|call| {
+        $ops.add($name).types(types::FLOATS).metadata(alike).cpu(|call| {
             with_float!(call.result(0)?.dtype, $name, |T| {
                 binary::<T>(&call, &ME, |a, b| {
                     let ($a, $b) = (a.to_f64(), b.to_f64());
@@ -144,49 +145,62 @@ macro_rules! gradients {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.Relu")
+        .types(types::NUMBERS)
         .metadata(same)
         .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Relu", |T| map::<T>(&call, &ME, ops::relu)));
     ops.add("tf.Relu6")
+        .types(types::NUMBERS)
         .metadata(same)
         .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Relu6", |T| map::<T>(&call, &ME, relu6)));
     ops.add("tf.Elu")
+        .types(types::FLOATS)
         .metadata(same)
         .cpu(|call| with_float!(call.result(0)?.dtype, "tf.Elu", |T| map::<T>(&call, &ME, elu)));
-    ops.add("tf.LeakyRelu").metadata(same).cpu(|call| {
-        let alpha = leak(call.attrs)?;
-        with_float!(call.result(0)?.dtype, "tf.LeakyRelu", |T| {
-            let alpha = T::from_f64(alpha);
-            map::<T>(&call, &ME, move |x| leaky_relu(x, alpha))
-        })
-    });
-    ops.add("tf.Gelu").metadata(same).cpu(|call| {
-        let approximate = approximate(&call)?;
-        with_float!(call.result(0)?.dtype, "tf.Gelu", |T| {
-            map::<T>(&call, &ME, move |x| T::from_f64(gelu(x.to_f64(), approximate)))
-        })
-    });
+    ops.add("tf.LeakyRelu").types(types::FLOATS).attrs([attr::float_or("alpha", 0.2)]).metadata(same).cpu(
+        |call| {
+            let alpha = leak(call.attrs)?;
+            with_float!(call.result(0)?.dtype, "tf.LeakyRelu", |T| {
+                let alpha = T::from_f64(alpha);
+                map::<T>(&call, &ME, move |x| leaky_relu(x, alpha))
+            })
+        },
+    );
+    ops.add("tf.Gelu")
+        .types(types::FLOATS)
+        .attrs([attr::boolean_or("approximate", false)])
+        .metadata(same)
+        .cpu(|call| {
+            let approximate = approximate(&call)?;
+            with_float!(call.result(0)?.dtype, "tf.Gelu", |T| {
+                map::<T>(&call, &ME, move |x| T::from_f64(gelu(x.to_f64(), approximate)))
+            })
+        });
     wide! { ops;
         "tf.Selu" => selu;
         "tf.Softplus" => softplus;
         "tf.Softsign" => |x: f64| x / (1.0 + x.abs());
     }
-    ops.add("tf.ReluGrad").metadata(alike).cpu(|call| {
+    ops.add("tf.ReluGrad").types(types::NUMBERS).metadata(alike).cpu(|call| {
         with_number!(call.result(0)?.dtype, "tf.ReluGrad", |T| {
             binary::<T>(&call, &ME, |dy, x| where_rising(dy, x > T::ZERO))
         })
     });
-    ops.add("tf.Relu6Grad").metadata(alike).cpu(|call| {
+    ops.add("tf.Relu6Grad").types(types::NUMBERS).metadata(alike).cpu(|call| {
         with_number!(call.result(0)?.dtype, "tf.Relu6Grad", |T| {
             binary::<T>(&call, &ME, |dy, x| where_rising(dy, x > T::ZERO && x < T::from_count(6)))
         })
     });
-    ops.add("tf.LeakyReluGrad").metadata(alike).cpu(|call| {
-        let alpha = leak(call.attrs)?;
-        with_float!(call.result(0)?.dtype, "tf.LeakyReluGrad", |T| {
-            let alpha = T::from_f64(alpha);
-            binary::<T>(&call, &ME, move |dy, x| if x > T::ZERO { dy } else { dy.times(alpha) })
-        })
-    });
+    ops.add("tf.LeakyReluGrad")
+        .types(types::FLOATS)
+        .attrs([attr::float_or("alpha", 0.2)])
+        .metadata(alike)
+        .cpu(|call| {
+            let alpha = leak(call.attrs)?;
+            with_float!(call.result(0)?.dtype, "tf.LeakyReluGrad", |T| {
+                let alpha = T::from_f64(alpha);
+                binary::<T>(&call, &ME, move |dy, x| if x > T::ZERO { dy } else { dy.times(alpha) })
+            })
+        });
     gradients! { ops;
         "tf.EluGrad" => |dy, y| if y < 0.0 { dy * (y + 1.0) } else { dy };
         "tf.SeluGrad" => |dy, y| if y < 0.0 { dy * (y + SELU_SCALE_ALPHA) } else { dy * SELU_SCALE };

@@ -10,6 +10,7 @@ use super::complex::{self, C, binary_complex};
 use super::elementwise::{binary, broadcast_metadata};
 use super::strings::concatenate;
 use super::support::{Computed, Operand, invalid, is_complex, with_float, with_integer, with_number};
+use super::types;
 use crate::{CpuCall, Forms, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf arithmetic op");
@@ -126,8 +127,9 @@ fn arctangent<T: Float>(y: T, x: T) -> T {
 
 /// An op whose implementation is chosen by the data type of its results.
 macro_rules! ops_by_type {
-    ($ops:expr; $($name:literal => |$call:ident| $body:expr;)*) => {$(
+    ($ops:expr; $($name:literal, $types:ident => |$call:ident| $body:expr;)*) => {$(
         $ops.add($name)
+            .types(types::$types)
             .metadata(broadcast_metadata)
             .cpu(|call| {
                 let $call = &call;
@@ -137,8 +139,27 @@ macro_rules! ops_by_type {
     )*};
 }
 
+const SUMMED: &[DType] = &[
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::UI8,
+    DType::UI16,
+    DType::UI32,
+    DType::UI64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+    DType::Complex64,
+    DType::Complex128,
+    DType::String,
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.Add")
+        .types(SUMMED)
         .metadata(broadcast_metadata)
         .cpu(|call| match call.result(0)?.dtype {
             DType::String => concatenate(&call),
@@ -146,42 +167,42 @@ pub(super) fn register(ops: &mut OpRegistry) {
         })
         .forms(Forms::SCALAR_OR_STRING);
     ops_by_type! { ops;
-        "tf.AddV2" => |call| field!(call, "tf.AddV2", ops::add, |x, y| x + y);
-        "tf.Sub" => |call| field!(call, "tf.Sub", ops::sub, |x, y| x - y);
-        "tf.Mul" => |call| field!(call, "tf.Mul", ops::mul, |x, y| x * y);
-        "tf.RealDiv" => |call| divide(call, "tf.RealDiv");
-        "tf.Div" => |call| divide(call, "tf.Div");
-        "tf.TruncateDiv" => |call| match call.result(0)?.dtype {
+        "tf.AddV2", FIELDS => |call| field!(call, "tf.AddV2", ops::add, |x, y| x + y);
+        "tf.Sub", FIELDS => |call| field!(call, "tf.Sub", ops::sub, |x, y| x - y);
+        "tf.Mul", FIELDS => |call| field!(call, "tf.Mul", ops::mul, |x, y| x * y);
+        "tf.RealDiv", FIELDS => |call| divide(call, "tf.RealDiv");
+        "tf.Div", FIELDS => |call| divide(call, "tf.Div");
+        "tf.TruncateDiv", FIELDS => |call| match call.result(0)?.dtype {
             dtype if is_complex(dtype) => divide(call, "tf.TruncateDiv"),
             _ => quotient!(call, "tf.TruncateDiv", |T| truncated_quotient, ops::div),
         };
-        "tf.FloorDiv" => |call| quotient!(call, "tf.FloorDiv", |T| floor_quotient, ops::floor_div);
-        "tf.FloorMod" => |call| quotient!(call, "tf.FloorMod", |T| ops::floor_mod, ops::floor_mod);
-        "tf.Mod" => |call| quotient!(call, "tf.Mod", |T| T::remainder, T::remainder);
-        "tf.TruncateMod" => |call| quotient!(call, "tf.TruncateMod", |T| T::remainder, T::remainder);
-        "tf.Maximum" => |call| {
+        "tf.FloorDiv", NUMBERS => |call| quotient!(call, "tf.FloorDiv", |T| floor_quotient, ops::floor_div);
+        "tf.FloorMod", NUMBERS => |call| quotient!(call, "tf.FloorMod", |T| ops::floor_mod, ops::floor_mod);
+        "tf.Mod", NUMBERS => |call| quotient!(call, "tf.Mod", |T| T::remainder, T::remainder);
+        "tf.TruncateMod", NUMBERS => |call| quotient!(call, "tf.TruncateMod", |T| T::remainder, T::remainder);
+        "tf.Maximum", NUMBERS => |call| {
             with_number!(call.result(0)?.dtype, "tf.Maximum", |T| binary::<T>(call, &ME, ops::maximum))
         };
-        "tf.Minimum" => |call| {
+        "tf.Minimum", NUMBERS => |call| {
             with_number!(call.result(0)?.dtype, "tf.Minimum", |T| binary::<T>(call, &ME, ops::minimum))
         };
-        "tf.SquaredDifference" => |call| {
+        "tf.SquaredDifference", FIELDS => |call| {
             field!(call, "tf.SquaredDifference", ops::squared_difference, complex::squared_difference)
         };
-        "tf.DivNoNan" => |call| field!(call, "tf.DivNoNan", with_float, div_no_nan, complex_div_no_nan);
-        "tf.MulNoNan" => |call| field!(call, "tf.MulNoNan", with_float, mul_no_nan, complex_mul_no_nan);
-        "tf.Atan2" => |call| {
+        "tf.DivNoNan", FRACTIONS => |call| field!(call, "tf.DivNoNan", with_float, div_no_nan, complex_div_no_nan);
+        "tf.MulNoNan", FRACTIONS => |call| field!(call, "tf.MulNoNan", with_float, mul_no_nan, complex_mul_no_nan);
+        "tf.Atan2", FLOATS => |call| {
             with_float!(call.result(0)?.dtype, "tf.Atan2", |T| binary::<T>(call, &ME, arctangent))
         };
-        "tf.BitwiseAnd" => |call| {
+        "tf.BitwiseAnd", INTEGERS => |call| {
             with_integer!(call.result(0)?.dtype, "tf.BitwiseAnd", |T| binary::<T>(call, &ME, |x, y| x & y))
         };
-        "tf.BitwiseOr" => |call| {
+        "tf.BitwiseOr", INTEGERS => |call| {
             with_integer!(call.result(0)?.dtype, "tf.BitwiseOr", |T| binary::<T>(call, &ME, |x, y| x | y))
         };
-        "tf.BitwiseXor" => |call| {
+        "tf.BitwiseXor", INTEGERS => |call| {
             with_integer!(call.result(0)?.dtype, "tf.BitwiseXor", |T| binary::<T>(call, &ME, |x, y| x ^ y))
         };
-        "tf.Pow" => |call| power(call);
+        "tf.Pow", FIELDS => |call| power(call);
     }
 }

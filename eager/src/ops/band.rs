@@ -7,6 +7,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, w
 
 use super::moves::no_memory_form;
 use super::support::{Computed, Described, allocate, compute, integer, invalid, one, take};
+use super::types;
 use crate::{CpuCall, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf.MatrixBandPart");
@@ -83,5 +84,5 @@ fn banded<T: Element>(call: &CpuCall<'_>, matrices: &DenseHostTensor, band: Band
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.MatrixBandPart").metadata(metadata).cpu(band_part);
+    ops.add("tf.MatrixBandPart").types(types::ELEMENTS).metadata(metadata).cpu(band_part);
 }

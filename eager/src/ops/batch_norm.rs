@@ -14,8 +14,9 @@ use super::images::{compute_images, from_nhwc, to_nhwc};
 use super::support::{
     Computed, Described, allocate, compute, float_attr, invalid, product, unsupported, with_type,
 };
+use super::types;
 use super::window::Layout;
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf.FusedBatchNorm");
 
@@ -290,10 +291,23 @@ fn narrow_gradient<T: Element + Float>(
     Ok((from_nhwc::<T>(call, layout, out)?.into(), dscale, doffset))
 }
 
+const NORMALIZATION_GRADIENT: [AttrSpec; 3] = [
+    attr::float_or("epsilon", 0.0001),
+    attr::boolean_or("is_training", true),
+    attr::string_or("data_format", "NHWC"),
+];
+
+const NORMALIZATION: [AttrSpec; 4] = [
+    attr::float_or("epsilon", 0.0001),
+    attr::boolean_or("is_training", true),
+    attr::float_or("exponential_avg_factor", 1.0),
+    attr::string_or("data_format", "NHWC"),
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     macro_rules! forward {
         ($($name:literal, $third:literal;)*) => {$(
-            ops.add($name).metadata(|call| metadata(call, $third)).cpu(|call| {
+            ops.add($name).types(types::NARROW_FLOATS).attrs(NORMALIZATION).metadata(|call| metadata(call, $third)).cpu(|call| {
                 with_type!(call.result(0)?.dtype, $name, |T| batch_norm::<T>(&call),
                     F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
             });
@@ -305,9 +319,15 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.FusedBatchNormV3", true;
     }
     for name in ["tf.FusedBatchNormGrad", "tf.FusedBatchNormGradV2"] {
-        ops.add(name).metadata(|call| gradient_metadata(call, false)).cpu(|call| gradient(&call));
+        ops.add(name)
+            .types(types::NARROW_FLOATS)
+            .attrs(NORMALIZATION_GRADIENT)
+            .metadata(|call| gradient_metadata(call, false))
+            .cpu(|call| gradient(&call));
     }
     ops.add("tf.FusedBatchNormGradV3")
+        .types(types::NARROW_FLOATS)
+        .attrs(NORMALIZATION_GRADIENT)
         .metadata(|call| gradient_metadata(call, true))
         .cpu(|call| gradient(&call));
 }

@@ -8,8 +8,9 @@ use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
 use super::moves::{Axis, Moves, NOWHERE, how, pick};
 use super::support::{Computed, Described, int_attr, integers, invalid, one, product, room_for, vector};
+use super::types;
 use super::window::Layout;
-use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, registry::wrong_count};
+use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, attr, registry::wrong_count};
 
 /// How much is before and behind each of some dimensions.
 type Pairs = Vec<(usize, usize)>;
@@ -271,13 +272,17 @@ fn described(call: MetadataCall<'_>, plan: RearrangementPlan) -> Described {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.SpaceToBatchND").cpu(|call| rearranged(&call, space_to_batch));
-    ops.add("tf.BatchToSpaceND").cpu(|call| rearranged(&call, batch_to_space));
+    ops.add("tf.SpaceToBatchND").types(types::ELEMENTS).cpu(|call| rearranged(&call, space_to_batch));
+    ops.add("tf.BatchToSpaceND").types(types::ELEMENTS).cpu(|call| rearranged(&call, batch_to_space));
     ops.add("tf.SpaceToDepth")
+        .types(types::ANY)
+        .attrs([attr::int("block_size"), attr::string_or("data_format", "NHWC")])
         .metadata(|call| described(call, space_to_depth))
         .cpu(|call| rearranged(&call, space_to_depth))
         .forms(Forms::STRING);
     ops.add("tf.DepthToSpace")
+        .types(types::ANY)
+        .attrs([attr::int("block_size"), attr::string_or("data_format", "NHWC")])
         .metadata(|call| described(call, depth_to_space))
         .cpu(|call| rearranged(&call, depth_to_space))
         .forms(Forms::STRING);

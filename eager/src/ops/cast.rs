@@ -13,7 +13,8 @@ use tfrt_tensor::{Accessor, Complex, DenseHostTensor, Element, TensorMetadata, T
 use super::complex::{C, Field};
 use super::elementwise::unary;
 use super::support::{Computed, Described, invalid, one, unsupported, with_complex, with_type};
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use super::types;
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf.Cast");
 
@@ -214,8 +215,16 @@ fn bitcast(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.Cast").metadata(cast_metadata).cpu(cast);
-    ops.add("tf.Bitcast").metadata(bitcast_metadata).cpu(bitcast);
+    ops.add("tf.Cast")
+        .types(types::ELEMENTS)
+        .attrs([attr::dtype("DstT"), attr::boolean_or("Truncate", false)])
+        .metadata(cast_metadata)
+        .cpu(cast);
+    ops.add("tf.Bitcast")
+        .types(types::ELEMENTS)
+        .attrs([attr::dtype("type")])
+        .metadata(bitcast_metadata)
+        .cpu(bitcast);
 }
 
 #[cfg(test)]

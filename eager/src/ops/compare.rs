@@ -14,7 +14,8 @@ use super::support::{
     Computed, Described, allocate, compute, invalid, one, operand_type, room_for, same, take, unsupported,
     with_number,
 };
-use crate::{CpuCall, Forms, MetadataCall, OpRegistry};
+use super::types;
+use crate::{CpuCall, Forms, MetadataCall, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf comparison op");
 
@@ -213,6 +214,7 @@ pub(super) fn positions(call: CpuCall<'_>) -> Computed {
 macro_rules! comparisons {
     ($ops:expr; $($name:literal => $f:path;)*) => {$(
         $ops.add($name)
+            .types(types::NUMBERS)
             .metadata(comparison_metadata)
             .cpu(|call| with_number!(operand_type(&call)?, $name, |T| combine::<T, bool>(&call, &ME, $f)))
             .forms(Forms::SCALAR);
@@ -227,19 +229,42 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.GreaterEqual" => ops::greater_equal;
     }
     let equality_forms = Forms::SCALAR_OR_STRING;
-    ops.add("tf.Equal").metadata(equality_metadata).cpu(equal).forms(equality_forms);
-    ops.add("tf.NotEqual").metadata(equality_metadata).cpu(not_equal).forms(equality_forms);
+    ops.add("tf.Equal")
+        .types(types::ANY)
+        .attrs([attr::boolean_or("incompatible_shape_error", true)])
+        .metadata(equality_metadata)
+        .cpu(equal)
+        .forms(equality_forms);
+    ops.add("tf.NotEqual")
+        .types(types::ANY)
+        .attrs([attr::boolean_or("incompatible_shape_error", true)])
+        .metadata(equality_metadata)
+        .cpu(not_equal)
+        .forms(equality_forms);
     ops.add("tf.LogicalAnd")
+        .types(types::BOOL)
         .metadata(logical_metadata)
         .cpu(|call| combine::<bool, bool>(&call, &ME, |x, y| x & y))
         .forms(Forms::SCALAR);
     ops.add("tf.LogicalOr")
+        .types(types::BOOL)
         .metadata(logical_metadata)
         .cpu(|call| combine::<bool, bool>(&call, &ME, |x, y| x | y))
         .forms(Forms::SCALAR);
-    ops.add("tf.LogicalNot").metadata(logical_metadata).cpu(|call| map::<bool>(&call, &ME, |x| !x));
+    ops.add("tf.LogicalNot")
+        .types(types::BOOL)
+        .metadata(logical_metadata)
+        .cpu(|call| map::<bool>(&call, &ME, |x| !x));
     let forms = Forms::STRING;
-    ops.add("tf.Select").metadata(select_metadata).cpu(|call| select(&call, true)).forms(forms);
-    ops.add("tf.SelectV2").metadata(select_v2_metadata).cpu(|call| select(&call, false)).forms(forms);
-    ops.add("tf.Where").cpu(positions);
+    ops.add("tf.Select")
+        .types(types::ANY)
+        .metadata(select_metadata)
+        .cpu(|call| select(&call, true))
+        .forms(forms);
+    ops.add("tf.SelectV2")
+        .types(types::ANY)
+        .metadata(select_v2_metadata)
+        .cpu(|call| select(&call, false))
+        .forms(forms);
+    ops.add("tf.Where").types(types::ELEMENTS).cpu(positions);
 }

@@ -12,7 +12,8 @@ use super::moves::no_memory_form;
 use super::support::{
     Computed, allocate, axis_of, check_shape, compute, int_attr, integer_within, invalid, product, room_for,
 };
-use crate::{CpuCall, Forms, OpRegistry};
+use super::types;
+use crate::{CpuCall, Forms, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf concatenation");
 
@@ -188,7 +189,7 @@ fn pack(call: CpuCall<'_>) -> Computed {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
-    ops.add("tf.ConcatV2").cpu(concat_v2).forms(forms);
-    ops.add("tf.Concat").cpu(concat).forms(forms);
-    ops.add("tf.Pack").cpu(pack).forms(forms);
+    ops.add("tf.ConcatV2").types(types::ANY).cpu(concat_v2).forms(forms);
+    ops.add("tf.Concat").types(types::ANY).cpu(concat).forms(forms);
+    ops.add("tf.Pack").types(types::ANY).attrs([attr::int_or("axis", 0)]).cpu(pack).forms(forms);
 }

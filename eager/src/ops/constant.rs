@@ -13,7 +13,8 @@ use super::support::{
     one, product, room_for, shape_of, take, unsupported, value, value_within, with_float, with_number,
     with_type,
 };
-use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
+use super::types;
+use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf constant op");
 
@@ -254,18 +255,44 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
     )
 }
 
+const RANGED: &[DType] = &[
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::UI8,
+    DType::UI16,
+    DType::UI32,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.Const").metadata(const_metadata).cpu(constant);
+    ops.add("tf.Const")
+        .types(types::ELEMENTS)
+        .attrs([attr::dense("value"), attr::dtype("dtype").optional()])
+        .metadata(const_metadata)
+        .cpu(constant);
     ops.add("tf.ZerosLike")
+        .types(types::ANY)
+        .attrs([attr::dtype("T").optional()])
         .metadata(like_metadata)
         .cpu(|call| everywhere(call.result(0)?, 0, "tf.ZerosLike"))
         .forms(Forms::ANY);
     ops.add("tf.OnesLike")
+        .types(types::ELEMENTS)
+        .attrs([attr::dtype("T").optional()])
         .metadata(like_metadata)
         .cpu(|call| everywhere(call.result(0)?, 1, "tf.OnesLike"))
         .forms(Forms::ANY);
-    ops.add("tf.Fill").cpu(fill).forms(Forms::SCALAR_OR_STRING);
-    ops.add("tf.Range").cpu(range).forms(Forms::SCALAR);
-    ops.add("tf.LinSpace").cpu(linspace).forms(Forms::SCALAR);
-    ops.add("tf.OneHot").cpu(one_hot).forms(Forms::SCALAR_OR_STRING);
+    ops.add("tf.Fill").types(types::ANY).cpu(fill).forms(Forms::SCALAR_OR_STRING);
+    ops.add("tf.Range").types(RANGED).cpu(range).forms(Forms::SCALAR);
+    ops.add("tf.LinSpace").types(types::FLOATS).cpu(linspace).forms(Forms::SCALAR);
+    ops.add("tf.OneHot")
+        .types(types::ANY)
+        .attrs([attr::int_or("axis", -1)])
+        .cpu(one_hot)
+        .forms(Forms::SCALAR_OR_STRING);
 }

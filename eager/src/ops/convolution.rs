@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tfrt_compute::{run, shape_error, workers};
-use tfrt_host::Diagnostic;
+use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{
     Activation, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement,
     Extent2, Float, PackedFilter,
@@ -15,8 +15,9 @@ use super::batch_norm::epsilon;
 use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
 use super::images::{compute_images, to_nhwc};
 use super::support::{Computed, Described, allocate, invalid, one, shape_of, vector, with_float, with_type};
+use super::types;
 use super::window::{Layout, check_fit, extent, four, padding};
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf convolution");
 
@@ -314,20 +315,57 @@ fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     })
 }
 
+const WINDOW: [AttrSpec; 5] = [
+    attr::ints("strides"),
+    attr::string("padding"),
+    attr::ints_or("explicit_paddings", &[]),
+    attr::string_or("data_format", "NHWC"),
+    attr::ints_or_each("dilations", 1),
+];
+
+const FUSED_WINDOW: [AttrSpec; 8] = [
+    attr::strings("fused_ops"),
+    attr::ints("strides"),
+    attr::string("padding"),
+    attr::ints_or("explicit_paddings", &[]),
+    attr::string_or("data_format", "NHWC"),
+    attr::ints_or_each("dilations", 1),
+    attr::float_or("epsilon", 0.0001),
+    attr::float_or("leakyrelu_alpha", 0.2),
+];
+
+const CONVOLVED: &[DType] = &[DType::I32, DType::F16, DType::BF16, DType::F32, DType::F64];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.Conv2D")
+        .types(CONVOLVED)
+        .attrs(WINDOW)
         .metadata(|call| forward_metadata(call, ("tf.Conv2D", Kind::Full)))
         .cpu(|call| conv2d(&call, ("tf.Conv2D", Kind::Full)));
     ops.add("tf.DepthwiseConv2dNative")
+        .types(CONVOLVED)
+        .attrs(WINDOW)
         .metadata(|call| forward_metadata(call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)))
         .cpu(|call| conv2d(&call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)));
-    ops.add(FUSED.0).metadata(fused_metadata).cpu(|call| fused_conv2d(&call));
+    ops.add(FUSED.0)
+        .types(types::FLOATS)
+        .attrs(FUSED_WINDOW)
+        .metadata(fused_metadata)
+        .cpu(|call| fused_conv2d(&call));
     ops.add("tf.Conv2DBackpropInput")
+        .types(CONVOLVED)
+        .attrs(WINDOW)
         .cpu(|call| backprop_input(&call, ("tf.Conv2DBackpropInput", Kind::Full)));
     ops.add("tf.Conv2DBackpropFilter")
+        .types(types::FLOATS)
+        .attrs(WINDOW)
         .cpu(|call| backprop_filter(&call, ("tf.Conv2DBackpropFilter", Kind::Full)));
     ops.add("tf.DepthwiseConv2dNativeBackpropInput")
+        .types(CONVOLVED)
+        .attrs(WINDOW)
         .cpu(|call| backprop_input(&call, ("tf.DepthwiseConv2dNativeBackpropInput", Kind::Depthwise)));
     ops.add("tf.DepthwiseConv2dNativeBackpropFilter")
+        .types(types::FLOATS)
+        .attrs(WINDOW)
         .cpu(|call| backprop_filter(&call, ("tf.DepthwiseConv2dNativeBackpropFilter", Kind::Depthwise)));
 }

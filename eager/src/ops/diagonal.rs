@@ -9,7 +9,8 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 
 use super::moves::no_memory_form;
 use super::support::{Computed, Described, allocate, compute, integer, integers, invalid, one, take, value};
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use super::types;
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf op of diagonals");
 
@@ -315,21 +316,37 @@ fn first(call: MetadataCall<'_>) -> Described {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     const MAIN: ([i64; 2], Alignment) = ([0; 2], Alignment::LEFT);
-    ops.add("tf.MatrixDiag").cpu(|call| {
+    ops.add("tf.MatrixDiag").types(types::ELEMENTS).cpu(|call| {
         let [diagonal] = take(&call)?;
         diag(&call, diagonal, (MAIN.0, [-1; 2], MAIN.1), None)
     });
-    ops.add("tf.MatrixDiagPart").cpu(|call| {
+    ops.add("tf.MatrixDiagPart").types(types::ELEMENTS).cpu(|call| {
         let [matrices] = take(&call)?;
         diag_part(&call, matrices, MAIN, None)
     });
-    ops.add("tf.MatrixSetDiag").metadata(first).cpu(|call| set_diag(&call, take(&call)?, MAIN));
-    ops.add("tf.MatrixDiagV2").cpu(|call| diag_of_band(&call, Alignment::LEFT));
-    ops.add("tf.MatrixDiagPartV2").cpu(|call| diag_part_of_band(&call, Alignment::LEFT));
-    ops.add("tf.MatrixSetDiagV2").metadata(first).cpu(|call| set_diag_of_band(&call, Alignment::LEFT));
-    ops.add("tf.MatrixDiagV3").cpu(|call| diag_of_band(&call, Alignment::of(call.attrs)?));
-    ops.add("tf.MatrixDiagPartV3").cpu(|call| diag_part_of_band(&call, Alignment::of(call.attrs)?));
+    ops.add("tf.MatrixSetDiag")
+        .types(types::ELEMENTS)
+        .metadata(first)
+        .cpu(|call| set_diag(&call, take(&call)?, MAIN));
+    ops.add("tf.MatrixDiagV2").types(types::ELEMENTS).cpu(|call| diag_of_band(&call, Alignment::LEFT));
+    ops.add("tf.MatrixDiagPartV2")
+        .types(types::ELEMENTS)
+        .cpu(|call| diag_part_of_band(&call, Alignment::LEFT));
+    ops.add("tf.MatrixSetDiagV2")
+        .types(types::ELEMENTS)
+        .metadata(first)
+        .cpu(|call| set_diag_of_band(&call, Alignment::LEFT));
+    ops.add("tf.MatrixDiagV3")
+        .types(types::ELEMENTS)
+        .attrs([attr::string_or("align", "RIGHT_LEFT")])
+        .cpu(|call| diag_of_band(&call, Alignment::of(call.attrs)?));
+    ops.add("tf.MatrixDiagPartV3")
+        .types(types::ELEMENTS)
+        .attrs([attr::string_or("align", "RIGHT_LEFT")])
+        .cpu(|call| diag_part_of_band(&call, Alignment::of(call.attrs)?));
     ops.add("tf.MatrixSetDiagV3")
+        .types(types::ELEMENTS)
+        .attrs([attr::string_or("align", "RIGHT_LEFT")])
         .metadata(first)
         .cpu(|call| set_diag_of_band(&call, Alignment::of(call.attrs)?));
 }

@@ -12,7 +12,8 @@ use super::matmul::products;
 use super::moves::{Moves, no_memory_form};
 use super::reduce::summed;
 use super::support::{Computed, Described, allocate, invalid, one, product};
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult};
+use super::types;
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult, attr};
 
 /// What an axis is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -359,7 +360,11 @@ fn finished(call: &CpuCall<'_>, mut products: OpResult, plan: Einsum) -> Compute
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.Einsum").metadata(metadata).cpu(einsum);
+    ops.add("tf.Einsum")
+        .types(types::FACTORS)
+        .attrs([attr::string("equation")])
+        .metadata(metadata)
+        .cpu(einsum);
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use super::scatter::ignores_bad_indices;
 use super::support::{
     Computed, axis_of, check_integers, int_attr, integer, integers_or, invalid, product, room_for, take,
 };
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
+use super::types;
+use crate::{AttrSpec, CpuCall, Forms, OpAttrs, OpRegistry, attr};
 
 fn gather(call: CpuCall<'_>) -> Computed {
     let [params, indices] = take(&call)?;
@@ -170,9 +171,15 @@ fn gather_nd(call: CpuCall<'_>) -> Computed {
     pick(&call, params, places, unit, &dims)
 }
 
+const POLICY: [AttrSpec; 1] = [attr::string_or("bad_indices_policy", "")];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
-    ops.add("tf.Gather").cpu(gather).forms(forms);
-    ops.add("tf.GatherV2").cpu(gather_v2).forms(forms);
-    ops.add("tf.GatherNd").cpu(gather_nd).forms(forms);
+    ops.add("tf.Gather").types(types::ANY).cpu(gather).forms(forms);
+    ops.add("tf.GatherV2")
+        .types(types::ANY)
+        .attrs([attr::int_or("batch_dims", 0)])
+        .cpu(gather_v2)
+        .forms(forms);
+    ops.add("tf.GatherNd").types(types::ANY).attrs(POLICY).cpu(gather_nd).forms(forms);
 }

@@ -9,7 +9,8 @@ use tfrt_tensor::{HostTensor, TensorMetadata};
 use super::elementwise::broadcast_shape;
 use super::shape::{numbers, out_type};
 use super::support::{Computed, Described, integer, invalid, room_for, shape_of, take, vector};
-use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
+use super::types;
+use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 
 fn shapes_metadata(call: MetadataCall<'_>) -> Described {
     let dtype = out_type(call.attrs)?;
@@ -137,9 +138,17 @@ pub(super) fn invert_permutation(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.ShapeN").metadata(shapes_metadata).cpu(shapes).forms(Forms::ANY);
-    ops.add("tf.BroadcastArgs").cpu(broadcast_args).forms(Forms::SCALAR);
-    ops.add("tf.BroadcastGradientArgs").cpu(broadcast_gradient_args).forms(Forms::SCALAR);
-    ops.add("tf.ConcatOffset").cpu(concat_offset).forms(Forms::SCALAR);
-    ops.add("tf.InvertPermutation").cpu(invert_permutation).forms(Forms::SCALAR);
+    ops.add("tf.ShapeN")
+        .types(types::ANY)
+        .attrs([attr::dtype_or("out_type", DType::I32)])
+        .metadata(shapes_metadata)
+        .cpu(shapes)
+        .forms(Forms::ANY);
+    ops.add("tf.BroadcastArgs").types(types::INDICES).cpu(broadcast_args).forms(Forms::SCALAR);
+    ops.add("tf.BroadcastGradientArgs")
+        .types(types::INDICES)
+        .cpu(broadcast_gradient_args)
+        .forms(Forms::SCALAR);
+    ops.add("tf.ConcatOffset").types(types::INDICES).cpu(concat_offset).forms(Forms::SCALAR);
+    ops.add("tf.InvertPermutation").types(types::INDICES).cpu(invert_permutation).forms(Forms::SCALAR);
 }

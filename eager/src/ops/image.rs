@@ -12,8 +12,9 @@ use super::support::{
     Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, operand_type, room_for, same,
     take, unsupported, vector, with_float, with_number, with_type,
 };
+use super::types;
 use super::window::four;
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf image op");
 
@@ -455,10 +456,22 @@ fn response_metadata(call: MetadataCall<'_>) -> Described {
     same(call)
 }
 
+const RESIZED: [AttrSpec; 2] =
+    [attr::boolean_or("align_corners", false), attr::boolean_or("half_pixel_centers", false)];
+
+const RESPONSE: [AttrSpec; 4] = [
+    attr::int_or("depth_radius", 5),
+    attr::float_or("bias", 1.0),
+    attr::float_or("alpha", 1.0),
+    attr::float_or("beta", 0.5),
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.ResizeBilinear")
+        .types(types::NUMBERS)
+        .attrs(RESIZED)
         .cpu(|call| with_number!(operand_type(&call)?, "tf.ResizeBilinear", |T| resize_bilinear::<T>(&call)));
-    ops.add("tf.ResizeNearestNeighbor").cpu(|call| {
+    ops.add("tf.ResizeNearestNeighbor").types(types::ELEMENTS).attrs(RESIZED).cpu(|call| {
         let dtype = operand_type(&call)?;
         with_element!(
             dtype,
@@ -466,15 +479,19 @@ pub(super) fn register(ops: &mut OpRegistry) {
             else Err(unsupported("tf.ResizeNearestNeighbor", dtype))
         )
     });
-    ops.add("tf.ResizeBilinearGrad").metadata(bilinear_gradient_metadata).cpu(|call| {
-        with_float!(call.result(0)?.dtype, "tf.ResizeBilinearGrad", |T| bilinear_gradient::<T>(&call))
-    });
-    ops.add("tf.ResizeNearestNeighborGrad").cpu(|call| {
+    ops.add("tf.ResizeBilinearGrad")
+        .types(types::FLOATS)
+        .attrs(RESIZED)
+        .metadata(bilinear_gradient_metadata)
+        .cpu(|call| {
+            with_float!(call.result(0)?.dtype, "tf.ResizeBilinearGrad", |T| bilinear_gradient::<T>(&call))
+        });
+    ops.add("tf.ResizeNearestNeighborGrad").types(types::NUMBERS).attrs(RESIZED).cpu(|call| {
         with_number!(operand_type(&call)?, "tf.ResizeNearestNeighborGrad", |T| nearest_gradient::<T>(&call))
     });
     macro_rules! floats {
         ($($name:literal, $metadata:path => $f:ident;)*) => {$(
-            ops.add($name).metadata($metadata).cpu(|call| {
+            ops.add($name).types(types::NARROW_FLOATS).attrs(RESPONSE).metadata($metadata).cpu(|call| {
                 with_type!(call.result(0)?.dtype, $name, |T| $f::<T>(&call),
                     F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
             });

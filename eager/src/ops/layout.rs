@@ -8,7 +8,8 @@ use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
 use super::strings::{copied, text};
 use super::support::{Computed, allocate, integers, invalid, room_for, shape_of, take, value, vector};
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult};
+use super::types;
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf layout op");
 
@@ -231,10 +232,14 @@ fn transpose_strings(
 
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
-    ops.add("tf.Pad").cpu(pad).forms(forms);
-    ops.add("tf.PadV2").cpu(pad).forms(forms);
-    ops.add("tf.MirrorPad").cpu(|call| moved(&call, 0, mirror_pad)).forms(forms);
-    ops.add("tf.Tile").cpu(|call| moved(&call, 0, tile)).forms(forms);
-    ops.add("tf.BroadcastTo").cpu(|call| moved(&call, 0, broadcast_to)).forms(forms);
-    ops.add("tf.Transpose").cpu(transpose).forms(forms);
+    ops.add("tf.Pad").types(types::ANY).cpu(pad).forms(forms);
+    ops.add("tf.PadV2").types(types::ANY).cpu(pad).forms(forms);
+    ops.add("tf.MirrorPad")
+        .types(types::ANY)
+        .attrs([attr::string("mode")])
+        .cpu(|call| moved(&call, 0, mirror_pad))
+        .forms(forms);
+    ops.add("tf.Tile").types(types::ANY).cpu(|call| moved(&call, 0, tile)).forms(forms);
+    ops.add("tf.BroadcastTo").types(types::ANY).cpu(|call| moved(&call, 0, broadcast_to)).forms(forms);
+    ops.add("tf.Transpose").types(types::ANY).cpu(transpose).forms(forms);
 }

@@ -13,7 +13,8 @@ use super::shape::numbers;
 use super::support::{
     Computed, Described, int_attr, integer, integers, invalid, one, product, take, unsupported,
 };
-use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
+use super::types;
+use crate::{CpuCall, MetadataCall, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf op of lists of tensors");
 
@@ -301,21 +302,26 @@ fn length(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.TensorListReserve").cpu(|call| {
-        let [shape, size] = take(&call)?;
-        unset(&call, shape, count(size, "num_elements")?)
-    });
-    ops.add("tf.EmptyTensorList").cpu(|call| {
+    ops.add("tf.TensorListReserve").types(types::ELEMENTS).attrs([attr::dtype("element_dtype")]).cpu(
+        |call| {
+            let [shape, size] = take(&call)?;
+            unset(&call, shape, count(size, "num_elements")?)
+        },
+    );
+    ops.add("tf.EmptyTensorList").types(types::ELEMENTS).attrs([attr::dtype("element_dtype")]).cpu(|call| {
         let [shape, _] = take(&call)?;
         unset(&call, shape, 0)
     });
-    ops.add("tf.TensorListFromTensor").metadata(from_tensor_metadata).cpu(from_tensor);
-    ops.add("tf.TensorListSetItem").cpu(set_item);
-    ops.add("tf.TensorListPushBack").metadata(push_back_metadata).cpu(push_back);
-    ops.add("tf.TensorListGetItem").cpu(get_item);
-    ops.add("tf.TensorListGather").cpu(gather);
-    ops.add("tf.TensorListPopBack").cpu(pop_back);
-    ops.add("tf.TensorListStack").cpu(stack);
-    ops.add("tf.TensorListResize").cpu(resize);
-    ops.add("tf.TensorListLength").metadata(length_metadata).cpu(length);
+    ops.add("tf.TensorListFromTensor").types(types::ELEMENTS).metadata(from_tensor_metadata).cpu(from_tensor);
+    ops.add("tf.TensorListSetItem")
+        .types(types::ELEMENTS)
+        .attrs([attr::boolean_or("resize_if_index_out_of_bounds", false)])
+        .cpu(set_item);
+    ops.add("tf.TensorListPushBack").types(types::ELEMENTS).metadata(push_back_metadata).cpu(push_back);
+    ops.add("tf.TensorListGetItem").types(types::ELEMENTS).cpu(get_item);
+    ops.add("tf.TensorListGather").types(types::ELEMENTS).cpu(gather);
+    ops.add("tf.TensorListPopBack").types(types::ELEMENTS).cpu(pop_back);
+    ops.add("tf.TensorListStack").types(types::ELEMENTS).attrs([attr::int_or("num_elements", -1)]).cpu(stack);
+    ops.add("tf.TensorListResize").types(types::ELEMENTS).cpu(resize);
+    ops.add("tf.TensorListLength").types(types::ELEMENTS).metadata(length_metadata).cpu(length);
 }

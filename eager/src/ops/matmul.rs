@@ -13,7 +13,8 @@ use super::support::{
     Computed, Described, compute, float_attr, invalid, is_complex, one, product, with_complex, with_float,
     with_type,
 };
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use super::types;
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf matrix product");
 
@@ -356,12 +357,49 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
     })
 }
 
+const MATRICES: [AttrSpec; 2] =
+    [attr::boolean_or("transpose_a", false), attr::boolean_or("transpose_b", false)];
+
+const FUSED_MAT_MUL: [AttrSpec; 5] = [
+    attr::strings("fused_ops"),
+    attr::boolean_or("transpose_a", false),
+    attr::boolean_or("transpose_b", false),
+    attr::float("epsilon").optional(),
+    attr::float_or("leakyrelu_alpha", 0.2),
+];
+
+const JIT_FUSED_MAT_MUL: [AttrSpec; 5] = [
+    attr::strings("fusion"),
+    attr::boolean_or("transpose_a", false),
+    attr::boolean_or("transpose_b", false),
+    attr::float("epsilon").optional(),
+    attr::float_or("leakyrelu_alpha", 0.2),
+];
+
+const BATCH: [AttrSpec; 2] = [attr::boolean_or("adj_x", false), attr::boolean_or("adj_y", false)];
+
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.MatMul").metadata(matmul_metadata).cpu(matmul);
-    ops.add("tf.BatchMatMul").metadata(|call| batch_metadata(call, false)).cpu(batch_matmul);
+    ops.add("tf.MatMul").types(types::FACTORS).attrs(MATRICES).metadata(matmul_metadata).cpu(matmul);
+    ops.add("tf.BatchMatMul")
+        .types(types::FACTORS)
+        .attrs(BATCH)
+        .metadata(|call| batch_metadata(call, false))
+        .cpu(batch_matmul);
     for name in ["tf.BatchMatMulV2", "tf.BatchMatMulV3"] {
-        ops.add(name).metadata(|call| batch_metadata(call, true)).cpu(batch_matmul);
+        ops.add(name)
+            .types(types::FACTORS)
+            .attrs(BATCH)
+            .metadata(|call| batch_metadata(call, true))
+            .cpu(batch_matmul);
     }
-    ops.add("tf._FusedMatMul").metadata(matmul_metadata).cpu(|call| fused(call, "fused_ops"));
-    ops.add("tf._JitFusedMatMul").metadata(matmul_metadata).cpu(|call| fused(call, "fusion"));
+    ops.add("tf._FusedMatMul")
+        .types(types::FLOATS)
+        .attrs(FUSED_MAT_MUL)
+        .metadata(matmul_metadata)
+        .cpu(|call| fused(call, "fused_ops"));
+    ops.add("tf._JitFusedMatMul")
+        .types(types::FLOATS)
+        .attrs(JIT_FUSED_MAT_MUL)
+        .metadata(matmul_metadata)
+        .cpu(|call| fused(call, "fusion"));
 }

@@ -11,7 +11,6 @@ mod complex;
 pub(crate) mod concat;
 mod constant;
 mod convolution;
-mod descriptions;
 mod device;
 mod diagonal;
 mod einsum;
@@ -38,11 +37,10 @@ mod string_numbers;
 pub(crate) mod strings;
 pub(crate) mod support;
 mod test_ops;
+mod types;
 mod unary;
 mod variable;
 mod window;
-
-pub use descriptions::{Description, description, descriptions};
 
 use crate::OpRegistry;
 

@@ -12,7 +12,8 @@ use super::support::{
     Computed, Described, allocate, axis_of, compute, integer, integer_or, invalid, one, operand_type,
     product, take, with_number, with_number_or_complex,
 };
-use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResult};
+use super::types;
+use crate::{AttrSpec, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf op along a dimension");
 
@@ -214,17 +215,37 @@ fn bound<T: Element>(call: &CpuCall<'_>, before: fn(&T, &T) -> bool) -> Computed
     Ok(numbers(call.result(0)?, call.cx, &places)?.into())
 }
 
+const SCANNED: [AttrSpec; 2] = [attr::boolean_or("exclusive", false), attr::boolean_or("reverse", false)];
+
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.ArgMax").cpu(|call| extreme(&call, "tf.ArgMax", true));
-    ops.add("tf.ArgMin").cpu(|call| extreme(&call, "tf.ArgMin", false));
-    ops.add("tf.TopKV2").cpu(top_k).forms(Forms::default());
-    ops.add("tf.LowerBound").metadata(bound_metadata).cpu(|call| {
-        with_number!(operand_type(&call)?, "tf.LowerBound", |T| bound::<T>(&call, |x, value| x < value))
-    });
-    ops.add("tf.UpperBound").metadata(bound_metadata).cpu(|call| {
-        with_number!(operand_type(&call)?, "tf.UpperBound", |T| bound::<T>(&call, |x, value| x <= value))
-    });
-    ops.add("tf.Cumsum").metadata(scan_metadata).cpu(|call| {
+    ops.add("tf.ArgMax")
+        .types(types::ORDERED)
+        .attrs([attr::dtype_or("output_type", DType::I64)])
+        .cpu(|call| extreme(&call, "tf.ArgMax", true));
+    ops.add("tf.ArgMin")
+        .types(types::ORDERED)
+        .attrs([attr::dtype_or("output_type", DType::I64)])
+        .cpu(|call| extreme(&call, "tf.ArgMin", false));
+    ops.add("tf.TopKV2")
+        .types(types::NUMBERS)
+        .attrs([attr::boolean_or("sorted", true), attr::dtype_or("index_type", DType::I32)])
+        .cpu(top_k)
+        .forms(Forms::default());
+    ops.add("tf.LowerBound")
+        .types(types::NUMBERS)
+        .attrs([attr::dtype_or("out_type", DType::I32)])
+        .metadata(bound_metadata)
+        .cpu(|call| {
+            with_number!(operand_type(&call)?, "tf.LowerBound", |T| bound::<T>(&call, |x, value| x < value))
+        });
+    ops.add("tf.UpperBound")
+        .types(types::NUMBERS)
+        .attrs([attr::dtype_or("out_type", DType::I32)])
+        .metadata(bound_metadata)
+        .cpu(|call| {
+            with_number!(operand_type(&call)?, "tf.UpperBound", |T| bound::<T>(&call, |x, value| x <= value))
+        });
+    ops.add("tf.Cumsum").types(types::FIELDS).attrs(SCANNED).metadata(scan_metadata).cpu(|call| {
         with_number_or_complex!(
             call.result(0)?.dtype,
             "tf.Cumsum",
@@ -232,7 +253,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
             scan::<T>(&call, |x, y| x + y, T::ZERO)
         )
     });
-    ops.add("tf.Cumprod").metadata(scan_metadata).cpu(|call| {
+    ops.add("tf.Cumprod").types(types::FIELDS).attrs(SCANNED).metadata(scan_metadata).cpu(|call| {
         with_number_or_complex!(
             call.result(0)?.dtype,
             "tf.Cumprod",

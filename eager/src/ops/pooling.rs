@@ -12,8 +12,9 @@ use super::images::{compute_images, to_nhwc};
 use super::support::{
     Computed, Described, allocate, invalid, one, shape_of, vector, with_float, with_number,
 };
+use super::types;
 use super::window::{Layout, check_fit, extent, padding};
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf pooling");
 
@@ -115,9 +116,29 @@ fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
     })
 }
 
+const POOLING: [AttrSpec; 5] = [
+    attr::ints("ksize"),
+    attr::ints("strides"),
+    attr::string("padding"),
+    attr::ints_or("explicit_paddings", &[]),
+    attr::string_or("data_format", "NHWC"),
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.MaxPool").metadata(forward_metadata).cpu(|call| max_pool(&call));
-    ops.add("tf.AvgPool").metadata(forward_metadata).cpu(|call| avg_pool(&call));
-    ops.add("tf.MaxPoolGrad").metadata(max_pool_grad_metadata).cpu(|call| max_pool_grad(&call));
-    ops.add("tf.AvgPoolGrad").cpu(|call| avg_pool_grad(&call));
+    ops.add("tf.MaxPool")
+        .types(types::NUMBERS)
+        .attrs(POOLING)
+        .metadata(forward_metadata)
+        .cpu(|call| max_pool(&call));
+    ops.add("tf.AvgPool")
+        .types(types::FLOATS)
+        .attrs(POOLING)
+        .metadata(forward_metadata)
+        .cpu(|call| avg_pool(&call));
+    ops.add("tf.MaxPoolGrad")
+        .types(types::NUMBERS)
+        .attrs(POOLING)
+        .metadata(max_pool_grad_metadata)
+        .cpu(|call| max_pool_grad(&call));
+    ops.add("tf.AvgPoolGrad").types(types::FLOATS).attrs(POOLING).cpu(|call| avg_pool_grad(&call));
 }

@@ -14,7 +14,8 @@ use super::support::{
     Computed, allocate, compute, int_attr, integers, invalid, shape_of, take, unsupported, value, values,
     vector,
 };
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult, registry::wrong_count};
+use super::types;
+use crate::{AttrSpec, CpuCall, Forms, OpAttrs, OpRegistry, OpResult, attr, registry::wrong_count};
 
 static ME: Accessor = Accessor::new("tf random op");
 
@@ -321,23 +322,68 @@ fn random_integers<const N: usize>(call: &CpuCall<'_>, seeding: Seeding) -> Comp
     }
 }
 
+const SEEDED: [AttrSpec; 3] =
+    [attr::int_or("seed", 0), attr::int_or("seed2", 0), attr::dtype_or("dtype", DType::F32)];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     use Distribution::{Normal, Truncated, Uniform};
-    ops.add("tf.RandomUniform").cpu(|call| random::<1>(&call, seeded, Uniform));
-    ops.add("tf.RandomStandardNormal").cpu(|call| random::<1>(&call, seeded, Normal));
-    ops.add("tf.TruncatedNormal").cpu(|call| random::<1>(&call, seeded, Truncated));
-    ops.add("tf.StatelessRandomUniform").cpu(|call| random::<2>(&call, stateless, Uniform));
-    ops.add("tf.StatelessRandomNormal").cpu(|call| random::<2>(&call, stateless, Normal));
-    ops.add("tf.StatelessTruncatedNormal").cpu(|call| random::<2>(&call, stateless, Truncated));
-    ops.add("tf.StatelessRandomGetKeyCounter").cpu(|call| key_and_counter(&call, false));
-    ops.add("tf.StatelessRandomGetKeyCounterAlg").cpu(|call| key_and_counter(&call, true));
-    ops.add("tf.StatelessRandomGetAlg").cpu(which_algorithm);
-    ops.add("tf.StatelessRandomUniformV2").cpu(|call| random::<4>(&call, keyed, Uniform));
-    ops.add("tf.StatelessRandomNormalV2").cpu(|call| random::<4>(&call, keyed, Normal));
-    ops.add("tf.StatelessTruncatedNormalV2").cpu(|call| random::<4>(&call, keyed, Truncated));
-    ops.add("tf.RandomUniformInt").cpu(|call| random_integers::<3>(&call, seeded)).forms(Forms::SCALAR);
+    ops.add("tf.RandomUniform")
+        .types(types::FLOATS)
+        .attrs(SEEDED)
+        .cpu(|call| random::<1>(&call, seeded, Uniform))
+        .nondeterministic();
+    ops.add("tf.RandomStandardNormal")
+        .types(types::FLOATS)
+        .attrs(SEEDED)
+        .cpu(|call| random::<1>(&call, seeded, Normal))
+        .nondeterministic();
+    ops.add("tf.TruncatedNormal")
+        .types(types::FLOATS)
+        .attrs(SEEDED)
+        .cpu(|call| random::<1>(&call, seeded, Truncated))
+        .nondeterministic();
+    ops.add("tf.StatelessRandomUniform")
+        .types(types::FLOATS)
+        .attrs([attr::dtype_or("dtype", DType::F32)])
+        .cpu(|call| random::<2>(&call, stateless, Uniform));
+    ops.add("tf.StatelessRandomNormal")
+        .types(types::FLOATS)
+        .attrs([attr::dtype_or("dtype", DType::F32)])
+        .cpu(|call| random::<2>(&call, stateless, Normal));
+    ops.add("tf.StatelessTruncatedNormal")
+        .types(types::FLOATS)
+        .attrs([attr::dtype_or("dtype", DType::F32)])
+        .cpu(|call| random::<2>(&call, stateless, Truncated));
+    ops.add("tf.StatelessRandomGetKeyCounter")
+        .types(&[DType::I32, DType::I64, DType::UI64])
+        .cpu(|call| key_and_counter(&call, false));
+    ops.add("tf.StatelessRandomGetKeyCounterAlg")
+        .types(&[DType::I32, DType::I64, DType::UI64])
+        .cpu(|call| key_and_counter(&call, true));
+    ops.add("tf.StatelessRandomGetAlg").types(&[DType::I32]).cpu(which_algorithm);
+    ops.add("tf.StatelessRandomUniformV2")
+        .types(types::FLOATS)
+        .attrs([attr::dtype_or("dtype", DType::F32)])
+        .cpu(|call| random::<4>(&call, keyed, Uniform));
+    ops.add("tf.StatelessRandomNormalV2")
+        .types(types::FLOATS)
+        .attrs([attr::dtype_or("dtype", DType::F32)])
+        .cpu(|call| random::<4>(&call, keyed, Normal));
+    ops.add("tf.StatelessTruncatedNormalV2")
+        .types(types::FLOATS)
+        .attrs([attr::dtype_or("dtype", DType::F32)])
+        .cpu(|call| random::<4>(&call, keyed, Truncated));
+    ops.add("tf.RandomUniformInt")
+        .types(types::INDICES)
+        .attrs([attr::int_or("seed", 0), attr::int_or("seed2", 0)])
+        .cpu(|call| random_integers::<3>(&call, seeded))
+        .nondeterministic()
+        .forms(Forms::SCALAR);
     ops.add("tf.StatelessRandomUniformInt")
+        .types(types::INDICES)
         .cpu(|call| random_integers::<4>(&call, stateless))
         .forms(Forms::SCALAR);
-    ops.add("tf.StatelessRandomUniformIntV2").cpu(|call| random_integers::<6>(&call, keyed));
+    ops.add("tf.StatelessRandomUniformIntV2")
+        .types(types::INDICES)
+        .cpu(|call| random_integers::<6>(&call, keyed));
 }

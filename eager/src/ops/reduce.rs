@@ -12,7 +12,8 @@ use super::support::{
     Computed, Described, allocate, axis_of, integers, invalid, one, take, with_float, with_number,
     with_number_or_complex,
 };
-use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
+use super::types;
+use crate::{CpuCall, MetadataCall, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf reduction");
 
@@ -228,8 +229,8 @@ fn add_all<T: Element>(call: &CpuCall<'_>, add: impl Fn(T, T) -> T + Copy) -> Co
 
 /// Reductions of the types of numbers that `with` chooses among.
 macro_rules! reductions {
-    ($ops:expr, $with:ident; $($name:literal => $($reduction:ty),+;)*) => {$(
-        $ops.add($name).cpu(|call| {
+    ($ops:expr, $with:ident, $types:ident; $($name:literal => $($reduction:ty),+;)*) => {$(
+        $ops.add($name).types(types::$types).attrs([attr::boolean_or("keep_dims", false)]).cpu(|call| {
             let dtype = call.arguments.first().map_or(DType::F32, |tensor| tensor.dtype());
             $with!(dtype, $name, |T| $(reduce::<T, $reduction>(&call, $name)),+)
         });
@@ -237,19 +238,33 @@ macro_rules! reductions {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    reductions! { ops, with_number_or_complex;
+    reductions! { ops, with_number_or_complex, FIELDS;
         "tf.Sum" => Sum, Total;
         "tf.Mean" => Mean, Average;
         "tf.Prod" => Prod, Product;
     }
-    reductions! { ops, with_number;
+    reductions! { ops, with_number, NUMBERS;
         "tf.Max" => Max;
         "tf.Min" => Min;
     }
-    ops.add("tf.All").cpu(|call| reduce::<bool, All>(&call, "tf.All"));
-    ops.add("tf.Any").cpu(|call| reduce::<bool, Any>(&call, "tf.Any"));
-    ops.add("tf.BiasAdd").metadata(bias_metadata).cpu(bias_add);
-    ops.add("tf.BiasAddGrad").metadata(bias_gradient_metadata).cpu(bias_gradient);
-    ops.add("tf.L2Loss").metadata(l2_loss_metadata).cpu(l2_loss);
-    ops.add("tf.AddN").metadata(add_n_metadata).cpu(add_n);
+    ops.add("tf.All")
+        .types(types::BOOL)
+        .attrs([attr::boolean_or("keep_dims", false)])
+        .cpu(|call| reduce::<bool, All>(&call, "tf.All"));
+    ops.add("tf.Any")
+        .types(types::BOOL)
+        .attrs([attr::boolean_or("keep_dims", false)])
+        .cpu(|call| reduce::<bool, Any>(&call, "tf.Any"));
+    ops.add("tf.BiasAdd")
+        .types(types::FIELDS)
+        .attrs([attr::string_or("data_format", "NHWC")])
+        .metadata(bias_metadata)
+        .cpu(bias_add);
+    ops.add("tf.BiasAddGrad")
+        .types(types::FIELDS)
+        .attrs([attr::string_or("data_format", "NHWC")])
+        .metadata(bias_gradient_metadata)
+        .cpu(bias_gradient);
+    ops.add("tf.L2Loss").types(types::FLOATS).metadata(l2_loss_metadata).cpu(l2_loss);
+    ops.add("tf.AddN").types(types::FIELDS).metadata(add_n_metadata).cpu(add_n);
 }

@@ -11,7 +11,8 @@ use super::support::{
     Computed, Described, allocate, compute, integer, integers, invalid, one, product, room_for, shape_of,
     take, unsupported, vector, with_number, with_number_or_complex,
 };
-use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry};
+use super::types;
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf op that scatters");
 
@@ -316,34 +317,40 @@ fn tensor_scatter_update(call: CpuCall<'_>) -> Computed {
     )
 }
 
+const POLICY: [AttrSpec; 1] = [attr::string_or("bad_indices_policy", "")];
+
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.ScatterNd").cpu(scatter_nd);
-    ops.add("tf.TensorScatterUpdate").metadata(tensor_scatter_metadata).cpu(tensor_scatter_update);
+    ops.add("tf.ScatterNd").types(types::ELEMENTS).attrs(POLICY).cpu(scatter_nd);
+    ops.add("tf.TensorScatterUpdate")
+        .types(types::ELEMENTS)
+        .attrs(POLICY)
+        .metadata(tensor_scatter_metadata)
+        .cpu(tensor_scatter_update);
     macro_rules! segments {
-        ($($name:literal, $parts:ident, $with:ident => $(($start:expr, $function:expr)),+;)*) => {$(
-            ops.add($name).cpu(|call| {
+        ($($name:literal, $types:ident, $parts:ident, $with:ident => $(($start:expr, $function:expr)),+;)*) => {$(
+            ops.add($name).types(types::$types).cpu(|call| {
                 let (data, to) = $parts(&call)?;
                 $with!(data.dtype(), $name, |T| $(combined::<T>(&call, $start, data, to, $function)),+)
             });
         )*};
     }
     segments! {
-        "tf.SegmentSum", sorted, with_number_or_complex =>
+        "tf.SegmentSum", FIELDS, sorted, with_number_or_complex =>
             (Start::First(<T as Number>::ZERO), ops::add), (Start::First(T::ZERO), T::add);
-        "tf.SegmentProd", sorted, with_number_or_complex =>
+        "tf.SegmentProd", FIELDS, sorted, with_number_or_complex =>
             (Start::First(<T as Number>::ONE), ops::mul), (Start::First(T::ONE), T::mul);
-        "tf.SegmentMax", sorted, with_number => (Start::First(T::ZERO), ops::maximum);
-        "tf.SegmentMin", sorted, with_number => (Start::First(T::ZERO), ops::minimum);
-        "tf.UnsortedSegmentSum", unsorted, with_number_or_complex =>
+        "tf.SegmentMax", NUMBERS, sorted, with_number => (Start::First(T::ZERO), ops::maximum);
+        "tf.SegmentMin", NUMBERS, sorted, with_number => (Start::First(T::ZERO), ops::minimum);
+        "tf.UnsortedSegmentSum", FIELDS, unsorted, with_number_or_complex =>
             (Start::Value(<T as Number>::ZERO), ops::add), (Start::Value(T::ZERO), T::add);
-        "tf.UnsortedSegmentProd", unsorted, with_number_or_complex =>
+        "tf.UnsortedSegmentProd", FIELDS, unsorted, with_number_or_complex =>
             (Start::Value(<T as Number>::ONE), ops::mul), (Start::Value(T::ONE), T::mul);
-        "tf.UnsortedSegmentMax", unsorted, with_number => (Start::Value(T::LEAST_FINITE), ops::maximum);
-        "tf.UnsortedSegmentMin", unsorted, with_number => (Start::Value(greatest_finite::<T>()), ops::minimum);
+        "tf.UnsortedSegmentMax", NUMBERS, unsorted, with_number => (Start::Value(T::LEAST_FINITE), ops::maximum);
+        "tf.UnsortedSegmentMin", NUMBERS, unsorted, with_number => (Start::Value(greatest_finite::<T>()), ops::minimum);
     }
     macro_rules! combinations {
-        ($($name:literal, $with:ident => $($function:expr),+;)*) => {$(
-            ops.add($name).metadata(tensor_scatter_metadata).cpu(|call| {
+        ($($name:literal, $types:ident, $with:ident => $($function:expr),+;)*) => {$(
+            ops.add($name).types(types::$types).attrs(POLICY).metadata(tensor_scatter_metadata).cpu(|call| {
                 let (tensor, updates, to) = parts(&call)?;
                 $with!(tensor.dtype(), $name, |T| $(
                     combined::<T>(&call, Start::tensor(tensor)?, updates, to, $function)
@@ -352,10 +359,10 @@ pub(super) fn register(ops: &mut OpRegistry) {
         )*};
     }
     combinations! {
-        "tf.TensorScatterAdd", with_number_or_complex => ops::add, T::add;
-        "tf.TensorScatterSub", with_number_or_complex => ops::sub, T::sub;
-        "tf.TensorScatterMax", with_number => ops::maximum;
-        "tf.TensorScatterMin", with_number => ops::minimum;
+        "tf.TensorScatterAdd", FIELDS, with_number_or_complex => ops::add, T::add;
+        "tf.TensorScatterSub", FIELDS, with_number_or_complex => ops::sub, T::sub;
+        "tf.TensorScatterMax", NUMBERS, with_number => ops::maximum;
+        "tf.TensorScatterMin", NUMBERS, with_number => ops::minimum;
     }
 }
 

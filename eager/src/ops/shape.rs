@@ -10,7 +10,8 @@ use tfrt_tensor::{
 use super::support::{
     Computed, Described, axis_of, integer_within, integers, invalid, one, same, unsupported,
 };
-use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry};
+use super::types;
+use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, attr};
 
 /// The integer type that attribute `out_type` names; I32 without one.
 pub(super) fn out_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
@@ -222,25 +223,40 @@ fn rank_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.Identity").metadata(same).cpu(identity).forms(Forms::ANY);
-    ops.add("tf.StopGradient").metadata(same).cpu(identity).forms(Forms::ANY);
-    ops.add("tf.PreventGradient").metadata(same).cpu(identity).forms(Forms::ANY);
-    ops.add("tf.Snapshot").metadata(same).cpu(identity).forms(Forms::ANY);
-    ops.add("tf.EnsureShape").metadata(ensure_shape_metadata).cpu(identity).forms(Forms::ANY);
-    ops.add("tf.IdentityN").cpu(identities).forms(Forms::ANY);
+    ops.add("tf.Identity").types(types::ANY).metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.StopGradient").types(types::ANY).metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.PreventGradient").types(types::ANY).metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.Snapshot").types(types::ANY).metadata(same).cpu(identity).forms(Forms::ANY);
+    ops.add("tf.EnsureShape")
+        .types(types::ANY)
+        .attrs([attr::shape("shape")])
+        .metadata(ensure_shape_metadata)
+        .cpu(identity)
+        .forms(Forms::ANY);
+    ops.add("tf.IdentityN").types(types::ANY).cpu(identities).forms(Forms::ANY);
     ops.add("tf.Shape")
+        .types(types::ANY)
+        .attrs([attr::dtype_or("out_type", DType::I32)])
         .metadata(shape_metadata)
         .cpu(|call| described(&call, argument(&call)?.shape().dims()))
         .forms(Forms::ANY);
-    ops.add("tf.Size").metadata(number_metadata).cpu(size).forms(Forms::ANY);
+    ops.add("tf.Size")
+        .types(types::ANY)
+        .attrs([attr::dtype_or("out_type", DType::I32)])
+        .metadata(number_metadata)
+        .cpu(size)
+        .forms(Forms::ANY);
     ops.add("tf.Rank")
+        .types(types::ANY)
         .metadata(rank_metadata)
         .cpu(|call| described(&call, &[argument(&call)?.shape().rank()]))
         .forms(Forms::ANY);
     let forms = Forms::SCALAR_OR_STRING;
-    ops.add("tf.Reshape").cpu(reshape).forms(forms);
-    ops.add("tf.ExpandDims").cpu(expand_dims).forms(forms);
+    ops.add("tf.Reshape").types(types::ANY).cpu(reshape).forms(forms);
+    ops.add("tf.ExpandDims").types(types::ANY).cpu(expand_dims).forms(forms);
     ops.add("tf.Squeeze")
+        .types(types::ANY)
+        .attrs([attr::ints_or("squeeze_dims", &[]), attr::ints_or("axis", &[])])
         .metadata(squeeze_metadata)
         .cpu(|call| reshaped(argument(&call)?, call.result(0)?.shape.clone()))
         .forms(forms);

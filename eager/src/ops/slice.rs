@@ -10,7 +10,8 @@ use super::support::{
     Computed, axis_of, int_attr, integer, integer_within, integers, invalid, product, room_for, shape_of,
     take, vector, vector_or,
 };
-use crate::{CpuCall, Forms, OpAttrs, OpRegistry};
+use super::types;
+use crate::{AttrSpec, CpuCall, Forms, OpAttrs, OpRegistry, attr};
 
 /// What an op that moves elements does.
 type Planned = Result<Vec<Moved>, Diagnostic>;
@@ -359,15 +360,43 @@ pub(super) fn roll(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Plann
     Ok(vec![Moves::new(dims, axes).into()])
 }
 
+const SLICED: [AttrSpec; 5] = [
+    attr::int_or("begin_mask", 0),
+    attr::int_or("end_mask", 0),
+    attr::int_or("ellipsis_mask", 0),
+    attr::int_or("new_axis_mask", 0),
+    attr::int_or("shrink_axis_mask", 0),
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
-    ops.add("tf.Slice").cpu(|call| moved(&call, 0, slice)).forms(forms);
-    ops.add("tf.StridedSlice").cpu(|call| moved(&call, 0, strided_slice)).forms(forms);
-    ops.add("tf.StridedSliceGrad").cpu(strided_slice_gradient);
-    ops.add("tf.Split").cpu(|call| moved(&call, 1, split)).forms(forms);
-    ops.add("tf.SplitV").cpu(|call| moved(&call, 0, split_sizes)).forms(forms);
-    ops.add("tf.Unpack").cpu(|call| moved(&call, 0, unpack)).forms(forms);
-    ops.add("tf.ReverseV2").cpu(|call| moved(&call, 0, reverse)).forms(forms);
-    ops.add("tf.ReverseSequence").cpu(reverse_sequence).forms(forms);
-    ops.add("tf.Roll").cpu(|call| moved(&call, 0, roll)).forms(forms);
+    ops.add("tf.Slice").types(types::ANY).cpu(|call| moved(&call, 0, slice)).forms(forms);
+    ops.add("tf.StridedSlice")
+        .types(types::ANY)
+        .attrs(SLICED)
+        .cpu(|call| moved(&call, 0, strided_slice))
+        .forms(forms);
+    ops.add("tf.StridedSliceGrad").types(types::ELEMENTS).attrs(SLICED).cpu(strided_slice_gradient);
+    ops.add("tf.Split")
+        .types(types::ANY)
+        .attrs([attr::int("num_split")])
+        .cpu(|call| moved(&call, 1, split))
+        .forms(forms);
+    ops.add("tf.SplitV")
+        .types(types::ANY)
+        .attrs([attr::int("num_split").optional()])
+        .cpu(|call| moved(&call, 0, split_sizes))
+        .forms(forms);
+    ops.add("tf.Unpack")
+        .types(types::ANY)
+        .attrs([attr::int_or("axis", 0), attr::int("num").optional()])
+        .cpu(|call| moved(&call, 0, unpack))
+        .forms(forms);
+    ops.add("tf.ReverseV2").types(types::ANY).cpu(|call| moved(&call, 0, reverse)).forms(forms);
+    ops.add("tf.ReverseSequence")
+        .types(types::ANY)
+        .attrs([attr::int("seq_dim"), attr::int_or("batch_dim", 0)])
+        .cpu(reverse_sequence)
+        .forms(forms);
+    ops.add("tf.Roll").types(types::ANY).cpu(|call| moved(&call, 0, roll)).forms(forms);
 }

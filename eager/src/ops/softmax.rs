@@ -9,6 +9,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, Tens
 use super::elementwise::broadcast_shape;
 use super::layout::broadcast_moves;
 use super::support::{Computed, Described, invalid, product, same, tensors_after, unsupported, with_float};
+use super::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, OpResult};
 
 static ME: Accessor = Accessor::new("tf softmax op");
@@ -160,8 +161,11 @@ fn either(call: &CpuCall<'_>, log: bool) -> Result<OpResult, Diagnostic> {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.Softmax").metadata(softmax_metadata).cpu(|call| either(&call, false));
-    ops.add("tf.LogSoftmax").metadata(softmax_metadata).cpu(|call| either(&call, true));
-    ops.add("tf.SoftmaxCrossEntropyWithLogits").metadata(losses_metadata).cpu(losses);
-    ops.add("tf.SparseSoftmaxCrossEntropyWithLogits").metadata(sparse_losses_metadata).cpu(sparse_losses);
+    ops.add("tf.Softmax").types(types::FLOATS).metadata(softmax_metadata).cpu(|call| either(&call, false));
+    ops.add("tf.LogSoftmax").types(types::FLOATS).metadata(softmax_metadata).cpu(|call| either(&call, true));
+    ops.add("tf.SoftmaxCrossEntropyWithLogits").types(types::FLOATS).metadata(losses_metadata).cpu(losses);
+    ops.add("tf.SparseSoftmaxCrossEntropyWithLogits")
+        .types(types::FLOATS)
+        .metadata(sparse_losses_metadata)
+        .cpu(sparse_losses);
 }

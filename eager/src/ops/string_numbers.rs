@@ -10,7 +10,8 @@ use tfrt_tensor::{
 use super::printf::{Format, Notation};
 use super::strings::{is_space, strings};
 use super::support::{Computed, Described, int_attr, invalid, one, product, room_for, take, with_type};
-use crate::{CpuCall, Forms, MetadataCall, OpRegistry};
+use super::types;
+use crate::{AttrSpec, CpuCall, Forms, MetadataCall, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf op of strings and numbers");
 
@@ -339,11 +340,57 @@ fn as_string_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(DType::String, argument.shape.clone()))
 }
 
+const AS_STRING: [AttrSpec; 5] = [
+    attr::int_or("precision", -1),
+    attr::boolean_or("scientific", false),
+    attr::boolean_or("shortest", false),
+    attr::int_or("width", -1),
+    attr::string_or("fill", ""),
+];
+
+const STRING_FORMAT: [AttrSpec; 3] =
+    [attr::string_or("template", "%s"), attr::string_or("placeholder", "%s"), attr::int_or("summarize", 3)];
+
+const READ: &[DType] =
+    &[DType::String, DType::I32, DType::I64, DType::UI32, DType::UI64, DType::F32, DType::F64];
+
+const FORMATTED: &[DType] = &[
+    DType::I1,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::UI8,
+    DType::UI16,
+    DType::UI32,
+    DType::UI64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+    DType::String,
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     let forms = Forms::STRING;
-    ops.add("tf.AsString").metadata(as_string_metadata).cpu(as_string).forms(forms);
-    ops.add("tf.StringToNumber").metadata(to_number_metadata).cpu(to_number).forms(forms);
-    ops.add("tf.StringFormat").metadata(format_metadata).cpu(format_tensors).forms(forms);
+    ops.add("tf.AsString")
+        .types(types::ANY)
+        .attrs(AS_STRING)
+        .metadata(as_string_metadata)
+        .cpu(as_string)
+        .forms(forms);
+    ops.add("tf.StringToNumber")
+        .types(READ)
+        .attrs([attr::dtype_or("out_type", DType::F32)])
+        .metadata(to_number_metadata)
+        .cpu(to_number)
+        .forms(forms);
+    ops.add("tf.StringFormat")
+        .types(FORMATTED)
+        .attrs(STRING_FORMAT)
+        .metadata(format_metadata)
+        .cpu(format_tensors)
+        .forms(forms);
 }
 
 #[cfg(test)]

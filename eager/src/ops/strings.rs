@@ -13,7 +13,8 @@ use super::reduce::{axes_of, reduced_shape};
 use super::support::{
     Computed, Described, check_one, int_attr, integers, invalid, one, product, room_for, take,
 };
-use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult};
+use super::types;
+use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 
 const FORMS: Forms = Forms::SCALAR_OR_STRING;
 
@@ -340,16 +341,42 @@ pub(super) fn compare(call: &CpuCall<'_>, equal: bool) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.StringJoin").metadata(join_metadata).cpu(join).forms(FORMS);
-    ops.add("tf.ReduceJoin").cpu(reduce_join).forms(FORMS);
-    ops.add("tf.Substr").metadata(substring_metadata).cpu(substring).forms(FORMS);
-    ops.add("tf.StringSplitV2").cpu(split_v2).forms(FORMS);
-    ops.add("tf.StringLength").metadata(|call| of_string(&call, DType::I32)).cpu(length).forms(FORMS);
+    ops.add("tf.StringJoin")
+        .types(types::STRINGS)
+        .attrs([attr::string_or("separator", "")])
+        .metadata(join_metadata)
+        .cpu(join)
+        .forms(FORMS);
+    ops.add("tf.ReduceJoin")
+        .types(types::STRINGS)
+        .attrs([attr::boolean_or("keep_dims", false), attr::string_or("separator", "")])
+        .cpu(reduce_join)
+        .forms(FORMS);
+    ops.add("tf.Substr")
+        .types(types::STRINGS)
+        .attrs([attr::string_or("unit", "BYTE")])
+        .metadata(substring_metadata)
+        .cpu(substring)
+        .forms(FORMS);
+    ops.add("tf.StringSplitV2")
+        .types(types::STRINGS)
+        .attrs([attr::int_or("maxsplit", -1)])
+        .cpu(split_v2)
+        .forms(FORMS);
+    ops.add("tf.StringLength")
+        .types(types::STRINGS)
+        .attrs([attr::string_or("unit", "BYTE")])
+        .metadata(|call| of_string(&call, DType::I32))
+        .cpu(length)
+        .forms(FORMS);
     ops.add("tf.StringStrip")
+        .types(types::STRINGS)
         .metadata(|call| of_string(&call, DType::String))
         .cpu(|call| each(&call, |text| copied(text.trim_matches(is_space))))
         .forms(FORMS);
     ops.add("tf.StringLower")
+        .types(types::STRINGS)
+        .attrs([attr::string_or("encoding", "")])
         .metadata(|call| of_string(&call, DType::String))
         .cpu(|call| match is_unicode(&call)? {
             true => each(&call, |text| Ok(text.to_lowercase())),
@@ -357,6 +384,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
         })
         .forms(FORMS);
     ops.add("tf.StringUpper")
+        .types(types::STRINGS)
+        .attrs([attr::string_or("encoding", "")])
         .metadata(|call| of_string(&call, DType::String))
         .cpu(|call| match is_unicode(&call)? {
             true => each(&call, |text| Ok(text.to_uppercase())),

@@ -336,8 +336,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(print)
         .forms(Forms::ANY)
         .device_with(on_device::print, HostArguments::ANY)
-        .side_effecting();
-    ops.add("tfrt_test.print_address").cpu(print_address).forms(Forms::ANY).side_effecting();
+        .external();
+    ops.add("tfrt_test.print_address").cpu(print_address).forms(Forms::ANY).external();
     ops.add("tfrt_test.identity").cpu(identity).forms(Forms::ANY);
     ops.add("tfrt_test.identity_dense_only").cpu(identity);
     ops.add("tfrt_test.async.noop").metadata(same).cpu(async_noop).forms(Forms::SCALAR);

@@ -11,6 +11,7 @@ use tfrt_tensor::Accessor;
 use super::complex::{self, Field, Wide, map_complex};
 use super::elementwise::{binary, map, retyped, unary};
 use super::support::{invalid, is_complex, one, same, with_field, with_float, with_integer, with_number};
+use super::types;
 use crate::{MetadataCall, OpRegistry, ops::support::Described};
 
 static ME: Accessor = Accessor::new("tf unary op");
@@ -34,8 +35,8 @@ fn truth(call: MetadataCall<'_>) -> Described {
 
 /// Ops on real numbers, of the types that `with` chooses among, and on complex ones.
 macro_rules! of_fields {
-    ($ops:expr, $with:ident; $($name:literal => |$x:ident: $T:ident| $body:expr, $complex:expr;)*) => {$(
-        $ops.add($name).metadata(same).cpu(|call| match call.result(0)?.dtype {
+    ($ops:expr, $with:ident, $types:ident; $($name:literal => |$x:ident: $T:ident| $body:expr, $complex:expr;)*) => {$(
+        $ops.add($name).types(types::$types).metadata(same).cpu(|call| match call.result(0)?.dtype {
             dtype if is_complex(dtype) => map_complex(&call, &ME, $name, $complex),
             dtype => $with!(dtype, $name, |$T| map::<$T>(&call, &ME, |$x: $T| $body)),
         });
@@ -45,7 +46,7 @@ macro_rules! of_fields {
 /// Ops on floating-point numbers.
 macro_rules! of_floats {
     ($ops:expr; $($name:literal => |$x:ident: $T:ident| $body:expr;)*) => {$(
-        $ops.add($name).metadata(same).cpu(|call| {
+        $ops.add($name).types(types::FLOATS).metadata(same).cpu(|call| {
             with_float!(call.result(0)?.dtype, $name, |$T| map::<$T>(&call, &ME, |$x: $T| $body))
         });
     )*};
@@ -54,7 +55,7 @@ macro_rules! of_floats {
 /// Ops that leave integers as they are.
 macro_rules! of_fractions {
     ($ops:expr; $($name:literal => $f:path;)*) => {$(
-        $ops.add($name).metadata(same).cpu(|call| match call.result(0)?.dtype {
+        $ops.add($name).types(types::NUMBERS).metadata(same).cpu(|call| match call.result(0)?.dtype {
             DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
                 with_float!(call.result(0)?.dtype, $name, |T| map::<T>(&call, &ME, $f))
             }
@@ -66,7 +67,7 @@ macro_rules! of_fractions {
 /// Ops that answer whether.
 macro_rules! questions {
     ($ops:expr; $($name:literal => $f:path;)*) => {$(
-        $ops.add($name).metadata(truth).cpu(|call| {
+        $ops.add($name).types(types::FLOATS).metadata(truth).cpu(|call| {
             let [x] = call.dense()?;
             with_float!(x.dtype(), $name, |T| unary::<T, bool>(&call, &ME, $f))
         });
@@ -88,7 +89,7 @@ fn pairs(call: MetadataCall<'_>) -> Described {
 /// Gradients: functions of the op's result `y` and the gradient `dy` of that. Which of them conjugate is TensorFlow's choice.
 macro_rules! gradients {
     ($ops:expr; $($name:literal => |$y:ident, $dy:ident| $body:expr;)*) => {$(
-        $ops.add($name).metadata(pairs).cpu(|call| {
+        $ops.add($name).types(types::FRACTIONS).metadata(pairs).cpu(|call| {
             with_field!(call.result(0)?.dtype, $name, |T| {
                 binary::<T>(&call, &ME, |y, dy| {
                     let ($y, $dy) = (y.wide(), dy.wide());
@@ -100,12 +101,12 @@ macro_rules! gradients {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    of_fields! { ops, with_number;
+    of_fields! { ops, with_number, FIELDS;
         "tf.Neg" => |x: T| ops::neg(x), |z| -z;
         "tf.Sign" => |x: T| ops::sign(x), complex::sign;
         "tf.Square" => |x: T| ops::square(x), complex::square;
     }
-    of_fields! { ops, with_float;
+    of_fields! { ops, with_float, FRACTIONS;
         "tf.Acos" => |x: T| wide(x, f64::acos), complex::acos;
         "tf.Acosh" => |x: T| wide(x, f64::acosh), complex::acosh;
         "tf.Asin" => |x: T| wide(x, f64::asin), complex::asin;
@@ -135,6 +136,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Rint" => |x: T| ops::round(x);
     }
     ops.add("tf.Abs")
+        .types(types::NUMBERS)
         .metadata(same)
         .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Abs", |T| map::<T>(&call, &ME, ops::abs)));
     of_fractions! { ops;
@@ -156,6 +158,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.TanhGrad" => |y, dy| dy * (y * y).one_minus();
     }
     ops.add("tf.Invert")
+        .types(types::INTEGERS)
         .metadata(same)
         .cpu(|call| with_integer!(call.result(0)?.dtype, "tf.Invert", |T| map::<T>(&call, &ME, |x| !x)));
 }

@@ -22,7 +22,8 @@ use tfrt_tensor::{
 use super::complex::{Field, Wide};
 use super::shape::{numbers, out_type};
 use super::support::{Computed, invalid, take, value, with_field, with_float, with_number_or_complex};
-use crate::{CpuCall, DeviceTensor, Forms, OpAttrs, OpRegistry, OpResult};
+use super::types;
+use crate::{AttrSpec, CpuCall, DeviceTensor, Forms, OpAttrs, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf variable op");
 
@@ -436,29 +437,101 @@ fn adam(call: CpuCall<'_>) -> Computed {
     })
 }
 
+const VAR_HANDLE_OP: [AttrSpec; 4] = [
+    attr::string_or("container", ""),
+    attr::string_or("shared_name", ""),
+    attr::dtype("dtype"),
+    attr::shape("shape").optional(),
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     let handles = Forms::STRING;
     let any = Forms::SCALAR_OR_STRING;
-    ops.add("tf.VarHandleOp").cpu(|call| handle(call.cx, call.attrs)).side_effecting();
-    ops.add("tf.ReadVariableOp").cpu(read).forms(handles).side_effecting();
-    ops.add("tf.AssignVariableOp").cpu(assign).forms(any).side_effecting();
-    ops.add("tf.AssignAddVariableOp").cpu(|call| assign_with(&call, true)).forms(handles).side_effecting();
-    ops.add("tf.AssignSubVariableOp").cpu(|call| assign_with(&call, false)).forms(handles).side_effecting();
+    ops.add("tf.VarHandleOp")
+        .types(types::ANY)
+        .attrs(VAR_HANDLE_OP)
+        .cpu(|call| handle(call.cx, call.attrs))
+        .external();
+    ops.add("tf.ReadVariableOp")
+        .types(types::ANY)
+        .attrs([attr::dtype("dtype").optional()])
+        .cpu(read)
+        .forms(handles)
+        .reads(0);
+    ops.add("tf.AssignVariableOp").types(types::ANY).cpu(assign).forms(any).writes(0);
+    ops.add("tf.AssignAddVariableOp")
+        .types(types::FIELDS)
+        .cpu(|call| assign_with(&call, true))
+        .forms(handles)
+        .reads(0)
+        .writes(0);
+    ops.add("tf.AssignSubVariableOp")
+        .types(types::FIELDS)
+        .cpu(|call| assign_with(&call, false))
+        .forms(handles)
+        .reads(0)
+        .writes(0);
     ops.add("tf.VarIsInitializedOp")
+        .types(types::ANY)
         .cpu(|call| is_initialized(call.cx, one_of(&call)?))
         .forms(handles)
-        .side_effecting();
+        .reads(0);
     ops.add("tf.VariableShape")
+        .types(types::ANY)
+        .attrs([attr::dtype_or("out_type", DType::I32)])
         .cpu(|call| shape(call.cx, one_of(&call)?, call.attrs))
         .forms(handles)
-        .side_effecting();
+        .reads(0);
     ops.add("tf.DestroyResourceOp")
+        .types(types::ANY)
         .cpu(|call| destroy(call.cx, one_of(&call)?))
         .forms(handles)
-        .side_effecting();
-    ops.add("tf.ResourceApplyGradientDescent").cpu(gradient_descent).forms(handles).side_effecting();
-    ops.add("tf.ResourceApplyMomentum").cpu(momentum).forms(handles).side_effecting();
-    ops.add("tf.ResourceApplyKerasMomentum").cpu(keras_momentum).forms(handles).side_effecting();
-    ops.add("tf.ResourceApplyRMSProp").cpu(rms_prop).forms(handles).side_effecting();
-    ops.add("tf.ResourceApplyAdam").cpu(adam).forms(handles).side_effecting();
+        .writes(0);
+    ops.add("tf.ResourceApplyGradientDescent")
+        .types(types::FRACTIONS)
+        .attrs([attr::boolean_or("use_locking", false)])
+        .cpu(gradient_descent)
+        .forms(handles)
+        .reads(0)
+        .writes(0);
+    ops.add("tf.ResourceApplyMomentum")
+        .types(types::FRACTIONS)
+        .attrs([attr::boolean_or("use_nesterov", false), attr::boolean_or("use_locking", false)])
+        .cpu(momentum)
+        .forms(handles)
+        .reads(0)
+        .reads(1)
+        .writes(0)
+        .writes(1);
+    ops.add("tf.ResourceApplyKerasMomentum")
+        .types(types::FRACTIONS)
+        .attrs([attr::boolean_or("use_nesterov", false), attr::boolean_or("use_locking", false)])
+        .cpu(keras_momentum)
+        .forms(handles)
+        .reads(0)
+        .reads(1)
+        .writes(0)
+        .writes(1);
+    ops.add("tf.ResourceApplyRMSProp")
+        .types(types::FLOATS)
+        .attrs([attr::boolean_or("use_locking", false)])
+        .cpu(rms_prop)
+        .forms(handles)
+        .reads(0)
+        .reads(1)
+        .reads(2)
+        .writes(0)
+        .writes(1)
+        .writes(2);
+    ops.add("tf.ResourceApplyAdam")
+        .types(types::FRACTIONS)
+        .attrs([attr::boolean_or("use_nesterov", false), attr::boolean_or("use_locking", false)])
+        .cpu(adam)
+        .forms(handles)
+        .reads(0)
+        .reads(1)
+        .reads(2)
+        .writes(0)
+        .writes(1)
+        .writes(2);
 }

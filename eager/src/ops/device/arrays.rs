@@ -3,6 +3,7 @@
 //! What says how (axes, paddings, an order) is the op's second argument, which stays on the host, or in the folded form
 //! `_tf.NAME` a constant among the attributes.
 
+use crate::attr;
 use tfrt_cuda::front::Argument;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_launch::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Scan, Unary};
@@ -341,6 +342,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Softmax").device(|call| softmax(call, false));
     ops.extend("tf.LogSoftmax").device(|call| softmax(call, true));
     ops.add("_tf.Transpose")
+        .attrs([attr::dense("perm")])
         .metadata(|call| {
             folded(call, "perm", |x, order| {
                 let order = axis_order(order, x.rank())?;
@@ -349,9 +351,11 @@ pub(super) fn register(ops: &mut OpRegistry) {
         })
         .device(transpose);
     ops.add("_tf.Pad")
+        .attrs([attr::dense("paddings")])
         .metadata(|call| folded(call, "paddings", |x, padding| padded_shape(x, &paddings(x, padding)?)))
         .device(pad);
     ops.add("_tf.Mean")
+        .attrs([attr::dense("reduction_indices"), attr::boolean_or("keep_dims", false)])
         .metadata(|call| {
             let keeps = call.attrs.optional("keep_dims")?.unwrap_or(false);
             folded(call, "reduction_indices", |x, axes| {

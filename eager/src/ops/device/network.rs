@@ -2,6 +2,8 @@
 //!
 //! All of it computes on NHWC images; those of other layouts are brought there and back.
 
+use super::super::types;
+use crate::{AttrSpec, attr};
 use smallvec::smallvec;
 use tfrt_cuda::{
     front::DnnTensor,
@@ -402,11 +404,21 @@ fn extended_batch_norm(call: &DeviceCall<'_>) -> Queued {
     batch_norm(call, side, activation)
 }
 
+const FUSED_BATCH_NORM_EX: [AttrSpec; 3] = [
+    attr::float_or("epsilon", 0.0001),
+    attr::string_or("activation_mode", "Identity"),
+    attr::string_or("data_format", "NHWC"),
+];
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Conv2D").device(|call| conv2d(call, ("tf.Conv2D", Kind::Full)));
     ops.extend("tf.DepthwiseConv2dNative")
         .device(|call| conv2d(call, ("tf.DepthwiseConv2dNative", Kind::Depthwise)));
     ops.extend("tf.MaxPool").device(max_pool);
     ops.extend("tf.AvgPool").device(average_pool);
-    ops.add("tf._FusedBatchNormEx").metadata(extended_metadata).device(extended_batch_norm);
+    ops.add("tf._FusedBatchNormEx")
+        .types(types::NARROW_FLOATS)
+        .attrs(FUSED_BATCH_NORM_EX)
+        .metadata(extended_metadata)
+        .device(extended_batch_norm);
 }
