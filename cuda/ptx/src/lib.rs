@@ -7,7 +7,7 @@
 //! - [`syntax`] reads text: names are resolved, declarations checked, all errors of a module reported at once.
 //! - `arith` is what each instruction computes, as functions on scalars.
 //! - `code` translates a function to a compact form, once, and checks every instruction's types and modifiers.
-//! - `exec` runs that form, a warp at a time, and checks every access to memory.
+//! - `exec` has that form and runs it, a warp at a time, and checks every access to memory.
 //!
 //! The crate knows no runtime and no device. It never prints, and never panics on input.
 
@@ -15,13 +15,14 @@ mod arith;
 mod code;
 mod error;
 mod exec;
+mod launch;
 mod module;
 pub mod syntax;
 
 pub use error::{Error, Errors, MAX_ERRORS, Span};
 pub use exec::{
-    BLOCKS_BEGUN_MAX, Dim3, Fault, FaultKind, FaultParts, Held, Launch, Memory, MemoryError, OpcodeCount,
-    OwnThreads, Owner, ParallelFor, Param, Params, Place, Report, Sequential, Sink, SpaceTraffic, Statistics,
-    Touched,
+    BLOCKS_BEGUN_MAX, Dim3, Fault, FaultKind, FaultParts, Held, Memory, MemoryError, OpcodeCount, OwnThreads,
+    Owner, ParallelFor, Param, Params, Place, Report, Sequential, Sink, SpaceTraffic, Statistics, Touched,
 };
+pub use launch::Launch;
 pub use module::{Function, Global, Module, Parameter, UnknownFunction};

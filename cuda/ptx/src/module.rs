@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::Errors;
-use crate::code::{self, Addresses, Outline, Program};
+use crate::code::{self, Addresses, Outline};
 use crate::error::ErrorSink;
 use crate::exec::address::{AccessSpace, code_address};
 use crate::exec::memory::{Allocation, Memory, MemoryError};
-use crate::exec::{Dim3, Fault, Launch, Params, Report};
+use crate::exec::program::Program;
+use crate::exec::{Dim3, Params};
 use crate::syntax::ast::{self, FunctionId, Limits, ParameterStorage, Relocation, Symbol, VariableId};
 use crate::syntax::types::{Linkage, Space, Type};
 
@@ -232,18 +233,6 @@ impl Function {
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.inner.program.functions[0].registers
-    }
-
-    /// Runs the kernel and waits for its end; see [`Launch`] for all that can be asked for.
-    pub fn launch(
-        &self,
-        grid: impl Into<Dim3>,
-        block: impl Into<Dim3>,
-        dynamic_shared_bytes: u64,
-        params: &Params,
-        memory: &Memory,
-    ) -> Result<Report, Fault> {
-        Launch::new(self).grid(grid).block(block).shared(dynamic_shared_bytes).run(params, memory)
     }
 
     pub(crate) fn program(&self) -> &Program {

@@ -7,9 +7,9 @@ use super::layout::FrameLayout;
 use super::operand::Predicate;
 use super::repeat::Repeats;
 use super::translate::Shared;
-use super::{Filled, Unlinked};
 use crate::exec::level::Handlers;
 use crate::exec::ops::copying;
+use crate::exec::program::{Filled, Unlinked, WIDE_HALF};
 use crate::exec::{special, warp};
 use crate::syntax::ast::{Function, Module, RegisterId};
 use crate::syntax::types::{SpecialRegister, Type};
@@ -21,9 +21,6 @@ pub(super) type Checked<T> = Result<T, Reason>;
 
 /// Bytes of a register of 32 and of 64 bits.
 const LINE: u32 = 128;
-
-/// Bytes from the low to the high half of a register of 128 bits, each a slot of 64 bits.
-pub(crate) const WIDE_HALF: u32 = 2 * LINE;
 
 /// The slot of a value.
 pub(super) type SlotOffset = u32;

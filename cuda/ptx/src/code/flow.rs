@@ -4,9 +4,9 @@
 //! function's end goes through. Each such place keeps its label as an instruction, where lanes wait for each
 //! other; other labels vanish.
 
-use super::Unlinked;
 use super::dominators::{NOWHERE, immediate_dominators};
 use crate::exec::level::Handlers;
+use crate::exec::program::Unlinked;
 use crate::exec::warp;
 
 /// A label of a function under translation.

@@ -8,10 +8,10 @@ use super::flow::lay_out;
 use super::layout::{FrameLayout, Outline, Packer, place_parameters};
 use super::needs;
 use super::select::select;
-use super::{CallSite, FunctionCode, Origin, Program};
 use crate::error::ErrorSink;
 use crate::exec::level::Handlers;
 use crate::exec::matrix::Matrices;
+use crate::exec::program::{CallSite, FunctionCode, Origin, Program};
 use crate::exec::special;
 use crate::exec::video::Form;
 use crate::syntax::ast::{
@@ -87,12 +87,7 @@ pub(crate) fn translate(
         functions: reached.iter().zip(0..).map(|(&id, index)| (id, index)).collect(),
         ..Shared::default()
     };
-    let mut program = Program {
-        name: function.name.to_owned(),
-        shared_bytes,
-        param_bytes: parameter_bytes as u32,
-        ..Program::default()
-    };
+    let mut program = Program::new(function.name, shared_bytes, parameter_bytes as u32);
     let mut origins = Origins { module, outline, list: Vec::new() };
     let mut own = 0;
     for (&id, index) in reached.iter().zip(0..) {

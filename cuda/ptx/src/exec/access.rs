@@ -19,9 +19,9 @@ use super::lanes::{FULL, LANES, Line, Slot, lanes};
 use super::level::{Handlers, handlers};
 use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
+use super::program::Inst;
 use super::raw::{self, Word};
 use super::survey::{HALF, Layout, Pattern, Surveyed};
-use crate::code::Inst;
 
 /// A type in memory, and how it lies in a register.
 pub(crate) trait Cell {

@@ -16,8 +16,8 @@ use super::lanes::{Value, lanes};
 use super::level::{Handlers, handlers};
 use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
+use super::program::Inst;
 use super::raw::Word;
-use crate::code::Inst;
 
 /// In `aux` of [`Update::apply`]: the generic address is one of shared memory.
 pub(crate) const IN_SHARED: u64 = 1 << 32;

@@ -9,8 +9,8 @@
 use super::fault::{FaultKind, Trap};
 use super::lanes::{LANES, Line, lanes};
 use super::machine::{Flow, Machine};
+use super::program::Inst;
 use super::warp::Split;
-use crate::code::Inst;
 
 /// Barriers of a block.
 pub(crate) const COUNT: usize = 16;

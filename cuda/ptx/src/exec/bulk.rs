@@ -11,8 +11,8 @@ use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
 use super::machine::{Flow, Machine};
+use super::program::Inst;
 use super::raw;
-use crate::code::Inst;
 
 /// Bytes that are copied at a time; sizes and addresses are multiples of it.
 pub(crate) const PIECE: u64 = 16;

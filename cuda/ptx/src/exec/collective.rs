@@ -9,9 +9,9 @@
 
 use super::lanes::{LANES, Line, lanes};
 use super::machine::{Flow, Machine, Phase};
+use super::program::Inst;
 use super::warp::{Split, Syncing};
 use crate::arith::single::{self, Extremum};
-use crate::code::Inst;
 
 /// In `d`: the instruction is a `.sync` one, with the lanes that take part in register `c`.
 pub(crate) const SYNC: u32 = 1;

@@ -78,7 +78,7 @@ macro_rules! handlers {
     ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path) => {
         $(#[$meta])*
         pub(crate) const fn $name<O: $bound>() -> $crate::exec::level::Handlers {
-            use $crate::code::Inst;
+            use $crate::exec::program::Inst;
             use $crate::exec::machine::{Flow, Handler, Machine};
             unsafe fn baseline<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
                 // SAFETY: as promised by the caller, see `Handler`.

@@ -15,9 +15,9 @@ use super::grid::Launched;
 use super::instrument::Instruments;
 use super::lanes::{Line, Slot, lanes};
 use super::memory::Table;
+use super::program::Inst;
 use super::survey::Layout;
 use super::warp::Warp;
-use crate::code::Inst;
 
 /// What the interpreter does after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ impl Machine<'_> {
         &mut self.warps[self.warp]
     }
 
-    /// The operand list that starts at `at`, see [`crate::code::Program::operands`].
+    /// The operand list that starts at `at`, see [`super::program::Program::operands`].
     #[inline(always)]
     pub(crate) fn operands(&self, at: u32, count: usize) -> &[u32] {
         &self.launch.program.operands[at as usize..at as usize + count]

@@ -8,10 +8,10 @@ use super::instrument::AccessKind;
 use super::lanes::{FULL, LANES, Line};
 use super::locate::Request;
 use super::machine::{Flow, Machine};
+use super::program::Inst;
 use super::raw::Word;
 use super::warpgroup::GroupProduct;
 use crate::arith::matrix::{Fragment, Multiply, Register, load_tile, store_tile, transpose_tile};
-use crate::code::Inst;
 
 /// A matrix instruction, but for the form of the multiplication: the slots of its registers, one behind the
 /// other.

@@ -2,10 +2,11 @@
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | `grid` | launches: their arguments, and blocks spread over threads |
+//! | `grid` | launches that run: arguments, and blocks spread over threads |
 //! | `block`, `stuck` | the warps of a block in turn; deadlocks |
 //! | `warp`, `stack` | how lanes part and meet: splits, joins, calls; room on the stack |
 //! | `barrier` | barriers of a block |
+//! | `program` | the compact form that `code` makes |
 //! | `machine` | what an instruction sees: registers, mask, memory |
 //! | `ops` | instructions that compute lane by lane |
 //! | `access`, `survey`, `atomic`, `wide`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
@@ -16,8 +17,8 @@
 //! | `special`, `printf` | special registers, output |
 //! | `instrument` | checks and statistics, when asked for |
 //!
-//! Nothing here looks at PTX text or its tree; what an instruction is has been settled by
-//! `code`.
+//! Nothing here looks at PTX text or its tree; `code` has settled what
+//! each instruction is.
 
 pub(crate) mod access;
 pub(crate) mod address;
@@ -28,7 +29,7 @@ pub(crate) mod bulk;
 pub(crate) mod collective;
 mod dim;
 mod fault;
-mod grid;
+pub(crate) mod grid;
 pub(crate) mod instrument;
 pub(crate) mod lanes;
 pub(crate) mod level;
@@ -39,6 +40,7 @@ pub(crate) mod memory;
 pub(crate) mod ops;
 mod parallel;
 mod printf;
+pub(crate) mod program;
 mod raw;
 pub(crate) mod special;
 pub(crate) mod stack;
@@ -53,7 +55,7 @@ pub(crate) mod wide;
 
 pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};
-pub use grid::{BLOCKS_BEGUN_MAX, Launch, Param, Params, Report};
+pub use grid::{BLOCKS_BEGUN_MAX, Param, Params, Report};
 pub use instrument::footprint::Touched;
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
 pub use memory::{Held, Memory, MemoryError, Owner};

@@ -9,7 +9,7 @@
 use super::lanes::{LANES, Line, Slot, Value};
 use super::level::handlers;
 use super::machine::{Flow, Machine};
-use crate::code::Inst;
+use super::program::Inst;
 
 /// An operation on one value. `aux` is a constant of the instruction, `FMA` says whether fused
 /// multiplication is one instruction.

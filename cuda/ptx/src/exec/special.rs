@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::lanes::{FULL, LANES, Line};
 use super::machine::{Flow, Machine};
-use crate::code::{Filled, FunctionCode, Inst};
+use super::program::{Filled, FunctionCode, Inst};
 use crate::syntax::types::{Axis, SpecialRegister};
 
 /// Bytes of shared memory the system reserves in a block on sm_90; programs see it in

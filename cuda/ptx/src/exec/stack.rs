@@ -8,7 +8,7 @@
 use super::fault::{FaultKind, Trap};
 use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
-use crate::code::Inst;
+use super::program::Inst;
 
 impl Machine<'_> {
     /// Moves the end of the current frame's local memory.

@@ -13,10 +13,10 @@
 use super::barrier::describe_lanes;
 use super::fault::Trap;
 use super::machine::{Flow, Handler, Machine};
+use super::program::Inst;
 use super::transfer;
 use super::warp::{self, Split};
 use super::{block, special};
-use crate::code::Inst;
 
 /// Instructions within which a loop comes round.
 const STEPS_MAX: usize = 256;

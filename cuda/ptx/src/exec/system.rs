@@ -9,8 +9,8 @@ use super::lanes::{Line, lanes};
 use super::locate::Request;
 use super::machine::{Flow, Machine};
 use super::printf::{self, Arguments};
+use super::program::Inst;
 use super::raw::Word;
-use crate::code::Inst;
 
 /// The longest string a program can pass.
 const STRING_BYTES_MAX: u64 = 1 << 16;

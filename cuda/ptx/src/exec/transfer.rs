@@ -12,8 +12,8 @@ use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
 use super::machine::{Flow, Handler, Machine};
+use super::program::Inst;
 use super::raw::{self, Word};
-use crate::code::Inst;
 
 /// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to copy (of the
 /// low 16 bits of `d`, the rest is zeros); `imm` has the two offsets in 32 bits each.

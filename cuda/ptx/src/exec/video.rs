@@ -4,8 +4,8 @@
 
 use super::lanes::Line;
 use super::machine::{Flow, Machine};
+use super::program::Inst;
 use crate::arith::video::{MultiplyAdd, Scalar, Simd};
-use crate::code::Inst;
 
 /// One form of a video instruction.
 #[derive(Clone, Copy, Debug)]

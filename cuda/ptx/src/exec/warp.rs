@@ -16,7 +16,7 @@ use super::address::code_number;
 use super::fault::{FaultKind, Trap};
 use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
-use crate::code::{CallSite, FunctionCode, Inst};
+use super::program::{CallSite, FunctionCode, Inst};
 
 /// No join, no frame.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -13,9 +13,9 @@ use super::instrument::AccessKind;
 use super::lanes::{LANES, Line};
 use super::locate::Request;
 use super::machine::{Flow, Machine};
+use super::program::Inst;
 use super::raw::Word;
 use crate::arith::matrix::{Fragment, Multiply, Register};
-use crate::code::Inst;
 
 /// Warps of a group.
 const WARPS: usize = 4;

@@ -13,8 +13,8 @@ use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
 use super::machine::{Flow, Machine};
+use super::program::{Inst, WIDE_HALF};
 use super::raw::Word;
-use crate::code::{Inst, WIDE_HALF};
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Branches, calls, barriers, and what ends a thread.
 
-use super::super::CallSite;
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::flow::Control;
 use super::super::layout::parameter_size;
@@ -11,6 +10,7 @@ use crate::exec::address::AccessSpace;
 use crate::exec::barrier::{self, Action};
 use crate::exec::lanes::LANES;
 use crate::exec::level::Handlers;
+use crate::exec::program::CallSite;
 use crate::exec::{system, warp};
 use crate::syntax::ast::{
     AddressBase, Call, CallTarget, Immediate, Instruction, Operand, Parameter, ParameterStorage, Signature,

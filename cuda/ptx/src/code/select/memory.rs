@@ -4,13 +4,13 @@ use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::super::operand::AddressOperand;
 use super::super::repeat::{First, Source};
 use super::{Words, check_constant, no_type, operands};
-use crate::code::WIDE_HALF;
 use crate::exec::access::{
     self, Anywhere, Cell32, Cell64, CellS8, CellS16, CellU8, CellU16, Local, Shared32, Shared64, load,
     load_again, load_keeping, load_vector, store, store_vector,
 };
 use crate::exec::address::AccessSpace;
 use crate::exec::level::Handlers;
+use crate::exec::program::WIDE_HALF;
 use crate::exec::wide::{WideKind, run_wide};
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;

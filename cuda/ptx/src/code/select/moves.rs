@@ -2,11 +2,11 @@
 
 use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
 use super::{Words, no_type, operands};
-use crate::code::WIDE_HALF;
 use crate::exec::access;
 use crate::exec::address::{AccessSpace, WINDOW_BYTES};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, compare, unary};
+use crate::exec::program::WIDE_HALF;
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 

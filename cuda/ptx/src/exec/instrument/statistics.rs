@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Access, AccessKind};
-use crate::code::Program;
 use crate::exec::address::AccessSpace;
 use crate::exec::lanes::LANES;
+use crate::exec::program::Program;
 
 /// Banks of shared memory, each four bytes wide.
 const BANKS: usize = 32;
