@@ -9,7 +9,8 @@ use super::repeat::Repeats;
 use super::translate::Shared;
 use crate::exec::level::Handlers;
 use crate::exec::ops::copying;
-use crate::exec::program::{Filled, Unlinked, WIDE_HALF};
+use crate::exec::program::{Filled, Unlinked};
+use crate::exec::slots::{Fields, Mismatch, RegisterSlot, Width, Window};
 use crate::exec::{special, warp};
 use crate::syntax::ast::{Function, Module, RegisterId};
 use crate::syntax::types::{SpecialRegister, Type};
@@ -19,22 +20,14 @@ pub(super) type Reason = String;
 /// The result of translating something.
 pub(super) type Checked<T> = Result<T, Reason>;
 
-/// Bytes of a register of 32 and of 64 bits.
-const LINE: u32 = 128;
-
-/// The slot of a value.
-pub(super) type SlotOffset = u32;
-
-/// The fields of an instruction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fields {
-    pub(super) dst: u32,
-    pub(super) a: u32,
-    pub(super) b: u32,
-    pub(super) c: u32,
-    pub(super) d: u32,
-    pub(super) site: u32,
-    pub(super) imm: u64,
+/// A function whose instructions are all there, but not in their final order.
+pub(super) struct Finished {
+    pub(super) window_bytes: u32,
+    /// Registers to fill; the last `per_block` of them before every block.
+    pub(super) filled: Vec<Filled>,
+    pub(super) per_block: usize,
+    pub(super) labels: u32,
+    pub(super) drafts: Vec<Draft>,
 }
 
 /// A function under translation.
@@ -47,22 +40,46 @@ pub(super) struct Emitter<'t, 's> {
     pub(super) origin: u32,
     pub(super) repeats: Repeats,
     labels: u32,
-    slots: Vec<Option<SlotOffset>>,
-    filled: HashMap<FillKey, SlotOffset>,
-    fills: Vec<(SlotOffset, Filled)>,
-    window: u32,
-    /// The line that predicates are put in, and how many it has.
-    predicates: (u32, u32),
-    carry: Option<SlotOffset>,
-    scratch: HashMap<u32, SlotOffset>,
+    slots: Vec<Option<RegisterSlot>>,
+    filled: HashMap<FillKey, RegisterSlot>,
+    fills: Vec<Filled>,
+    window: Window,
+    carry: Option<RegisterSlot>,
+    scratch: HashMap<Width, RegisterSlot>,
+    /// The first instruction that did not fit its handler, and has not been reported.
+    mismatch: Option<Mismatch>,
 }
 
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum FillKey {
     Narrow(u32),
-    Wide(u64),
+    Double(u64),
     LocalBase,
     Special(SpecialRegister),
+}
+
+impl FillKey {
+    fn width(self) -> Width {
+        match self {
+            FillKey::Narrow(_) => Width::Narrow,
+            FillKey::Double(_) | FillKey::LocalBase => Width::Double,
+            FillKey::Special(register) => Width::of_bits(register.ty().bits()),
+        }
+    }
+
+    /// What fills a register of that width.
+    fn fill(self, slot: RegisterSlot) -> Result<Filled, Mismatch> {
+        Ok(match self {
+            FillKey::Narrow(value) => Filled::Constant32(slot.typed()?, value),
+            FillKey::Double(value) => Filled::Constant64(slot.typed()?, value),
+            FillKey::LocalBase => Filled::LocalBase(slot.typed()?),
+            FillKey::Special(register) => match slot.width() {
+                Width::Predicate => Filled::SpecialPredicate(slot.predicate()?, register),
+                Width::Narrow => Filled::Special32(slot.typed()?, register),
+                Width::Double | Width::Wide => Filled::Special64(slot.typed()?, register),
+            },
+        })
+    }
 }
 
 impl<'t, 's> Emitter<'t, 's> {
@@ -84,21 +101,26 @@ impl<'t, 's> Emitter<'t, 's> {
             slots: vec![None; function.registers.len()],
             filled: HashMap::new(),
             fills: Vec::new(),
-            window: 0,
-            predicates: (0, LINE / 4),
+            window: Window::new(),
             carry: None,
             scratch: HashMap::new(),
+            mismatch: None,
         }
     }
 
-    /// Bytes of the window, and the slots to fill; those that depend on the block come last, their number
-    /// behind.
-    pub(super) fn finish(self) -> (u32, Vec<(SlotOffset, Filled)>, usize, u32, Vec<Draft>) {
-        let depends = |filled: &Filled| matches!(filled, Filled::Special(r) if special::depends_on_block(*r));
-        let mut fills = self.fills;
-        fills.sort_by_key(|(_, filled)| depends(filled));
-        let per_block = fills.iter().filter(|(_, filled)| depends(filled)).count();
-        (self.window, fills, per_block, self.labels, self.drafts)
+    /// What is known of the function when all of it has been translated.
+    pub(super) fn finish(self) -> Finished {
+        let depends = |filled: &Filled| filled.special().is_some_and(special::depends_on_block);
+        let mut filled = self.fills;
+        filled.sort_by_key(depends);
+        let per_block = filled.iter().filter(|filled| depends(filled)).count();
+        Finished {
+            window_bytes: self.window.bytes(),
+            filled,
+            per_block,
+            labels: self.labels,
+            drafts: self.drafts,
+        }
     }
 
     /// How many 32-bit registers the function's own registers take.
@@ -109,56 +131,31 @@ impl<'t, 's> Emitter<'t, 's> {
 
     // Slots.
 
-    pub(super) fn temp32(&mut self) -> SlotOffset {
-        let at = self.window;
-        self.window += LINE;
-        at
+    pub(super) fn temp32(&mut self) -> RegisterSlot {
+        self.window.add(Width::Narrow)
     }
 
-    pub(super) fn temp64(&mut self) -> SlotOffset {
-        let at = self.window;
-        self.window += 2 * LINE;
-        at
+    pub(super) fn temp64(&mut self) -> RegisterSlot {
+        self.window.add(Width::Double)
     }
 
-    pub(super) fn temp_predicate(&mut self) -> SlotOffset {
-        if self.predicates.1 == LINE / 4 {
-            self.predicates = (self.temp32(), 0);
-        }
-        self.predicates.1 += 1;
-        self.predicates.0 + 4 * (self.predicates.1 - 1)
+    pub(super) fn temp_predicate(&mut self) -> RegisterSlot {
+        self.window.add(Width::Predicate)
     }
 
-    /// A slot of 128 bits: one of the low 64, and behind it one of the others.
-    fn temp128(&mut self) -> SlotOffset {
-        let low = self.temp64();
-        self.temp64();
-        low
-    }
-
-    pub(super) fn temp(&mut self, ty: Type) -> SlotOffset {
-        match ty.bits() {
-            1 => self.temp_predicate(),
-            2..=32 => self.temp32(),
-            33..=64 => self.temp64(),
-            _ => self.temp128(),
-        }
+    pub(super) fn temp(&mut self, ty: Type) -> RegisterSlot {
+        self.window.add(Width::of_bits(ty.bits()))
     }
 
     /// A slot nobody reads, for results that are not wanted.
-    pub(super) fn scratch(&mut self, ty: Type) -> SlotOffset {
-        let bits = ty.bits().next_power_of_two().clamp(1, 128);
-        let key = if (2..=32).contains(&bits) { 32 } else { bits };
-        if let Some(&slot) = self.scratch.get(&key) {
-            return slot;
-        }
-        let slot = self.temp(ty);
-        self.scratch.insert(key, slot);
-        slot
+    pub(super) fn scratch(&mut self, ty: Type) -> RegisterSlot {
+        let width = Width::of_bits(ty.bits());
+        let window = &mut self.window;
+        *self.scratch.entry(width).or_insert_with(|| window.add(width))
     }
 
     /// The carry flag of `add.cc` and kin.
-    pub(super) fn carry(&mut self) -> SlotOffset {
+    pub(super) fn carry(&mut self) -> RegisterSlot {
         if let Some(carry) = self.carry {
             return carry;
         }
@@ -167,43 +164,46 @@ impl<'t, 's> Emitter<'t, 's> {
         carry
     }
 
-    fn fill(&mut self, key: FillKey, ty: Type, filled: Filled) -> SlotOffset {
+    fn fill(&mut self, key: FillKey) -> RegisterSlot {
         if let Some(&slot) = self.filled.get(&key) {
             return slot;
         }
-        let slot = self.temp(ty);
+        let slot = self.window.add(key.width());
         self.filled.insert(key, slot);
-        self.fills.push((slot, filled));
+        match key.fill(slot) {
+            Ok(filled) => self.fills.push(filled),
+            Err(mismatch) => self.report(mismatch),
+        }
         slot
     }
 
-    pub(super) fn constant32(&mut self, value: u32) -> SlotOffset {
-        self.fill(FillKey::Narrow(value), Type::B32, Filled::Constant32(value))
+    pub(super) fn constant32(&mut self, value: u32) -> RegisterSlot {
+        self.fill(FillKey::Narrow(value))
     }
 
-    pub(super) fn constant64(&mut self, value: u64) -> SlotOffset {
-        self.fill(FillKey::Wide(value), Type::B64, Filled::Constant64(value))
+    pub(super) fn constant64(&mut self, value: u64) -> RegisterSlot {
+        self.fill(FillKey::Double(value))
     }
 
     /// The start of the frame's local memory.
-    pub(super) fn local_base(&mut self) -> SlotOffset {
-        self.fill(FillKey::LocalBase, Type::B64, Filled::LocalBase)
+    pub(super) fn local_base(&mut self) -> RegisterSlot {
+        self.fill(FillKey::LocalBase)
     }
 
-    pub(super) fn special(&mut self, register: SpecialRegister) -> SlotOffset {
-        if let Some(clock) = special::clock_number(register) {
+    pub(super) fn special(&mut self, register: SpecialRegister) -> RegisterSlot {
+        if let Some((handlers, imm)) = special::clock(register) {
             let dst = self.temp(register.ty());
-            self.emit(Handlers::same(special::read_clock), Fields { dst, imm: clock, ..Fields::default() });
+            self.emit(handlers, Fields::new().dst(dst).imm(imm));
             return dst;
         }
-        self.fill(FillKey::Special(register), register.ty(), Filled::Special(register))
+        self.fill(FillKey::Special(register))
     }
 
     pub(super) fn register_type(&self, register: RegisterId) -> Type {
         self.function.registers[register.index()].ty
     }
 
-    pub(super) fn register(&mut self, register: RegisterId) -> SlotOffset {
+    pub(super) fn register(&mut self, register: RegisterId) -> RegisterSlot {
         if let Some(slot) = self.slots[register.index()] {
             return slot;
         }
@@ -214,12 +214,24 @@ impl<'t, 's> Emitter<'t, 's> {
 
     // Instructions.
 
+    /// Adds an instruction. If the fields are not what the handlers take, [`Self::take_mismatch`] says so.
     pub(super) fn emit(&mut self, handlers: Handlers, fields: Fields) -> &mut Draft {
-        let Fields { dst, a, b, c, d, site, imm } = fields;
-        let code = Unlinked { handlers, dst, a, b, c, d, site, imm };
-        self.drafts.push(Draft { code, control: Control::Next, origin: self.origin, waits: false });
+        if let Err(mismatch) = Unlinked::new(handlers, fields) {
+            self.report(mismatch);
+        }
+        let control = Control::Next;
+        self.drafts.push(Draft { handlers, fields, control, origin: self.origin, waits: false });
         let last = self.drafts.len() - 1;
         &mut self.drafts[last]
+    }
+
+    fn report(&mut self, mismatch: Mismatch) {
+        self.mismatch.get_or_insert(mismatch);
+    }
+
+    /// Is an error if an instruction since the last call did not fit its handler.
+    pub(super) fn take_mismatch(&mut self) -> Checked<()> {
+        self.mismatch.take().map_or(Ok(()), |mismatch| Err(mismatch.into()))
     }
 
     pub(super) fn emit_control(&mut self, handlers: Handlers, fields: Fields, control: Control) {
@@ -239,11 +251,11 @@ impl<'t, 's> Emitter<'t, 's> {
     }
 
     pub(super) fn place_label(&mut self, label: Label) {
-        self.emit_control(Handlers::same(warp::meet), Fields::default(), Control::Label(label));
+        self.emit_control(Handlers::same(warp::meet), Fields::new(), Control::Label(label));
     }
 
     pub(super) fn jump_if(&mut self, predicate: Predicate, label: Label) {
-        let fields = Fields { a: predicate.slot, b: predicate.flip, ..Fields::default() };
+        let fields = Fields::new().a(predicate.slot).b(predicate.flip);
         self.emit_control(Handlers::same(warp::branch_if), fields, Control::JumpIf(label));
         let next = self.new_label();
         self.place_label(next);
@@ -255,28 +267,86 @@ impl<'t, 's> Emitter<'t, 's> {
         self.shared.sites - 1
     }
 
-    pub(super) fn copy(&mut self, ty: Type, dst: SlotOffset, a: SlotOffset) {
+    pub(super) fn copy(&mut self, ty: Type, dst: RegisterSlot, a: RegisterSlot) {
         match ty.bits() {
             1 => {
                 let table = 0b1111_0000;
                 let handlers = Handlers::same(crate::exec::ops::predicate_logic);
-                self.emit(handlers, Fields { dst, a, b: a, c: a, imm: table, ..Fields::default() });
+                self.emit(handlers, Fields::new().dst(dst).a(a).b(a).c(a).imm(table));
             }
             64 => {
-                self.emit(const { copying::<u64>() }, Fields { dst, a, ..Fields::default() });
+                self.emit(const { copying::<u64>() }, Fields::new().dst(dst).a(a));
             }
-            128 => {
-                self.copy(Type::B64, dst, a);
-                self.copy(Type::B64, dst + WIDE_HALF, a + WIDE_HALF);
-            }
+            128 => match (dst.halves(), a.halves()) {
+                (Ok(to), Ok(from)) => {
+                    to.into_iter().zip(from).for_each(|(to, from)| self.copy(Type::B64, to, from));
+                }
+                (Err(mismatch), _) | (_, Err(mismatch)) => self.report(mismatch),
+            },
             _ => {
-                self.emit(const { copying::<u32>() }, Fields { dst, a, ..Fields::default() });
+                self.emit(const { copying::<u32>() }, Fields::new().dst(dst).a(a));
             }
         }
     }
 
     /// Whether the window has grown beyond `bytes`.
     pub(super) fn window_is_full(&self, bytes: u32) -> bool {
-        self.window > bytes
+        self.window.bytes() > bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::layout::{Addresses, Outline};
+    use crate::syntax::ast::FunctionId;
+
+    /// Emits instructions of an empty kernel.
+    fn emit(instructions: impl FnOnce(&mut Emitter<'_, '_>)) -> (Checked<()>, Finished) {
+        const TEXT: &str = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }";
+        let module = crate::syntax::parse(TEXT).unwrap();
+        let outline = Outline::new(&module, Addresses::new());
+        let id = FunctionId(0);
+        let function = &module.functions[id.index()];
+        let frame = FrameLayout::new(&module, &outline, id, function);
+        let mut shared = Shared::default();
+        let mut emitter = Emitter::new(&module, function, &mut shared, frame);
+        instructions(&mut emitter);
+        (emitter.take_mismatch(), emitter.finish())
+    }
+
+    #[test]
+    fn instructions_that_fit_are_emitted() {
+        let (result, finished) = emit(|e| {
+            let (narrow, double) = (e.temp32(), e.constant64(7));
+            e.narrow(double);
+            e.widen(narrow, true);
+            let [to, from] = [(); 2].map(|()| e.temp(Type::B128));
+            e.copy(Type::B128, to, from);
+            let [to, from] = [(); 2].map(|()| e.temp_predicate());
+            e.copy(Type::Pred, to, from);
+        });
+        assert_eq!(result, Ok(()));
+        assert_eq!((finished.drafts.len(), finished.filled.len()), (5, 1));
+    }
+
+    #[test]
+    fn a_wrong_pairing_is_an_error() {
+        let (result, _) = emit(|e| {
+            let (narrow, double) = (e.temp32(), e.temp64());
+            e.emit(const { copying::<u64>() }, Fields::new().dst(double).a(narrow));
+        });
+        let expected = "the translation does not fit the instruction: field a is a register of 32 bits, and the handler \
+                        takes a register of 64 bits";
+        assert_eq!(result, Err(expected.into()));
+        for ty in [Type::B64, Type::B128, Type::Pred] {
+            let (result, finished) = emit(|e| {
+                let [to, from] = [(); 2].map(|()| e.temp32());
+                e.copy(ty, to, from);
+            });
+            assert!(result.is_err(), "{ty}");
+            let fits = |draft: &Draft| Unlinked::new(draft.handlers, draft.fields).is_ok();
+            assert!(!finished.drafts.iter().any(fits));
+        }
     }
 }

@@ -7,6 +7,7 @@
 use super::dominators::{NOWHERE, immediate_dominators};
 use crate::exec::level::Handlers;
 use crate::exec::program::Unlinked;
+use crate::exec::slots::{Fields, Mismatch};
 use crate::exec::warp;
 
 /// A label of a function under translation.
@@ -34,21 +35,22 @@ pub(super) enum Control {
 /// An instruction under translation.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    pub(super) code: Unlinked,
+    pub(super) handlers: Handlers,
+    pub(super) fields: Fields,
     pub(super) control: Control,
     pub(super) origin: u32,
     /// Whether lanes may have to wait in it.
     pub(super) waits: bool,
 }
 
-/// The instructions of a function in their final order, with their origins. `start` is the position of the
-/// first one in the program, `operands` the program's operand lists, where jump tables go.
+/// The instructions of a function in their final order, with their origins. `start` is the position of the first one in the
+/// program, `targets` takes the jump tables. It is an error if an instruction does not fit its handler.
 pub(super) fn lay_out(
     drafts: &[Draft],
     labels: u32,
     start: u32,
-    operands: &mut Vec<u32>,
-) -> Vec<(Unlinked, u32)> {
+    targets: &mut Vec<u32>,
+) -> Result<Vec<(Unlinked, u32)>, Mismatch> {
     let graph = Graph::new(drafts, labels);
     let meets = graph.meeting_labels(drafts);
     let mut kept = vec![false; labels as usize];
@@ -68,28 +70,26 @@ pub(super) fn lay_out(
     }
     let mut code = Vec::with_capacity(drafts.len());
     for (draft, meet) in drafts.iter().zip(&meets) {
-        let mut instruction = draft.code;
+        let Draft { mut handlers, mut fields, .. } = *draft;
         let meet = meet.map_or(warp::NONE, |label| position[label as usize]);
         match &draft.control {
             Control::Label(label) if !kept[*label as usize] => continue,
-            Control::Label(_) => instruction.handlers = Handlers::same(warp::meet),
-            Control::Jump(label) => instruction.imm = position[*label as usize].into(),
+            Control::Label(_) => handlers = Handlers::same(warp::meet),
+            Control::Jump(label) => fields = fields.imm(position[*label as usize].into()),
             Control::JumpIf(label) => {
-                instruction.imm = position[*label as usize].into();
-                instruction.c = meet;
+                fields = fields.imm(position[*label as usize].into()).c(meet);
             }
-            Control::JumpTable(targets) => {
-                instruction.b = operands.len() as u32;
-                instruction.d = targets.len() as u32;
-                instruction.c = meet;
-                operands.extend(targets.iter().map(|label| position[*label as usize]));
+            Control::JumpTable(labels) => {
+                let (start, count) = (targets.len() as u32, labels.len() as u32);
+                fields = fields.b(start).d(count).c(meet);
+                targets.extend(labels.iter().map(|label| position[*label as usize]));
             }
-            Control::CallIndirect(_) => instruction.c = meet,
+            Control::CallIndirect(_) => fields = fields.c(meet),
             Control::Next | Control::End => {}
         }
-        code.push((instruction, draft.origin));
+        code.push((Unlinked::new(handlers, fields)?, draft.origin));
     }
-    code
+    Ok(code)
 }
 
 /// Basic blocks and their edges. The last block is the function's end.

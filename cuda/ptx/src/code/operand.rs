@@ -1,23 +1,24 @@
 //! Operands of an instruction: checked against the type the instruction wants, and resolved to slots.
 
-use super::emit::{Checked, Emitter, Fields, Reason, SlotOffset};
+use super::emit::{Checked, Emitter, Reason};
 use crate::exec::address::{AccessSpace, code_address};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, unary};
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{AddressBase, Immediate, Operand, RegisterId, Symbol};
 use crate::syntax::types::{Space, SpecialRegister, Type};
 
 /// A predicate, and all ones if it is to be negated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Predicate {
-    pub(super) slot: SlotOffset,
+    pub(super) slot: RegisterSlot,
     pub(super) flip: u32,
 }
 
 /// An address: a register plus a constant, in a space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AddressOperand {
-    pub(super) slot: SlotOffset,
+    pub(super) slot: RegisterSlot,
     pub(super) offset: i64,
     /// Whether the register has 64 bits.
     pub(super) wide: bool,
@@ -37,7 +38,7 @@ fn agrees(wanted: Type, register: Type) -> bool {
 }
 
 impl Emitter<'_, '_> {
-    fn constant(&mut self, immediate: Immediate, ty: Type) -> Checked<SlotOffset> {
+    fn constant(&mut self, immediate: Immediate, ty: Type) -> Checked<RegisterSlot> {
         let single = |value: f64| (value as f32).to_bits();
         if ty.bits() > 64 {
             return Err(format!("a constant where a register of type {ty} is needed"));
@@ -60,7 +61,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The slot of an operand that is read, of exactly this type.
-    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Register(register) => {
                 let found = self.register_type(*register);
@@ -83,7 +84,7 @@ impl Emitter<'_, '_> {
     }
 
     /// As [`Self::source`], for `mov`: it reads the low bits of those special registers that once had no others.
-    pub(super) fn source_of_mov(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+    pub(super) fn source_of_mov(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Special(register)
                 if register.was_narrower() && wider(ty, register.ty()) && !ty.is_float() =>
@@ -95,7 +96,7 @@ impl Emitter<'_, '_> {
     }
 
     /// As [`Self::source_or_wider`], for `cvt`: it reads the low bits of any special register.
-    pub(super) fn source_of_cvt(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+    pub(super) fn source_of_cvt(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Special(register) if wider(ty, register.ty()) => Ok(self.low_bits(*register, ty)),
             _ => self.source_or_wider(operand, ty),
@@ -103,7 +104,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The slot of a special register that is as wide as the type, or wider. The bits above the type are not looked at.
-    fn low_bits(&mut self, register: SpecialRegister, ty: Type) -> SlotOffset {
+    fn low_bits(&mut self, register: SpecialRegister, ty: Type) -> RegisterSlot {
         let slot = self.special(register);
         if register.ty().bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot }
     }
@@ -114,24 +115,24 @@ impl Emitter<'_, '_> {
     }
 
     /// A 64-bit slot with the low 32 bits of `slot`, sign- or zero-extended.
-    pub(super) fn widen(&mut self, slot: SlotOffset, signed: bool) -> SlotOffset {
+    pub(super) fn widen(&mut self, slot: RegisterSlot, signed: bool) -> RegisterSlot {
         let dst = self.temp64();
         let handlers =
             if signed { unary!(i32 => i64, |a| i64::from(a)) } else { unary!(u32 => u64, |a| u64::from(a)) };
-        self.emit(handlers, Fields { dst, a: slot, ..Fields::default() });
+        self.emit(handlers, Fields::new().dst(dst).a(slot));
         dst
     }
 
     /// A 32-bit slot with the low bits of a 64-bit one.
-    pub(super) fn narrow(&mut self, slot: SlotOffset) -> SlotOffset {
+    pub(super) fn narrow(&mut self, slot: RegisterSlot) -> RegisterSlot {
         let dst = self.temp32();
-        self.emit(unary!(u64 => u32, |a| a as u32), Fields { dst, a: slot, ..Fields::default() });
+        self.emit(unary!(u64 => u32, |a| a as u32), Fields::new().dst(dst).a(slot));
         dst
     }
 
     /// The slot of an operand that may be wider than the type, as `ld`, `st` and `cvt` allow. The bits above
     /// the type are not looked at.
-    pub(super) fn source_or_wider(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+    pub(super) fn source_or_wider(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         let Operand::Register(register) = operand else { return self.source(operand, ty) };
         let found = self.register_type(*register);
         if !wider(ty, found) {
@@ -142,7 +143,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The slot of an operand that is written.
-    pub(super) fn target(&mut self, operand: &Operand, ty: Type) -> Checked<SlotOffset> {
+    pub(super) fn target(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Register(register) => {
                 if !agrees(ty, self.register_type(*register)) {
@@ -155,7 +156,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn written_register(&mut self, register: RegisterId) -> SlotOffset {
+    fn written_register(&mut self, register: RegisterId) -> RegisterSlot {
         let slot = self.register(register);
         self.repeats.forget(slot);
         slot
@@ -167,7 +168,7 @@ impl Emitter<'_, '_> {
         &mut self,
         operand: &Operand,
         ty: Type,
-        write: impl FnOnce(&mut Self, SlotOffset),
+        write: impl FnOnce(&mut Self, RegisterSlot),
     ) -> Checked<()> {
         let Operand::Register(register) = operand else {
             let slot = self.target(operand, ty)?;
@@ -186,8 +187,8 @@ impl Emitter<'_, '_> {
     }
 
     /// Extends a value of a narrow type to a wider register.
-    pub(super) fn extend(&mut self, ty: Type, from: SlotOffset, found: Type, to: SlotOffset) {
-        let fields = Fields { dst: to, a: from, ..Fields::default() };
+    pub(super) fn extend(&mut self, ty: Type, from: RegisterSlot, found: Type, to: RegisterSlot) {
+        let fields = Fields::new().dst(to).a(from);
         let handlers = match (ty.bits(), found.bits(), ty.is_signed()) {
             (8, 16 | 32, false) => unary!(u8 => u32, |a| a.into()),
             (8, 16 | 32, true) => unary!(i8 => i32, |a| a.into()),
@@ -213,7 +214,7 @@ impl Emitter<'_, '_> {
                 let slot = self.temp_predicate();
                 let imm = if *bits != 0 { u64::from(u32::MAX) } else { 0 };
                 let handlers = Handlers::same(crate::exec::ops::predicate_constant);
-                self.emit(handlers, Fields { dst: slot, imm, ..Fields::default() });
+                self.emit(handlers, Fields::new().dst(slot).imm(imm));
                 return Ok(Predicate { slot, flip: 0 });
             }
             Operand::Special(special) if special.ty() == Type::Pred => {
@@ -283,7 +284,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The address of a symbol as a value, in the symbol's own space.
-    fn address_value(&mut self, symbol: Symbol, offset: i64, ty: Type) -> Checked<SlotOffset> {
+    fn address_value(&mut self, symbol: Symbol, offset: i64, ty: Type) -> Checked<RegisterSlot> {
         if ty.is_float() || !matches!(ty.bits(), 32 | 64) {
             return Err(format!("an address where a value of type {ty} is needed"));
         }
@@ -292,7 +293,7 @@ impl Emitter<'_, '_> {
         if address.offset != 0 {
             let (dst, b) = (self.temp64(), self.constant64(address.offset as u64));
             let handlers = binary!((u64, u64) => u64, |a, b| a.wrapping_add(b));
-            self.emit(handlers, Fields { dst, a: slot, b, ..Fields::default() });
+            self.emit(handlers, Fields::new().dst(dst).a(slot).b(b));
             slot = dst;
         }
         Ok(if ty.bits() == 32 { self.narrow(slot) } else { slot })

@@ -2,15 +2,15 @@
 //!
 //! Straight code ends where lanes may part, meet or wait: there, other lanes or another warp may run in between.
 
-use super::emit::SlotOffset;
 use crate::exec::access::LAYOUTS;
 use crate::exec::address::AccessSpace;
+use crate::exec::slots::RegisterSlot;
 
 /// What loads have in common that can share a look at their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     /// The register of addresses.
-    pub(super) address: SlotOffset,
+    pub(super) address: RegisterSlot,
     /// Bytes of an access.
     pub(super) bytes: u32,
     pub(super) space: AccessSpace,
@@ -48,7 +48,7 @@ impl Repeats {
     }
 
     /// A register is written.
-    pub(super) fn forget(&mut self, register: SlotOffset) {
+    pub(super) fn forget(&mut self, register: RegisterSlot) {
         self.known.retain(|first| first.source.address != register);
     }
 

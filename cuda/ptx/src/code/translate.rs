@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::emit::{Emitter, Fields};
+use super::emit::{Emitter, Finished};
 use super::flow::lay_out;
 use super::layout::{FrameLayout, Outline, Packer, place_parameters};
 use super::needs;
@@ -12,6 +12,7 @@ use crate::error::ErrorSink;
 use crate::exec::level::Handlers;
 use crate::exec::matrix::Matrices;
 use crate::exec::program::{CallSite, FunctionCode, Origin, Program};
+use crate::exec::slots::{Fields, Lists};
 use crate::exec::special;
 use crate::exec::video::Form;
 use crate::syntax::ast::{
@@ -40,7 +41,8 @@ pub(super) struct Shared {
     /// Whether one function is looked at by itself, without those it calls.
     alone: bool,
     pub(super) call_sites: Vec<CallSite>,
-    pub(super) operands: Vec<u32>,
+    pub(super) lists: Lists,
+    pub(super) targets: Vec<u32>,
     pub(super) sites: u32,
     pub(super) matrices: Matrices,
     pub(super) videos: Vec<Form>,
@@ -106,7 +108,8 @@ pub(crate) fn translate(
     *budget = budget.saturating_sub(program.code.len() - own);
     program.local_stride = local_bytes(module, &reached, &program, shared.dynamic_stack, errors);
     program.call_sites = shared.call_sites;
-    program.operands = shared.operands;
+    program.lists = shared.lists;
+    program.targets = shared.targets;
     program.sites = shared.sites;
     program.matrices = shared.matrices;
     program.videos = shared.videos;
@@ -267,7 +270,7 @@ fn translate_function(
         emitter.origin = origins.add(first);
     }
     if index > 0 {
-        let fields = Fields { a: index, ..Fields::default() };
+        let fields = Fields::new().a(index);
         emitter.emit(Handlers::same(special::prologue), fields);
         if let Err(reason) = super::select::enter(&mut emitter) {
             errors.add(function.span, format!("function {}: {reason}", function.name));
@@ -294,11 +297,16 @@ fn translate_function(
     super::select::leave(&mut emitter);
     let registers = emitter.register_count();
     let frame = std::mem::take(&mut emitter.frame);
-    let (window_bytes, filled, per_block, labels, drafts) = emitter.finish();
+    let Finished { window_bytes, filled, per_block, labels, drafts } = emitter.finish();
     let start = program.code.len() as u32;
-    for (code, origin) in lay_out(&drafts, labels, start, &mut shared.operands) {
-        program.code.push(code);
-        program.origin_of.push(origin);
+    match lay_out(&drafts, labels, start, &mut shared.targets) {
+        Ok(code) => {
+            for (instruction, origin) in code {
+                program.code.push(instruction);
+                program.origin_of.push(origin);
+            }
+        }
+        Err(mismatch) => errors.add(function.span, format!("function {}: {mismatch}", function.name)),
     }
     FunctionCode {
         index,

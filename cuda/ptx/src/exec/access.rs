@@ -21,6 +21,7 @@ use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::program::Inst;
 use super::raw::{self, Word};
+use super::slots::{List, Pred, Reg};
 use super::survey::{HALF, Layout, Pattern, Surveyed};
 
 /// A type in memory, and how it lies in a register.
@@ -76,7 +77,7 @@ pub(crate) trait Region {
     /// Whether other threads of ours may access the bytes, so that updates must be atomic.
     const CONCURRENT: bool = false;
     /// The memory that accesses are probably in.
-    fn view(m: &Machine<'_>, i: &Inst) -> Site;
+    fn view(m: &Machine<'_>, site: u32) -> Site;
 }
 
 /// Global, constant, or generic addresses.
@@ -92,21 +93,21 @@ impl Region for Anywhere {
     type Address = u64;
     const CONCURRENT: bool = true;
     #[inline(always)]
-    fn view(m: &Machine<'_>, i: &Inst) -> Site {
-        m.sites[i.site as usize]
+    fn view(m: &Machine<'_>, site: u32) -> Site {
+        m.sites[site as usize]
     }
 }
 impl Region for Shared32 {
     type Address = u32;
     #[inline(always)]
-    fn view(m: &Machine<'_>, _: &Inst) -> Site {
+    fn view(m: &Machine<'_>, _: u32) -> Site {
         m.shared
     }
 }
 impl Region for Shared64 {
     type Address = u64;
     #[inline(always)]
-    fn view(m: &Machine<'_>, _: &Inst) -> Site {
+    fn view(m: &Machine<'_>, _: u32) -> Site {
         m.shared
     }
 }
@@ -114,7 +115,7 @@ impl Region for Local {
     type Address = u64;
     const LOCAL: bool = true;
     #[inline(always)]
-    fn view(m: &Machine<'_>, _: &Inst) -> Site {
+    fn view(m: &Machine<'_>, _: u32) -> Site {
         Site { base: 0, bytes: m.local_stride, pointer: m.local }
     }
 }
@@ -135,6 +136,13 @@ impl<C: Cell, R: Region> Shape for PhantomData<(C, R)> {
 type Address<O> = <<O as Shape>::Region as Region>::Address;
 type WordOf<O> = <<O as Shape>::Cell as Cell>::Word;
 type SlotOf<O> = <<O as Shape>::Cell as Cell>::Slot;
+
+/// An instruction with an address.
+type At<O, Dst, B, C> = Inst<Dst, Reg<Address<O>>, B, C>;
+type Load<O> = At<O, Reg<SlotOf<O>>, u32, u32>;
+type Store<O> = At<O, u32, Reg<SlotOf<O>>, u32>;
+/// A load or a store of a vector.
+type Vector<O> = At<O, u32, u32, List<SlotOf<O>>>;
 
 /// The addresses of a warp's access, all in bounds and aligned.
 struct Offsets<S> {
@@ -159,16 +167,20 @@ impl<S: Slot> Offsets<S> {
 
 /// The addresses of an access of `bytes` bytes a lane, a power of two, if all are inside the view.
 #[inline(always)]
-unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Offsets<Address<O>>> {
-    let view = O::Region::view(m, i);
+unsafe fn offsets<O: Shape, Dst, B, C>(
+    m: &Machine<'_>,
+    i: &At<O, Dst, B, C>,
+    bytes: u64,
+) -> Option<Offsets<Address<O>>> {
+    let view = O::Region::view(m, i.site);
     // A view that begins at an odd address would need the addresses themselves for the alignment.
     if view.bytes < bytes || view.base & (bytes - 1) != 0 {
         return None;
     }
-    // SAFETY: `a` is a register of this type, as the translation checked.
-    let address = unsafe { m.line::<Address<O>>(i.a) };
+    // SAFETY: `a` is a register of the current window, see `Handler`.
+    let address = unsafe { m.line(i.a) };
     let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
-    // SAFETY: as above.
+    // SAFETY: the register is inside the window, and nothing writes it meanwhile.
     let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
     // In memory from here on: single lanes are looked at, for which the compiler would take the vectors
     // apart.
@@ -196,8 +208,12 @@ unsafe fn offsets<O: Shape>(m: &Machine<'_>, i: &Inst, bytes: u64) -> Option<Off
 
 /// Where the first lane of each half accesses memory, if no lane's addresses are scattered and all are inside the view.
 #[inline(always)]
-fn places<O: Shape>(m: &Machine<'_>, i: &Inst, layout: &Layout) -> Option<[*mut u8; 2]> {
-    let (view, bytes) = (O::Region::view(m, i), O::Cell::BYTES);
+fn places<O: Shape, Dst, B, C>(
+    m: &Machine<'_>,
+    i: &At<O, Dst, B, C>,
+    layout: &Layout,
+) -> Option<[*mut u8; 2]> {
+    let (view, bytes) = (O::Region::view(m, i.site), O::Cell::BYTES);
     if view.bytes < bytes || view.base & (bytes - 1) != 0 {
         return None;
     }
@@ -221,12 +237,12 @@ fn places<O: Shape>(m: &Machine<'_>, i: &Inst, layout: &Layout) -> Option<[*mut 
 
 /// The layout of an instruction's addresses, if all lanes are active and share the memory.
 #[inline(always)]
-unsafe fn layout<O: Shape>(m: &Machine<'_>, i: &Inst) -> Layout {
+unsafe fn layout<O: Shape, Dst, B, C>(m: &Machine<'_>, i: &At<O, Dst, B, C>) -> Layout {
     if m.mask != FULL || O::Region::LOCAL {
         return Layout::UNKNOWN;
     }
-    // SAFETY: `a` is a register of this type, as the translation checked.
-    Layout::of(unsafe { &*m.line::<Address<O>>(i.a) }, O::Cell::BYTES)
+    // SAFETY: `a` is a register of the current window, see `Handler`, and nothing writes it meanwhile.
+    Layout::of(unsafe { &*m.line(i.a) }, O::Cell::BYTES)
 }
 
 /// Loads for all lanes from rows or single places.
@@ -234,10 +250,10 @@ unsafe fn layout<O: Shape>(m: &Machine<'_>, i: &Inst) -> Layout {
 /// # Safety
 /// [`places`] gave the places for this layout.
 #[inline(always)]
-unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Inst, layout: &Layout, places: [*mut u8; 2]) {
-    // SAFETY: `places` checked the range of each half; registers are as the translation checked.
+unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Load<O>, layout: &Layout, places: [*mut u8; 2]) {
+    // SAFETY: `places` checked the range of each half; `dst` is a register of the current window, see `Handler`.
     unsafe {
-        let to = m.line::<SlotOf<O>>(i.dst);
+        let to = m.line(i.dst);
         for (half, place) in places.into_iter().enumerate() {
             let start = half * HALF;
             if layout.patterns[half] == Pattern::Row {
@@ -257,16 +273,16 @@ unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Inst, layout: &Layout, 
 }
 
 #[inline(always)]
-unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are as the translation checked.
+unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
+    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        let layout = layout::<O>(m, i);
-        if let Some(places) = places::<O>(m, i, &layout) {
+        let layout = layout::<O, _, _, _>(m, i);
+        if let Some(places) = places::<O, _, _, _>(m, i, &layout) {
             load_places::<O>(m, i, &layout, places);
             return Flow::Next;
         }
-        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return load_slow::<O>(m, i) };
-        let to = m.line::<SlotOf<O>>(i.dst);
+        let Some(offsets) = offsets::<O, _, _, _>(m, i, O::Cell::BYTES) else { return load_slow::<O>(m, i) };
+        let to = m.line(i.dst);
         if m.mask != FULL {
             for lane in lanes(m.mask) {
                 (*to).0[lane] = O::Cell::widen(WordOf::<O>::load(offsets.pointer(lane)));
@@ -279,48 +295,50 @@ unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) ->
     }
     Flow::Next
 }
-handlers!(load_handlers, load_fast, Shape);
+handlers!(load_handlers, load_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
 /// A load that keeps the layout of its addresses for loads behind it.
 #[inline(always)]
-unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: as for `load_fast`.
+unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
+    // SAFETY: `places` checked the lanes' addresses, `load_fast` checks them itself; registers are those of the current
+    // window, see `Handler`.
     unsafe {
-        let layout = layout::<O>(m, i);
+        let layout = layout::<O, _, _, _>(m, i);
         m.layouts[i.c as usize % LAYOUTS] = layout;
-        match places::<O>(m, i, &layout) {
+        match places::<O, _, _, _>(m, i, &layout) {
             Some(places) => load_places::<O>(m, i, &layout, places),
             None => return load_fast::<O, FMA>(m, i),
         }
     }
     Flow::Next
 }
-handlers!(load_keeping_handlers, load_keeping_fast, Shape);
+handlers!(load_keeping_handlers, load_keeping_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
 /// A load whose addresses an earlier one has looked at.
 #[inline(always)]
-unsafe fn load_again_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: as for `load_fast`; the register has not been written since, and the same lanes are active, as the
-    // translation made sure.
+unsafe fn load_again_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
+    // SAFETY: `places` checked the addresses that the layout describes, `load_fast` checks them itself; registers are those
+    // of the current window, see `Handler`. A layout of other addresses would give wrong values, but no access outside the view:
+    // `code::repeat` sees to it that the register is not written between the loads and that the same lanes are active.
     unsafe {
         let layout = m.layouts[i.c as usize % LAYOUTS];
-        match places::<O>(m, i, &layout) {
+        match places::<O, _, _, _>(m, i, &layout) {
             Some(places) => load_places::<O>(m, i, &layout, places),
             None => return load_fast::<O, FMA>(m, i),
         }
     }
     Flow::Next
 }
-handlers!(load_again_handlers, load_again_fast, Shape);
+handlers!(load_again_handlers, load_again_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
 #[inline(always)]
-unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are as the translation checked.
+unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Store<O>) -> Flow {
+    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        let value = m.line::<SlotOf<O>>(i.b);
-        let layout = layout::<O>(m, i);
+        let value = m.line(i.b);
+        let layout = layout::<O, _, _, _>(m, i);
         if layout.patterns == [Pattern::Row; 2]
-            && let Some(places) = places::<O>(m, i, &layout)
+            && let Some(places) = places::<O, _, _, _>(m, i, &layout)
         {
             for (half, place) in places.into_iter().enumerate() {
                 let mut words = [WordOf::<O>::default(); HALF];
@@ -331,32 +349,28 @@ unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -
             }
             return Flow::Next;
         }
-        let Some(offsets) = offsets::<O>(m, i, O::Cell::BYTES) else { return store_slow::<O>(m, i) };
+        let Some(offsets) = offsets::<O, _, _, _>(m, i, O::Cell::BYTES) else { return store_slow::<O>(m, i) };
         for lane in lanes(m.mask) {
             WordOf::<O>::store(offsets.pointer(lane), O::Cell::narrow((*value).0[lane]));
         }
     }
     Flow::Next
 }
-handlers!(store_handlers, store_fast, Shape);
+handlers!(store_handlers, store_fast, Shape, Store<O>, instrumented: store_slow::<O>);
 
 /// Components of a vector at most.
 const COMPONENTS_MAX: usize = 8;
 
-/// The components of a vector access, from `d`.
-fn components(i: &Inst) -> usize {
-    (i.d >> 8 & 0xff) as usize
-}
-
 #[inline(always)]
-unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let count = components(i);
-    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
+    let parts = m.launch.program.lists.get(i.c);
+    let count = parts.len();
+    // SAFETY: `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
     unsafe {
         let bytes = O::Cell::BYTES * count as u64;
-        let Some(offsets) = offsets::<O>(m, i, bytes) else { return load_vector_slow::<O>(m, i) };
-        for component in 0..count {
-            let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
+        let Some(offsets) = offsets::<O, _, _, _>(m, i, bytes) else { return load_vector_slow::<O>(m, i) };
+        for (component, &part) in parts.iter().enumerate() {
+            let to = m.line(part);
             let load =
                 |lane| WordOf::<O>::load(offsets.pointer(lane).add(component * O::Cell::BYTES as usize));
             if m.mask == FULL {
@@ -372,17 +386,18 @@ unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &I
     }
     Flow::Next
 }
-handlers!(load_vector_handlers, load_vector_fast, Shape);
+handlers!(load_vector_handlers, load_vector_fast, Shape, Vector<O>, instrumented: load_vector_slow::<O>);
 
 #[inline(always)]
-unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let count = components(i);
-    // SAFETY: `offsets` checked the lanes' addresses; registers are as the translation checked.
+unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
+    let parts = m.launch.program.lists.get(i.c);
+    let count = parts.len();
+    // SAFETY: `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
     unsafe {
         let bytes = O::Cell::BYTES * count as u64;
-        let Some(offsets) = offsets::<O>(m, i, bytes) else { return store_vector_slow::<O>(m, i) };
-        for component in 0..count {
-            let value = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
+        let Some(offsets) = offsets::<O, _, _, _>(m, i, bytes) else { return store_vector_slow::<O>(m, i) };
+        for (component, &part) in parts.iter().enumerate() {
+            let value = m.line(part);
             for lane in lanes(m.mask) {
                 let to = offsets.pointer(lane).add(component * O::Cell::BYTES as usize);
                 WordOf::<O>::store(to, O::Cell::narrow((*value).0[lane]));
@@ -391,30 +406,30 @@ unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
     }
     Flow::Next
 }
-handlers!(store_vector_handlers, store_vector_fast, Shape);
+handlers!(store_vector_handlers, store_vector_fast, Shape, Vector<O>, instrumented: store_vector_slow::<O>);
 
 /// A lane's access, to be looked up.
 #[inline(always)]
-pub(crate) unsafe fn request<S: Slot>(
+unsafe fn request<S: Slot, Dst, B, C>(
     m: &Machine<'_>,
-    i: &Inst,
+    i: &Inst<Dst, Reg<S>, B, C>,
     bytes: u64,
     kind: AccessKind,
     lane: usize,
 ) -> Request {
-    // SAFETY: `a` is a register of this type, as the translation checked.
-    let address = unsafe { (*m.line::<S>(i.a)).0[lane] }.plus(S::truncate(i.imm)).extend();
+    // SAFETY: `a` is a register of the current window, see `Handler`.
+    let address = unsafe { (*m.line(i.a)).0[lane] }.plus(S::truncate(i.imm)).extend();
     Request { address, bytes, space: AccessSpace::from_number(i.d as u8), kind, lane, site: i.site }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn load_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `locate` checked the address; registers are as the translation checked.
+unsafe fn load_slow<O: Shape>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
+    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
     unsafe {
-        let mut result = m.read::<SlotOf<O>>(i.dst);
+        let mut result = m.read(i.dst);
         for lane in lanes(m.mask) {
-            let request = request::<Address<O>>(m, i, O::Cell::BYTES, AccessKind::Read, lane);
+            let request = request(m, i, O::Cell::BYTES, AccessKind::Read, lane);
             match m.locate(&request) {
                 Ok(pointer) => result.0[lane] = O::Cell::widen(WordOf::<O>::load(pointer)),
                 Err(trap) => return m.fail(trap),
@@ -427,12 +442,12 @@ unsafe fn load_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 
 #[cold]
 #[inline(never)]
-unsafe fn store_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `locate` checked the address; registers are as the translation checked.
+unsafe fn store_slow<O: Shape>(m: &mut Machine<'_>, i: &Store<O>) -> Flow {
+    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
     unsafe {
         for lane in lanes(m.mask) {
-            let request = request::<Address<O>>(m, i, O::Cell::BYTES, AccessKind::Write, lane);
-            let value = (*m.line::<SlotOf<O>>(i.b)).0[lane];
+            let request = request(m, i, O::Cell::BYTES, AccessKind::Write, lane);
+            let value = (*m.line(i.b)).0[lane];
             match m.locate(&request) {
                 Ok(pointer) => WordOf::<O>::store(pointer, O::Cell::narrow(value)),
                 Err(trap) => return m.fail(trap),
@@ -444,15 +459,16 @@ unsafe fn store_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 
 #[cold]
 #[inline(never)]
-unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let count = components(i);
-    // SAFETY: `locate` checked the address; registers are as the translation checked.
+unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
+    let parts = m.launch.program.lists.get(i.c);
+    let count = parts.len();
+    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
     unsafe {
         // One of the destinations may hold the addresses, so that all is read first.
         let mut words = [[WordOf::<O>::default(); LANES]; COMPONENTS_MAX];
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
-            let request = request::<Address<O>>(m, i, bytes, AccessKind::Read, lane);
+            let request = request(m, i, bytes, AccessKind::Read, lane);
             let from = match m.locate(&request) {
                 Ok(pointer) => pointer,
                 Err(trap) => return m.fail(trap),
@@ -461,8 +477,8 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
                 words[lane] = WordOf::<O>::load(from.add(component * O::Cell::BYTES as usize));
             }
         }
-        for (component, words) in words.iter().enumerate().take(count) {
-            let to = m.line::<SlotOf<O>>(m.operands(i.c, count)[component]);
+        for (words, &part) in words.iter().zip(parts) {
+            let to = m.line(part);
             for lane in lanes(m.mask) {
                 (*to).0[lane] = O::Cell::widen(words[lane]);
             }
@@ -473,19 +489,20 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 
 #[cold]
 #[inline(never)]
-unsafe fn store_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let count = components(i);
-    // SAFETY: `locate` checked the address; registers are as the translation checked.
+unsafe fn store_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
+    let parts = m.launch.program.lists.get(i.c);
+    let count = parts.len();
+    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
     unsafe {
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
-            let request = request::<Address<O>>(m, i, bytes, AccessKind::Write, lane);
+            let request = request(m, i, bytes, AccessKind::Write, lane);
             let pointer = match m.locate(&request) {
                 Ok(pointer) => pointer,
                 Err(trap) => return m.fail(trap),
             };
-            for component in 0..count {
-                let value = (*m.line::<SlotOf<O>>(m.operands(i.c, count)[component])).0[lane];
+            for (component, &part) in parts.iter().enumerate() {
+                let value = (*m.line(part)).0[lane];
                 WordOf::<O>::store(pointer.add(component * O::Cell::BYTES as usize), O::Cell::narrow(value));
             }
         }
@@ -493,45 +510,33 @@ unsafe fn store_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Inst) -> Flow {
     Flow::Next
 }
 
-/// An instrumented copy looks every lane up.
-macro_rules! with_slow {
-    ($(#[$meta:meta])* $name:ident, $fast:ident, $slow:ident) => {
+macro_rules! of_cell_and_region {
+    ($($(#[$meta:meta])* $name:ident = $handlers:ident;)*) => {$(
         $(#[$meta])*
         pub(crate) const fn $name<C: Cell, R: Region>() -> Handlers {
-            let instrumented = [$slow::<PhantomData<(C, R)>>; 3];
-            Handlers { plain: $fast::<PhantomData<(C, R)>>().plain, instrumented: [instrumented[0]; 3] }
+            $handlers::<PhantomData<(C, R)>>()
         }
-    };
+    )*};
 }
-with_slow!(
+of_cell_and_region! {
     /// `ld`: `a` is the address, `imm` added to it, `dst` the destination, `d` the [`AccessSpace`].
-    load, load_handlers, load_slow
-);
-with_slow!(
+    load = load_handlers;
     /// As [`load`], keeping how the addresses lie at `c` of [`Machine::layouts`].
-    load_keeping, load_keeping_handlers, load_slow
-);
-with_slow!(
+    load_keeping = load_keeping_handlers;
     /// As [`load`], by what [`load_keeping`] found at `c` of [`Machine::layouts`] for the same addresses.
-    load_again, load_again_handlers, load_slow
-);
-with_slow!(
+    load_again = load_again_handlers;
     /// `st`: as `ld`, with the value in `b`.
-    store, store_handlers, store_slow
-);
-with_slow!(
-    /// `ld.v2`, `ld.v4`: as `ld`, with the destinations in the operand list at `c`, their count in the
-    /// second byte of `d`.
-    load_vector, load_vector_handlers, load_vector_slow
-);
-with_slow!(
-    /// `st.v2`, `st.v4`: as `ld.v2`, with the values in the operand list.
-    store_vector, store_vector_handlers, store_vector_slow
-);
+    store = store_handlers;
+    /// `ld.v2`, `ld.v4`: as `ld`, with the destinations in the list `c`.
+    load_vector = load_vector_handlers;
+    /// `st.v2`, `st.v4`: as `ld.v2`, with the values in the list.
+    store_vector = store_vector_handlers;
+}
 
 /// `ld.param` of a kernel at a fixed offset `imm`: the same value in each lane.
-pub(crate) unsafe fn load_param<C: Cell>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: the translation checked that the access is inside the parameters and aligned.
+pub(crate) unsafe fn load_param<C: Cell>(m: &mut Machine<'_>, i: &Inst<Reg<C::Slot>>) -> Flow {
+    // SAFETY: `check_parameter` in `code::select::memory` found the access inside the parameters and aligned, and
+    // `Function::param_bank` made all of them; `dst` is a register of the current window, see `Handler`.
     unsafe {
         let word = C::Word::load(m.params.pointer.add(i.imm as usize));
         m.write(i.dst, &Line::splat(C::widen(word)));
@@ -553,15 +558,15 @@ pub(crate) unsafe fn watch(m: &mut Machine<'_>, _: &Inst) -> Flow {
 
 /// `isspacep.global`, and `isspacep.const` if `imm` is 1, as constants lie among global memory: `a` is the address, `dst` the
 /// predicate.
-pub(crate) unsafe fn is_space(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `a` is a register of 64 bits, as the translation checked.
-    let addresses = unsafe { m.read::<u64>(i.a) };
+pub(crate) unsafe fn is_space(m: &mut Machine<'_>, i: &Inst<Pred, Reg<u64>>) -> Flow {
+    // SAFETY: `a` is a register of the current window, see `Handler`.
+    let addresses = unsafe { m.read(i.a) };
     let is_constant = |address| m.table.find(address).is_some_and(|allocation| allocation.read_only);
     let holds =
         |address: u64| space_of(address) == AccessSpace::Global && is_constant(address) == (i.imm == 1);
     let result =
         lanes(m.mask).filter(|&lane| holds(addresses.0[lane])).fold(0, |bits, lane| bits | 1 << lane);
-    // SAFETY: `dst` is a predicate, as the translation checked.
+    // SAFETY: `dst` is a predicate of the current window, see `Handler`.
     unsafe { m.write_predicate(i.dst, result) };
     Flow::Next
 }

@@ -18,6 +18,7 @@ use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::program::Inst;
 use super::raw::Word;
+use super::slots::Reg;
 
 /// In `aux` of [`Update::apply`]: the generic address is one of shared memory.
 pub(crate) const IN_SHARED: u64 = 1 << 32;
@@ -54,7 +55,8 @@ impl<P: Place> Place for LookedUp<P> {
     const LOOK_UP: bool = true;
 }
 
-type SlotOf<P> = <<<P as Place>::Update as Update>::Value as Value>::Slot;
+type RegOf<P> = Reg<<<<P as Place>::Update as Update>::Value as Value>::Slot>;
+type Atomic<P> = Inst<RegOf<P>, Reg<u64>, RegOf<P>, RegOf<P>>;
 
 impl Machine<'_> {
     /// The pointer to an access of one lane: inside `view`, or looked up.
@@ -84,19 +86,18 @@ impl Machine<'_> {
 }
 
 #[inline(always)]
-unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
+unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
     let bytes = size_of::<<P::Update as Update>::Word>() as u64;
-    // SAFETY: `reach` and `locate` check addresses; registers are as the translation checked.
+    // SAFETY: `reach` and `locate` check addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        let (addresses, b) = (m.read::<u64>(i.a), m.read::<SlotOf<P>>(i.b));
-        let c = m.read::<SlotOf<P>>(i.c);
-        let mut result = m.read::<SlotOf<P>>(i.dst);
+        let (addresses, b, c) = (m.read(i.a), m.read(i.b), m.read(i.c));
+        let mut result = m.read(i.dst);
         let aux = u64::from(i.d >> 16);
         let space = AccessSpace::from_number(i.d as u8);
         for lane in lanes(m.mask) {
             let address = addresses.0[lane].wrapping_add(i.imm);
             let request = Request { address, bytes, space, kind: AccessKind::Atomic, lane, site: i.site };
-            let view = P::Region::view(m, i);
+            let view = P::Region::view(m, i.site);
             let pointer = if P::LOOK_UP { m.locate(&request) } else { m.reach(view, &request) };
             let pointer = match pointer {
                 Ok(pointer) => pointer,
@@ -118,12 +119,21 @@ unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -
     m.poll();
     Flow::Next
 }
-handlers!(atomic_handlers, run_atomic, Place);
+handlers!(atomic_handlers, run_atomic, Place, Atomic<O>, instrumented: run_looked_up::<O>);
+
+/// As [`run_atomic`], in an instrumented launch.
+unsafe fn run_looked_up<P: Place>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
+    // SAFETY: the contract of `Handler`, which the caller keeps.
+    unsafe { run_atomic::<LookedUp<P>, false>(m, i) }
+}
 
 /// Updates a word other threads may touch, and gives what it was.
+///
+/// # Safety
+/// The pointer is to a word of program memory that is aligned and stays while the instruction runs.
 #[inline(always)]
 unsafe fn exchange<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
-    // SAFETY: the pointer was checked by the caller.
+    // SAFETY: the caller's promise is what `Word` asks for.
     unsafe {
         let mut old = W::load(pointer);
         loop {
@@ -136,9 +146,12 @@ unsafe fn exchange<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
 }
 
 /// Updates a word of our own, and gives what it was.
+///
+/// # Safety
+/// The pointer is to an aligned word of memory that this thread alone touches.
 #[inline(always)]
 unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
-    // SAFETY: the pointer was checked by the caller.
+    // SAFETY: the caller's promise is what `Word` asks for.
     unsafe {
         let old = W::load(pointer);
         W::store(pointer, update(old));
@@ -149,7 +162,5 @@ unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
 /// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old value, `d`
 /// the space and, above its low half, the operation's constant.
 pub(crate) const fn atomic<U: Update, R: Region<Address = u64>>() -> Handlers {
-    let plain = atomic_handlers::<PhantomData<(U, R)>>().plain;
-    let instrumented = atomic_handlers::<LookedUp<PhantomData<(U, R)>>>().plain;
-    Handlers { plain, instrumented }
+    atomic_handlers::<PhantomData<(U, R)>>()
 }

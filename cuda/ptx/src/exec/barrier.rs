@@ -10,6 +10,7 @@ use super::fault::{FaultKind, Trap};
 use super::lanes::{LANES, Line, lanes};
 use super::machine::{Flow, Machine};
 use super::program::Inst;
+use super::slots::{Pred, Reg};
 use super::warp::Split;
 
 /// Barriers of a block.
@@ -200,14 +201,15 @@ impl Machine<'_> {
 }
 
 /// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the predicate if
-/// `d & 2`, negated if `d & 4`; `imm` the [`Action`]. The result is read by [`barrier_result`].
-pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
+/// `d & 2`, negated if `d & 4`; `imm` the [`Action`]. The result is read by [`barrier_count`] and
+/// [`barrier_vote`].
+pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>, Reg<u32>, Pred>) -> Flow {
     let lane = m.first_lane();
-    // SAFETY: 32-bit registers and a predicate, as the translation checked.
+    // SAFETY: registers are those of the current window, see `Handler`.
     let (id, count, vote) = unsafe {
-        let count = (i.d & 1 != 0).then(|| m.read::<u32>(i.b).0[lane]);
+        let count = (i.d & 1 != 0).then(|| m.read(i.b).0[lane]);
         let vote = if i.d & 2 != 0 { m.predicate(i.c) } else { 0 };
-        (m.read::<u32>(i.a).0[lane], count, if i.d & 4 != 0 { !vote } else { vote })
+        (m.read(i.a).0[lane], count, if i.d & 4 != 0 { !vote } else { vote })
     };
     let actions = [Action::Sync, Action::Arrive, Action::Popc, Action::And, Action::Or];
     let action = actions.into_iter().find(|action| *action as u64 == i.imm).unwrap_or(Action::Sync);
@@ -217,20 +219,28 @@ pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
     }
 }
 
-/// The result of the `bar.red` that the lanes have just passed, to register or predicate `dst`; `imm` is the [`Action`].
-pub(crate) unsafe fn barrier_result(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let votes = m.barriers.passed.get(m.warp).copied().unwrap_or_default();
-    let of = |holds: fn(&Votes) -> bool| {
-        (0..LANES).fold(0, |mask, lane| mask | u32::from(holds(&votes[lane])) << lane)
-    };
-    // SAFETY: registers of these kinds, as the translation checked.
-    unsafe {
-        match i.imm {
-            action if action == Action::And as u64 => m.write_predicate(i.dst, of(|votes| votes.no == 0)),
-            action if action == Action::Or as u64 => m.write_predicate(i.dst, of(|votes| votes.yes != 0)),
-            _ => m.write(i.dst, &Line::from_fn(|lane| votes[lane].yes)),
-        }
-    }
+/// The votes at the `bar.red` that the lanes have just passed.
+fn passed_votes(m: &Machine<'_>) -> [Votes; LANES] {
+    m.barriers.passed.get(m.warp).copied().unwrap_or_default()
+}
+
+/// The result of the `bar.red.popc` that the lanes have just passed, to register `dst`.
+pub(crate) unsafe fn barrier_count(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
+    let votes = passed_votes(m);
+    // SAFETY: `dst` is a register of the current window, see `Handler`.
+    unsafe { m.write(i.dst, &Line::from_fn(|lane| votes[lane].yes)) };
+    Flow::Next
+}
+
+/// The result of the `bar.red.and` or `bar.red.or` that the lanes have just passed, to predicate `dst`; `imm` is the
+/// [`Action`].
+pub(crate) unsafe fn barrier_vote(m: &mut Machine<'_>, i: &Inst<Pred>) -> Flow {
+    let all = i.imm == Action::And as u64;
+    let holds = |votes: &Votes| if all { votes.no == 0 } else { votes.yes != 0 };
+    let votes = passed_votes(m);
+    let result = (0..LANES).fold(0, |mask, lane| mask | u32::from(holds(&votes[lane])) << lane);
+    // SAFETY: `dst` is a predicate of the current window, see `Handler`.
+    unsafe { m.write_predicate(i.dst, result) };
     Flow::Next
 }
 

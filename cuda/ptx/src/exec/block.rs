@@ -90,7 +90,8 @@ impl<'l> Machine<'l> {
             self.select(index);
             self.mask = FULL;
             self.enter_window(0);
-            special::fill_constants(self, kernel);
+            // SAFETY: the first frame's window is the kernel's: `reset` made it.
+            unsafe { special::fill_constants(self, kernel) };
         }
     }
 
@@ -114,7 +115,8 @@ impl<'l> Machine<'l> {
             self.select(index);
             self.mask = FULL;
             self.enter_window(0);
-            special::fill_block(self, kernel);
+            // SAFETY: the first frame's window is the kernel's: `reset` made it.
+            unsafe { special::fill_block(self, kernel) };
         }
         if let Some(instruments) = &mut self.instruments {
             instruments.block_started(block, threads, self.shared.bytes);
@@ -167,7 +169,8 @@ impl<'l> Machine<'l> {
         self.fuel = TURN;
         while let Some(split) = self.warps[index].ready.pop_front() {
             self.resume(split);
-            // SAFETY: the split is one of the program that this machine runs; `Launched` holds code for this processor.
+            // SAFETY: `resume` made the split the current one, which is of the program that this machine runs; `Launch` linked
+            // the code for this processor.
             match unsafe { self.run_split() } {
                 Flow::Next | Flow::Switch => {}
                 Flow::Yield => break,
@@ -187,17 +190,18 @@ impl<'l> Machine<'l> {
     /// The program counter and the window are those of a split of the launch's program.
     unsafe fn run_split(&mut self) -> Flow {
         if self.instruments.is_some() {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the caller's promise is what `run_split_instrumented` asks for.
             return unsafe { self.run_split_instrumented() };
         }
         let code = self.launch.code;
         let mut executed = 0u64;
         loop {
-            // SAFETY: every path through a program ends in `exit`, `ret` or a jump, so the counter stays inside.
+            // SAFETY: each function's code ends in `ret`, which `code::select::leave` puts there, and jumps and calls lead to
+            // instructions of the program, so that the counter stays inside.
             let instruction = unsafe { code.get_unchecked(self.pc as usize) };
             self.pc += 1;
             executed += 1;
-            // SAFETY: the instruction is one of the program's.
+            // SAFETY: the instruction is one that `Program::linked` gave for this processor, and the window is its function's.
             let flow = unsafe { (instruction.run)(self, instruction) };
             if flow != Flow::Next {
                 self.instructions += executed;
@@ -207,10 +211,13 @@ impl<'l> Machine<'l> {
     }
 
     /// As [`Machine::run_split`], reporting each instruction.
+    ///
+    /// # Safety
+    /// As for [`Machine::run_split`].
     #[cold]
     unsafe fn run_split_instrumented(&mut self) -> Flow {
         loop {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the current split is the caller's, or where an instruction of it led.
             let flow = unsafe { self.step() };
             if flow != Flow::Next {
                 return flow;
@@ -224,11 +231,11 @@ impl<'l> Machine<'l> {
     /// As for [`Machine::run_split`].
     pub(super) unsafe fn step(&mut self) -> Flow {
         let (pc, warp, mask) = (self.pc, self.warp, self.mask);
-        // SAFETY: as in `run_split`.
+        // SAFETY: each function's code ends in `ret`, and jumps lead to instructions of the program: see `run_split`.
         let instruction = unsafe { self.launch.code.get_unchecked(pc as usize) };
         self.pc += 1;
         self.instructions += 1;
-        // SAFETY: as in `run_split`.
+        // SAFETY: the instruction is one that `Program::linked` gave for this processor, and the window is its function's.
         let flow = unsafe { (instruction.run)(self, instruction) };
         let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
         if let Some(instruments) = &mut self.instruments

@@ -13,15 +13,16 @@ use super::locate::Request;
 use super::machine::{Flow, Machine};
 use super::program::Inst;
 use super::raw;
+use super::slots::Reg;
 
 /// Bytes that are copied at a time; sizes and addresses are multiples of it.
 pub(crate) const PIECE: u64 = 16;
 
 /// `cp.async.bulk`: `a` is the address of the target and `b` that of the source, `c` the number of bytes; `d` has the
 /// spaces, the source's in its second byte; `imm` has the two offsets in 32 bits each.
-pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers are as the translation checked.
-    let (to, from, counts) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.b), m.read::<u32>(i.c)) };
+pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let (to, from, counts) = unsafe { (m.read(i.a), m.read(i.b), m.read(i.c)) };
     let offset = |bits: u64| i64::from(bits as u32 as i32);
     for lane in lanes(m.mask) {
         let bytes = u64::from(counts.0[lane]);
@@ -34,14 +35,14 @@ pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst) -> Flow {
         for at in (0..bytes).step_by(PIECE as usize) {
             let mut buffer = [0; PIECE as usize];
             let source =
-                piece(m, i, lane, (i.d >> 8) as u8, (from.wrapping_add(at), PIECE), AccessKind::Read);
+                piece(m, i.site, lane, (i.d >> 8) as u8, (from.wrapping_add(at), PIECE), AccessKind::Read);
             let target = source.and_then(|source| {
-                // SAFETY: `piece` checked the address.
+                // SAFETY: `piece` checked that all its bytes are there.
                 unsafe { raw::copy_out(source, &mut buffer) };
-                piece(m, i, lane, i.d as u8, (to.wrapping_add(at), PIECE), AccessKind::Write)
+                piece(m, i.site, lane, i.d as u8, (to.wrapping_add(at), PIECE), AccessKind::Write)
             });
             match target {
-                // SAFETY: `piece` checked the address.
+                // SAFETY: `piece` checked that all its bytes are there.
                 Ok(target) => unsafe { raw::copy_in(target, &buffer) },
                 Err(trap) => return m.fail(trap),
             }
@@ -56,9 +57,9 @@ const ZEROS: u64 = 8;
 const ZEROS_MAX: u64 = 1 << 24;
 
 /// `st.bulk`: `a` is the address and `c` the number of bytes, in 64 bits; `d` has the space, `imm` the offset.
-pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers are as the translation checked.
-    let (to, counts) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.c)) };
+pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<u64>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let (to, counts) = unsafe { (m.read(i.a), m.read(i.c)) };
     for lane in lanes(m.mask) {
         let (bytes, to) = (counts.0[lane], to.0[lane].wrapping_add(i.imm));
         if !bytes.is_multiple_of(ZEROS) || bytes > ZEROS_MAX {
@@ -72,8 +73,8 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst) -> Flow {
             return m.fail(Trap::new(FaultKind::WrongSpace, lane, detail).at(to));
         }
         for at in (0..bytes).step_by(ZEROS as usize) {
-            match piece(m, i, lane, i.d as u8, (to.wrapping_add(at), ZEROS), AccessKind::Write) {
-                // SAFETY: `piece` checked the address.
+            match piece(m, i.site, lane, i.d as u8, (to.wrapping_add(at), ZEROS), AccessKind::Write) {
+                // SAFETY: `piece` checked that all its bytes are there.
                 Ok(target) => unsafe { raw::copy_in(target, &[0; ZEROS as usize]) },
                 Err(trap) => return m.fail(trap),
             }
@@ -85,13 +86,13 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst) -> Flow {
 /// The bytes of a piece at an address.
 fn piece(
     m: &mut Machine<'_>,
-    i: &Inst,
+    site: u32,
     lane: usize,
     space: u8,
     (address, bytes): (u64, u64),
     kind: AccessKind,
 ) -> Result<*mut u8, Trap> {
     let space = AccessSpace::from_number(space);
-    let view = if space == AccessSpace::Shared { m.shared } else { m.sites[i.site as usize] };
-    m.reach(view, &Request { address, bytes, space, kind, lane, site: i.site })
+    let view = if space == AccessSpace::Shared { m.shared } else { m.sites[site as usize] };
+    m.reach(view, &Request { address, bytes, space, kind, lane, site })
 }

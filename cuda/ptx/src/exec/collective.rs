@@ -7,9 +7,10 @@
 
 #![expect(unsafe_code, reason = "instructions read and write registers")]
 
-use super::lanes::{LANES, Line, lanes};
+use super::lanes::{LANES, Line, Slot, lanes};
 use super::machine::{Flow, Machine, Phase};
 use super::program::Inst;
+use super::slots::{List, Pred, Reg};
 use super::warp::{Split, Syncing};
 use crate::arith::single::{self, Extremum};
 
@@ -17,19 +18,18 @@ use crate::arith::single::{self, Extremum};
 pub(crate) const SYNC: u32 = 1;
 /// In `d`: the predicate operand is negated.
 pub(crate) const NEGATED: u32 = 2;
-/// In `d`: there is a second, predicate destination, at `site`.
-pub(crate) const PREDICATE: u32 = 4;
-/// In `d`: the value has 64 bits.
-pub(crate) const WIDE: u32 = 8;
 
 impl Machine<'_> {
-    /// The lanes that take part, by lane.
-    unsafe fn members(&self, i: &Inst) -> Line<u32> {
-        if i.d & SYNC == 0 {
+    /// The lanes that take part, by lane: those in the register, if `flags` has [`SYNC`], else the active ones.
+    ///
+    /// # Safety
+    /// The register is one of the current window.
+    unsafe fn members(&self, flags: u32, register: Reg<u32>) -> Line<u32> {
+        if flags & SYNC == 0 {
             return Line::splat(self.mask);
         }
-        // SAFETY: `c` is a 32-bit register, as the translation checked.
-        unsafe { self.read::<u32>(i.c) }
+        // SAFETY: the caller's promise is what `read` asks for.
+        unsafe { self.read(register) }
     }
 
     /// Whether the instruction can take place now; if not, the split waits.
@@ -116,7 +116,7 @@ impl Machine<'_> {
             for &split in group {
                 self.resume(Split { pc: split.pc + 1, ..split });
                 let instruction = self.launch.code[split.pc as usize];
-                // SAFETY: the instruction is one of this program's, and the split's window is the current one.
+                // SAFETY: the instruction is one of the program that runs, and `resume` made the split's window the current one.
                 unsafe { (instruction.run)(self, &instruction) };
             }
         }
@@ -140,39 +140,35 @@ impl Machine<'_> {
         exchange.lanes |= mask;
         exchange.predicates = exchange.predicates & !mask | predicates & mask;
     }
-
-    unsafe fn predicate_operand(&self, i: &Inst) -> u32 {
-        // SAFETY: `a` is a predicate, as the translation checked.
-        let value = unsafe { self.predicate(i.a) };
-        if i.d & NEGATED != 0 { !value } else { value }
-    }
 }
 
 /// `bar.warp.sync`.
-pub(crate) unsafe fn warp_barrier(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
-    let members = unsafe { m.members(i) };
+pub(crate) unsafe fn warp_barrier(m: &mut Machine<'_>, i: &Inst<u32, u32, u32, Reg<u32>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let members = unsafe { m.members(i.d, i.c) };
     if m.all_here(&members) { Flow::Next } else { Flow::Switch }
 }
 
-/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode in its low byte;
-/// the clamp is in the register at operand list `imm >> 8`.
-pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
+type Shuffle = Inst<Reg<u32>, Reg<u32>, Reg<u32>, List<u32>, u32, Pred>;
+
+/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode; the list `c` has the clamp and
+/// the lanes that take part.
+pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
+    let &[clamp, members] = m.launch.program.lists.get(i.c) else { return Flow::Next };
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let members = m.members(i);
+        let members = m.members(i.d, members);
         if !m.all_here(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
-            let value = m.read::<u32>(i.a);
+            let value = m.read(i.a);
             m.publish(|lane| value.0[lane].into(), 0);
         }
         if m.phase == Phase::Publish {
             return Flow::Next;
         }
-        let (b, own) = (m.read::<u32>(i.b), m.read::<u32>(i.a));
-        let clamp = m.read::<u32>(m.operands((i.imm >> 8) as u32, 1)[0]);
+        let (b, own, clamp) = (m.read(i.b), m.read(i.a), m.read(clamp));
         let mut valid = 0u32;
         let (source, from) = (&m.exchange.values, m.exchange.lanes);
         let result = Line::from_fn(|lane| {
@@ -180,7 +176,7 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Inst) -> Flow {
             let segment = clamp.0[lane] >> 8 & 31;
             let here = lane as u32;
             let (low, high) = (here & segment, here & segment | limit & !segment);
-            let (target, inside) = match i.imm & 0xff {
+            let (target, inside) = match i.imm {
                 0 => (here.wrapping_sub(distance), here as i32 - distance as i32 >= high as i32),
                 1 => (here + distance, here + distance <= high),
                 2 => (here ^ distance, here ^ distance <= high),
@@ -192,65 +188,83 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Inst) -> Flow {
             if from >> target & 1 != 0 { source.0[target] as u32 } else { own.0[lane] }
         });
         m.write(i.dst, &result);
-        if i.d & PREDICATE != 0 {
-            m.write_predicate(i.site, valid);
+        m.write_predicate(i.site, valid);
+    }
+    Flow::Next
+}
+
+/// The members of a `vote` and their votes, by lane; none if lanes have to wait, or for the other half of the instruction.
+///
+/// # Safety
+/// The instruction's registers are of the current window.
+unsafe fn votes<Dst>(
+    m: &mut Machine<'_>,
+    i: &Inst<Dst, Pred, u32, Reg<u32>>,
+) -> Result<(Line<u32>, Line<u32>), Flow> {
+    // SAFETY: the caller's promise is what `members` and `predicate` ask for.
+    let (members, value) = unsafe { (m.members(i.d, i.c), m.predicate(i.a)) };
+    if !m.all_here(&members) {
+        return Err(Flow::Switch);
+    }
+    if m.phase != Phase::Finish {
+        m.publish(|_| 0, if i.d & NEGATED != 0 { !value } else { value });
+    }
+    if m.phase == Phase::Publish {
+        return Err(Flow::Next);
+    }
+    let (here, votes) = (m.exchange.lanes, m.exchange.predicates);
+    Ok((members, Line::from_fn(|lane| votes & here & members.0[lane])))
+}
+
+/// `vote.ballot`.
+pub(crate) unsafe fn ballot(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Pred, u32, Reg<u32>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    unsafe {
+        match votes(m, i) {
+            Ok((_, ballot)) => m.write(i.dst, &ballot),
+            Err(flow) => return flow,
         }
     }
     Flow::Next
 }
 
-/// `vote`: `imm` is 0 for `.all`, 1 for `.any`, 2 for `.uni`, 3 for `.ballot`.
-pub(crate) unsafe fn vote(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
-    unsafe {
-        let members = m.members(i);
-        if !m.all_here(&members) {
-            return Flow::Switch;
-        }
-        if m.phase != Phase::Finish {
-            let value = m.predicate_operand(i);
-            m.publish(|_| 0, value);
-        }
-        if m.phase == Phase::Publish {
-            return Flow::Next;
-        }
-        let (here, votes) = (m.exchange.lanes, m.exchange.predicates);
-        let ballot = Line::from_fn(|lane| votes & here & members.0[lane]);
-        if i.imm == 3 {
-            m.write(i.dst, &ballot);
-            return Flow::Next;
-        }
-        let mut result = 0u32;
-        for (lane, &yes) in ballot.0.iter().enumerate() {
-            let all = yes == here & members.0[lane];
-            let holds = match i.imm {
-                0 => all,
-                1 => yes != 0,
-                _ => all || yes == 0,
-            };
-            result |= u32::from(holds) << lane;
-        }
-        m.write_predicate(i.dst, result);
+/// `vote`: `imm` is 0 for `.all`, 1 for `.any`, 2 for `.uni`.
+pub(crate) unsafe fn vote(m: &mut Machine<'_>, i: &Inst<Pred, Pred, u32, Reg<u32>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let (members, ballot) = match unsafe { votes(m, i) } {
+        Ok(votes) => votes,
+        Err(flow) => return flow,
+    };
+    let here = m.exchange.lanes;
+    let mut result = 0u32;
+    for (lane, &yes) in ballot.0.iter().enumerate() {
+        let all = yes == here & members.0[lane];
+        let holds = match i.imm {
+            0 => all,
+            1 => yes != 0,
+            _ => all || yes == 0,
+        };
+        result |= u32::from(holds) << lane;
     }
+    // SAFETY: `dst` is a predicate of the current window, see `Handler`.
+    unsafe { m.write_predicate(i.dst, result) };
     Flow::Next
 }
 
-/// `match`: `imm` is 0 for `.any`, 1 for `.all`.
-pub(crate) unsafe fn match_lanes(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
+/// `match`: `imm` is 0 for `.any`, 1 for `.all`; `site` is the predicate.
+pub(crate) unsafe fn match_lanes<S: Slot>(
+    m: &mut Machine<'_>,
+    i: &Inst<Reg<u32>, Reg<S>, u32, Reg<u32>, u32, Pred>,
+) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let members = m.members(i);
+        let members = m.members(i.d, i.c);
         if !m.all_here(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
-            if i.d & WIDE != 0 {
-                let value = m.read::<u64>(i.a);
-                m.publish(|lane| value.0[lane], 0);
-            } else {
-                let value = m.read::<u32>(i.a);
-                m.publish(|lane| value.0[lane].into(), 0);
-            }
+            let value = m.read(i.a);
+            m.publish(|lane| value.0[lane].extend(), 0);
         }
         if m.phase == Phase::Publish {
             return Flow::Next;
@@ -272,9 +286,7 @@ pub(crate) unsafe fn match_lanes(m: &mut Machine<'_>, i: &Inst) -> Flow {
             if holds { equal.0[lane] } else { 0 }
         });
         m.write(i.dst, &result);
-        if i.d & PREDICATE != 0 {
-            m.write_predicate(i.site, all);
-        }
+        m.write_predicate(i.site, all);
     }
     Flow::Next
 }
@@ -322,15 +334,15 @@ fn extreme_float(imm: u64) -> fn(u32, u32) -> u32 {
 }
 
 /// `redux`: `imm` is the [`Reduction`].
-pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
+pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>, u32, Reg<u32>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let members = m.members(i);
+        let members = m.members(i.d, i.c);
         if !m.all_here(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
-            let value = m.read::<u32>(i.a);
+            let value = m.read(i.a);
             m.publish(|lane| value.0[lane].into(), 0);
         }
         if m.phase == Phase::Publish {
@@ -365,10 +377,10 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// `elect.sync`: the lowest lane that takes part; `site` is the predicate that says whether it is this one.
-pub(crate) unsafe fn elect(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
+pub(crate) unsafe fn elect(m: &mut Machine<'_>, i: &Inst<Reg<u32>, u32, u32, Reg<u32>, u32, Pred>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let members = m.members(i);
+        let members = m.members(i.d, i.c);
         if !m.all_here(&members) {
             return Flow::Switch;
         }
@@ -388,9 +400,9 @@ pub(crate) unsafe fn elect(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// `activemask`.
-pub(crate) unsafe fn active_mask(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn active_mask(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
     let mask = m.mask;
-    // SAFETY: a 32-bit register, as the translation checked.
+    // SAFETY: `dst` is a register of the current window, see `Handler`.
     unsafe { m.write(i.dst, &Line::splat(mask)) };
     Flow::Next
 }

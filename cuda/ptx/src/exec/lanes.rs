@@ -6,6 +6,8 @@
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
+use super::slots::Width;
+
 /// Lanes of a warp.
 pub(crate) const LANES: usize = 32;
 /// The mask of all lanes.
@@ -40,6 +42,8 @@ impl<S: Slot> Line<S> {
 pub(crate) trait Slot:
     Copy + Default + Ord + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + 'static
 {
+    /// The width of the register.
+    const WIDTH: Width;
     /// The sum, modulo the size.
     fn plus(self, other: Self) -> Self;
     /// The difference, modulo the size.
@@ -54,6 +58,7 @@ pub(crate) trait Slot:
 }
 
 impl Slot for u32 {
+    const WIDTH: Width = Width::Narrow;
     #[inline(always)]
     fn plus(self, other: u32) -> u32 {
         self.wrapping_add(other)
@@ -78,6 +83,7 @@ impl Slot for u32 {
 }
 
 impl Slot for u64 {
+    const WIDTH: Width = Width::Double;
     #[inline(always)]
     fn plus(self, other: u64) -> u64 {
         self.wrapping_add(other)

@@ -4,7 +4,11 @@
 //! every [`Level`] and picks none: a program holds all copies until it is linked for the processor it runs
 //! on. The copies are one source compiled for other vector instructions, so that they compute the same.
 
-use super::machine::Handler;
+#![expect(unsafe_code, reason = "handlers of typed instructions become handlers of untyped ones")]
+
+use super::machine::{Flow, Handler, Machine};
+use super::program::Inst;
+use super::slots::{FIELDS, FieldType, Use};
 
 /// A set of instructions handlers are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,53 +60,106 @@ impl Level {
     }
 }
 
-/// The copies of one handler.
+/// A handler as it is written: a function on an instruction whose fields have types.
+pub(crate) type Body<Dst, A, B, C, D, Site> =
+    unsafe fn(&mut Machine<'_>, &Inst<Dst, A, B, C, D, Site>) -> Flow;
+
+/// The copies of one handler, and what it does with the fields of its instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handlers {
     /// By [`Level`].
-    pub(crate) plain: [Handler; 3],
+    plain: [Handler; 3],
     /// As `plain`, for launches with [`super::instrument::Instruments`].
-    pub(crate) instrumented: [Handler; 3],
+    instrumented: [Handler; 3],
+    uses: [Use; FIELDS],
 }
 
 impl Handlers {
     /// A handler with nothing to gain from vector instructions.
-    pub(crate) const fn same(handler: Handler) -> Handlers {
-        Handlers { plain: [handler; 3], instrumented: [handler; 3] }
+    pub(crate) const fn same<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handlers
+    where
+        Dst: FieldType,
+        A: FieldType,
+        B: FieldType,
+        C: FieldType,
+        D: FieldType,
+        Site: FieldType,
+    {
+        Handlers::new([body; 3], [body; 3])
+    }
+
+    /// The copies of a handler by [`Level`], for plain and for instrumented launches.
+    pub(crate) const fn new<Dst, A, B, C, D, Site>(
+        plain: [Body<Dst, A, B, C, D, Site>; 3],
+        instrumented: [Body<Dst, A, B, C, D, Site>; 3],
+    ) -> Handlers
+    where
+        Dst: FieldType,
+        A: FieldType,
+        B: FieldType,
+        C: FieldType,
+        D: FieldType,
+        Site: FieldType,
+    {
+        const fn erase<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handler {
+            // SAFETY: the types differ in what a thin reference points to alone, so that calls agree. `Handler` asks its
+            // caller for fields of these types, which `uses` keeps.
+            unsafe { std::mem::transmute::<Body<Dst, A, B, C, D, Site>, Handler>(body) }
+        }
+        let [p0, p1, p2] = plain;
+        let [i0, i1, i2] = instrumented;
+        Handlers {
+            plain: [erase(p0), erase(p1), erase(p2)],
+            instrumented: [erase(i0), erase(i1), erase(i2)],
+            uses: [Dst::USE, A::USE, B::USE, C::USE, D::USE, Site::USE],
+        }
+    }
+
+    /// What the handler does with `dst`, `a`, `b`, `c`, `d` and `site`.
+    pub(crate) fn uses(&self) -> &[Use; FIELDS] {
+        &self.uses
+    }
+
+    /// The copy for a level.
+    pub(crate) fn pick(&self, level: Level, instrumented: bool) -> Handler {
+        let copies = if instrumented { &self.instrumented } else { &self.plain };
+        copies[level as usize]
     }
 }
 
-/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>`, where `FMA`
-/// says whether fused multiplication is one instruction.
+/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>` on instructions of a type,
+/// where `FMA` says whether fused multiplication is one instruction. In instrumented launches `slow` takes its place.
 macro_rules! handlers {
-    ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path) => {
+    ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path, $inst:ty $(, instrumented: $slow:expr)?) => {
         $(#[$meta])*
         pub(crate) const fn $name<O: $bound>() -> $crate::exec::level::Handlers {
-            use $crate::exec::program::Inst;
-            use $crate::exec::machine::{Flow, Handler, Machine};
-            unsafe fn baseline<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-                // SAFETY: as promised by the caller, see `Handler`.
+            use $crate::exec::level::{Body, Handlers};
+            use $crate::exec::machine::{Flow, Machine};
+            unsafe fn baseline<O: $bound>(m: &mut Machine<'_>, i: &$inst) -> Flow {
+                // SAFETY: the contract of `Handler`, which the caller keeps.
                 unsafe { $body::<O, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(m, i) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-            unsafe fn avx2<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-                // SAFETY: as promised by the caller, see `Handler`.
+            unsafe fn avx2<O: $bound>(m: &mut Machine<'_>, i: &$inst) -> Flow {
+                // SAFETY: the contract of `Handler`, which the caller keeps.
                 unsafe { $body::<O, true>(m, i) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-            unsafe fn avx512<O: $bound>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-                // SAFETY: as promised by the caller, see `Handler`.
+            unsafe fn avx512<O: $bound>(m: &mut Machine<'_>, i: &$inst) -> Flow {
+                // SAFETY: the contract of `Handler`, which the caller keeps.
                 unsafe { $body::<O, true>(m, i) }
             }
             #[cfg(target_arch = "x86_64")]
-            let copies: [Handler; 3] = [baseline::<O>, avx2::<O>, avx512::<O>];
+            let plain: [Body<_, _, _, _, _, _>; 3] = [baseline::<O>, avx2::<O>, avx512::<O>];
             #[cfg(not(target_arch = "x86_64"))]
-            let copies: [Handler; 3] = [baseline::<O>; 3];
-            $crate::exec::level::Handlers { plain: copies, instrumented: copies }
+            let plain: [Body<_, _, _, _, _, _>; 3] = [baseline::<O>; 3];
+            handlers!(@make plain $(, $slow)?)
         }
     };
+    (@make $plain:ident) => { Handlers::new($plain, $plain) };
+    (@make $plain:ident, $slow:expr) => { Handlers::new($plain, [$slow as Body<_, _, _, _, _, _>; 3]) };
 }
 pub(crate) use handlers;
 

@@ -16,6 +16,7 @@ use super::instrument::Instruments;
 use super::lanes::{Line, Slot, lanes};
 use super::memory::Table;
 use super::program::Inst;
+use super::slots::{Pred, Reg};
 use super::survey::Layout;
 use super::warp::Warp;
 
@@ -36,8 +37,9 @@ pub(crate) enum Flow {
 /// The code of an instruction.
 ///
 /// # Safety
-/// The machine runs the program the instruction is of, so that register offsets are inside the window, and
-/// the processor has the features the code was compiled for.
+/// The instruction is one that [`Program::linked`](super::program::Program::linked) made of the program that the machine
+/// runs, for a [`Level`](super::level::Level) that the processor has, so that its fields are those that the handler takes.
+/// The machine's window is that of a frame of the function the instruction is in.
 pub(crate) type Handler = unsafe fn(&mut Machine<'_>, &Inst) -> Flow;
 
 /// Memory that an instruction accessed last: accesses inside it need no look-up.
@@ -126,35 +128,37 @@ pub(crate) struct Machine<'l> {
 }
 
 impl Machine<'_> {
-    /// The register at `offset`.
+    /// The lanes of a register.
     ///
     /// # Safety
-    /// The offset is that of a register of this slot type in the running program, see [`Handler`].
+    /// The register is one of the running program, in the function whose window is the current one; a handler has such
+    /// registers from its instruction alone, see [`Handler`].
     #[inline(always)]
-    pub(crate) unsafe fn line<S: Slot>(&self, offset: u32) -> *mut Line<S> {
-        // SAFETY: inside the window by the caller's promise; offsets of lines are multiples of their alignment.
-        unsafe { self.registers.add(offset as usize).cast() }
+    pub(crate) unsafe fn line<S: Slot>(&self, register: Reg<S>) -> *mut Line<S> {
+        // SAFETY: `Window::add` made room for the register in the function's window, which begins at `registers` and is aligned as
+        // a line, and gave it an offset that is a multiple of a line's size.
+        unsafe { self.registers.add(register.offset()).cast() }
     }
 
-    /// Reads the register at `offset`.
+    /// Reads a register.
     ///
     /// # Safety
     /// As for [`Machine::line`].
     #[inline(always)]
-    pub(crate) unsafe fn read<S: Slot>(&self, offset: u32) -> Line<S> {
-        // SAFETY: as promised by the caller.
-        unsafe { *self.line::<S>(offset) }
+    pub(crate) unsafe fn read<S: Slot>(&self, register: Reg<S>) -> Line<S> {
+        // SAFETY: `line` gives a place inside the window; windows are always initialized.
+        unsafe { *self.line(register) }
     }
 
-    /// Writes the active lanes of the register at `offset`.
+    /// Writes the active lanes of a register.
     ///
     /// # Safety
     /// As for [`Machine::line`].
     #[inline(always)]
-    pub(crate) unsafe fn write<S: Slot>(&mut self, offset: u32, value: &Line<S>) {
-        // SAFETY: as promised by the caller.
+    pub(crate) unsafe fn write<S: Slot>(&mut self, register: Reg<S>, value: &Line<S>) {
+        // SAFETY: `line` gives a place inside the window, to which nothing else refers while an instruction runs.
         unsafe {
-            let to = self.line::<S>(offset);
+            let to = self.line(register);
             let mask = self.mask;
             if mask == super::lanes::FULL {
                 *to = *value;
@@ -165,25 +169,25 @@ impl Machine<'_> {
         }
     }
 
-    /// The predicate at `offset`.
+    /// The bits of a predicate.
     ///
     /// # Safety
-    /// The offset is that of a predicate in the running program, see [`Handler`].
+    /// As for [`Machine::line`].
     #[inline(always)]
-    pub(crate) unsafe fn predicate(&self, offset: u32) -> u32 {
-        // SAFETY: as promised by the caller.
-        unsafe { *self.registers.add(offset as usize).cast::<u32>() }
+    pub(crate) unsafe fn predicate(&self, register: Pred) -> u32 {
+        // SAFETY: `Window::add` made room for the four bytes in the function's window, at a multiple of four.
+        unsafe { *self.registers.add(register.offset()).cast::<u32>() }
     }
 
-    /// Writes the active lanes of the predicate at `offset`.
+    /// Writes the active lanes of a predicate.
     ///
     /// # Safety
-    /// As for [`Machine::predicate`].
+    /// As for [`Machine::line`].
     #[inline(always)]
-    pub(crate) unsafe fn write_predicate(&mut self, offset: u32, value: u32) {
-        // SAFETY: as promised by the caller.
+    pub(crate) unsafe fn write_predicate(&mut self, register: Pred, value: u32) {
+        // SAFETY: `Window::add` made room for the four bytes in the function's window, at a multiple of four.
         unsafe {
-            let to = self.registers.add(offset as usize).cast::<u32>();
+            let to = self.registers.add(register.offset()).cast::<u32>();
             *to = *to & !self.mask | value & self.mask;
         }
     }
@@ -199,12 +203,6 @@ impl Machine<'_> {
     #[inline(always)]
     pub(crate) fn current(&mut self) -> &mut Warp {
         &mut self.warps[self.warp]
-    }
-
-    /// The operand list that starts at `at`, see [`super::program::Program::operands`].
-    #[inline(always)]
-    pub(crate) fn operands(&self, at: u32, count: usize) -> &[u32] {
-        &self.launch.program.operands[at as usize..at as usize + count]
     }
 
     /// The number of a lane's thread within the block.

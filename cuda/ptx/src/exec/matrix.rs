@@ -5,34 +5,77 @@
 use super::address::AccessSpace;
 use super::collective;
 use super::instrument::AccessKind;
-use super::lanes::{FULL, LANES, Line};
+use super::lanes::{FULL, LANES, Line, Slot};
 use super::locate::Request;
 use super::machine::{Flow, Machine};
 use super::program::Inst;
 use super::raw::Word;
+use super::slots::{List, Mismatch, Reg, RegisterSlot, all_typed};
 use super::warpgroup::GroupProduct;
 use crate::arith::matrix::{Fragment, Multiply, Register, load_tile, store_tile, transpose_tile};
 
-/// A matrix instruction, but for the form of the multiplication: the slots of its registers, one behind the
-/// other.
+/// Registers of 32 or of 64 bits, one behind the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Product {
-    pub(crate) form: Multiply,
-    pub(crate) a: Vec<u32>,
-    pub(crate) b: Vec<u32>,
-    pub(crate) c: Vec<u32>,
-    pub(crate) d: Vec<u32>,
+pub(crate) enum Registers {
+    Narrow(Vec<Reg<u32>>),
+    Double(Vec<Reg<u64>>),
+}
+
+impl Registers {
+    /// Registers that hold elements of so many bits.
+    pub(crate) fn for_elements(bits: usize, slots: &[RegisterSlot]) -> Result<Registers, Mismatch> {
+        if bits == 64 {
+            all_typed(slots).map(Registers::Double)
+        } else {
+            all_typed(slots).map(Registers::Narrow)
+        }
+    }
+}
+
+/// The registers of a multiplication, of each matrix one behind the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Operands<S> {
+    a: Vec<Reg<S>>,
+    b: Vec<Reg<S>>,
+    c: Vec<Reg<S>>,
+    d: Vec<Reg<S>>,
+}
+
+impl<S: Slot> Operands<S> {
+    fn new([a, b, c, d]: [&[RegisterSlot]; 4]) -> Result<Operands<S>, Mismatch> {
+        Ok(Operands { a: all_typed(a)?, b: all_typed(b)?, c: all_typed(c)?, d: all_typed(d)? })
+    }
+}
+
+/// A matrix multiplication.
+#[derive(Clone, Debug)]
+pub(crate) enum Product {
+    /// Of elements in registers of 32 bits.
+    Narrow(Multiply, Operands<u32>),
+    /// Of `f64`.
+    Double(Multiply, Operands<u64>),
+}
+
+impl Product {
+    /// A multiplication with the registers of A, B, C and D.
+    pub(crate) fn new(form: Multiply, registers: [&[RegisterSlot]; 4]) -> Result<Product, Mismatch> {
+        Ok(if form.a.bits() == 64 {
+            Product::Double(form, Operands::new(registers)?)
+        } else {
+            Product::Narrow(form, Operands::new(registers)?)
+        })
+    }
 }
 
 /// `wmma.load`, `wmma.store`: the matrix in memory and the registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
     pub(crate) fragment: Fragment,
-    pub(crate) registers: Vec<u32>,
+    pub(crate) registers: Registers,
     pub(crate) row_major: bool,
     pub(crate) space: AccessSpace,
     /// The register with the distance of rows or columns, in elements.
-    pub(crate) stride: Option<u32>,
+    pub(crate) stride: Option<Reg<u32>>,
 }
 
 /// Matrix instructions of a program.
@@ -48,43 +91,58 @@ pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;
     }
-    let product = &m.launch.program.matrices.products[i.imm as usize];
-    // SAFETY: registers as the translation checked.
-    unsafe {
-        if product.form.a.bits() == 64 {
-            let read = |slots: &[u32]| -> Vec<[f64; LANES]> {
-                slots.iter().map(|&slot| m.read::<u64>(slot).0.map(f64::from_bits)).collect()
-            };
-            let (a, b, c) = (read(&product.a), read(&product.b), read(&product.c));
-            let mut d = vec![[0.0; LANES]; product.d.len()];
-            product.form.execute_f64(&a, &b, &c, &mut d);
-            for (&slot, value) in product.d.iter().zip(d) {
-                m.write(slot, &Line(value.map(f64::to_bits)));
-            }
-            return Flow::Next;
-        }
-        const REGISTERS_MAX: usize = 16;
-        let (mut a, mut b) = ([[0; LANES]; REGISTERS_MAX], [[0; LANES]; REGISTERS_MAX]);
-        let (mut c, mut d) = ([[0; LANES]; REGISTERS_MAX], [[0; LANES]; REGISTERS_MAX]);
-        let read = |slots: &[u32], to: &mut [Register]| {
-            for (&slot, to) in slots.iter().zip(to) {
-                *to = m.read::<u32>(slot).0;
-            }
-        };
-        read(&product.a, &mut a);
-        read(&product.b, &mut b);
-        read(&product.c, &mut c);
-        let (na, nb, nc, nd) = (product.a.len(), product.b.len(), product.c.len(), product.d.len());
-        product.form.execute(&a[..na], &b[..nb], &c[..nc], &mut d[..nd]);
-        for (&slot, value) in product.d.iter().zip(d) {
-            m.write(slot, &Line(value));
-        }
+    match &m.launch.program.matrices.products[i.imm as usize] {
+        // SAFETY: the product is the instruction's, so that its registers are of the current window, see `Handler`.
+        Product::Narrow(form, operands) => unsafe { multiply_narrow(m, form, operands) },
+        // SAFETY: the product is the instruction's, so that its registers are of the current window, see `Handler`.
+        Product::Double(form, operands) => unsafe { multiply_double(m, form, operands) },
     }
     Flow::Next
 }
 
+/// # Safety
+/// The registers are of the current window.
+unsafe fn multiply_double(m: &mut Machine<'_>, form: &Multiply, operands: &Operands<u64>) {
+    // SAFETY: the caller's promise is what `read` and `write` ask for.
+    unsafe {
+        let read = |registers: &[Reg<u64>]| -> Vec<[f64; LANES]> {
+            registers.iter().map(|&register| m.read(register).0.map(f64::from_bits)).collect()
+        };
+        let (a, b, c) = (read(&operands.a), read(&operands.b), read(&operands.c));
+        let mut d = vec![[0.0; LANES]; operands.d.len()];
+        form.execute_f64(&a, &b, &c, &mut d);
+        for (&register, value) in operands.d.iter().zip(d) {
+            m.write(register, &Line(value.map(f64::to_bits)));
+        }
+    }
+}
+
+/// # Safety
+/// The registers are of the current window.
+unsafe fn multiply_narrow(m: &mut Machine<'_>, form: &Multiply, operands: &Operands<u32>) {
+    const REGISTERS_MAX: usize = 16;
+    let (mut a, mut b) = ([[0; LANES]; REGISTERS_MAX], [[0; LANES]; REGISTERS_MAX]);
+    let (mut c, mut d) = ([[0; LANES]; REGISTERS_MAX], [[0; LANES]; REGISTERS_MAX]);
+    // SAFETY: the caller's promise is what `read` and `write` ask for.
+    unsafe {
+        let read = |registers: &[Reg<u32>], to: &mut [Register]| {
+            for (&register, to) in registers.iter().zip(to) {
+                *to = m.read(register).0;
+            }
+        };
+        read(&operands.a, &mut a);
+        read(&operands.b, &mut b);
+        read(&operands.c, &mut c);
+        let [na, nb, nc, nd] = [&operands.a, &operands.b, &operands.c, &operands.d].map(Vec::len);
+        form.execute(&a[..na], &b[..nb], &c[..nc], &mut d[..nd]);
+        for (&register, value) in operands.d.iter().zip(d) {
+            m.write(register, &Line(value));
+        }
+    }
+}
+
 /// `wmma.load`, `wmma.store` (if `d` is 1): `imm` is the [`Transfer`], `a` the address, `c` its offset.
-pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;
     }
@@ -93,10 +151,10 @@ pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let (stores, bits) = (i.d == 1, fragment.bits());
     let per_register = (32 / bits).max(1);
     let kind = if stores { AccessKind::Write } else { AccessKind::Read };
-    // SAFETY: `reach` checks addresses; registers as the translation checked.
+    // SAFETY: `reach` checks addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        let addresses = m.read::<u64>(i.a);
-        let strides = transfer.stride.map(|slot| m.read::<u32>(slot));
+        let addresses = m.read(i.a);
+        let strides = transfer.stride.map(|register| m.read(register));
         for lane in 0..LANES {
             let base = addresses.0[lane].wrapping_add_signed(i64::from(i.c as i32));
             let stride = match &strides {
@@ -104,8 +162,8 @@ pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst) -> Flow {
                 None => fragment.default_stride(transfer.row_major),
             };
             let mut words = [0u64; 16];
-            for (element, at) in (0..fragment.elements()).map(|e| (e, e / per_register)) {
-                let (row, column) = fragment.position(lane, element);
+            for (index, at) in (0..fragment.elements()).map(|index| (index, index / per_register)) {
+                let (row, column) = fragment.position(lane, index);
                 let (major, minor) = if transfer.row_major { (row, column) } else { (column, row) };
                 let bit = (major as u64)
                     .wrapping_mul(stride as u64)
@@ -120,9 +178,9 @@ pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst) -> Flow {
                     Ok(pointer) => pointer,
                     Err(trap) => return m.fail(trap),
                 };
-                let shift = (element % per_register * bits) as u32;
+                let shift = (index % per_register * bits) as u32;
                 if stores {
-                    store_element(pointer, bits, register(m, transfer.registers[at], bits, lane) >> shift);
+                    store_element(pointer, bits, element(m, &transfer.registers, at, lane) >> shift);
                 } else {
                     let inside = (bit % 8) as u32;
                     let value = load_element(pointer, bits) >> inside & (u64::MAX >> (64 - bits));
@@ -130,11 +188,16 @@ pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst) -> Flow {
                 }
             }
             if !stores {
-                for (&slot, &word) in transfer.registers.iter().zip(&words) {
-                    if bits == 64 {
-                        (*m.line::<u64>(slot)).0[lane] = word;
-                    } else {
-                        (*m.line::<u32>(slot)).0[lane] = word as u32;
+                match &transfer.registers {
+                    Registers::Narrow(registers) => {
+                        for (&register, &word) in registers.iter().zip(&words) {
+                            (*m.line(register)).0[lane] = word as u32;
+                        }
+                    }
+                    Registers::Double(registers) => {
+                        for (&register, &word) in registers.iter().zip(&words) {
+                            (*m.line(register)).0[lane] = word;
+                        }
                     }
                 }
             }
@@ -143,13 +206,26 @@ pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst) -> Flow {
     Flow::Next
 }
 
-unsafe fn register(m: &Machine<'_>, slot: u32, bits: usize, lane: usize) -> u64 {
-    // SAFETY: registers as the translation checked.
-    unsafe { if bits == 64 { (*m.line::<u64>(slot)).0[lane] } else { (*m.line::<u32>(slot)).0[lane].into() } }
+/// What a lane has in one of some registers.
+///
+/// # Safety
+/// The registers are of the current window.
+unsafe fn element(m: &Machine<'_>, registers: &Registers, at: usize, lane: usize) -> u64 {
+    // SAFETY: the caller's promise is what `line` asks for.
+    unsafe {
+        match registers {
+            Registers::Narrow(registers) => (*m.line(registers[at])).0[lane].into(),
+            Registers::Double(registers) => (*m.line(registers[at])).0[lane],
+        }
+    }
 }
 
+/// Loads an element of so many bits, or the byte that it is in.
+///
+/// # Safety
+/// The pointer is to that many bytes of program memory, and aligned to them.
 unsafe fn load_element(pointer: *const u8, bits: usize) -> u64 {
-    // SAFETY: the pointer was checked by the caller.
+    // SAFETY: the caller's promise is what `Word` asks for.
     unsafe {
         match bits {
             64 => u64::load(pointer),
@@ -160,8 +236,12 @@ unsafe fn load_element(pointer: *const u8, bits: usize) -> u64 {
     }
 }
 
+/// Stores an element of so many bits.
+///
+/// # Safety
+/// The pointer is to that many bytes of program memory, and aligned to them.
 unsafe fn store_element(pointer: *mut u8, bits: usize, value: u64) {
-    // SAFETY: the pointer was checked by the caller.
+    // SAFETY: the caller's promise is what `Word` asks for.
     unsafe {
         match bits {
             64 => u64::store(pointer, value),
@@ -172,33 +252,39 @@ unsafe fn store_element(pointer: *mut u8, bits: usize, value: u64) {
     }
 }
 
-/// In `d` of [`load_tiles`] and [`store_tiles`]: tiles are transposed. Their number is in the low bits.
+/// In `d` of [`load_tiles`] and [`store_tiles`]: tiles are transposed.
 pub(crate) const TRANSPOSED: u32 = 8;
 
+/// An instruction on tiles: `a` is an address, `c` the registers of the tiles.
+type Tiles = Inst<u32, Reg<u64>, u32, List<u32>>;
+
 /// The row of eight halves that a lane's address names.
+///
+/// # Safety
+/// The instruction's registers are of the current window.
 unsafe fn row(
     m: &mut Machine<'_>,
-    i: &Inst,
+    i: &Tiles,
     lane: usize,
     kind: AccessKind,
 ) -> Result<*mut u8, super::fault::Trap> {
     let space = AccessSpace::from_number((i.d >> 8) as u8);
-    // SAFETY: a 64-bit register, as the translation checked.
-    let address = unsafe { (*m.line::<u64>(i.a)).0[lane] }.wrapping_add(i.imm);
+    // SAFETY: the caller's promise is what `line` asks for.
+    let address = unsafe { (*m.line(i.a)).0[lane] }.wrapping_add(i.imm);
     m.reach_shared(&Request { address, bytes: 16, space, kind, lane, site: i.site })
 }
 
-/// `ldmatrix`: `a` is the address of a row in each lane, `imm` added to it, the destinations are in the
-/// operand list at `c`.
-pub(crate) unsafe fn load_tiles(m: &mut Machine<'_>, i: &Inst) -> Flow {
+/// `ldmatrix`: `a` is the address of a row in each lane, `imm` added to it, `c` lists the
+/// destinations, four at most.
+pub(crate) unsafe fn load_tiles(m: &mut Machine<'_>, i: &Tiles) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;
     }
-    let count = (i.d & 7) as usize;
+    let registers = m.launch.program.lists.get(i.c);
     let mut tiles = [[0; LANES]; 4];
-    // SAFETY: `row` checks addresses; registers as the translation checked.
+    // SAFETY: `row` checks addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        for (tile, to) in tiles.iter_mut().enumerate().take(count) {
+        for (tile, to) in tiles.iter_mut().enumerate().take(registers.len()) {
             let mut rows = [[0u16; 8]; 8];
             for (line, to) in rows.iter_mut().enumerate() {
                 let pointer = match row(m, i, tile * 8 + line, AccessKind::Read) {
@@ -211,24 +297,23 @@ pub(crate) unsafe fn load_tiles(m: &mut Machine<'_>, i: &Inst) -> Flow {
             }
             *to = load_tile(&rows, i.d & TRANSPOSED != 0);
         }
-        for (tile, value) in tiles.iter().enumerate().take(count) {
-            let slot = m.operands(i.c, count)[tile];
-            m.write(slot, &Line(*value));
+        for (&register, value) in registers.iter().zip(&tiles) {
+            m.write(register, &Line(*value));
         }
     }
     Flow::Next
 }
 
-/// `stmatrix`: as [`load_tiles`], with the sources in the operand list.
-pub(crate) unsafe fn store_tiles(m: &mut Machine<'_>, i: &Inst) -> Flow {
+/// `stmatrix`: as [`load_tiles`], with the sources in the list.
+pub(crate) unsafe fn store_tiles(m: &mut Machine<'_>, i: &Tiles) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;
     }
-    let count = (i.d & 7) as usize;
-    // SAFETY: `row` checks addresses; registers as the translation checked.
+    let registers = m.launch.program.lists.get(i.c);
+    // SAFETY: `row` checks addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        for tile in 0..count {
-            let value = m.read::<u32>(m.operands(i.c, count)[tile]);
+        for (tile, &register) in registers.iter().enumerate() {
+            let value = m.read(register);
             let rows = store_tile(&value.0, i.d & TRANSPOSED != 0);
             for (line, from) in rows.iter().enumerate() {
                 let pointer = match row(m, i, tile * 8 + line, AccessKind::Write) {
@@ -245,13 +330,13 @@ pub(crate) unsafe fn store_tiles(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// `movmatrix`.
-pub(crate) unsafe fn transpose(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn transpose(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>>) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;
     }
-    // SAFETY: registers as the translation checked.
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let value = m.read::<u32>(i.a);
+        let value = m.read(i.a);
         m.write(i.dst, &Line(transpose_tile(&value.0)));
     }
     Flow::Next

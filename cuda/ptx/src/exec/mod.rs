@@ -6,7 +6,7 @@
 //! | `block`, `stuck` | the warps of a block in turn; deadlocks |
 //! | `warp`, `stack` | how lanes part and meet: splits, joins, calls; room on the stack |
 //! | `barrier` | barriers of a block |
-//! | `program` | the compact form that `code` makes |
+//! | `program`, `slots` | the compact form that `code` makes; registers and their widths |
 //! | `machine` | what an instruction sees: registers, mask, memory |
 //! | `ops` | instructions that compute lane by lane |
 //! | `access`, `survey`, `atomic`, `wide`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
@@ -42,6 +42,7 @@ mod parallel;
 mod printf;
 pub(crate) mod program;
 mod raw;
+pub(crate) mod slots;
 pub(crate) mod special;
 pub(crate) mod stack;
 mod stuck;

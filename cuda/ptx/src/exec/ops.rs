@@ -10,6 +10,7 @@ use super::lanes::{LANES, Line, Slot, Value};
 use super::level::handlers;
 use super::machine::{Flow, Machine};
 use super::program::Inst;
+use super::slots::{Pred, Reg};
 
 /// An operation on one value. `aux` is a constant of the instruction, `FMA` says whether fused
 /// multiplication is one instruction.
@@ -59,12 +60,35 @@ pub(crate) trait Carry {
 }
 
 type SlotOf<V> = <V as Value>::Slot;
+type RegOf<V> = Reg<SlotOf<V>>;
+
+type Unary<O> = Inst<RegOf<<O as Op1>::R>, RegOf<<O as Op1>::A>>;
+type Binary<O> = Inst<RegOf<<O as Op2>::R>, RegOf<<O as Op2>::A>, RegOf<<O as Op2>::B>>;
+type Ternary<O> =
+    Inst<RegOf<<O as Op3>::R>, RegOf<<O as Op3>::A>, RegOf<<O as Op3>::B>, RegOf<<O as Op3>::C>>;
+type Quaternary<O> = Inst<
+    RegOf<<O as Op4>::R>,
+    RegOf<<O as Op4>::A>,
+    RegOf<<O as Op4>::B>,
+    RegOf<<O as Op4>::C>,
+    RegOf<<O as Op4>::D>,
+>;
+type Comparing<O> = Inst<Pred, RegOf<<O as Compare>::A>, RegOf<<O as Compare>::A>>;
+type Carrying<O> = Inst<
+    RegOf<<O as Carry>::A>,
+    RegOf<<O as Carry>::A>,
+    RegOf<<O as Carry>::A>,
+    RegOf<<O as Carry>::A>,
+    Pred,
+>;
+type Selecting<S> = Inst<Reg<S>, Reg<S>, Reg<S>, Pred>;
+type Copying<S> = Inst<Reg<S>, Reg<S>>;
 
 #[inline(always)]
-unsafe fn run1<O: Op1, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run1<O: Op1, const FMA: bool>(m: &mut Machine<'_>, i: &Unary<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
-        let a = m.line::<SlotOf<O::A>>(i.a);
+        let a = m.line(i.a);
         let result = Line::from_fn(|lane| O::apply::<FMA>(i.imm, O::A::unpack((*a).0[lane])).pack());
         m.write(i.dst, &result);
     }
@@ -72,14 +96,14 @@ unsafe fn run1<O: Op1, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 handlers!(
     /// Handlers of an operation on `a`.
-    unary_handlers, run1, Op1
+    unary_handlers, run1, Op1, Unary<O>
 );
 
 #[inline(always)]
-unsafe fn run2<O: Op2, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run2<O: Op2, const FMA: bool>(m: &mut Machine<'_>, i: &Binary<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
-        let (a, b) = (m.line::<SlotOf<O::A>>(i.a), m.line::<SlotOf<O::B>>(i.b));
+        let (a, b) = (m.line(i.a), m.line(i.b));
         let result = Line::from_fn(|lane| {
             O::apply::<FMA>(i.imm, O::A::unpack((*a).0[lane]), O::B::unpack((*b).0[lane])).pack()
         });
@@ -89,15 +113,15 @@ unsafe fn run2<O: Op2, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 handlers!(
     /// Handlers of an operation on `a` and `b`.
-    binary_handlers, run2, Op2
+    binary_handlers, run2, Op2, Binary<O>
 );
 
 #[inline(always)]
-unsafe fn run3<O: Op3, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run3<O: Op3, const FMA: bool>(m: &mut Machine<'_>, i: &Ternary<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
-        let (a, b) = (m.line::<SlotOf<O::A>>(i.a), m.line::<SlotOf<O::B>>(i.b));
-        let c = m.line::<SlotOf<O::C>>(i.c);
+        let (a, b) = (m.line(i.a), m.line(i.b));
+        let c = m.line(i.c);
         let result = Line::from_fn(|lane| {
             let (a, b) = (O::A::unpack((*a).0[lane]), O::B::unpack((*b).0[lane]));
             O::apply::<FMA>(i.imm, a, b, O::C::unpack((*c).0[lane])).pack()
@@ -108,15 +132,15 @@ unsafe fn run3<O: Op3, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 handlers!(
     /// Handlers of an operation on `a`, `b` and `c`.
-    ternary_handlers, run3, Op3
+    ternary_handlers, run3, Op3, Ternary<O>
 );
 
 #[inline(always)]
-unsafe fn run4<O: Op4, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run4<O: Op4, const FMA: bool>(m: &mut Machine<'_>, i: &Quaternary<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
-        let (a, b) = (m.line::<SlotOf<O::A>>(i.a), m.line::<SlotOf<O::B>>(i.b));
-        let (c, d) = (m.line::<SlotOf<O::C>>(i.c), m.line::<SlotOf<O::D>>(i.d));
+        let (a, b) = (m.line(i.a), m.line(i.b));
+        let (c, d) = (m.line(i.c), m.line(i.d));
         let result = Line::from_fn(|lane| {
             let (a, b) = (O::A::unpack((*a).0[lane]), O::B::unpack((*b).0[lane]));
             let (c, d) = (O::C::unpack((*c).0[lane]), O::D::unpack((*d).0[lane]));
@@ -128,7 +152,7 @@ unsafe fn run4<O: Op4, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 handlers!(
     /// Handlers of an operation on `a`, `b`, `c` and `d`.
-    quaternary_handlers, run4, Op4
+    quaternary_handlers, run4, Op4, Quaternary<O>
 );
 
 /// One bit a lane.
@@ -148,10 +172,10 @@ fn bits(f: impl Fn(usize) -> bool) -> u32 {
 }
 
 #[inline(always)]
-unsafe fn run_compare<O: Compare, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run_compare<O: Compare, const FMA: bool>(m: &mut Machine<'_>, i: &Comparing<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
-        let (a, b) = (m.line::<SlotOf<O::A>>(i.a), m.line::<SlotOf<O::A>>(i.b));
+        let (a, b) = (m.line(i.a), m.line(i.b));
         let result = bits(|lane| O::apply(i.imm, O::A::unpack((*a).0[lane]), O::A::unpack((*b).0[lane])));
         m.write_predicate(i.dst, result);
     }
@@ -159,16 +183,16 @@ unsafe fn run_compare<O: Compare, const FMA: bool>(m: &mut Machine<'_>, i: &Inst
 }
 handlers!(
     /// Handlers of a comparison of `a` and `b` to predicate `dst`.
-    comparison, run_compare, Compare
+    comparison, run_compare, Compare, Comparing<O>
 );
 
 #[inline(always)]
-unsafe fn run_carry<O: Carry, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked; `d` is the carry, a predicate.
+unsafe fn run_carry<O: Carry, const FMA: bool>(m: &mut Machine<'_>, i: &Carrying<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
         let carry = m.predicate(i.d);
-        let (a, b) = (m.line::<SlotOf<O::A>>(i.a), m.line::<SlotOf<O::A>>(i.b));
-        let c = m.line::<SlotOf<O::A>>(i.c);
+        let (a, b) = (m.line(i.a), m.line(i.b));
+        let c = m.line(i.c);
         let mut out = 0;
         let result = Line::from_fn(|lane| {
             let [a, b, c] = [a, b, c].map(|register| O::A::unpack((*register).0[lane]));
@@ -186,29 +210,18 @@ unsafe fn run_carry<O: Carry, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) ->
 handlers!(
     /// Handlers of an operation on `a`, `b`, `c` and the carry `d`, which it writes if `imm` has
     /// [`CARRY_OUT`].
-    carrying, run_carry, Carry
+    carrying, run_carry, Carry, Carrying<O>
 );
 
 /// In `imm` of a [`Carry`]: the carry is written.
 pub(crate) const CARRY_OUT: u64 = 1 << 63;
 
-/// A slot type, for handlers that move bits.
-pub(crate) trait Bits {
-    type Slot: Slot;
-}
-impl Bits for u32 {
-    type Slot = u32;
-}
-impl Bits for u64 {
-    type Slot = u64;
-}
-
 #[inline(always)]
-unsafe fn run_select<O: Bits, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run_select<O: Slot, const FMA: bool>(m: &mut Machine<'_>, i: &Selecting<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
         let condition = m.predicate(i.c) ^ i.d;
-        let (a, b) = (m.line::<O::Slot>(i.a), m.line::<O::Slot>(i.b));
+        let (a, b) = (m.line(i.a), m.line(i.b));
         let result =
             Line::from_fn(|lane| if condition >> lane & 1 != 0 { (*a).0[lane] } else { (*b).0[lane] });
         m.write(i.dst, &result);
@@ -217,26 +230,26 @@ unsafe fn run_select<O: Bits, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) ->
 }
 handlers!(
     /// Handlers of a choice between `a` and `b` by predicate `c`, negated if `d` is all ones.
-    selection, run_select, Bits
+    selection, run_select, Slot, Selecting<O>
 );
 
 #[inline(always)]
-unsafe fn run_copy<O: Bits, const FMA: bool>(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers of these types, as the translation checked.
+unsafe fn run_copy<O: Slot, const FMA: bool>(m: &mut Machine<'_>, i: &Copying<O>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
-        let value = m.read::<O::Slot>(i.a);
+        let value = m.read(i.a);
         m.write(i.dst, &value);
     }
     Flow::Next
 }
 handlers!(
     /// Handlers of a copy of `a`.
-    copying, run_copy, Bits
+    copying, run_copy, Slot, Copying<O>
 );
 
 /// Combines predicates: `imm` is a truth table over `a`, `b`, `c`, bit `4a + 2b + c`.
-pub(crate) unsafe fn predicate_logic(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: predicates, as the translation checked.
+pub(crate) unsafe fn predicate_logic(m: &mut Machine<'_>, i: &Inst<Pred, Pred, Pred, Pred>) -> Flow {
+    // SAFETY: the fields of the instruction are registers of the current window, see `Handler`.
     unsafe {
         let inputs = [m.predicate(i.a), m.predicate(i.b), m.predicate(i.c)];
         let mut result = 0;
@@ -253,8 +266,8 @@ pub(crate) unsafe fn predicate_logic(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// Sets predicate `dst` to the bits `imm`.
-pub(crate) unsafe fn predicate_constant(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: a predicate, as the translation checked.
+pub(crate) unsafe fn predicate_constant(m: &mut Machine<'_>, i: &Inst<Pred>) -> Flow {
+    // SAFETY: the field of the instruction is a register of the current window, see `Handler`.
     unsafe { m.write_predicate(i.dst, i.imm as u32) };
     Flow::Next
 }

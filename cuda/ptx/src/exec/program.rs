@@ -1,5 +1,7 @@
 //! A program in its compact form, as `code` makes it: what the rest of `exec` runs.
 
+#![expect(unsafe_code, reason = "gives fields of instructions their types")]
+
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -7,48 +9,89 @@ use super::fault::Place;
 use super::level::{Handlers, Level};
 use super::machine::Handler;
 use super::matrix::Matrices;
+use super::slots::{FIELDS, FieldType, Fields, Lists, Mismatch, Pred, Reg};
 use super::video::Form;
 use crate::syntax::types::SpecialRegister;
 
-/// Bytes from the low to the high half of a register of 128 bits, each a slot of 64 bits.
-pub(crate) const WIDE_HALF: u32 = 256;
-
-/// An instruction, ready to run. What the fields mean is the handler's affair: `dst`, `a`, `b`, `c`, `d` are
-/// mostly offsets of registers in the window, `imm` a constant or an address' offset, `site` what memory it
-/// accessed last.
+/// An instruction, ready to run: its handler, the handler's operands, a constant. The types of the fields are those the
+/// handler gives them ([`FieldType`]); a list of instructions has numbers instead. `imm` is a constant or the offset of an
+/// address, `site` what memory the instruction accessed last.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Inst {
+#[repr(C)]
+pub(crate) struct Inst<Dst = u32, A = u32, B = u32, C = u32, D = u32, Site = u32> {
     pub(crate) run: Handler,
-    pub(crate) dst: u32,
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-    pub(crate) c: u32,
-    pub(crate) d: u32,
-    pub(crate) site: u32,
+    pub(crate) dst: Dst,
+    pub(crate) a: A,
+    pub(crate) b: B,
+    pub(crate) c: C,
+    pub(crate) d: D,
+    pub(crate) site: Site,
     pub(crate) imm: u64,
 }
 
-/// An instruction whose handler has not been picked for a processor.
+impl Inst {
+    /// The instruction as its handler sees it.
+    ///
+    /// # Safety
+    /// The instruction's handler has fields of these types.
+    pub(crate) unsafe fn typed<Dst, A, B, C, D, Site>(&self) -> &Inst<Dst, A, B, C, D, Site>
+    where
+        Dst: FieldType,
+        A: FieldType,
+        B: FieldType,
+        C: FieldType,
+        D: FieldType,
+        Site: FieldType,
+    {
+        // SAFETY: the layout of an `Inst` is that of C, and each `FieldType` is a transparent `u32`. By the caller's promise
+        // `Unlinked::new` has checked that the numbers are those of registers as the types say.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+}
+
+/// An instruction whose handler has not been picked for a processor. Its fields are those its handlers take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unlinked {
-    pub(crate) handlers: Handlers,
-    pub(crate) dst: u32,
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-    pub(crate) c: u32,
-    pub(crate) d: u32,
-    pub(crate) site: u32,
-    pub(crate) imm: u64,
+    handlers: Handlers,
+    numbers: [u32; FIELDS],
+    imm: u64,
 }
 
-/// What a slot is filled with before a function runs.
+impl Unlinked {
+    /// Puts handlers and fields together. It is an error if a field is not what the handlers take.
+    pub(crate) fn new(handlers: Handlers, fields: Fields) -> Result<Unlinked, Mismatch> {
+        let (numbers, imm) = fields.resolve(handlers.uses())?;
+        Ok(Unlinked { handlers, numbers, imm })
+    }
+
+    fn link(&self, level: Level, instrumented: bool) -> Inst {
+        let [dst, a, b, c, d, site] = self.numbers;
+        Inst { run: self.handlers.pick(level, instrumented), dst, a, b, c, d, site, imm: self.imm }
+    }
+}
+
+/// A register that is filled before a function runs, and with what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Filled {
-    Constant32(u32),
-    Constant64(u64),
+    Constant32(Reg<u32>, u32),
+    Constant64(Reg<u64>, u64),
     /// Where the frame's local memory begins.
-    LocalBase,
-    Special(SpecialRegister),
+    LocalBase(Reg<u64>),
+    Special32(Reg<u32>, SpecialRegister),
+    Special64(Reg<u64>, SpecialRegister),
+    SpecialPredicate(Pred, SpecialRegister),
+}
+
+impl Filled {
+    /// The special register that the register is filled with, if it is.
+    pub(crate) fn special(self) -> Option<SpecialRegister> {
+        match self {
+            Filled::Special32(_, special)
+            | Filled::Special64(_, special)
+            | Filled::SpecialPredicate(_, special) => Some(special),
+            _ => None,
+        }
+    }
 }
 
 /// A function of a program.
@@ -65,8 +108,8 @@ pub(crate) struct FunctionCode {
     /// Offset and size of each parameter and result in the frame's local memory.
     pub(crate) parameters: Vec<(u32, u32)>,
     pub(crate) returns: Vec<(u32, u32)>,
-    /// Slots to fill; the last `per_block` of them before every block.
-    pub(crate) filled: Vec<(u32, Filled)>,
+    /// Registers to fill; the last `per_block` of them before every block.
+    pub(crate) filled: Vec<Filled>,
     pub(crate) per_block: usize,
     /// 32-bit registers that the text declares and the code uses.
     pub(crate) registers: u32,
@@ -95,8 +138,10 @@ pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) functions: Vec<FunctionCode>,
     pub(crate) call_sites: Vec<CallSite>,
-    /// Lists of operands that do not fit an instruction: vectors, jump tables.
-    pub(crate) operands: Vec<u32>,
+    /// Lists of registers that do not fit an instruction, as vectors.
+    pub(crate) lists: Lists,
+    /// The jump tables: positions of instructions.
+    pub(crate) targets: Vec<u32>,
     /// How many instructions have a [`Site`](super::machine::Site).
     pub(crate) sites: u32,
     /// Bytes of local memory of a thread.
@@ -126,12 +171,7 @@ impl Program {
     pub(crate) fn linked(&self, level: Level, instrumented: bool) -> &[Inst] {
         let copy = &self.linked[level as usize * 2 + usize::from(instrumented)];
         copy.get_or_init(|| {
-            let link = |from: &Unlinked| {
-                let handlers = if instrumented { &from.handlers.instrumented } else { &from.handlers.plain };
-                let Unlinked { dst, a, b, c, d, site, imm, .. } = *from;
-                Inst { run: handlers[level as usize], dst, a, b, c, d, site, imm }
-            };
-            self.code.iter().map(link).collect()
+            self.code.iter().map(|instruction| instruction.link(level, instrumented)).collect()
         })
     }
 

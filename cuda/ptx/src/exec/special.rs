@@ -9,67 +9,96 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::lanes::{FULL, LANES, Line};
+use super::level::Handlers;
 use super::machine::{Flow, Machine};
 use super::program::{Filled, FunctionCode, Inst};
+use super::slots::Reg;
 use crate::syntax::types::{Axis, SpecialRegister};
 
 /// Bytes of shared memory the system reserves in a block on sm_90; programs see it in
 /// `%reserved_smem_offset_*`.
 const RESERVED_SHARED_BYTES: u64 = 1024;
 
-/// Writes the slots that stay the same in all blocks of a launch.
-pub(crate) fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode) {
-    for &(offset, filled) in &function.filled {
-        write(m, offset, filled);
+/// Writes the registers that stay the same in all blocks of a launch.
+///
+/// # Safety
+/// The current window is one of the function.
+pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode) {
+    for &filled in &function.filled {
+        // SAFETY: the window is that of the function.
+        unsafe { write(m, filled) };
     }
 }
 
-/// Writes the slots that depend on the block.
-pub(crate) fn fill_block(m: &mut Machine<'_>, function: &FunctionCode) {
-    for &(offset, filled) in &function.filled[function.filled.len() - function.per_block..] {
-        write(m, offset, filled);
+/// Writes the registers that depend on the block.
+///
+/// # Safety
+/// The current window is one of the function.
+pub(crate) unsafe fn fill_block(m: &mut Machine<'_>, function: &FunctionCode) {
+    for &filled in &function.filled[function.filled.len() - function.per_block..] {
+        // SAFETY: the window is that of the function.
+        unsafe { write(m, filled) };
     }
 }
 
 /// The first instruction of a called function: `a` is the function.
 pub(crate) unsafe fn prologue(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let program = m.launch.program;
-    fill_constants(m, &program.functions[i.a as usize]);
+    // SAFETY: `translate_function` begins each function with this instruction and the function's own number.
+    unsafe { fill_constants(m, &program.functions[i.a as usize]) };
     Flow::Next
 }
 
-/// Reads a clock to `dst`: `imm` says which, see [`clock_number`].
-pub(crate) unsafe fn read_clock(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let nanoseconds =
-        || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
-    let cycles = || m.started.elapsed().as_nanos() as u64 + 1;
-    // SAFETY: registers of these types, as the translation checked.
-    unsafe {
-        match i.imm {
-            0 => m.write(i.dst, &Line::splat(cycles() as u32)),
-            1 => m.write(i.dst, &Line::splat((cycles() >> 32) as u32)),
-            2 => m.write(i.dst, &Line::splat(cycles())),
-            3 => m.write(i.dst, &Line::splat(nanoseconds())),
-            4 => m.write(i.dst, &Line::splat(nanoseconds() as u32)),
-            _ => m.write(i.dst, &Line::splat((nanoseconds() >> 32) as u32)),
-        }
-    }
+fn cycles(m: &Machine<'_>) -> u64 {
+    m.started.elapsed().as_nanos() as u64 + 1
+}
+
+fn nanoseconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+}
+
+/// Reads half a clock to `dst`: `imm` says which, see [`clock`].
+unsafe fn read_clock32(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
+    let time = match i.imm {
+        0 => cycles(m),
+        1 => cycles(m) >> 32,
+        2 => nanoseconds(),
+        _ => nanoseconds() >> 32,
+    };
+    // SAFETY: `dst` is a register of the current window, see `Handler`.
+    unsafe { m.write(i.dst, &Line::splat(time as u32)) };
     m.poll();
     Flow::Next
 }
 
-/// The number of a clock for [`read_clock`]; none if the register is no clock.
-pub(crate) fn clock_number(register: SpecialRegister) -> Option<u64> {
+/// Reads a clock to `dst`: cycles if `imm` is 0, else nanoseconds.
+unsafe fn read_clock64(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
+    let time = if i.imm == 0 { cycles(m) } else { nanoseconds() };
+    // SAFETY: `dst` is a register of the current window, see `Handler`.
+    unsafe { m.write(i.dst, &Line::splat(time)) };
+    m.poll();
+    Flow::Next
+}
+
+/// The instruction that reads a clock: its handler and constant; none if the register is no clock.
+pub(crate) fn clock(register: SpecialRegister) -> Option<(Handlers, u64)> {
     use SpecialRegister as S;
+    let [half, whole] = [Handlers::same(read_clock32), Handlers::same(read_clock64)];
     Some(match register {
-        S::Clock => 0,
-        S::ClockHi => 1,
-        S::Clock64 => 2,
-        S::GlobalTimer => 3,
-        S::GlobalTimerLo => 4,
-        S::GlobalTimerHi => 5,
+        S::Clock => (half, 0),
+        S::ClockHi => (half, 1),
+        S::Clock64 => (whole, 0),
+        S::GlobalTimer => (whole, 1),
+        S::GlobalTimerLo => (half, 2),
+        S::GlobalTimerHi => (half, 3),
         _ => return None,
     })
+}
+
+/// Whether an instruction reads a clock.
+pub(crate) fn reads_clock(i: &Inst) -> bool {
+    std::ptr::fn_addr_eq(i.run, read_clock32 as unsafe fn(&mut Machine<'_>, &Inst<Reg<u32>>) -> Flow)
+        || std::ptr::fn_addr_eq(i.run, read_clock64 as unsafe fn(&mut Machine<'_>, &Inst<Reg<u64>>) -> Flow)
 }
 
 /// Whether the register differs between the blocks of a launch.
@@ -78,20 +107,23 @@ pub(crate) fn depends_on_block(register: SpecialRegister) -> bool {
     matches!(register, S::CtaId(_) | S::ClusterId(_) | S::SmId)
 }
 
-fn write(m: &mut Machine<'_>, offset: u32, filled: Filled) {
-    // SAFETY: the translation made these slots, of these types.
+/// # Safety
+/// The register is one of the current window.
+unsafe fn write(m: &mut Machine<'_>, filled: Filled) {
+    // SAFETY: the caller's promise is what `line` and `write_predicate` ask for.
     unsafe {
         match filled {
-            Filled::Constant32(value) => *m.line(offset) = Line::splat(value),
-            Filled::Constant64(value) => *m.line(offset) = Line::splat(value),
-            Filled::LocalBase => *m.line(offset) = Line::splat(u64::from(m.current_frame().local_base)),
-            Filled::Special(register) => {
+            Filled::Constant32(to, value) => *m.line(to) = Line::splat(value),
+            Filled::Constant64(to, value) => *m.line(to) = Line::splat(value),
+            Filled::LocalBase(to) => *m.line(to) = Line::splat(u64::from(m.current_frame().local_base)),
+            Filled::Special32(to, register) => {
                 let values = special(m, register);
-                match register.ty().bits() {
-                    64 => *m.line(offset) = values,
-                    1 => m.registers.add(offset as usize).cast::<u32>().write(values.0[0] as u32),
-                    _ => *m.line(offset) = Line::from_fn(|lane| values.0[lane] as u32),
-                }
+                *m.line(to) = Line::from_fn(|lane| values.0[lane] as u32);
+            }
+            Filled::Special64(to, register) => *m.line(to) = special(m, register),
+            Filled::SpecialPredicate(to, register) => {
+                let values = special(m, register);
+                m.write_predicate(to, values.0[0] as u32);
             }
         }
     }

@@ -9,6 +9,7 @@ use super::fault::{FaultKind, Trap};
 use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
 use super::program::Inst;
+use super::slots::Reg;
 
 impl Machine<'_> {
     /// Moves the end of the current frame's local memory.
@@ -19,9 +20,9 @@ impl Machine<'_> {
 }
 
 /// `alloca`: `a` is the size in bytes, `imm` the alignment, `dst` the address in local memory; all of 64 bits.
-pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
-    let sizes = unsafe { m.read::<u64>(i.a) };
+pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst<Reg<u64>, Reg<u64>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let sizes = unsafe { m.read(i.a) };
     let (bytes, lane) = lanes(m.mask).map(|lane| (sizes.0[lane], lane)).max().unwrap_or_default();
     let start = u64::from(m.current_frame().local_top).next_multiple_of(i.imm);
     let Some(end) = start.checked_add(bytes).filter(|&end| end <= m.local_stride) else {
@@ -30,23 +31,23 @@ pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst) -> Flow {
         return m.fail(Trap::new(FaultKind::StackOverflow, lane, detail));
     };
     m.set_local_top(end as u32);
-    // SAFETY: as above.
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe { m.write(i.dst, &Line::splat(start)) };
     Flow::Next
 }
 
 /// `stacksave`: `dst`, of 64 bits, is where the frame ends.
-pub(crate) unsafe fn save(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn save(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
     let end = u64::from(m.current_frame().local_top);
-    // SAFETY: registers as the translation checked.
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe { m.write(i.dst, &Line::splat(end)) };
     Flow::Next
 }
 
 /// `stackrestore`: the frame ends where it did at the `stacksave` that gave `a`, of 64 bits.
-pub(crate) unsafe fn restore(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
-    let ends = unsafe { m.read::<u64>(i.a) };
+pub(crate) unsafe fn restore(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let ends = unsafe { m.read(i.a) };
     let (end, lane) = lanes(m.mask).map(|lane| (ends.0[lane], lane)).max().unwrap_or_default();
     let frame = m.current_frame();
     let fixed = u64::from(frame.local_base + m.launch.program.functions[frame.function as usize].local_bytes);

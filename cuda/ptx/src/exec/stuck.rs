@@ -14,6 +14,7 @@ use super::barrier::describe_lanes;
 use super::fault::Trap;
 use super::machine::{Flow, Handler, Machine};
 use super::program::Inst;
+use super::slots::{Pred, Reg};
 use super::transfer;
 use super::warp::{self, Split};
 use super::{block, special};
@@ -53,20 +54,20 @@ impl Machine<'_> {
             if !self.only_waits(instruction) {
                 break;
             }
-            if transfer::asks(instruction) {
+            if let Some(asking) = transfer::asking(instruction) {
                 let here = self.split(0);
                 match &first {
                     None => first = Some((here, self.registers_of_frame())),
                     Some((before, registers)) if *before == here => {
                         if *registers == self.registers_of_frame() {
-                            found = Some(self.describe_asking(instruction));
+                            found = Some(self.describe_asking(asking));
                         }
                         break;
                     }
                     Some(_) => {}
                 }
             }
-            // SAFETY: the split is one of the program that this machine runs.
+            // SAFETY: `resume` made the split, which is one of the program that this machine runs, the current one.
             match unsafe { self.step() } {
                 Flow::Next => {}
                 Flow::Switch | Flow::Yield => return Ok(None),
@@ -89,7 +90,7 @@ impl Machine<'_> {
         let asks = || name.contains(".try_wait") || name.contains(".test_wait");
         match opcode {
             "mbarrier" => asks(),
-            "mov" => !std::ptr::fn_addr_eq(instruction.run, special::read_clock as Handler),
+            "mov" => !special::reads_clock(instruction),
             "bra" | "setp" | "set" | "selp" | "and" | "or" | "xor" | "not" | "add" | "sub" | "shl"
             | "shr" | "cvt" | "nanosleep" | "nop" => true,
             _ => false,
@@ -100,13 +101,14 @@ impl Machine<'_> {
     fn registers_of_frame(&self) -> Vec<u32> {
         let function = self.current_frame().function;
         let words = self.launch.program.functions[function as usize].window_bytes as usize / size_of::<u32>();
-        // SAFETY: the window has so many bytes, in lines of words.
+        // SAFETY: `reserve_registers` made room for the window, which has this many words.
         unsafe { std::slice::from_raw_parts(self.registers.cast::<u32>(), words) }.to_vec()
     }
 
-    fn describe_asking(&mut self, instruction: &Inst) -> String {
+    fn describe_asking(&mut self, instruction: &Inst<Pred, Reg<u64>, Reg<u32>, Reg<u64>>) -> String {
         let place = self.launch.program.place(self.pc);
-        let barrier = transfer::describe(self, instruction);
+        // SAFETY: the instruction is the one at the program counter of the split that runs.
+        let barrier = unsafe { transfer::describe(self, instruction) };
         format!("{} at {barrier}, {place}", describe_lanes(self.warp, self.mask))
     }
 }

@@ -11,6 +11,7 @@ use super::machine::{Flow, Machine};
 use super::printf::{self, Arguments};
 use super::program::Inst;
 use super::raw::Word;
+use super::slots::Reg;
 
 /// The longest string a program can pass.
 const STRING_BYTES_MAX: u64 = 1 << 16;
@@ -73,9 +74,9 @@ impl Arguments for Reader<'_, '_> {
 }
 
 /// `vprintf`: `a` is the format, `b` the arguments, `dst` how many there were, or -1 without a format.
-pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
-    let (formats, arguments) = unsafe { (m.read::<u64>(i.a), m.read::<u64>(i.b)) };
+pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u64>, Reg<u64>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let (formats, arguments) = unsafe { (m.read(i.a), m.read(i.b)) };
     let mut counts = Line::splat(0u32);
     for lane in lanes(m.mask) {
         if formats.0[lane] == 0 {
@@ -94,17 +95,19 @@ pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst) -> Flow {
             Err(trap) => return m.fail(trap),
         }
     }
-    // SAFETY: as above.
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe { m.write(i.dst, &counts) };
     Flow::Next
 }
 
 /// `__assertfail`: `a` is the message, `b` the file, `c` the line, `d` the function.
-pub(crate) unsafe fn assert_fail(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn assert_fail(
+    m: &mut Machine<'_>,
+    i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>, Reg<u64>>,
+) -> Flow {
     let lane = m.first_lane();
-    // SAFETY: registers as the translation checked.
-    let (addresses, line) =
-        unsafe { ([i.a, i.b, i.d].map(|at| m.read::<u64>(at).0[lane]), m.read::<u32>(i.c).0[lane]) };
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let (addresses, line) = unsafe { ([i.a, i.b, i.d].map(|at| m.read(at).0[lane]), m.read(i.c).0[lane]) };
     let mut reader = Reader { machine: m, lane, address: 0, count: 0 };
     let [message, file, function] = addresses.map(|address| {
         let string = if address == 0 { Ok(Vec::new()) } else { reader.string(address) };
@@ -114,10 +117,10 @@ pub(crate) unsafe fn assert_fail(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// `malloc`: `a` is the size. Gives 0 if there is no memory.
-pub(crate) unsafe fn malloc(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
+pub(crate) unsafe fn malloc(m: &mut Machine<'_>, i: &Inst<Reg<u64>, Reg<u64>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let sizes = m.read::<u64>(i.a);
+        let sizes = m.read(i.a);
         let mut result = Line::splat(0u64);
         for lane in lanes(m.mask) {
             let memory = m.launch.memory;
@@ -129,9 +132,9 @@ pub(crate) unsafe fn malloc(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// `free`: `a` is the address.
-pub(crate) unsafe fn free(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: registers as the translation checked.
-    let addresses = unsafe { m.read::<u64>(i.a) };
+pub(crate) unsafe fn free(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
+    // SAFETY: registers are those of the current window, see `Handler`.
+    let addresses = unsafe { m.read(i.a) };
     for lane in lanes(m.mask) {
         let address = addresses.0[lane];
         if address != 0 && m.launch.memory.free(address).is_err() {

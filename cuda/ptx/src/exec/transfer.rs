@@ -11,18 +11,19 @@ use super::fault::{FaultKind, Trap};
 use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
-use super::machine::{Flow, Handler, Machine};
+use super::machine::{Flow, Machine};
 use super::program::Inst;
 use super::raw::{self, Word};
+use super::slots::{Pred, Reg};
 
 /// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to copy (of the
 /// low 16 bits of `d`, the rest is zeros); `imm` has the two offsets in 32 bits each.
-pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>>) -> Flow {
     let bytes = u64::from(i.d & 0xffff);
     let offset = |bits: u64| i64::from(bits as u32 as i32);
-    // SAFETY: `reach` checks addresses; registers are as the translation checked.
+    // SAFETY: `reach` checks addresses; registers are those of the current window, see `Handler`.
     unsafe {
-        let (to, from, counts) = (m.read::<u64>(i.a), m.read::<u64>(i.b), m.read::<u32>(i.c));
+        let (to, from, counts) = (m.read(i.a), m.read(i.b), m.read(i.c));
         for lane in lanes(m.mask) {
             let count = u64::from(counts.0[lane]).min(bytes);
             let mut buffer = [0u8; 16];
@@ -188,80 +189,98 @@ impl Word64 {
     }
 }
 
-/// `mbarrier`: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the
-/// [`Step`], in its second byte 1 if `dst` takes the state of before, 2 if it is a predicate, in its third the space.
-pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    let step = Step::from_number(i.d & 0xff);
+/// An `mbarrier` instruction: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the
+/// [`Step`], with the space in its third byte.
+type Stepping<Dst> = Inst<Dst, Reg<u64>, Reg<u32>, Reg<u64>>;
+
+/// Takes a step for a lane; gives the barrier's word before, and what the step says.
+///
+/// # Safety
+/// The instruction's registers are of the current window.
+unsafe fn step_of_lane<Dst>(
+    m: &mut Machine<'_>,
+    i: &Stepping<Dst>,
+    step: Step,
+    lane: usize,
+) -> Result<(u64, bool), Trap> {
     let space = AccessSpace::from_number((i.d >> 16) as u8);
-    // SAFETY: `reach_shared` checks addresses; registers are as the translation checked.
-    unsafe {
-        let addresses = m.read::<u64>(i.a);
-        let numbers = m.read::<u32>(i.b);
-        let states = m.read::<u64>(i.c);
-        let mut holds = 0u32;
-        for lane in lanes(m.mask) {
-            let address = addresses.0[lane].wrapping_add(i.imm);
-            // A barrier begins with its first count: nobody needs to have written it before.
-            let kind = if step == Step::Init { AccessKind::Write } else { AccessKind::Atomic };
-            let request = Request { address, bytes: 8, space, kind, lane, site: i.site };
-            let pointer = match m.reach_shared(&request) {
-                Ok(pointer) => pointer,
+    // SAFETY: the caller's promise is what `line` asks for.
+    let (address, number, state) =
+        unsafe { ((*m.line(i.a)).0[lane], (*m.line(i.b)).0[lane], (*m.line(i.c)).0[lane]) };
+    let address = address.wrapping_add(i.imm);
+    // A barrier begins with its first count: nobody needs to have written it before.
+    let kind = if step == Step::Init { AccessKind::Write } else { AccessKind::Atomic };
+    let pointer = m.reach_shared(&Request { address, bytes: 8, space, kind, lane, site: i.site })?;
+    // SAFETY: `reach_shared` checked the eight bytes and their alignment.
+    let before = unsafe { u64::load(pointer) };
+    let mut word = Word64::unpack(before);
+    let number = i64::from(number);
+    let (count, bytes) = match step {
+        Step::ArriveExpectTx | Step::ArriveDropExpectTx => (1, number),
+        Step::ExpectTx | Step::CompleteTx => (0, number),
+        Step::CopyArriveNoIncrease => (1, 0),
+        _ => (number, 0),
+    };
+    let state = if matches!(step, Step::TestParity | Step::TryParity) { number as u64 } else { state };
+    let holds = word.step(step, count, bytes, state).map_err(|reason| {
+        Trap::new(FaultKind::InvalidOperand, lane, format!("mbarrier: {reason}")).at(address)
+    })?;
+    let after = word.pack();
+    if after != before {
+        // SAFETY: `reach_shared` checked the eight bytes and their alignment.
+        unsafe { u64::store(pointer, after) };
+    }
+    Ok((before, holds))
+}
+
+/// `mbarrier` with counts and bytes: `dst` takes the state of before.
+pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Stepping<Reg<u64>>) -> Flow {
+    let step = Step::from_number(i.d & 0xff);
+    for lane in lanes(m.mask) {
+        // SAFETY: registers are those of the current window, see `Handler`.
+        unsafe {
+            match step_of_lane(m, i, step, lane) {
+                Ok((before, _)) => (*m.line(i.dst)).0[lane] = before,
                 Err(trap) => return m.fail(trap),
-            };
-            let before = u64::load(pointer);
-            let mut word = Word64::unpack(before);
-            let number = i64::from(numbers.0[lane]);
-            let (count, bytes) = match step {
-                Step::ArriveExpectTx | Step::ArriveDropExpectTx => (1, number),
-                Step::ExpectTx | Step::CompleteTx => (0, number),
-                Step::CopyArriveNoIncrease => (1, 0),
-                _ => (number, 0),
-            };
-            let state = if matches!(step, Step::TestParity | Step::TryParity) {
-                number as u64
-            } else {
-                states.0[lane]
-            };
-            match word.step(step, count, bytes, state) {
-                Ok(true) => holds |= 1 << lane,
-                Ok(false) => {}
-                Err(reason) => {
-                    return m.fail(
-                        Trap::new(FaultKind::InvalidOperand, lane, format!("mbarrier: {reason}")).at(address),
-                    );
-                }
-            }
-            let after = word.pack();
-            if after != before {
-                u64::store(pointer, after);
-            }
-            if i.d >> 8 & 1 != 0 {
-                (*m.line::<u64>(i.dst)).0[lane] = before;
-            }
-        }
-        if i.d >> 8 & 2 != 0 {
-            m.write_predicate(i.dst, holds);
-            if holds != m.mask {
-                m.poll();
             }
         }
     }
     Flow::Next
 }
 
-/// Whether an instruction asks a memory barrier if a phase is complete.
-pub(crate) fn asks(i: &Inst) -> bool {
-    std::ptr::fn_addr_eq(i.run, barrier_step as Handler)
-        && matches!(
-            Step::from_number(i.d & 0xff),
-            Step::Test | Step::TestParity | Step::Try | Step::TryParity
-        )
+/// `mbarrier.test_wait`, `mbarrier.try_wait`: `dst` is whether the phase is complete.
+pub(crate) unsafe fn barrier_test(m: &mut Machine<'_>, i: &Stepping<Pred>) -> Flow {
+    let step = Step::from_number(i.d & 0xff);
+    let mut holds = 0u32;
+    for lane in lanes(m.mask) {
+        // SAFETY: registers are those of the current window, see `Handler`.
+        match unsafe { step_of_lane(m, i, step, lane) } {
+            Ok((_, complete)) => holds |= u32::from(complete) << lane,
+            Err(trap) => return m.fail(trap),
+        }
+    }
+    // SAFETY: `dst` is a predicate of the current window, see `Handler`.
+    unsafe { m.write_predicate(i.dst, holds) };
+    if holds != m.mask {
+        m.poll();
+    }
+    Flow::Next
+}
+
+/// The instruction as one that asks a memory barrier if a phase is complete, if it is one.
+pub(crate) fn asking(i: &Inst) -> Option<&Stepping<Pred>> {
+    let test: unsafe fn(&mut Machine<'_>, &Stepping<Pred>) -> Flow = barrier_test;
+    // SAFETY: the handler is that of these fields.
+    std::ptr::fn_addr_eq(i.run, test).then(|| unsafe { i.typed() })
 }
 
 /// The barrier that an instruction asks for its first lane, in words.
-pub(crate) fn describe(m: &Machine<'_>, i: &Inst) -> String {
-    // SAFETY: a 64-bit register, as the translation checked.
-    let address = unsafe { m.read::<u64>(i.a) }.0[m.first_lane()].wrapping_add(i.imm);
+///
+/// # Safety
+/// The instruction's registers are of the current window.
+pub(crate) unsafe fn describe(m: &Machine<'_>, i: &Stepping<Pred>) -> String {
+    // SAFETY: the caller's promise is what `read` asks for.
+    let address = unsafe { m.read(i.a) }.0[m.first_lane()].wrapping_add(i.imm);
     let shared = AccessSpace::from_number((i.d >> 16) as u8) == AccessSpace::Shared;
     let offset = if shared { address } else { address.wrapping_sub(AccessSpace::Shared.window()) };
     let mut text = format!("the memory barrier at shared address {offset:#x}");

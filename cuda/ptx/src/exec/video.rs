@@ -5,6 +5,7 @@
 use super::lanes::Line;
 use super::machine::{Flow, Machine};
 use super::program::Inst;
+use super::slots::Reg;
 use crate::arith::video::{MultiplyAdd, Scalar, Simd};
 
 /// One form of a video instruction.
@@ -19,11 +20,11 @@ pub(crate) enum Form {
 }
 
 /// Computes `dst` from `a`, `b`, `c`; `imm` is the [`Form`].
-pub(crate) unsafe fn compute(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn compute(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>, Reg<u32>, Reg<u32>>) -> Flow {
     let form = &m.launch.program.videos[i.imm as usize];
-    // SAFETY: 32-bit registers, as the translation checked.
+    // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
-        let (a, b, c) = (m.read::<u32>(i.a), m.read::<u32>(i.b), m.read::<u32>(i.c));
+        let (a, b, c) = (m.read(i.a), m.read(i.b), m.read(i.c));
         let result = Line::from_fn(|lane| {
             let (a, b, c) = (a.0[lane], b.0[lane], c.0[lane]);
             match form {

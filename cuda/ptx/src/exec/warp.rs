@@ -17,6 +17,7 @@ use super::fault::{FaultKind, Trap};
 use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
 use super::program::{CallSite, FunctionCode, Inst};
+use super::slots::{Pred, Reg};
 
 /// No join, no frame.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -499,8 +500,8 @@ fn burn(m: &mut Machine<'_>) -> Flow {
 }
 
 /// `@p bra`: `a` is the predicate, `b` whether it is negated (all ones), `c` where paths meet.
-pub(crate) unsafe fn branch_if(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `a` is a predicate.
+pub(crate) unsafe fn branch_if(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
+    // SAFETY: `a` is a predicate of the current window, see `Handler`.
     let taken = (unsafe { m.predicate(i.a) } ^ i.b) & m.mask;
     if taken == 0 {
         return Flow::Next;
@@ -515,13 +516,14 @@ pub(crate) unsafe fn branch_if(m: &mut Machine<'_>, i: &Inst) -> Flow {
     if target <= next && flow == Flow::Next { burn(m) } else { flow }
 }
 
-/// `brx.idx`: `a` is the index, `b` the list of targets, `d` its length, `c` where paths meet.
-pub(crate) unsafe fn branch_indexed(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `a` is a 32-bit register.
-    let index = unsafe { m.read::<u32>(i.a) };
+/// `brx.idx`: `a` is the index, `b` where its targets begin in the program's, `d` their number, `c` where paths meet.
+pub(crate) unsafe fn branch_indexed(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>>) -> Flow {
+    // SAFETY: `a` is a register of the current window, see `Handler`.
+    let index = unsafe { m.read(i.a) };
+    let targets = &m.launch.program.targets[i.b as usize..][..i.d as usize];
     let mut paths: Vec<(u32, u32)> = Vec::new();
     for lane in lanes(m.mask) {
-        let Some(&target) = m.operands(i.b, i.d as usize).get(index.0[lane] as usize) else {
+        let Some(&target) = targets.get(index.0[lane] as usize) else {
             let detail = format!("index {} into a table of {} labels", index.0[lane], i.d);
             return m.fail(Trap::new(FaultKind::InvalidOperand, lane, detail));
         };
@@ -552,9 +554,9 @@ pub(crate) unsafe fn call(m: &mut Machine<'_>, i: &Inst) -> Flow {
 
 /// `call` through a register: `a` is the address, `b` the call site, `c` where lanes that call different
 /// functions meet.
-pub(crate) unsafe fn call_indirect(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    // SAFETY: `a` is a 64-bit register.
-    let address = unsafe { m.read::<u64>(i.a) };
+pub(crate) unsafe fn call_indirect(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
+    // SAFETY: `a` is a register of the current window, see `Handler`.
+    let address = unsafe { m.read(i.a) };
     let lane = m.first_lane();
     let target = address.0[lane];
     let program = m.launch.program;
@@ -585,9 +587,9 @@ pub(crate) unsafe fn exit(m: &mut Machine<'_>, _: &Inst) -> Flow {
 
 /// An instruction under a predicate: `a` is the predicate, `b` whether it is negated (all ones). The next
 /// instruction follows.
-pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
     let mask = m.mask;
-    // SAFETY: `a` is a predicate.
+    // SAFETY: `a` is a predicate of the current window, see `Handler`.
     let active = (unsafe { m.predicate(i.a) } ^ i.b) & mask;
     let next = m.pc as usize;
     m.pc += 1;
@@ -596,7 +598,7 @@ pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst) -> Flow {
     }
     m.mask = active;
     let next = &m.launch.code[next];
-    // SAFETY: an instruction of the same program.
+    // SAFETY: the instruction behind a guard is one of the same function, so that the window is its own.
     let flow = unsafe { (next.run)(m, next) };
     m.mask = mask;
     flow

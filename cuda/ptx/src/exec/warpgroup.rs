@@ -15,6 +15,7 @@ use super::locate::Request;
 use super::machine::{Flow, Machine};
 use super::program::Inst;
 use super::raw::Word;
+use super::slots::{Pred, Reg};
 use crate::arith::matrix::{Fragment, Multiply, Register};
 
 /// Warps of a group.
@@ -27,8 +28,8 @@ pub(crate) const COLUMNS: usize = 8;
 /// A factor in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored {
-    /// The register of 64 bits with the descriptor.
-    pub(crate) descriptor: u32,
+    /// The register with the descriptor.
+    pub(crate) descriptor: Reg<u64>,
     /// Whether neighbours are along M or N, not along K.
     pub(crate) across: bool,
 }
@@ -36,7 +37,7 @@ pub(crate) struct Stored {
 /// Where the first factor is.
 #[derive(Clone, Debug)]
 pub(crate) enum First {
-    Registers(Vec<u32>),
+    Registers(Vec<Reg<u32>>),
     Stored(Stored),
 }
 
@@ -48,11 +49,11 @@ pub(crate) struct GroupProduct {
     pub(crate) a: First,
     pub(crate) b: Stored,
     /// The registers of the result: those of 8 columns one behind the other.
-    pub(crate) d: Vec<u32>,
+    pub(crate) d: Vec<Reg<u32>>,
     /// The bits of A's registers that are flipped, for a product whose sign changes.
     pub(crate) flipped: u32,
     /// The predicate that says whether the result is added to what is there, and all ones if it is negated.
-    pub(crate) accumulate: (u32, u32),
+    pub(crate) accumulate: (Pred, u32),
 }
 
 /// How a factor lies in shared memory, as its descriptor says. Neighbours come in pieces of 16 bytes.
@@ -110,7 +111,7 @@ pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
         return Flow::Switch;
     }
     let product = &m.launch.program.matrices.groups[i.imm as usize];
-    // SAFETY: registers are as the translation checked.
+    // SAFETY: the product is one of the running program's, of the function whose window is the current one.
     match unsafe { run(m, product) } {
         Ok(()) => Flow::Next,
         Err(trap) => m.fail(trap),
@@ -118,7 +119,7 @@ pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
 }
 
 /// # Safety
-/// The product is one of the running program's.
+/// The product is one of the running program's, of the function whose window is the current one.
 unsafe fn run(m: &mut Machine<'_>, product: &GroupProduct) -> Result<(), Trap> {
     let lane = m.first_lane();
     if m.warp / WARPS * WARPS + WARPS > m.warps.len() {
@@ -127,7 +128,7 @@ unsafe fn run(m: &mut Machine<'_>, product: &GroupProduct) -> Result<(), Trap> {
     }
     let form = &product.form;
     let registers = form.fragment_d().registers();
-    // SAFETY: as promised by the caller.
+    // SAFETY: the product's registers are of the current window, by the caller's promise.
     unsafe {
         let accumulates = m.predicate(product.accumulate.0) ^ product.accumulate.1;
         if accumulates & m.mask != 0 && accumulates & m.mask != m.mask {
@@ -138,7 +139,7 @@ unsafe fn run(m: &mut Machine<'_>, product: &GroupProduct) -> Result<(), Trap> {
         match &product.a {
             First::Registers(slots) => {
                 for (&slot, to) in slots.iter().zip(&mut a) {
-                    *to = m.read::<u32>(slot).0;
+                    *to = m.read(slot).0;
                 }
             }
             First::Stored(stored) => {
@@ -154,7 +155,7 @@ unsafe fn run(m: &mut Machine<'_>, product: &GroupProduct) -> Result<(), Trap> {
             load(m, product.b, &form.fragment_b(), &mut b, |(row, column)| (block * COLUMNS + column, row))?;
             if accumulates & m.mask != 0 {
                 for (&slot, to) in slots.iter().zip(&mut c) {
-                    *to = m.read::<u32>(slot).0;
+                    *to = m.read(slot).0;
                 }
             }
             form.execute(&a, &b, &c[..registers], &mut d[..registers]);
@@ -170,7 +171,7 @@ unsafe fn run(m: &mut Machine<'_>, product: &GroupProduct) -> Result<(), Trap> {
 /// along K, both in elements.
 ///
 /// # Safety
-/// The descriptor is in a register of 64 bits of the running program.
+/// The register of the descriptor is one of the current window.
 unsafe fn load(
     m: &mut Machine<'_>,
     stored: Stored,
@@ -178,8 +179,8 @@ unsafe fn load(
     registers: &mut [Register],
     turned: impl Fn((usize, usize)) -> (usize, usize),
 ) -> Result<(), Trap> {
-    // SAFETY: as promised by the caller.
-    let descriptors = unsafe { m.read::<u64>(stored.descriptor) };
+    // SAFETY: the register is one of the current window, by the caller's promise.
+    let descriptors = unsafe { m.read(stored.descriptor) };
     let first = m.first_lane();
     let descriptor = descriptors.0[first];
     let layout = Layout::decode(descriptor).map_err(|reason| {
@@ -194,12 +195,12 @@ unsafe fn load(
             *word = if stored.across {
                 let mut halves = [0; 2];
                 for (half, k) in halves.iter_mut().zip(k..) {
-                    // SAFETY: `find` checks the address.
+                    // SAFETY: `find` checks that the bytes are in shared memory, and their alignment.
                     *half = unsafe { u16::load(find(m, layout.across(2 * outer, k), 2, lane)?) };
                 }
                 u32::from(halves[0]) | u32::from(halves[1]) << 16
             } else {
-                // SAFETY: `find` checks the address.
+                // SAFETY: `find` checks that the bytes are in shared memory, and their alignment.
                 unsafe { u32::load(find(m, layout.along(outer, k * bits / 8), 4, lane)?) }
             };
         }

@@ -13,8 +13,9 @@ use super::instrument::AccessKind;
 use super::lanes::lanes;
 use super::locate::Request;
 use super::machine::{Flow, Machine};
-use super::program::{Inst, WIDE_HALF};
+use super::program::Inst;
 use super::raw::Word;
+use super::slots::{Reg, WideReg};
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +46,18 @@ impl WideKind {
 
 /// `a` is the address, `imm` added to it; `b` and `c` are the operands and `dst` the value that was there, as far as the
 /// [`WideKind`] in the high half of `d` needs them; the low half is the space.
-pub(crate) unsafe fn run_wide(m: &mut Machine<'_>, i: &Inst) -> Flow {
+pub(crate) unsafe fn run_wide(m: &mut Machine<'_>, i: &Inst<WideReg, Reg<u64>, WideReg, WideReg>) -> Flow {
     static TURN: Mutex<()> = Mutex::new(());
     let kind = WideKind::from_number(i.d >> 16);
     let space = AccessSpace::from_number(i.d as u8);
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for lane in lanes(m.mask) {
-        // SAFETY: registers as the translation checked.
-        let register = |m: &Machine<'_>, slot: u32| unsafe {
-            [slot, slot + WIDE_HALF].map(|half| (*m.line::<u64>(half)).0[lane])
+        // SAFETY: the registers are fields of the instruction, so of the current window, see `Handler`.
+        let register = |m: &Machine<'_>, register: WideReg| unsafe {
+            [register.low(), register.high()].map(|half| (*m.line(half)).0[lane])
         };
-        // SAFETY: as above.
-        let address = unsafe { (*m.line::<u64>(i.a)).0[lane] }.wrapping_add(i.imm);
+        // SAFETY: `a` is a register of the current window, see `Handler`.
+        let address = unsafe { (*m.line(i.a)).0[lane] }.wrapping_add(i.imm);
         let request = Request { address, bytes: 16, space, kind: kind.access(), lane, site: i.site };
         let pointer = match m.locate(&request) {
             Ok(pointer) => pointer,
@@ -69,15 +70,15 @@ pub(crate) unsafe fn run_wide(m: &mut Machine<'_>, i: &Inst) -> Flow {
             WideKind::Store | WideKind::Exchange => Some(register(m, i.b)),
             WideKind::CompareExchange => (old == register(m, i.b)).then(|| register(m, i.c)),
         };
-        // SAFETY: as above, and the registers as the translation checked.
+        // SAFETY: `locate` checked the 16 bytes and their alignment; `dst` is a register of the current window, see `Handler`.
         unsafe {
             if let Some([low, high]) = new {
                 u64::store(pointer, low);
                 u64::store(pointer.add(8), high);
             }
             if kind != WideKind::Store {
-                (*m.line::<u64>(i.dst)).0[lane] = old[0];
-                (*m.line::<u64>(i.dst + WIDE_HALF)).0[lane] = old[1];
+                (*m.line(i.dst.low())).0[lane] = old[0];
+                (*m.line(i.dst.high())).0[lane] = old[1];
             }
         }
     }

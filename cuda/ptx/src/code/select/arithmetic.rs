@@ -1,11 +1,12 @@
 //! `add`, `sub`, `mul`, `mad`, `div`, `rem`, `abs`, `neg`, `min`, `max`, `sad`, `mul24`, `mad24`, and the
 //! carrying ones: on integers here, on floating point in `float`.
 
-use super::super::emit::{Checked, Emitter, Fields};
+use super::super::emit::{Checked, Emitter};
 use super::{Words, emit1, emit2, emit3, float, integers, no_constants, no_type, slots};
 use crate::arith::int::{self, Integer};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{CARRY_OUT, Carry, binary, carrying, ternary, unary};
+use crate::exec::slots::Fields;
 use crate::syntax::ast::Instruction;
 use crate::syntax::types::Type;
 
@@ -247,6 +248,6 @@ fn carry(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, takes:
     };
     let d = e.carry();
     let imm = if out { CARRY_OUT } else { 0 };
-    e.emit(handlers, Fields { dst, a, b, c, d, imm, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c).d(d).imm(imm));
     Ok(())
 }

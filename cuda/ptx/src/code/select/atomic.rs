@@ -1,6 +1,6 @@
 //! `atom`, `red`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
 use super::{Words, no_type};
@@ -12,6 +12,7 @@ use crate::exec::access::{self, Anywhere, Shared64};
 use crate::exec::address::AccessSpace;
 use crate::exec::atomic::{IN_SHARED, Update, atomic};
 use crate::exec::level::Handlers;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::wide::{WideKind, run_wide};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
@@ -107,7 +108,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
     if matches!(order, Some("release" | "acq_rel")) {
         // What came before is to be seen by whoever sees the operation.
-        e.emit(Handlers::same(access::fence), Fields::default());
+        e.emit(Handlers::same(access::fence), Fields::new());
     }
     if ty == Type::B128 {
         return wide(e, i, operation, address, count);
@@ -126,14 +127,14 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             return Err(format!("a constant where a register of type {ty} is needed"));
         }
         let b = e.source(&value, register)?;
-        let c: SlotOffset = if sources == 2 { e.source(&part(&i.operands[at + 2])?, register)? } else { b };
+        let c: RegisterSlot = if sources == 2 { e.source(&part(&i.operands[at + 2])?, register)? } else { b };
         let dst = if returns { e.target(&part(&i.operands[0])?, register)? } else { e.scratch(register) };
         components.push((dst, address.slot, [b, c]));
     }
     keep_sources(e, register, &mut components);
     for (dst, a, [b, c]) in components {
         let (d, site) = (address.space as u32, e.site());
-        e.emit(handlers, Fields { dst, a, b, c, d, site, imm: address.offset as u64 });
+        e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c).d(d).site(site).imm(address.offset as u64));
         address.offset += i64::from(ty.bytes());
     }
     Ok(())
@@ -144,7 +145,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
 fn keep_sources(
     e: &mut Emitter<'_, '_>,
     ty: Type,
-    components: &mut [(SlotOffset, SlotOffset, [SlotOffset; 2])],
+    components: &mut [(RegisterSlot, RegisterSlot, [RegisterSlot; 2])],
 ) {
     let mut written = Vec::with_capacity(components.len());
     for (dst, address, operands) in components {
@@ -176,7 +177,7 @@ fn wide(
     let dst = e.target(&i.operands[0], Type::B128)?;
     let kind = if operation == "cas" { WideKind::CompareExchange } else { WideKind::Exchange };
     let (d, site) = (address.space as u32 | (kind as u32) << 16, e.site());
-    let fields = Fields { dst, a: address.slot, b, c, d, site, imm: address.offset as u64 };
+    let fields = Fields::new().dst(dst).a(address.slot).b(b).c(c).d(d).site(site).imm(address.offset as u64);
     e.emit(Handlers::same(run_wide), fields);
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! Logic, shifts and bit fields.
 
-use super::super::emit::{Checked, Emitter, Fields};
+use super::super::emit::{Checked, Emitter};
 use super::{Words, check_constant, emit1, emit2, emit3, integers, no_type, operands, slots, untyped};
 use crate::arith::bits::{self, Bits, Permutation};
 use crate::arith::int::Integer;
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, predicate_logic, quaternary, ternary, unary};
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -54,7 +55,7 @@ fn predicates(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         let (dst, a) = (e.target(dst, Type::Pred)?, e.predicate(a)?);
         let imm = if a.flip == 0 { 0b0000_1111 } else { 0b1111_0000 };
         let (a, handlers) = (a.slot, Handlers::same(predicate_logic));
-        e.emit(handlers, Fields { dst, a, b: a, c: a, imm, ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(a).b(a).c(a).imm(imm));
         return Ok(());
     }
     let [dst, a, b] = operands(i)?;
@@ -72,7 +73,7 @@ fn predicates(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         imm |= u64::from(value) << row;
     }
     let handlers = Handlers::same(predicate_logic);
-    e.emit(handlers, Fields { dst, a: a.slot, b: b.slot, c: b.slot, imm, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a.slot).b(b.slot).c(b.slot).imm(imm));
     Ok(())
 }
 
@@ -133,7 +134,7 @@ fn field(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
                 _ => return no_type(ty),
             };
             let (dst, [a, b, c, d]) = slots(e, i, ty, [ty, ty, number, number])?;
-            e.emit(handlers, Fields { dst, a, b, c, d, ..Fields::default() });
+            e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c).d(d));
             Ok(())
         }
         _ => {
@@ -225,7 +226,7 @@ fn logic3(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
         return logic3_predicate(e, i, (handlers, table), [a, b, c], combination);
     }
     let dst = e.target(&i.operands[0], ty)?;
-    e.emit(handlers, Fields { dst, a, b, c, imm: table, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c).imm(table));
     Ok(())
 }
 
@@ -234,24 +235,24 @@ fn logic3_predicate(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
     (handlers, table): (Handlers, u64),
-    [a, b, c]: [u32; 3],
+    [a, b, c]: [RegisterSlot; 3],
     combination: &str,
 ) -> Checked<()> {
     let Operand::Pair(pair) = &i.operands[0] else { return Err("two destinations are needed".into()) };
     let (dst, p) = (e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?);
     let q = e.predicate(&i.operands[5])?;
     let result = e.temp32();
-    e.emit(handlers, Fields { dst: result, a, b, c, imm: table, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(result).a(a).b(b).c(c).imm(table));
     let (holds, zero) = (e.temp_predicate(), e.constant32(0));
     let differs = crate::exec::ops::compare!(u32, |a, b| a != b);
-    e.emit(differs, Fields { dst: holds, a: result, b: zero, ..Fields::default() });
+    e.emit(differs, Fields::new().dst(holds).a(result).b(zero));
     let mut imm = 0;
     for row in 0..8u64 {
         let (x, y) = (row >> 2 & 1 != 0, (row & 1 != 0) != (q.flip != 0));
         imm |= u64::from(if combination == "and" { x & y } else { x | y }) << row;
     }
     let logic = Handlers::same(predicate_logic);
-    e.emit(logic, Fields { dst: p, a: holds, b: q.slot, c: q.slot, imm, ..Fields::default() });
+    e.emit(logic, Fields::new().dst(p).a(holds).b(q.slot).c(q.slot).imm(imm));
     e.copy(Type::B32, dst, result);
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::{Words, no_type, operands};
-use crate::exec::collective::{self, MAGNITUDES, NEGATED, PREDICATE, PROPAGATE_NAN, Reduction, SYNC, WIDE};
+use crate::exec::collective::{self, MAGNITUDES, NEGATED, PROPAGATE_NAN, Reduction, SYNC};
+use crate::exec::lanes::FULL;
 use crate::exec::level::Handlers;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -22,25 +24,25 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             }
             let [dst] = operands(i)?;
             let dst = e.target(dst, ty)?;
-            e.emit(Handlers::same(collective::active_mask), Fields { dst, ..Fields::default() });
+            e.emit(Handlers::same(collective::active_mask), Fields::new().dst(dst));
             Ok(())
         }
     }
 }
 
-/// A destination and a predicate behind it.
-fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(SlotOffset, Option<SlotOffset>)> {
+/// A destination and the predicate behind it, one that nobody reads if there is none.
+fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, RegisterSlot)> {
     match operand {
-        Operand::Pair(pair) => Ok((e.target(&pair.0, Type::B32)?, Some(e.target(&pair.1, Type::Pred)?))),
-        single => Ok((e.target(single, Type::B32)?, None)),
+        Operand::Pair(pair) => Ok((e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?)),
+        single => Ok((e.target(single, Type::B32)?, e.scratch(Type::Pred))),
     }
 }
 
-/// The lanes that take part: the last operand of `.sync` instructions.
-fn members(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, sync: bool) -> Checked<SlotOffset> {
+/// The lanes that take part: the last operand of `.sync` instructions. Others do not look at them.
+fn members(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, sync: bool) -> Checked<RegisterSlot> {
     match i.operands.last() {
         Some(members) if sync => e.source(members, Type::B32),
-        _ => Ok(0),
+        _ => Ok(e.constant32(FULL)),
     }
 }
 
@@ -51,7 +53,7 @@ pub(super) fn warp_barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut
     w.finish()?;
     let [_] = operands(i)?;
     let c = members(e, i, true)?;
-    e.emit_waiting(Handlers::same(collective::warp_barrier), Fields { c, d: SYNC, ..Fields::default() });
+    e.emit_waiting(Handlers::same(collective::warp_barrier), Fields::new().c(c).d(SYNC));
     Ok(())
 }
 
@@ -72,11 +74,9 @@ fn shuffle(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
     let (b, clamp) = (e.source(&i.operands[2], Type::B32)?, e.source(&i.operands[3], Type::B32)?);
     let c = members(e, i, sync)?;
     let (dst, predicate) = with_predicate(e, &i.operands[0])?;
-    let list = e.shared.operands.len() as u64;
-    e.shared.operands.push(clamp);
-    let d = if sync { SYNC } else { 0 } | if predicate.is_some() { PREDICATE } else { 0 };
-    let (site, imm) = (predicate.unwrap_or(0), mode as u64 | list << 8);
-    let fields = Fields { dst, a, b, c, d, site, imm };
+    let list = e.shared.lists.add(&[clamp, c])?;
+    let d = if sync { SYNC } else { 0 };
+    let fields = Fields::new().dst(dst).a(a).b(b).c(list).d(d).site(predicate).imm(mode as u64);
     e.emit_waiting(Handlers::same(collective::shuffle), fields);
     Ok(())
 }
@@ -98,8 +98,10 @@ fn vote(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
     let c = members(e, i, sync)?;
     let dst = e.target(&i.operands[0], ty)?;
     let d = if sync { SYNC } else { 0 } | if a.flip != 0 { NEGATED } else { 0 };
-    let fields = Fields { dst, a: a.slot, c, d, imm: mode as u64, ..Fields::default() };
-    e.emit_waiting(Handlers::same(collective::vote), fields);
+    let fields = Fields::new().dst(dst).a(a.slot).c(c).d(d).imm(mode as u64);
+    let handlers =
+        if mode == 3 { Handlers::same(collective::ballot) } else { Handlers::same(collective::vote) };
+    e.emit_waiting(handlers, fields);
     Ok(())
 }
 
@@ -116,16 +118,16 @@ fn match_lanes(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) 
     }
     let (a, c) = (e.source(a, ty)?, members(e, i, true)?);
     let (dst, predicate) = with_predicate(e, dst)?;
-    if predicate.is_some() && mode == "any" {
+    if matches!(i.operands[0], Operand::Pair(_)) && mode == "any" {
         return Err("there is no predicate destination".into());
     }
-    let wide = if ty == Type::B64 { WIDE } else { 0 };
-    let d = SYNC | wide | if predicate.is_some() { PREDICATE } else { 0 };
-    let (site, imm) = (predicate.unwrap_or(0), u64::from(mode == "all"));
-    e.emit_waiting(
-        Handlers::same(collective::match_lanes),
-        Fields { dst, a, c, d, site, imm, ..Fields::default() },
-    );
+    let handlers = if ty == Type::B64 {
+        Handlers::same(collective::match_lanes::<u64>)
+    } else {
+        Handlers::same(collective::match_lanes::<u32>)
+    };
+    let fields = Fields::new().dst(dst).a(a).c(c).d(SYNC).site(predicate).imm(u64::from(mode == "all"));
+    e.emit_waiting(handlers, fields);
     Ok(())
 }
 
@@ -176,10 +178,7 @@ fn emit_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, ty: Type, imm: u
     let [dst, a, _] = operands(i)?;
     let (a, c) = (e.source(a, ty)?, members(e, i, true)?);
     let dst = e.target(dst, ty)?;
-    e.emit_waiting(
-        Handlers::same(collective::reduce),
-        Fields { dst, a, c, d: SYNC, imm, ..Fields::default() },
-    );
+    e.emit_waiting(Handlers::same(collective::reduce), Fields::new().dst(dst).a(a).c(c).d(SYNC).imm(imm));
     Ok(())
 }
 
@@ -191,6 +190,6 @@ fn elect(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
     let [Operand::Pair(pair), _] = operands(i)? else { return Err("two destinations are needed".into()) };
     let c = members(e, i, true)?;
     let (dst, site) = (e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?);
-    e.emit_waiting(Handlers::same(collective::elect), Fields { dst, c, d: SYNC, site, ..Fields::default() });
+    e.emit_waiting(Handlers::same(collective::elect), Fields::new().dst(dst).c(c).d(SYNC).site(site));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `setp`, `set`, `selp`, `slct`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::float::FTZ;
 use super::{Words, no_type, operands};
 use crate::arith::compare::{Comparison, compare as test, selects_first};
@@ -8,6 +8,7 @@ use crate::arith::half::{self, Bf16, F16, Half};
 use crate::arith::single;
 use crate::exec::level::Handlers;
 use crate::exec::ops::{compare, predicate_logic, selection, ternary};
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -81,10 +82,16 @@ impl Test {
     }
 
     /// Compares two slots of the type.
-    fn emit(&self, e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset, b: SlotOffset) -> Checked<()> {
+    fn emit(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        dst: RegisterSlot,
+        a: RegisterSlot,
+        b: RegisterSlot,
+    ) -> Checked<()> {
         let imm = (self.index as u64) << 8 | if self.ftz { FTZ } else { 0 };
         let Some(handlers) = self.handlers() else { return no_type(self.ty) };
-        e.emit(handlers, Fields { dst, a, b, imm, ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(a).b(b).imm(imm));
         Ok(())
     }
 
@@ -138,8 +145,8 @@ impl Test {
     fn combine(
         &self,
         e: &mut Emitter<'_, '_>,
-        dst: SlotOffset,
-        (result, flip): (SlotOffset, bool),
+        dst: RegisterSlot,
+        (result, flip): (RegisterSlot, bool),
         c: Option<&Operand>,
     ) -> Checked<()> {
         let (c, negated) = match c {
@@ -161,7 +168,7 @@ impl Test {
             };
             imm |= u64::from(value) << row;
         }
-        e.emit(Handlers::same(predicate_logic), Fields { dst, a: result, b: c, c, imm, ..Fields::default() });
+        e.emit(Handlers::same(predicate_logic), Fields::new().dst(dst).a(result).b(c).c(c).imm(imm));
         Ok(())
     }
 }
@@ -221,7 +228,7 @@ fn set_predicates_of_pair(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut 
     let halves = [a, b].map(|slot| {
         let dst = e.temp32();
         let handlers = crate::exec::ops::unary!(u32 => u32, |a| a >> 16);
-        e.emit(handlers, Fields { dst, a: slot, ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(slot));
         dst
     });
     test.emit(e, high, halves[0], halves[1])?;
@@ -260,7 +267,7 @@ fn set(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
         _ => return no_type(target),
     };
     let (dst, a, b) = (e.target(&i.operands[0], target)?, e.constant32(one), e.constant32(0));
-    e.emit(const { selection::<u32>() }, Fields { dst, a, b, c: condition, ..Fields::default() });
+    e.emit(const { selection::<u32>() }, Fields::new().dst(dst).a(a).b(b).c(condition));
     Ok(())
 }
 
@@ -288,26 +295,25 @@ fn set_pair(
     }
     let (a, b) = (e.source(&i.operands[1], pair_type)?, e.source(&i.operands[2], pair_type)?);
     let (one, zero) = (e.constant32(one), e.constant32(0));
-    let mut halves = [0; 2];
-    for (half, result) in halves.iter_mut().enumerate() {
+    let halves = [e.temp32(), e.temp32()];
+    for (half, result) in halves.into_iter().enumerate() {
         let (mut x, mut y) = (a, b);
         for slot in [&mut x, &mut y].into_iter().filter(|_| half == 1) {
             let dst = e.temp32();
             let handlers = crate::exec::ops::unary!(u32 => u32, |a| a >> 16);
-            e.emit(handlers, Fields { dst, a: *slot, ..Fields::default() });
+            e.emit(handlers, Fields::new().dst(dst).a(*slot));
             *slot = dst;
         }
         let holds = e.temp_predicate();
         test.emit(e, holds, x, y)?;
         let condition = e.temp_predicate();
         test.combine(e, condition, (holds, false), c)?;
-        *result = e.temp32();
-        let fields = Fields { dst: *result, a: one, b: zero, c: condition, ..Fields::default() };
+        let fields = Fields::new().dst(result).a(one).b(zero).c(condition);
         e.emit(const { selection::<u32>() }, fields);
     }
     let dst = e.target(&i.operands[0], target)?;
     let handlers = crate::exec::ops::binary!((u32, u32) => u32, |a, b| a & 0xffff | b << 16);
-    e.emit(handlers, Fields { dst, a: halves[0], b: halves[1], ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(halves[0]).b(halves[1]));
     Ok(())
 }
 
@@ -321,7 +327,7 @@ fn selp(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
     let (a, b, c) = (e.source(a, ty)?, e.source(b, ty)?, e.predicate(c)?);
     let dst = e.target(dst, ty)?;
     let handlers = if ty.bits() == 64 { const { selection::<u64>() } } else { const { selection::<u32>() } };
-    e.emit(handlers, Fields { dst, a, b, c: c.slot, d: c.flip, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c.slot).d(c.flip));
     Ok(())
 }
 
@@ -347,6 +353,6 @@ fn slct(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
         64 => choose!(u64),
         _ => return no_type(ty),
     };
-    e.emit(handlers, Fields { dst, a, b, c, imm: ftz.into(), ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c).imm(ftz.into()));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Branches, calls, barriers, and what ends a thread.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::super::flow::Control;
 use super::super::layout::parameter_size;
 use super::super::operand::{AddressOperand, Predicate};
@@ -11,6 +11,7 @@ use crate::exec::barrier::{self, Action};
 use crate::exec::lanes::LANES;
 use crate::exec::level::Handlers;
 use crate::exec::program::CallSite;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::{system, warp};
 use crate::syntax::ast::{
     AddressBase, Call, CallTarget, Immediate, Instruction, Operand, Parameter, ParameterStorage, Signature,
@@ -29,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [] = operands(i)?;
             if i.opcode == "exit" {
-                e.emit_control(Handlers::same(warp::exit), Fields::default(), Control::End);
+                e.emit_control(Handlers::same(warp::exit), Fields::new(), Control::End);
             } else {
                 give_back(e)?;
             }
@@ -39,7 +40,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [] = operands(i)?;
             let imm = u64::from(i.opcode == "brkpt");
-            e.emit_control(Handlers::same(system::trap), Fields { imm, ..Fields::default() }, Control::End);
+            e.emit_control(Handlers::same(system::trap), Fields::new().imm(imm), Control::End);
             Ok(())
         }
         "bar" | "barrier" => barrier(e, i, w),
@@ -50,7 +51,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [time] = operands(i)?;
             e.source(time, Type::U32)?;
-            e.emit(Handlers::same(system::nanosleep), Fields::default());
+            e.emit(Handlers::same(system::nanosleep), Fields::new());
             Ok(())
         }
         // None of the others does anything that a program could see.
@@ -105,7 +106,7 @@ pub(super) fn branch(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, guard: Option
     let [Operand::Label(label)] = operands(i)? else { return Err("a label is needed".into()) };
     match guard {
         Some(predicate) => e.jump_if(predicate, label.0),
-        None => e.emit_control(Handlers::same(warp::branch), Fields::default(), Control::Jump(label.0)),
+        None => e.emit_control(Handlers::same(warp::branch), Fields::new(), Control::Jump(label.0)),
     }
     Ok(())
 }
@@ -123,7 +124,7 @@ fn branch_indexed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_
     let a = e.source(index, Type::U32)?;
     let targets = e.function.branch_tables[table.index()].targets.iter().map(|label| label.0).collect();
     let handlers = Handlers::same(warp::branch_indexed);
-    e.emit_control(handlers, Fields { a, ..Fields::default() }, Control::JumpTable(targets));
+    e.emit_control(handlers, Fields::new().a(a), Control::JumpTable(targets));
     Ok(())
 }
 
@@ -148,14 +149,14 @@ fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
             move_register(e, ty, address, &Operand::Register(register), false)?;
         }
     }
-    e.emit_control(Handlers::same(warp::ret), Fields::default(), Control::End);
+    e.emit_control(Handlers::same(warp::ret), Fields::new(), Control::End);
     Ok(())
 }
 
 /// The end of a function's text.
 pub(crate) fn leave(e: &mut Emitter<'_, '_>) {
     if give_back(e).is_err() {
-        e.emit_control(Handlers::same(warp::ret), Fields::default(), Control::End);
+        e.emit_control(Handlers::same(warp::ret), Fields::new(), Control::End);
     }
 }
 
@@ -194,7 +195,7 @@ fn call(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
             let (site, results) = call_site(e, call, signature)?;
             let b = e.shared.call_sites.len() as u32;
             e.shared.call_sites.push(site);
-            e.emit_waiting(Handlers::same(warp::call), Fields { a: target, b, ..Fields::default() });
+            e.emit_waiting(Handlers::same(warp::call), Fields::new().a(target).b(b));
             take_results(e, results)
         }
         CallTarget::Prototype(register, prototype) => {
@@ -238,7 +239,7 @@ fn call_address(
     e.shared.call_sites.push(site);
     let meet = e.new_label();
     let handlers = Handlers::same(warp::call_indirect);
-    e.emit_control(handlers, Fields { a, b, ..Fields::default() }, Control::CallIndirect(meet));
+    e.emit_control(handlers, Fields::new().a(a).b(b), Control::CallIndirect(meet));
     e.place_label(meet);
     take_results(e, results)
 }
@@ -350,17 +351,24 @@ fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Sig
         return Err(format!("{name} has another number of parameters"));
     }
     let (site, results) = call_site(e, call, signature)?;
-    let mut slots: [SlotOffset; 5] = [0; 5];
-    for ((&(place, bytes), &ty), slot) in site.arguments.iter().zip(types).zip(&mut slots) {
+    let mut slots = Vec::with_capacity(types.len());
+    for (&(place, bytes), &ty) in site.arguments.iter().zip(types) {
         if bytes != ty.bytes() {
             return Err(format!("a parameter of {name} has {bytes} bytes instead of {}", ty.bytes()));
         }
-        *slot = load_temp(e, place, ty)?;
+        slots.push(load_temp(e, place, ty)?);
     }
-    let [a, b, c, d, last] = slots;
-    let dst = result.map_or(last, |ty| e.temp(ty));
-    e.emit(handler, Fields { dst, a, b, c, d, ..Fields::default() });
-    if let (Some(ty), Some(&(place, _))) = (result, site.results.first()) {
+    let result = result.map(|ty| (ty, e.temp(ty)));
+    let mut fields = Fields::new();
+    if let Some((_, dst)) = result {
+        fields = fields.dst(dst);
+    }
+    // The last argument of `__assertfail`, the bytes of a character, says nothing here.
+    for (&slot, set) in slots.iter().zip([Fields::a::<RegisterSlot>, Fields::b, Fields::c, Fields::d]) {
+        fields = set(fields, slot);
+    }
+    e.emit(handler, fields);
+    if let (Some((ty, dst)), Some(&(place, _))) = (result, site.results.first()) {
         let address = local_address(e, place);
         store_slot(e, ty, address, dst);
     }
@@ -368,27 +376,24 @@ fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Sig
 }
 
 /// A temporary with a value from the frame's memory.
-fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<SlotOffset> {
+fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<RegisterSlot> {
     use crate::exec::access::{Cell32, Cell64, Local, load};
     let address = local_address(e, place);
     let (dst, site) = (e.temp(ty), e.site());
     let handlers =
         if ty.bits() == 64 { const { load::<Cell64, Local>() } } else { const { load::<Cell32, Local>() } };
-    let d = AccessSpace::Local as u32 | 1 << 8;
-    e.emit(
-        handlers,
-        Fields { dst, a: address.slot, imm: address.offset as u64, d, site, ..Fields::default() },
-    );
+    let d = AccessSpace::Local as u32;
+    e.emit(handlers, Fields::new().dst(dst).a(address.slot).imm(address.offset as u64).d(d).site(site));
     Ok(dst)
 }
 
-fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, b: SlotOffset) {
+fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, b: RegisterSlot) {
     use crate::exec::access::{Cell32, Cell64, Local, store};
     let site = e.site();
     let handlers =
         if ty.bits() == 64 { const { store::<Cell64, Local>() } } else { const { store::<Cell32, Local>() } };
-    let d = AccessSpace::Local as u32 | 1 << 8;
-    e.emit(handlers, Fields { a: address.slot, b, imm: address.offset as u64, d, site, ..Fields::default() });
+    let d = AccessSpace::Local as u32;
+    e.emit(handlers, Fields::new().a(address.slot).b(b).imm(address.offset as u64).d(d).site(site));
 }
 
 /// `bar`, `barrier`, and `bar.warp.sync`.
@@ -422,19 +427,20 @@ fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
         check_constant(count, |threads| threads != 0, "a number of threads")?;
     }
     let imm = if action == "sync" { Action::Sync } else { Action::Arrive } as u64;
-    e.emit_waiting(Handlers::same(barrier::barrier), Fields { a, b, d, imm, ..Fields::default() });
+    let fields = Fields::new().a(a).b(b).c(e.scratch(Type::Pred)).d(d).imm(imm);
+    e.emit_waiting(Handlers::same(barrier::barrier), fields);
     Ok(())
 }
 
-/// The barrier, how many threads come to it, and whether that is said.
+/// The barrier, how many threads come to it, and whether that is said. If not, the number is not looked at.
 fn participants(
     e: &mut Emitter<'_, '_>,
     id: &Operand,
     count: Option<&Operand>,
-) -> Checked<(SlotOffset, SlotOffset, u32)> {
+) -> Checked<(RegisterSlot, RegisterSlot, u32)> {
     check_constant(id, |id| id < barrier::COUNT as u32, "a barrier from 0 to 15")?;
     let id = e.source(id, Type::U32)?;
-    let Some(count) = count else { return Ok((id, 0, 0)) };
+    let Some(count) = count else { return Ok((id, id, 0)) };
     check_constant(
         count,
         |threads| threads.is_multiple_of(LANES as u32),
@@ -461,10 +467,15 @@ fn barrier_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let predicate = e.predicate(predicate)?;
     let d = counted | 2 | if predicate.flip != 0 { 4 } else { 0 };
     let imm = action as u64;
-    let fields = Fields { a, b, c: predicate.slot, d, imm, ..Fields::default() };
+    let fields = Fields::new().a(a).b(b).c(predicate.slot).d(d).imm(imm);
     e.emit_waiting(Handlers::same(barrier::barrier), fields);
     let dst = e.target(dst, ty)?;
-    e.emit(Handlers::same(barrier::barrier_result), Fields { dst, imm, ..Fields::default() });
+    let handlers = if ty == Type::Pred {
+        Handlers::same(barrier::barrier_vote)
+    } else {
+        Handlers::same(barrier::barrier_count)
+    };
+    e.emit(handlers, Fields::new().dst(dst).imm(imm));
     Ok(())
 }
 
@@ -476,7 +487,11 @@ fn cluster_barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     w.flag("aligned");
     w.finish()?;
     let [] = operands(i)?;
-    let handler = if action == "arrive" { barrier::cluster_arrive } else { barrier::cluster_wait };
-    e.emit_waiting(Handlers::same(handler), Fields::default());
+    let handlers = if action == "arrive" {
+        Handlers::same(barrier::cluster_arrive)
+    } else {
+        Handlers::same(barrier::cluster_wait)
+    };
+    e.emit_waiting(handlers, Fields::new());
     Ok(())
 }

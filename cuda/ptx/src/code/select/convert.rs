@@ -1,6 +1,6 @@
 //! `cvt`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::float::{FTZ, rounding_bits, rounding_of};
 use super::{Words, emit2, emit3, operands};
 use crate::arith::convert::{self, Convert, integral_f32, integral_f64};
@@ -9,6 +9,7 @@ use crate::arith::small::{self, Float8, Tf32Rounding};
 use crate::arith::{Rounding, single};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, ternary, unary};
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::Instruction;
 use crate::syntax::types::Type;
 
@@ -104,7 +105,7 @@ impl Conversion {
         rounding_bits(rounding) | self.flags | if integral { INTEGRAL } else { 0 }
     }
 
-    fn emit(&self, e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset) -> Checked<()> {
+    fn emit(&self, e: &mut Emitter<'_, '_>, dst: RegisterSlot, a: RegisterSlot) -> Checked<()> {
         if self.flags & FTZ != 0 && self.source != Type::F32 && self.target != Type::F32 {
             return Err("modifier .ftz is for numbers of type .f32, and there are none".into());
         }
@@ -115,7 +116,7 @@ impl Conversion {
             (true, true) => self.between_floats()?,
         };
         let Some(handlers) = handlers else { return self.unsupported() };
-        e.emit(handlers, Fields { dst, a, imm: self.aux(), ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(a).imm(self.aux()));
         Ok(())
     }
 
@@ -126,7 +127,7 @@ impl Conversion {
         ))
     }
 
-    fn between_integers(&self, e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset) -> Checked<()> {
+    fn between_integers(&self, e: &mut Emitter<'_, '_>, dst: RegisterSlot, a: RegisterSlot) -> Checked<()> {
         let (source, target) = (self.source, self.target);
         if self.flags & !SAT != 0 || self.rounding.is_some() || source == Type::Pred || target == Type::Pred {
             return self.unsupported();
@@ -138,7 +139,7 @@ impl Conversion {
                 from_integer!(source, u32, |a; _aux| a as u32)
             };
             let Some(handlers) = handlers else { return self.unsupported() };
-            e.emit(handlers, Fields { dst, a, ..Fields::default() });
+            e.emit(handlers, Fields::new().dst(dst).a(a));
             return Ok(());
         }
         let wide = e.temp64();
@@ -154,8 +155,8 @@ impl Conversion {
             )
         };
         let (Some(extend), Some(clamp)) = (extend, clamp) else { return self.unsupported() };
-        e.emit(extend, Fields { dst: wide, a, ..Fields::default() });
-        e.emit(clamp, Fields { dst, a: wide, ..Fields::default() });
+        e.emit(extend, Fields::new().dst(wide).a(a));
+        e.emit(clamp, Fields::new().dst(dst).a(wide));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Floating-point arithmetic and functions: `f32`, `f64`, `f16`, `bf16` and pairs of the last two.
 
-use super::super::emit::{Checked, Emitter, Fields};
+use super::super::emit::{Checked, Emitter};
 use super::{Words, emit1, emit2, emit3, no_constants, no_type, slots};
 use crate::arith::half::{self, Bf16, F16, Half as _};
 use crate::arith::int::pairwise;
@@ -8,6 +8,7 @@ use crate::arith::single::{self, Extremum, Property};
 use crate::arith::{Modes, Rounding, approx, double};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, compare, ternary, unary};
+use crate::exec::slots::Fields;
 use crate::syntax::ast::{Instruction, Version};
 use crate::syntax::types::Type;
 
@@ -201,15 +202,20 @@ fn mixed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, half: 
         Type::F16 => unary!(u16 => f32, |a| F16::to_f32(a)),
         _ => unary!(u16 => f32, |a| Bf16::to_f32(a)),
     };
-    let mut sources = [0; 3];
-    for (slot, operand) in sources.iter_mut().zip(halves) {
-        let a = e.source(operand, half)?;
-        *slot = e.temp32();
-        e.emit(widen, Fields { dst: *slot, a, ..Fields::default() });
+    let mut sources = Vec::with_capacity(halves.len() + 1);
+    for operand in halves {
+        let (a, single) = (e.source(operand, half)?, e.temp32());
+        e.emit(widen, Fields::new().dst(single).a(a));
+        sources.push(single);
     }
-    sources[halves.len()] = e.source(last, Type::F32)?;
-    let ([a, b, c], dst) = (sources, e.target(target, Type::F32)?);
-    e.emit(handlers, Fields { dst, a, b, c, imm: mode_bits(modes), ..Fields::default() });
+    sources.push(e.source(last, Type::F32)?);
+    let fields = Fields::new().dst(e.target(target, Type::F32)?).imm(mode_bits(modes));
+    let fields = match sources[..] {
+        [a, b, c] => fields.a(a).b(b).c(c),
+        [a, b] => fields.a(a).b(b),
+        _ => return Err("a wrong number of operands".into()),
+    };
+    e.emit(handlers, fields);
     Ok(())
 }
 
@@ -498,6 +504,6 @@ fn test(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, ty: Typ
         Type::F64 => compare!(f64, |a, _b; aux| double::test(a, property_of(aux))),
         _ => return no_type(ty),
     };
-    e.emit(handlers, Fields { dst, a, b: a, imm: property as u64, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(a).imm(property as u64));
     Ok(())
 }

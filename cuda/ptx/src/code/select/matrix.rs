@@ -1,6 +1,6 @@
 //! `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::memory::space;
 use super::{Words, operands};
 use crate::arith::matrix::{
@@ -8,7 +8,8 @@ use crate::arith::matrix::{
 };
 use crate::exec::address::AccessSpace;
 use crate::exec::level::Handlers;
-use crate::exec::matrix::{self, Product, TRANSPOSED, Transfer};
+use crate::exec::matrix::{self, Product, Registers, TRANSPOSED, Transfer};
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -34,7 +35,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [dst, a] = operands(i)?;
             let (a, dst) = (e.source(a, Type::B32)?, e.target(dst, Type::B32)?);
-            e.emit_waiting(Handlers::same(matrix::transpose), Fields { dst, a, ..Fields::default() });
+            e.emit_waiting(Handlers::same(matrix::transpose), Fields::new().dst(dst).a(a));
             Ok(())
         }
     }
@@ -132,16 +133,14 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
     }
     let [d_operand, a_operand, b_operand, c_operand] = operands(i)?;
     let factor = if a == Element::F64 { Type::F64 } else { Type::B32 };
-    let product = Product {
-        form,
-        a: registers(e, a_operand, factor, form.fragment_a().registers())?,
-        b: registers(e, b_operand, factor, form.fragment_b().registers())?,
-        c: registers(e, c_operand, register_type(c), form.fragment_c().registers())?,
-        d: targets(e, d_operand, register_type(d), form.fragment_d().registers())?,
-    };
+    let a = registers(e, a_operand, factor, form.fragment_a().registers())?;
+    let b = registers(e, b_operand, factor, form.fragment_b().registers())?;
+    let c = registers(e, c_operand, register_type(c), form.fragment_c().registers())?;
+    let d = targets(e, d_operand, register_type(d), form.fragment_d().registers())?;
+    let product = Product::new(form, [&a, &b, &c, &d])?;
     let imm = e.shared.matrices.products.len() as u64;
     e.shared.matrices.products.push(product);
-    e.emit_waiting(Handlers::same(matrix::multiply), Fields { imm, ..Fields::default() });
+    e.emit_waiting(Handlers::same(matrix::multiply), Fields::new().imm(imm));
     Ok(())
 }
 
@@ -172,7 +171,7 @@ pub(super) fn registers(
     operand: &Operand,
     ty: Type,
     count: usize,
-) -> Checked<Vec<SlotOffset>> {
+) -> Checked<Vec<RegisterSlot>> {
     parts(operand, count)?.iter().map(|part| e.source(part, ty)).collect()
 }
 
@@ -181,7 +180,7 @@ pub(super) fn targets(
     operand: &Operand,
     ty: Type,
     count: usize,
-) -> Checked<Vec<SlotOffset>> {
+) -> Checked<Vec<RegisterSlot>> {
     parts(operand, count)?.iter().map(|part| e.target(part, ty)).collect()
 }
 
@@ -229,7 +228,11 @@ fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, sto
     } else {
         targets(e, &i.operands[value], ty, count)?
     };
-    let stride = i.operands.get(2).map(|stride| e.source(stride, Type::B32)).transpose()?;
+    let registers = Registers::for_elements(fragment.bits(), &registers)?;
+    let stride = match i.operands.get(2) {
+        Some(stride) => Some(e.source(stride, Type::B32)?.typed()?),
+        None => None,
+    };
     let Ok(offset) = i32::try_from(address.offset) else { return Err("the offset is too large".into()) };
     let imm = e.shared.matrices.transfers.len() as u64;
     e.shared.matrices.transfers.push(Transfer {
@@ -240,7 +243,7 @@ fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, sto
         stride,
     });
     let (d, site) = (u32::from(stores), e.site());
-    let fields = Fields { a: address.slot, c: offset as u32, d, site, imm, ..Fields::default() };
+    let fields = Fields::new().a(address.slot).c(offset as u32).d(d).site(site).imm(imm);
     e.emit_waiting(Handlers::same(matrix::transfer), fields);
     Ok(())
 }
@@ -272,12 +275,11 @@ fn tiles(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
     }
     let slots =
         if loads { targets(e, values, Type::B32, count)? } else { registers(e, values, Type::B32, count)? };
-    let c = e.shared.operands.len() as u32;
-    e.shared.operands.extend(slots);
-    let d = count as u32 | if transposed { TRANSPOSED } else { 0 } | (address.space as u32) << 8;
+    let c = e.shared.lists.add(&slots)?;
+    let d = if transposed { TRANSPOSED } else { 0 } | (address.space as u32) << 8;
     let handler = if loads { matrix::load_tiles } else { matrix::store_tiles };
     let site = e.site();
-    let fields = Fields { a: address.slot, c, d, site, imm: address.offset as u64, ..Fields::default() };
+    let fields = Fields::new().a(address.slot).c(c).d(d).site(site).imm(address.offset as u64);
     e.emit_waiting(Handlers::same(handler), fields);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `ld`, `ldu`, `st`, `prefetch`, fences, and hints that mean nothing here.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::super::operand::AddressOperand;
 use super::super::repeat::{First, Source};
 use super::{Words, check_constant, no_type, operands};
@@ -10,7 +10,7 @@ use crate::exec::access::{
 };
 use crate::exec::address::AccessSpace;
 use crate::exec::level::Handlers;
-use crate::exec::program::WIDE_HALF;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::wide::{WideKind, run_wide};
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
@@ -127,7 +127,7 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
         return access_wide(e, address, &parts[0], load, order);
     }
     if order == Order::Release {
-        e.emit(Handlers::same(access::fence), Fields::default());
+        e.emit(Handlers::same(access::fence), Fields::new());
     }
     if load {
         load_from(e, ty, address, parts)?
@@ -135,23 +135,17 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
         store_to(e, ty, address, parts)?
     }
     if matches!(order, Order::Acquire) {
-        e.emit(Handlers::same(access::fence), Fields::default());
+        e.emit(Handlers::same(access::fence), Fields::new());
     }
     if load && matches!(order, Order::Acquire | Order::Watched) {
-        e.emit(Handlers::same(access::watch), Fields::default());
+        e.emit(Handlers::same(access::watch), Fields::new());
     }
     Ok(())
 }
 
 /// What of an access stands in the instruction.
-fn fields(e: &mut Emitter<'_, '_>, address: AddressOperand, count: usize) -> Fields {
-    Fields {
-        a: address.slot,
-        imm: address.offset as u64,
-        d: address.space as u32 | (count as u32) << 8,
-        site: e.site(),
-        ..Fields::default()
-    }
+fn fields(e: &mut Emitter<'_, '_>, address: AddressOperand) -> Fields {
+    Fields::new().a(address.slot).imm(address.offset as u64).d(address.space as u32).site(e.site())
 }
 
 /// A handler for each type of cell and each region.
@@ -213,20 +207,18 @@ fn access_wide(
 ) -> Checked<()> {
     let value = if load { e.target(value, Type::B128)? } else { e.source(value, Type::B128)? };
     if let Some(place) = address.parameter {
-        return load_parameter_slots(e, place, &[value, value + WIDE_HALF]);
+        return load_parameter_slots(e, place, &value.halves()?);
     }
     let address = fit_wide(e, address);
     if order != Order::Weak {
         let kind = if load { WideKind::Load } else { WideKind::Store };
         let (d, site) = (address.space as u32 | (kind as u32) << 16, e.site());
         let imm = address.offset as u64;
-        let fields = Fields { dst: value, a: address.slot, b: value, c: value, d, site, imm };
+        let fields = Fields::new().dst(value).a(address.slot).b(value).c(value).d(d).site(site).imm(imm);
         e.emit(Handlers::same(run_wide), fields);
         return Ok(());
     }
-    let c = e.shared.operands.len() as u32;
-    e.shared.operands.extend([value, value + WIDE_HALF]);
-    let fields = Fields { c, ..fields(e, address, 2) };
+    let fields = fields(e, address).c(e.shared.lists.add(&value.halves()?)?);
     if load {
         e.emit(by_region!(load_vector, Type::B64, address), fields);
     } else {
@@ -276,9 +268,7 @@ pub(super) fn load_from(
             targets.push(slot);
         }
     }
-    let (mut fields, start) = (fields(e, address, parts.len()), e.shared.operands.len() as u32);
-    e.shared.operands.extend(targets);
-    fields.c = start;
+    let fields = fields(e, address).c(e.shared.lists.add(&targets)?);
     e.emit(by_region!(load_vector, ty, address), fields);
     for (from, found, to) in extensions {
         if found.bits() == 64 && ty.bits() < 64 {
@@ -289,25 +279,26 @@ pub(super) fn load_from(
 }
 
 fn load_scalar(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, target: &Operand) -> Checked<()> {
-    let fields = fields(e, address, 1);
+    let fields = fields(e, address);
     let source = Source { address: address.slot, bytes: ty.bytes(), space: address.space };
     if ty.bits() <= 16 || address.space == AccessSpace::Local {
         return e.target_or_wider(target, ty, |e, dst| {
-            e.emit(by_region!(load, ty, address), Fields { dst, ..fields });
+            e.emit(by_region!(load, ty, address), fields.dst(dst));
         });
     }
     if let Some(First { draft, place, .. }) = e.repeats.find(source) {
-        e.drafts[draft].code.handlers = of_words!(load_keeping, ty, address);
-        e.drafts[draft].code.c = place;
+        let first = &mut e.drafts[draft];
+        first.handlers = of_words!(load_keeping, ty, address);
+        first.fields = first.fields.c(place);
         return e.target_or_wider(target, ty, |e, dst| {
-            e.emit(of_words!(load_again, ty, address), Fields { dst, c: place, ..fields });
+            e.emit(of_words!(load_again, ty, address), fields.dst(dst).c(place));
         });
     }
     let mut kept = true;
     let draft = e.drafts.len();
     e.target_or_wider(target, ty, |e, dst| {
         kept = dst != address.slot && e.drafts.len() == draft;
-        e.emit(of_words!(load, ty, address), Fields { dst, ..fields });
+        e.emit(of_words!(load, ty, address), fields.dst(dst));
     })?;
     if kept {
         e.repeats.add(source, draft);
@@ -322,16 +313,16 @@ pub(super) fn store_to(
     address: AddressOperand,
     parts: &[Operand],
 ) -> Checked<()> {
-    let slots = parts.iter().map(|part| e.source_or_wider(part, ty)).collect::<Checked<Vec<SlotOffset>>>()?;
+    let slots =
+        parts.iter().map(|part| e.source_or_wider(part, ty)).collect::<Checked<Vec<RegisterSlot>>>()?;
     let address = fit(e, address);
-    let fields = fields(e, address, parts.len());
+    let fields = fields(e, address);
     if let [b] = slots[..] {
-        e.emit(by_region!(store, ty, address), Fields { b, ..fields });
+        e.emit(by_region!(store, ty, address), fields.b(b));
         return Ok(());
     }
-    let c = e.shared.operands.len() as u32;
-    e.shared.operands.extend(slots);
-    e.emit(by_region!(store_vector, ty, address), Fields { c, ..fields });
+    let c = e.shared.lists.add(&slots)?;
+    e.emit(by_region!(store_vector, ty, address), fields.c(c));
     Ok(())
 }
 
@@ -340,27 +331,27 @@ fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operan
     check_parameter(e, place, u64::from(ty.bytes()) * parts.len() as u64)?;
     let bytes = u64::from(ty.bytes());
     for (index, part) in parts.iter().enumerate() {
-        let handler = match (ty.bits(), ty.is_signed()) {
-            (8, false) => access::load_param::<CellU8>,
-            (8, true) => access::load_param::<CellS8>,
-            (16, false) => access::load_param::<CellU16>,
-            (16, true) => access::load_param::<CellS16>,
-            (32, _) => access::load_param::<Cell32>,
-            _ => access::load_param::<Cell64>,
+        let handlers = match (ty.bits(), ty.is_signed()) {
+            (8, false) => Handlers::same(access::load_param::<CellU8>),
+            (8, true) => Handlers::same(access::load_param::<CellS8>),
+            (16, false) => Handlers::same(access::load_param::<CellU16>),
+            (16, true) => Handlers::same(access::load_param::<CellS16>),
+            (32, _) => Handlers::same(access::load_param::<Cell32>),
+            _ => Handlers::same(access::load_param::<Cell64>),
         };
         let imm = place + bytes * index as u64;
         e.target_or_wider(part, ty, |e, dst| {
-            e.emit(Handlers::same(handler), Fields { dst, imm, ..Fields::default() });
+            e.emit(handlers, Fields::new().dst(dst).imm(imm));
         })?;
     }
     Ok(())
 }
 
 /// Double words of a kernel's parameters, to slots.
-fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[SlotOffset]) -> Checked<()> {
+fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[RegisterSlot]) -> Checked<()> {
     check_parameter(e, place, 8 * slots.len() as u64)?;
     for (&dst, imm) in slots.iter().zip((place..).step_by(8)) {
-        e.emit(Handlers::same(access::load_param::<Cell64>), Fields { dst, imm, ..Fields::default() });
+        e.emit(Handlers::same(access::load_param::<Cell64>), Fields::new().dst(dst).imm(imm));
     }
     Ok(())
 }
@@ -419,7 +410,7 @@ pub(super) fn fence(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<
     } else {
         let [] = operands(i)?;
     }
-    e.emit(Handlers::same(access::fence), Fields::default());
+    e.emit(Handlers::same(access::fence), Fields::new());
     Ok(())
 }
 

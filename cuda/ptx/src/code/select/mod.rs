@@ -19,11 +19,12 @@ mod transfer;
 mod video;
 mod warpgroup;
 
-use super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::emit::{Checked, Emitter};
 use super::flow::Control;
 use super::operand::Predicate;
 use crate::arith::Rounding;
 use crate::exec::level::Handlers;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::warp;
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
@@ -162,6 +163,11 @@ fn check_places(i: &Instruction<'_>) -> Checked<()> {
 
 /// Translates an instruction with its guard.
 pub(super) fn select(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()> {
+    guarded(e, instruction)?;
+    e.take_mismatch()
+}
+
+fn guarded(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()> {
     let Some(guard) = instruction.guard else { return unguarded(e, instruction) };
     let (register, negated) = (guard.register, guard.negated);
     let operand = if negated { Operand::Not(register) } else { Operand::Register(register) };
@@ -177,7 +183,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> 
     let Predicate { slot, flip } = predicate;
     let single = e.drafts.len() == before + 1;
     if single && e.drafts[before].control == Control::Next && !e.drafts[before].waits {
-        e.emit(Handlers::same(warp::guard), Fields { a: slot, b: flip, ..Fields::default() });
+        e.emit(Handlers::same(warp::guard), Fields::new().a(slot).b(flip));
         e.drafts.swap(before, before + 1);
         return Ok(());
     }
@@ -233,15 +239,17 @@ fn slots<const N: usize>(
     i: &Instruction<'_>,
     target: Type,
     sources: [Type; N],
-) -> Checked<(SlotOffset, [SlotOffset; N])> {
+) -> Checked<(RegisterSlot, [RegisterSlot; N])> {
     let found = i.operands.len();
     if found != N + 1 {
         return Err(format!("{found} operands where {} are needed", N + 1));
     }
-    let mut slots = [0; N];
-    for (index, ty) in sources.into_iter().enumerate() {
-        slots[index] = e.source(&i.operands[index + 1], ty)?;
-    }
+    let slots: Vec<RegisterSlot> = i.operands[1..]
+        .iter()
+        .zip(sources)
+        .map(|(operand, ty)| e.source(operand, ty))
+        .collect::<Checked<_>>()?;
+    let slots = slots.try_into().map_err(|_| "operands are missing".to_owned())?;
     Ok((e.target(&i.operands[0], target)?, slots))
 }
 
@@ -254,7 +262,7 @@ fn emit1(
     imm: u64,
 ) -> Checked<()> {
     let (dst, [a]) = slots(e, i, types.0, [types.1])?;
-    e.emit(handlers, Fields { dst, a, imm, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).imm(imm));
     Ok(())
 }
 
@@ -267,7 +275,7 @@ fn emit2(
     imm: u64,
 ) -> Checked<()> {
     let (dst, [a, b]) = slots(e, i, types.0, types.1)?;
-    e.emit(handlers, Fields { dst, a, b, imm, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b).imm(imm));
     Ok(())
 }
 
@@ -280,7 +288,7 @@ fn emit3(
     imm: u64,
 ) -> Checked<()> {
     let (dst, [a, b, c]) = slots(e, i, types.0, types.1)?;
-    e.emit(handlers, Fields { dst, a, b, c, imm, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b).c(c).imm(imm));
     Ok(())
 }
 

@@ -1,12 +1,12 @@
 //! `mov` with packing, `cvta`, `isspacep`, `mapa`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::{Words, no_type, operands};
 use crate::exec::access;
 use crate::exec::address::{AccessSpace, WINDOW_BYTES};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, compare, unary};
-use crate::exec::program::WIDE_HALF;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -36,7 +36,7 @@ fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
             let a = e.predicate(a)?;
             let imm = if a.flip == 0 { 0b1111_0000 } else { 0b0000_1111 };
             let handlers = Handlers::same(crate::exec::ops::predicate_logic);
-            e.emit(handlers, Fields { dst, a: a.slot, b: a.slot, c: a.slot, imm, ..Fields::default() });
+            e.emit(handlers, Fields::new().dst(dst).a(a.slot).b(a.slot).c(a.slot).imm(imm));
             Ok(())
         }
         _ => {
@@ -88,7 +88,7 @@ fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> 
     if ty.bits() == 128 {
         let slots = parts.iter().map(|operand| e.source(operand, part)).collect::<Checked<Vec<_>>>()?;
         let dst = e.target(dst, ty)?;
-        for (slot, to) in slots.into_iter().zip([dst, dst + WIDE_HALF]) {
+        for (slot, to) in slots.into_iter().zip(dst.halves()?) {
             e.copy(part, to, slot);
         }
         return Ok(());
@@ -98,12 +98,12 @@ fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> 
     let (bits, wide) = (part.bits(), ty.bits() == 64);
     if wide && slots.len() == 2 {
         let handlers = binary!((u32, u32) => u64, |a, b| u64::from(a) | u64::from(b) << 32);
-        e.emit(handlers, Fields { dst, a: slots[0], b: slots[1], ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(slots[0]).b(slots[1]));
         return Ok(());
     }
-    let pair = |e: &mut Emitter<'_, '_>, dst: SlotOffset, a: SlotOffset, b: SlotOffset, bits: u32| {
+    let pair = |e: &mut Emitter<'_, '_>, dst: RegisterSlot, a: RegisterSlot, b: RegisterSlot, bits: u32| {
         let handlers = binary!((u32, u32) => u32, |a, b; aux| a & ((1 << aux) - 1) | b << aux);
-        e.emit(handlers, Fields { dst, a, b, imm: bits.into(), ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(a).b(b).imm(bits.into()));
     };
     if let [a, b] = slots[..] {
         pair(e, dst, a, b, bits);
@@ -114,7 +114,7 @@ fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> 
     pair(e, high, slots[2], slots[3], bits);
     if wide {
         let handlers = binary!((u32, u32) => u64, |a, b| u64::from(a) | u64::from(b) << 32);
-        e.emit(handlers, Fields { dst, a: low, b: high, ..Fields::default() });
+        e.emit(handlers, Fields::new().dst(dst).a(low).b(high));
     } else {
         pair(e, dst, low, high, 16);
     }
@@ -126,7 +126,7 @@ fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> 
     let part = part_type(ty, parts.len())?;
     let source = e.source_of_mov(a, ty)?;
     if ty.bits() == 128 {
-        for (part_operand, from) in parts.iter().zip([source, source + WIDE_HALF]) {
+        for (part_operand, from) in parts.iter().zip(source.halves()?) {
             let dst = e.target(part_operand, part)?;
             e.copy(part, dst, from);
         }
@@ -141,7 +141,7 @@ fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> 
         }
         let shift = u64::from(part.bits()) * index as u64;
         e.target_or_wider(operand, part, |e, dst| {
-            let fields = Fields { dst, a: source, imm: shift, ..Fields::default() };
+            let fields = Fields::new().dst(dst).a(source).imm(shift);
             let handlers = match ty.bits() {
                 64 => unary!(u64 => u32, |a; aux| (a >> aux) as u32),
                 _ => unary!(u32 => u32, |a; aux| a >> aux),
@@ -189,7 +189,7 @@ fn convert_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     }
     let shift = if to_space { window.wrapping_neg() } else { window };
     let b = e.constant64(shift);
-    e.emit(binary!((u64, u64) => u64, |a, b| a.wrapping_add(b)), Fields { dst, a, b, ..Fields::default() });
+    e.emit(binary!((u64, u64) => u64, |a, b| a.wrapping_add(b)), Fields::new().dst(dst).a(a).b(b));
     Ok(())
 }
 
@@ -207,12 +207,12 @@ fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
     let dst = e.target(dst, Type::Pred)?;
     if matches!(space, AccessSpace::Global | AccessSpace::Const) {
         let imm = u64::from(space == AccessSpace::Const);
-        e.emit(Handlers::same(access::is_space), Fields { dst, a, imm, ..Fields::default() });
+        e.emit(Handlers::same(access::is_space), Fields::new().dst(dst).a(a).imm(imm));
         return Ok(());
     }
     let b = e.constant64(space.window());
     let handlers = compare!(u64, |a, b| a.wrapping_sub(b) < WINDOW_BYTES);
-    e.emit(handlers, Fields { dst, a, b, ..Fields::default() });
+    e.emit(handlers, Fields::new().dst(dst).a(a).b(b));
     Ok(())
 }
 

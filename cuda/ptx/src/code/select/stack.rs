@@ -1,8 +1,9 @@
 //! `alloca`, `stacksave`, `stackrestore`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::{Words, no_type, operands};
 use crate::exec::level::Handlers;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::stack;
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
@@ -33,20 +34,20 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             let a = if ty == Type::U32 { e.widen(size, false) } else { size };
             e.shared.dynamic_stack = true;
             give(e, dst, ty, |e, dst| {
-                e.emit(Handlers::same(stack::allocate), Fields { dst, a, imm, ..Fields::default() });
+                e.emit(Handlers::same(stack::allocate), Fields::new().dst(dst).a(a).imm(imm));
             })
         }
         "stacksave" => {
             let [dst] = operands(i)?;
             give(e, dst, ty, |e, dst| {
-                e.emit(Handlers::same(stack::save), Fields { dst, ..Fields::default() });
+                e.emit(Handlers::same(stack::save), Fields::new().dst(dst));
             })
         }
         _ => {
             let [end] = operands(i)?;
             let end = e.source(end, ty)?;
             let a = if ty == Type::U32 { e.widen(end, false) } else { end };
-            e.emit(Handlers::same(stack::restore), Fields { a, ..Fields::default() });
+            e.emit(Handlers::same(stack::restore), Fields::new().a(a));
             Ok(())
         }
     }
@@ -57,7 +58,7 @@ fn give(
     e: &mut Emitter<'_, '_>,
     dst: &Operand,
     ty: Type,
-    emit: impl FnOnce(&mut Emitter<'_, '_>, SlotOffset),
+    emit: impl FnOnce(&mut Emitter<'_, '_>, RegisterSlot),
 ) -> Checked<()> {
     let dst = e.target(dst, ty)?;
     if ty == Type::U64 {

@@ -1,6 +1,6 @@
 //! `cp.async`, `mbarrier`.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::super::operand::AddressOperand;
 use super::memory::{cache_hints, scope, space};
 use super::{Words, check_constant, operands};
@@ -9,6 +9,7 @@ use crate::exec::address::AccessSpace;
 use crate::exec::bulk;
 use crate::exec::level::Handlers;
 use crate::exec::ops::{selection, unary};
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::transfer::{self, Step};
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
@@ -63,7 +64,7 @@ pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     let imm = u64::from(to_offset as u32) | u64::from(from_offset as u32) << 32;
     let (d, site) = (*bytes as u32, e.site());
     let handlers = Handlers::same(transfer::copy_async);
-    e.emit(handlers, Fields { a: to.slot, b: from.slot, c, d, site, imm, ..Fields::default() });
+    e.emit(handlers, Fields::new().a(to.slot).b(from.slot).c(c).d(d).site(site).imm(imm));
     Ok(())
 }
 
@@ -110,7 +111,7 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
     let (d, site) = (target as u32 | (source as u32) << 8, e.site());
     e.emit(
         Handlers::same(bulk::copy),
-        Fields { a: to.slot, b: from.slot, c: bytes, d, site, imm, ..Fields::default() },
+        Fields::new().a(to.slot).b(from.slot).c(bytes).d(d).site(site).imm(imm),
     );
     if counted { complete_bytes(e, &i.operands[3], bytes) } else { Ok(()) }
 }
@@ -131,7 +132,7 @@ pub(super) fn fill(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     check_constant(bytes, |bytes| bytes.is_multiple_of(8), "a multiple of 8")?;
     let to = e.wide_address(to, space)?;
     let (c, d, site) = (e.source(bytes, Type::B64)?, space as u32, e.site());
-    let fields = Fields { a: to.slot, c, d, site, imm: to.offset as u64, ..Fields::default() };
+    let fields = Fields::new().a(to.slot).c(c).d(d).site(site).imm(to.offset as u64);
     e.emit(Handlers::same(bulk::fill), fields);
     Ok(())
 }
@@ -155,13 +156,13 @@ fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>
 }
 
 /// How many bytes a bulk copy takes, in 32 bits.
-fn bulk_bytes(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<SlotOffset> {
+fn bulk_bytes(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<RegisterSlot> {
     check_constant(operand, |bytes| u64::from(bytes).is_multiple_of(bulk::PIECE), "a multiple of 16")?;
     e.source(operand, Type::U32)
 }
 
 /// Tells a barrier of bytes that have arrived: their number is in a register.
-fn complete_bytes(e: &mut Emitter<'_, '_>, barrier: &Operand, bytes: SlotOffset) -> Checked<()> {
+fn complete_bytes(e: &mut Emitter<'_, '_>, barrier: &Operand, bytes: RegisterSlot) -> Checked<()> {
     let address = barrier_address(e, barrier, AccessSpace::Shared)?;
     emit_step(e, address, Step::CompleteTx, StepOperands { number: Some(bytes), ..StepOperands::default() });
     Ok(())
@@ -186,7 +187,7 @@ pub(super) fn counted_store(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Che
 }
 
 /// How many bytes are copied: all, as many as a register says, or none if a predicate is true.
-fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) -> Checked<u32> {
+fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) -> Checked<RegisterSlot> {
     let Some(operand) = operand else { return Ok(e.constant32(bytes)) };
     let is_predicate = match operand {
         Operand::Register(register) | Operand::Not(register) => e.register_type(*register) == Type::Pred,
@@ -197,7 +198,7 @@ fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) 
     }
     let ignore = e.predicate(operand)?;
     let (dst, a, b) = (e.temp32(), e.constant32(0), e.constant32(bytes));
-    let fields = Fields { dst, a, b, c: ignore.slot, d: ignore.flip, ..Fields::default() };
+    let fields = Fields::new().dst(dst).a(a).b(b).c(ignore.slot).d(ignore.flip);
     e.emit(const { selection::<u32>() }, fields);
     Ok(dst)
 }
@@ -230,35 +231,29 @@ fn barrier_address(
 #[derive(Clone, Copy, Default)]
 struct StepOperands {
     /// A count, a number of bytes or a parity, of 32 bits.
-    number: Option<SlotOffset>,
+    number: Option<RegisterSlot>,
     /// The state of an earlier arrival.
-    state: Option<SlotOffset>,
-    /// The destination and which of [`STATE`] and [`PREDICATE`] it takes.
-    result: Option<(SlotOffset, u32)>,
+    state: Option<RegisterSlot>,
+    /// The destination: the state of before, or of a test a predicate.
+    result: Option<RegisterSlot>,
 }
 
 fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, operands: StepOperands) {
-    if !matches!(step, Step::Test | Step::TestParity | Step::Try | Step::TryParity) {
+    let tests = matches!(step, Step::Test | Step::TestParity | Step::Try | Step::TryParity);
+    if !tests {
         // What came before is to be seen by those who wait.
-        e.emit(Handlers::same(access::fence), Fields::default());
+        e.emit(Handlers::same(access::fence), Fields::new());
     }
-    let zero = e.constant64(0);
-    let (dst, wanted) = operands.result.unwrap_or_default();
-    let fields = Fields {
-        dst,
-        a: address.slot,
-        b: operands.number.unwrap_or(zero),
-        c: operands.state.unwrap_or(zero),
-        d: step as u32 | wanted | (address.space as u32) << 16,
-        site: e.site(),
-        imm: address.offset as u64,
-    };
-    e.emit(Handlers::same(transfer::barrier_step), fields);
+    let dst = operands.result.unwrap_or_else(|| e.scratch(if tests { Type::Pred } else { Type::B64 }));
+    let number = operands.number.unwrap_or_else(|| e.constant32(0));
+    let state = operands.state.unwrap_or_else(|| e.constant64(0));
+    let (d, site) = (step as u32 | (address.space as u32) << 16, e.site());
+    let fields =
+        Fields::new().dst(dst).a(address.slot).b(number).c(state).d(d).site(site).imm(address.offset as u64);
+    let handlers =
+        if tests { Handlers::same(transfer::barrier_test) } else { Handlers::same(transfer::barrier_step) };
+    e.emit(handlers, fields);
 }
-
-/// In `d`: the state of before is wanted, or the result is a predicate.
-const STATE: u32 = 1 << 8;
-const PREDICATE: u32 = 2 << 8;
 
 /// `mbarrier`.
 pub(super) fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -290,7 +285,7 @@ pub(super) fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Word
             let [dst, state] = operands(i)?;
             let (dst, a) = (e.target(dst, Type::U32)?, e.source(state, Type::B64)?);
             let handlers = unary!(u64 => u32, |a| transfer::pending_count(a));
-            e.emit(handlers, Fields { dst, a, ..Fields::default() });
+            e.emit(handlers, Fields::new().dst(dst).a(a));
             Ok(())
         }
         "test_wait" | "try_wait" => wait(e, i, space, word == "try_wait", parity),
@@ -343,7 +338,7 @@ fn arrive(
         (true, true) => Step::ArriveDropExpectTx,
     };
     let result = match i.operands.first() {
-        Some(state) if has_state => Some((e.target(state, Type::B64)?, STATE)),
+        Some(state) if has_state => Some(e.target(state, Type::B64)?),
         _ => None,
     };
     emit_step(e, address, step, StepOperands { number: Some(number), result, ..StepOperands::default() });
@@ -375,7 +370,7 @@ fn wait(
         (true, false) => Step::Try,
         (true, true) => Step::TryParity,
     };
-    let result = Some((e.target(&i.operands[0], Type::Pred)?, PREDICATE));
+    let result = Some(e.target(&i.operands[0], Type::Pred)?);
     emit_step(e, address, step, StepOperands { number, state, result });
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two halves
 //! and four bytes.
 
-use super::super::emit::{Checked, Emitter, Fields, SlotOffset};
+use super::super::emit::{Checked, Emitter};
 use super::Words;
 use super::compare::comparison_named;
 use crate::arith::video::{MultiplyAdd, Part, Scalar, Second, Simd, Video};
 use crate::exec::level::Handlers;
+use crate::exec::slots::{Fields, RegisterSlot};
 use crate::exec::video::{Form, compute};
 use crate::syntax::ast::{Instruction, Operand, Selector};
 use crate::syntax::types::Type;
@@ -18,7 +19,7 @@ pub(super) fn is_video(opcode: &str) -> bool {
 }
 
 /// An operand: its register, the part of it, whether it is negated.
-fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(SlotOffset, Part, bool)> {
+fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, Part, bool)> {
     let Operand::Selected { register, negated, selector } = operand else {
         return Ok((e.source(operand, Type::B32)?, Part::Word, false));
     };
@@ -208,10 +209,15 @@ fn multiply_add(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
     finish(e, target, [a, b, c], Form::MultiplyAdd(form))
 }
 
-fn finish(e: &mut Emitter<'_, '_>, target: &Operand, [a, b, c]: [SlotOffset; 3], form: Form) -> Checked<()> {
+fn finish(
+    e: &mut Emitter<'_, '_>,
+    target: &Operand,
+    [a, b, c]: [RegisterSlot; 3],
+    form: Form,
+) -> Checked<()> {
     let dst = e.target(target, Type::B32)?;
     let imm = e.shared.videos.len() as u64;
     e.shared.videos.push(form);
-    e.emit(Handlers::same(compute), Fields { dst, a, b, c, imm, ..Fields::default() });
+    e.emit(Handlers::same(compute), Fields::new().dst(dst).a(a).b(b).c(c).imm(imm));
     Ok(())
 }

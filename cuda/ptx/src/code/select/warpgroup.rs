@@ -1,11 +1,12 @@
 //! `wgmma`.
 
-use super::super::emit::{Checked, Emitter, Fields};
+use super::super::emit::{Checked, Emitter};
 use super::super::operand::Predicate;
 use super::Words;
 use super::matrix::{accumulator_of, element_of, register_type, registers, shape_of, targets};
 use crate::arith::matrix::{Accumulator, BitOperation, Element, Family, Multiply, Shape};
 use crate::exec::level::Handlers;
+use crate::exec::slots::{Fields, all_typed};
 use crate::exec::warpgroup::{self, COLUMNS, First, GroupProduct, Stored};
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
@@ -82,18 +83,25 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
         _ => return Err("a wrong number of operands".into()),
     };
     let first = if stored_a {
-        First::Stored(Stored { descriptor: e.source(a_operand, Type::B64)?, across: across_a })
+        First::Stored(Stored { descriptor: e.source(a_operand, Type::B64)?.typed()?, across: across_a })
     } else {
-        First::Registers(registers(e, a_operand, Type::B32, form.fragment_a().registers())?)
+        First::Registers(all_typed(&registers(e, a_operand, Type::B32, form.fragment_a().registers())?)?)
     };
-    let b = Stored { descriptor: e.source(b_operand, Type::B64)?, across: across_b };
+    let b = Stored { descriptor: e.source(b_operand, Type::B64)?.typed()?, across: across_b };
     let Predicate { slot, flip } = e.predicate(scale)?;
     let count = form.fragment_d().registers() * shape.n / COLUMNS;
     let flipped = if negated { signs_of(a) } else { 0 };
-    let d = targets(e, d_operand, register_type(d), count)?;
+    let d = all_typed(&targets(e, d_operand, register_type(d), count)?)?;
     let imm = e.shared.matrices.groups.len() as u64;
-    e.shared.matrices.groups.push(GroupProduct { form, a: first, b, d, flipped, accumulate: (slot, flip) });
-    e.emit_waiting(Handlers::same(warpgroup::multiply), Fields { imm, ..Fields::default() });
+    e.shared.matrices.groups.push(GroupProduct {
+        form,
+        a: first,
+        b,
+        d,
+        flipped,
+        accumulate: (slot.predicate()?, flip),
+    });
+    e.emit_waiting(Handlers::same(warpgroup::multiply), Fields::new().imm(imm));
     Ok(())
 }
 
