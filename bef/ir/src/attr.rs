@@ -1,12 +1,11 @@
 //! Attributes: constant data attached to operations. Knows values and their types, never what an op makes of them.
 
-use std::fmt;
 use std::sync::Arc;
 
 use half::{bf16, f16};
 
 use crate::types::{DialectSymbol, Signedness};
-use crate::{DenseElements, Location, Name, Type, print};
+use crate::{DenseElements, Location, Name, Type};
 
 /// Constant data. Cheap to clone; compared by structure, floats bit by bit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -189,21 +188,6 @@ impl Attribute {
             Attribute::Type(ty) => Some(ty),
             _ => None,
         }
-    }
-
-    /// Reads an attribute from its text, such as `[1 : i32, "a"]`.
-    ///
-    /// # Errors
-    /// The first thing wrong with the text.
-    pub fn parse(text: &str) -> Result<Attribute, String> {
-        crate::parser::parse_attribute_text(text)
-    }
-}
-
-/// Prints with types wherever they are not implied, as inside a dictionary.
-impl fmt::Display for Attribute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print::attribute(f, self, print::TypeElision::Never)
     }
 }
 

@@ -85,6 +85,15 @@ impl DenseElements {
         Ok(DenseElements { ty, splat, data: DenseData::Strings(strings.into()) })
     }
 
+    /// Returns a vector of 32-bit integers.
+    pub fn i32_vector(values: &[i32]) -> DenseElements {
+        let ty = Type::vector(&[values.len() as u64], Type::int(32));
+        let is_splat = values.first().is_some_and(|first| values.iter().all(|value| value == first));
+        let stored = if is_splat { &values[..1] } else { values };
+        let bytes: Vec<u8> = stored.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self::raw(ty, &bytes, is_splat)
+    }
+
     fn raw(ty: Type, bytes: &[u8], splat: bool) -> DenseElements {
         DenseElements { ty, splat, data: DenseData::Numbers(bytes.into()) }
     }

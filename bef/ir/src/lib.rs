@@ -53,6 +53,7 @@
 
 mod assembly;
 mod attr;
+mod definition;
 mod dense;
 mod diagnostic;
 mod expect;
@@ -73,6 +74,10 @@ mod verify;
 
 pub use assembly::{Assembly, CustomAssembly, Format};
 pub use attr::{AttrDict, Attribute};
+pub use definition::{
+    AttrKind, AttrSpec, OPERAND_SEGMENT_SIZES, OpDefinition, RESULT_SEGMENT_SIZES, TypeConstraint, ValueSpec,
+    segment_sizes,
+};
 pub use dense::{DenseData, DenseElements, MAX_DENSE_BYTES, element_size};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Severity};
 pub use expect::{Finding, findings, split_source, verify_expectations};
@@ -88,7 +93,7 @@ pub use parser::{
     Failed, MAX_ALIAS_EXPANSION, MAX_DEPTH, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module,
 };
 pub use print::{PrintOptions, Printer, print_module, write_module};
-pub use registry::{AttrKind, AttrSpec, OpDefinition, OpRegistry, TypeConstraint, ValueSpec};
+pub use registry::OpRegistry;
 pub use render::{render, render_one};
 pub use source::{MAX_SOURCE_BYTES, Source, Span};
 pub use types::{DialectSymbol, Dim, FunctionType, MAX_INTEGER_WIDTH, ShapedType, Signedness, Type};

@@ -1,9 +1,8 @@
 //! Where an operation comes from.
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::{Attribute, Name, print};
+use crate::{Attribute, Name};
 
 /// A source location as MLIR models it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,38 +59,6 @@ impl Location {
                 callee.file_position().or_else(|| caller.file_position())
             }
             Location::Fused { locations, .. } => locations.iter().find_map(Location::file_position),
-        }
-    }
-}
-
-/// Prints the inside of `loc(…)`.
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Location::Unknown => f.write_str("unknown"),
-            Location::File { file, line, column } => {
-                write!(f, "{}:{line}:{column}", print::Quoted(file.as_bytes()))
-            }
-            Location::Named { name, child } => {
-                write!(f, "{}", print::Quoted(name.as_bytes()))?;
-                match &**child {
-                    Location::Unknown => Ok(()),
-                    child => write!(f, "({child})"),
-                }
-            }
-            Location::CallSite { callee, caller } => write!(f, "callsite({callee} at {caller})"),
-            Location::Fused { metadata, locations } => {
-                f.write_str("fused")?;
-                if let Some(metadata) = metadata {
-                    write!(f, "<{metadata}>")?;
-                }
-                f.write_str("[")?;
-                for (index, location) in locations.iter().enumerate() {
-                    let separator = if index == 0 { "" } else { ", " };
-                    write!(f, "{separator}{location}")?;
-                }
-                f.write_str("]")
-            }
         }
     }
 }

@@ -8,8 +8,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::definition::Groups;
 use crate::func::{FUNC, FUNC_TYPE, SYM_NAME};
-use crate::registry::ValueSpec;
 use crate::{
     Attribute, BlockId, Diagnostic, Diagnostics, Func, Location, Module, OpDefinition, OpId, OpRegistry,
     Operation, ValueDef, ValueId,
@@ -252,8 +252,8 @@ impl<'m> Verifier<'m> {
 
     fn check_definition(&mut self, op: OpId, definition: &OpDefinition, is_last: bool) {
         let data = self.module.op(op);
-        self.check_values(op, "operand", &definition.operands, &data.operands);
-        self.check_values(op, "result", &definition.results, &data.results);
+        self.check_values(op, "operand", definition.operand_groups(data), &data.operands);
+        self.check_values(op, "result", definition.result_groups(data), &data.results);
         for spec in &definition.attributes {
             let alias = || spec.alias.as_ref().and_then(|alias| data.attr(alias));
             match data.attr(&spec.name).or_else(alias) {
@@ -277,25 +277,20 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    fn check_values(&mut self, op: OpId, what: &str, specs: &[ValueSpec], values: &[ValueId]) {
-        let single = specs.iter().filter(|spec| !spec.variadic).count();
-        let variadic = single < specs.len();
-        if values.len() < single || (values.len() > single && !variadic) {
-            let least = if variadic { "at least " } else { "" };
-            let plural = if single == 1 { "" } else { "s" };
-            self.error(op, format!("requires {least}{single} {what}{plural}, but has {}", values.len()));
-            return;
-        }
-        let mut spare = values.len() - single;
-        let mut rest = values.iter().enumerate();
-        for spec in specs {
-            let count = if spec.variadic { std::mem::take(&mut spare) } else { 1 };
-            for (index, &value) in rest.by_ref().take(count) {
+    fn check_values(&mut self, op: OpId, what: &str, groups: Result<Groups<'_>, String>, values: &[ValueId]) {
+        let groups = match groups {
+            Ok(groups) => groups,
+            Err(message) => return self.error(op, message),
+        };
+        let mut index = 0;
+        for (spec, group) in groups.pairs(values) {
+            for &value in group {
                 let ty = self.module.value_type(value);
                 if !spec.constraint.admits(ty) {
                     let expected = spec.constraint.describe();
                     self.error(op, format!("{what} #{index} must be {expected}, but got '{ty}'"));
                 }
+                index += 1;
             }
         }
     }

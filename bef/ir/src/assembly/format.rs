@@ -1,5 +1,6 @@
 //! Formats: parsed from their text against a definition, so that what they leave out is known to be inferable.
 
+use crate::definition::has_several_variadic;
 use crate::{AttrKind, OpDefinition};
 
 /// What a directive speaks of.
@@ -121,6 +122,16 @@ impl Format {
             if !typed && ((spec.variadic && !counted) || spec.constraint.exact().is_none()) {
                 return Err(format!("the type of result {index} is neither fixed nor written"));
             }
+        }
+        let several_operands = has_several_variadic(&definition.operands);
+        if several_operands && self.flat().any(|element| *element == Element::Operands(Group::All)) {
+            return Err("'operands' cannot be divided among several variadic groups".to_owned());
+        }
+        let is_undivided = |element: &Element| {
+            matches!(element, Element::ResultTypes(Group::All) | Element::FunctionalType(_, Group::All))
+        };
+        if has_several_variadic(&definition.results) && self.flat().any(is_undivided) {
+            return Err("'results' cannot be divided among several variadic groups".to_owned());
         }
         if !self.elements.contains(&Element::AttrDict) {
             return Err("'attr-dict' is missing".to_owned());

@@ -53,7 +53,8 @@ pub trait CustomAssembly: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub enum Assembly {
     /// As derived from its definition: operands, the attribute if exactly one is required, `attr-dict`, and the types
-    /// if the definition does not fix them all. See [`Format::default_of`].
+    /// if the definition does not fix them all; in generic form only if there are several variadic groups. See
+    /// [`Format::default_of`].
     #[default]
     Default,
     /// In generic form only.

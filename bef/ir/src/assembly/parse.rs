@@ -1,9 +1,11 @@
 //! Reads an operation by its format.
 
 use super::format::{Anchor, Element, Format, Group};
+use crate::definition::{
+    AttrKind, OPERAND_SEGMENT_SIZES, RESULT_SEGMENT_SIZES, ValueSpec, has_several_variadic, segment_sizes,
+};
 use crate::lexer::{Lexer, Tok};
 use crate::parser::{Parsed, Parser, UnresolvedOperand};
-use crate::registry::{AttrKind, ValueSpec};
 use crate::source::Span;
 use crate::{OpDefinition, OpState, Type};
 
@@ -12,6 +14,13 @@ struct Reading<'s> {
     operands: Vec<Option<Vec<UnresolvedOperand<'s>>>>,
     operand_types: Vec<Option<Vec<Type>>>,
     result_types: Vec<Option<Vec<Type>>>,
+}
+
+impl Reading<'_> {
+    /// How many operands were read for each specification.
+    fn operand_sizes(&self) -> Vec<usize> {
+        self.operands.iter().map(|operands| operands.as_ref().map_or(0, Vec::len)).collect()
+    }
 }
 
 impl Format {
@@ -29,6 +38,9 @@ impl Format {
             result_types: vec![None; definition.results.len()],
         };
         parse_elements(&self.elements, parser, definition, state, &mut reading)?;
+        if has_several_variadic(&definition.operands) {
+            state.attributes.set(OPERAND_SEGMENT_SIZES, segment_sizes(&reading.operand_sizes()));
+        }
         let mut operands = Vec::new();
         let mut types = Vec::new();
         for (index, spec) in definition.operands.iter().enumerate() {
@@ -37,11 +49,16 @@ impl Format {
             operands.extend(values);
         }
         state.operands = parser.resolve_all(&operands, &types, start)?;
+        let mut sizes = Vec::new();
         for (index, spec) in definition.results.iter().enumerate() {
             let count = usize::from(!spec.variadic);
             let types = reading.result_types[index].take();
             let count = types.as_ref().map_or(count, Vec::len);
             state.result_types.extend(types_for(parser, spec, types, count, start)?);
+            sizes.push(count);
+        }
+        if has_several_variadic(&definition.results) {
+            state.attributes.set(RESULT_SEGMENT_SIZES, segment_sizes(&sizes));
         }
         if definition.nonstrict {
             state.attributes.set("bef.nonstrict", crate::Attribute::Unit);
@@ -86,7 +103,7 @@ fn parse_elements<'s>(
             Element::Operands(Group::All) => {
                 let at = parser.token().span;
                 let operands = parser.operand_list()?;
-                split(parser, operands, &definition.operands, &mut reading.operands, at, "operands")?;
+                split(parser, operands, &definition.operands, &[], &mut reading.operands, at, "operands")?;
             }
             Element::Attr(attr) => {
                 let colon_next =
@@ -110,12 +127,13 @@ fn parse_elements<'s>(
             Element::OperandTypes(group) => {
                 let at = parser.token().span;
                 let types = parser.optional_type_list()?;
-                assign(parser, group, types, &definition.operands, &mut reading.operand_types, at)?;
+                let sizes = reading.operand_sizes();
+                assign(parser, group, types, &definition.operands, &sizes, &mut reading.operand_types, at)?;
             }
             Element::ResultTypes(group) => {
                 let at = parser.token().span;
                 let types = parser.optional_type_list()?;
-                assign(parser, group, types, &definition.results, &mut reading.result_types, at)?;
+                assign(parser, group, types, &definition.results, &[], &mut reading.result_types, at)?;
             }
             Element::ResultCount(index) => {
                 let count = parser.count("a number of results")?;
@@ -125,11 +143,13 @@ fn parse_elements<'s>(
             Element::FunctionalType(operands, results) => {
                 let at = parser.token().span;
                 let function = parser.function_type()?;
+                let sizes = reading.operand_sizes();
                 assign(
                     parser,
                     operands,
                     function.inputs,
                     &definition.operands,
+                    &sizes,
                     &mut reading.operand_types,
                     at,
                 )?;
@@ -138,6 +158,7 @@ fn parse_elements<'s>(
                     results,
                     function.results,
                     &definition.results,
+                    &[],
                     &mut reading.result_types,
                     at,
                 )?;
@@ -161,12 +182,13 @@ fn begins(parser: &Parser<'_, '_>, inner: &[Element], anchor: Anchor) -> bool {
     }
 }
 
-/// Gives types to the specifications of a group.
+/// Gives types to the specifications of a group. `sizes` are those of the operands, which are written before.
 fn assign(
     parser: &mut Parser<'_, '_>,
     group: &Group,
     types: Vec<Type>,
     specs: &[ValueSpec],
+    sizes: &[usize],
     slots: &mut [Option<Vec<Type>>],
     at: Span,
 ) -> Parsed<()> {
@@ -175,29 +197,37 @@ fn assign(
             slots[*index] = Some(types);
             Ok(())
         }
-        Group::All => split(parser, types, specs, slots, at, "types"),
+        Group::All => split(parser, types, specs, sizes, slots, at, "types"),
     }
 }
 
-/// Distributes a flat list over specifications: one each, and what is left to the variadic one.
+/// Distributes a flat list over specifications: one each, and what is left to the variadic one; or by `sizes` if there
+/// are several variadic ones.
 fn split<T>(
     parser: &mut Parser<'_, '_>,
     list: Vec<T>,
     specs: &[ValueSpec],
+    sizes: &[usize],
     slots: &mut [Option<Vec<T>>],
     at: Span,
     what: &str,
 ) -> Parsed<()> {
-    let single = specs.iter().filter(|spec| !spec.variadic).count();
-    let variadic = single < specs.len();
-    if list.len() < single || (list.len() > single && !variadic) {
-        let expected = if variadic { format!("at least {single}") } else { single.to_string() };
+    let has_several = has_several_variadic(specs);
+    let single =
+        if has_several { sizes.iter().sum() } else { specs.iter().filter(|spec| !spec.variadic).count() };
+    let is_open = !has_several && single < specs.len();
+    if list.len() < single || (list.len() > single && !is_open) {
+        let expected = if is_open { format!("at least {single}") } else { single.to_string() };
         return Err(parser.error(at, format!("{} {what} present, but expected {expected}", list.len())));
     }
     let mut spare = list.len() - single;
     let mut list = list.into_iter();
-    for (spec, slot) in specs.iter().zip(slots) {
-        let count = if spec.variadic { std::mem::take(&mut spare) } else { 1 };
+    for (index, (spec, slot)) in specs.iter().zip(slots).enumerate() {
+        let count = match sizes.get(index) {
+            Some(size) if has_several => *size,
+            _ if spec.variadic => std::mem::take(&mut spare),
+            _ => 1,
+        };
         *slot = Some(list.by_ref().take(count).collect());
     }
     Ok(())

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use super::format::{Anchor, Element, Format, Group};
-use crate::print::{Printer, TypeElision};
-use crate::registry::{AttrKind, ValueSpec};
-use crate::types::{FunctionType, TypeList};
+use crate::definition::{
+    AttrKind, Groups, OPERAND_SEGMENT_SIZES, RESULT_SEGMENT_SIZES, has_several_variadic,
+};
+use crate::print::{Printer, TypeElision, TypeList};
+use crate::types::FunctionType;
 use crate::{Module, OpDefinition, OpId, Operation, ValueId};
 
 /// Where spaces go: none before closing punctuation, none after opening.
@@ -34,68 +36,89 @@ impl Spacing {
     }
 }
 
-/// The values of one specification out of all operands or results of an operation.
-fn slice<'a>(specs: &[ValueSpec], values: &'a [ValueId], index: usize) -> &'a [ValueId] {
-    let spare = (values.len() + 1).saturating_sub(specs.len());
-    let width = |spec: &ValueSpec| if spec.variadic { spare } else { 1 };
-    let start: usize = specs.iter().take(index).map(width).sum();
-    let end = start + specs.get(index).map_or(0, width);
-    values.get(start..end).unwrap_or_default()
+/// The operands or results of one operation by specification.
+struct Values<'a> {
+    groups: Groups<'a>,
+    all: &'a [ValueId],
 }
 
-fn group<'a>(specs: &[ValueSpec], values: &'a [ValueId], group: &Group) -> &'a [ValueId] {
-    match group {
-        Group::All => values,
-        Group::One(index) => slice(specs, values, *index),
+impl<'a> Values<'a> {
+    fn group(&self, group: &Group) -> &'a [ValueId] {
+        match group {
+            Group::All => self.all,
+            Group::One(index) => self.all.get(self.groups.range(*index)).unwrap_or_default(),
+        }
+    }
+
+    fn fit(&self, module: &Module) -> bool {
+        self.groups
+            .pairs(self.all)
+            .all(|(spec, group)| group.iter().all(|&value| spec.constraint.admits(module.value_type(value))))
+    }
+}
+
+/// An operation, with its operands and results divided as its definition says.
+struct Parts<'a> {
+    op: &'a Operation,
+    definition: &'a OpDefinition,
+    operands: Values<'a>,
+    results: Values<'a>,
+}
+
+impl<'a> Parts<'a> {
+    /// Returns `None` if operands or results are not what the definition says.
+    fn new(definition: &'a OpDefinition, op: &'a Operation) -> Option<Parts<'a>> {
+        let operands = Values { groups: definition.operand_groups(op).ok()?, all: &op.operands };
+        let results = Values { groups: definition.result_groups(op).ok()?, all: &op.results };
+        Some(Parts { op, definition, operands, results })
+    }
+
+    /// Whether the text says an attribute's value without a dictionary.
+    fn is_implied(&self, name: &str) -> bool {
+        let definition = self.definition;
+        (definition.nonstrict && name == "bef.nonstrict")
+            || (name == OPERAND_SEGMENT_SIZES && has_several_variadic(&definition.operands))
+            || (name == RESULT_SEGMENT_SIZES && has_several_variadic(&definition.results))
     }
 }
 
 impl Format {
     /// Whether the operation has what the format takes for granted.
     pub(crate) fn can_print(&self, module: &Module, definition: &OpDefinition, op: &Operation) -> bool {
-        let fits = |specs: &[ValueSpec], values: &[ValueId]| {
-            let single = specs.iter().filter(|spec| !spec.variadic).count();
-            let count_fits =
-                if single < specs.len() { values.len() >= single } else { values.len() == single };
-            count_fits
-                && specs.iter().enumerate().all(|(index, spec)| {
-                    let values = slice(specs, values, index);
-                    values.iter().all(|&value| spec.constraint.admits(module.value_type(value)))
-                })
-        };
+        let values_fit = Parts::new(definition, op)
+            .is_some_and(|parts| parts.operands.fit(module) && parts.results.fit(module));
         let attrs_fit =
             definition.attributes.iter().enumerate().all(|(index, spec)| match op.attr(&spec.name) {
                 Some(value) => !self.writes_attr(index) || spec.kind.admits(value),
                 None => spec.optional || !self.writes_attr(index),
             });
-        fits(&definition.operands, &op.operands)
-            && fits(&definition.results, &op.results)
+        values_fit
             && attrs_fit
             && op.regions.is_empty()
             && op.attributes.contains("bef.nonstrict") == definition.nonstrict
     }
 
-    /// Writes what stands after the operation's name.
+    /// Writes what stands after the operation's name; nothing if [`Self::can_print`] does not hold.
     pub(crate) fn print(
         &self,
         printer: &mut Printer<'_>,
         definition: &OpDefinition,
         op: OpId,
     ) -> fmt::Result {
+        let Some(parts) = Parts::new(definition, printer.module().op(op)) else { return Ok(()) };
         let mut spacing = Spacing { space: true, after_punctuation: false };
-        self.print_elements(&self.elements, printer, definition, op, &mut spacing)
+        self.print_elements(&self.elements, printer, &parts, &mut spacing)
     }
 
     fn print_elements(
         &self,
         elements: &[Element],
         printer: &mut Printer<'_>,
-        definition: &OpDefinition,
-        id: OpId,
+        parts: &Parts<'_>,
         spacing: &mut Spacing,
     ) -> fmt::Result {
         let module = printer.module();
-        let op = module.op(id);
+        let Parts { op, definition, operands, results } = parts;
         for element in elements {
             match element {
                 Element::Literal(text) => {
@@ -106,13 +129,11 @@ impl Format {
                 }
                 Element::Optional(inner, anchor) => {
                     let present = match anchor {
-                        Anchor::Operand(index) => {
-                            !slice(&definition.operands, &op.operands, *index).is_empty()
-                        }
+                        Anchor::Operand(index) => !operands.group(&Group::One(*index)).is_empty(),
                         Anchor::Attr(index) => op.attributes.contains(&definition.attributes[*index].name),
                     };
                     if present {
-                        self.print_elements(inner, printer, definition, id, spacing)?;
+                        self.print_elements(inner, printer, parts, spacing)?;
                     }
                     continue;
                 }
@@ -121,13 +142,10 @@ impl Format {
                         let index = definition.attributes.iter().position(|attr| attr.name == name);
                         index.is_some_and(|index| self.writes_attr(index))
                     };
-                    printer.optional_attr_dict(op, |name| {
-                        let implied = definition.nonstrict && name == "bef.nonstrict";
-                        !(implied || positional(name))
-                    })?;
+                    printer.optional_attr_dict(op, |name| !parts.is_implied(name) && !positional(name))?;
                 }
                 Element::Operands(which) => {
-                    let values = group(&definition.operands, &op.operands, which);
+                    let values = operands.group(which);
                     if values.is_empty() {
                         continue;
                     }
@@ -142,22 +160,22 @@ impl Format {
                     printer.attribute(value, if typed { TypeElision::Always } else { TypeElision::Never })?;
                 }
                 Element::OperandTypes(which) => {
-                    let types = module.types_of(group(&definition.operands, &op.operands, which));
+                    let types = module.types_of(operands.group(which));
                     let space = spacing.space && !types.is_empty();
                     write!(printer, "{}{}", if space { " " } else { "" }, TypeList(&types))?;
                 }
                 Element::ResultTypes(which) => {
-                    let types = module.types_of(group(&definition.results, &op.results, which));
+                    let types = module.types_of(results.group(which));
                     let space = spacing.space && !types.is_empty();
                     write!(printer, "{}{}", if space { " " } else { "" }, TypeList(&types))?;
                 }
                 Element::ResultCount(index) => {
                     let space = if spacing.space { " " } else { "" };
-                    write!(printer, "{space}{}", slice(&definition.results, &op.results, *index).len())?;
+                    write!(printer, "{space}{}", results.group(&Group::One(*index)).len())?;
                 }
-                Element::FunctionalType(inputs, results) => {
-                    let inputs = module.types_of(group(&definition.operands, &op.operands, inputs));
-                    let results = module.types_of(group(&definition.results, &op.results, results));
+                Element::FunctionalType(inputs, outputs) => {
+                    let inputs = module.types_of(operands.group(inputs));
+                    let results = module.types_of(results.group(outputs));
                     let space = if spacing.space { " " } else { "" };
                     write!(printer, "{space}{}", FunctionType { inputs, results })?;
                 }

@@ -7,8 +7,7 @@ use super::call::check_signature;
 use super::{NONSTRICT, check_entry_arguments, check_returns, optional_attributes};
 use crate::lexer::Tok;
 use crate::parser::{Parsed, Parser, UnresolvedOperand};
-use crate::print::Printer;
-use crate::types::TypeList;
+use crate::print::{Printer, TypeList};
 use crate::{
     AttrKind, Attribute, CustomAssembly, Module, OpDefinition, OpId, OpState, RegionId, Type, TypeConstraint,
     Verifier,

@@ -5,8 +5,7 @@ use std::fmt;
 use super::{check_entry_arguments, check_returns, optional_attributes};
 use crate::lexer::Tok;
 use crate::parser::{Parsed, Parser};
-use crate::print::Printer;
-use crate::types::TypeList;
+use crate::print::{Printer, TypeList};
 use crate::{CustomAssembly, Module, OpDefinition, OpId, OpState, TypeConstraint, Verifier};
 
 pub(super) fn definitions() -> Vec<OpDefinition> {

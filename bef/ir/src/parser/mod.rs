@@ -72,15 +72,27 @@ pub fn parse_module(
     if parser.diagnostics.has_errors() { Err(parser.diagnostics) } else { Ok(parser.module) }
 }
 
-pub(crate) fn parse_type_text(text: &str) -> Result<Type, String> {
-    parse_fragment(text, |parser| {
-        let ty = parser.ty()?;
-        Ok(ty)
-    })
+impl Type {
+    /// Reads a type from its text, such as `tensor<2xf32>` or `!tfrt.chain`.
+    ///
+    /// # Errors
+    /// The first thing wrong with the text.
+    pub fn parse(text: &str) -> Result<Type, String> {
+        parse_fragment(text, |parser| {
+            let ty = parser.ty()?;
+            Ok(ty)
+        })
+    }
 }
 
-pub(crate) fn parse_attribute_text(text: &str) -> Result<Attribute, String> {
-    parse_fragment(text, |parser| parser.attribute(None))
+impl Attribute {
+    /// Reads an attribute from its text, such as `[1 : i32, "a"]`.
+    ///
+    /// # Errors
+    /// The first thing wrong with the text.
+    pub fn parse(text: &str) -> Result<Attribute, String> {
+        parse_fragment(text, |parser| parser.attribute(None))
+    }
 }
 
 fn parse_fragment<T>(text: &str, parse: impl FnOnce(&mut Parser<'_, '_>) -> Parsed<T>) -> Result<T, String> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::scope::MAX_RESULTS;
 use super::{Failed, Parsed, Parser};
-use crate::assembly::{Assembly, Format};
+use crate::assembly::Assembly;
 use crate::lexer::{Tok, Token, unescape};
 use crate::module::OpState;
 use crate::source::Span;
@@ -242,13 +242,10 @@ impl<'s> Parser<'s, '_> {
                 let mut state = OpState::new(&definition.name).at(self.here());
                 self.bump();
                 match &definition.assembly {
-                    Assembly::Generic => {
+                    Assembly::Generic | Assembly::Default => {
                         let message =
                             format!("operation '{name}' has no custom form; write it as \"{name}\"(…)");
                         return Err(self.error(span, message));
-                    }
-                    Assembly::Default => {
-                        Format::default_of(definition).parse(self, definition, &mut state)?;
                     }
                     Assembly::Format(format) => format.parse(self, definition, &mut state)?,
                     Assembly::Custom(custom) => custom.parse(self, &mut state)?,
@@ -321,7 +318,23 @@ impl<'s> Parser<'s, '_> {
     /// # Errors
     /// When there is no region. Errors inside it are reported and leave it incomplete.
     pub fn isolated_region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
-        let region = self.scoped_region(true, arguments)?;
+        self.region_with_block(true, arguments)
+    }
+
+    /// `{ … }` with one unlabelled block whose arguments bear these names; outer names are visible inside.
+    ///
+    /// # Errors
+    /// When there is no region. Errors inside it are reported and leave it incomplete.
+    pub fn capturing_region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
+        self.region_with_block(false, arguments)
+    }
+
+    fn region_with_block(
+        &mut self,
+        isolated: bool,
+        arguments: &[(UnresolvedOperand<'s>, Type)],
+    ) -> Parsed<RegionId> {
+        let region = self.scoped_region(isolated, arguments)?;
         if self.module.region(region).blocks.is_empty() {
             self.module.create_block(region, &[]);
         }

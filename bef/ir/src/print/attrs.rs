@@ -38,6 +38,13 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// Prints with types wherever they are not implied, as inside a dictionary.
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        attribute(f, self, TypeElision::Never)
+    }
+}
+
 /// Whether a name needs no quotes as an attribute's name or after `@`.
 fn is_bare_name(name: &str) -> bool {
     let mut bytes = name.bytes();

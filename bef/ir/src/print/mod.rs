@@ -2,9 +2,12 @@
 
 mod attrs;
 mod float;
+mod location;
 mod names;
 mod printer;
+mod types;
 
-pub(crate) use attrs::{Quoted, TypeElision, attribute, dialect_body};
+pub(crate) use attrs::TypeElision;
 pub(crate) use printer::NamedAttr;
 pub use printer::{PrintOptions, Printer, print_module, write_module};
+pub(crate) use types::TypeList;

@@ -81,16 +81,13 @@ impl ValueNames {
             self.name_group(&op.results, None, open);
             return;
         };
-        let single = definition.results.iter().filter(|spec| !spec.variadic).count();
-        let spare = op.results.len().saturating_sub(single);
-        let mut rest = &op.results[..];
-        for spec in &definition.results {
-            let count = if spec.variadic { spare } else { 1 };
-            let (group, others) = rest.split_at(count.min(rest.len()));
-            rest = others;
+        let Ok(groups) = definition.result_groups(op) else {
+            self.name_group(&op.results, None, open);
+            return;
+        };
+        for (spec, group) in groups.pairs(&op.results) {
             self.name_group(group, Some(&spec.name).filter(|name| !name.is_empty()), open);
         }
-        self.name_group(rest, None, open);
     }
 
     /// `text`, or `text_0`, `text_1`, …: the first that no value of the function is called yet.

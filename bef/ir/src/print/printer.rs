@@ -5,9 +5,10 @@ use std::fmt::{self, Display, Write};
 
 use super::attrs::{self, SymbolName, TypeElision};
 use super::names::ValueNames;
+use super::types::TypeList;
 use crate::assembly::{Assembly, Format};
 use crate::func::{FUNC, FUNC_TYPE, SYM_NAME, SYM_VISIBILITY};
-use crate::types::{FunctionType, TypeList};
+use crate::types::FunctionType;
 use crate::{
     AttrDict, Attribute, BlockId, Module, OpDefinition, OpId, OpRegistry, Operation, RegionId, ValueId,
 };
@@ -194,14 +195,13 @@ impl<'a> Printer<'a> {
         }
         let Some(definition) = self.registry.get(&op.name) else { return self.generic_op(op) };
         match &definition.assembly {
-            Assembly::Generic => self.generic_op(op),
+            Assembly::Generic | Assembly::Default => self.generic_op(op),
             Assembly::Custom(custom) if custom.can_print(self.module, id) => {
                 self.write(&op.name)?;
                 custom.print(self, id)
             }
             Assembly::Custom(_) => self.generic_op(op),
             Assembly::Format(format) => self.formatted(format, definition, id),
-            Assembly::Default => self.formatted(&Format::default_of(definition), definition, id),
         }
     }
 
@@ -234,9 +234,12 @@ impl<'a> Printer<'a> {
         write!(self.out, " : {function}")
     }
 
-    /// Writes a region in braces. The entry block's label is left out if its arguments are written elsewhere or it has
-    /// none.
-    fn region(&mut self, region: RegionId, entry_arguments: bool) -> fmt::Result {
+    /// Writes a region in braces. The entry block has a label if `entry_arguments` is set and it has arguments or no
+    /// operations.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn region(&mut self, region: RegionId, entry_arguments: bool) -> fmt::Result {
         self.write("{")?;
         for (position, &block) in self.module.region(region).blocks.iter().enumerate() {
             let data = self.module.block(block);

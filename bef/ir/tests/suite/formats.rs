@@ -1,8 +1,9 @@
 //! Formats as dialects use them: each parses, prints and parses again.
 
 use tfrt_ir::{
-    AttrKind, CustomAssembly, OpDefinition, OpId, OpRegistry, OpState, ParseOptions, Parsed, Parser,
-    PrintOptions, Printer, Source, Type, TypeConstraint, parse_module, print_module,
+    AttrKind, CustomAssembly, Module, OPERAND_SEGMENT_SIZES, OpDefinition, OpId, OpRegistry, OpState,
+    ParseOptions, Parsed, Parser, PrintOptions, Printer, Source, Type, TypeConstraint, ValueId, parse_module,
+    print_module, segment_sizes,
 };
 
 fn ty(text: &str) -> Type {
@@ -60,6 +61,90 @@ fn groups_anchored_by_attributes_and_operands() {
     check(map(), "data.map %0#0");
     check(map(), "data.map %0#0, %0#1, %0#2 : i32, f32 named \"x\" {function = @f}");
     check(map(), "data.map %0#0 named \"x\"");
+}
+
+#[test]
+fn several_variadic_groups() {
+    let two = || {
+        OpDefinition::new("x.two")
+            .named_operand("first", Type::chain())
+            .variadic_operands("a", TypeConstraint::AnyInteger)
+            .variadic_operands("b", TypeConstraint::Any)
+            .variadic_results("out", Type::int(32))
+            .variadic_results("more", TypeConstraint::AnyFloat)
+    };
+    let format = "$first `(` $a `)` `(` $b `)` attr-dict : functional-type(operands, $more) `,` count($out)";
+    let definition = two().format(format).expect("a good format");
+    check(
+        definition.clone(),
+        "%1:3 = x.two %0#0(%0#1, %0#1) (%0#2) {k} : (!tfrt.chain, i32, i32, f32) -> f32, 2",
+    );
+    check(definition.clone(), "%1 = x.two %0#0() () : (!tfrt.chain) -> (), 1");
+    // Without a format of its own the operation is written in generic form, with the sizes as attributes.
+    let generic = |sizes: &str| {
+        format!(
+            "%1:2 = \"x.two\"(%0#0, %0#1, %0#2) {{operand_segment_sizes = dense<{sizes}> : vector<3xi32>, \
+             result_segment_sizes = dense<[2, 0]> : vector<2xi32>}} : (!tfrt.chain, i32, f32) -> (i32, i32)"
+        )
+    };
+    check(two(), &generic("1"));
+    for (sizes, message) in [
+        ("[1, 2, 0]", "operand #2 must be integer, but got 'f32'"),
+        (
+            "[1, 1, 2]",
+            "requires attribute 'operand_segment_sizes' with 3 group sizes that add up to its 3 operands",
+        ),
+        ("[0, 2, 1]", "requires attribute 'operand_segment_sizes'"),
+        ("[1, -1, 3]", "requires attribute 'operand_segment_sizes'"),
+    ] {
+        let mut registry = OpRegistry::new();
+        registry.add(definition.clone());
+        let text = format!("%0:3 = \"values\"() : () -> (!tfrt.chain, i32, f32)\n{}", generic(sizes));
+        let errors = parse_module(&Source::new("f", text), &registry, &ParseOptions::default());
+        let errors = errors.expect_err("sizes that do not fit").to_string();
+        assert!(errors.contains(message), "{errors}");
+    }
+    for (format, message) in [
+        (
+            "operands attr-dict : functional-type(operands, $more) `,` count($out)",
+            "'operands' cannot be divided",
+        ),
+        ("$first $a $b attr-dict : functional-type(operands, results)", "'results' cannot be divided"),
+    ] {
+        let error = two().format(format).expect_err("groups that cannot be told apart");
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn groups_are_found_by_their_definition() {
+    let definition = OpDefinition::new("x.two")
+        .variadic_operands("a", TypeConstraint::Any)
+        .operand(TypeConstraint::Any)
+        .variadic_operands("b", TypeConstraint::Any);
+    let mut module = Module::new();
+    let values: Vec<ValueId> = (0..4).map(|_| module.add_argument(module.body(), Type::F32)).collect();
+    let state = OpState::new("x.two").operands(values.clone());
+    let op = module.create_op(state.attr(OPERAND_SEGMENT_SIZES, segment_sizes(&[2, 1, 1])));
+    let group = |index| definition.operand_group(module.op(op), index);
+    assert_eq!([group(0), group(1), group(2)], [Some(&values[..2]), Some(&values[2..3]), Some(&values[3..])]);
+    assert_eq!(group(3), Some(&[][..]));
+    module.set_operands(op, &values[..3]);
+    assert_eq!(definition.operand_group(module.op(op), 0), None);
+}
+
+#[test]
+fn regions_capture_if_the_definition_says_so() {
+    let text = "%0 = \"x.make\"() : () -> i32\n\"x.body\"() ({\n  \"x.use\"(%0) : (i32) -> ()\n}) : () -> ()";
+    for (definition, is_valid) in [
+        (OpDefinition::new("x.body").capturing_regions(1), true),
+        (OpDefinition::new("x.body").regions(1), false),
+    ] {
+        let mut registry = OpRegistry::new();
+        registry.add(definition);
+        let parsed = parse_module(&Source::new("f", text), &registry, &ParseOptions::default());
+        assert_eq!(parsed.is_ok(), is_valid);
+    }
 }
 
 #[test]

@@ -1,0 +1,242 @@
+//! What is known about an operation: the types it takes and gives, its attributes, and how it is written.
+
+mod constraint;
+mod groups;
+
+pub use constraint::{AttrKind, TypeConstraint};
+pub(crate) use groups::{Groups, has_several_variadic};
+pub use groups::{OPERAND_SEGMENT_SIZES, RESULT_SEGMENT_SIZES, segment_sizes};
+
+use std::sync::Arc;
+
+use crate::assembly::{Assembly, CustomAssembly, Format};
+use crate::verify::Verifier;
+use crate::{Name, OpId};
+
+/// One operand or result of a definition, or a run of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueSpec {
+    /// What a format calls it (`$name`); may be empty.
+    pub name: Name,
+    /// Which types it may have.
+    pub constraint: TypeConstraint,
+    /// Whether it stands for any number of values. If several operands or several results do, an attribute of the
+    /// operation gives the size of each group; see [`OPERAND_SEGMENT_SIZES`].
+    pub variadic: bool,
+}
+
+/// One attribute of a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttrSpec {
+    /// Its name.
+    pub name: Name,
+    /// Another name for it.
+    pub alias: Option<Name>,
+    /// Which values it may have.
+    pub kind: AttrKind,
+    /// Whether it may be absent.
+    pub optional: bool,
+}
+
+/// What is known about an operation.
+///
+/// ```
+/// use tfrt_ir::{AttrKind, OpDefinition, Type};
+///
+/// // %z = tfrt.add.i32 %x, %y
+/// let add = OpDefinition::new("tfrt.add.i32").operand(Type::int(32)).operand(Type::int(32)).result(Type::int(32));
+/// // %t = tfrt_dht.create_uninitialized_tensor.f32.1 [4 : i64]
+/// let create = OpDefinition::new("tfrt_dht.create_uninitialized_tensor.f32.1")
+///     .attr("shape", AttrKind::array())
+///     .result(Type::dialect("t", "tensor"));
+/// # let _ = (add, create);
+/// ```
+#[derive(Clone, Debug)]
+pub struct OpDefinition {
+    /// Full name.
+    pub name: Name,
+    /// Operands, in order.
+    pub operands: Vec<ValueSpec>,
+    /// Results, in order.
+    pub results: Vec<ValueSpec>,
+    /// Attributes; others are allowed.
+    pub attributes: Vec<AttrSpec>,
+    /// The number of regions.
+    pub regions: usize,
+    /// Whether it must end its block and nothing else may.
+    pub terminator: bool,
+    /// Whether it may run before its operands are available: its custom form adds `bef.nonstrict`.
+    pub nonstrict: bool,
+    /// Whether its regions may use only what is defined inside.
+    pub isolated: bool,
+    /// Whether printed text calls several results by the names given here, as MLIR does for some operations.
+    pub names_results: bool,
+    /// How it is written.
+    pub assembly: Assembly,
+    /// What must hold of it beyond this definition.
+    pub verify: Option<fn(&mut Verifier<'_>, OpId)>,
+}
+
+impl OpDefinition {
+    /// An operation without operands, results, attributes and regions.
+    pub fn new(name: impl Into<Name>) -> OpDefinition {
+        OpDefinition {
+            name: name.into(),
+            operands: Vec::new(),
+            results: Vec::new(),
+            attributes: Vec::new(),
+            regions: 0,
+            terminator: false,
+            nonstrict: false,
+            isolated: false,
+            names_results: false,
+            assembly: Assembly::Default,
+            verify: None,
+        }
+    }
+
+    /// With one more operand.
+    #[must_use]
+    pub fn operand(self, constraint: impl Into<TypeConstraint>) -> OpDefinition {
+        self.named_operand("", constraint)
+    }
+
+    /// With one more operand that a format may call `$name`.
+    #[must_use]
+    pub fn named_operand(
+        mut self,
+        name: impl Into<Name>,
+        constraint: impl Into<TypeConstraint>,
+    ) -> OpDefinition {
+        self.operands.push(ValueSpec { name: name.into(), constraint: constraint.into(), variadic: false });
+        self
+    }
+
+    /// With any number of operands more, all under one constraint.
+    #[must_use]
+    pub fn variadic_operands(
+        mut self,
+        name: impl Into<Name>,
+        constraint: impl Into<TypeConstraint>,
+    ) -> OpDefinition {
+        self.operands.push(ValueSpec { name: name.into(), constraint: constraint.into(), variadic: true });
+        self
+    }
+
+    /// With one more result.
+    #[must_use]
+    pub fn result(self, constraint: impl Into<TypeConstraint>) -> OpDefinition {
+        self.named_result("", constraint)
+    }
+
+    /// With one more result that a format may call `$name`.
+    #[must_use]
+    pub fn named_result(
+        mut self,
+        name: impl Into<Name>,
+        constraint: impl Into<TypeConstraint>,
+    ) -> OpDefinition {
+        self.results.push(ValueSpec { name: name.into(), constraint: constraint.into(), variadic: false });
+        self
+    }
+
+    /// With any number of results more, all under one constraint.
+    #[must_use]
+    pub fn variadic_results(
+        mut self,
+        name: impl Into<Name>,
+        constraint: impl Into<TypeConstraint>,
+    ) -> OpDefinition {
+        self.results.push(ValueSpec { name: name.into(), constraint: constraint.into(), variadic: true });
+        self
+    }
+
+    /// With one more attribute, required.
+    #[must_use]
+    pub fn attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
+        self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: false });
+        self
+    }
+
+    /// The attribute added last may be called by another name too.
+    #[must_use]
+    pub fn or_named(mut self, alias: impl Into<Name>) -> OpDefinition {
+        if let Some(attribute) = self.attributes.last_mut() {
+            attribute.alias = Some(alias.into());
+        }
+        self
+    }
+
+    /// With one more attribute that may be absent.
+    #[must_use]
+    pub fn optional_attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
+        self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: true });
+        self
+    }
+
+    /// With results that printed text calls by their names: `%out_chain, %values:2 = …`. Names are words.
+    #[must_use]
+    pub fn names_results(mut self) -> OpDefinition {
+        self.names_results = true;
+        self
+    }
+
+    /// With this many regions, which may also use values defined around the operation.
+    #[must_use]
+    pub fn capturing_regions(mut self, count: usize) -> OpDefinition {
+        self.regions = count;
+        self
+    }
+
+    /// With this many regions, which may use only what is defined inside them.
+    #[must_use]
+    pub fn regions(mut self, count: usize) -> OpDefinition {
+        self.regions = count;
+        self.isolated = true;
+        self
+    }
+
+    /// Written by this format; see [`Format`]. Comes after all operands, results and attributes.
+    ///
+    /// # Errors
+    /// What is wrong with the format.
+    pub fn format(mut self, text: &str) -> Result<OpDefinition, String> {
+        self.assembly = Assembly::Format(Arc::new(Format::compile(text, &self)?));
+        Ok(self)
+    }
+
+    /// Written in generic form only.
+    #[must_use]
+    pub fn generic(mut self) -> OpDefinition {
+        self.assembly = Assembly::Generic;
+        self
+    }
+
+    /// Written by a grammar in code.
+    #[must_use]
+    pub fn custom(mut self, assembly: impl CustomAssembly + 'static) -> OpDefinition {
+        self.assembly = Assembly::Custom(Arc::new(assembly));
+        self
+    }
+
+    /// With a check of its own, run if all that this definition says holds.
+    #[must_use]
+    pub fn verified_by(mut self, verify: fn(&mut Verifier<'_>, OpId)) -> OpDefinition {
+        self.verify = Some(verify);
+        self
+    }
+
+    /// As the end of a block.
+    #[must_use]
+    pub fn terminator(mut self) -> OpDefinition {
+        self.terminator = true;
+        self
+    }
+
+    /// Allowed to run before its operands are available.
+    #[must_use]
+    pub fn nonstrict(mut self) -> OpDefinition {
+        self.nonstrict = true;
+        self
+    }
+}
