@@ -1,6 +1,8 @@
-//! Where a tool reads and writes: the process's streams, or buffers of a test that runs the tool in process.
+//! The streams of a tool: those of the process, or buffers of a test that runs the tool in process.
 
 use std::{
+    env,
+    ffi::OsStr,
     fmt,
     io::{self, IsTerminal, Read, Write},
     path::Path,
@@ -9,46 +11,45 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::tools::Outcome;
+use crate::{files::replace_file, tools::Outcome};
 
-/// A writer that several owners share, such as a tool and the kernels it runs. It remembers that a write failed, as kernels
-/// that print do not look.
+/// A writer with several owners, such as a tool and the kernels that it runs.
+///
+/// Kernels that print ignore errors, so the writer remembers the first one.
 #[derive(Clone)]
 pub struct SharedWriter(Arc<Mutex<Shared>>);
 
+type ClosureHandler = Box<dyn FnOnce() + Send>;
+
 struct Shared {
     writer: Box<dyn Write + Send>,
-    /// What failed first.
+    /// The first error.
     failure: Option<io::Error>,
+    /// Called once if the reader closes the other end of a pipe.
+    on_closure: Option<ClosureHandler>,
 }
 
 impl Shared {
-    fn noted<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
-        if let Err(error) = &result
-            && self.failure.is_none()
-            && error.kind() != io::ErrorKind::Interrupted
-        {
-            // An error cannot be cloned; the system's number says what its text does.
+    fn is_closed(&self) -> bool {
+        self.failure.as_ref().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    fn note(&mut self, error: &io::Error) {
+        if self.failure.is_none() && error.kind() != io::ErrorKind::Interrupted {
+            // `io::Error` is not `Clone`. The system's error number gives the same message.
             self.failure =
                 Some(error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error));
         }
-        result
     }
 }
 
 impl SharedWriter {
     /// Shares `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Shared { writer: Box::new(writer), failure: None })))
+        Self(Arc::new(Mutex::new(Shared { writer: Box::new(writer), failure: None, on_closure: None })))
     }
 
-    /// Writes what is held back, and gives the first error of all writes.
-    fn finish(&mut self) -> io::Result<()> {
-        let flushed = self.flush();
-        self.0.lock().failure.take().map_or(flushed, Err)
-    }
-
-    /// A writer into memory, and what was written so far.
+    /// Returns a writer into memory, and the bytes written so far.
     pub fn buffer() -> (Self, Arc<Mutex<Vec<u8>>>) {
         struct Buffer(Arc<Mutex<Vec<u8>>>);
         impl Write for Buffer {
@@ -63,31 +64,63 @@ impl SharedWriter {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         (Self::new(Buffer(bytes.clone())), bytes)
     }
+
+    /// Whether the reader has closed its end of the pipe, so that nothing written arrives any more.
+    pub fn is_closed(&self) -> bool {
+        self.0.lock().is_closed()
+    }
+
+    /// Calls `handler` once when a write finds that the reader has closed its end of the pipe: at once if
+    /// that has happened already. A later handler replaces an earlier one.
+    pub(crate) fn on_closure(&self, handler: impl FnOnce() + Send + 'static) {
+        let mut shared = self.0.lock();
+        if shared.is_closed() {
+            drop(shared);
+            handler();
+        } else {
+            shared.on_closure = Some(Box::new(handler));
+        }
+    }
+
+    /// Calls the writer, and keeps the error if there is one.
+    fn attempt<T>(&self, call: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
+        let mut shared = self.0.lock();
+        let result = call(&mut *shared.writer);
+        if let Err(error) = &result {
+            shared.note(error);
+            if shared.is_closed()
+                && let Some(handler) = shared.on_closure.take()
+            {
+                // The handler may write.
+                drop(shared);
+                handler();
+            }
+        }
+        result
+    }
+
+    /// Flushes, and returns the first error of all writes.
+    fn finish(&mut self) -> io::Result<()> {
+        let flushed = self.flush();
+        self.0.lock().failure.take().map_or(flushed, Err)
+    }
 }
 
 impl Write for SharedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut shared = self.0.lock();
-        let written = shared.writer.write(bytes);
-        shared.noted(written)
+        self.attempt(|writer| writer.write(bytes))
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut shared = self.0.lock();
-        let written = shared.writer.write_all(bytes);
-        shared.noted(written)
+        self.attempt(|writer| writer.write_all(bytes))
     }
 
     fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
-        let mut shared = self.0.lock();
-        let written = shared.writer.write_fmt(text);
-        shared.noted(written)
+        self.attempt(|writer| writer.write_fmt(text))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut shared = self.0.lock();
-        let flushed = shared.writer.flush();
-        shared.noted(flushed)
+        self.attempt(|writer| writer.flush())
     }
 }
 
@@ -97,38 +130,63 @@ impl fmt::Debug for SharedWriter {
     }
 }
 
-/// What is said of a file that could not be read or written.
+/// The message for a file that cannot be read or written: `cannot write 'out.npy': …`.
 pub(crate) fn failed(to: &str, file: &Path, error: &io::Error) -> String {
     format!("cannot {to} '{}': {error}", file.display())
 }
 
 /// The three streams of a tool.
 pub struct Console {
-    /// What a tool reads when it is given `-` or nothing.
+    /// The stream that a tool reads if its input is `-` or not named.
     pub input: Box<dyn Read + Send>,
-    /// Results.
+    /// Receives results.
     pub output: SharedWriter,
-    /// Everything else.
+    /// Receives everything else.
     pub error: SharedWriter,
-    /// Whether a person looks at the error stream: then there are colours and progress.
-    pub terminal: bool,
+    /// Whether the error stream is a terminal that can show progress.
+    pub is_terminal: bool,
+    /// Whether to use colors on the error stream.
+    pub use_color: bool,
+    /// Program text that was read from the input, so that errors can show its lines.
+    pub(crate) input_text: Vec<u8>,
 }
 
 impl Console {
-    /// The process's own streams.
+    /// Creates a console without progress and colors.
+    pub fn new(input: impl Read + Send + 'static, output: SharedWriter, error: SharedWriter) -> Self {
+        Self {
+            input: Box::new(input),
+            output,
+            error,
+            is_terminal: false,
+            use_color: false,
+            input_text: Vec::new(),
+        }
+    }
+
+    /// Returns the process's own streams. The environment decides about colors: see [`wants_color`].
     pub fn process() -> Self {
+        let variable = |name: &str| env::var_os(name);
+        let is_dumb = variable("TERM").is_some_and(|value| value == "dumb");
+        let is_terminal = io::stderr().is_terminal();
         Self {
             input: Box::new(io::stdin()),
             output: SharedWriter::new(io::LineWriter::new(io::stdout())),
             error: SharedWriter::new(io::stderr()),
-            terminal: io::stderr().is_terminal(),
+            is_terminal: is_terminal && !is_dumb,
+            use_color: wants_color(
+                is_terminal && !is_dumb,
+                variable("NO_COLOR").as_deref(),
+                variable("CLICOLOR_FORCE").as_deref(),
+            ),
+            input_text: Vec::new(),
         }
     }
 
-    /// Reads a file, or the input if it is called `-`.
+    /// Reads a file, or the input if the path is `-`.
     ///
     /// # Errors
-    /// As the system says, with the file's name.
+    /// The system's error, with the file's name.
     pub fn read(&mut self, path: impl AsRef<Path>) -> Result<Vec<u8>, String> {
         let path = path.as_ref();
         let mut bytes = Vec::new();
@@ -140,26 +198,26 @@ impl Console {
         read.map_err(|error| failed("open input file", path, &error))
     }
 
-    /// Writes results, as they are, to the output. The tool's end tells whether all arrived.
+    /// Writes results to the output. Errors are reported when the tool ends.
     pub fn print(&mut self, text: impl fmt::Display) {
         let _ = write!(self.output, "{text}");
     }
 
-    /// Writes results to a file, or to the output as [`Self::print`] does if it is called `-`.
+    /// Writes results to a file, which is replaced as a whole, or to the output if the path is `-`.
     ///
     /// # Errors
-    /// As the system says, with the file's name.
+    /// The system's error, with the file's name.
     pub fn write(&mut self, path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), String> {
         let path = path.as_ref();
         if path == Path::new("-") {
             let _ = self.output.write_all(bytes);
             return Ok(());
         }
-        std::fs::write(path, bytes).map_err(|error| failed("write", path, &error))
+        replace_file(path, |file| std::fs::write(file, bytes)).map_err(|error| failed("write", path, &error))
     }
 
-    /// The outcome of a tool that has printed all it had to: what did not arrive is a failure. A reader that went away has
-    /// read enough, which is none.
+    /// Returns the outcome of a tool that has printed everything: results that did not arrive are a
+    /// failure. A reader that closed the pipe has read enough.
     pub(crate) fn end(&mut self, outcome: Outcome) -> Outcome {
         match self.output.finish() {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -170,10 +228,20 @@ impl Console {
         }
     }
 
-    /// Writes a line that is not a result. An error stream that is gone is nobody's concern.
+    /// Writes a line to the error stream, and ignores errors.
     pub fn complain(&mut self, message: impl fmt::Display) {
         let _ = writeln!(self.error, "{message}");
     }
+}
+
+/// Decides about colors. `NO_COLOR` turns them off, else `CLICOLOR_FORCE` turns them on, else the stream
+/// must be a terminal. Empty variables, and a `CLICOLOR_FORCE` of 0, count as unset.
+pub(crate) fn wants_color(is_terminal: bool, no_color: Option<&OsStr>, force: Option<&OsStr>) -> bool {
+    let is_set = |value: &OsStr| !value.is_empty();
+    if no_color.is_some_and(is_set) {
+        return false;
+    }
+    is_terminal || force.is_some_and(|value| is_set(value) && value != "0")
 }
 
 impl fmt::Debug for Console {
@@ -204,11 +272,36 @@ mod tests {
         let output = SharedWriter::new(Failing(failure));
         // As a kernel prints: it does not look.
         let _ = output.clone().write_all(b"result\n");
-        let mut console = Console { input: Box::new(io::empty()), output, error, terminal: false };
+        let mut console = Console::new(io::empty(), output, error);
         // Nor does a tool, whose end tells.
         console.write("-", b"more\n").unwrap();
         let outcome = console.end(outcome);
         (outcome, String::from_utf8(complaints.lock().clone()).unwrap())
+    }
+
+    #[test]
+    fn the_environment_decides_about_colors() {
+        let wants = |terminal, no: &str, force: &str| {
+            wants_color(terminal, Some(OsStr::new(no)), Some(OsStr::new(force)))
+        };
+        assert!(wants_color(true, None, None) && !wants_color(false, None, None));
+        assert!(wants(true, "", "0") && !wants(false, "", "0"));
+        assert!(!wants(true, "1", "1"));
+        assert!(wants(false, "", "1"));
+    }
+
+    #[test]
+    fn the_handler_runs_once_when_the_reader_is_gone() {
+        let (calls, counted) = std::sync::mpsc::channel();
+        let mut output = SharedWriter::new(Failing(io::ErrorKind::BrokenPipe));
+        let (first, second) = (calls.clone(), calls);
+        output.on_closure(move || first.send(1).unwrap());
+        assert!(!output.is_closed());
+        assert!(output.write_all(b"x").is_err() && output.write_all(b"y").is_err());
+        assert!(output.is_closed());
+        assert_eq!(counted.try_iter().collect::<Vec<_>>(), [1]);
+        output.on_closure(move || second.send(2).unwrap());
+        assert_eq!(counted.try_iter().collect::<Vec<_>>(), [2]);
     }
 
     #[test]
@@ -240,7 +333,7 @@ mod tests {
         assert_eq!(ended(io::ErrorKind::BrokenPipe, Outcome::Fine), (Outcome::Fine, String::new()));
         let (error, complaints) = SharedWriter::buffer();
         let output = SharedWriter::new(Failing(io::ErrorKind::BrokenPipe));
-        let mut console = Console { input: Box::new(io::empty()), output, error, terminal: false };
+        let mut console = Console::new(io::empty(), output, error);
         assert_eq!(console.write("-", b"result\n"), Ok(()));
         assert_eq!(console.end(Outcome::Fine), Outcome::Fine);
         assert!(complaints.lock().is_empty());

@@ -30,6 +30,7 @@ assert_eq!(results[0].get(), Some(&42));
 
 mod console;
 mod errors;
+mod files;
 mod kernels;
 mod runtime;
 #[cfg(feature = "full")]

@@ -62,12 +62,17 @@ macro_rules! kernel_library {
 /// [`ErrorCode::NotFound`] if it cannot be loaded or is no kernel library, [`ErrorCode::FailedPrecondition`] if it
 /// was built for another version, [`ErrorCode::InvalidArgument`] if its kernels' names are taken.
 pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result<(), Diagnostic> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| {
-        Diagnostic::new(ErrorCode::NotFound, format!("{what} '{}': {error}", path.display()))
+    let failed = |what: &str, error: &libloading::Error| {
+        // The loader's own message, which names the missing file or symbol, is the error's source.
+        let reason = std::error::Error::source(error).map_or(error.to_string(), ToString::to_string);
+        Diagnostic::new(ErrorCode::NotFound, format!("{what} '{}': {reason}", path.display()))
     };
+    // The loader searches the system's folders for a name without a folder, and not the current one.
+    let is_bare = path.components().count() == 1 && path.is_file();
+    let file = if is_bare { Path::new(".").join(path) } else { path.to_owned() };
     // SAFETY: running the library's initializers is what the caller asked for.
     let library =
-        unsafe { libloading::Library::new(path) }.map_err(|error| failed("couldn't load library", &error))?;
+        unsafe { libloading::Library::new(file) }.map_err(|error| failed("couldn't load library", &error))?;
     let library = Box::leak(Box::new(library));
     // SAFETY: a symbol of this name is a `KernelLibrary`, as documented.
     let symbol = unsafe { library.get::<*const KernelLibrary>(SYMBOL) }

@@ -1,7 +1,9 @@
-//! The friendly tool; see [`tfrt::tools::cli`].
+//! Runs, measures and inspects programs; see [`tfrt::tools::cli`].
 
 use std::process::ExitCode;
 
+use tfrt::{Console, tools};
+
 fn main() -> ExitCode {
-    tfrt::tools::cli::run(std::env::args_os(), tfrt::Console::process()).into()
+    tools::on_large_stack(|| tools::cli::run(std::env::args_os(), Console::process())).into()
 }

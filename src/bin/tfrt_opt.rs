@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use tfrt::{Console, tools};
+
 fn main() -> ExitCode {
-    tfrt::tools::opt::run(std::env::args_os(), tfrt::Console::process()).into()
+    tools::on_large_stack(|| tools::opt::run(std::env::args_os(), Console::process())).into()
 }

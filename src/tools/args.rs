@@ -1,10 +1,11 @@
-//! What the small tools' command lines have in common.
+//! Parses the command lines of `bef_executor`, `tfrt_opt` and `tfrt_translate`.
 
 use std::{ffi::OsString, path::PathBuf};
 
 use lexopt::ValueExt;
 
-/// Makes `--name` of `-name`: the tools take long options with one dash or two. Options of one letter stay.
+/// Turns `-name` into `--name`: the tools accept long options with one dash or two. Options of one letter
+/// stay.
 pub(super) fn normalize(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let long = |arg: OsString| match arg.to_str() {
         Some(text) if is_single_dash_long(text) => OsString::from(format!("-{text}")),
@@ -19,13 +20,13 @@ fn is_single_dash_long(arg: &str) -> bool {
     letters.next().is_some_and(char::is_alphabetic) && letters.next().is_some_and(|second| second != '=')
 }
 
-/// The one file that a command line may name; `known` if it is there already.
+/// Sets the one file that a command line may name.
 pub(super) fn only_file(known: &mut Option<PathBuf>, file: OsString) -> Result<(), lexopt::Error> {
     let file = PathBuf::from(file);
     match known {
         Some(first) => {
             let (first, file) = (first.display(), file.display());
-            Err(format!("there is one file, '{first}', and '{file}' is another").into())
+            Err(format!("expected one file, but found '{first}' and '{file}'").into())
         }
         None => {
             *known = Some(file);
@@ -34,22 +35,22 @@ pub(super) fn only_file(known: &mut Option<PathBuf>, file: OsString) -> Result<(
     }
 }
 
-/// How many CPU devices there are to be. That there are too many for the machine is seen when they are made.
+/// Parses a count of CPU devices. Creating the devices finds out whether the machine can hold them.
 #[cfg(feature = "full")]
 pub(super) fn device_count(text: &str) -> Result<u32, String> {
     match text.parse() {
-        Ok(0) => Err("there is at least one CPU device".to_owned()),
+        Ok(0) => Err("at least one CPU device is needed".to_owned()),
         Ok(count) => Ok(count),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// The value of an option as text.
+/// Returns the value of an option as text.
 pub(super) fn text(parser: &mut lexopt::Parser) -> Result<String, lexopt::Error> {
     parser.value()?.string()
 }
 
-/// An option that is set by its presence, or by `=true` and `=false`.
+/// Parses an option that is set by its presence, or by `=true` and `=false`.
 pub(super) fn switch(parser: &mut lexopt::Parser) -> Result<bool, lexopt::Error> {
     match parser.optional_value() {
         None => Ok(true),

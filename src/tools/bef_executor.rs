@@ -27,24 +27,24 @@ use super::{Outcome, args, expected};
 use crate::{Console, Errors, Runtime};
 
 const USAGE: &str = "\
-Runs the functions of a BEF file that take no arguments.
+Run the functions of a BEF file that take no arguments.
 
 Usage: bef_executor [OPTIONS] [FILE]
 
-FILE is the BEF file; '-' or nothing reads it from standard input.
+FILE is the BEF file; '-', or no FILE, reads standard input.
 
-  --functions=NAME,...          run these functions, in this order, instead of all
-  --test_init_function=NAME     run this function first, if there is one of this name
+  --functions=NAME,...          run only these functions, in this order
+  --test_init_function=NAME     run this function first, if the file has it
   --work_queue_type=TYPE        s (default), mstd, mstd:THREADS
   --host_allocator_type=TYPE    leak_check_allocator (default), malloc, profiled_allocator, recycling_allocator,
                                 test_fixed_size_1k
-  --device=DEVICE               auto (default), cpu, cuda, cuda:NUMBER, noop
-  --cpu_devices=NUMBER          how many CPU devices there are (default 1)
+  --device=DEVICE               auto (default), cpu, cuda or gpu, cuda:N or gpu:N, noop
+  --cpu_devices=N               create N CPU devices (default 1)
   --shared_libs=PATH,...        load kernels from shared libraries
-  --print_error_code            print the code beside each error returned
-  --enable_tracing              tell at the end how often each function and kernel ran, and for how long
-  --tracing_level=LEVEL         default, verbose, debug: all the same here
-  --help                        print this
+  --print_error_code            print the code beside each returned error
+  --enable_tracing              print how often each function and kernel ran, and for how long
+  --tracing_level=LEVEL         default, verbose or debug, which all have the same effect
+  --help                        print this help
 ";
 
 struct Options {
@@ -100,7 +100,7 @@ impl Options {
                 Long("enable_tracing") => options.trace = args::switch(&mut parser)?,
                 Long("tracing_level") => match &*args::text(&mut parser)? {
                     "default" | "verbose" | "debug" => {}
-                    other => return Err(format!("'{other}' is no tracing level").into()),
+                    other => return Err(format!("'{other}' is not a tracing level").into()),
                 },
                 Long("help") | Short('h') => options.help = true,
                 other => return Err(other.unexpected()),
@@ -379,7 +379,7 @@ mod tests {
     fn run_on(bytes: Vec<u8>, arguments: &[&str]) -> (Outcome, String, String) {
         let (output, written) = SharedWriter::buffer();
         let (error, complaints) = SharedWriter::buffer();
-        let console = Console { input: Box::new(io::Cursor::new(bytes)), output, error, terminal: false };
+        let console = Console::new(io::Cursor::new(bytes), output, error);
         let args = std::iter::once(&"bef_executor").chain(arguments).map(OsString::from);
         let outcome = run(args, console);
         let text = |bytes: &Mutex<Vec<u8>>| String::from_utf8(bytes.lock().clone()).unwrap();

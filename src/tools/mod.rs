@@ -1,7 +1,8 @@
-//! The command-line tools as functions: arguments and a [`Console`](crate::Console) in, an exit code out.
+//! The command-line tools as functions, which take arguments and a [`Console`](crate::Console) and return an
+//! exit code.
 //!
-//! Each binary calls one of them with the process's streams; tests call them with buffers. None of them ends the
-//! process or touches its standard streams itself.
+//! Each binary calls one of them with the process's streams; tests call them with buffers. No tool exits the
+//! process or touches its standard streams.
 
 mod args;
 pub mod bef_executor;
@@ -18,13 +19,24 @@ mod text_tool;
 #[cfg(feature = "full")]
 pub mod translate;
 
-/// How a tool ended, as the process's exit code: 0 fine, 1 the program failed, 2 wrong usage.
+#[cfg(feature = "full")]
+use std::path::PathBuf;
+use std::thread;
+
+use parking_lot::Mutex;
+#[cfg(feature = "full")]
+use tfrt_host::{KernelRegistry, library::load_kernel_library};
+
+#[cfg(feature = "full")]
+use crate::Errors;
+
+/// How a tool ended; the discriminant is the process's exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Outcome {
-    /// Everything went well.
+    /// The tool succeeded.
     Fine = 0,
-    /// The input is wrong, or the program failed.
+    /// The program failed, or a file is wrong.
     Failed = 1,
     /// The command line is wrong.
     Usage = 2,
@@ -36,10 +48,36 @@ impl From<Outcome> for std::process::ExitCode {
     }
 }
 
-/// The operations of all kernels of this build.
+/// Calls a tool on a thread with a large stack. The main thread's stack depends on the system's limits, and
+/// deeply nested programs need more than some of them allow.
+pub fn on_large_stack(tool: impl FnOnce() -> Outcome + Send) -> Outcome {
+    const STACK_BYTES: usize = 16 << 20;
+    let tool = Mutex::new(Some(tool));
+    let call = || tool.lock().take().map_or(Outcome::Failed, |tool| tool());
+    thread::scope(|scope| {
+        match thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, call)
+        {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // A system that starts no thread may still run a small program.
+            Err(_) => call(),
+        }
+    })
+}
+
+/// Registers the kernels of this build and those of shared libraries.
 #[cfg(feature = "full")]
-fn operations() -> Result<tfrt_ir::OpRegistry, String> {
-    let mut kernels = tfrt_host::KernelRegistry::new();
+fn kernels(libraries: &[PathBuf]) -> Result<KernelRegistry, Errors> {
+    let mut kernels = KernelRegistry::new();
     crate::register_kernels(&mut kernels);
-    crate::operations(&kernels).map_err(|errors| errors.to_string())
+    for library in libraries {
+        load_kernel_library(&mut kernels, library)?;
+    }
+    Ok(kernels)
+}
+
+/// Returns the operations of all kernels of this build and of shared libraries.
+#[cfg(feature = "full")]
+fn operations(libraries: &[PathBuf]) -> Result<tfrt_ir::OpRegistry, String> {
+    let operations = kernels(libraries).and_then(|kernels| crate::operations(&kernels));
+    operations.map_err(|errors| errors.messages())
 }

@@ -12,19 +12,20 @@ use super::{
 use crate::Console;
 
 const USAGE: &str = "\
-Parses MLIR text, verifies it and prints it again.
+Parse MLIR text, verify it and print it again.
 
 Usage: tfrt_opt [OPTIONS] [FILE]
 
-FILE is the input; '-' or nothing reads it from standard input.
+FILE is the input; '-', or no FILE, reads standard input.
 
-  -o FILE                       write the result here instead of to standard output
-  --allow-unregistered-dialect  accept operations that no kernel and no dialect defines
-  --split-input-file            the input is several texts with lines '// -----' between them
-  --verify-diagnostics          compare errors with 'expected-error' comments instead of printing them
+  -o FILE                       write the result to FILE instead of standard output
+  --kernels LIBRARY             load kernels from a shared library, whose code runs in this process
+  --allow-unregistered-dialect  accept operations that no kernel or dialect defines
+  --split-input-file            split the input at lines '// -----' and process each part by itself
+  --verify-diagnostics          check errors against 'expected-error' comments instead of printing them
   --mlir-print-op-generic       print all operations in generic form
   --mlir-print-debuginfo        print locations
-  --help                        print this
+  --help                        print this help
 ";
 
 struct Options {
@@ -54,7 +55,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console) -> Outcom
 
 fn optimize(options: &Options, console: &mut Console) -> Result<Outcome, String> {
     let source = options.text.read(console)?;
-    let ops = super::operations()?;
+    let ops = super::operations(&options.text.kernels)?;
     let (outcome, results) = over_parts(&source, options.text.parts, console, |part| {
         let text = parse_module(part, &ops, &options.parse)
             .map(|module| print_module(&module, &ops, options.text.print).into_bytes());

@@ -1,20 +1,20 @@
-//! Inputs that are several texts, and errors that the texts themselves announce: what the text tools share.
+//! Inputs with several parts, and errors that the parts announce in comments.
 
 use tfrt_ir::{Diagnostics, Source, findings, render, split_source, verify_expectations};
 
 use super::Outcome;
 use crate::Console;
 
-/// How to treat the input.
+/// Selects how the input is processed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PartOptions {
-    /// It is several texts with `// -----` between them.
+    /// Split the input at lines `// -----`.
     pub(super) split: bool,
-    /// Compare errors with the comments that announce them, instead of printing them.
+    /// Check errors against the comments that announce them instead of printing them.
     pub(super) verify_diagnostics: bool,
 }
 
-/// What came of one text.
+/// The result of one part.
 pub(super) struct Part {
     result: Option<Vec<u8>>,
     diagnostics: Diagnostics,
@@ -31,7 +31,7 @@ impl Part {
     }
 }
 
-/// Works on each text of the input. Gives the results of those without errors.
+/// Processes each part of the input. Returns the results of the parts without errors.
 pub(super) fn over_parts(
     source: &Source,
     options: PartOptions,
@@ -51,12 +51,12 @@ pub(super) fn over_parts(
         let Part { result, diagnostics } = work(part);
         if options.verify_diagnostics {
             if let Err(mismatches) = verify_expectations(part, &findings(&diagnostics)) {
-                console.complain(render(&mismatches, &[part], false).trim_end());
+                console.complain(render(&mismatches, &[part], console.use_color).trim_end());
                 outcome = Outcome::Failed;
             }
         } else {
             if !diagnostics.is_empty() {
-                console.complain(render(&diagnostics, &[part], false).trim_end());
+                console.complain(render(&diagnostics, &[part], console.use_color).trim_end());
             }
             if result.is_none() {
                 outcome = Outcome::Failed;

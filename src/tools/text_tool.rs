@@ -1,4 +1,4 @@
-//! What the tools that read and write text have in common: files, options, help, the answer to wrong options.
+//! The parts that the tools for MLIR text share: files, options, help, and the answer to wrong options.
 
 use std::{
     ffi::OsString,
@@ -10,18 +10,19 @@ use tfrt_ir::{PrintOptions, Source};
 use super::{Outcome, args, parts::PartOptions};
 use crate::Console;
 
-/// The options that all of them have.
+/// The options of all tools for text.
 pub(super) struct TextOptions {
     file: Option<PathBuf>,
     output: PathBuf,
+    pub(super) kernels: Vec<PathBuf>,
     pub(super) parts: PartOptions,
     pub(super) print: PrintOptions,
     help: bool,
 }
 
 impl TextOptions {
-    /// Reads a command line that begins with the program's name. `own` takes the long options that only this tool has;
-    /// false from it means that there is no such option.
+    /// Parses a command line that begins with the program's name. `own` parses the long options that only
+    /// this tool has, and returns false for an unknown option.
     pub(super) fn parse(
         args: impl IntoIterator<Item = OsString>,
         mut own: impl FnMut(&str, &mut lexopt::Parser) -> Result<bool, lexopt::Error>,
@@ -30,6 +31,7 @@ impl TextOptions {
         let mut options = Self {
             file: None,
             output: PathBuf::from("-"),
+            kernels: Vec::new(),
             parts: PartOptions::default(),
             print: PrintOptions::default(),
             help: false,
@@ -50,6 +52,7 @@ impl TextOptions {
                 other => return Err(other.unexpected()),
             };
             match &*name {
+                "kernels" => options.kernels.push(parser.value()?.into()),
                 "split-input-file" => options.parts.split = args::switch(&mut parser)?,
                 "verify-diagnostics" => options.parts.verify_diagnostics = args::switch(&mut parser)?,
                 "mlir-print-op-generic" => options.print.generic = args::switch(&mut parser)?,
@@ -62,12 +65,12 @@ impl TextOptions {
         Ok(options)
     }
 
-    /// Whether the user only asks for help.
+    /// Whether the user asks for help.
     pub(super) fn is_help(&self) -> bool {
         self.help
     }
 
-    /// The input.
+    /// Reads the input.
     pub(super) fn read(&self, console: &mut Console) -> Result<Source, String> {
         let file = self.file.as_deref().unwrap_or(Path::new("-"));
         let bytes = console.read(file)?;
@@ -75,13 +78,13 @@ impl TextOptions {
         Ok(Source::new(&*name, bytes))
     }
 
-    /// Puts the result where it belongs.
+    /// Writes the result to the output file.
     pub(super) fn write(&self, console: &mut Console, result: &[u8]) -> Result<(), String> {
         console.write(&self.output, result)
     }
 }
 
-/// Runs a tool: looks at its options, then works, or helps.
+/// Runs a tool: prints its help, or does its work.
 pub(super) fn run<O>(
     name: &str,
     usage: &str,

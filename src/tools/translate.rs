@@ -13,21 +13,22 @@ use super::{
 use crate::Console;
 
 const USAGE: &str = "\
-Translates MLIR text to BEF and back.
+Translate MLIR text to BEF or back.
 
 Usage: tfrt_translate --mlir-to-bef|--bef-to-mlir [OPTIONS] [FILE]
 
-FILE is the input; '-' or nothing reads it from standard input.
+FILE is the input; '-', or no FILE, reads standard input.
 
   --mlir-to-bef                 encode MLIR text as a BEF file
   --bef-to-mlir                 decode a BEF file to MLIR text
-  -o FILE                       write the result here instead of to standard output
-  --disable-optional-sections   leave out what only --bef-to-mlir and other tools read
-  --split-input-file            the input is several texts with lines '// -----' between them
-  --verify-diagnostics          compare errors with 'expected-error' comments instead of printing them
+  -o FILE                       write the result to FILE instead of standard output
+  --kernels LIBRARY             load kernels from a shared library, whose code runs in this process
+  --disable-optional-sections   omit the sections that only --bef-to-mlir and other tools read
+  --split-input-file            split the input at lines '// -----' and process each part by itself
+  --verify-diagnostics          check errors against 'expected-error' comments instead of printing them
   --mlir-print-op-generic       print all operations in generic form
   --mlir-print-debuginfo        print locations
-  --help                        print this
+  --help                        print this help
 ";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: Console) -> Outcom
 
 fn translate(options: &Options, console: &mut Console) -> Result<Outcome, String> {
     let source = options.text.read(console)?;
-    let ops = super::operations()?;
+    let ops = super::operations(&options.text.kernels)?;
     let run = |part: &Source| match options.direction {
         Direction::ToMlir => to_mlir(options, part, &ops),
         Direction::ToBef => to_bef(options, part, &ops),

@@ -71,7 +71,7 @@ fn run_tool(name: &str, arguments: Vec<String>, input: Vec<u8>, joined: bool) ->
     if joined {
         error = output.clone();
     }
-    let console = Console { input: Box::new(Cursor::new(input)), output, error, terminal: false };
+    let console = Console::new(Cursor::new(input), output, error);
     let arguments = std::iter::once(name.to_owned()).chain(arguments).map(OsString::from);
     let outcome = run_by_name(name, arguments, console);
     let outcome = outcome.ok_or_else(|| format!("'{name}' is none of our tools"))?;

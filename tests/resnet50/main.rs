@@ -89,7 +89,7 @@ impl Tool {
     /// Runs it with these arguments.
     fn run(arguments: impl IntoIterator<Item = OsString>) -> Self {
         let ((output, printed), (error, complaints)) = (SharedWriter::buffer(), SharedWriter::buffer());
-        let console = Console { input: Box::new(std::io::empty()), output, error, terminal: false };
+        let console = Console::new(std::io::empty(), output, error);
         let arguments = std::iter::once(OsString::from("tfrt")).chain(arguments);
         let outcome = tools::cli::run(arguments, console);
         let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();

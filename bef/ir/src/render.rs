@@ -37,7 +37,7 @@ pub fn render_one(diagnostic: &Diagnostic, sources: &[&Source], color: bool) -> 
         Severity::Warning => ReportSeverity::Warning,
         Severity::Remark | Severity::Note => ReportSeverity::Note,
     };
-    let mut report = Report::new(severity).with_message(&diagnostic.message);
+    let mut report = Report::new(severity).with_message(escape_controls(&diagnostic.message));
     match excerpts.label(LabelStyle::Primary, diagnostic, sources, "") {
         Some(label) => report.labels.push(label),
         None => report.notes.push(format!("at {}", place(&diagnostic.location))),
@@ -45,7 +45,10 @@ pub fn render_one(diagnostic: &Diagnostic, sources: &[&Source], color: bool) -> 
     for note in &diagnostic.notes {
         match excerpts.label(LabelStyle::Secondary, note, sources, &note.message) {
             Some(label) => report.labels.push(label),
-            None => report.notes.push(format!("{}: {}", place(&note.location), note.message)),
+            None => {
+                let note = format!("{}: {}", place(&note.location), escape_controls(&note.message));
+                report.notes.push(note);
+            }
         }
     }
     let mut bytes = Vec::new();
@@ -63,9 +66,22 @@ pub fn render_one(diagnostic: &Diagnostic, sources: &[&Source], color: bool) -> 
 
 fn place(location: &Location) -> String {
     match location.file_position() {
-        Some((file, line, column)) => format!("{file}:{line}:{column}"),
-        None => format!("location {location}"),
+        Some((file, line, column)) => format!("{}:{line}:{column}", escape_controls(file.as_str())),
+        None => format!("location {}", escape_controls(&location.to_string())),
     }
+}
+
+/// Escapes control characters other than line ends and tabs, which a terminal would obey.
+fn escape_controls(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' && c != '\t' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// One source line, or the part of it around the place, as a file of its own: other lines are not shown, and a source
@@ -99,13 +115,16 @@ impl Excerpts {
             if diagnostic.length > 0 { diagnostic.length as usize } else { token_length(source, offset) };
         let skipped = if bytes.len() > MAX_LINE_BYTES { at.saturating_sub(MAX_LINE_BYTES / 2) } else { 0 };
         let end = (skipped + MAX_LINE_BYTES).min(bytes.len());
-        let shown =
-            |range: Range<usize>| String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned();
+        let shown = |range: Range<usize>| {
+            escape_controls(&String::from_utf8_lossy(bytes.get(range).unwrap_or_default()))
+        };
         let start = shown(skipped..at).len();
         let stop = start + shown(at..(at + length).min(end)).len();
-        let excerpt = Excerpt { name: file.to_string(), text: shown(skipped..end), line, skipped };
+        let excerpt =
+            Excerpt { name: escape_controls(file.as_str()), text: shown(skipped..end), line, skipped };
         self.0.push(excerpt);
-        Some(Label::new(style, self.0.len() - 1, start..stop.max(start)).with_message(message))
+        let label = Label::new(style, self.0.len() - 1, start..stop.max(start));
+        Some(label.with_message(escape_controls(message)))
     }
 
     fn excerpt(&self, id: usize) -> Result<&Excerpt, Error> {
@@ -179,6 +198,21 @@ mod tests {
         diagnostics.push(Diagnostic::error(Location::Unknown, "worse"));
         let text = render(&diagnostics, &[], false);
         assert!(text.contains("g:7:1") && text.contains("location unknown"), "{text}");
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let source = Source::new("f\u{7}", "a \u{1b}[2J b\n");
+        let mut diagnostic = Diagnostic::error(Location::file("f\u{7}", 1, 10), "bad \u{1b}[2J");
+        diagnostic = diagnostic.note(Location::file("g\u{7}", 1, 1), "seen \u{1b}");
+        let text = render_one(&diagnostic, &[&source], false);
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+        // The caret stands below the token, although the line has grown.
+        let column = |marked: &str, needle: &str| {
+            let line = text.lines().find(|line| line.contains(marked)).expect("a line");
+            line.chars().count() - line.split_once(needle).expect("a needle").1.chars().count()
+        };
+        assert_eq!(column("[2J b", "J b"), column("^", "^"), "{text}");
     }
 
     #[test]

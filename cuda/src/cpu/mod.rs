@@ -132,8 +132,9 @@ impl Backend for CpuBackend {
 
     fn properties(&self, _ordinal: u32) -> Result<DeviceProperties> {
         let threads = self.shared.pool.threads();
+        let unit = if threads == 1 { "thread" } else { "threads" };
         let emulated = DeviceProperties::emulated(
-            format!("CPU device ({threads} threads)"),
+            format!("CPU device ({threads} {unit})"),
             self.shared.memory_bytes,
             format!("tfrt-ptx {}", env!("CARGO_PKG_VERSION")),
             u32::try_from(threads).unwrap_or(u32::MAX),

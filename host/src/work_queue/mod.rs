@@ -159,8 +159,8 @@ mod tests {
             ("s", "single-threaded".to_owned()),
             ("mstd", format!("multi-threaded ({cores} threads, up to 256 blocking threads)")),
             ("mstd:3", "multi-threaded (3 threads, up to 256 blocking threads)".to_owned()),
-            ("mstd:1,2", "multi-threaded (1 threads, up to 2 blocking threads)".to_owned()),
-            ("mstd:1:2", "multi-threaded (1 threads, up to 2 blocking threads)".to_owned()),
+            ("mstd:1,2", "multi-threaded (1 thread, up to 2 blocking threads)".to_owned()),
+            ("mstd:1:2", "multi-threaded (1 thread, up to 2 blocking threads)".to_owned()),
         ];
         for (description, name) in cases {
             let queue = from_str(description).unwrap();

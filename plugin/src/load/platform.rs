@@ -47,8 +47,11 @@ impl Platform {
         let library = path.display().to_string();
         let failed = |code, why: String| Diagnostic::new(code, format!("plug-in '{library}': {why}"));
         provide().map_err(|why| failed(ErrorCode::FailedPrecondition, why))?;
+        // The loader searches the system's folders for a name without a folder, and not the current one.
+        let is_bare = path.components().count() == 1 && path.is_file();
+        let file = if is_bare { Path::new(".").join(path) } else { path.to_owned() };
         // SAFETY: running the library's code is what loading a plug-in means.
-        let opened = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_LOCAL) }
+        let opened = unsafe { Library::open(Some(file), RTLD_LAZY | RTLD_LOCAL) }
             .map_err(|error| failed(ErrorCode::NotFound, said_by_loader(&error)))?;
         // SAFETY: the symbol has this type by the API.
         let init = unsafe { opened.get::<SE_InitPlugin>(INIT_SYMBOL) }

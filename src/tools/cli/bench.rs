@@ -1,4 +1,4 @@
-//! `tfrt bench`: how long a function takes, from the first call on.
+//! `tfrt bench`: measures a function's latency and throughput.
 
 use std::time::{Duration, Instant};
 
@@ -9,48 +9,47 @@ use tfrt_host::Diagnostic;
 use super::{
     Failure, print_json,
     program::{ProgramArgs, Session, duration},
-    report::report,
 };
-use crate::{Console, SharedWriter};
+use crate::{Console, Errors};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// Calls before measuring begins
+    /// Make COUNT calls before measuring
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     warm_up: u32,
-    /// Measure for about this long: 500ms, 2s
+    /// Measure for about TIME (500ms, 2s)
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
     time: Duration,
-    /// Measure this many calls instead
+    /// Measure COUNT calls instead of a time
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     calls: Option<u32>,
-    /// How many items (images, rows) one call works on, for the throughput
+    /// Count COUNT items (images, rows) per call for the throughput
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     items: u64,
     /// Print the figures as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
-/// Calls at most, however short they are: each leaves a figure in memory.
-const CALLS_MAX: u32 = 10_000_000;
+/// The most calls that are measured, since each latency is kept in memory.
+const MAX_CALLS: u32 = 10_000_000;
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let start = Instant::now();
-    let mut session = Session::new(&args.program, SharedWriter::new(std::io::sink()), console)?;
+    let mut session = Session::new(&args.program, None, console)?;
     session.progress = false;
     let (setup, load) = (session.setup, start.elapsed() - session.setup.unwrap_or_default());
-    let first = timed(&session, console)?;
+    let first = timed(&session)?;
     for _ in 0..args.warm_up {
-        timed(&session, console)?;
+        timed(&session)?;
     }
     let (mut latencies, total) = measure(args, &session, console)?;
     session.write_timeline()?;
     let function = session.function.clone();
-    refuse(&session.finish(Vec::new()), console)?;
+    fail_on(session.finish(Vec::new()))?;
     latencies.sort_unstable();
     let figures = Figures { load, setup, first, latencies, total, items: args.items };
     if args.json {
@@ -61,42 +60,35 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One call that must succeed.
-fn timed(session: &Session, console: &mut Console) -> Result<Duration, Failure> {
+/// Makes one call, which must succeed, and returns its latency.
+fn timed(session: &Session) -> Result<Duration, Failure> {
     let start = Instant::now();
     let results = session.call()?;
     let elapsed = start.elapsed();
-    refuse(&session.take_errors(&results), console)?;
+    fail_on(session.take_errors(&results))?;
     Ok(elapsed)
 }
 
-/// Tells the errors, if there are any, and fails.
-fn refuse(errors: &[Diagnostic], console: &mut Console) -> Result<(), Failure> {
-    if errors.is_empty() {
-        return Ok(());
-    }
-    report(errors, console);
-    Err(Failure::Told)
+/// Fails if there are errors.
+fn fail_on(errors: Vec<Diagnostic>) -> Result<(), Failure> {
+    if errors.is_empty() { Ok(()) } else { Err(Failure::Errors(Errors(errors))) }
 }
 
-fn measure(
-    args: &Args,
-    session: &Session,
-    console: &mut Console,
-) -> Result<(Vec<Duration>, Duration), Failure> {
-    let progress = progress(args, console.terminal);
+/// Returns the latency of each call, and the time of all.
+fn measure(args: &Args, session: &Session, console: &Console) -> Result<(Vec<Duration>, Duration), Failure> {
+    let progress = progress(args, console.is_terminal);
     let mut latencies = Vec::new();
     let start = Instant::now();
     let mut shown = start;
     let total = loop {
-        latencies.push(timed(session, console)?);
+        latencies.push(timed(session)?);
         let now = Instant::now();
         let calls = latencies.len() as u32;
         let done = args.calls.map_or(now - start >= args.time, |count| calls >= count);
-        if done || calls >= CALLS_MAX {
+        if done || calls >= MAX_CALLS {
             break now - start;
         }
-        // Drawing more often would be measured too.
+        // Drawing takes time that is measured, so it is done rarely.
         if now - shown > Duration::from_millis(200) {
             shown = now;
             let elapsed_ms = (now - start).as_millis() as u64;
@@ -107,9 +99,9 @@ fn measure(
     Ok((latencies, total))
 }
 
-fn progress(args: &Args, terminal: bool) -> ProgressBar {
+fn progress(args: &Args, is_terminal: bool) -> ProgressBar {
     let length = args.calls.map_or(args.time.as_millis() as u64, u64::from);
-    let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
     match ProgressStyle::with_template("measuring {bar:40} {percent}%") {
         Ok(style) => bar.with_style(style),
@@ -119,7 +111,7 @@ fn progress(args: &Args, terminal: bool) -> ProgressBar {
 
 struct Figures {
     load: Duration,
-    /// That of the function that prepares, if there is one.
+    /// The duration of the setup function, if there is one.
     setup: Option<Duration>,
     first: Duration,
     /// Sorted.
@@ -129,7 +121,7 @@ struct Figures {
 }
 
 impl Figures {
-    /// The latency that this part of all calls stays within (nearest rank).
+    /// Returns a percentile of the latencies, by the nearest rank.
     fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.latencies.len() * percent).div_ceil(100).max(1);
         self.latencies.get(rank - 1).copied().unwrap_or_default()
@@ -185,7 +177,7 @@ impl Figures {
     }
 }
 
-/// Three or four digits and a unit.
+/// Formats a time with three or four digits and a unit.
 fn readable(time: Duration) -> String {
     let ns = time.as_nanos() as f64;
     match ns {

@@ -1,4 +1,4 @@
-//! `tfrt devices`: which devices there are, and why there are no CUDA devices if there are none.
+//! `tfrt devices`: lists the devices, and the reason if there are no CUDA devices.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -12,18 +12,18 @@ use crate::{Console, tools::args::device_count};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// How many CPU devices there are
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = device_count)]
+    /// Create N CPU devices
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
-    /// List the devices of a plug-in (StreamExecutor C API) too; its code runs in this process
+    /// List the devices of a plug-in (StreamExecutor C API) as well, whose code runs in this process
     #[arg(long = "plugin", value_name = "LIBRARY")]
     plugins: Vec<PathBuf>,
     /// Print the devices as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
-/// Runs the command. That there are no CUDA devices is no failure.
+/// Runs the command. It succeeds without CUDA devices.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let find = |choice| Platform::new(&DeviceOptions::new(choice, args.cpu_devices));
     let cuda = find(Choice::Cuda(None));
@@ -61,7 +61,7 @@ fn line(device: &Device) -> String {
     let p = device.properties();
     if p.compute_capability == (0, 0) {
         let memory = match p.memory_bytes {
-            0 => "memory not known".to_owned(),
+            0 => "unknown memory".to_owned(),
             bytes => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
         };
         return format!(

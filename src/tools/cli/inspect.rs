@@ -1,4 +1,4 @@
-//! `tfrt inspect`: the sections, functions and kernels of a program, or a picture of a function's graph.
+//! `tfrt inspect`: shows a program's sections, functions and kernels, or a picture of a function's graph.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -6,22 +6,30 @@ use clap::ValueEnum;
 use serde_json::json;
 use tfrt_bef::{Inspection, VerifiedBef};
 
-use super::{Failure, graph::Graph, print_json, program::read_program};
+use super::{
+    Failure,
+    graph::Graph,
+    print_json,
+    program::{enumerate_names, read_program},
+};
 use crate::{Console, Runtime};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The program: MLIR text or a BEF file; '-' for standard input
+    /// Program to inspect: MLIR text or a BEF file; '-' reads standard input
     program: PathBuf,
     /// Print a function's graph instead, as text for Graphviz or as a picture
     #[arg(long, value_name = "FORMAT")]
     graph: Option<GraphFormat>,
-    /// The function whose graph to print; if not given, the first
+    /// Print the graph of the function NAME [default: the first function]
     #[arg(short, long, value_name = "NAME", requires = "graph")]
     function: Option<String>,
+    /// Load kernels from a shared LIBRARY, whose code runs in this process
+    #[arg(long = "kernels", value_name = "LIBRARY")]
+    shared_libraries: Vec<PathBuf>,
     /// Print as JSON
     #[arg(long, conflicts_with = "graph")]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -32,7 +40,11 @@ enum GraphFormat {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
-    let runtime = Runtime::builder().build()?;
+    let mut builder = Runtime::builder();
+    for library in &args.shared_libraries {
+        builder = builder.shared_library(library);
+    }
+    let runtime = builder.build()?;
     let bef = read_program(&args.program, &runtime, console)?;
     if let Some(format) = args.graph {
         let graph = Graph::of(&bef, function_index(&bef, args.function.as_deref())?);
@@ -58,9 +70,11 @@ fn function_index(bef: &VerifiedBef, name: Option<&str>) -> Result<usize, Failur
         None => (0..bef.functions().len()).find(|&index| bef.function(index).is_some()),
     };
     found.filter(|&index| bef.function(index).is_some()).ok_or_else(|| {
-        let names: Vec<_> =
-            bef.functions().iter().map(|f| f.name.as_str()).filter(|n| !n.is_empty()).collect();
-        Failure::Usage(format!("no function with a graph of this name; the program has {}", names.join(", ")))
+        let names = bef.functions().iter().map(|f| f.name.as_str()).filter(|n| !n.is_empty());
+        let missing = name.map_or("no function with a graph".to_owned(), |name| {
+            format!("no function '{name}' with a graph")
+        });
+        Failure::Usage(format!("the program has {missing}, but {}", enumerate_names(names)))
     })
 }
 

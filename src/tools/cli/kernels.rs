@@ -1,20 +1,51 @@
-//! `tfrt kernels`: the reference of all kernels, made of what they say of themselves.
+//! `tfrt kernels`: the reference of all kernels, made from their registrations.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::PathBuf};
 
+use serde_json::json;
 use tfrt_host::{AttributeSpec, Kernel, KernelRegistry, Placement, TypeSpec};
 
-use super::{Failure, reference::Args};
-use crate::{Console, register_kernels};
+use super::{
+    Failure,
+    reference::{Entry, ReferenceArgs},
+};
+use crate::{Console, tools};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) reference: ReferenceArgs,
+    /// Load kernels from a shared LIBRARY, whose code runs in this process
+    #[arg(long = "kernels", value_name = "LIBRARY")]
+    shared_libraries: Vec<PathBuf>,
+}
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
-    let mut registry = KernelRegistry::new();
-    register_kernels(&mut registry);
-    args.deliver("kernels", &reference(&registry), console)
+    let registry = tools::kernels(&args.shared_libraries)?;
+    let entries = || registry.kernels().map(entry).collect();
+    args.reference.deliver("kernels", || reference(&registry), entries, console)
 }
 
-/// One section for each part of the names before the first dot.
+fn entry(kernel: &Kernel) -> Entry {
+    let name = kernel.name().to_owned();
+    let signature = signature(kernel);
+    let mut text = format!("{name}: {signature}\n");
+    for line in kernel.doc().lines() {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "    {line}");
+    }
+    let properties = properties(kernel);
+    if !properties.is_empty() {
+        let _ = writeln!(text, "    ({})", properties.join("; "));
+    }
+    let json = json!({
+        "name": name, "signature": signature, "doc": kernel.doc(), "properties": properties,
+    });
+    Entry { name, text, json }
+}
+
+/// Writes one section for each dialect, which is the part of the name before the first dot.
 fn reference(registry: &KernelRegistry) -> String {
     let mut text = String::from(
         "# Kernels\n\nMade from the kernels' own signatures by `tfrt kernels --write docs/kernels.md`. `…` stands for any \
@@ -28,7 +59,9 @@ fn reference(registry: &KernelRegistry) -> String {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n## {section}\n\n| kernel | signature | |\n|---|---|---|\n");
         }
-        let _ = writeln!(text, "| `{}` | {} | {} |", kernel.name(), signature(kernel), remarks(kernel));
+        // The attributes have a code span of their own.
+        let signature = signature(kernel).replacen(" {", "` `{", 1);
+        let _ = writeln!(text, "| `{}` | `{signature}` | {} |", kernel.name(), remarks(kernel));
     }
     text
 }
@@ -40,7 +73,7 @@ fn signature(kernel: &Kernel) -> String {
         fixed.chain(rest.map(|spec| format!("{}…", type_name(spec)))).collect::<Vec<_>>().join(", ")
     };
     let mut text = format!(
-        "`({}) -> ({})`",
+        "({}) -> ({})",
         types(&signature.arguments, signature.rest_arguments),
         types(&signature.results, signature.rest_results)
     );
@@ -48,7 +81,7 @@ fn signature(kernel: &Kernel) -> String {
     let rest = signature.rest_attributes.map(|spec| format!("{}…", attribute_name(spec)));
     let attributes: Vec<_> = named.chain(rest).collect();
     if !attributes.is_empty() {
-        let _ = write!(text, " `{{{}}}`", attributes.join(", "));
+        let _ = write!(text, " {{{}}}", attributes.join(", "));
     }
     text
 }
@@ -73,6 +106,15 @@ fn attribute_name(spec: AttributeSpec) -> String {
 
 fn remarks(kernel: &Kernel) -> String {
     let mut text = kernel.doc().replace('|', "\\|").replace('\n', " ");
+    let properties = properties(kernel);
+    if !properties.is_empty() {
+        let _ = write!(text, " *({})*", properties.join("; "));
+    }
+    text
+}
+
+/// Describes what a kernel's signature does not say.
+fn properties(kernel: &Kernel) -> Vec<String> {
     let functions = match (kernel.signature().functions, kernel.signature().rest_functions) {
         (0, _) => None,
         (1, false) => Some("takes a function".to_owned()),
@@ -89,12 +131,7 @@ fn remarks(kernel: &Kernel) -> String {
     });
     let effects = kernel.is_side_effecting().then(|| "has side effects".to_owned());
     let non_strict = kernel.is_non_strict().then(|| "non-strict".to_owned());
-    let remarks: Vec<_> =
-        [functions, placement, mutates, effects, non_strict].into_iter().flatten().collect();
-    if !remarks.is_empty() {
-        let _ = write!(text, " *({})*", remarks.join("; "));
-    }
-    text
+    [functions, placement, mutates, effects, non_strict].into_iter().flatten().collect()
 }
 
 #[cfg(test)]

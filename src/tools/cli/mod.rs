@@ -1,7 +1,7 @@
-//! `tfrt`: the friendly tool. Runs, measures and looks at programs.
+//! `tfrt`: runs, measures and inspects programs.
 //!
-//! Results go to the output; errors, tables of progress and everything else to the error stream, in colour only on a
-//! terminal. The exit code is 0 if all went well, 1 if the program or the input is wrong, 2 if the command line is.
+//! Results go to the output; errors, progress and everything else go to the error stream. The exit code is
+//! 0 for success, 1 if the program failed or a file is wrong, and 2 if the command line is wrong.
 
 mod bench;
 mod devices;
@@ -16,20 +16,60 @@ mod resnet50;
 mod run;
 mod values;
 
-use std::{ffi::OsString, io, path::Path};
+use std::{ffi::OsString, fmt, io, path::Path};
 
-use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use serde_json::json;
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::{Outcome, opt, translate};
 use crate::{Console, Errors, console::failed};
 
-/// A runtime for kernel graphs: runs programs written as MLIR text or encoded as BEF files.
+/// Run kernel graphs, written as MLIR text or as BEF files, on CPUs and GPUs.
 #[derive(Parser)]
-#[command(name = "tfrt", version, after_help = "Exit codes: 0 fine, 1 the program failed, 2 wrong usage.")]
+#[command(
+    name = "tfrt",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 success, 1 the program failed, 2 wrong usage."
+)]
 struct Cli {
+    /// Use colors in messages
+    ///
+    /// auto uses colors on a terminal. NO_COLOR, CLICOLOR_FORCE and TERM=dumb are observed.
+    #[arg(long, global = true, display_order = 1000, value_name = "WHEN", default_value = "auto")]
+    color: Color,
     #[command(subcommand)]
     command: Command,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn apply(self, console: &mut Console) {
+        match self {
+            Self::Auto => {}
+            Self::Always => console.use_color = true,
+            Self::Never => console.use_color = false,
+        }
+    }
+
+    /// Finds the choice in a command line that does not parse.
+    fn of_arguments(arguments: &[OsString]) -> Self {
+        let is_option =
+            |argument: &OsString| argument.to_str().is_some_and(|text| text.starts_with("--color"));
+        let Some(at) = arguments.iter().position(is_option) else { return Self::Auto };
+        let value = match arguments[at].to_str().and_then(|text| text.split_once('=')) {
+            Some((_, value)) => Some(value),
+            None => arguments.get(at + 1).and_then(|value| value.to_str()),
+        };
+        value.and_then(|value| Self::from_str(value, false).ok()).unwrap_or(Self::Auto)
+    }
 }
 
 #[derive(Subcommand)]
@@ -38,9 +78,9 @@ enum Command {
     Run(run::Args),
     /// Measure a function's latency and throughput
     Bench(bench::Args),
-    /// List the devices, and say why there are no CUDA devices if there are none
+    /// List the devices, and the reason if there are no CUDA devices
     Devices(devices::Args),
-    /// Show what a program consists of
+    /// Show a program's sections, functions and kernels, or a function's graph
     Inspect(inspect::Args),
     /// Parse, verify and print MLIR text (tfrt_opt)
     #[command(disable_help_flag = true)]
@@ -48,20 +88,34 @@ enum Command {
     /// Translate MLIR text to BEF or back (tfrt_translate)
     #[command(disable_help_flag = true)]
     Translate(Rest),
-    /// Write ResNet-50 programs, and convert weights for them
+    /// Write ResNet-50 programs and convert weights for them
     Resnet50(resnet50::Args),
-    /// Print the reference of all kernels
-    Kernels(reference::Args),
-    /// Print the reference of all ops
-    Ops(reference::Args),
+    /// Print the reference of all kernels, or of some
+    Kernels(kernels::Args),
+    /// Print the reference of all ops, or of some
+    Ops(reference::ReferenceArgs),
     /// Print completions for a shell
     Completions {
-        /// The shell
+        /// Shell to complete in
         shell: clap_complete::Shell,
     },
 }
 
-/// Arguments of another tool.
+impl Command {
+    fn prints_json(&self) -> bool {
+        match self {
+            Self::Run(args) => args.json,
+            Self::Bench(args) => args.json,
+            Self::Devices(args) => args.json,
+            Self::Inspect(args) => args.json,
+            Self::Kernels(args) => args.reference.json,
+            Self::Ops(args) => args.json,
+            Self::Opt(_) | Self::Translate(_) | Self::Resnet50(_) | Self::Completions { .. } => false,
+        }
+    }
+}
+
+/// Arguments that are passed on to another tool.
 #[derive(clap::Args)]
 struct Rest {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -74,19 +128,55 @@ impl Rest {
     }
 }
 
-/// The error of a file that cannot be read or written.
+/// Returns the error of a file that cannot be read or written.
 fn file_error(what: &str, file: impl AsRef<Path>, error: io::Error) -> Diagnostic {
     Diagnostic::new(ErrorCode::Io, failed(what, file.as_ref(), &error))
 }
 
 /// Why a command ended early.
 enum Failure {
-    /// The command line asks for something that does not exist.
+    /// The command line is wrong.
     Usage(String),
-    /// Something went wrong that has been told already.
-    Told,
-    /// The program or the input is wrong.
+    /// The errors have been reported already.
+    Reported,
+    /// The program or a file is wrong.
     Errors(Errors),
+}
+
+impl Failure {
+    /// Puts `context` before the messages.
+    fn in_context(self, context: impl fmt::Display) -> Self {
+        match self {
+            Self::Usage(message) => Self::Usage(format!("{context}: {message}")),
+            Self::Reported => Self::Reported,
+            Self::Errors(Errors(mut errors)) => {
+                for error in &mut errors {
+                    error.message = format!("{context}: {}", error.message);
+                }
+                Self::Errors(Errors(errors))
+            }
+        }
+    }
+
+    /// Reports the failure, as JSON too if the command's output is JSON.
+    fn report(self, as_json: bool, console: &mut Console) -> Outcome {
+        let (errors, outcome) = match self {
+            Self::Reported => return Outcome::Failed,
+            Self::Usage(message) => {
+                let shown = report::visible(&message);
+                console.complain(format_args!("error: {shown}\n\nFor more information, try '--help'."));
+                (vec![json!({ "code": "Usage", "message": message })], Outcome::Usage)
+            }
+            Self::Errors(Errors(errors)) => {
+                report::report(&errors, console);
+                (report::to_json(&errors), Outcome::Failed)
+            }
+        };
+        if as_json {
+            print_json(console, &json!({ "errors": errors }));
+        }
+        outcome
+    }
 }
 
 impl<E: Into<Errors>> From<E> for Failure {
@@ -97,10 +187,16 @@ impl<E: Into<Errors>> From<E> for Failure {
 
 /// Runs the tool; `args` begins with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Outcome {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<_> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return explain(&error, &mut console),
+        Err(error) => {
+            Color::of_arguments(&args).apply(&mut console);
+            return explain(&error, &mut console);
+        }
     };
+    cli.color.apply(&mut console);
+    let is_json = cli.command.prints_json();
     let done = match cli.command {
         Command::Run(args) => run::run(&args, &mut console),
         Command::Bench(args) => bench::run(&args, &mut console),
@@ -118,24 +214,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
             Ok(())
         }
     };
-    let outcome = match done {
-        Ok(()) => Outcome::Fine,
-        Err(Failure::Told) => Outcome::Failed,
-        Err(Failure::Usage(message)) => {
-            console.complain(format_args!("error: {message}\n\nFor more information, try '--help'."));
-            Outcome::Usage
-        }
-        Err(Failure::Errors(errors)) => {
-            report::report(&errors.0, &mut console);
-            Outcome::Failed
-        }
-    };
+    let outcome = done.map_or_else(|failure| failure.report(is_json, &mut console), |()| Outcome::Fine);
     console.end(outcome)
 }
 
-/// Help and versions are results, all else is wrong usage.
+/// Prints help and versions, which are results, and reports wrong usage.
 fn explain(error: &clap::Error, console: &mut Console) -> Outcome {
-    let text = if console.terminal { error.render().ansi().to_string() } else { error.render().to_string() };
+    let text = if console.use_color { error.render().ansi().to_string() } else { error.render().to_string() };
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         console.print(text);
         return console.end(Outcome::Fine);
@@ -144,7 +229,7 @@ fn explain(error: &clap::Error, console: &mut Console) -> Outcome {
     Outcome::Usage
 }
 
-/// `--json` output: one value, readable, with a line end.
+/// Prints the output of `--json`: one value, indented.
 fn print_json(console: &mut Console, value: &serde_json::Value) {
     console.print(format_args!("{value:#}\n"));
 }

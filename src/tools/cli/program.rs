@@ -1,9 +1,9 @@
-//! What `run` and `bench` have in common: a program, one of its functions, arguments and a request.
+//! The parts that `run` and `bench` share: a program, one of its functions, its arguments and a request.
 
 use std::{
     cell::{Cell, RefCell},
     fs::{self, File},
-    io::{self, BufWriter},
+    io::BufWriter,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -15,7 +15,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
-use tfrt_bef::VerifiedBef;
+use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_cuda::{
     allocator::write_timeline,
     checker::{Checker, Report},
@@ -31,76 +31,85 @@ use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
     Failure, file_error,
+    report::{MAX_KEPT_ERRORS, STDIN},
     values::{self, CHAIN},
 };
-use crate::{Console, Errors, Program, Runtime, SharedWriter, tools::args::device_count};
+use crate::{
+    Console, Errors, Program, Runtime, SharedWriter,
+    files::{check_output_path, replace_file},
+    tools::args::device_count,
+};
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
-    /// The program: MLIR text or a BEF file, whichever its content is; '-' for standard input
+    /// Program to run: MLIR text or a BEF file, told apart by content; '-' reads standard input
     pub(super) program: PathBuf,
-    /// The function; if not given, `main` or the only one
+    /// Call the function NAME [default: main, or the only function]
     #[arg(short, long, value_name = "NAME")]
     pub(super) function: Option<String>,
-    /// An argument, in order or as N=VALUE: a number, text, 2x2xf32=[1,2,3,4], f32=0, @file.npy, @file.btf#INDEX,
-    /// @file.safetensors#NAME, or an image's pixels, @file.jpg or @file.png. Chains are filled in
+    /// Pass VALUE as the next argument, or as argument N
+    ///
+    /// VALUE is a number, text, or a tensor: 2x2xf32=[1,2,3,4], f32=0, @FILE.npy, @FILE.btf#INDEX,
+    /// @FILE.safetensors#NAME, or the pixels of an image, @FILE.jpg or @FILE.png. Chains are passed
+    /// automatically.
     #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     pub(super) inputs: Vec<String>,
-    /// Call this function first, once: its results are the first arguments
+    /// Call the function NAME once before, and pass its results as the first arguments
     #[arg(long, value_name = "NAME")]
     pub(super) setup: Option<String>,
-    /// Where the program's data files are
+    /// Read the program's data files from DIR
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
-    /// The safetensors file with the weights of the program's network
+    /// Read the network's weights from a safetensors FILE
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
-    /// A text file with the name of a class in each line
+    /// Read the names of the classes from FILE, one per line
     #[arg(long, value_name = "FILE")]
     pub(super) labels: Option<PathBuf>,
-    /// Who runs the work: s (one thread), mstd (a thread per core), mstd:THREADS
+    /// Run kernels on one thread (s), on one thread per core (mstd) or on N threads (mstd:N)
     #[arg(long, value_name = "TYPE", default_value = "mstd")]
     pub(super) work_queue: String,
-    /// Load kernels from a shared library; its code runs in this process
+    /// Load kernels from a shared LIBRARY, whose code runs in this process
     #[arg(long = "kernels", value_name = "LIBRARY")]
     pub(super) shared_libraries: Vec<PathBuf>,
-    /// Cancel what has not finished after this long: 500ms, 2s; that devices give everything back counts, too
+    /// Cancel the run if it has not finished after TIME (500ms, 2s), including device teardown
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) deadline: Option<Duration>,
     #[command(flatten)]
     pub(super) devices: DeviceArgs,
 }
 
-/// The devices, who checks them, and who records their memory.
+/// The devices, and the optional checker and recorder of their memory.
 type WatchedDevices = (DeviceOptions, Option<Arc<Checker>>, Option<Arc<MemoryTimeline>>);
 
-/// Which devices a program sees.
+/// The devices that a program sees.
 #[derive(clap::Args)]
 pub(super) struct DeviceArgs {
-    /// Devices the program runs on: auto (CUDA devices if there are any, else CPU devices), cpu, cuda, cuda:NUMBER, noop,
-    /// or a plug-in's TYPE or TYPE:NUMBER. If not given, the first plug-in's, else auto
+    /// Run on DEVICE: auto, cpu, cuda or gpu, cuda:N or gpu:N, noop, or a plug-in's TYPE or TYPE:N
+    ///
+    /// auto selects CUDA devices if there are any, else CPU devices. The default is the first plug-in if
+    /// one is loaded, else auto.
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Load a device plug-in (StreamExecutor C API) from a shared library; its code runs in this process
+    /// Load a device plug-in (StreamExecutor C API) from a shared LIBRARY, whose code runs in this process
     #[arg(long = "plugin", value_name = "LIBRARY")]
     plugins: Vec<PathBuf>,
-    /// How many CPU devices there are
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = device_count)]
+    /// Create N CPU devices
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
-    /// Find missing synchronization, reads of uninitialized memory and leaks on the CPU devices
+    /// Report missing synchronization, reads of uninitialized memory and leaks on CPU devices
     #[arg(long)]
     check: bool,
-    /// Write a page of HTML that shows who held device memory when
+    /// Write a timeline of device memory to FILE, as an HTML page
     #[arg(long, value_name = "FILE")]
     memory_timeline: Option<PathBuf>,
-    /// Take device memory in segments, and not by the page, by which free pages from anywhere make one buffer; for CUDA
-    /// devices, as others have no pages
+    /// Allocate memory of CUDA devices in contiguous segments instead of pages
     #[arg(long)]
     memory_in_segments: bool,
 }
 
 impl DeviceArgs {
-    /// What the arguments ask for.
+    /// Returns the devices that the arguments ask for.
     fn options(&self) -> Result<WatchedDevices, Failure> {
         let (mut options, checker) = self.checked()?;
         if self.memory_in_segments {
@@ -118,7 +127,7 @@ impl DeviceArgs {
             return Ok((options, None));
         }
         let checker = Checker::new();
-        // What runs on a GPU cannot be watched.
+        // The checker cannot observe a GPU.
         if options.choice == Choice::Auto {
             options.choice = Choice::Cpu;
         }
@@ -144,7 +153,7 @@ impl DeviceArgs {
     }
 }
 
-/// What a program may find under the names of its request's resources.
+/// The files that a program finds among its request's resources.
 struct Files {
     data: Option<PathBuf>,
     weights: Option<SafeTensorsFile>,
@@ -152,7 +161,7 @@ struct Files {
 }
 
 impl Files {
-    /// Opens what the arguments name.
+    /// Opens the files that the arguments name.
     fn open(args: &ProgramArgs) -> Result<Self, Failure> {
         let weights = args.weights.as_ref().map(SafeTensorsFile::open).transpose()?;
         let read = |file: &PathBuf| {
@@ -182,67 +191,86 @@ pub(super) struct Session {
     pub(super) program: Program,
     pub(super) function: String,
     pub(super) arguments: Vec<AsyncValue>,
-    /// Errors that arose so far, whether they reach a result or not.
+    /// Errors so far, whether they reach a result or not.
     errors: Arc<Mutex<Vec<Diagnostic>>>,
-    /// What went wrong beside the program, as with a file that was to be written.
+    /// Errors outside of the program, such as a file that cannot be written.
     noted: RefCell<Vec<Diagnostic>>,
     files: Files,
-    /// Whether work of a request went on when its time was up, so that nobody waits for it any more.
-    goes_on: Cell<bool>,
-    /// Whether a person wants to see how far the program is.
+    /// Whether work of a request was still running when the wait for it ended.
+    is_abandoned: Cell<bool>,
+    /// Whether to show the program's progress.
     pub(super) progress: bool,
     checker: Option<Arc<Checker>>,
-    /// Who records the devices' memory, and where that is to be written.
+    /// The recorder of the devices' memory, and the file for its timeline.
     timeline: Option<(Arc<MemoryTimeline>, PathBuf)>,
-    /// How long the function that prepares took, if there is one.
+    /// The duration of the setup function, if there is one.
     pub(super) setup: Option<Duration>,
-    /// The last field, so that it goes when nothing of the program is left.
+    /// The last field, so that it is dropped after everything that belongs to the program.
     ending: Ending,
 }
 
-/// How long a program may take, its end included.
+/// Limits the time that a program takes, including its teardown.
 struct Ending {
     deadline: Option<Duration>,
-    /// When the last request began.
+    /// Receives the text that kernels print. When its reader is gone, the program is not waited for.
+    printed: Option<SharedWriter>,
+    /// The start of the last request.
     started: Cell<Instant>,
-    /// For the end: it waits for what devices were given.
+    /// Dropping the runtime waits for the devices.
     runtime: Option<Runtime>,
 }
 
 impl Ending {
-    /// Waits for work of the last request. Kernels on devices know no deadline: where they can be stopped, which is what `stop` is
-    /// for, they are. Where they cannot, nobody waits for them any more, and what they use stays as it is until the process ends.
+    /// Waits for work of the last request, at most until its deadline or until the output is closed.
+    ///
+    /// Work on devices does not observe deadlines. `stop` stops it where that is possible. Elsewhere it is
+    /// abandoned: the resources that it uses stay until the process ends.
     fn in_time<T: Send + 'static>(
         &self,
         wait: impl FnOnce() -> T + Send + 'static,
         stop: impl FnOnce(),
     ) -> Result<T, Diagnostic> {
-        /// In this time the program learns of its deadline itself.
+        /// The time in which the program itself observes its deadline.
         const GRACE: Duration = Duration::from_millis(100);
-        /// In this time kernels that can be stopped have ended.
+        /// The time in which work that can be stopped ends.
         const PATIENCE: Duration = Duration::from_secs(2);
-        let Some(deadline) = self.deadline else { return Ok(wait()) };
-        let left = deadline.saturating_sub(self.started.get().elapsed()).saturating_add(GRACE);
+        /// The time between two looks at the output.
+        const INTERVAL: Duration = Duration::from_millis(50);
+        if self.deadline.is_none() && self.printed.is_none() {
+            return Ok(wait());
+        }
+        let is_closed = || self.printed.as_ref().is_some_and(SharedWriter::is_closed);
         let (done, waited) = mpsc::channel();
         let waiter = thread::Builder::new().spawn(move || drop(done.send(wait())));
         waiter.map_err(|error| Diagnostic::internal(format!("no thread to wait on: {error}")))?;
-        let told = |error| match error {
-            RecvTimeoutError::Timeout => {
-                let time = deadline.as_millis();
-                let message = format!("the deadline of {time} ms has passed, and what was begun goes on");
+        let to_diagnostic = |error| match (error, self.deadline) {
+            (RecvTimeoutError::Disconnected, _) => {
+                Diagnostic::internal("waiting for the program's work panicked")
+            }
+            (RecvTimeoutError::Timeout, Some(deadline)) => {
+                let time_ms = deadline.as_millis();
+                let message = format!("the deadline of {time_ms} ms has passed, and work is still running");
                 Diagnostic::new(ErrorCode::DeadlineExceeded, message)
             }
-            RecvTimeoutError::Disconnected => Diagnostic::internal("waiting for the program's work panicked"),
+            (RecvTimeoutError::Timeout, None) => {
+                Diagnostic::new(ErrorCode::Cancelled, "the output was closed, and work is still running")
+            }
         };
-        match waited.recv_timeout(left) {
-            Err(RecvTimeoutError::Timeout) => {}
-            ended => return ended.map_err(told),
+        loop {
+            let left = self.deadline.map_or(Duration::MAX, |deadline| {
+                deadline.saturating_add(GRACE).saturating_sub(self.started.get().elapsed())
+            });
+            match waited.recv_timeout(left.min(INTERVAL)) {
+                Err(RecvTimeoutError::Timeout) if left <= INTERVAL || is_closed() => break,
+                Err(RecvTimeoutError::Timeout) => {}
+                ended => return ended.map_err(to_diagnostic),
+            }
         }
         stop();
-        waited.recv_timeout(PATIENCE).map_err(told)
+        waited.recv_timeout(PATIENCE).map_err(to_diagnostic)
     }
 
-    /// Ends the runtime, if nobody else has it, which waits for what devices were given.
+    /// Drops the runtime, which waits for the devices if there is no other handle to it.
     fn end(&mut self) -> Result<(), Diagnostic> {
         let Some(runtime) = self.runtime.take() else { return Ok(()) };
         self.in_time(move || drop(runtime), || ())
@@ -251,29 +279,38 @@ impl Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // Where a session ends early, the error that ended it is told.
+        // If a session ends early, the error that ended it is reported instead.
         drop(self.end());
     }
 }
 
 impl Session {
-    /// Loads the program and calls its setup function if there is to be one; what its kernels print goes to `output`.
+    /// Loads the program and calls its setup function if one is named. Text that kernels print goes to
+    /// `printed`, or nowhere.
     pub(super) fn new(
         args: &ProgramArgs,
-        output: SharedWriter,
+        printed: Option<SharedWriter>,
         console: &mut Console,
     ) -> Result<Self, Failure> {
-        let queue =
-            work_queue::from_str(&args.work_queue).map_err(|error| Failure::Usage(error.to_string()))?;
+        let queue = work_queue::from_str(&args.work_queue)
+            .map_err(|error| Failure::Usage(format!("invalid value for '--work-queue <TYPE>': {error}")))?;
+        if let Some(file) = &args.devices.memory_timeline {
+            check_output_path(file).map_err(|error| file_error("write", file, error))?;
+        }
         let errors = Arc::new(Mutex::new(Vec::new()));
-        let told = errors.clone();
+        let kept = errors.clone();
         let (devices, checker, timeline) = args.devices.options()?;
         let timeline = timeline.zip(args.devices.memory_timeline.clone());
         let mut builder = Runtime::builder()
             .work_queue(queue)
             .devices(devices)
-            .output(output)
-            .diagnostics(move |error| told.lock().push(error.clone()));
+            .output(printed.clone().unwrap_or_else(|| SharedWriter::new(std::io::sink())))
+            .diagnostics(move |error| {
+                let mut kept = kept.lock();
+                if kept.len() < MAX_KEPT_ERRORS {
+                    kept.push(error.clone());
+                }
+            });
         for library in &args.shared_libraries {
             builder = builder.shared_library(library);
         }
@@ -281,7 +318,7 @@ impl Session {
         let program = runtime.link(read_program(&args.program, &runtime, console)?)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
         let started = Cell::new(Instant::now());
-        let ending = Ending { deadline: args.deadline, started, runtime: Some(runtime.clone()) };
+        let ending = Ending { deadline: args.deadline, printed, started, runtime: Some(runtime.clone()) };
         let mut session = Self {
             runtime,
             program,
@@ -290,8 +327,8 @@ impl Session {
             errors,
             noted: RefCell::default(),
             files: Files::open(args)?,
-            goes_on: Cell::new(false),
-            progress: console.terminal,
+            is_abandoned: Cell::new(false),
+            progress: console.is_terminal,
             checker,
             timeline,
             setup: None,
@@ -305,7 +342,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The results of a function that takes nothing but chains.
+    /// Calls a function that takes only chains, and returns its results.
     fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
         let function = choose(&self.program, Some(name))?;
         let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
@@ -316,7 +353,8 @@ impl Session {
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
 
-    /// A request with the resources and the deadline asked for.
+    /// Creates a request with the resources and the deadline that the command line names. The request is
+    /// cancelled when nobody reads what its kernels print.
     pub(super) fn request(&self) -> Result<Arc<RequestContext>, Diagnostic> {
         let resources = ResourceContext::new();
         self.files.offer(&resources);
@@ -325,14 +363,23 @@ impl Session {
         }
         let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
         self.ending.started.set(Instant::now());
+        if let Some(printed) = &self.ending.printed {
+            // The writer belongs to the host, and so must not keep the request, which keeps the host.
+            let weak = Arc::downgrade(&request);
+            printed.on_closure(move || {
+                if let Some(request) = weak.upgrade() {
+                    request.cancel();
+                }
+            });
+        }
         if let Some(deadline) = self.ending.deadline {
             request.set_deadline(deadline)?;
         }
         Ok(request)
     }
 
-    /// Calls the function and waits until all its work has ended, or until its time is up, which is an error beside the
-    /// results.
+    /// Calls the function and waits until all its work has ended. If the deadline passes first, that is an
+    /// error beside the results.
     pub(super) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let request = self.request()?;
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
@@ -340,48 +387,48 @@ impl Session {
         Ok(results)
     }
 
-    /// Waits for the work of the last request. That it does not end in time is an error among others: results and what was
-    /// told of until then stay.
+    /// Waits for the work of the last request. If it does not end in time, that is one more error: results
+    /// and earlier errors stay.
     fn settle(&self) {
         if let Err(late) = self.in_time(HostContext::quiesce).and_then(|quiesced| quiesced) {
-            self.goes_on.set(true);
+            self.is_abandoned.set(true);
             self.note(late);
         }
     }
 
-    /// Adds an error to those that [`Self::take_errors`] gives.
+    /// Adds an error to those that [`Self::take_errors`] returns.
     pub(super) fn note(&self, error: Diagnostic) {
         self.noted.borrow_mut().push(error);
     }
 
-    /// Waits for something of the runtime's, as [`Ending::in_time`] says.
+    /// Waits for the runtime, see [`Ending::in_time`].
     fn in_time<T: Send + 'static>(
         &self,
         wait: impl FnOnce(&HostContext) -> T + Send + 'static,
     ) -> Result<T, Diagnostic> {
-        // If it never ends, the thread has what the runtime would else wait for when it goes.
+        // If the wait never ends, its thread keeps the runtime, whose drop would wait as well.
         let runtime = self.runtime.clone();
         let wait = move || {
             let value = wait(runtime.host());
-            // Whoever hears of the end may be about to end the process.
+            // The receiver may end the process, so the runtime goes first.
             drop(runtime);
             value
         };
         self.ending.in_time(wait, || Devices::of(self.runtime.host()).abandon())
     }
 
-    /// Writes the timeline of the devices' memory, if it was asked for.
+    /// Writes the timeline of the devices' memory, if the command line names a file for it.
     pub(super) fn write_timeline(&self) -> Result<(), Diagnostic> {
         let Some((timeline, file)) = &self.timeline else { return Ok(()) };
-        let write = || -> io::Result<()> {
-            let mut out = BufWriter::new(File::create(file)?);
+        let written = replace_file(file, |temporary| {
+            let mut out = BufWriter::new(File::create(temporary)?);
             write_timeline(&self.function, &timeline.take(), &mut out)?;
-            out.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
-        };
-        write().map_err(|error| file_error("write", file, error))
+            out.into_inner().map(drop).map_err(std::io::IntoInnerError::into_error)
+        });
+        written.map_err(|error| file_error("write", file, error))
     }
 
-    /// The errors that arose since the last call, with those that the results are.
+    /// Returns the errors since the last call, and the errors among the results.
     pub(super) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
         let mut errors = self.noted.take();
         errors.append(&mut self.errors.lock());
@@ -391,58 +438,61 @@ impl Session {
         errors
     }
 
-    /// As [`Self::take_errors`], with what became of device work that nobody waited for, and with what was found where devices
-    /// are checked: once the arguments and the last results are gone, what is still there has leaked. Of work that goes on
-    /// nobody can tell what it leaves behind, so that only what was found so far is told.
+    /// Ends the session. Returns the errors as [`Self::take_errors`] does, failures of device work that the
+    /// program did not wait for, and the checker's reports.
+    ///
+    /// Anything left on a checked device after the arguments and results are dropped has leaked. While
+    /// abandoned work still runs, leaks cannot be told, and only the reports so far are returned.
     pub(super) fn finish(mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
         let mut errors = self.noted.take();
         let own = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
         let failures = self.await_devices();
-        // Else a failing kernel made the program fail, or the program knows.
-        let unseen = if own.is_empty() || self.goes_on.get() { failures } else { Vec::new() };
+        // If the program failed, its own errors explain the failures of its device work.
+        let unseen = if own.is_empty() || self.is_abandoned.get() { failures } else { Vec::new() };
         errors.extend(own.into_iter().chain(unseen));
         if let Some(checker) = &self.checker {
-            let reports = if self.goes_on.get() { checker.reports() } else { checker.finish() };
+            let reports = if self.is_abandoned.get() { checker.reports() } else { checker.finish() };
             errors.extend(reports.iter().map(Report::to_diagnostic));
         }
-        // What devices were given may also show only now that it does not end.
+        // Device work that never ends may show only now.
         let Self { runtime, program, mut ending, .. } = self;
         drop((runtime, program));
         errors.extend(ending.end().err());
         errors
     }
 
-    /// Waits for the devices' work, and gives what failed unseen, or that it does not end. Nothing where that is known.
+    /// Waits for the devices' work. Returns the failures that no kernel has reported, or that the work does
+    /// not end.
     fn await_devices(&self) -> Vec<Diagnostic> {
-        if self.goes_on.get() {
+        if self.is_abandoned.get() {
             return Vec::new();
         }
         let is_checked = self.checker.is_some();
         let failures = self.in_time(move |host| {
             let devices = Devices::of(host);
             let failures = devices.take_failures();
-            // What is still on its way back has not leaked.
+            // Memory on its way back has not leaked.
             if is_checked {
                 devices.finish_teardown();
             }
             failures
         });
         failures.unwrap_or_else(|late| {
-            self.goes_on.set(true);
+            self.is_abandoned.set(true);
             vec![late]
         })
     }
 
-    /// MLIR spellings of the result types.
+    /// Returns the MLIR spellings of the result types.
     pub(super) fn result_types(&self) -> Vec<String> {
         let function = self.program.file().function(&self.function);
         function.map(|f| f.result_types().map(str::to_owned).collect()).unwrap_or_default()
     }
 }
 
-/// A bar on the error stream while there is something to do.
+/// Creates a progress bar on the error stream.
 fn progress() -> Progress {
     let bar = ProgressBar::new(0);
     let bar = match ProgressStyle::with_template("{msg} {bar:40} {percent}%, {eta} left") {
@@ -461,7 +511,8 @@ fn progress() -> Progress {
     })
 }
 
-/// Reads a program from a file, or from the input if it is called `-`.
+/// Reads a program from a file, or from the input if the path is `-`. The console keeps text from the
+/// input, so that errors can show its lines.
 pub(super) fn read_program(
     path: &Path,
     runtime: &Runtime,
@@ -471,14 +522,17 @@ pub(super) fn read_program(
         return Ok(runtime.read_file(path)?);
     }
     let bytes = console.read(path).map_err(|message| Diagnostic::new(ErrorCode::Io, message))?;
-    Ok(runtime.read("<stdin>", bytes)?)
+    if !bytes.starts_with(&MAGIC) {
+        console.input_text.clone_from(&bytes);
+    }
+    Ok(runtime.read(STDIN, bytes)?)
 }
 
 fn choose<'p>(program: &'p Program, name: Option<&str>) -> Result<FunctionRef<'p>, Failure> {
     let file = program.file();
     if let Some(name) = name {
         return file.function(name).ok_or_else(|| {
-            Failure::Usage(format!("the program has no function '{name}'; it has {}", names(program)))
+            Failure::Usage(format!("the program has no function '{name}', but {}", names(program)))
         });
     }
     if let Some(main) = file.function("main") {
@@ -488,17 +542,28 @@ fn choose<'p>(program: &'p Program, name: Option<&str>) -> Result<FunctionRef<'p
     match (named.next(), named.next()) {
         (Some(only), None) => Ok(only),
         (None, _) => Err(Failure::Usage("the program has no function".to_owned())),
-        _ => Err(Failure::Usage(format!("which function? --function is one of {}", names(program)))),
+        _ => Err(Failure::Usage(format!("choose one with --function: the program has {}", names(program)))),
     }
 }
 
 fn names(program: &Program) -> String {
     let functions = program.file().functions();
-    let named: Vec<_> = functions.map(|function| function.name()).filter(|name| !name.is_empty()).collect();
-    named.join(", ")
+    enumerate_names(functions.map(|function| function.name()).filter(|name| !name.is_empty()))
 }
 
-/// Puts the prepared values first, the given ones in their places, and chains in theirs.
+/// Joins names for a message, of many only the first ones.
+pub(super) fn enumerate_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const MAX_NAMES: usize = 20;
+    let names: Vec<_> = names.collect();
+    let shown = names[..names.len().min(MAX_NAMES)].join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Puts the results of the setup function first, the values of the command line in their places, and chains
+/// in the rest.
 fn arguments(
     function: &FunctionRef<'_>,
     prepared: Vec<AsyncValue>,
@@ -508,31 +573,38 @@ fn arguments(
     let types: Vec<_> = function.argument_types().collect();
     if prepared.len() > types.len() {
         let (name, many, few) = (function.name(), prepared.len(), types.len());
-        let message = format!("'{name}' takes {few} arguments, the setup function gives {many}");
+        let message =
+            format!("'{name}' takes {few} arguments, but the setup function returns {many} results");
         return Err(Failure::Usage(message));
     }
     let mut places: Vec<Option<AsyncValue>> = prepared.into_iter().map(Some).collect();
     places.resize(types.len(), None);
     for input in inputs {
         let (place, text) = place_of(input, &places, &types)?;
-        let value = values::parse(text, types[place], runtime.host().allocator()).map_err(|mut error| {
-            error.message = format!("argument {place} ({}): {}", types[place], error.message);
-            error
-        })?;
-        places[place] = Some(value);
+        if places[place].is_some() {
+            return Err(Failure::Usage(format!(
+                "argument {place} is given twice, the second time by '{input}'"
+            )));
+        }
+        let value = values::parse(text, types[place], runtime.host().allocator());
+        places[place] =
+            Some(value.map_err(|failure| {
+                failure.in_context(format_args!("argument {place} ({})", types[place]))
+            })?);
     }
     let filled = places.into_iter().zip(&types).enumerate().map(|(place, (value, ty))| match value {
         Some(value) => Ok(value),
         None if *ty == CHAIN => Ok(AsyncValue::new(tfrt_host::Chain)),
         None => Err(Failure::Usage(format!(
-            "'{}' needs argument {place} ({ty}): give it with --input",
+            "'{}' needs argument {place} ({ty}): pass it with --input",
             function.name()
         ))),
     });
     filled.collect()
 }
 
-/// `3=VALUE` is for argument 3, other values for the first one that is still open and no chain.
+/// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the first
+/// argument that is still open and not a chain.
 fn place_of<'i>(
     input: &'i str,
     places: &[Option<AsyncValue>],
@@ -543,7 +615,9 @@ fn place_of<'i>(
     {
         return match types.get(place) {
             Some(_) => Ok((place, value)),
-            None => Err(Failure::Usage(format!("there is no argument {place}; there are {}", types.len()))),
+            None => {
+                Err(Failure::Usage(format!("there is no argument {place}: the function has {}", types.len())))
+            }
         };
     }
     let open = (0..types.len()).find(|&place| places[place].is_none() && types[place] != CHAIN);
@@ -551,13 +625,13 @@ fn place_of<'i>(
         .ok_or_else(|| Failure::Usage(format!("there is no argument for --input {input}")))
 }
 
-/// `500ms`, `2s`, `1.5s`.
+/// Parses a time: `500ms`, `2s` or `1.5s`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (text.strip_suffix('s').ok_or("a time ends in 's' or 'ms'")?, 1.0),
     };
-    let seconds: f64 = number.parse().map_err(|_| format!("'{number}' is no number"))?;
+    let seconds: f64 = number.parse().map_err(|_| format!("'{number}' is not a number"))?;
     Duration::try_from_secs_f64(seconds * unit).map_err(|error| error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! `tfrt resnet50`: programs that infer with ResNet-50, and weights for them. It runs nothing.
+//! `tfrt resnet50`: writes programs that infer with ResNet-50, and converts weights for them. It runs nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,10 @@ use tfrt_tensor::{
 };
 
 use super::{Failure, file_error};
-use crate::{Console, Errors};
+use crate::{
+    Console, Errors,
+    files::{check_output_path, replace_file},
+};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -22,37 +25,39 @@ pub(super) struct Args {
 enum Command {
     /// Write a program
     Program(ProgramArgs),
-    /// Turn torchvision's or Keras's weights into a file for --weights
+    /// Convert weights from torchvision or Keras to a file for --weights
     Convert(ConvertArgs),
 }
 
 #[derive(clap::Args)]
 struct ProgramArgs {
-    /// What computes: host (kernels of tensor mathematics), eager (TensorFlow's ops), device (a GPU, or the CPU in its place)
+    /// Compute with host kernels (host), TensorFlow's ops (eager) or device libraries (device)
     #[arg(long, value_name = "FORM", default_value = "host")]
     form: Form,
-    /// Whose network it is: torchvision (version 1.5) or keras (version 1)
+    /// Write the network of torchvision (version 1.5) or keras (version 1)
     #[arg(long, value_name = "NAME", default_value = "torchvision")]
     variant: Variant,
-    /// What weights and layers' results are: f32, or but for host programs f16
+    /// Use weights and activations of TYPE: f32, or f16 except for host programs
     #[arg(long, value_name = "TYPE", default_value = "f32")]
     precision: Precision,
-    /// Rows and columns of the images, a multiple of 32
-    #[arg(long, value_name = "NUMBER", default_value_t = 224)]
+    /// Take images of PIXELS rows and columns, a multiple of 32
+    #[arg(long, value_name = "PIXELS", default_value_t = 224)]
     extent: usize,
-    /// How many images a device program infers at a time; others take any number
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    /// Infer COUNT images at a time in a device program; other programs take any number
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
     batch: usize,
-    /// Write it here instead of to standard output
+    /// Write the program to FILE; '-' writes to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: String,
 }
 
 #[derive(clap::Args)]
 struct ConvertArgs {
-    /// A .safetensors or .npz file with torchvision's names (layer1.0.conv1.weight) or Keras's (conv2_block1_1_conv/kernel)
+    /// Weights to convert: a .safetensors or .npz file
+    ///
+    /// Tensors have torchvision's names (layer1.0.conv1.weight) or Keras's (conv2_block1_1_conv/kernel).
     input: PathBuf,
-    /// The safetensors file to write
+    /// Write the weights to a safetensors FILE
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -73,7 +78,7 @@ fn write_program(args: &ProgramArgs, console: &mut Console) -> Result<(), Failur
     Ok(written.map_err(|error| Diagnostic::new(ErrorCode::Io, error))?)
 }
 
-/// All tensors of a file.
+/// Reads all tensors of a file.
 fn read(file: &Path) -> Result<NamedTensors, Failure> {
     let allocator: SharedAllocator = std::sync::Arc::new(tfrt_host::allocator::SystemAllocator);
     match file.extension().and_then(|extension| extension.to_str()) {
@@ -88,6 +93,7 @@ fn read(file: &Path) -> Result<NamedTensors, Failure> {
 }
 
 fn write_weights(args: &ConvertArgs, console: &mut Console) -> Result<(), Failure> {
+    check_output_path(&args.output).map_err(|error| file_error("write", &args.output, error))?;
     let converted = convert(&read(&args.input)?).map_err(|problems| {
         let name = args.input.display();
         let problems =
@@ -95,7 +101,9 @@ fn write_weights(args: &ConvertArgs, console: &mut Console) -> Result<(), Failur
         Failure::Errors(Errors(problems.collect()))
     })?;
     let output = &args.output;
-    std::fs::write(output, converted.encode()?).map_err(|error| file_error("write", output, error))?;
+    let bytes = converted.encode()?;
+    replace_file(output, |temporary| std::fs::write(temporary, &bytes))
+        .map_err(|error| file_error("write", output, error))?;
     let (variant, layers, parameters) = (converted.variant, converted.layers.len(), converted.parameters());
     console.print(format_args!("{variant}'s ResNet-50: {layers} layers, {parameters} numbers\n"));
     Ok(())

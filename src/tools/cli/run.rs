@@ -1,6 +1,7 @@
 //! `tfrt run`: calls a function once and prints, writes or checks its results.
 
 use std::{
+    fmt,
     fs::File,
     io::{self, BufWriter},
     path::{Path, PathBuf},
@@ -13,50 +14,59 @@ use tfrt_tensor::HostTensor;
 use super::{
     Failure, file_error, print_json,
     program::{ProgramArgs, Session},
-    report::{distinct, report},
-    values::{self, CHAIN},
+    report::{error_to_json, report, to_json, visible},
+    values::{self, CHAIN, Difference},
 };
-use crate::{Console, Errors};
+use crate::{
+    Console, Errors,
+    files::{check_output_path, replace_file},
+};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// Write a result, in order or as N=FILE, to a .npy, .btf or .safetensors file
+    /// Write the next result, or result N, to a .npy, .btf or .safetensors FILE
     #[arg(short, long = "output", value_name = "[N=]FILE")]
     outputs: Vec<String>,
-    /// Compare a result, in order or as N=VALUE, with a value as --input takes it
+    /// Compare the next result, or result N, with VALUE, which is written as for --input
     #[arg(long = "expected-output", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     expected: Vec<String>,
-    /// How far floating-point numbers may be from those expected, absolutely or relative to the greater
+    /// Accept floating-point differences up to NUMBER, absolute or relative to the greater value
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-5)]
     tolerance: f64,
-    /// Record what ran when and where: a .pftrace file for Perfetto, a .json file for Chrome's viewer
+    /// Write a Chrome trace to FILE if it ends in .json, else a Perfetto trace
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Show kernels as ranges in the profiler of NVIDIA's that runs this (NVTX)
+    /// Mark kernels as NVTX ranges for NVIDIA's profilers
     #[arg(long)]
     nvtx: bool,
     /// Print the results as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
-    // With --json the output is one JSON value, so that what kernels print goes elsewhere.
+    if let Some(file) = &args.trace {
+        check_output_path(file).map_err(|error| file_error("write", file, error))?;
+    }
+    // With --json the output is one JSON value, so text that kernels print goes to the error stream.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let session = Session::new(&args.program, printed, console)?;
+    let session = Session::new(&args.program, Some(printed), console)?;
     let types = session.result_types();
     let wanted = Wanted::new(args, &session, &types)?;
-    // Without one nobody looks.
     let has_profiler = args.nvtx && tfrt_cuda::mark_spans_for_profilers().is_ok();
     if args.trace.is_some() || has_profiler {
         tracing::enable();
     }
     let called = session.call();
     tracing::disable();
-    // Whatever else fails, the results and the program's own errors are told.
+    if console.output.is_closed() {
+        // The reader has read enough.
+        return Ok(());
+    }
+    // If a file cannot be written, the results and the program's own errors are shown all the same.
     let traced = args.trace.as_deref().map_or(Ok(()), write_trace);
     for error in [traced, session.write_timeline()].into_iter().filter_map(Result::err) {
         session.note(error);
@@ -75,23 +85,50 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         print_results(&session, &results, &types, console);
         None
     };
-    let written = wanted.write_outputs(&session, &results);
-    let expected = wanted.check_expected(args.tolerance, (&session, &types), &results, console);
+    wanted.write_outputs(&session, &results);
+    let mismatches = wanted.check_expected(args.tolerance, (&session, &types), &results);
     let function = session.function.clone();
     let errors = session.finish(results);
     if let Some(shown) = shown {
-        let errors: Vec<_> = distinct(&errors).into_iter().map(error_json).collect();
-        print_json(console, &json!({ "function": function, "results": shown, "errors": errors }));
+        let mismatches: Vec<_> = mismatches.iter().map(Mismatch::to_json).collect();
+        let errors = to_json(&errors);
+        print_json(
+            console,
+            &json!({ "function": function, "results": shown, "mismatches": mismatches, "errors": errors }),
+        );
+    }
+    for mismatch in &mismatches {
+        console.complain(format_args!("error: {}", visible(&mismatch.to_string())));
     }
     report(&errors, console);
-    written?;
-    if expected? && errors.is_empty() { Ok(()) } else { Err(Failure::Told) }
+    if mismatches.is_empty() && errors.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// A result that differs from its expected value.
+struct Mismatch {
+    result: usize,
+    difference: Difference,
+}
+
+impl Mismatch {
+    fn to_json(&self) -> serde_json::Value {
+        let Difference { index, actual, expected, count } = &self.difference;
+        json!({
+            "result": self.result, "index": index, "actual": actual, "expected": expected, "count": count,
+        })
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "result {} is not as expected: {}", self.result, self.difference)
+    }
 }
 
 fn write_trace(file: &Path) -> Result<(), Diagnostic> {
     let trace = tracing::take();
-    let write = || -> io::Result<()> {
-        let mut out = BufWriter::new(File::create(file)?);
+    let write = |temporary: &Path| -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(temporary)?);
         if file.extension().is_some_and(|extension| extension == "json") {
             trace.write_chrome_json(&mut out)?;
         } else {
@@ -99,7 +136,7 @@ fn write_trace(file: &Path) -> Result<(), Diagnostic> {
         }
         out.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
     };
-    write().map_err(|error| file_error("write", file, error))
+    replace_file(file, write).map_err(|error| file_error("write", file, error))
 }
 
 fn print_results(session: &Session, results: &[AsyncValue], types: &[String], console: &mut Console) {
@@ -116,7 +153,7 @@ fn print_results(session: &Session, results: &[AsyncValue], types: &[String], co
 fn results_json(session: &Session, results: &[AsyncValue], types: &[String]) -> Vec<serde_json::Value> {
     let allocator = session.runtime.host().allocator();
     let show = |(value, ty): (&AsyncValue, &String)| {
-        let failed = |error: &Diagnostic| json!({ "type": ty, "error": error_json(error) });
+        let failed = |error: &Diagnostic| json!({ "type": ty, "error": error_to_json(error) });
         match value.error() {
             Some(error) => failed(&error),
             None => values::to_json(value, ty, allocator).unwrap_or_else(|error| {
@@ -129,12 +166,8 @@ fn results_json(session: &Session, results: &[AsyncValue], types: &[String]) -> 
     results.iter().zip(types).map(show).collect()
 }
 
-fn error_json(error: &Diagnostic) -> serde_json::Value {
-    let place = error.location.as_ref().map(ToString::to_string);
-    json!({ "code": error.code.name(), "message": error.message, "location": place })
-}
-
-/// `3=TEXT` is for result 3, other texts for the first one that is still free and whose type is `eligible`.
+/// Assigns texts to results: `3=TEXT` to result 3, any other text to the first result that is still free and
+/// whose type is `eligible`.
 fn assign<'t>(
     texts: &'t [String],
     types: &[String],
@@ -147,6 +180,11 @@ fn assign<'t>(
             |place: &usize| eligible(&types[*place]) && assigned.iter().all(|(taken, _)| taken != place);
         let next = || (0..types.len()).find(free).map(|place| (place, text.as_str()));
         match numbered.or_else(next) {
+            Some((place, _)) if assigned.iter().any(|(taken, _)| *taken == place) => {
+                return Err(Failure::Usage(format!(
+                    "result {place} is given twice, the second time by '{text}'"
+                )));
+            }
             Some((place, rest)) if place < types.len() => assigned.push((place, rest)),
             _ => return Err(Failure::Usage(format!("there is no result for '{text}'"))),
         }
@@ -154,7 +192,7 @@ fn assign<'t>(
     Ok(assigned)
 }
 
-/// What the command line wants of results, known to be possible before the function is called.
+/// The outputs and expected values that the command line names, checked before the function is called.
 struct Wanted<'a> {
     outputs: Vec<(usize, &'a str)>,
     expected: Vec<(usize, AsyncValue)>,
@@ -168,41 +206,48 @@ impl<'a> Wanted<'a> {
         }
         let allocator = session.runtime.host().allocator();
         let expected = assign(&args.expected, types, |ty| ty != CHAIN)?;
-        let parsed =
-            |(place, text): (usize, &str)| Ok((place, values::parse(text, &types[place], allocator)?));
-        let expected = expected.into_iter().map(parsed).collect::<Result<_, Diagnostic>>()?;
+        let parsed = |(place, text): (usize, &str)| {
+            let value = values::parse(text, &types[place], allocator).map_err(|failure| {
+                failure.in_context(format_args!("expected output {place} ({})", types[place]))
+            });
+            Ok((place, value?))
+        };
+        let expected = expected.into_iter().map(parsed).collect::<Result<_, Failure>>()?;
         Ok(Self { outputs, expected })
     }
 
-    fn write_outputs(&self, session: &Session, results: &[AsyncValue]) -> Result<(), Diagnostic> {
+    /// Writes results to files. Errors become errors of the session.
+    fn write_outputs(&self, session: &Session, results: &[AsyncValue]) {
         for &(place, file) in &self.outputs {
-            if results[place].error().is_none() {
-                values::write(&results[place], file, session.runtime.host().allocator())?;
+            if results[place].error().is_none()
+                && let Err(error) = values::write(&results[place], file, session.runtime.host().allocator())
+            {
+                session.note(error);
             }
         }
-        Ok(())
     }
 
-    /// Tells of each result that is not as expected; whether there was none.
+    /// Returns the results that differ from their expected values. Values that cannot be compared are errors
+    /// of the session.
     fn check_expected(
         &self,
         tolerance: f64,
         (session, types): (&Session, &[String]),
         results: &[AsyncValue],
-        console: &mut Console,
-    ) -> Result<bool, Diagnostic> {
+    ) -> Vec<Mismatch> {
         let allocator = session.runtime.host().allocator();
-        let mut fine = true;
+        let mut mismatches = Vec::new();
         for (place, expected) in &self.expected {
             let (result, ty) = (&results[*place], &types[*place]);
             if result.error().is_some() {
                 continue;
             }
-            if let Some(why) = values::difference(result, expected, ty, tolerance, allocator)? {
-                console.complain(format_args!("error: result {place} is not as expected: {why}"));
-                fine = false;
+            match values::difference(result, expected, ty, tolerance, allocator) {
+                Ok(None) => {}
+                Ok(Some(difference)) => mismatches.push(Mismatch { result: *place, difference }),
+                Err(error) => session.note(error),
             }
         }
-        Ok(fine)
+        mismatches
     }
 }

@@ -1,4 +1,4 @@
-//! Values on the command line: how they are read, printed, written to files and compared.
+//! Values on the command line: parses, prints, writes and compares them.
 
 use std::{
     fmt,
@@ -18,7 +18,8 @@ use tfrt_tensor::{
     with_element,
 };
 
-use super::file_error;
+use super::{Failure, file_error, program::enumerate_names};
+use crate::files::{check_output_path, replace_file};
 
 /// MLIR spelling of the type of chains.
 pub(super) const CHAIN: &str = Chain::TYPE_NAME;
@@ -41,11 +42,22 @@ macro_rules! scalars {
     };
 }
 
-/// Reads a value of the type that an argument has. A number may say its type, as tensors do: `i32=5`.
+/// Parses a value of the type of an argument or result. A number may name its type, as tensors do: `i32=5`.
 ///
 /// # Errors
-/// If the text is none, or there is no way to write values of that type.
-pub(super) fn parse(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Diagnostic> {
+/// [`Failure::Usage`] if the text is malformed or values of the type cannot be written as text,
+/// [`Failure::Errors`] if a file cannot be read.
+pub(super) fn parse(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Failure> {
+    if ty == HostTensor::TYPE_NAME
+        && let Some(file) = text.strip_prefix('@')
+    {
+        let file = TensorFile::parse(file)?;
+        return Ok(AsyncValue::new(file.read(allocator)?));
+    }
+    parse_text(text, ty, allocator).map_err(|error| Failure::Usage(error.message))
+}
+
+fn parse_text(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Diagnostic> {
     macro_rules! parse_scalar {
         ($($scalar:ident $name:literal),*) => {
             let bare = text.strip_prefix(ty).and_then(|rest| rest.strip_prefix('=')).unwrap_or(text);
@@ -60,12 +72,12 @@ pub(super) fn parse(text: &str, ty: &str, allocator: &Allocator) -> Result<Async
         "i1" => Ok(AsyncValue::new(boolean(text)?)),
         String::TYPE_NAME => Ok(AsyncValue::new(text.to_owned())),
         HostTensor::TYPE_NAME => Ok(AsyncValue::new(tensor(text, allocator)?)),
-        _ => Err(wrong("values of this type cannot be given")),
+        _ => Err(wrong("values of this type cannot be passed on the command line")),
     }
 }
 
 fn number<T: FromStr>(text: &str) -> Result<T, Diagnostic> {
-    text.trim().parse().map_err(|_| wrong(format!("'{}' is no number of this type", text.trim())))
+    text.trim().parse().map_err(|_| wrong(format!("'{}' is not a number of this type", text.trim())))
 }
 
 fn boolean(text: &str) -> Result<bool, Diagnostic> {
@@ -76,16 +88,13 @@ fn boolean(text: &str) -> Result<bool, Diagnostic> {
     }
 }
 
-/// `@FILE`, `2x2xf32=[1,2,3,4]`, `2x2xf32=0`.
+/// Parses `2x2xf32=[1,2,3,4]` or `2x2xf32=0`.
 fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
-    if let Some(file) = text.strip_prefix('@') {
-        return tensor_file(file, allocator);
-    }
     let (form, elements) = text
         .split_once('=')
         .ok_or_else(|| wrong("a tensor is written as 2x2xf32=[1,2,3,4], f32=0 or @file.npy"))?;
     let (mut dimensions, mut name) = (Vec::new(), form);
-    // There is an x in `complex<f32>`, too.
+    // `complex<f32>` contains an x as well.
     while let Some((extent, rest)) = name.split_once('x')
         && extent.trim_start().starts_with(|c: char| c.is_ascii_digit())
     {
@@ -94,10 +103,10 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
     }
     let name = name.trim();
     let dtype =
-        DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is no data type of tensors")))?;
+        DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is not an element type")))?;
     let shape = TensorShape::new(&dimensions)?;
     let dense = with_element!(dtype, |T| elements_of::<T>(shape, elements, allocator), else {
-        Err(wrong(format!("tensors of {name} cannot be written here")))
+        Err(wrong(format!("tensors of {name} cannot be passed on the command line")))
     })?;
     Ok(dense.into())
 }
@@ -123,10 +132,10 @@ fn elements_of<T: Element + FromStr>(
     DenseHostTensor::from_slice(shape, &elements, allocator)
 }
 
-/// What stands between the commas of a list in brackets; lists within it stay whole.
+/// Splits a list in brackets at its commas; lists within it stay whole.
 fn list(text: &str) -> Result<Vec<&str>, Diagnostic> {
     let text = text.trim();
-    let unmatched = || wrong(format!("'{text}' is no list in brackets"));
+    let unmatched = || wrong(format!("'{text}' is not a list in brackets"));
     let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(unmatched)?;
     if inside.trim().is_empty() {
         return Ok(Vec::new());
@@ -147,11 +156,11 @@ fn list(text: &str) -> Result<Vec<&str>, Diagnostic> {
     if depth == 0 { Ok(parts) } else { Err(unmatched()) }
 }
 
-/// The elements of lists within a list, which must be nested as the shape is.
+/// Returns the elements of nested lists, whose nesting must match the shape.
 fn unnest<'t>(mut texts: Vec<&'t str>, dimensions: &[usize]) -> Result<Vec<&'t str>, Diagnostic> {
     let counted = |texts: Vec<&'t str>, extent: usize| match texts.len() {
         count if count == extent => Ok(texts),
-        count => Err(wrong(format!("there is a list of {count} where the shape has {extent}"))),
+        count => Err(wrong(format!("a list has {count} elements, but the shape has {extent} there"))),
     };
     let Some((&outer, inner)) = dimensions.split_first() else { return Ok(texts) };
     texts = counted(texts, outer)?;
@@ -162,38 +171,69 @@ fn unnest<'t>(mut texts: Vec<&'t str>, dimensions: &[usize]) -> Result<Vec<&'t s
     Ok(texts)
 }
 
-/// `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`, or an image as `ui8` of height × width × 3.
-fn tensor_file(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
-    let (file, part) = match text.rsplit_once('#') {
-        Some((file, part)) => (file, Some(part)),
-        None => (text, None),
-    };
-    match &*extension(file) {
-        "npy" => Ok(npy::read(file, allocator)?.into()),
-        "btf" => BtfFile::open(file)?.tensor(part.map_or(Ok(0), number)?),
-        "safetensors" => {
-            let opened = SafeTensorsFile::open(file)?;
-            let name = match part {
-                Some(name) => name.to_owned(),
-                None => only_name(&opened)?,
-            };
-            Ok(opened.tensor(&name, allocator)?.into())
+/// A tensor in a file: `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`, or an image, whose pixels are
+/// `ui8` of height × width × 3.
+enum TensorFile<'t> {
+    Npy(&'t str),
+    Btf(&'t str, usize),
+    SafeTensors(&'t str, Option<&'t str>),
+    Image(&'t str),
+}
+
+impl<'t> TensorFile<'t> {
+    fn parse(text: &'t str) -> Result<Self, Failure> {
+        // The name of any file may contain '#'.
+        let (file, part) = match text.split_once('#') {
+            Some((file, part)) if is_tensor_file(file) => (file, Some(part)),
+            _ => (text, None),
+        };
+        let whole = |found: Self| match part {
+            None => Ok(found),
+            Some(part) => Err(Failure::Usage(format!("'{file}' holds one tensor, so '#{part}' names none"))),
+        };
+        match &*extension(file) {
+            "npy" => whole(Self::Npy(file)),
+            "jpg" | "jpeg" | "png" => whole(Self::Image(file)),
+            "btf" => match part.map_or(Ok(0), str::parse) {
+                Ok(index) => Ok(Self::Btf(file, index)),
+                Err(_) => Err(Failure::Usage(format!("'{}' is not an index", part.unwrap_or_default()))),
+            },
+            "safetensors" => Ok(Self::SafeTensors(file, part)),
+            _ => Err(Failure::Usage(format!("'{file}' is neither .npy, .btf, .safetensors, .jpg nor .png"))),
         }
-        "jpg" | "jpeg" | "png" => image_file(file, allocator),
-        _ => Err(wrong(format!("'{file}' is neither .npy, .btf, .safetensors, .jpg nor .png"))),
+    }
+
+    fn read(&self, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
+        match *self {
+            Self::Npy(file) => Ok(npy::read(file, allocator)?.into()),
+            Self::Btf(file, index) => BtfFile::open(file)?.tensor(index),
+            Self::SafeTensors(file, part) => {
+                let opened = SafeTensorsFile::open(file)?;
+                let name = match part {
+                    Some(name) => name.to_owned(),
+                    None => only_name(&opened)?,
+                };
+                Ok(opened.tensor(&name, allocator)?.into())
+            }
+            Self::Image(file) => image_file(file, allocator),
+        }
     }
 }
 
-/// Bytes of an image file at most.
-const IMAGE_BYTES_MAX: u64 = 1 << 28;
+fn is_tensor_file(file: &str) -> bool {
+    ["npy", "btf", "safetensors", "jpg", "jpeg", "png"].contains(&&*extension(file))
+}
+
+/// The most bytes of an image file.
+const MAX_IMAGE_BYTES: u64 = 1 << 28;
 
 fn image_file(file: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
     let unreadable = |error: io::Error| file_error("read", file, error);
     let mut bytes = Vec::new();
     let opened = File::open(file).map_err(unreadable)?;
-    opened.take(IMAGE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > IMAGE_BYTES_MAX {
-        return Err(wrong(format!("'{file}' has more than {IMAGE_BYTES_MAX} bytes")));
+    opened.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_IMAGE_BYTES {
+        return Err(wrong(format!("'{file}' has more than {MAX_IMAGE_BYTES} bytes")));
     }
     let image = Image::decode(&bytes).map_err(|error| wrong(format!("'{file}': {error}")))?;
     let shape = [image.height(), image.width(), CHANNELS];
@@ -204,17 +244,20 @@ fn only_name(file: &SafeTensorsFile) -> Result<String, Diagnostic> {
     let names: Vec<_> = file.names().collect();
     match names[..] {
         [only] => Ok(only.to_owned()),
-        _ => Err(wrong(format!("which tensor? Add #NAME, one of {}", names.join(", ")))),
+        _ => Err(wrong(format!(
+            "the file holds several tensors; add '#' and one of {}",
+            enumerate_names(names.into_iter())
+        ))),
     }
 }
 
-/// A file's extension in lower case: cameras write `.JPG`.
+/// Returns a file's extension in lower case, since cameras write `.JPG`.
 fn extension(file: &str) -> String {
     let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
     extension.unwrap_or_default().to_ascii_lowercase()
 }
 
-/// A value as a line of text.
+/// Formats a value as a line of text.
 pub(super) fn show(value: &AsyncValue, ty: &str) -> Result<String, Diagnostic> {
     macro_rules! show_scalar {
         ($($scalar:ident $name:literal),*) => {
@@ -234,7 +277,7 @@ pub(super) fn show(value: &AsyncValue, ty: &str) -> Result<String, Diagnostic> {
     }
 }
 
-/// A value as JSON; tensors with all their elements.
+/// Converts a value to JSON; tensors with all their elements.
 pub(super) fn to_json(value: &AsyncValue, ty: &str, allocator: &Allocator) -> Result<Json, Diagnostic> {
     macro_rules! json_scalar {
         ($($scalar:ident $name:literal),*) => {
@@ -266,7 +309,8 @@ fn json_elements<T: Element + fmt::Display>(tensor: &DenseHostTensor) -> Result<
     Ok(tensor.read::<T>(&ME)?.iter().map(json_number).collect())
 }
 
-/// A number as it prints; JSON has no infinities and no complex numbers, which become strings.
+/// Converts a number to JSON as it prints. JSON has no infinities and no complex numbers; they become
+/// strings.
 fn json_number(number: impl fmt::Display) -> Json {
     let text = number.to_string();
     serde_json::from_str(&text).unwrap_or(Json::String(text))
@@ -290,43 +334,92 @@ impl Format {
     }
 }
 
-/// Whether a result of this type can be written to a file of this name, as far as that is known beforehand.
+/// Checks that a result of type `ty` can be written to `file`, as far as that is known before the run.
 ///
 /// # Errors
-/// If it is no tensor, the name says no format, or there is no such folder.
-pub(super) fn check_output(file: &str, ty: &str) -> Result<(), Diagnostic> {
+/// [`Failure::Usage`] if the type is not a tensor or the name's extension is not a format,
+/// [`Failure::Errors`] if the folder does not exist.
+pub(super) fn check_output(file: &str, ty: &str) -> Result<(), Failure> {
     if ty != HostTensor::TYPE_NAME {
-        return Err(wrong(format!("'{file}': only tensors can be written to a file, not {ty}")));
+        return Err(Failure::Usage(format!("'{file}': only tensors can be written to a file, not {ty}")));
     }
-    Format::of(file)?;
-    match Path::new(file).parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => {
-            let is_folder = std::fs::metadata(folder).map(|metadata| metadata.is_dir());
-            let found =
-                is_folder.and_then(|is| if is { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) });
-            found.map_err(|error| file_error("write", file, error))
-        }
-        _ => Ok(()),
-    }
+    Format::of(file).map_err(|error| Failure::Usage(error.message))?;
+    Ok(check_output_path(Path::new(file)).map_err(|error| file_error("write", file, error))?)
 }
 
 /// Writes a tensor to a `.npy`, `.btf` or `.safetensors` file.
 ///
 /// # Errors
-/// If the value is no tensor, the file name says no format, or it cannot be written.
+/// If the value is not a tensor, the name's extension is not a format, or the file cannot be written.
 pub(super) fn write(value: &AsyncValue, file: &str, allocator: &Allocator) -> Result<(), Diagnostic> {
     let tensor = value.get::<HostTensor>().ok_or_else(|| wrong("only tensors can be written to a file"))?;
-    match Format::of(file)? {
-        Format::Npy => npy::write(file, &tensor.to_dense(&ME, allocator)?, &ME),
-        Format::Btf => tfrt_tensor::files::btf::write(file, std::slice::from_ref(tensor), &ME),
-        Format::SafeTensors => {
-            let dense = tensor.to_dense(&ME, allocator)?;
-            tfrt_tensor::files::safetensors::write(file, &[("output", &dense)], &ME)
+    let format = Format::of(file)?;
+    let write = |temporary: &Path| -> Result<(), WriteError> {
+        Ok(match format {
+            Format::Npy => npy::write(temporary, &tensor.to_dense(&ME, allocator)?, &ME),
+            Format::Btf => tfrt_tensor::files::btf::write(temporary, std::slice::from_ref(tensor), &ME),
+            Format::SafeTensors => {
+                let dense = tensor.to_dense(&ME, allocator)?;
+                tfrt_tensor::files::safetensors::write(temporary, &[("output", &dense)], &ME)
+            }
+        }?)
+    };
+    replace_file(Path::new(file), write).map_err(|error| match error {
+        WriteError::System(error) => file_error("write", file, error),
+        WriteError::Format(mut error) => {
+            // The format's writer knows the temporary file alone.
+            error.message = format!("cannot write '{file}': {}", error.message);
+            error
+        }
+    })
+}
+
+/// An error of writing a tensor: of the file system, or of the file's format.
+enum WriteError {
+    System(io::Error),
+    Format(Diagnostic),
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<Diagnostic> for WriteError {
+    fn from(error: Diagnostic) -> Self {
+        Self::Format(error)
+    }
+}
+
+/// The first difference between a value and its expected value.
+#[derive(Debug, PartialEq)]
+pub(super) struct Difference {
+    /// The element in row-major order, if tensors of one shape and type were compared.
+    pub(super) index: Option<usize>,
+    /// The value, or its type and shape.
+    pub(super) actual: String,
+    /// The expected value, or its type and shape.
+    pub(super) expected: String,
+    /// The number of elements that differ, and of all elements.
+    pub(super) count: Option<(usize, usize)>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, actual, expected, count } = self;
+        match index {
+            Some(index) => write!(f, "element {index} is {actual}, expected {expected}")?,
+            None => write!(f, "it is {actual}, expected {expected}")?,
+        }
+        match count {
+            Some((differing, all)) => write!(f, " ({differing} of {all} differ)"),
+            None => Ok(()),
         }
     }
 }
 
-/// How a value differs from what was expected, if it does. Floats, and the parts of complex numbers, may differ by
+/// Compares a value with its expected value. Floats, and the parts of complex numbers, may differ by
 /// `tolerance`, absolutely or relative to the greater of the two.
 ///
 /// # Errors
@@ -337,19 +430,20 @@ pub(super) fn difference(
     ty: &str,
     tolerance: f64,
     allocator: &Allocator,
-) -> Result<Option<String>, Diagnostic> {
+) -> Result<Option<Difference>, Diagnostic> {
+    let whole = |actual, expected| Difference { index: None, actual, expected, count: None };
     let (Some(actual), Some(wanted)) = (value.get::<HostTensor>(), expected.get::<HostTensor>()) else {
         let (actual, wanted) = (show(value, ty)?, show(expected, ty)?);
         let tolerance = ["f16", "bf16", "f32", "f64"].contains(&ty).then_some(tolerance);
         let is_close = is_as_expected(&actual, &wanted, tolerance);
-        return Ok((!is_close).then(|| format!("it is {actual}, expected {wanted}")));
+        return Ok((!is_close).then(|| whole(actual, wanted)));
     };
     if actual.metadata() != wanted.metadata() {
-        let form = |tensor: &HostTensor| format!("{} {:?}", tensor.shape(), tensor.dtype());
-        return Ok(Some(format!("it is a {}, expected a {}", form(actual), form(wanted))));
+        let form = |tensor: &HostTensor| format!("a {} {:?}", tensor.shape(), tensor.dtype());
+        return Ok(Some(whole(form(actual), form(wanted))));
     }
     if let (HostTensor::String(actual), HostTensor::String(wanted)) = (actual, wanted) {
-        return Ok((actual.strings() != wanted.strings()).then(|| "the strings differ".to_owned()));
+        return Ok(first_of(actual.strings(), wanted.strings(), |a, w| a == w));
     }
     let (actual, wanted) = (actual.to_dense(&ME, allocator)?, wanted.to_dense(&ME, allocator)?);
     let is_float = matches!(actual.dtype(), DType::F16 | DType::BF16 | DType::F32 | DType::F64);
@@ -371,25 +465,36 @@ fn first_difference<T: Element + fmt::Display>(
     actual: &DenseHostTensor,
     wanted: &DenseHostTensor,
     same: impl Fn(&T, &T) -> bool,
-) -> Result<Option<String>, Diagnostic> {
+) -> Result<Option<Difference>, Diagnostic> {
     let (actual, wanted) = (actual.read::<T>(&ME)?, wanted.read::<T>(&ME)?);
-    let differs = |(a, w): (&T, &T)| !same(a, w);
-    let count = actual.iter().zip(wanted.iter()).filter(|&(a, w)| differs((a, w))).count();
-    let first = actual.iter().zip(wanted.iter()).position(differs);
-    Ok(first.map(|at| {
-        let (a, w) = (&actual[at], &wanted[at]);
-        format!("element {at} is {a}, expected {w} ({count} of {} differ)", actual.len())
-    }))
+    Ok(first_of(&actual, &wanted, same))
 }
 
-/// Whether two values, as they are written, are the same, or close where there is a tolerance: integers are exact, of which not all
-/// are numbers of f64.
+fn first_of<T: fmt::Display>(
+    actual: &[T],
+    wanted: &[T],
+    same: impl Fn(&T, &T) -> bool,
+) -> Option<Difference> {
+    let differs = |(a, w): (&T, &T)| !same(a, w);
+    let count = actual.iter().zip(wanted).filter(|&pair| differs(pair)).count();
+    let index = actual.iter().zip(wanted).position(differs)?;
+    Some(Difference {
+        index: Some(index),
+        actual: actual[index].to_string(),
+        expected: wanted[index].to_string(),
+        count: Some((count, actual.len())),
+    })
+}
+
+/// Whether two values, as they are written, are the same, or close if there is a tolerance. Integers are
+/// compared as text, since `f64` cannot represent all of them.
 fn is_as_expected(actual: &str, wanted: &str, tolerance: Option<f64>) -> bool {
     let close = |tolerance| Some(is_close(actual.parse().ok()?, wanted.parse().ok()?, tolerance));
     tolerance.and_then(close).unwrap_or(actual == wanted)
 }
 
-/// Whether two numbers are the same or less than a tolerance apart. (Between infinity and another number both are infinite.)
+/// Whether two numbers are the same or less than a tolerance apart. If one of them is infinite, both sides of
+/// the comparison are infinite.
 fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() < tolerance * a.abs().max(b.abs()).max(1.0)
 }
@@ -400,19 +505,26 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str, ty: &str) -> Result<AsyncValue, Diagnostic> {
+    fn read(text: &str, ty: &str) -> Result<AsyncValue, Failure> {
         parse(text, ty, &(Arc::new(SystemAllocator) as Allocator))
     }
 
     #[test]
-    fn outputs_need_a_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        std::fs::write(&file, "").unwrap();
-        let check = |path: std::path::PathBuf| check_output(path.to_str().unwrap(), HostTensor::TYPE_NAME);
-        assert!(check(folder.path().join("out.npy")).is_ok());
-        assert!(check(folder.path().join("missing/out.npy")).is_err());
-        assert!(check(file.join("out.npy")).unwrap_err().message.contains("not a directory"));
+    fn malformed_values_are_wrong_usage_and_missing_files_are_errors() {
+        let is_usage = |text: &str| match read(text, "!t.tensor") {
+            Err(failure) => matches!(failure, Failure::Usage(_)),
+            Ok(_) => panic!("{text} is a value"),
+        };
+        for text in ["2xi32=[1]", "@x.npy#5", "@x.png#a", "@x.btf#a", "@x.txt", "7"] {
+            assert!(is_usage(text), "{text}");
+        }
+        for text in ["@missing.npy", "@missing.btf#5", "@missing#5.npy", "@missing.safetensors#a.npy"] {
+            assert!(!is_usage(text), "{text}");
+        }
+    }
+
+    fn value(text: &str, ty: &str) -> AsyncValue {
+        read(text, ty).unwrap_or_else(|_| panic!("{text} is not a value"))
     }
 
     #[test]
@@ -446,7 +558,7 @@ mod tests {
             ),
         ];
         for (text, ty, expected) in cases {
-            assert_eq!(show(&read(text, ty).unwrap(), ty).unwrap(), expected, "{text}");
+            assert_eq!(show(&value(text, ty), ty).unwrap(), expected, "{text}");
         }
     }
 
@@ -481,7 +593,8 @@ mod tests {
     fn differences_are_told() {
         let allocator: Allocator = Arc::new(SystemAllocator);
         let tell = |a: &str, b: &str, ty: &str| {
-            difference(&read(a, ty).unwrap(), &read(b, ty).unwrap(), ty, 1e-3, &allocator).unwrap()
+            let found = difference(&value(a, ty), &value(b, ty), ty, 1e-3, &allocator).unwrap();
+            found.map(|difference| difference.to_string())
         };
         assert_eq!(tell("1.0", "1.0001", "f32"), None);
         assert_eq!(tell("inf", "inf", "f32"), None);

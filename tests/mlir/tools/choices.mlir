@@ -1,7 +1,7 @@
 // A tool works on one file: were the second name to replace the first, another program would run than the user looks at.
 // RUN: not bef_executor $(bef_name %s) another.bef 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: not tfrt_opt %s another.mlir 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: there is one file, '{{.*}}', and 'another.{{bef|mlir}}' is another
+// TWO: expected one file, but found '{{.*}}' and 'another.{{bef|mlir}}'
 
 // The system's error does not say which file; whoever passed a wrong folder is told the name.
 // RUN: not tfrt kernels --write no/such/folder 2>&1 | FileCheck %s --check-prefix=WRITE

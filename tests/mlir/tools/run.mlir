@@ -26,8 +26,8 @@
 // JSON: "value": 8
 // JSON: "dtype": "i32"
 // INSPECT: main(i32, !t.tensor, !tfrt.chain) -> (i32, !t.tensor, !tfrt.chain): async
-// RAGGED: error: argument 1 (!t.tensor): there is a list of 3 where the shape has 2
-// DEVICES: error: invalid value '0' for '--cpu-devices <NUMBER>': there is at least one CPU device
+// RAGGED: error: argument 1 (!t.tensor): a list has 3 elements, but the shape has 2 there
+// DEVICES: error: invalid value '0' for '--cpu-devices <N>': at least one CPU device is needed
 // WRONG: error: result 0 is not as expected: it is 2, expected 3
 // What is asked of results is looked at before they are computed.
 // TOO_MANY-NOT: int32
@@ -39,8 +39,8 @@
 // NO_FOLDER-NOT: int32
 // NO_FOLDER: error: cannot write '{{.*}}none/a.npy': No such file
 // NO_NUMBER-NOT: int32
-// NO_NUMBER: error: 'x' is no number of this type
-// USAGE: error: 'main' needs argument 0 (i32): give it with --input
+// NO_NUMBER: error: expected output 0 (i32): 'x' is not a number of this type
+// USAGE: error: 'main' needs argument 0 (i32): pass it with --input
 // FAILS: error: something bad happened
 // FAILS: run.mlir:[[@LINE+10]]:8
 // FAILS: in kernel 'tfrt_test.fail'

@@ -78,11 +78,13 @@ impl Drop for MultiThreadedWorkQueue {
 
 impl ConcurrentWorkQueue for MultiThreadedWorkQueue {
     fn name(&self) -> String {
-        format!(
-            "multi-threaded ({} threads, up to {} blocking threads)",
-            self.parallelism(),
-            self.blocking.threads_max()
-        )
+        let count = |count: usize, unit: &str| match count {
+            1 => format!("1 {unit}"),
+            count => format!("{count} {unit}s"),
+        };
+        let threads = count(self.parallelism(), "thread");
+        let blocking = count(self.blocking.threads_max(), "blocking thread");
+        format!("multi-threaded ({threads}, up to {blocking})")
     }
 
     #[inline]

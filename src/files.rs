@@ -1,0 +1,109 @@
+//! Output files. A file is either written as a whole or not changed: a tool that fails or is killed while
+//! it writes leaves no half of one behind.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+/// Calls `write` with the path of a temporary file beside `path`, and renames that file to `path` if it
+/// succeeds. Devices and pipes such as `/dev/stdout` are written directly, and links are followed.
+///
+/// # Errors
+/// The errors of `write` and of renaming. The temporary file is removed then.
+pub(crate) fn replace_file<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return write(path);
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let temporary = temporary_name(&target);
+    let written = write(&temporary).and_then(|()| Ok(fs::rename(&temporary, &target)?));
+    if written.is_err() {
+        // The error of the write is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Returns a name in the same folder that no other call and no other process uses. It keeps the extension,
+/// from which writers choose a format.
+fn temporary_name(target: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = std::ffi::OsString::from(format!(".tfrt-{}-{count}-", process::id()));
+    name.push(target.file_name().unwrap_or_default());
+    target.with_file_name(name)
+}
+
+/// Checks that a file at `path` can be created as far as that is known without creating it: its folder
+/// exists, and `path` is not a folder.
+///
+/// # Errors
+/// The system's error for the folder, or [`io::ErrorKind::IsADirectory`].
+#[cfg(feature = "full")]
+pub(crate) fn check_output_path(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => match fs::metadata(folder)?.is_dir() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        },
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.txt");
+        fs::write(&file, "before").unwrap();
+        let failed = replace_file(&file, |temporary| {
+            fs::write(temporary, "half")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "before");
+        replace_file(&file, |temporary| fs::write(temporary, "after")).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "after");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "before").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        replace_file(&link, |temporary| fs::write(temporary, "after")).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "after");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        replace_file(Path::new("/dev/null"), |device| fs::write(device, "gone")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(feature = "full")]
+    #[test]
+    fn outputs_need_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let kind = |path: PathBuf| check_output_path(&path).map_err(|error| error.kind());
+        assert_eq!(kind(folder.path().join("out.npy")), Ok(()));
+        assert_eq!(kind("out.npy".into()), Ok(()));
+        assert_eq!(kind(folder.path().join("missing/out.npy")), Err(io::ErrorKind::NotFound));
+        assert_eq!(kind(file.join("out.npy")), Err(io::ErrorKind::NotADirectory));
+        assert_eq!(kind(folder.path().into()), Err(io::ErrorKind::IsADirectory));
+    }
+}
