@@ -14,6 +14,7 @@ mod load;
 mod mapped_file;
 mod once_list;
 mod pool;
+mod process;
 mod program;
 pub mod sync;
 pub mod text;
@@ -35,12 +36,10 @@ pub use kernel::{
 };
 pub use mapped_file::MappedFile;
 pub use once_list::OnceList;
+pub use process::{ProcessTables, TYPES_MAX, TypeIndex, TypeInfo, adopt_process_tables, process_tables};
 pub use program::{BefFile, Function, FunctionRef, KernelFn, KernelFrame, NativeFn};
 pub use tfrt_bef as bef;
 pub use tfrt_bef::DType;
 #[doc(hidden)]
 pub use value::cached_type_index;
-pub use value::{
-    Chain, ProcessTables, TYPES_MAX, TypeIndex, TypeInfo, Value, adopt_process_tables, process_tables,
-    register_type, type_name,
-};
+pub use value::{Chain, Value, register_type, type_name};

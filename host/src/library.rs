@@ -15,7 +15,7 @@ use std::path::Path;
 use crate::{
     diagnostic::{Diagnostic, ErrorCode},
     kernel::KernelRegistry,
-    value::{ProcessTables, process_tables},
+    process::{ProcessTables, process_tables},
 };
 
 /// What host and library must agree on.
@@ -77,7 +77,8 @@ pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result
     // SAFETY: a symbol of this name is a `KernelLibrary`, as documented.
     let symbol = unsafe { library.get::<*const KernelLibrary>(SYMBOL) }
         .map_err(|error| failed("not a kernel library", &error))?;
-    // SAFETY: as above; the library is never unloaded, and a foreign version agrees on the first two fields.
+    // SAFETY: a symbol of this name is a `KernelLibrary`, and every version agrees on its first two fields, which describe a
+    // constant string. The library is leaked above, so that both live as long as the process.
     let (exported, abi) = unsafe {
         let exported: *const KernelLibrary = *symbol;
         (exported, std::slice::from_raw_parts((*exported).abi, (*exported).abi_len))

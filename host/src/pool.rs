@@ -163,7 +163,8 @@ fn allocate_globally(layout: Layout) -> NonNull<u8> {
 #[inline]
 pub(crate) unsafe fn deallocate(block: NonNull<u8>, layout: Layout) {
     let Some(class) = class_of(layout) else {
-        // SAFETY: by contract, and `allocate` took it from there.
+        // SAFETY: the block came from `allocate` with this layout, as this function demands, and `allocate` takes blocks of no
+        // class from the global allocator.
         return unsafe { alloc::dealloc(block.as_ptr(), layout) };
     };
     // SAFETY: the block is the caller's to give.

@@ -1,45 +1,34 @@
-//! The types a value may have, and the process-wide table that names them by number.
+//! The types that a value may have.
 //!
-//! A value carries the number of its type, so that checking a payload's type is one comparison. The table
-//! says how a payload of each type is laid out and destroyed. It only grows.
+//! A value carries the number of its type, so that checking a payload's type is one comparison. The process-wide table
+//! of types (`process`) says how a payload of each type is laid out and destroyed.
 
-#![expect(unsafe_code, reason = "the table stores type-erased drop functions")]
+#![expect(unsafe_code, reason = "built-in scalars say themselves that they need no cell")]
 
 use std::{
-    alloc::Layout,
-    any::TypeId,
     mem,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicPtr, AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use half::{bf16, f16};
 
-use crate::async_value::LiveCells;
-use crate::host_buffer::DerivedValues;
-
-/// Number of a payload type in the process-wide table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct TypeIndex(pub(crate) u32);
+use crate::process::{TypeIndex, process_tables};
 
 impl TypeIndex {
-    /// Whether it is that of a scalar: no larger than a word, and without drop.
+    /// Returns whether this is the number of a scalar: a type no larger than a word that needs no drop.
     #[inline]
     pub(crate) fn is_scalar(self) -> bool {
-        (tags::FIRST_INLINE.0..FIRST_DYNAMIC).contains(&self.0)
+        (tags::FIRST_INLINE.0..Self::FIRST_DYNAMIC).contains(&self.0)
     }
 }
 
-/// The token that orders side effects: it carries no data.
+/// A token that orders side effects. It carries no data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain;
 
-/// A type whose values kernels may take, return and share.
+/// A type whose values kernels can take, return and share.
 ///
-/// Implemented with [`value_type!`](crate::value_type), which gives a type its MLIR name.
+/// Implement it with [`value_type!`](crate::value_type), which gives the type its MLIR name.
 ///
 /// # Safety
 /// `type_index` must return the number that [`register_type`] gave this very type, or, for the built-in
@@ -49,106 +38,22 @@ pub struct Chain;
     note = "declare it with `tfrt_host::value_type!({Self}, \"!dialect.name\")`"
 )]
 pub unsafe trait Value: Send + Sync + Sized + 'static {
-    /// The type's MLIR spelling, e.g. `i32` or `!tfrt.chain`.
+    /// The type's MLIR spelling, such as `i32` or `!tfrt.chain`.
     const TYPE_NAME: &'static str;
     /// Whether payloads live in the handle itself instead of in a counted cell.
     #[doc(hidden)]
     const INLINE: bool = false;
-    /// The type's number.
+    /// Returns the type's number.
     fn type_index() -> TypeIndex;
 }
 
-/// What the runtime knows of a payload type.
-#[derive(Clone, Copy, Debug)]
-pub struct TypeInfo {
-    /// The type's MLIR spelling.
-    pub name: &'static str,
-    pub(crate) id: TypeId,
-    pub(crate) payload: Layout,
-    pub(crate) drop: Option<unsafe fn(*mut u8)>,
-}
-
-impl TypeInfo {
-    fn of<T: Value>() -> Self {
-        unsafe fn drop_payload<T>(payload: *mut u8) {
-            // SAFETY: the caller passes a valid, initialized payload of type `T` that is not used again.
-            unsafe { payload.cast::<T>().drop_in_place() }
-        }
-        Self {
-            name: T::TYPE_NAME,
-            id: TypeId::of::<T>(),
-            payload: Layout::new::<T>(),
-            drop: if mem::needs_drop::<T>() { Some(drop_payload::<T>) } else { None },
-        }
-    }
-}
-
-/// Most payload types a process may register.
-pub const TYPES_MAX: usize = 4096;
-
-/// What there must be one of per process: the append-only table of types, the count of live cells, and what was derived
-/// from buffers. Shared libraries loaded as kernel libraries have a copy of this static of their own and are made to use
-/// the process's instead, see [`adopt_process_tables`].
-#[derive(Debug)]
-pub struct ProcessTables {
-    entries: [AtomicPtr<TypeInfo>; TYPES_MAX],
-    next: Mutex<u32>,
-    pub(crate) live_cells: LiveCells,
-    pub(crate) derived: DerivedValues,
-}
-
-static TABLES: ProcessTables = ProcessTables {
-    entries: [const { AtomicPtr::new(std::ptr::null_mut()) }; TYPES_MAX],
-    next: Mutex::new(FIRST_DYNAMIC),
-    live_cells: LiveCells::new(),
-    derived: DerivedValues::new(),
-};
-static ADOPTED: AtomicPtr<ProcessTables> = AtomicPtr::new(std::ptr::null_mut());
-
-/// The tables in force.
-#[inline]
-pub fn process_tables() -> &'static ProcessTables {
-    let adopted = ADOPTED.load(Ordering::Acquire);
-    if adopted.is_null() {
-        &TABLES
-    } else {
-        // SAFETY: only `adopt_process_tables` stores here, and it takes a `'static` reference.
-        unsafe { &*adopted }
-    }
-}
-
-/// Makes this copy of the crate use `tables`: called first thing in a kernel library, before it names a type.
-pub fn adopt_process_tables(tables: &'static ProcessTables) {
-    ADOPTED.store(std::ptr::from_ref(tables).cast_mut(), Ordering::Release);
-}
-
-impl ProcessTables {
-    /// The entry of `index`, if registered.
-    #[inline]
-    pub(crate) fn get(&self, index: TypeIndex) -> Option<&'static TypeInfo> {
-        let entry = self.entries.get(index.0 as usize)?.load(Ordering::Acquire);
-        // SAFETY: entries are null or leaked boxes that are never freed or changed.
-        unsafe { entry.as_ref() }
-    }
-}
-
-/// Gives `T` its number, registering it on the first call. Registering more than [`TYPES_MAX`] types is a
-/// programming error and panics.
+/// Returns the number of `T`, which the first call assigns.
+///
+/// # Panics
+/// If the process has more than [`TYPES_MAX`](crate::TYPES_MAX) types, which is a programming error.
 #[cold]
 pub fn register_type<T: Value>() -> TypeIndex {
-    let table = process_tables();
-    let mut next = table.next.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = (FIRST_DYNAMIC..*next)
-        .map(TypeIndex)
-        .find(|&i| table.get(i).is_some_and(|e| e.id == TypeId::of::<T>()));
-    if let Some(index) = known {
-        return index;
-    }
-    let index = *next;
-    assert!((index as usize) < TYPES_MAX, "more than {TYPES_MAX} value types");
-    table.entries[index as usize].store(Box::into_raw(Box::new(TypeInfo::of::<T>())), Ordering::Release);
-    *next = index + 1;
-    TypeIndex(index)
+    process_tables().types.register::<T>(T::TYPE_NAME)
 }
 
 /// The cache behind [`value_type!`](crate::value_type): zero until the type is registered.
@@ -165,17 +70,17 @@ pub fn cached_type_index<T: Value>(cache: &AtomicU32) -> TypeIndex {
     }
 }
 
-/// The MLIR spelling of the type with this number.
+/// Returns the MLIR spelling of the type with this number.
 pub fn type_name(index: TypeIndex) -> &'static str {
     match index {
         tags::CELL | tags::EMPTY => "value",
         tags::ERROR => "error",
         _ => inline_name(index)
-            .unwrap_or_else(|| process_tables().get(index).map_or("unknown type", |e| e.name)),
+            .unwrap_or_else(|| process_tables().types.get(index).map_or("unknown type", |e| e.name)),
     }
 }
 
-/// Declares types as runtime values: `value_type!(MyTensor, "!my.tensor");`.
+/// Declares a type as a runtime value: `value_type!(MyTensor, "!my.tensor");`.
 #[macro_export]
 macro_rules! value_type {
     ($type:ty, $name:expr) => {
@@ -203,17 +108,17 @@ pub(crate) mod tags {
     pub(crate) const ERROR: TypeIndex = TypeIndex(2);
     /// The cell forwards to another handle.
     pub(crate) const INDIRECT: TypeIndex = TypeIndex(3);
-    /// Numbers from here on (below [`super::FIRST_DYNAMIC`]) are scalars in the handle.
+    /// Numbers from here on (below [`TypeIndex::FIRST_DYNAMIC`]) are scalars in the handle.
     pub(crate) const FIRST_INLINE: TypeIndex = TypeIndex(4);
 }
-const FIRST_DYNAMIC: u32 = 64;
 
 macro_rules! inline_types {
     ($($number:literal $type:ty => $name:literal,)*) => {
         $(
             const _: () = assert!(mem::size_of::<$type>() <= 8 && mem::align_of::<$type>() <= 8 && !mem::needs_drop::<$type>());
-            const _: () = assert!($number >= tags::FIRST_INLINE.0 && $number < FIRST_DYNAMIC);
-            // SAFETY: a number of its own below `FIRST_DYNAMIC`; the payload fits a word and needs no drop.
+            const _: () = assert!($number >= tags::FIRST_INLINE.0 && $number < TypeIndex::FIRST_DYNAMIC);
+            // SAFETY: the number is below `FIRST_DYNAMIC` and used once in this list. As asserted above, the payload fits a
+            // word and needs no drop.
             unsafe impl Value for $type {
                 const TYPE_NAME: &'static str = $name;
                 const INLINE: bool = true;
@@ -249,10 +154,11 @@ inline_types! {
     17 f64 => "f64",
 }
 value_type!(String, "!tfrt.string");
-value_type!(crate::host_buffer::HostBuffer, "!ht.host_buffer");
 
 #[cfg(test)]
 mod tests {
+    use std::alloc::Layout;
+
     use super::*;
 
     struct A;
@@ -267,6 +173,6 @@ mod tests {
         assert_eq!(type_name(B::type_index()), "!test.b");
         assert_eq!(type_name(i32::type_index()), "i32");
         assert_eq!(register_type::<A>(), A::type_index());
-        assert_eq!(process_tables().get(B::type_index()).unwrap().payload, Layout::new::<u64>());
+        assert_eq!(process_tables().types.get(B::type_index()).unwrap().payload, Layout::new::<u64>());
     }
 }

@@ -224,7 +224,7 @@ mod tests {
         // SAFETY: the block has that many bytes, which were zeroed.
         let bytes = unsafe { std::slice::from_raw_parts(zeroed.as_ptr(), 100_000) };
         assert!(bytes.iter().all(|&byte| byte == 0));
-        // SAFETY: as above.
+        // SAFETY: the blocks are given back once, with the layouts they were allocated with.
         unsafe {
             allocator.deallocate(again, layout(100_001));
             allocator.deallocate(zeroed, size);
@@ -277,7 +277,7 @@ mod tests {
         // SAFETY: the blocks are given back once, with their layouts.
         unsafe { allocator.deallocate(block, first) };
         let block = allocator.allocate(second).unwrap();
-        // SAFETY: as above.
+        // SAFETY: the block is given back once, with its layout.
         unsafe { allocator.deallocate(block, second) };
     }
 }

@@ -12,13 +12,14 @@ use std::{
 };
 
 use super::{
-    AsyncValue, live, scalar_bits,
+    AsyncValue, scalar_bits,
     state::{Enqueue, Orphaned, RefCount, Release, State, StateWord, Waiter, WaiterList},
 };
 use crate::{
     diagnostic::Diagnostic,
     pool,
-    value::{TypeIndex, Value, process_tables, tags},
+    process::{LiveCells, TypeIndex, process_tables},
+    value::{Value, tags},
 };
 
 /// What every cell begins with.
@@ -77,13 +78,14 @@ impl CellPtr {
         let header = pool::allocate(layout).cast::<Header>();
         // SAFETY: freshly allocated with room and alignment for a header.
         unsafe { header.write(Header { refs: RefCount::new(1), type_index, state: StateWord::new(state) }) };
-        live::add();
+        LiveCells::add();
         Self(header)
     }
 
     #[inline]
     pub(super) fn header(&self) -> &Header {
-        // SAFETY: a `CellPtr` is only held where a handle is owned or borrowed, or by the producer of a pending value.
+        // SAFETY: a `CellPtr` is held by a handle, by a borrower of a handle, or by the producer of a pending value. Each
+        // of them keeps the cell alive.
         unsafe { self.0.as_ref() }
     }
 
@@ -116,10 +118,11 @@ impl CellPtr {
     /// Puts a waiter on the cell's list, unless it is available.
     ///
     /// # Safety
-    /// The cell is alive until the waiter has been pushed. From then on it may go at any time, by what the
-    /// waiter does on another thread: so no reference to more than the state word is held here.
+    /// The caller owns the waiter, as [`StateWord::push`] demands. The cell is alive until the waiter has been pushed;
+    /// from then on it may go at any time, by what the waiter does on another thread.
     pub(super) unsafe fn push(self, waiter: NonNull<Waiter>) -> Enqueue {
-        // SAFETY: alive by contract; a reference to an atomic alone may outlive what it points to by a return.
+        // SAFETY: the cell is alive and the waiter the caller's, as this function demands. The only reference that
+        // exists when the cell may go is the one to the state word, an atomic, which may dangle while `push` returns.
         unsafe { (*self.0.as_ptr()).state.push(waiter) }
     }
 
@@ -135,11 +138,11 @@ impl CellPtr {
         }
     }
 
-    /// As [`CellPtr::release`], for a value that is known to have no producer any more, and whose payload need not be
-    /// dropped.
+    /// As [`CellPtr::release`], for an available value whose payload needs no drop.
     ///
     /// # Safety
-    /// As there; the caller has seen that the value is available, and the cell was allocated for a `T`.
+    /// The caller owns the handle and does not use the pointer again. It has seen that the value is available, and the
+    /// cell was allocated for a `T`.
     #[inline]
     pub(super) unsafe fn release_empty<T>(self) {
         if self.header().refs.release() == Release::Last {
@@ -178,7 +181,8 @@ impl CellPtr {
     /// The cell was allocated for a `T`, has no payload yet, and nobody else uses it but to wait.
     #[inline]
     pub(super) unsafe fn write<T: Value>(self, value: T) {
-        // SAFETY: by contract; every payload's place has room for a word.
+        // SAFETY: the cell was allocated for a `T` and its payload's place is free, as this function demands. Every
+        // payload's place has room for a word, because an error takes one.
         unsafe {
             if T::INLINE {
                 self.payload::<u64>().write(scalar_bits(value));
@@ -198,15 +202,18 @@ impl CellPtr {
     /// `word` came from [`CellPtr::as_ptr`].
     #[inline]
     pub(super) unsafe fn from_ptr(word: *mut ()) -> Self {
-        // SAFETY: by contract.
+        // SAFETY: `word` came from `as_ptr`, as this function demands, which gives the address of a cell.
         Self(unsafe { NonNull::new_unchecked(word.cast()) })
     }
 
-    /// The payload's place, for a cell allocated for `T`.
+    /// Returns the payload's place.
+    ///
+    /// # Safety
+    /// The cell was allocated for a `T`.
     #[inline]
-    pub(super) fn payload<T>(&self) -> *mut T {
+    pub(super) unsafe fn payload<T>(&self) -> *mut T {
         let offset = mem::offset_of!(Typed<T>, payload);
-        // SAFETY: the offset lies in the cell's allocation, which was made for `Typed<T>`.
+        // SAFETY: the offset lies in the cell's allocation, which was made for `Typed<T>`, as this function demands.
         unsafe { self.0.as_ptr().cast::<u8>().add(offset).cast::<T>() }
     }
 
@@ -226,7 +233,7 @@ impl CellPtr {
             tags::INDIRECT => (Layout::new::<AsyncValue>(), None),
             // None is larger than a word.
             index if index.is_scalar() => (Layout::new::<u64>(), None),
-            index => match process_tables().get(index) {
+            index => match process_tables().types.get(index) {
                 Some(info) => (info.payload, info.drop),
                 None => unreachable!("a cell's type is registered before the cell is made"),
             },
@@ -245,7 +252,7 @@ impl CellPtr {
     /// # Safety
     /// The caller is the producer, and there is no payload.
     pub(super) unsafe fn write_error(&self, error: Arc<Diagnostic>) {
-        // SAFETY: the place is free by contract, and as large and aligned as an `Arc`.
+        // SAFETY: the cell has no payload, as this function demands, and the place is as large and aligned as an `Arc`.
         unsafe { self.error_place().write(error) };
     }
 
@@ -254,7 +261,8 @@ impl CellPtr {
     /// # Safety
     /// The state has been seen to be `Error`, and the cell is not indirect.
     pub(super) unsafe fn error(&self) -> &Arc<Diagnostic> {
-        // SAFETY: by contract the producer wrote it before publishing.
+        // SAFETY: the state has been seen to be `Error`, as this function demands, and the producer writes the error
+        // before it publishes that state.
         unsafe { &*self.error_place() }
     }
 
@@ -265,11 +273,13 @@ impl CellPtr {
         let state = self.state();
         let type_index = self.type_index();
         if state == State::Concrete && type_index.is_scalar() {
-            // SAFETY: by contract; a scalar needs no drop, and has the layout of a word at most.
+            // SAFETY: nobody uses the cell again, as this function demands. A scalar needs no drop, and its cell has the
+            // layout of a word's.
             return unsafe { self.deallocate(Layout::new::<Typed<u64>>()) };
         }
         if type_index == tags::INDIRECT {
-            // SAFETY: by contract; available indirect cells hold a handle in either state.
+            // SAFETY: the value is available and nobody uses the cell again, as this function demands. Available indirect
+            // cells hold a handle in either state.
             return unsafe {
                 self.payload::<AsyncValue>().drop_in_place();
                 self.deallocate(Layout::new::<Typed<AsyncValue>>());
@@ -277,8 +287,8 @@ impl CellPtr {
         }
         let (payload, drop) = self.payload_info();
         let (layout, offset) = Self::cell_layout(payload);
-        // SAFETY: by contract; the payload is there according to the state, in a cell of the layout that the table
-        // of types says.
+        // SAFETY: the value is available and nobody uses the cell again, as this function demands. The state says whether
+        // the payload or an error is there, in a cell of the layout that the table of types gives.
         unsafe {
             match (state, drop) {
                 (State::Concrete, Some(drop)) => drop(self.0.as_ptr().cast::<u8>().add(offset)),
@@ -294,12 +304,13 @@ impl CellPtr {
     /// The cell was allocated with this layout, its payload is gone, and nobody uses the pointer again.
     #[inline]
     unsafe fn deallocate(self, layout: Layout) {
-        // SAFETY: by contract.
+        // SAFETY: the cell came from `allocate` with this layout and nobody uses it again, as this function demands. The
+        // header is still there.
         unsafe {
             self.0.drop_in_place();
             pool::deallocate(self.0.cast(), layout);
         }
-        live::remove();
+        LiveCells::remove();
     }
 }
 

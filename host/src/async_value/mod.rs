@@ -13,7 +13,6 @@
 #![expect(unsafe_code, reason = "type-erased payloads in place and intrusive waiter lists")]
 
 mod cell;
-mod live;
 mod promise;
 pub(crate) mod state;
 mod typed;
@@ -27,7 +26,6 @@ use std::{
 };
 
 use cell::CellPtr;
-pub(crate) use live::LiveCells;
 pub use promise::{Constructed, IndirectPromise, Promise};
 use state::{Enqueue, State, Waiter};
 pub use typed::AsyncValueRef;
@@ -36,7 +34,8 @@ pub(crate) use waiters::more_ready;
 use crate::{
     diagnostic::Diagnostic,
     pool::PoolBox,
-    value::{TypeIndex, Value, tags, type_name},
+    process::{TypeIndex, process_tables},
+    value::{Value, tags, type_name},
 };
 
 /// Whether a value is there.
@@ -76,7 +75,7 @@ fn scalar_bits<T: Value>(scalar: T) -> u64 {
 // SAFETY: payloads are `Send + Sync` (`Value` requires it), errors are shared by `Arc`, and a cell's state
 // and count are atomic.
 unsafe impl Send for AsyncValue {}
-// SAFETY: as above.
+// SAFETY: a shared handle gives shared access to payloads, which are `Sync`, and to atomics.
 unsafe impl Sync for AsyncValue {}
 
 impl AsyncValue {
@@ -204,8 +203,8 @@ impl AsyncValue {
             return Some(unsafe { &*cell.payload::<T>() });
         }
         if cell.type_index() == tags::INDIRECT {
-            // SAFETY: an indirect cell holds a handle, published as above. It is not indirect itself
-            // (`collapse`), so that this recursion is one deep.
+            // SAFETY: the state is `Concrete`, so that the handle that an indirect cell holds was published, and it is not
+            // changed while this handle keeps the cell. It is not indirect itself (`collapse`): the recursion ends there.
             return unsafe { &*cell.payload::<AsyncValue>() }.get::<T>();
         }
         None
@@ -269,7 +268,7 @@ impl AsyncValue {
         /// # Safety
         /// `link` is the first field of a `PoolBox<Closure<F>>` that is owned by nobody else.
         unsafe fn run<F: FnOnce()>(link: *mut Waiter) {
-            // SAFETY: by contract.
+            // SAFETY: `link` leads to a `PoolBox<Closure<F>>` that nobody else owns, as this function demands.
             let waiter = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Closure<F>>()) };
             (waiter.into_inner().closure)();
         }
@@ -329,14 +328,15 @@ impl AsyncValue {
             // A copy of a scalar needs no count and no drop.
             let value = Self { tag: value.tag, word: value.word };
             mem::forget(mem::replace(self, value));
-            // SAFETY: as above.
+            // SAFETY: the handle just forgotten owned a reference. The value was seen available, the cell was allocated for
+            // a handle, and the handle in it is not counted, so that it needs no drop.
             unsafe { cell.release_empty::<Self>() };
         }
     }
 
     /// The number of values in this process that live in cells, exact while other threads are quiet.
     pub fn live_count() -> usize {
-        live::count()
+        process_tables().live_cells.count()
     }
 }
 
@@ -351,7 +351,7 @@ impl WaitList {
     /// The caller owns the waiter; when this returns `Pushed`, the list does. A handle to the value exists until
     /// the waiter has been pushed; what the waiter does may then end it.
     pub(crate) unsafe fn push(self, waiter: NonNull<Waiter>) -> Enqueue {
-        // SAFETY: by contract.
+        // SAFETY: the waiter is the caller's and a handle keeps the cell until it is pushed, as this function demands.
         unsafe { self.0.push(waiter) }
     }
 }
@@ -404,7 +404,8 @@ impl AsyncValue {
             // SAFETY: the handle owns one reference.
             unsafe { cell.release() };
         } else {
-            // SAFETY: an error, as above; this handle owns that reference.
+            // SAFETY: a counted handle that is no cell is an error: the word came from `Arc::into_raw`, and this handle owns
+            // the reference.
             drop(unsafe { Arc::from_raw(self.word.cast::<Diagnostic>().cast_const()) });
         }
     }

@@ -32,7 +32,7 @@ fn abandoned() -> Arc<Diagnostic> {
 /// The caller is its producer, has written the payload for this state, and does not use the pointer again.
 #[inline]
 unsafe fn publish(cell: CellPtr, state: State) {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the producer, has written the payload and gives the pointer up, as this function demands.
     let waiters = unsafe { cell.publish(state) };
     waiters::run(waiters);
 }
@@ -151,7 +151,7 @@ impl<T: Value> ops::Deref for Constructed<T> {
 
 impl<T: Value> ops::DerefMut for Constructed<T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above, and the borrow is exclusive.
+        // SAFETY: constructed, and only this producer, which is borrowed exclusively, can reach it until it is published.
         unsafe { &mut *self.cell.payload::<T>() }
     }
 }
@@ -258,7 +258,8 @@ impl Forward {
     /// # Safety
     /// `link` is the first field of a `PoolBox<Forward>` that is owned by nobody else.
     unsafe fn run(link: *mut Waiter) {
-        // SAFETY: by contract; `link` is the first field of a `repr(C)` struct.
+        // SAFETY: `link` leads to a `PoolBox<Forward>` that nobody else owns, as this function demands, because it is
+        // the first field of a `repr(C)` struct.
         let forward = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Self>()) };
         let Self { promise, target, .. } = forward.into_inner();
         promise.forward_now(target);

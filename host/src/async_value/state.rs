@@ -6,20 +6,20 @@
 //!
 //! ```text
 //!   tag Pending,  list = waiters, newest first (may be empty)
-//!   tag Orphaned, list = as above             pending, and the last handle is gone
+//!   tag Orphaned, list = waiters, newest first pending, and the last handle is gone
 //!   tag Concrete, list = null                 payload is the value
 //!   tag Error,    list = null                 payload is the error
 //! ```
 //!
-//! The producer holds no reference: that the word is still pending says that there is one. So the cell goes with
-//! its last handle if the value is available, and with its publication otherwise. Who drops the last handle of a
-//! pending value sets the tag `Orphaned` ([`StateWord::orphan`]) and leaves the cell to the producer, who learns of
-//! it when publishing; if he was quicker, `orphan` says so, and the cell is the dropper's to destroy.
+//! The producer holds no reference: a pending word says that a producer exists. The last handle destroys the cell if the
+//! value is available, and otherwise the publication does. Dropping the last handle of a pending value sets the tag
+//! `Orphaned` ([`StateWord::orphan`]) and leaves the cell to the producer, who finds the tag when publishing. If the
+//! producer publishes first, `orphan` says so, and the thread that dropped the handle destroys the cell.
 //!
-//! The word becomes available exactly once, by [`StateWord::publish`], and only the cell's one producer calls
-//! it. Whoever publishes owns the list that comes back and must run it; unless it was orphaned, the cell may be gone
-//! the moment it is published. A waiter is pushed only while the tag is `Pending`, by the holder of a handle; a push
-//! that finds the value available hands the waiter back, and its owner must run it.
+//! The word becomes available exactly once, by [`StateWord::publish`], which only the cell's one producer calls. It
+//! returns the list of waiters, which the producer then owns and must run. Unless the cell was orphaned, it may be gone
+//! the moment it is published. A waiter is pushed only while the tag is `Pending`, by the holder of a handle. A push that
+//! finds the value available hands the waiter back, and its owner must run it.
 //!
 //! * `publish` is a release: what the producer wrote to the payload before is seen by whoever reads an
 //!   available tag with acquire. It is also an acquire, so that the publisher sees the waiters' contents.
@@ -30,7 +30,7 @@
 //! Whether a payload that is not yet published has been constructed is no business of this word: it is part
 //! of the producer's type (`Promise` or `Constructed`).
 
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 
@@ -76,10 +76,25 @@ pub(crate) enum Enqueue {
     Available,
 }
 
-/// The waiters a publication set free, newest first. The holder must run each of them once.
+/// The waiters that a publication released, newest first. The holder owns them and must run each of them once.
+///
+/// Only [`StateWord::publish`] makes one, so that its pointer leads to waiters that were pushed.
 #[must_use]
 #[derive(Debug)]
-pub(crate) struct WaiterList(pub(crate) *mut Waiter);
+pub(crate) struct WaiterList(*mut Waiter);
+
+impl WaiterList {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Hands the waiters over: the newest, linked to those before it, ending in null.
+    #[inline]
+    pub(crate) fn into_newest(self) -> *mut Waiter {
+        self.0
+    }
+}
 
 /// What a publication leaves to the producer.
 #[must_use]
@@ -139,14 +154,17 @@ impl StateWord {
 
     /// Puts `waiter` on the list, unless the value is available.
     ///
-    /// The caller must own `waiter` and be the only one to hold a pointer to it.
-    pub(crate) fn push(&self, waiter: ptr::NonNull<Waiter>) -> Enqueue {
+    /// # Safety
+    /// `waiter` points to a valid waiter that the caller owns, and that nobody else uses. If this returns
+    /// [`Enqueue::Pushed`], the list owns it.
+    pub(crate) unsafe fn push(&self, waiter: NonNull<Waiter>) -> Enqueue {
         let mut word = self.0.load(Ordering::Acquire);
         loop {
             if state_of(word) != State::Pending {
                 return Enqueue::Available;
             }
-            // SAFETY: the caller owns the waiter until the exchange below succeeds.
+            // SAFETY: the waiter is valid and the caller's alone, as this function demands, until the exchange below
+            // succeeds.
             unsafe { (*waiter.as_ptr()).next = word };
             match self.0.compare_exchange_weak(word, waiter.as_ptr(), Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return Enqueue::Pushed,

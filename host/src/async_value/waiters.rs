@@ -32,14 +32,14 @@ pub(crate) fn more_ready() -> bool {
 /// Runs every waiter of `list`, now or, inside another waiter, right after it.
 #[inline]
 pub(super) fn run(list: WaiterList) {
-    if !list.0.is_null() {
-        QUEUE.with(|queue| queue.run(list.0));
+    if !list.is_empty() {
+        QUEUE.with(|queue| queue.run(list));
     }
 }
 
 impl Queue {
-    fn run(&self, newest: *mut Waiter) {
-        self.append(newest);
+    fn run(&self, list: WaiterList) {
+        self.append(list);
         if !self.running.replace(true) {
             self.drain();
         }
@@ -51,7 +51,7 @@ impl Queue {
             // A panic ends the inner loop only. Guarding all waiters at once costs less than guarding each.
             let ran = panic::catch_unwind(AssertUnwindSafe(|| {
                 while let Some(waiter) = self.pop() {
-                    // SAFETY: the waiter came from a published list, so this is its one run.
+                    // SAFETY: the waiter came from a `WaiterList` and has left the queue, so that this is its one run.
                     unsafe { (waiter.as_ref().run)(waiter.as_ptr()) };
                 }
             }));
@@ -67,11 +67,12 @@ impl Queue {
         }
     }
 
-    /// Appends a list that is newest first, oldest first.
-    fn append(&self, newest: *mut Waiter) {
+    /// Appends the waiters of a list, oldest first.
+    fn append(&self, list: WaiterList) {
+        let newest = list.into_newest();
         let (mut oldest, mut rest) = (ptr::null_mut::<Waiter>(), newest);
         while !rest.is_null() {
-            // SAFETY: the list is owned by this call; its links are valid waiters.
+            // SAFETY: the list's waiters are valid, linked up to null, and now this queue's (`WaiterList`).
             let next = unsafe { std::mem::replace(&mut (*rest).next, oldest) };
             oldest = rest;
             rest = next;
@@ -80,14 +81,14 @@ impl Queue {
         if self.head.get().is_null() {
             self.head.set(oldest);
         } else {
-            // SAFETY: the queue is not empty, so its tail is a waiter it owns.
+            // SAFETY: the queue is not empty, so its tail is a waiter that `append` took and `pop` has not returned.
             unsafe { (*tail).next = oldest };
         }
     }
 
     fn pop(&self) -> Option<NonNull<Waiter>> {
         let head = NonNull::new(self.head.get())?;
-        // SAFETY: the queue owns its waiters.
+        // SAFETY: the head is a waiter that `append` took over and that has not been returned.
         self.head.set(unsafe { head.as_ref().next });
         Some(head)
     }

@@ -210,7 +210,8 @@ impl Deferred {
     /// # Safety
     /// `link` is the first field of a `PoolBox<Deferred>` that a list owned and now gives up.
     unsafe fn woken(link: *mut Waiter) {
-        // SAFETY: by contract; `link` is the first field of a `repr(C)` struct.
+        // SAFETY: `link` leads to a `PoolBox<Deferred>` that is now ours, as this function demands, because it is the first
+        // field of a `repr(C)` struct.
         let deferred = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Self>()) };
         Self::advance(deferred);
     }

@@ -304,26 +304,24 @@ fn run_scalars(
     panicked: &mut thread::Result<()>,
 ) -> usize {
     while next < plan.steps.len() && !request.is_cancelled() {
-        let steps = &plan.steps[next..plan.steps.len().min(next + CANCELLATION_INTERVAL)];
-        let mut rest = steps.iter();
-        let all = panic::catch_unwind(AssertUnwindSafe(|| {
-            rest.by_ref().all(|step| {
-                let Some(scalar) = step.scalar else { return false };
-                // SAFETY: the step is one of this plan's.
-                let operands = unsafe { plan.all_operands_of(step) };
-                // SAFETY: `scalar` is the step's own. The loader checked that the step has the operands that its
-                // kernel's signature says: arguments, then results.
-                unsafe { scalar(ScalarFrame::new(registers.reborrow(), operands)) }
-            })
-        }));
-        next += steps.len() - rest.len();
-        match all {
-            Ok(true) => {}
-            Ok(false) => return next - 1,
-            Err(payload) => {
-                *panicked = Err(payload);
-                return next;
+        let end = plan.steps.len().min(next + CANCELLATION_INTERVAL);
+        let ran = panic::catch_unwind(AssertUnwindSafe(|| {
+            for step in &plan.steps[next..end] {
+                let Some(scalar) = step.scalar else { break };
+                // SAFETY: the step is one of this plan's. `scalar` is the step's own, and the loader checked that the
+                // step has the operands that its kernel's signature says: arguments, then results.
+                if !unsafe { scalar(ScalarFrame::new(registers.reborrow(), plan.all_operands_of(step))) } {
+                    break;
+                }
+                next += 1;
             }
+        }));
+        if let Err(payload) = ran {
+            *panicked = Err(payload);
+            return next + 1;
+        }
+        if next != end {
+            break;
         }
     }
     next

@@ -1,61 +1,23 @@
 //! Values computed from a buffer's bytes, such as a filter laid out for the processor, kept as long as the bytes stay the
 //! same.
 //!
-//! A buffer that has such a value bears its number, its *stamp*, which goes when somebody takes the bytes for writing and
-//! with the buffer; whoever has a guard for reading therefore finds only what belongs to the bytes under it. The values lie
-//! in one table of the process, which kernel libraries share, and leave it together with the stamp.
+//! A buffer with such a value carries its number, its *stamp*. The stamp is cleared when the bytes are taken for writing
+//! and when the buffer is destroyed. Under a read guard one therefore finds only values that belong to the present bytes.
+//! The values lie in a table of the process, which kernel libraries share, and leave it together with the stamp.
 //!
-//! A slice of writable memory keeps nothing: it does not learn what is written through its neighbours.
+//! A slice of writable memory keeps nothing, because it cannot see what is written through other slices.
 
 use std::any::Any;
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{HostBuffer, Memory, ReadGuard};
-use crate::value::process_tables;
+use crate::process::{Kept, process_tables};
 
 /// The number of a buffer's value in the table; zero if it has none.
 #[derive(Debug, Default)]
 pub(super) struct Stamp(AtomicU32);
-
-type Kept = Arc<dyn Any + Send + Sync>;
-
-/// The values of all buffers by their numbers. Its lock is the standard library's, which copies of this code in kernel
-/// libraries can share.
-#[derive(Debug)]
-pub(crate) struct Values(Mutex<Numbered>);
-
-#[derive(Debug)]
-struct Numbered {
-    values: BTreeMap<u32, Kept>,
-    last: u32,
-}
-
-impl Values {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Numbered { values: BTreeMap::new(), last: 0 }))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Numbered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Numbered {
-    /// Keeps a value under a number that nobody has.
-    fn insert(&mut self, value: Kept) -> u32 {
-        loop {
-            self.last = self.last.wrapping_add(1);
-            if self.last != 0 && !self.values.contains_key(&self.last) {
-                break;
-            }
-        }
-        self.values.insert(self.last, value);
-        self.last
-    }
-}
 
 impl Stamp {
     /// Forgets the value. To be called by whoever alone can reach the bytes.
@@ -69,8 +31,7 @@ impl Stamp {
     #[cold]
     fn forget(&self) {
         let stamp = self.0.swap(0, Ordering::Relaxed);
-        // Dropped after the lock: it may be large.
-        let _value = process_tables().derived.lock().values.remove(&stamp);
+        drop(process_tables().derived.remove(stamp));
     }
 }
 
@@ -102,8 +63,7 @@ impl HostBuffer {
         if stamp == 0 {
             return None;
         }
-        let value = process_tables().derived.lock().values.get(&stamp)?.clone();
-        value.downcast().ok()
+        process_tables().derived.get(stamp)?.downcast().ok()
     }
 
     /// Keeps a value that was computed under a guard for reading, which is still held.
@@ -111,13 +71,11 @@ impl HostBuffer {
         if matches!(self.header().memory, Memory::Slice(_)) && self.is_writable() {
             return;
         }
-        let mut values = process_tables().derived.lock();
+        let values = &process_tables().derived;
         let stamp = values.insert(value);
-        // Another reader may have kept one meanwhile.
+        // Another reader may have kept one meanwhile. Each of them removes the stamp that it replaces.
         let before = self.header().derived.0.swap(stamp, Ordering::Relaxed);
-        let replaced = values.values.remove(&before);
-        drop(values);
-        drop(replaced);
+        drop(values.remove(before));
     }
 }
 
@@ -174,15 +132,6 @@ mod tests {
         assert_eq!(Arc::strong_count(&value), 2);
         drop(buffer);
         assert_eq!(Arc::strong_count(&value), 1);
-    }
-
-    #[test]
-    fn a_number_in_use_is_not_given_again() {
-        let mut numbered = Numbered { values: BTreeMap::new(), last: u32::MAX - 1 };
-        let numbers: Vec<_> = (0..3).map(|_| numbered.insert(Arc::new(()))).collect();
-        assert_eq!(numbers, [u32::MAX, 1, 2]);
-        numbered.last = u32::MAX - 1;
-        assert_eq!(numbered.insert(Arc::new(())), 3);
     }
 
     #[test]

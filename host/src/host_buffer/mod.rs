@@ -26,10 +26,10 @@ use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use bytemuck::Pod;
 
 use crate::allocator::HostAllocator;
+use crate::value_type;
 pub use access::{Access, AccessError, ReadGuard, WriteGuard};
 use access::{AccessState, bytes_mut};
 use derived::Stamp;
-pub(crate) use derived::Values as DerivedValues;
 
 /// Bytes before the data in a buffer's block (more if the data's alignment is larger).
 pub const HEADER_SIZE: usize = 64;
@@ -91,12 +91,13 @@ fn block_layout(size: usize, align: usize) -> Option<(Layout, usize)> {
 pub struct HostBuffer {
     header: NonNull<Header>,
 }
+value_type!(HostBuffer, "!ht.host_buffer");
 
 // SAFETY: the count and the access state are atomic; the bytes are reached through guards that keep writers apart from
 // everybody else, or through raw pointers, whose users promise the same; the rest of the header never changes, and its
 // owner and allocator are Send + Sync.
 unsafe impl Send for HostBuffer {}
-// SAFETY: as above.
+// SAFETY: a shared handle gives no access beyond that of an owned one, which may be sent for the reasons above.
 unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
@@ -364,7 +365,8 @@ impl HostBuffer {
             drop(unsafe { Box::from_raw(header) });
             return;
         }
-        // SAFETY: as above; the header is moved out once and its place is given back right after.
+        // SAFETY: the handle being dropped is the last, so that nobody else can reach the header. It is moved out once, and
+        // its place is given back below.
         let header = ManuallyDrop::into_inner(unsafe { self.header.cast::<ManuallyDrop<Header>>().read() });
         // The same arguments gave a layout when the block was allocated.
         let Some((layout, _)) = block_layout(header.size, 1 << header.align_log2) else { return };

@@ -143,7 +143,7 @@ mod loom_tests {
         struct Assert<T>(T);
         // SAFETY: loom itself checks that the cells are accessed in order.
         unsafe impl<T> Send for Assert<T> {}
-        // SAFETY: as above.
+        // SAFETY: loom itself checks that the cells are accessed in order.
         unsafe impl<T> Sync for Assert<T> {}
 
         loom::model(|| {

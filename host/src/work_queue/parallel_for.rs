@@ -216,7 +216,7 @@ struct Scoped {
 
 // SAFETY: the body is `Sync`, so that it may be called from any thread.
 unsafe impl Send for Scoped {}
-// SAFETY: as above.
+// SAFETY: the body is `Sync`, so that threads may call it at the same time; the other fields are `Sync`.
 unsafe impl Sync for Scoped {}
 
 impl Scoped {

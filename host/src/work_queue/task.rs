@@ -39,7 +39,7 @@ impl<F: FnOnce() + Send + 'static> Inline<F> {
     const OPERATIONS: Operations = Operations {
         // SAFETY: the store holds an `F`, written by `Task::in_place`, that is used no more afterwards.
         call: |store| unsafe { store.cast::<F>().read() }(),
-        // SAFETY: as above.
+        // SAFETY: the store holds an `F`, written by `Task::in_place`, that is used no more afterwards.
         drop: |store| unsafe { store.cast::<F>().drop_in_place() },
     };
 

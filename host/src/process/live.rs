@@ -1,16 +1,16 @@
-//! Counts live cells, for leak accounting.
+//! The count of live cells, for leak accounting.
 //!
-//! Each thread counts on its own, without read-modify-writes; a cell made on one thread and destroyed on
-//! another leaves +1 here and −1 there. The sum is exact when the other threads are quiet.
+//! Each thread counts on its own, without read-modify-write operations. A cell made on one thread and destroyed on
+//! another adds one here and subtracts one there. The sum is exact while the other threads are quiet.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicIsize, Ordering},
 };
 
-use crate::value::process_tables;
+use super::process_tables;
 
-/// The counts of all threads, those that ended included.
+/// The counts of all threads, including threads that have ended.
 #[derive(Debug)]
 pub(crate) struct LiveCells {
     retired: AtomicIsize,
@@ -18,8 +18,27 @@ pub(crate) struct LiveCells {
 }
 
 impl LiveCells {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { retired: AtomicIsize::new(0), threads: Mutex::new(Vec::new()) }
+    }
+
+    /// Counts a new cell.
+    #[inline]
+    pub(crate) fn add() {
+        change(1);
+    }
+
+    /// Counts a destroyed cell.
+    #[inline]
+    pub(crate) fn remove() {
+        change(-1);
+    }
+
+    /// Returns the number of cells that are alive in this process.
+    pub(crate) fn count(&self) -> usize {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum: isize = threads.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        usize::try_from(sum + self.retired.load(Ordering::Relaxed)).unwrap_or(0)
     }
 }
 
@@ -53,22 +72,4 @@ fn change(by: isize) {
         // The thread is past destroying its locals.
         process_tables().live_cells.retired.fetch_add(by, Ordering::Relaxed);
     }
-}
-
-#[inline]
-pub(super) fn add() {
-    change(1);
-}
-
-#[inline]
-pub(super) fn remove() {
-    change(-1);
-}
-
-/// The number of cells alive in this process.
-pub(super) fn count() -> usize {
-    let cells = &process_tables().live_cells;
-    let threads = cells.threads.lock().unwrap_or_else(PoisonError::into_inner);
-    let sum: isize = threads.iter().map(|count| count.load(Ordering::Relaxed)).sum();
-    usize::try_from(sum + cells.retired.load(Ordering::Relaxed)).unwrap_or(0)
 }
