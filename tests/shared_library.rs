@@ -69,3 +69,32 @@ fn what_is_no_kernel_library_is_refused() {
         Runtime::builder().shared_library(&path).shared_library(&path).build().expect_err("names are taken");
     assert!(twice.to_string().contains("registered twice: example.fraction"), "{twice}");
 }
+
+#[test]
+fn every_tool_that_knows_kernels_loads_a_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = library();
+    std::fs::write(folder.path().join("sum.mlir"), PROGRAM).expect("a file");
+    std::fs::copy(&library, folder.path().join("library.so")).expect("a copy");
+    let tfrt = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tfrt")).args(arguments).current_dir(&folder).output();
+        let output = output.expect("tfrt runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    // A name without a folder is a file of the current one.
+    for arguments in [
+        &["opt", "sum.mlir"][..],
+        &["translate", "--mlir-to-bef", "sum.mlir", "-o", "sum.bef"],
+        &["inspect", "sum.mlir"],
+        &["kernels", "example.fraction.add"],
+        &["run", "sum.mlir", "-i=1", "-i=2", "-i=3"],
+    ] {
+        let (succeeds, output, complaint) = tfrt(&[arguments, &["--kernels", "library.so"]].concat());
+        assert!(succeeds, "{arguments:?}: {output}{complaint}");
+    }
+    let (succeeds, _, complaint) = tfrt(&["opt", "sum.mlir", "--kernels", "missing.so"]);
+    assert!(!succeeds && complaint.contains("missing.so: cannot open shared object file"), "{complaint}");
+    let (succeeds, _, complaint) = tfrt(&["opt", "sum.mlir"]);
+    assert!(!succeeds && complaint.contains("'example.fraction'"), "{complaint}");
+}

@@ -2,7 +2,7 @@
 // open; and an image that is no text.
 //
 // RUN: not tfrt run %s --device cpu --function fault 2>&1 | FileCheck %s --check-prefix=FAULT
-// RUN: not tfrt run %s --device cpu --function fault --trace /nowhere/trace.json 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// RUN: not tfrt run %s --device cpu --function fault --trace /dev/full 2>&1 | FileCheck %s --check-prefix=NOWHERE
 // RUN: not tfrt run %s --device cpu --function fault_of_all 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not bef_executor $(bef_name %s) --device=cpu --functions=fault,told,fine 2>&1 | FileCheck %s --check-prefix=EXECUTOR
 // RUN: not tfrt run %s --device cpu --function endless --deadline 500ms 2>&1 | FileCheck %s --check-prefix=ENDLESS
@@ -24,7 +24,7 @@ func @open() -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain) {
 }
 
 // What else goes wrong does not hide it.
-// NOWHERE: error: {{.*}}/nowhere/trace.json
+// NOWHERE: error: {{.*}}/dev/full
 // NOWHERE: error: CUDA_ERROR_LAUNCH_FAILED
 // What is told names the launch, whoever hears of it.
 // FAULT: error: CUDA_ERROR_LAUNCH_FAILED

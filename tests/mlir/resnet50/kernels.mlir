@@ -102,7 +102,7 @@ func @check_all(%x: !t.tensor, %y: !t.tensor) -> (!t.tensor, !t.tensor) {
 
 // What a setup function gives comes before what the command line gives.
 // SETUP: result 0: i32 = 42
-// TOO_MANY: error: 'make' takes 0 arguments, the setup function gives 2
+// TOO_MANY: error: 'make' takes 0 arguments, but the setup function returns 2 results
 func @make() -> (i32, i32) {
   %a = tfrt.constant.i32 30
   %b = tfrt.constant.i32 9
