@@ -256,6 +256,11 @@ impl Op {
         &self.name
     }
 
+    /// Returns the function that describes its results from its arguments' metadata, if there is one.
+    pub fn metadata_function(&self) -> Option<MetadataFn> {
+        self.metadata
+    }
+
     /// Whether it can be computed in host memory.
     pub fn runs_on_host(&self) -> bool {
         self.cpu.is_some()

@@ -1,0 +1,268 @@
+//! [`GraphBuilder`]: appends operations to a graph, with their types inferred and constants folded on the way.
+
+use tfrt_eager::OpAttrs;
+use tfrt_host::{DType, Diagnostic};
+use tfrt_ir::{AttrDict, Attribute, BlockId, Location, OpState, Type, ValueId};
+use tfrt_tensor::{DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use crate::{
+    Evaluator, Graph, TensorType, attributes,
+    graph::{CONST, CONSTANT},
+    shapes::{self, Call, Operand},
+};
+
+/// Results of at most this many bytes are computed while compiling, and larger ones if they are no larger than twice the
+/// arguments.
+const MAX_FOLDED_BYTES: u64 = 1 << 20;
+
+/// Appends operations to a block of a graph.
+#[derive(Debug)]
+pub struct GraphBuilder<'g> {
+    graph: &'g mut Graph,
+    evaluator: &'g Evaluator,
+    block: BlockId,
+    location: Location,
+}
+
+impl<'g> GraphBuilder<'g> {
+    /// A builder that appends to `block`.
+    pub fn new(graph: &'g mut Graph, evaluator: &'g Evaluator, block: BlockId) -> Self {
+        Self { graph, evaluator, block, location: Location::Unknown }
+    }
+
+    /// The graph.
+    pub fn graph(&mut self) -> &mut Graph {
+        self.graph
+    }
+
+    /// Sets where the operations appended from here on come from.
+    pub fn set_location(&mut self, location: Location) {
+        self.location = location;
+    }
+
+    /// Moves to the end of another block and returns the one before.
+    pub fn enter(&mut self, block: BlockId) -> BlockId {
+        std::mem::replace(&mut self.block, block)
+    }
+
+    /// The type of a value; `None` for values that are no tensors.
+    pub fn ty(&self, value: ValueId) -> Option<TensorType> {
+        self.graph.tensor_type(value)
+    }
+
+    /// The tensor that a value is, if that is a constant.
+    pub fn constant(&self, value: ValueId) -> Option<&HostTensor> {
+        self.graph.constant(value)
+    }
+
+    /// Elements of a small tensor of integers, each as far as it is known.
+    pub fn known_elements(&self, value: ValueId) -> Option<Vec<Option<i64>>> {
+        match self.graph.known_elements.get(&value) {
+            Some(known) => Some(known.clone()),
+            None => Some(shapes::integers(self.graph.constant(value)?)?.into_iter().map(Some).collect()),
+        }
+    }
+
+    /// Appends a constant.
+    pub fn add_constant(&mut self, name: &str, tensor: impl Into<HostTensor>) -> ValueId {
+        let tensor = tensor.into();
+        let ty = TensorType::of(tensor.metadata()).to_ir();
+        let id = self.graph.constants.add(name, tensor);
+        let number = Attribute::i64(i64::try_from(id.0).unwrap_or(i64::MAX));
+        let state = OpState::new(CONST).attr(CONSTANT, number).results([ty]);
+        self.append(state)[0]
+    }
+
+    /// Appends a constant of these elements.
+    ///
+    /// # Errors
+    /// InvalidArgument if the shape has another number of elements; OutOfMemory.
+    pub fn add_elements<T: Element>(&mut self, shape: &[usize], elements: &[T]) -> Result<ValueId, Diagnostic> {
+        let tensor = DenseHostTensor::from_slice(TensorShape::new(shape)?, elements, self.evaluator.allocator())?;
+        Ok(self.add_constant("", tensor))
+    }
+
+    /// Appends a vector of integers.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn add_integers(&mut self, elements: &[i64]) -> Result<ValueId, Diagnostic> {
+        self.add_elements(&[elements.len()], elements)
+    }
+
+    /// Appends an integer.
+    ///
+    /// # Errors
+    /// OutOfMemory.
+    pub fn add_integer(&mut self, value: i64) -> Result<ValueId, Diagnostic> {
+        self.add_elements(&[], &[value])
+    }
+
+    /// Appends a scalar of a data type that has numbers.
+    ///
+    /// # Errors
+    /// InvalidArgument for other data types; OutOfMemory.
+    pub fn add_number(&mut self, dtype: DType, value: f64) -> Result<ValueId, Diagnostic> {
+        let exact = self.add_elements(&[], &[value])?;
+        match dtype {
+            DType::F64 => Ok(exact),
+            _ => self.cast(exact, dtype),
+        }
+    }
+
+    /// Appends a cast, if the value has another data type.
+    ///
+    /// # Errors
+    /// InvalidArgument for data types that cannot be cast.
+    pub fn cast(&mut self, value: ValueId, dtype: DType) -> Result<ValueId, Diagnostic> {
+        if self.ty(value).is_some_and(|ty| ty.dtype == dtype) {
+            return Ok(value);
+        }
+        let to = [("DstT", Attribute::Type(tfrt_convert::type_of(dtype)))];
+        self.op("tf.Cast", &[value], to)
+    }
+
+    /// Appends an op with one result and returns that.
+    ///
+    /// # Errors
+    /// InvalidArgument if the arguments do not fit the op.
+    pub fn op<N: Into<tfrt_ir::Name>>(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: impl IntoIterator<Item = (N, Attribute)>,
+    ) -> Result<ValueId, Diagnostic> {
+        Ok(self.ops(name, operands, attributes, 1)?[0])
+    }
+
+    /// Appends an op and returns its results. An op on constants is computed now, if its results are small.
+    ///
+    /// # Errors
+    /// InvalidArgument if the arguments do not fit the op.
+    pub fn ops<N: Into<tfrt_ir::Name>>(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: impl IntoIterator<Item = (N, Attribute)>,
+        result_count: usize,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let attributes: AttrDict = attributes.into_iter().collect();
+        let attrs = attributes::to_op_attrs(&attributes, self.evaluator.allocator())?;
+        let (types, known) = self.infer(name, operands, &attrs, result_count)?;
+        if let Some(folded) = self.fold(name, operands, &attrs, &types)? {
+            return Ok(folded.into_iter().map(|tensor| self.add_constant("", tensor)).collect());
+        }
+        if let (Some(known), [ty]) = (&known, &types[..])
+            && let Some(tensor) = self.whole(known, ty)?
+        {
+            return Ok(vec![self.add_constant("", tensor)]);
+        }
+        let state = OpState::new(name).operands(operands);
+        let mut state = state.results(types.iter().map(TensorType::to_ir).collect::<Vec<_>>());
+        state.attributes = attributes;
+        let results = self.append(state);
+        if let (Some(known), [result]) = (known, &results[..]) {
+            self.graph.known_elements.insert(*result, known);
+        }
+        Ok(results)
+    }
+
+    /// Appends an operation as it is, with results of these types.
+    pub fn append_op(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: AttrDict,
+        types: Vec<Type>,
+    ) -> Vec<ValueId> {
+        let mut state = OpState::new(name).operands(operands).results(types);
+        state.attributes = attributes;
+        self.append(state)
+    }
+
+    fn append(&mut self, state: OpState) -> Vec<ValueId> {
+        let module = &mut self.graph.module;
+        let op = module.create_op(state.at(self.location.clone()));
+        module.append_op(self.block, op);
+        module.op(op).results.clone()
+    }
+
+    /// Types of the results, and the elements of the only one as far as they are known.
+    fn infer(
+        &self,
+        name: &str,
+        operands: &[ValueId],
+        attrs: &OpAttrs,
+        result_count: usize,
+    ) -> Result<(Vec<TensorType>, Option<Vec<Option<i64>>>), Diagnostic> {
+        let describe = |&value: &ValueId| Operand {
+            ty: self.ty(value),
+            constant: self.constant(value),
+            known: self.graph.known_elements.get(&value).map(Vec::as_slice),
+        };
+        let operands: Vec<_> = operands.iter().map(describe).collect();
+        let call = Call { evaluator: self.evaluator, name, operands: &operands, attrs, result_count };
+        let types = shapes::infer(&call)?;
+        let known = match &types[..] {
+            [ty] => shapes::known_elements(&call, ty),
+            _ => None,
+        };
+        Ok((types, known))
+    }
+
+    /// The results of an op on constants, if they may be computed now.
+    fn fold(
+        &self,
+        name: &str,
+        operands: &[ValueId],
+        attrs: &OpAttrs,
+        types: &[TensorType],
+    ) -> Result<Option<Vec<HostTensor>>, Diagnostic> {
+        let is_pure = self.evaluator.op(name).is_some_and(|op| op.runs_on_host() && !op.is_side_effecting());
+        if operands.is_empty() || !is_pure || is_random(name) {
+            return Ok(None);
+        }
+        let Some(tensors) = operands.iter().map(|&value| self.constant(value).cloned()).collect::<Option<Vec<_>>>()
+        else {
+            return Ok(None);
+        };
+        let bytes = |ty: &TensorType| ty.size_bytes();
+        let given: u64 = tensors.iter().filter_map(|tensor| bytes(&TensorType::of(tensor.metadata()))).sum();
+        let bound = MAX_FOLDED_BYTES.max(given.saturating_mul(2));
+        let is_bounded = match types.iter().map(bytes).sum::<Option<u64>>() {
+            Some(result) => result <= bound,
+            None => given <= MAX_FOLDED_BYTES / 16,
+        };
+        if !is_bounded {
+            return Ok(None);
+        }
+        self.evaluator.run(name, &tensors, attrs, types.len()).map(Some)
+    }
+
+    /// The tensor of elements all of which are known.
+    fn whole(&self, known: &[Option<i64>], ty: &TensorType) -> Result<Option<HostTensor>, Diagnostic> {
+        let (Some(elements), Some(metadata)) = (known.iter().copied().collect::<Option<Vec<i64>>>(), ty.metadata())
+        else {
+            return Ok(None);
+        };
+        let TensorMetadata { dtype, shape } = metadata;
+        let allocator = self.evaluator.allocator();
+        let tensor = match dtype {
+            DType::I64 => DenseHostTensor::from_slice(shape, &elements, allocator)?,
+            _ => {
+                let Ok(elements) = elements.into_iter().map(i32::try_from).collect::<Result<Vec<_>, _>>() else {
+                    return Ok(None);
+                };
+                DenseHostTensor::from_slice(shape, &elements, allocator)?
+            }
+        };
+        Ok(Some(tensor.into()))
+    }
+}
+
+/// Whether an op gives other results each time it is called.
+fn is_random(name: &str) -> bool {
+    ["tf.Random", "tf.TruncatedNormal", "onnx.Random", "onnx.Bernoulli", "onnx.Multinomial"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}

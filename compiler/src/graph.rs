@@ -1,0 +1,92 @@
+//! [`Graph`]: a model as operations on tensors, with its constants.
+
+use std::collections::HashMap;
+
+use tfrt_ir::{Attribute, Module, OpId, ValueDef, ValueId};
+use tfrt_tensor::HostTensor;
+
+use crate::TensorType;
+
+/// The name of the function that is the model.
+pub const MAIN: &str = "main";
+/// The name of operations that are constants.
+pub(crate) const CONST: &str = "tf.Const";
+/// The attribute of a constant that says which of [`Constants`] it is.
+pub(crate) const CONSTANT: &str = "constant";
+
+/// The number of a constant of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConstantId(pub(crate) usize);
+
+/// The constants of a graph. They are kept beside the module, so that weights are never copied into text.
+#[derive(Clone, Debug, Default)]
+pub struct Constants {
+    tensors: Vec<(String, HostTensor)>,
+}
+
+impl Constants {
+    /// Adds a constant. `name` is what the model calls it, or empty.
+    pub fn add(&mut self, name: &str, tensor: HostTensor) -> ConstantId {
+        self.tensors.push((name.to_owned(), tensor));
+        ConstantId(self.tensors.len() - 1)
+    }
+
+    /// A constant.
+    pub fn tensor(&self, id: ConstantId) -> Option<&HostTensor> {
+        self.tensors.get(id.0).map(|(_, tensor)| tensor)
+    }
+
+    /// What the model calls a constant, or the empty string.
+    pub fn name(&self, id: ConstantId) -> &str {
+        self.tensors.get(id.0).map_or("", |(name, _)| name)
+    }
+}
+
+/// An input or output of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// What the model calls it.
+    pub name: String,
+    /// Its type as far as it is known.
+    pub ty: TensorType,
+}
+
+/// A model as operations on tensors: a module whose function [`MAIN`] is the model, and its constants.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The functions.
+    pub module: Module,
+    /// The constants.
+    pub constants: Constants,
+    /// What the model takes, in order.
+    pub inputs: Vec<Port>,
+    /// What the model gives, in order.
+    pub outputs: Vec<Port>,
+    /// Elements of small integer tensors as far as they are known: shapes that depend on unknown extents.
+    pub(crate) known_elements: HashMap<ValueId, Vec<Option<i64>>>,
+}
+
+impl Graph {
+    /// An empty graph.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The type of a value; `None` for values that are no tensors.
+    pub fn tensor_type(&self, value: ValueId) -> Option<TensorType> {
+        TensorType::from_ir(self.module.value_type(value))
+    }
+
+    /// The constant that an operation is.
+    pub fn constant_id(&self, op: OpId) -> Option<ConstantId> {
+        let op = self.module.op(op);
+        let number = if op.name == CONST { op.attr(CONSTANT).and_then(Attribute::as_int)? } else { return None };
+        usize::try_from(number).ok().map(ConstantId)
+    }
+
+    /// The tensor that a value is, if that is a constant.
+    pub fn constant(&self, value: ValueId) -> Option<&HostTensor> {
+        let ValueDef::Result { op, .. } = self.module.value(value).def else { return None };
+        self.constants.tensor(self.constant_id(op)?)
+    }
+}

@@ -1,0 +1,417 @@
+//! The ONNX importer: a `ModelProto` as a [`Graph`] of `tf.*` and `onnx.*` operations.
+//!
+//! Each node becomes one or more operations through a function of its op ([`ops`]). Values are named in ONNX; here they are
+//! found by name in a [`Scope`] and nowhere else. Subgraphs of control flow become functions, functions of the model are
+//! inlined. What cannot be imported is collected: one run names every such node.
+
+mod node;
+mod ops;
+mod proto;
+mod scope;
+mod tensor;
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use prost::Message;
+use tfrt_host::{Diagnostic as HostDiagnostic, MappedFile};
+use tfrt_ir::{BlockId, Diagnostic, Diagnostics, FunctionType, Location, OpState, Severity, ValueId};
+
+use self::{
+    node::{ImportError, Imported, Node},
+    proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TypeValue, ValueInfoProto},
+    scope::Scope,
+    tensor::TensorReader,
+};
+use super::ImportOptions;
+use crate::{Evaluator, Graph, GraphBuilder, MAIN, Port, TensorType};
+
+/// The versions of the default operator set whose ops are known.
+pub const MIN_OPSET: i64 = 6;
+/// The newest version of the default operator set whose ops are known; ops of later ones are taken for the same.
+pub const MAX_OPSET: i64 = 27;
+/// How deep subgraphs and calls of functions may nest.
+const MAX_DEPTH: usize = 64;
+
+/// The operation that ends a function of the graph.
+pub(crate) const RETURN: &str = "tfrt.return";
+
+/// Reads an ONNX file.
+///
+/// # Errors
+/// Everything that cannot be imported, each with its node; a file that cannot be read or is malformed.
+pub fn read_file(
+    path: &Path,
+    options: &ImportOptions,
+    evaluator: &Evaluator,
+) -> Result<(Graph, Diagnostics), Diagnostics> {
+    let file = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
+    let fail = |message: String| {
+        let mut errors = Diagnostics::new();
+        errors.push(Diagnostic::error(Location::file(file.as_str(), 0, 0), message));
+        errors
+    };
+    let mapped = MappedFile::open(path).map_err(|error: HostDiagnostic| fail(error.message))?;
+    let model = ModelProto::decode(Bytes::from_owner(mapped))
+        .map_err(|error| fail(format!("the file is not an ONNX model: {error}")))?;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let tensors = TensorReader::new(folder, evaluator.allocator().clone());
+    Importer::new(file.clone(), &model, options, evaluator, tensors).map_err(fail)?.import(&model)
+}
+
+/// The name, without its first words, of where ops of the default operator set are.
+fn domain_of(domain: &str) -> &str {
+    if domain == "ai.onnx" { "" } else { domain }
+}
+
+/// Imports one model.
+struct Importer<'g> {
+    file: String,
+    options: &'g ImportOptions,
+    evaluator: &'g Evaluator,
+    tensors: TensorReader,
+    functions: HashMap<(String, String), Arc<FunctionProto>>,
+    opsets: HashMap<String, i64>,
+    graph: Graph,
+    block: BlockId,
+    location: Location,
+    scope: Scope,
+    depth: usize,
+    function_count: usize,
+    diagnostics: Diagnostics,
+}
+
+impl<'g> Importer<'g> {
+    fn new(
+        file: String,
+        model: &ModelProto,
+        options: &'g ImportOptions,
+        evaluator: &'g Evaluator,
+        tensors: TensorReader,
+    ) -> Result<Self, String> {
+        let opsets = opsets(&model.opset_import);
+        if model.graph.is_none() || opsets.is_empty() {
+            return Err("the file is not an ONNX model: it has no graph or no operator set".to_owned());
+        }
+        let functions = model.functions.iter().map(|function| {
+            let key = (domain_of(&function.domain).to_owned(), function.name.clone());
+            (key, Arc::new(function.clone()))
+        });
+        let graph = Graph::new();
+        let block = graph.module.body();
+        Ok(Self {
+            location: Location::file(file.as_str(), 0, 0),
+            file,
+            options,
+            evaluator,
+            tensors,
+            functions: functions.collect(),
+            opsets,
+            graph,
+            block,
+            scope: Scope::default(),
+            depth: 0,
+            function_count: 0,
+            diagnostics: Diagnostics::new(),
+        })
+    }
+
+    fn import(mut self, model: &ModelProto) -> Result<(Graph, Diagnostics), Diagnostics> {
+        let graph = model.graph.clone().unwrap_or_default();
+        self.check_opset();
+        self.check_ops(&graph.node, &mut HashSet::new(), 0);
+        if self.diagnostics.has_errors() {
+            return Err(self.diagnostics);
+        }
+        if let Err(ImportError(message)) = self.import_main(&graph) {
+            self.error(message);
+        }
+        if self.diagnostics.has_errors() { Err(self.diagnostics) } else { Ok((self.graph, self.diagnostics)) }
+    }
+
+    fn check_opset(&mut self) {
+        let Some(&version) = self.opsets.get("") else { return };
+        if version < MIN_OPSET {
+            self.error(format!(
+                "the model uses operator set {version}; {MIN_OPSET} is the oldest that is supported (convert the model \
+                 with onnx.version_converter)"
+            ));
+        } else if version > MAX_OPSET {
+            self.warn(format!(
+                "the model uses operator set {version}, and {MAX_OPSET} is the newest that is known; its ops are taken \
+                 for those of {MAX_OPSET}"
+            ));
+        }
+    }
+
+    fn error(&mut self, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(self.location.clone(), message));
+    }
+
+    fn warn(&mut self, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::new(Severity::Warning, self.location.clone(), message));
+    }
+
+    /// Reports every node whose op is not known, those in subgraphs and functions too.
+    fn check_ops(&mut self, nodes: &[NodeProto], seen: &mut HashSet<(String, String)>, depth: usize) {
+        if depth > MAX_DEPTH {
+            return self.error(format!("subgraphs and functions nest deeper than {MAX_DEPTH}"));
+        }
+        for node in nodes {
+            let key = (domain_of(&node.domain).to_owned(), node.op_type.clone());
+            let function = self.functions.get(&key).cloned();
+            if ops::find(&key.0, &key.1).is_none() && function.is_none() {
+                let here = self.location_of(node);
+                let location = std::mem::replace(&mut self.location, here);
+                let version = self.opsets.get(&key.0).map_or("unknown".to_owned(), i64::to_string);
+                let domain = if key.0.is_empty() { "ai.onnx" } else { &key.0 };
+                self.error(format!("unsupported op '{}' (operator set {domain} {version})", key.1));
+                self.location = location;
+            }
+            for attribute in &node.attribute {
+                if let Some(graph) = &attribute.g {
+                    self.check_ops(&graph.node, seen, depth + 1);
+                }
+            }
+            if let Some(function) = function
+                && seen.insert(key)
+            {
+                self.check_ops(&function.node, seen, depth + 1);
+            }
+        }
+    }
+
+    /// Where a node is, for messages.
+    fn location_of(&self, node: &NodeProto) -> Location {
+        let output = node.output.iter().find(|name| !name.is_empty());
+        let name = if node.name.is_empty() { output.map_or("", String::as_str) } else { &node.name };
+        let text = format!("node '{name}' ({}) of {}", node.op_type, self.file);
+        Location::file(text.as_str(), 0, 0)
+    }
+
+    fn builder(&mut self) -> GraphBuilder<'_> {
+        let mut builder = GraphBuilder::new(&mut self.graph, self.evaluator, self.block);
+        builder.set_location(self.location.clone());
+        builder
+    }
+
+    fn import_main(&mut self, proto: &GraphProto) -> Imported<()> {
+        let constants: HashSet<&str> = proto.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+        let inputs = proto.input.iter().filter(|input| !constants.contains(input.name.as_str()));
+        let inputs: Vec<Port> = inputs.map(|input| self.input_port(input)).collect::<Imported<_>>()?;
+        let types: Vec<_> = inputs.iter().map(|port| port.ty.to_ir()).collect();
+        let ty = FunctionType { inputs: types, results: Vec::new() };
+        let (function, block) = self.graph.module.add_function(MAIN, ty, self.location.clone());
+        self.block = block;
+        let arguments = self.graph.module.block(block).arguments.clone();
+        for (port, argument) in inputs.iter().zip(arguments) {
+            self.scope.define(&port.name, argument);
+        }
+        let results = self.import_body(proto)?;
+        let mut outputs = Vec::new();
+        for (info, &value) in proto.output.iter().zip(&results) {
+            let ty = self.graph.tensor_type(value);
+            let Some(ty) = ty else { return Err(format!("output '{}' is not a tensor", info.name).into()) };
+            self.compare_declared(info, &ty);
+            outputs.push(Port { name: info.name.clone(), ty });
+        }
+        self.finish_function(function, results);
+        (self.graph.inputs, self.graph.outputs) = (inputs, outputs);
+        Ok(())
+    }
+
+    /// Ends the current block with a return and gives the function its type.
+    fn finish_function(&mut self, function: tfrt_ir::OpId, results: Vec<ValueId>) {
+        let module = &mut self.graph.module;
+        let result_types = module.types_of(&results);
+        let state = OpState::new(RETURN).operands(results).at(self.location.clone());
+        let op = module.create_op(state);
+        module.append_op(self.block, op);
+        let inputs = module.types_of(&module.block(self.block).arguments.clone());
+        let ty = tfrt_ir::Type::function(inputs, result_types);
+        module.op_mut(function).attributes.set(tfrt_ir::FUNC_TYPE, tfrt_ir::Attribute::Type(ty));
+    }
+
+    /// What a model declares of an input, with what the caller says of it.
+    fn input_port(&self, info: &ValueInfoProto) -> Imported<Port> {
+        let name = info.name.clone();
+        let declared = self.declared(info)?.ok_or_else(|| format!("input '{name}' has no type that is supported"))?;
+        let Some(dims) = self.options.input_shapes.get(&name) else { return Ok(Port { name, ty: declared }) };
+        let given = TensorType::ranked(declared.dtype, dims.clone());
+        match declared.rank() {
+            Some(rank) if rank != dims.len() => {
+                Err(format!("input '{name}' is declared as {declared}, and {given} is given").into())
+            }
+            _ => Ok(Port { name, ty: given }),
+        }
+    }
+
+    /// The declared type of a value; `None` for types that are no tensors and where none is declared.
+    fn declared(&self, info: &ValueInfoProto) -> Imported<Option<TensorType>> {
+        let Some(TypeValue::Tensor(ty)) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) else {
+            return Ok(None);
+        };
+        let dtype = tensor::dtype(ty.elem_type).map_err(|message| format!("'{}': {message}", info.name))?;
+        let dims = ty.shape.as_ref().map(|shape| {
+            let extent = |dim: &proto::DimensionProto| match &dim.value {
+                Some(proto::DimensionValue::Value(extent)) => u64::try_from(*extent).ok(),
+                Some(proto::DimensionValue::Parameter(name)) => self.options.dimensions.get(name).copied(),
+                None => None,
+            };
+            shape.dim.iter().map(extent).collect()
+        });
+        Ok(Some(TensorType { dtype, dims }))
+    }
+
+    /// Warns where the declared type of an output and the inferred one disagree.
+    fn compare_declared(&mut self, info: &ValueInfoProto, inferred: &TensorType) {
+        if let Ok(Some(declared)) = self.declared(info)
+            && declared.merge(inferred).is_none()
+        {
+            self.warn(format!("'{}' is declared as {declared}, but its type is {inferred}", info.name));
+        }
+    }
+
+    /// Imports constants and nodes of a graph into the current block, and gives its outputs.
+    fn import_body(&mut self, proto: &GraphProto) -> Imported {
+        for tensor in &proto.initializer {
+            let read = self.tensors.read(tensor);
+            let read = read.map_err(|message| format!("initializer '{}': {message}", tensor.name))?;
+            let value = self.builder().add_constant(&tensor.name, read);
+            self.scope.define(&tensor.name, value);
+        }
+        for tensor in &proto.sparse_initializer {
+            let name = tensor.values.as_ref().map_or("", |values| values.name.as_str()).to_owned();
+            let dense = ops::constant::dense_of_sparse(self, tensor)?;
+            let value = self.builder().add_constant(&name, dense);
+            self.scope.define(&name, value);
+        }
+        self.import_nodes(&proto.node, None)?;
+        let outer = Location::file(self.file.as_str(), 0, 0);
+        self.location = outer;
+        let find = |info: &ValueInfoProto| {
+            self.scope
+                .find(&info.name)
+                .ok_or_else(|| ImportError(format!("output '{}' is not defined by any node", info.name)))
+        };
+        if self.diagnostics.has_errors() {
+            return Err("the model cannot be imported".into());
+        }
+        proto.output.iter().map(find).collect()
+    }
+
+    /// Imports nodes in order. What fails is reported, and what depends on it is left out.
+    fn import_nodes(
+        &mut self,
+        nodes: &[NodeProto],
+        attributes: Option<&HashMap<String, AttributeProto>>,
+    ) -> Imported<()> {
+        for node in nodes {
+            let resolved;
+            let node = match attributes {
+                None => node,
+                Some(attributes) => {
+                    resolved = resolve(node, attributes);
+                    &resolved
+                }
+            };
+            self.location = self.location_of(node);
+            if node.input.iter().any(|name| self.scope.has_failed(name)) {
+                self.scope.fail(&node.output);
+                continue;
+            }
+            match self.import_node(node) {
+                Ok(values) => {
+                    for (name, value) in node.output.iter().zip(values) {
+                        self.scope.define(name, value);
+                    }
+                }
+                Err(ImportError(message)) => {
+                    self.error(message);
+                    self.scope.fail(&node.output);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn import_node(&mut self, proto: &NodeProto) -> Imported {
+        let find = |name: &String| match (name.is_empty(), self.scope.find(name)) {
+            (true, _) => Ok(None),
+            (false, Some(value)) => Ok(Some(value)),
+            (false, None) => Err(ImportError(format!("input '{name}' is not defined by any node before it"))),
+        };
+        let inputs = proto.input.iter().map(find).collect::<Imported<Vec<_>>>()?;
+        let domain = domain_of(&proto.domain).to_owned();
+        if let Some(function) = self.functions.get(&(domain.clone(), proto.op_type.clone())).cloned() {
+            return self.inline(&function, proto, &inputs);
+        }
+        let import = ops::find(&domain, &proto.op_type)
+            .ok_or_else(|| ImportError(format!("unsupported op '{}'", proto.op_type)))?;
+        let opset = self.opsets.get(&domain).copied().unwrap_or(1);
+        let values = import(&mut Node { importer: self, proto, opset, inputs })?;
+        let used = proto.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
+        if values.len() < used {
+            return Err(format!("output {} is not supported", values.len()).into());
+        }
+        Ok(values)
+    }
+
+    /// Imports the nodes of a function of the model in the place of a call.
+    fn inline(
+        &mut self,
+        function: &FunctionProto,
+        call: &NodeProto,
+        inputs: &[Option<ValueId>],
+    ) -> Imported {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(format!("calls of functions nest deeper than {MAX_DEPTH}").into());
+        }
+        let mut attributes: HashMap<_, _> =
+            function.attribute_proto.iter().map(|attribute| (attribute.name.clone(), attribute.clone())).collect();
+        attributes.extend(call.attribute.iter().map(|attribute| (attribute.name.clone(), attribute.clone())));
+        let mut scope = Scope::default();
+        for (name, value) in function.input.iter().zip(inputs) {
+            if let Some(value) = value {
+                scope.define(name, *value);
+            }
+        }
+        let scope = std::mem::replace(&mut self.scope, scope);
+        let location = self.location.clone();
+        let own = opsets(&function.opset_import);
+        let opsets = if own.is_empty() { None } else { Some(std::mem::replace(&mut self.opsets, own)) };
+        let imported = self.import_nodes(&function.node, Some(&attributes));
+        let inner = std::mem::replace(&mut self.scope, scope);
+        if let Some(opsets) = opsets {
+            self.opsets = opsets;
+        }
+        self.location = location;
+        self.depth -= 1;
+        imported?;
+        let find = |name: &String| {
+            inner.find(name).ok_or_else(|| ImportError(format!("the function does not define its output '{name}'")))
+        };
+        function.output.iter().take(call.output.len()).map(find).collect()
+    }
+}
+
+/// Versions by domain.
+fn opsets(imports: &[proto::OperatorSetIdProto]) -> HashMap<String, i64> {
+    imports.iter().map(|set| (domain_of(&set.domain).to_owned(), set.version)).collect()
+}
+
+/// The node with the attributes that refer to those of a function's call replaced by them.
+fn resolve(node: &NodeProto, attributes: &HashMap<String, AttributeProto>) -> NodeProto {
+    let mut node = node.clone();
+    let resolve = |attribute: AttributeProto| match attribute.ref_attr_name.as_str() {
+        "" => Some(attribute),
+        outer => attributes.get(outer).map(|value| AttributeProto { name: attribute.name, ..value.clone() }),
+    };
+    node.attribute = std::mem::take(&mut node.attribute).into_iter().filter_map(resolve).collect();
+    node
+}

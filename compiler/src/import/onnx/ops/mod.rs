@@ -1,0 +1,50 @@
+//! The importers of ONNX's ops, one file a family. Each family lists its ops in a constant `OPS`; a new op is a function and
+//! a line there.
+//!
+//! An importer reads a node's inputs and attributes as the operator set of the model defines them, and appends `tf.*`
+//! operations where TensorFlow has the op, and an `onnx.*` operation of the newest version where it has not.
+
+mod activation;
+pub(super) mod constant;
+mod elementwise;
+mod linear;
+mod network;
+mod normalization;
+mod reduction;
+mod shape;
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use super::node::{Imported, Node};
+
+/// Imports a node: appends its operations and gives its outputs, in order.
+pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;
+
+/// Ops of one family and their importers.
+pub(super) type Family = &'static [(&'static str, ImportFn)];
+
+/// All families of the default operator set.
+const FAMILIES: &[Family] = &[
+    activation::OPS,
+    constant::OPS,
+    elementwise::OPS,
+    linear::OPS,
+    network::OPS,
+    normalization::OPS,
+    reduction::OPS,
+    shape::OPS,
+];
+
+/// The importer of an op of a domain.
+pub(super) fn find(domain: &str, name: &str) -> Option<ImportFn> {
+    static OPS: OnceLock<HashMap<&str, ImportFn>> = OnceLock::new();
+    let ops = OPS.get_or_init(|| FAMILIES.iter().flat_map(|family| family.iter().copied()).collect());
+    if domain.is_empty() { ops.get(name).copied() } else { None }
+}
+
+/// The names of the ops that can be imported, sorted.
+pub(super) fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = FAMILIES.iter().flat_map(|family| family.iter().map(|(name, _)| *name)).collect();
+    names.sort_unstable();
+    names
+}

@@ -1,0 +1,188 @@
+//! Constant tensors of ONNX files.
+
+use std::{
+    collections::HashMap,
+    path::{Component, Path, PathBuf},
+};
+
+use bytes::Bytes;
+use tfrt_host::{DType, MappedFile, host_buffer::HostBuffer};
+use tfrt_tensor::{
+    DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
+};
+
+use super::proto::{EXTERNAL, TensorProto};
+use crate::attributes::tensor_of_bytes;
+
+/// Reads constant tensors, and the files beside the model that hold the elements of some.
+pub(super) struct TensorReader {
+    folder: PathBuf,
+    allocator: SharedAllocator,
+    files: HashMap<String, HostBuffer>,
+}
+
+/// The data type that a number of ONNX's `TensorProto.DataType` stands for.
+pub(super) fn dtype(number: i32) -> Result<DType, String> {
+    Ok(match number {
+        1 => DType::F32,
+        2 => DType::UI8,
+        3 => DType::I8,
+        4 => DType::UI16,
+        5 => DType::I16,
+        6 => DType::I32,
+        7 => DType::I64,
+        8 => DType::String,
+        9 => DType::I1,
+        10 => DType::F16,
+        11 => DType::F64,
+        12 => DType::UI32,
+        13 => DType::UI64,
+        14 => DType::Complex64,
+        15 => DType::Complex128,
+        16 => DType::BF16,
+        17..=20 => return Err("8-bit floating-point elements are not supported".to_owned()),
+        21 | 22 => return Err("4-bit integer elements are not supported".to_owned()),
+        23 => return Err("4-bit floating-point elements are not supported".to_owned()),
+        other => return Err(format!("{other} is not a data type of ONNX that is supported")),
+    })
+}
+
+impl TensorReader {
+    /// A reader for a model in `folder`.
+    pub(super) fn new(folder: PathBuf, allocator: SharedAllocator) -> Self {
+        Self { folder, allocator, files: HashMap::new() }
+    }
+
+    /// The tensor. Its elements stay where they are if they are aligned.
+    pub(super) fn read(&mut self, proto: &TensorProto) -> Result<HostTensor, String> {
+        let dtype = dtype(proto.data_type)?;
+        let dims = proto.dims.iter().map(|&dim| usize::try_from(dim)).collect::<Result<Vec<_>, _>>();
+        let dims = dims.map_err(|_| format!("the shape {:?} has a negative extent", proto.dims))?;
+        let shape = TensorShape::new(&dims).map_err(|error| error.message)?;
+        let count = shape.num_elements().map_err(|error| error.message)?;
+        if dtype == DType::String {
+            return strings(proto, shape, count);
+        }
+        let metadata = TensorMetadata { dtype, shape };
+        if proto.data_location == EXTERNAL {
+            return Ok(self.external(proto, metadata)?.into());
+        }
+        if !proto.raw_data.is_empty() {
+            return Ok(self.in_place(metadata, HostBuffer::from_readonly(proto.raw_data.clone()))?.into());
+        }
+        let bytes = typed_data(proto, dtype, count)?;
+        tensor_of_bytes(metadata, &bytes, &self.allocator).map(HostTensor::from).map_err(|error| error.message)
+    }
+
+    /// A tensor over the buffer, or over a copy if the buffer is not aligned.
+    fn in_place(&self, metadata: TensorMetadata, buffer: HostBuffer) -> Result<DenseHostTensor, String> {
+        let size = metadata.size_bytes().map_err(|error| error.message)?;
+        if buffer.len() != size {
+            return Err(format!("a tensor {metadata} takes {size} bytes, and {} are given", buffer.len()));
+        }
+        // Truth values are kept as 0 and 1, which a file may hold otherwise.
+        let is_plain = metadata.dtype != DType::I1;
+        let align = metadata.dtype.size().unwrap_or(1).min(8);
+        if is_plain && buffer.as_ptr().addr().is_multiple_of(align) {
+            return DenseHostTensor::from_buffer(metadata, buffer).map_err(|error| error.message);
+        }
+        static READ: tfrt_tensor::Accessor = tfrt_tensor::Accessor::new("constants of an ONNX file");
+        let bytes = DenseHostTensor::from_buffer(TensorMetadata::new(DType::UI8, [buffer.len()]), buffer)
+            .map_err(|error| error.message)?;
+        let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
+        let truths;
+        let bytes = if is_plain {
+            &bytes[..]
+        } else {
+            truths = bytes.iter().map(|&byte| u8::from(byte != 0)).collect::<Vec<_>>();
+            &truths
+        };
+        tensor_of_bytes(metadata, bytes, &self.allocator).map_err(|error| error.message)
+    }
+
+    fn external(&mut self, proto: &TensorProto, metadata: TensorMetadata) -> Result<DenseHostTensor, String> {
+        let entry = |key: &str| {
+            proto.external_data.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
+        };
+        let number = |key: &str| match entry(key) {
+            None => Ok(None),
+            Some(text) => text.parse::<usize>().map(Some).map_err(|_| format!("'{text}' is not a valid {key}")),
+        };
+        let location = entry("location").ok_or("external data has no location")?;
+        let (offset, length) = (number("offset")?.unwrap_or(0), number("length")?);
+        let file = self.file(location)?;
+        let size = metadata.size_bytes().map_err(|error| error.message)?;
+        let length = length.unwrap_or(size);
+        let part = file.slice(offset, length).ok_or_else(|| {
+            format!("'{location}' has {} bytes, which do not hold {length} at {offset}", file.len())
+        })?;
+        self.in_place(metadata, part)
+    }
+
+    /// The bytes of a file beside the model.
+    fn file(&mut self, location: &str) -> Result<HostBuffer, String> {
+        if let Some(file) = self.files.get(location) {
+            return Ok(file.clone());
+        }
+        let path = self.inside(location)?;
+        let file = MappedFile::open(&path).map_err(|error| error.message)?;
+        let buffer = HostBuffer::from_readonly(file);
+        self.files.insert(location.to_owned(), buffer.clone());
+        Ok(buffer)
+    }
+
+    /// The path of a file, which must be in the model's folder or below it.
+    fn inside(&self, location: &str) -> Result<PathBuf, String> {
+        let outside = || format!("external data at '{location}' lies outside of the model's folder");
+        let relative = Path::new(location);
+        if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Err(outside());
+        }
+        let path = self.folder.join(relative);
+        let cannot = |error| format!("cannot open external data at '{location}': {error}");
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let (real, folder) = (path.canonicalize().map_err(cannot)?, folder.canonicalize().map_err(cannot)?);
+        if real.starts_with(&folder) { Ok(path) } else { Err(outside()) }
+    }
+}
+
+fn strings(proto: &TensorProto, shape: TensorShape, count: usize) -> Result<HostTensor, String> {
+    if proto.string_data.len() != count {
+        return Err(format!("{} strings are given for {count} elements", proto.string_data.len()));
+    }
+    let text = |bytes: &Bytes| {
+        String::from_utf8(bytes.to_vec()).map_err(|_| "a string is not valid UTF-8".to_owned())
+    };
+    let strings = proto.string_data.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+    StringHostTensor::new(shape, strings).map(HostTensor::from).map_err(|error| error.message)
+}
+
+/// The elements of a tensor that are in the list for their data type, in memory form.
+fn typed_data(proto: &TensorProto, dtype: DType, count: usize) -> Result<Vec<u8>, String> {
+    let ints = &proto.int32_data;
+    macro_rules! narrowed {
+        ($($type:ty),+) => { ints.iter().flat_map(|&value| (value as $($type)+).to_le_bytes()).collect::<Vec<u8>>() };
+    }
+    let bytes: Vec<u8> = match dtype {
+        DType::F32 | DType::Complex64 => bytemuck::cast_slice(&proto.float_data).to_vec(),
+        DType::F64 | DType::Complex128 => bytemuck::cast_slice(&proto.double_data).to_vec(),
+        DType::I64 => bytemuck::cast_slice(&proto.int64_data).to_vec(),
+        DType::UI64 => bytemuck::cast_slice(&proto.uint64_data).to_vec(),
+        DType::UI32 => proto.uint64_data.iter().flat_map(|&value| (value as u32).to_le_bytes()).collect(),
+        DType::I32 => bytemuck::cast_slice(ints).to_vec(),
+        DType::I8 => narrowed!(i8),
+        DType::UI8 => narrowed!(u8),
+        DType::I16 => narrowed!(i16),
+        DType::UI16 => narrowed!(u16),
+        DType::I1 => ints.iter().map(|&value| u8::from(value != 0)).collect(),
+        // Halves are given by their bits.
+        DType::F16 => ints.iter().flat_map(|&bits| f16::from_bits(bits as u16).to_le_bytes()).collect(),
+        DType::BF16 => ints.iter().flat_map(|&bits| bf16::from_bits(bits as u16).to_le_bytes()).collect(),
+        other => return Err(format!("elements of type {other} are not supported")),
+    };
+    let size = dtype.size().unwrap_or(1);
+    if Some(bytes.len()) != count.checked_mul(size) {
+        return Err(format!("{} elements are given for {count}", bytes.len() / size));
+    }
+    Ok(bytes)
+}

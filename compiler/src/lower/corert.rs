@@ -1,0 +1,429 @@
+//! Lowering to ops through the core runtime: every operation becomes a `corert.executeop`.
+//!
+//! The program has three functions of its own: [`SIGNATURE`], [`SETUP`], which makes the op handler and the constants once,
+//! and [`MAIN`], which takes them before the model's inputs. Functions that control flow calls take a chain, the
+//! constants they use and the values of the op graph.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use tfrt_convert::type_of;
+use tfrt_host::DType;
+use tfrt_ir::{
+    AttrDict, Attribute, BlockId, DenseElements, Diagnostic, Diagnostics, FunctionType, Location, Module, OpId,
+    OpState, Type, ValueId,
+};
+use tfrt_tensor::{Accessor, HostTensor};
+
+use super::{SETUP, SIGNATURE};
+use crate::{ConstantId, Graph, MAIN, import::onnx::RETURN};
+
+static READ: Accessor = Accessor::new("constants of a program");
+
+/// Constants of at most this many bytes are written into the program itself.
+const MAX_INLINE_BYTES: usize = 256;
+/// The name under which functions find the op handler that [`SETUP`] made.
+const HANDLER: &str = "model";
+
+/// A kernel graph and the tensors that it takes from its weights.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The kernel graph.
+    pub module: Module,
+    /// The weights, by the names that the program asks for.
+    pub weights: Vec<(String, HostTensor)>,
+}
+
+/// Lowers a graph.
+///
+/// # Errors
+/// Everything that has no counterpart in a kernel graph, each where it stands.
+pub fn lower(graph: &Graph) -> Result<Lowered, Diagnostics> {
+    let mut lowering = Lowering {
+        graph,
+        module: Module::new(),
+        weights: Vec::new(),
+        used: HashMap::new(),
+        errors: Diagnostics::new(),
+    };
+    lowering.lower_all();
+    if lowering.errors.has_errors() {
+        return Err(lowering.errors);
+    }
+    Ok(Lowered { module: lowering.module, weights: lowering.weights })
+}
+
+fn handle() -> Type {
+    Type::dialect("corert", "tensorhandle")
+}
+
+fn handler() -> Type {
+    Type::dialect("corert", "ophandler")
+}
+
+fn tensor() -> Type {
+    Type::dialect("t", "tensor")
+}
+
+struct Lowering<'g> {
+    graph: &'g Graph,
+    module: Module,
+    weights: Vec<(String, HostTensor)>,
+    /// The constants that each function uses, those of functions it calls too.
+    used: HashMap<String, BTreeSet<ConstantId>>,
+    errors: Diagnostics,
+}
+
+/// A function that is being lowered.
+struct Body<'g> {
+    source: &'g Module,
+    block: BlockId,
+    handler: ValueId,
+    chain: ValueId,
+    constants: HashMap<ConstantId, ValueId>,
+    values: HashMap<ValueId, ValueId>,
+}
+
+impl<'g> Lowering<'g> {
+    fn lower_all(&mut self) {
+        let source = &self.graph.module;
+        self.find_constants();
+        self.lower_signature();
+        self.lower_setup();
+        for function in source.functions() {
+            if function.name() == MAIN {
+                self.lower_main(function.op());
+            } else {
+                self.lower_function(function.op(), function.name());
+            }
+        }
+    }
+
+    fn append(&mut self, block: BlockId, state: OpState) -> Vec<ValueId> {
+        let op = self.module.create_op(state);
+        self.module.append_op(block, op);
+        self.module.op(op).results.clone()
+    }
+
+    fn append_one(&mut self, block: BlockId, state: OpState) -> ValueId {
+        self.append(block, state)[0]
+    }
+
+    /// The operations of a function of the op graph.
+    fn body_of(&self, function: OpId) -> (BlockId, Vec<OpId>) {
+        let source = &self.graph.module;
+        let block = source.as_function(function).and_then(|function| function.body()).unwrap_or(source.body());
+        (block, source.ops_in(block).map(|(op, _)| op).collect())
+    }
+
+    /// Finds what constants each function needs: its own, and those of the functions it calls.
+    fn find_constants(&mut self) {
+        let source = &self.graph.module;
+        let mut calls: HashMap<String, HashSet<String>> = HashMap::new();
+        for function in source.functions() {
+            let (_, ops) = self.body_of(function.op());
+            let constants = ops.iter().filter_map(|&op| self.graph.constant_id(op)).collect();
+            self.used.insert(function.name().to_owned(), constants);
+            let called = ops.iter().flat_map(|&op| callees(source, op)).collect();
+            calls.insert(function.name().to_owned(), called);
+        }
+        // The branches of a conditional take the same arguments, and so do the functions of a loop.
+        let ops = source.walk(source.root()).map(|op| callees(source, op));
+        let alike: Vec<_> = ops.filter(|callees| callees.len() > 1).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (caller, callees) in &calls {
+                let added: BTreeSet<_> =
+                    callees.iter().filter_map(|callee| self.used.get(callee)).flatten().copied().collect();
+                changed |= self.add_constants(caller, &added);
+            }
+            for alike in &alike {
+                let all: BTreeSet<_> = alike.iter().filter_map(|name| self.used.get(name)).flatten().copied().collect();
+                changed |= alike.iter().fold(false, |changed, name| self.add_constants(name, &all) | changed);
+            }
+        }
+    }
+
+    /// Adds constants to those that a function uses; whether there is a new one.
+    fn add_constants(&mut self, function: &str, added: &BTreeSet<ConstantId>) -> bool {
+        let Some(used) = self.used.get_mut(function) else { return false };
+        let before = used.len();
+        used.extend(added);
+        used.len() > before
+    }
+
+    /// `func @signature() -> !tfrt_model.signature`.
+    fn lower_signature(&mut self) {
+        let ty = Type::dialect("tfrt_model", "signature");
+        let (_, block) =
+            self.module.add_function(SIGNATURE, FunctionType { inputs: vec![], results: vec![ty.clone()] }, Location::Unknown);
+        let texts = |texts: Vec<String>| {
+            Attribute::array(texts.into_iter().map(Attribute::string).collect::<Vec<_>>())
+        };
+        let names = |ports: &[crate::Port]| texts(ports.iter().map(|port| port.name.clone()).collect());
+        let types = |ports: &[crate::Port]| texts(ports.iter().map(|port| port.ty.to_string()).collect());
+        let state = OpState::new("tfrt_model.signature")
+            .attr("input_names", names(&self.graph.inputs))
+            .attr("input_types", types(&self.graph.inputs))
+            .attr("output_names", names(&self.graph.outputs))
+            .attr("output_types", types(&self.graph.outputs))
+            .results([ty]);
+        let signature = self.append(block, state);
+        self.append(block, OpState::new(RETURN).operands(signature));
+    }
+
+    /// `func @setup() -> (!corert.ophandler, !corert.tensorhandle, …)`.
+    fn lower_setup(&mut self) {
+        let constants = self.used.get(MAIN).cloned().unwrap_or_default();
+        let mut results = vec![handler()];
+        results.resize(1 + constants.len(), handle());
+        let (_, block) =
+            self.module.add_function(SETUP, FunctionType { inputs: vec![], results }, Location::Unknown);
+        let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
+        let made = OpState::new("corert.create_default_op_handler").results([handler()]);
+        let op_handler = self.append_one(block, made);
+        let register = OpState::new("corert.register_op_handler")
+            .operands([op_handler])
+            .attr("chain_name", Attribute::string(HANDLER))
+            .results([Type::chain()]);
+        self.append(block, register);
+        let mut returned = vec![op_handler];
+        for id in constants {
+            let value = self.lower_constant(block, chain, id);
+            returned.push(value);
+        }
+        self.append(block, OpState::new(RETURN).operands(returned));
+    }
+
+    fn lower_constant(&mut self, block: BlockId, chain: ValueId, id: ConstantId) -> ValueId {
+        let Some(constant) = self.graph.constants.tensor(id) else { return chain };
+        if let Some(value) = inline(constant) {
+            let state = OpState::new("corert.const_dense_tensor").attr("value", value).results([handle()]);
+            return self.append_one(block, state);
+        }
+        if let HostTensor::String(strings) = constant {
+            let dims = constant.shape().dims().iter().map(|&dim| Attribute::i64(dim as i64));
+            let texts = strings.strings().iter().map(Attribute::string);
+            let state = OpState::new("corert.const_string_tensor")
+                .attr("shape", Attribute::array(dims.collect::<Vec<_>>()))
+                .attr("value", Attribute::array(texts.collect::<Vec<_>>()))
+                .results([handle()]);
+            return self.append_one(block, state);
+        }
+        let name = self.graph.constants.name(id);
+        let name = if name.is_empty() { format!("constant.{}", id.0) } else { format!("{name}.{}", id.0) };
+        let state = OpState::new("tfrt_model.weight")
+            .attr("name", Attribute::string(&name))
+            .results([tensor()]);
+        let weight = self.append_one(block, state);
+        self.weights.push((name, constant.clone()));
+        let state = OpState::new("corert.ht_to_tensorhandle").operands([weight, chain]).results([handle()]);
+        self.append_one(block, state)
+    }
+
+    /// `func @main(handler, constants…, inputs…: !t.tensor) -> (!t.tensor, …)`.
+    fn lower_main(&mut self, function: OpId) {
+        let source = &self.graph.module;
+        let (from, ops) = self.body_of(function);
+        let constants: Vec<_> = self.used.get(MAIN).into_iter().flatten().copied().collect();
+        let parameters = &source.block(from).arguments;
+        let mut inputs = vec![handler()];
+        inputs.resize(1 + constants.len(), handle());
+        inputs.resize(1 + constants.len() + parameters.len(), tensor());
+        let results = vec![tensor(); self.graph.outputs.len()];
+        let location = source.op(function).location.clone();
+        let (_, block) = self.module.add_function(MAIN, FunctionType { inputs, results }, location);
+        let arguments = self.module.block(block).arguments.clone();
+        let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
+        let mut body = Body {
+            source,
+            block,
+            handler: arguments[0],
+            chain,
+            constants: constants.iter().copied().zip(arguments[1..].iter().copied()).collect(),
+            values: HashMap::new(),
+        };
+        for (&parameter, &argument) in parameters.iter().zip(&arguments[1 + constants.len()..]) {
+            let state = OpState::new("corert.ht_to_tensorhandle").operands([argument, chain]).results([handle()]);
+            let value = self.append_one(block, state);
+            body.values.insert(parameter, value);
+        }
+        let returned = self.lower_ops(&mut body, &ops);
+        let mut tensors = Vec::new();
+        for value in returned {
+            let state = OpState::new("corert.tensorhandle_to_ht").operands([value]).results([tensor()]);
+            tensors.push(self.append_one(block, state));
+        }
+        self.append(block, OpState::new(RETURN).operands(tensors));
+    }
+
+    /// `func @name(chain, constants…, values…) -> (chain, values…)`, all of them handles.
+    fn lower_function(&mut self, function: OpId, name: &str) {
+        let source = &self.graph.module;
+        let (from, ops) = self.body_of(function);
+        let constants: Vec<_> = self.used.get(name).into_iter().flatten().copied().collect();
+        let parameters = &source.block(from).arguments;
+        let result_count = ops.last().map_or(0, |&last| source.op(last).operands.len());
+        let mut inputs = vec![Type::chain()];
+        inputs.resize(1 + constants.len() + parameters.len(), handle());
+        let mut results = vec![Type::chain()];
+        // The body of a loop gives all it takes.
+        let carried = if is_loop_body(source, function) { constants.len() } else { 0 };
+        results.resize(1 + carried + result_count, handle());
+        let location = source.op(function).location.clone();
+        let (_, block) = self.module.add_function(name, FunctionType { inputs, results }, location);
+        let arguments = self.module.block(block).arguments.clone();
+        let find = OpState::new("corert.get_op_handler")
+            .operands([arguments[0]])
+            .attr("op_handler_name", Attribute::string(HANDLER))
+            .results([handler()]);
+        let op_handler = self.append_one(block, find);
+        let mut body = Body {
+            source,
+            block,
+            handler: op_handler,
+            chain: arguments[0],
+            constants: constants.iter().copied().zip(arguments[1..].iter().copied()).collect(),
+            values: HashMap::new(),
+        };
+        for (&parameter, &argument) in parameters.iter().zip(&arguments[1 + constants.len()..]) {
+            body.values.insert(parameter, argument);
+        }
+        let values = self.lower_ops(&mut body, &ops);
+        let mut returned = vec![arguments[0]];
+        if carried > 0 {
+            returned.extend(&arguments[1..=carried]);
+        }
+        returned.extend(values);
+        self.append(block, OpState::new(RETURN).operands(returned));
+    }
+
+    /// Lowers the operations of a function; gives what it returns.
+    fn lower_ops(&mut self, body: &mut Body<'g>, ops: &[OpId]) -> Vec<ValueId> {
+        for &id in ops {
+            let op = body.source.op(id);
+            if let Some(constant) = self.graph.constant_id(id) {
+                if let Some(&value) = body.constants.get(&constant) {
+                    body.values.insert(op.results[0], value);
+                }
+                continue;
+            }
+            let operands: Vec<_> =
+                op.operands.iter().filter_map(|operand| body.values.get(operand).copied()).collect();
+            if operands.len() != op.operands.len() {
+                let message = format!("'{}' uses a value of another function", op.name);
+                self.errors.push(Diagnostic::error(op.location.clone(), message));
+                return Vec::new();
+            }
+            if op.name == RETURN {
+                return operands;
+            }
+            let results = match op.name.as_str() {
+                "tf.If" => self.lower_if(body, id, operands),
+                "tf.While" => self.lower_while(body, id, operands),
+                _ => self.lower_op(body, id, operands),
+            };
+            body.values.extend(op.results.iter().copied().zip(results));
+        }
+        Vec::new()
+    }
+
+    fn lower_op(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+        let op = body.source.op(id);
+        let pairs = op.attributes.iter().map(|(name, value)| {
+            Attribute::array([Attribute::string(name.as_bytes()), value.clone()])
+        });
+        let pairs = Attribute::array(pairs.collect::<Vec<_>>());
+        let state = OpState::new("corert.executeop")
+            .operands([vec![body.handler], operands].concat())
+            .attr("op_attrs", pairs)
+            .attr("op_func_attrs", Attribute::array([]))
+            .attr("op_name", Attribute::string(op.name.as_bytes()))
+            .results(vec![handle(); op.results.len()])
+            .at(op.location.clone());
+        self.append(body.block, state)
+    }
+
+    /// The constants that a called function takes.
+    fn constants_for(&self, body: &Body<'_>, callee: &str) -> Vec<ValueId> {
+        let used = self.used.get(callee).into_iter().flatten();
+        used.filter_map(|constant| body.constants.get(constant).copied()).collect()
+    }
+
+    /// Both branches must take the same arguments: the constants of either become values of the other, too.
+    fn lower_if(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+        let op = body.source.op(id);
+        let branches = ["then_branch", "else_branch"].map(|name| symbol(&op.attributes, name));
+        let [Some(on_true), Some(on_false)] = branches else {
+            self.errors.push(Diagnostic::error(op.location.clone(), "tf.If lacks a branch"));
+            return Vec::new();
+        };
+        let (condition, rest) = operands.split_first().map_or((body.chain, &[][..]), |(first, rest)| (*first, rest));
+        let mut arguments = vec![condition, body.chain];
+        arguments.extend(self.constants_for(body, &on_true));
+        arguments.extend(rest);
+        let mut results = vec![Type::chain()];
+        results.resize(1 + op.results.len(), handle());
+        let state = OpState::new("corert.cond")
+            .operands(arguments)
+            .attr("a_true_fn", Attribute::symbol(on_true.as_str()))
+            .attr("b_false_fn", Attribute::symbol(on_false.as_str()))
+            .results(results)
+            .at(op.location.clone());
+        self.append(body.block, state).split_off(1)
+    }
+
+    fn lower_while(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+        let op = body.source.op(id);
+        let functions = ["cond", "body"].map(|name| symbol(&op.attributes, name));
+        let [Some(condition), Some(step)] = functions else {
+            self.errors.push(Diagnostic::error(op.location.clone(), "tf.While lacks a function"));
+            return Vec::new();
+        };
+        let mut arguments = vec![body.chain];
+        let constants = self.constants_for(body, &step);
+        let constant_count = constants.len();
+        arguments.extend(constants);
+        arguments.extend(operands);
+        let mut results = vec![Type::chain()];
+        results.resize(arguments.len(), handle());
+        let state = OpState::new("corert.while")
+            .operands(arguments)
+            .attr("a_cond_fn", Attribute::symbol(condition.as_str()))
+            .attr("b_body_fn", Attribute::symbol(step.as_str()))
+            .results(results)
+            .at(op.location.clone());
+        self.append(body.block, state).split_off(1 + constant_count)
+    }
+}
+
+/// Whether a function is the body of a loop.
+fn is_loop_body(module: &Module, function: OpId) -> bool {
+    let Some(name) = module.as_function(function).map(|function| function.name().to_owned()) else { return false };
+    module.walk(module.root()).any(|op| {
+        let op = module.op(op);
+        op.name == "tf.While" && symbol(&op.attributes, "body").as_deref() == Some(name.as_str())
+    })
+}
+
+fn symbol(attributes: &AttrDict, name: &str) -> Option<String> {
+    Some(attributes.get(name)?.as_flat_symbol()?.as_str().to_owned())
+}
+
+/// The functions that an operation calls.
+fn callees(module: &Module, op: OpId) -> Vec<String> {
+    let attributes = module.op(op).attributes.iter();
+    attributes.filter_map(|(_, value)| Some(value.as_flat_symbol()?.as_str().to_owned())).collect()
+}
+
+/// A small constant as an attribute.
+fn inline(tensor: &HostTensor) -> Option<Attribute> {
+    let dense = tensor.dense().ok()?;
+    if dense.size_bytes() > MAX_INLINE_BYTES || matches!(dense.dtype(), DType::Complex64 | DType::Complex128) {
+        return None;
+    }
+    let dims: Vec<u64> = dense.shape().dims().iter().map(|&dim| dim as u64).collect();
+    let bytes = dense.read_bytes(&READ).ok()?;
+    let elements = DenseElements::numbers(Type::tensor(&dims, type_of(dense.dtype())), &bytes).ok()?;
+    Some(Attribute::Dense(elements.into()))
+}

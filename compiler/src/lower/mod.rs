@@ -1,0 +1,8 @@
+//! Lowering: an op graph as a kernel graph.
+
+pub mod corert;
+
+/// The function of a compiled program that prepares: it takes nothing and gives what [`MAIN`](crate::MAIN) takes first.
+pub const SETUP: &str = "setup";
+/// The function of a compiled program that describes it: it takes nothing and gives a `!tfrt_model.signature`.
+pub const SIGNATURE: &str = "signature";

@@ -1,0 +1,175 @@
+//! Shape inference: types of an operation's results from what is known of its operands.
+//!
+//! Three sources, in this order. Ops whose results depend on the *elements* of arguments (axes, shapes, sizes) have a
+//! function here. Ops that broadcast have one too, because an unknown extent may turn out to be 1. For all others the
+//! op's own metadata function decides; where extents are unknown it is asked several times, with different numbers in
+//! their place, and only what all answers agree on is known ([`probe`]).
+
+mod broadcast;
+mod elements;
+mod movement;
+mod probe;
+mod reduce;
+
+use tfrt_eager::OpAttrs;
+use tfrt_host::{DType, Diagnostic};
+use tfrt_ir::Attribute;
+use tfrt_tensor::{Accessor, HostTensor};
+
+use crate::{Evaluator, TensorType};
+
+pub(crate) use elements::known_elements;
+
+static READ: Accessor = Accessor::new("shape inference");
+
+/// The largest number of elements that are tracked one by one.
+const MAX_KNOWN_ELEMENTS: usize = 128;
+
+/// What is known of an operand.
+pub(crate) struct Operand<'a> {
+    pub(crate) ty: Option<TensorType>,
+    pub(crate) constant: Option<&'a HostTensor>,
+    /// The elements, each as far as it is known.
+    pub(crate) known: Option<&'a [Option<i64>]>,
+}
+
+/// A call whose results are to be described.
+pub(crate) struct Call<'a> {
+    pub(crate) evaluator: &'a Evaluator,
+    pub(crate) name: &'a str,
+    pub(crate) operands: &'a [Operand<'a>],
+    pub(crate) attrs: &'a OpAttrs,
+    pub(crate) result_count: usize,
+}
+
+/// Types of results; `None` where nothing is known but the data type.
+type Inferred = Result<Option<Vec<TensorType>>, Diagnostic>;
+
+impl Call<'_> {
+    /// The type of an operand, if it is a tensor.
+    fn ty(&self, index: usize) -> Option<&TensorType> {
+        self.operands.get(index)?.ty.as_ref()
+    }
+
+    fn dims(&self, index: usize) -> Option<&[Option<u64>]> {
+        self.ty(index)?.dims.as_deref()
+    }
+
+    fn dtype(&self, index: usize) -> Option<DType> {
+        Some(self.ty(index)?.dtype)
+    }
+
+    /// The elements of an operand of integers, each as far as it is known.
+    fn elements(&self, index: usize) -> Option<Vec<Option<i64>>> {
+        let operand = self.operands.get(index)?;
+        match operand.known {
+            Some(known) => Some(known.to_vec()),
+            None => Some(integers(operand.constant?)?.into_iter().map(Some).collect()),
+        }
+    }
+
+    /// The elements of an operand of integers, if all are known.
+    fn integers(&self, index: usize) -> Option<Vec<i64>> {
+        self.elements(index)?.into_iter().collect()
+    }
+
+    fn integer(&self, index: usize) -> Option<i64> {
+        match self.integers(index)?[..] {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+
+    fn int_attr(&self, name: &str) -> Option<i64> {
+        match self.attrs.optional::<i64>(name) {
+            Ok(value) => value,
+            Err(_) => self.attrs.optional::<i32>(name).ok().flatten().map(i64::from),
+        }
+    }
+
+    fn bool_attr(&self, name: &str) -> bool {
+        self.attrs.optional::<bool>(name).ok().flatten().unwrap_or(false)
+    }
+
+    fn type_attr(&self, name: &str) -> Option<DType> {
+        self.attrs.optional::<DType>(name).ok().flatten()
+    }
+
+    /// An axis counted from the front, of `rank` dimensions.
+    fn axis(&self, axis: i64, rank: usize) -> Result<usize, Diagnostic> {
+        let counted = if axis < 0 { axis + rank as i64 } else { axis };
+        match usize::try_from(counted) {
+            Ok(counted) if counted < rank => Ok(counted),
+            _ => Err(Diagnostic::invalid_argument(format!(
+                "{}: axis {axis} is outside of the range [-{rank}, {rank})",
+                self.name
+            ))),
+        }
+    }
+}
+
+/// The elements of a small tensor of 32- or 64-bit integers.
+pub(crate) fn integers(tensor: &HostTensor) -> Option<Vec<i64>> {
+    let dense = tensor.dense().ok()?;
+    if dense.num_elements() > MAX_KNOWN_ELEMENTS {
+        return None;
+    }
+    match dense.dtype() {
+        DType::I64 => Some(dense.read::<i64>(&READ).ok()?.to_vec()),
+        DType::I32 => Some(dense.read::<i32>(&READ).ok()?.iter().map(|&element| element.into()).collect()),
+        _ => None,
+    }
+}
+
+/// Describes the results of a call.
+///
+/// # Errors
+/// InvalidArgument if the arguments do not fit the op, whatever the unknown extents turn out to be.
+pub(crate) fn infer(call: &Call<'_>) -> Result<Vec<TensorType>, Diagnostic> {
+    let by_function = match family(call.name) {
+        Some(function) => function(call)?,
+        None => probe::infer(call)?,
+    };
+    if let Some(types) = by_function
+        && types.len() >= call.result_count
+    {
+        return Ok(types.into_iter().take(call.result_count).collect());
+    }
+    let dtypes = (0..call.result_count).map(|index| result_dtype(call, index));
+    Ok(dtypes.map(TensorType::unranked).collect())
+}
+
+type Function = fn(&Call<'_>) -> Inferred;
+
+/// The function of an op that has one here.
+fn family(name: &str) -> Option<Function> {
+    broadcast::function(name).or_else(|| reduce::function(name)).or_else(|| movement::function(name))
+}
+
+/// The data type of a result of which nothing else is known.
+fn result_dtype(call: &Call<'_>, index: usize) -> DType {
+    let by_attribute = ["DstT", "dtype", "out_type", "output_type", "element_dtype", "to"];
+    let by_attribute = by_attribute.iter().find_map(|name| call.type_attr(name));
+    match (call.name, index) {
+        ("tf.TopKV2" | "onnx.TopK", 1) => call.type_attr("index_type").unwrap_or(DType::I64),
+        ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => DType::I64,
+        ("tf.OneHot", _) => call.dtype(2).unwrap_or(DType::F32),
+        ("tf.Select" | "tf.SelectV2", _) => call.dtype(1).unwrap_or(DType::F32),
+        ("tf.ScatterNd" | "tf.Fill", _) => call.dtype(1).unwrap_or(DType::F32),
+        _ => by_attribute.or_else(|| call.dtype(0)).unwrap_or(DType::F32),
+    }
+}
+
+/// The extents that a shape attribute such as `#corert.shape<2x?>` says; -1 stands for an unknown one.
+pub(crate) fn parse_shape_attribute(value: &Attribute) -> Option<Option<Vec<i64>>> {
+    let Attribute::Dialect(symbol) = value else { return None };
+    let body = symbol.body.as_str().strip_prefix("shape<")?.strip_suffix('>')?;
+    match body {
+        "*" => Some(None),
+        "" => Some(Some(Vec::new())),
+        dims => {
+            let dims = dims.split('x').map(|dim| if dim == "?" { Some(-1) } else { dim.parse().ok() });
+            dims.collect::<Option<Vec<i64>>>().map(Some)
+        }
+    }
+}

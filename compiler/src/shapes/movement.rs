@@ -1,0 +1,383 @@
+//! Ops that move elements: what goes where is said by arguments.
+
+use tfrt_host::{DType, Diagnostic};
+
+use super::{Call, Function, Inferred, broadcast::show};
+use crate::TensorType;
+
+/// The function of an op of this family.
+pub(super) fn function(name: &str) -> Option<Function> {
+    Some(match name {
+        "tf.Reshape" => reshape,
+        "onnx.Reshape" => onnx_reshape,
+        "onnx.Expand" => expand,
+        "tf.ExpandDims" => expand_dims,
+        "tf.Transpose" => transpose,
+        "tf.ConcatV2" => concat,
+        "tf.GatherV2" => gather,
+        "tf.GatherNd" => gather_nd,
+        "tf.Pack" => pack,
+        "tf.Split" => split,
+        "tf.SplitV" => split_sizes,
+        "tf.Slice" => slice,
+        "tf.StridedSlice" => strided_slice,
+        "tf.Pad" | "tf.PadV2" | "tf.MirrorPad" => pad,
+        "tf.Tile" => tile,
+        "tf.BroadcastTo" => |call| shaped_by(call, 0, 1),
+        "tf.Fill" => |call| shaped_by(call, 1, 0),
+        "tf.ScatterNd" => |call| shaped_by(call, 1, 2),
+        "tf.Range" => range,
+        "tf.OneHot" => one_hot,
+        "tf.TopKV2" => top_k,
+        "tf.Where" => positions,
+        "tf.ReverseV2" | "tf.Roll" | "tf.ZerosLike" | "tf.OnesLike" | "tf.Identity" => same,
+        "tf.ResizeBilinear" | "tf.ResizeNearestNeighbor" => resize,
+        _ => return None,
+    })
+}
+
+fn one(dtype: DType, dims: Vec<Option<u64>>) -> Inferred {
+    Ok(Some(vec![TensorType::ranked(dtype, dims)]))
+}
+
+fn same(call: &Call<'_>) -> Inferred {
+    Ok(call.ty(0).map(|ty| vec![ty.clone()]))
+}
+
+/// An extent as an element of a shape; negative ones stand for what is not known.
+fn extent(element: Option<i64>) -> Option<u64> {
+    u64::try_from(element?).ok()
+}
+
+/// A result of the type of one argument in the shape that another one holds.
+fn shaped_by(call: &Call<'_>, value: usize, shape: usize) -> Inferred {
+    let Some(dtype) = call.dtype(value) else { return Ok(None) };
+    if let Some(elements) = call.elements(shape) {
+        return one(dtype, elements.into_iter().map(extent).collect());
+    }
+    // A vector's length is the rank of the result.
+    match call.dims(shape) {
+        Some(&[Some(rank)]) if rank < 256 => one(dtype, vec![None; rank as usize]),
+        _ => Ok(Some(vec![TensorType::unranked(dtype)])),
+    }
+}
+
+fn reshape(call: &Call<'_>) -> Inferred {
+    reshaped(call, false)
+}
+
+fn onnx_reshape(call: &Call<'_>) -> Inferred {
+    reshaped(call, call.int_attr("allowzero").unwrap_or(0) == 0)
+}
+
+/// `copies_zeros` says that an extent of 0 stands for that of the argument in the same place.
+fn reshaped(call: &Call<'_>, copies_zeros: bool) -> Inferred {
+    let Some(x) = call.ty(0) else { return Ok(None) };
+    let Some(elements) = call.elements(1) else { return shaped_by(call, 0, 1) };
+    let from = |index: usize| x.dims.as_ref().and_then(|dims| dims.get(index).copied().flatten());
+    let mut dims: Vec<Option<u64>> = (elements.iter().enumerate())
+        .map(|(index, &element)| match element {
+            Some(0) if copies_zeros => from(index),
+            element => extent(element),
+        })
+        .collect();
+    let is_inferred = |element: &Option<i64>| *element == Some(-1);
+    let total = x.static_dims().and_then(|dims| dims.into_iter().try_fold(1, u64::checked_mul));
+    let inferred = elements.iter().position(is_inferred);
+    let others = dims.iter().enumerate().filter(|&(index, _)| Some(index) != inferred);
+    let others = others.map(|(_, dim)| *dim).try_fold(1u64, |product, dim| product.checked_mul(dim?));
+    if let (Some(total), Some(others)) = (total, others) {
+        let fits = match inferred {
+            Some(place) if others > 0 => {
+                dims[place] = Some(total / others);
+                total.is_multiple_of(others)
+            }
+            Some(_) => true,
+            None => total == others,
+        };
+        if !fits {
+            let (from, to) = (show(x.dims.as_deref().unwrap_or_default()), show(&dims));
+            let message = format!("{}: a tensor of shape {from} cannot be reshaped to {to}", call.name);
+            return Err(Diagnostic::invalid_argument(message));
+        }
+    } else if let (Some(place), Some(known)) = (inferred, &x.dims) {
+        // Unknown extents that stand on both sides cancel where exactly one is unknown on each.
+        let unknown = known.iter().filter(|dim| dim.is_none()).count();
+        let unknown_others = dims.iter().enumerate().filter(|&(i, dim)| i != place && dim.is_none()).count();
+        if unknown == unknown_others && unknown == 1 && copied_unknown(&elements, known, copies_zeros) {
+            let product = |dims: &[Option<u64>]| dims.iter().flatten().try_fold(1, |p: u64, &d| p.checked_mul(d));
+            let others: Vec<_> =
+                dims.iter().enumerate().filter(|&(i, _)| i != place).map(|(_, &dim)| dim).collect();
+            if let (Some(total), Some(others)) = (product(known), product(&others))
+                && others > 0
+                && total.is_multiple_of(others)
+            {
+                dims[place] = Some(total / others);
+            }
+        }
+    }
+    one(x.dtype, dims)
+}
+
+/// Whether the one unknown extent of the result is that of the argument, copied by a zero.
+fn copied_unknown(elements: &[Option<i64>], known: &[Option<u64>], copies_zeros: bool) -> bool {
+    copies_zeros
+        && elements
+            .iter()
+            .zip(known)
+            .any(|(element, dim)| *element == Some(0) && dim.is_none())
+}
+
+/// ONNX's Expand: both the argument's shape and the given one are broadcast.
+fn expand(call: &Call<'_>) -> Inferred {
+    let (Some(x), Some(elements)) = (call.ty(0), call.elements(1)) else { return shaped_rank(call) };
+    let to = Some(elements.into_iter().map(extent).collect());
+    let dims = super::broadcast::broadcast(call.name, &x.dims, &to)?;
+    Ok(Some(vec![TensorType { dtype: x.dtype, dims }]))
+}
+
+fn shaped_rank(call: &Call<'_>) -> Inferred {
+    let (Some(x), Some(&[Some(rank)])) = (call.ty(0), call.dims(1)) else { return Ok(None) };
+    match x.rank() {
+        Some(own) if rank < 256 => one(x.dtype, vec![None; own.max(rank as usize)]),
+        _ => Ok(None),
+    }
+}
+
+fn expand_dims(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(axis), Some(dtype)) = (call.dims(0), call.integer(1), call.dtype(0)) else {
+        return Ok(None);
+    };
+    let axis = call.axis(axis, dims.len() + 1)?;
+    let mut dims = dims.to_vec();
+    dims.insert(axis, Some(1));
+    one(dtype, dims)
+}
+
+fn transpose(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let Some(order) = call.integers(1) else { return one(dtype, vec![None; dims.len()]) };
+    let mut moved = Vec::new();
+    for axis in order {
+        moved.push(dims[call.axis(axis, dims.len())?]);
+    }
+    one(dtype, moved)
+}
+
+fn concat(call: &Call<'_>) -> Inferred {
+    let Some(last) = call.operands.len().checked_sub(1) else { return Ok(None) };
+    let (Some(axis), Some(dtype)) = (call.integer(last), call.dtype(0)) else { return Ok(None) };
+    // The first part whose rank is known says how many dimensions there are.
+    let Some(rank) = (0..last).find_map(|part| call.dims(part).map(<[_]>::len)) else { return Ok(None) };
+    let axis = call.axis(axis, rank)?;
+    let mut dims: Vec<Option<u64>> = vec![None; rank];
+    dims[axis] = Some(0);
+    for part in 0..last {
+        let Some(extents) = call.dims(part) else {
+            dims[axis] = None;
+            continue;
+        };
+        if extents.len() != rank {
+            let message = format!("{}: parts have {} and {rank} dimensions", call.name, extents.len());
+            return Err(Diagnostic::invalid_argument(message));
+        }
+        for (place, &extent) in extents.iter().enumerate() {
+            dims[place] = match (place == axis, dims[place], extent) {
+                (true, Some(sum), Some(extent)) => sum.checked_add(extent),
+                (true, ..) => None,
+                (false, Some(a), Some(b)) if a != b => {
+                    let message = format!("{}: parts differ in dimension {place}: {a} and {b}", call.name);
+                    return Err(Diagnostic::invalid_argument(message));
+                }
+                (false, a, b) => a.or(b),
+            };
+        }
+    }
+    one(dtype, dims)
+}
+
+fn gather(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(indices), Some(axis), Some(dtype)) =
+        (call.dims(0), call.dims(1), call.integer(2), call.dtype(0))
+    else {
+        return Ok(None);
+    };
+    let axis = call.axis(axis, dims.len())?;
+    let batch = usize::try_from(call.int_attr("batch_dims").unwrap_or(0)).unwrap_or(usize::MAX);
+    let Some(indices) = indices.get(batch..) else { return Ok(None) };
+    let result = dims[..axis].iter().chain(indices).chain(&dims[axis + 1..]).copied();
+    one(dtype, result.collect())
+}
+
+fn gather_nd(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(indices), Some(dtype)) = (call.dims(0), call.dims(1), call.dtype(0)) else {
+        return Ok(None);
+    };
+    let Some((&Some(depth), outer)) = indices.split_last() else { return Ok(None) };
+    match usize::try_from(depth).ok().and_then(|depth| dims.get(depth..)) {
+        Some(rest) => one(dtype, outer.iter().chain(rest).copied().collect()),
+        None => Err(Diagnostic::invalid_argument(format!(
+            "{}: indices of {depth} numbers into a tensor of shape {}",
+            call.name,
+            show(dims)
+        ))),
+    }
+}
+
+fn pack(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let axis = call.axis(call.int_attr("axis").unwrap_or(0), dims.len() + 1)?;
+    let mut dims = dims.to_vec();
+    dims.insert(axis, Some(call.operands.len() as u64));
+    one(dtype, dims)
+}
+
+fn split(call: &Call<'_>) -> Inferred {
+    let (Some(axis), Some(dims), Some(dtype)) = (call.integer(0), call.dims(1), call.dtype(1)) else {
+        return Ok(None);
+    };
+    let (axis, count) = (call.axis(axis, dims.len())?, call.result_count as u64);
+    let mut dims = dims.to_vec();
+    dims[axis] = dims[axis].map(|extent| extent / count.max(1));
+    Ok(Some(vec![TensorType::ranked(dtype, dims); call.result_count]))
+}
+
+fn split_sizes(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(axis), Some(dtype)) = (call.dims(0), call.integer(2), call.dtype(0)) else {
+        return Ok(None);
+    };
+    let axis = call.axis(axis, dims.len())?;
+    let sizes = call.elements(1).unwrap_or_else(|| vec![None; call.result_count]);
+    let part = |size: Option<i64>| {
+        let mut dims = dims.to_vec();
+        dims[axis] = extent(size);
+        TensorType::ranked(dtype, dims)
+    };
+    Ok(Some(sizes.into_iter().map(part).collect()))
+}
+
+fn slice(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let unknown = || vec![None; dims.len()];
+    let (begins, sizes) = (call.elements(1).unwrap_or_else(unknown), call.elements(2).unwrap_or_else(unknown));
+    let part = |((dim, begin), size): ((&Option<u64>, Option<i64>), Option<i64>)| match size {
+        Some(-1) => dim.and_then(|dim| dim.checked_sub(u64::try_from(begin?).ok()?)),
+        size => extent(size),
+    };
+    one(dtype, dims.iter().zip(begins).zip(sizes).map(part).collect())
+}
+
+/// Masks of dimensions that are added or cut through are rare: with them nothing is inferred.
+fn strided_slice(call: &Call<'_>) -> Inferred {
+    let mask = |name: &str| call.int_attr(name).unwrap_or(0);
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    if mask("ellipsis_mask") != 0 || mask("new_axis_mask") != 0 {
+        return Ok(None);
+    }
+    let (Some(begins), Some(ends), Some(strides)) = (call.integers(1), call.integers(2), call.integers(3)) else {
+        let keeps = mask("shrink_axis_mask") == 0;
+        return if keeps { one(dtype, vec![None; dims.len()]) } else { Ok(None) };
+    };
+    let mut result = Vec::new();
+    for (index, &dim) in dims.iter().enumerate() {
+        let (Some(&begin), Some(&end), Some(&stride)) =
+            (begins.get(index), ends.get(index), strides.get(index))
+        else {
+            result.push(dim);
+            continue;
+        };
+        let has = |name: &str| mask(name) >> index & 1 == 1;
+        if !has("shrink_axis_mask") {
+            let begin = (!has("begin_mask")).then_some(begin);
+            let end = (!has("end_mask")).then_some(end);
+            result.push(dim.and_then(|dim| strided_count(dim, begin, end, stride)));
+        }
+    }
+    one(dtype, result)
+}
+
+/// How many elements `begin..end` takes in steps of `stride`, from `dim` of them; a bound that is missing is that of the
+/// dimension.
+pub(super) fn strided_count(dim: u64, begin: Option<i64>, end: Option<i64>, stride: i64) -> Option<u64> {
+    let dim = i64::try_from(dim).ok()?;
+    let (low, high) = if stride > 0 { (0, dim) } else { (-1, dim - 1) };
+    let place = |index: i64| if index < 0 { index.saturating_add(dim) } else { index }.clamp(low, high);
+    let (first, last) = if stride > 0 { (0, dim) } else { (dim - 1, -1) };
+    let (begin, end) = (begin.map_or(first, place), end.map_or(last, place));
+    let span = if stride > 0 { end.checked_sub(begin)? } else { begin.checked_sub(end)? };
+    let step = stride.unsigned_abs();
+    if step == 0 {
+        return None;
+    }
+    Some(u64::try_from(span.max(0)).ok()?.div_ceil(step))
+}
+
+fn pad(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let Some(paddings) = call.elements(1) else { return one(dtype, vec![None; dims.len()]) };
+    let padded = dims.iter().zip(paddings.chunks_exact(2)).map(|(&dim, around)| {
+        let total = dim?.checked_add_signed(around[0]?)?;
+        total.checked_add_signed(around[1]?)
+    });
+    one(dtype, padded.collect())
+}
+
+fn tile(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let times = call.elements(1).unwrap_or_else(|| vec![None; dims.len()]);
+    let tiled = dims.iter().zip(times).map(|(&dim, times)| dim?.checked_mul(extent(times)?));
+    one(dtype, tiled.collect())
+}
+
+fn range(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.dtype(0) else { return Ok(None) };
+    let count = match (call.integer(0), call.integer(1), call.integer(2)) {
+        (Some(start), Some(limit), Some(delta)) if delta != 0 => {
+            let span = if delta > 0 { limit.saturating_sub(start) } else { start.saturating_sub(limit) };
+            Some(u64::try_from(span.max(0)).unwrap_or(0).div_ceil(delta.unsigned_abs()))
+        }
+        _ => None,
+    };
+    one(dtype, vec![count])
+}
+
+fn one_hot(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(2)) else { return Ok(None) };
+    let axis = match call.int_attr("axis").unwrap_or(-1) {
+        -1 => dims.len(),
+        axis => call.axis(axis, dims.len() + 1)?,
+    };
+    let mut dims = dims.to_vec();
+    dims.insert(axis, extent(call.integer(1)));
+    one(dtype, dims)
+}
+
+fn top_k(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let mut dims = dims.to_vec();
+    if let Some(last) = dims.last_mut() {
+        *last = extent(call.integer(1));
+    }
+    let indices = TensorType::ranked(call.type_attr("index_type").unwrap_or(DType::I32), dims.clone());
+    Ok(Some(vec![TensorType::ranked(dtype, dims), indices]))
+}
+
+fn positions(call: &Call<'_>) -> Inferred {
+    one(DType::I64, vec![None, call.dims(0).map(|dims| dims.len() as u64)])
+}
+
+fn resize(call: &Call<'_>) -> Inferred {
+    let Some(&[batch, _, _, channels]) = call.dims(0) else { return Ok(None) };
+    let dtype = if call.name == "tf.ResizeBilinear" { Some(DType::F32) } else { call.dtype(0) };
+    let (Some(dtype), [height, width]) = (dtype, call.elements(1).as_deref().map_or([None, None], two)) else {
+        return Ok(None);
+    };
+    one(dtype, vec![batch, height, width, channels])
+}
+
+fn two(elements: &[Option<i64>]) -> [Option<u64>; 2] {
+    match *elements {
+        [height, width] => [extent(height), extent(width)],
+        _ => [None, None],
+    }
+}
