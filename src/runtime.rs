@@ -226,6 +226,20 @@ impl Runtime {
         Err(Diagnostic::invalid_argument(format!("'{name}' is no BEF file")).into())
     }
 
+    /// Compiles a model, an ONNX file, into a program. Load that with [`Runtime::load`], and offer its weights to requests as
+    /// the resource [`tfrt_models::kernels::MODEL_WEIGHTS`].
+    ///
+    /// # Errors
+    /// A file that cannot be read, and every node that cannot be compiled.
+    #[cfg(feature = "full")]
+    pub fn compile_model(
+        &self,
+        path: impl AsRef<Path>,
+        options: &tfrt_compiler::CompileOptions,
+    ) -> Result<tfrt_compiler::CompiledModel, Errors> {
+        Ok(tfrt_compiler::compile(path.as_ref(), options, &self.host)?)
+    }
+
     /// Ops in host memory, called from Rust, on behalf of a request of their own.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ExecutionContext, HostContext};
 
 use crate::error::{DeviceError, Result, Status};
-use crate::front::{DeviceOptions, Platform};
+use crate::front::{Choice, Device, DeviceOptions, Platform};
 
 /// The devices that a host's programs run on: looked for when the first program asks, as the options say.
 #[derive(Debug, Default)]
@@ -40,6 +40,19 @@ impl Devices {
         let found = Arc::new(Platform::new(&self.options)?);
         *platform = Some(found.clone());
         Ok(found)
+    }
+
+    /// Returns the device that a compiled model runs on: the first one of the backend that was asked for. `None` stands for
+    /// host memory, where the choice was left open and there is no device but the CPU.
+    ///
+    /// # Errors
+    /// As [`Devices::platform`].
+    pub fn chosen_device(&self) -> Result<Option<Device>> {
+        let platform = self.platform()?;
+        if self.options.choice == Choice::Auto && platform.backend() == "cpu" {
+            return Ok(None);
+        }
+        platform.device(0).map(Some)
     }
 
     /// Waits until what programs dropped has been given back to the devices: before somebody looks for leaks. Blocks the

@@ -24,6 +24,15 @@ fn device_handler(
     CoreRuntime::of(cx.host()).on_device(&target, fallback.0.clone()).map(HandlerRef)
 }
 
+/// The device that the options of the host ask for, or host memory if they ask for none and there is no CUDA device.
+fn default_handler(cx: &ExecutionContext) -> Result<HandlerRef, Diagnostic> {
+    let core = CoreRuntime::of(cx.host());
+    match Devices::of(cx.host()).chosen_device()? {
+        None => Ok(HandlerRef(core.cpu())),
+        Some(device) => core.on_device(&device, core.cpu()).map(HandlerRef),
+    }
+}
+
 fn logging(
     fallback: Arg<HandlerRef>,
     results: Attr<RawAttribute<'_>>,
@@ -52,6 +61,10 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .doc("A handler that runs ops in host memory and leaves those it does not know to another.");
     registry.add("corert.create_gpu_op_handler", device_handler).doc(
         "A handler that runs ops on the device of this number and leaves those it does not know to another.",
+    );
+    registry.add("corert.create_default_op_handler", default_handler).doc(
+        "Creates a handler that runs ops on the device that was asked for, or on a CUDA device if there is one, else in \
+         host memory. Ops without a form for devices run in host memory.",
     );
     registry
         .add("corert.create_logging_op_handler", logging)

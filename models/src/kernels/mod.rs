@@ -6,11 +6,14 @@
 mod batch;
 mod data;
 mod images;
+mod model;
 mod parameters;
 mod report;
 mod resnet50;
 
 use std::fmt;
+
+pub use self::model::{MODEL_WEIGHTS, ModelSignature, ModelWeights};
 
 use tfrt_host::{Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_tensor::{DenseHostTensor, Element, TensorMetadata, TensorShape};
@@ -58,6 +61,7 @@ fn filled<T: Element>(
 pub fn register(registry: &mut KernelRegistry) {
     data::register(registry);
     images::register(registry);
+    model::register(registry);
     resnet50::register(registry);
     batch::register(registry);
     parameters::register(registry);

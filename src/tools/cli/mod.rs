@@ -7,6 +7,7 @@ mod bench;
 mod devices;
 mod graph;
 mod inspect;
+mod model;
 mod kernels;
 mod ops;
 mod program;

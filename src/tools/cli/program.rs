@@ -25,12 +25,14 @@ use tfrt_cuda::{
 use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, FunctionRef, HostContext, RequestContext, ResourceContext, work_queue,
 };
-use tfrt_models::kernels::{DATA_DIR, LABELS, PROGRESS, Progress, WEIGHTS};
+use tfrt_compiler::lower::SETUP;
+use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRESS, Progress, WEIGHTS};
 use tfrt_plugin::PluginRegistry;
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
     Failure, file_error,
+    model::{self, Model, ModelArgs},
     report::{MAX_KEPT_ERRORS, STDIN},
     values::{self, CHAIN},
 };
@@ -75,6 +77,8 @@ pub(super) struct ProgramArgs {
     /// Cancel the run if it has not finished after TIME (500ms, 2s), including device teardown
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) deadline: Option<Duration>,
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
     #[command(flatten)]
     pub(super) devices: DeviceArgs,
 }
@@ -155,6 +159,7 @@ impl DeviceArgs {
 
 /// The files that a program finds among its request's resources.
 struct Files {
+    model: Option<ModelWeights>,
     data: Option<PathBuf>,
     weights: Option<SafeTensorsFile>,
     labels: Option<Vec<String>>,
@@ -162,17 +167,21 @@ struct Files {
 
 impl Files {
     /// Opens the files that the arguments name.
-    fn open(args: &ProgramArgs) -> Result<Self, Failure> {
+    fn open(args: &ProgramArgs, model: Option<&Model>) -> Result<Self, Failure> {
         let weights = args.weights.as_ref().map(SafeTensorsFile::open).transpose()?;
         let read = |file: &PathBuf| {
             let text = fs::read_to_string(file).map_err(|error| file_error("read", file, error))?;
             Ok::<_, Diagnostic>(text.lines().map(|line| line.trim().to_owned()).collect())
         };
         let labels = args.labels.as_ref().map(read).transpose()?;
-        Ok(Self { data: args.data.clone(), weights, labels })
+        let model = model.and_then(|model| model.weights.clone());
+        Ok(Self { model, data: args.data.clone(), weights, labels })
     }
 
     fn offer(&self, resources: &ResourceContext) {
+        if let Some(weights) = &self.model {
+            resources.insert(MODEL_WEIGHTS, weights.clone());
+        }
         if let Some(data) = &self.data {
             resources.insert(DATA_DIR, data.clone());
         }
@@ -196,6 +205,8 @@ pub(super) struct Session {
     /// Errors outside of the program, such as a file that cannot be written.
     noted: RefCell<Vec<Diagnostic>>,
     files: Files,
+    /// The model that the program was compiled from.
+    pub(super) model: Option<Model>,
     /// Whether work of a request was still running when the wait for it ended.
     is_abandoned: Cell<bool>,
     /// Whether to show the program's progress.
@@ -315,7 +326,7 @@ impl Session {
             builder = builder.shared_library(library);
         }
         let runtime = builder.build()?;
-        let program = runtime.link(read_program(&args.program, &runtime, console)?)?;
+        let (program, model) = open_program(args, &runtime, console)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
         let started = Cell::new(Instant::now());
         let ending = Ending { deadline: args.deadline, printed, started, runtime: Some(runtime.clone()) };
@@ -326,7 +337,8 @@ impl Session {
             arguments: Vec::new(),
             errors,
             noted: RefCell::default(),
-            files: Files::open(args)?,
+            files: Files::open(args, model.as_ref())?,
+            model,
             is_abandoned: Cell::new(false),
             progress: console.is_terminal,
             checker,
@@ -335,17 +347,19 @@ impl Session {
             ending,
         };
         let start = Instant::now();
-        let prepared = args.setup.as_ref().map_or(Ok(Vec::new()), |name| session.set_up(name))?;
-        session.setup = args.setup.is_some().then(|| start.elapsed());
+        let setup = args.setup.as_deref().or(session.model.is_some().then_some(SETUP));
+        let prepared = setup.map_or(Ok(Vec::new()), |name| session.set_up(name))?;
+        session.setup = setup.is_some().then(|| start.elapsed());
         let function = choose(&session.program, Some(&session.function))?;
-        session.arguments = arguments(&function, prepared, &args.inputs, &session.runtime)?;
+        session.arguments =
+            arguments(&function, prepared, &args.inputs, session.model.as_ref(), &session.runtime)?;
         Ok(session)
     }
 
     /// Calls a function that takes only chains, and returns its results.
     fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
         let function = choose(&self.program, Some(name))?;
-        let chains = arguments(&function, Vec::new(), &[], &self.runtime)?;
+        let chains = arguments(&function, Vec::new(), &[], None, &self.runtime)?;
         let request = self.request()?;
         let results = self.program.call_in(&request, name, chains)?;
         self.settle();
@@ -511,6 +525,21 @@ fn progress() -> Progress {
     })
 }
 
+/// Opens a program, or a model as one.
+fn open_program(
+    args: &ProgramArgs,
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<(Program, Option<Model>), Failure> {
+    if model::is_model(&args.program) {
+        let (program, model) = model::open(&args.program, &args.model, runtime, console)?;
+        return Ok((program, Some(model)));
+    }
+    let program = runtime.link(read_program(&args.program, runtime, console)?)?;
+    let model = model::of_program(&program, &args.program)?;
+    Ok((program, model))
+}
+
 /// Reads a program from a file, or from the input if the path is `-`. The console keeps text from the
 /// input, so that errors can show its lines.
 pub(super) fn read_program(
@@ -568,6 +597,7 @@ fn arguments(
     function: &FunctionRef<'_>,
     prepared: Vec<AsyncValue>,
     inputs: &[String],
+    model: Option<&Model>,
     runtime: &Runtime,
 ) -> Result<Vec<AsyncValue>, Failure> {
     let types: Vec<_> = function.argument_types().collect();
@@ -577,10 +607,15 @@ fn arguments(
             format!("'{name}' takes {few} arguments, but the setup function returns {many} results");
         return Err(Failure::Usage(message));
     }
+    let first = prepared.len();
     let mut places: Vec<Option<AsyncValue>> = prepared.into_iter().map(Some).collect();
     places.resize(types.len(), None);
     for input in inputs {
-        let (place, text) = place_of(input, &places, &types)?;
+        let named = model.and_then(|model| {
+            let (name, text) = input.split_once('=')?;
+            Some((first + model.input(name)?, text))
+        });
+        let (place, text) = named.map_or_else(|| place_of(input, &places, &types), Ok)?;
         if places[place].is_some() {
             return Err(Failure::Usage(format!(
                 "argument {place} is given twice, the second time by '{input}'"

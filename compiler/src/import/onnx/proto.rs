@@ -8,103 +8,103 @@ use prost::{Enumeration, Message, Oneof};
 
 /// A whole file.
 #[derive(Clone, PartialEq, Message)]
-pub struct ModelProto {
+pub(super) struct ModelProto {
     #[prost(int64, tag = "1")]
-    pub ir_version: i64,
+    pub(super) ir_version: i64,
     #[prost(string, tag = "2")]
-    pub producer_name: String,
+    pub(super) producer_name: String,
     #[prost(string, tag = "3")]
-    pub producer_version: String,
+    pub(super) producer_version: String,
     #[prost(message, optional, tag = "7")]
-    pub graph: Option<GraphProto>,
+    pub(super) graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
-    pub opset_import: Vec<OperatorSetIdProto>,
+    pub(super) opset_import: Vec<OperatorSetIdProto>,
     #[prost(message, repeated, tag = "25")]
-    pub functions: Vec<FunctionProto>,
+    pub(super) functions: Vec<FunctionProto>,
 }
 
 /// The version of an operator set that a file uses.
 #[derive(Clone, PartialEq, Message)]
-pub struct OperatorSetIdProto {
+pub(super) struct OperatorSetIdProto {
     #[prost(string, tag = "1")]
-    pub domain: String,
+    pub(super) domain: String,
     #[prost(int64, tag = "2")]
-    pub version: i64,
+    pub(super) version: i64,
 }
 
 /// A graph: nodes in topological order, named values between them.
 #[derive(Clone, PartialEq, Message)]
-pub struct GraphProto {
+pub(super) struct GraphProto {
     #[prost(message, repeated, tag = "1")]
-    pub node: Vec<NodeProto>,
+    pub(super) node: Vec<NodeProto>,
     #[prost(string, tag = "2")]
-    pub name: String,
+    pub(super) name: String,
     #[prost(message, repeated, tag = "5")]
-    pub initializer: Vec<TensorProto>,
+    pub(super) initializer: Vec<TensorProto>,
     #[prost(message, repeated, tag = "11")]
-    pub input: Vec<ValueInfoProto>,
+    pub(super) input: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "12")]
-    pub output: Vec<ValueInfoProto>,
+    pub(super) output: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "13")]
-    pub value_info: Vec<ValueInfoProto>,
+    pub(super) value_info: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "15")]
-    pub sparse_initializer: Vec<SparseTensorProto>,
+    pub(super) sparse_initializer: Vec<SparseTensorProto>,
 }
 
 /// One operation.
 #[derive(Clone, PartialEq, Message)]
-pub struct NodeProto {
+pub(super) struct NodeProto {
     #[prost(string, repeated, tag = "1")]
-    pub input: Vec<String>,
+    pub(super) input: Vec<String>,
     #[prost(string, repeated, tag = "2")]
-    pub output: Vec<String>,
+    pub(super) output: Vec<String>,
     #[prost(string, tag = "3")]
-    pub name: String,
+    pub(super) name: String,
     #[prost(string, tag = "4")]
-    pub op_type: String,
+    pub(super) op_type: String,
     #[prost(message, repeated, tag = "5")]
-    pub attribute: Vec<AttributeProto>,
+    pub(super) attribute: Vec<AttributeProto>,
     #[prost(string, tag = "7")]
-    pub domain: String,
+    pub(super) domain: String,
     #[prost(string, tag = "8")]
-    pub overload: String,
+    pub(super) overload: String,
 }
 
 /// An attribute: one of the fields holds its value, as `r#type` says.
 #[derive(Clone, PartialEq, Message)]
-pub struct AttributeProto {
+pub(super) struct AttributeProto {
     #[prost(string, tag = "1")]
-    pub name: String,
+    pub(super) name: String,
     #[prost(float, tag = "2")]
-    pub f: f32,
+    pub(super) f: f32,
     #[prost(int64, tag = "3")]
-    pub i: i64,
+    pub(super) i: i64,
     #[prost(bytes = "bytes", tag = "4")]
-    pub s: Bytes,
+    pub(super) s: Bytes,
     #[prost(message, optional, boxed, tag = "5")]
-    pub t: Option<Box<TensorProto>>,
+    pub(super) t: Option<Box<TensorProto>>,
     #[prost(message, optional, boxed, tag = "6")]
-    pub g: Option<Box<GraphProto>>,
+    pub(super) g: Option<Box<GraphProto>>,
     #[prost(float, repeated, tag = "7")]
-    pub floats: Vec<f32>,
+    pub(super) floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
-    pub ints: Vec<i64>,
+    pub(super) ints: Vec<i64>,
     #[prost(bytes = "bytes", repeated, tag = "9")]
-    pub strings: Vec<Bytes>,
+    pub(super) strings: Vec<Bytes>,
     #[prost(enumeration = "AttributeType", tag = "20")]
-    pub r#type: i32,
+    pub(super) r#type: i32,
     #[prost(string, tag = "21")]
-    pub ref_attr_name: String,
+    pub(super) ref_attr_name: String,
     #[prost(message, optional, boxed, tag = "14")]
-    pub tp: Option<Box<TypeProto>>,
+    pub(super) tp: Option<Box<TypeProto>>,
     #[prost(message, optional, boxed, tag = "22")]
-    pub sparse_tensor: Option<Box<SparseTensorProto>>,
+    pub(super) sparse_tensor: Option<Box<SparseTensorProto>>,
 }
 
 /// Which field of an [`AttributeProto`] holds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
-pub enum AttributeType {
+pub(super) enum AttributeType {
     Undefined = 0,
     Float = 1,
     Int = 2,
@@ -124,75 +124,75 @@ pub enum AttributeType {
 
 /// A constant tensor.
 #[derive(Clone, PartialEq, Message)]
-pub struct TensorProto {
+pub(super) struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
-    pub dims: Vec<i64>,
+    pub(super) dims: Vec<i64>,
     #[prost(int32, tag = "2")]
-    pub data_type: i32,
+    pub(super) data_type: i32,
     #[prost(float, repeated, tag = "4")]
-    pub float_data: Vec<f32>,
+    pub(super) float_data: Vec<f32>,
     #[prost(int32, repeated, tag = "5")]
     pub int32_data: Vec<i32>,
     #[prost(bytes = "bytes", repeated, tag = "6")]
-    pub string_data: Vec<Bytes>,
+    pub(super) string_data: Vec<Bytes>,
     #[prost(int64, repeated, tag = "7")]
     pub int64_data: Vec<i64>,
     #[prost(string, tag = "8")]
-    pub name: String,
+    pub(super) name: String,
     #[prost(bytes = "bytes", tag = "9")]
-    pub raw_data: Bytes,
+    pub(super) raw_data: Bytes,
     #[prost(double, repeated, tag = "10")]
-    pub double_data: Vec<f64>,
+    pub(super) double_data: Vec<f64>,
     #[prost(uint64, repeated, tag = "11")]
     pub uint64_data: Vec<u64>,
     #[prost(message, repeated, tag = "13")]
-    pub external_data: Vec<StringStringEntryProto>,
+    pub(super) external_data: Vec<StringStringEntryProto>,
     #[prost(int32, tag = "14")]
-    pub data_location: i32,
+    pub(super) data_location: i32,
 }
 
 /// The value of [`TensorProto::data_location`] for elements in another file.
-pub const EXTERNAL: i32 = 1;
+pub(super) const EXTERNAL: i32 = 1;
 
 /// A constant tensor, most of whose elements are zero.
 #[derive(Clone, PartialEq, Message)]
-pub struct SparseTensorProto {
+pub(super) struct SparseTensorProto {
     #[prost(message, optional, tag = "1")]
-    pub values: Option<TensorProto>,
+    pub(super) values: Option<TensorProto>,
     #[prost(message, optional, tag = "2")]
-    pub indices: Option<TensorProto>,
+    pub(super) indices: Option<TensorProto>,
     #[prost(int64, repeated, tag = "3")]
-    pub dims: Vec<i64>,
+    pub(super) dims: Vec<i64>,
 }
 
 /// A key and its value.
 #[derive(Clone, PartialEq, Message)]
-pub struct StringStringEntryProto {
+pub(super) struct StringStringEntryProto {
     #[prost(string, tag = "1")]
-    pub key: String,
+    pub(super) key: String,
     #[prost(string, tag = "2")]
-    pub value: String,
+    pub(super) value: String,
 }
 
 /// A name and the type of what it stands for.
 #[derive(Clone, PartialEq, Message)]
-pub struct ValueInfoProto {
+pub(super) struct ValueInfoProto {
     #[prost(string, tag = "1")]
-    pub name: String,
+    pub(super) name: String,
     #[prost(message, optional, tag = "2")]
-    pub r#type: Option<TypeProto>,
+    pub(super) r#type: Option<TypeProto>,
 }
 
 /// A type.
 #[derive(Clone, PartialEq, Message)]
-pub struct TypeProto {
+pub(super) struct TypeProto {
     #[prost(oneof = "TypeValue", tags = "1, 4, 9")]
-    pub value: Option<TypeValue>,
+    pub(super) value: Option<TypeValue>,
 }
 
 /// The kinds of types.
 #[derive(Clone, PartialEq, Oneof)]
-pub enum TypeValue {
+pub(super) enum TypeValue {
     /// A dense tensor.
     #[prost(message, tag = "1")]
     Tensor(TensorTypeProto),
@@ -206,37 +206,37 @@ pub enum TypeValue {
 
 /// The type of a sequence's or an optional's element.
 #[derive(Clone, PartialEq, Message)]
-pub struct ElementTypeProto {
+pub(super) struct ElementTypeProto {
     #[prost(message, optional, boxed, tag = "1")]
-    pub elem_type: Option<Box<TypeProto>>,
+    pub(super) elem_type: Option<Box<TypeProto>>,
 }
 
 /// The type of a dense tensor.
 #[derive(Clone, PartialEq, Message)]
-pub struct TensorTypeProto {
+pub(super) struct TensorTypeProto {
     #[prost(int32, tag = "1")]
-    pub elem_type: i32,
+    pub(super) elem_type: i32,
     #[prost(message, optional, tag = "2")]
-    pub shape: Option<TensorShapeProto>,
+    pub(super) shape: Option<TensorShapeProto>,
 }
 
 /// A shape.
 #[derive(Clone, PartialEq, Message)]
-pub struct TensorShapeProto {
+pub(super) struct TensorShapeProto {
     #[prost(message, repeated, tag = "1")]
-    pub dim: Vec<DimensionProto>,
+    pub(super) dim: Vec<DimensionProto>,
 }
 
 /// One dimension of a shape.
 #[derive(Clone, PartialEq, Message)]
-pub struct DimensionProto {
+pub(super) struct DimensionProto {
     #[prost(oneof = "DimensionValue", tags = "1, 2")]
-    pub value: Option<DimensionValue>,
+    pub(super) value: Option<DimensionValue>,
 }
 
 /// What is known of a dimension.
 #[derive(Clone, PartialEq, Oneof)]
-pub enum DimensionValue {
+pub(super) enum DimensionValue {
     /// Its extent.
     #[prost(int64, tag = "1")]
     Value(i64),
@@ -247,23 +247,23 @@ pub enum DimensionValue {
 
 /// A function of the model, which nodes call like an operator.
 #[derive(Clone, PartialEq, Message)]
-pub struct FunctionProto {
+pub(super) struct FunctionProto {
     #[prost(string, tag = "1")]
-    pub name: String,
+    pub(super) name: String,
     #[prost(string, repeated, tag = "4")]
-    pub input: Vec<String>,
+    pub(super) input: Vec<String>,
     #[prost(string, repeated, tag = "5")]
-    pub output: Vec<String>,
+    pub(super) output: Vec<String>,
     #[prost(string, repeated, tag = "6")]
-    pub attribute: Vec<String>,
+    pub(super) attribute: Vec<String>,
     #[prost(message, repeated, tag = "7")]
-    pub node: Vec<NodeProto>,
+    pub(super) node: Vec<NodeProto>,
     #[prost(message, repeated, tag = "9")]
-    pub opset_import: Vec<OperatorSetIdProto>,
+    pub(super) opset_import: Vec<OperatorSetIdProto>,
     #[prost(string, tag = "10")]
-    pub domain: String,
+    pub(super) domain: String,
     #[prost(message, repeated, tag = "11")]
-    pub attribute_proto: Vec<AttributeProto>,
+    pub(super) attribute_proto: Vec<AttributeProto>,
     #[prost(string, tag = "13")]
-    pub overload: String,
+    pub(super) overload: String,
 }

@@ -43,7 +43,7 @@ pub(super) fn find(domain: &str, name: &str) -> Option<ImportFn> {
 }
 
 /// The names of the ops that can be imported, sorted.
-pub(super) fn names() -> Vec<&'static str> {
+pub fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = FAMILIES.iter().flat_map(|family| family.iter().map(|(name, _)| *name)).collect();
     names.sort_unstable();
     names

@@ -1,0 +1,100 @@
+//! What programs that were compiled from models need: their weights, and what they say of themselves.
+
+use std::{collections::HashMap, fmt};
+
+use tfrt_host::{Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type};
+use tfrt_tensor::{HostTensor, files::safetensors::SafeTensorsFile};
+
+/// Name of the resource with the weights of a compiled model: [`ModelWeights`].
+pub const MODEL_WEIGHTS: &str = "model_weights";
+
+/// The weights of a compiled model, by name.
+#[derive(Clone, Debug)]
+pub enum ModelWeights {
+    /// In memory, as the compiler left them.
+    Tensors(HashMap<String, HostTensor>),
+    /// In a mapped file.
+    File(SafeTensorsFile),
+}
+
+impl ModelWeights {
+    /// The weight of this name.
+    fn tensor(&self, name: &str, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
+        match self {
+            Self::Tensors(tensors) => tensors.get(name).cloned().ok_or_else(|| {
+                Diagnostic::new(ErrorCode::NotFound, format!("the model has no weight '{name}'"))
+            }),
+            Self::File(file) => file.tensor(name, cx.host().allocator()).map(HostTensor::from),
+        }
+    }
+}
+
+/// What a compiled model takes and gives: names and types such as `1x3x224x224xf32`, `?` for an extent that is not fixed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelSignature {
+    /// The inputs, in order.
+    pub inputs: Vec<(String, String)>,
+    /// The outputs, in order.
+    pub outputs: Vec<(String, String)>,
+}
+
+value_type!(ModelSignature, "!tfrt_model.signature");
+
+impl fmt::Display for ModelSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |ports: &[(String, String)]| {
+            ports.iter().map(|(name, ty)| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ")
+        };
+        write!(f, "({}) -> ({})", list(&self.inputs), list(&self.outputs))
+    }
+}
+
+fn weight(name: Attr<str>, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
+    match cx.resources().get::<ModelWeights>(MODEL_WEIGHTS) {
+        Ok(weights) => weights.tensor(name.0, cx),
+        Err(error) if error.code == ErrorCode::NotFound => Err(Diagnostic::new(
+            ErrorCode::FailedPrecondition,
+            "the program was compiled from a model, and its weights are not loaded",
+        )),
+        Err(error) => Err(error),
+    }
+}
+
+/// The strings of an attribute.
+fn texts(list: AggregateAttribute<'_>) -> Result<Vec<String>, Diagnostic> {
+    let malformed = || Diagnostic::invalid_argument("a signature is made of lists of strings");
+    let text = |element: Result<tfrt_host::bef::AttributeView<'_>, _>| {
+        element.ok().and_then(|element| element.string().map(str::to_owned)).ok_or_else(malformed)
+    };
+    list.iter().map(text).collect()
+}
+
+fn signature(
+    input_names: Attr<AggregateAttribute<'_>>,
+    input_types: Attr<AggregateAttribute<'_>>,
+    output_names: Attr<AggregateAttribute<'_>>,
+    output_types: Attr<AggregateAttribute<'_>>,
+) -> Result<ModelSignature, Diagnostic> {
+    let ports = |names, types| -> Result<Vec<(String, String)>, Diagnostic> {
+        let (names, types) = (texts(names)?, texts(types)?);
+        match names.len() == types.len() {
+            true => Ok(names.into_iter().zip(types).collect()),
+            false => Err(Diagnostic::invalid_argument("a signature has as many names as types")),
+        }
+    };
+    Ok(ModelSignature {
+        inputs: ports(input_names.0, input_types.0)?,
+        outputs: ports(output_names.0, output_types.0)?,
+    })
+}
+
+pub(super) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add("tfrt_model.weight", weight)
+        .attributes(&["name"])
+        .doc("Returns the weight of this name, of the model that the program was compiled from.");
+    registry
+        .add("tfrt_model.signature", signature)
+        .attributes(&["input_names", "input_types", "output_names", "output_types"])
+        .doc("Describes the inputs and outputs of the model that the program was compiled from.");
+}

@@ -1,0 +1,132 @@
+//! Models as programs: an ONNX file is compiled when it is opened, a BEF file that was compiled from a model brings its weights
+//! along.
+
+use std::path::Path;
+
+use tfrt_compiler::{CompileOptions, CompiledModel, lower::SIGNATURE};
+use tfrt_host::{AsyncValue, Diagnostic};
+use tfrt_models::kernels::{ModelSignature, ModelWeights};
+use tfrt_tensor::files::safetensors::SafeTensorsFile;
+
+use super::Failure;
+use crate::{Console, Program, Runtime};
+
+/// The options of commands that open models.
+#[derive(clap::Args)]
+pub(super) struct ModelArgs {
+    /// Set the shape of a model's input: x=1x3x224x224 (? for an extent that stays open), or of a named dimension: batch=8
+    #[arg(long = "input-shape", value_name = "NAME=SHAPE")]
+    pub(super) input_shapes: Vec<String>,
+    /// Print how long each phase of compiling a model took
+    #[arg(long)]
+    pub(super) timing: bool,
+}
+
+impl ModelArgs {
+    /// What the arguments say, as options of the compiler.
+    pub(super) fn options(&self) -> Result<CompileOptions, Failure> {
+        let mut options = CompileOptions::default();
+        for text in &self.input_shapes {
+            let wrong = || {
+                Failure::Usage(format!(
+                    "invalid value '{text}' for '--input-shape': write NAME=SHAPE, as x=1x3x224x224 or batch=8"
+                ))
+            };
+            let (name, shape) = text.split_once('=').ok_or_else(wrong)?;
+            let extent = |extent: &str| match extent {
+                "?" => Some(None),
+                extent => extent.parse().ok().map(Some),
+            };
+            let dims: Vec<Option<u64>> = shape.split('x').map(extent).collect::<Option<_>>().ok_or_else(wrong)?;
+            // A single number is the extent of a named dimension, and the shape of an input that is a vector.
+            if let [Some(extent)] = dims[..] {
+                options.import.dimensions.insert(name.to_owned(), extent);
+            }
+            options.import.input_shapes.insert(name.to_owned(), dims);
+        }
+        Ok(options)
+    }
+}
+
+/// A program that was compiled from a model.
+pub(super) struct Model {
+    pub(super) signature: ModelSignature,
+    pub(super) weights: Option<ModelWeights>,
+}
+
+/// Whether a file is a model that must be compiled.
+pub(super) fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+}
+
+/// Compiles a model and loads the program.
+pub(super) fn open(
+    path: &Path,
+    args: &ModelArgs,
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<(Program, Model), Failure> {
+    let compiled = compile(path, args, runtime, console)?;
+    let program = runtime.load(&path.to_string_lossy(), compiled.bef)?;
+    let signature = signature_of(&program)?.unwrap_or_default();
+    let weights = ModelWeights::Tensors(compiled.weights.into_iter().collect());
+    Ok((program, Model { signature, weights: Some(weights) }))
+}
+
+/// Compiles a model and tells what the compiler noticed.
+pub(super) fn compile(
+    path: &Path,
+    args: &ModelArgs,
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<CompiledModel, Failure> {
+    let compiled = runtime.compile_model(path, &args.options()?)?;
+    for warning in compiled.warnings.iter() {
+        console.complain(format_args!("{warning}"));
+    }
+    if args.timing {
+        for (phase, time) in &compiled.timing.0 {
+            console.complain(format_args!("{phase}: {:.1} ms", time.as_secs_f64() * 1e3));
+        }
+    }
+    Ok(compiled)
+}
+
+/// The model that a program was compiled from, if it was. Its weights are in the file of the same name beside it.
+pub(super) fn of_program(program: &Program, path: &Path) -> Result<Option<Model>, Failure> {
+    let Some(signature) = signature_of(program)? else { return Ok(None) };
+    let file = path.with_extension("safetensors");
+    let weights = match file.exists() {
+        true => Some(ModelWeights::File(SafeTensorsFile::open(&file)?)),
+        false => None,
+    };
+    Ok(Some(Model { signature, weights }))
+}
+
+/// What a program says of itself, if it was compiled from a model.
+fn signature_of(program: &Program) -> Result<Option<ModelSignature>, Failure> {
+    match program.file().function(SIGNATURE) {
+        Some(function) if function.argument_types().len() == 0 => {}
+        _ => return Ok(None),
+    }
+    let results = program.call(SIGNATURE, [])?;
+    Ok(results.first().and_then(AsyncValue::get::<ModelSignature>).cloned())
+}
+
+impl Model {
+    /// The number of the input of this name.
+    pub(super) fn input(&self, name: &str) -> Option<usize> {
+        self.signature.inputs.iter().position(|(input, _)| input == name)
+    }
+
+    /// The number of the output of this name.
+    pub(super) fn output(&self, name: &str) -> Option<usize> {
+        self.signature.outputs.iter().position(|(output, _)| output == name)
+    }
+}
+
+/// The error of a name that a model lacks.
+pub(super) fn unknown_name(kind: &str, name: &str, ports: &[(String, String)]) -> Diagnostic {
+    let names: Vec<_> = ports.iter().map(|(name, _)| format!("'{name}'")).collect();
+    Diagnostic::invalid_argument(format!("the model has no {kind} '{name}'; it has {}", names.join(", ")))
+}
