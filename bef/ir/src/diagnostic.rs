@@ -66,6 +66,7 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.location.file_position() {
+            Some((file, 0, _)) => write!(f, "{file}: ")?,
             Some((file, line, column)) => write!(f, "{file}:{line}:{column}: ")?,
             None => write!(f, "{}: ", self.location)?,
         }

@@ -73,7 +73,7 @@ impl BefFile {
 /// Returns the source location at an offset of the file's positions, if the file says.
 pub(crate) fn source_location(bef: &VerifiedBef, offset: u32) -> Option<SourceLocation> {
     let location = bef.location(offset)?;
-    (location.line > 0).then(|| SourceLocation {
+    (!location.file.is_empty()).then(|| SourceLocation {
         file: location.file.into(),
         line: location.line,
         column: location.column,

@@ -12,18 +12,21 @@ mod tensor;
 
 use std::{
     collections::{HashMap, HashSet},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use bytes::Bytes;
 use prost::Message;
 use tfrt_host::{Diagnostic as HostDiagnostic, MappedFile};
+use tfrt_tensor::{HostTensor, SharedAllocator};
 use tfrt_ir::{BlockId, Diagnostic, Diagnostics, FunctionType, Location, OpState, Severity, ValueId};
 
 use self::{
     node::{ImportError, Imported, Node},
-    proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TypeValue, ValueInfoProto},
+    proto::{
+        AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeValue, ValueInfoProto,
+    },
     scope::Scope,
     tensor::TensorReader,
 };
@@ -63,7 +66,17 @@ pub fn read_file(
     Importer::new(file.clone(), &model, options, evaluator, tensors).map_err(fail)?.import(&model)
 }
 
-/// The name, without its first words, of where ops of the default operator set are.
+/// Reads a file that is one tensor, as test suites hold inputs and outputs.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn read_tensor_file(path: &Path, allocator: &SharedAllocator) -> Result<HostTensor, String> {
+    let mapped = MappedFile::open(path).map_err(|error| error.message)?;
+    let proto = TensorProto::decode(Bytes::from_owner(mapped)).map_err(|error| error.to_string())?;
+    TensorReader::new(PathBuf::new(), allocator.clone()).read(&proto)
+}
+
+/// The operator set of a domain: the default one has two names.
 fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
@@ -81,7 +94,6 @@ struct Importer<'g> {
     location: Location,
     scope: Scope,
     depth: usize,
-    function_count: usize,
     diagnostics: Diagnostics,
 }
 
@@ -115,7 +127,6 @@ impl<'g> Importer<'g> {
             block,
             scope: Scope::default(),
             depth: 0,
-            function_count: 0,
             diagnostics: Diagnostics::new(),
         })
     }
