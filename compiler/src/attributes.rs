@@ -68,10 +68,8 @@ fn set_array(attrs: &mut OpAttrs, name: &str, elements: &[Attribute]) -> Option<
         let values = elements.iter().map(Attribute::as_str).collect::<Option<Vec<_>>>()?;
         return Some(attrs.set_strings(name, values));
     }
-    let values: Vec<i64> = elements
-        .iter()
-        .map(|element| i64::try_from(element.as_int()?).ok())
-        .collect::<Option<_>>()?;
+    let values: Vec<i64> =
+        elements.iter().map(|element| i64::try_from(element.as_int()?).ok()).collect::<Option<_>>()?;
     Some(attrs.set_array(name, &values))
 }
 
@@ -83,7 +81,8 @@ pub(crate) fn dense_tensor(
     dense: &DenseElements,
     allocator: &SharedAllocator,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let bad = || Diagnostic::invalid_argument(format!("cannot make a tensor of elements of type {}", dense.ty()));
+    let bad =
+        || Diagnostic::invalid_argument(format!("cannot make a tensor of elements of type {}", dense.ty()));
     if matches!(dense.data(), DenseData::Strings(_)) {
         return Err(bad());
     }

@@ -7,7 +7,7 @@ use tfrt_tensor::{DenseHostTensor, Element, HostTensor, TensorMetadata, TensorSh
 
 use crate::{
     Evaluator, Graph, TensorType, attributes,
-    graph::{CONST, CONSTANT},
+    graph::{CONST, CONSTANT, KnownElements},
     shapes::{self, Call, Operand},
 };
 
@@ -77,8 +77,13 @@ impl<'g> GraphBuilder<'g> {
     ///
     /// # Errors
     /// InvalidArgument if the shape has another number of elements; OutOfMemory.
-    pub fn add_elements<T: Element>(&mut self, shape: &[usize], elements: &[T]) -> Result<ValueId, Diagnostic> {
-        let tensor = DenseHostTensor::from_slice(TensorShape::new(shape)?, elements, self.evaluator.allocator())?;
+    pub fn add_elements<T: Element>(
+        &mut self,
+        shape: &[usize],
+        elements: &[T],
+    ) -> Result<ValueId, Diagnostic> {
+        let tensor =
+            DenseHostTensor::from_slice(TensorShape::new(shape)?, elements, self.evaluator.allocator())?;
         Ok(self.add_constant("", tensor))
     }
 
@@ -194,7 +199,7 @@ impl<'g> GraphBuilder<'g> {
         operands: &[ValueId],
         attrs: &OpAttrs,
         result_count: usize,
-    ) -> Result<(Vec<TensorType>, Option<Vec<Option<i64>>>), Diagnostic> {
+    ) -> Result<(Vec<TensorType>, Option<KnownElements>), Diagnostic> {
         let describe = |&value: &ValueId| Operand {
             ty: self.ty(value),
             constant: self.constant(value),
@@ -222,7 +227,8 @@ impl<'g> GraphBuilder<'g> {
         if operands.is_empty() || !is_pure || is_random(name) {
             return Ok(None);
         }
-        let Some(tensors) = operands.iter().map(|&value| self.constant(value).cloned()).collect::<Option<Vec<_>>>()
+        let Some(tensors) =
+            operands.iter().map(|&value| self.constant(value).cloned()).collect::<Option<Vec<_>>>()
         else {
             return Ok(None);
         };
@@ -241,7 +247,8 @@ impl<'g> GraphBuilder<'g> {
 
     /// The tensor of elements all of which are known.
     fn whole(&self, known: &[Option<i64>], ty: &TensorType) -> Result<Option<HostTensor>, Diagnostic> {
-        let (Some(elements), Some(metadata)) = (known.iter().copied().collect::<Option<Vec<i64>>>(), ty.metadata())
+        let (Some(elements), Some(metadata)) =
+            (known.iter().copied().collect::<Option<Vec<i64>>>(), ty.metadata())
         else {
             return Ok(None);
         };
@@ -250,7 +257,8 @@ impl<'g> GraphBuilder<'g> {
         let tensor = match dtype {
             DType::I64 => DenseHostTensor::from_slice(shape, &elements, allocator)?,
             _ => {
-                let Ok(elements) = elements.into_iter().map(i32::try_from).collect::<Result<Vec<_>, _>>() else {
+                let Ok(elements) = elements.into_iter().map(i32::try_from).collect::<Result<Vec<_>, _>>()
+                else {
                     return Ok(None);
                 };
                 DenseHostTensor::from_slice(shape, &elements, allocator)?

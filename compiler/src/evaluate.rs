@@ -63,6 +63,6 @@ impl Evaluator {
         attrs: &OpAttrs,
     ) -> Option<Result<Vec<TensorMetadata>, Diagnostic>> {
         let function = self.op(op)?.metadata_function()?;
-        Some(function(MetadataCall { arguments, attrs }).map(|results| results.into_vec()))
+        Some(function(MetadataCall { arguments, attrs }).map(Vec::from_iter))
     }
 }

@@ -14,6 +14,9 @@ pub(crate) const CONST: &str = "tf.Const";
 /// The attribute of a constant that says which of [`Constants`] it is.
 pub(crate) const CONSTANT: &str = "constant";
 
+/// The elements of a small tensor of integers, each as far as it is known.
+pub(crate) type KnownElements = Vec<Option<i64>>;
+
 /// The number of a constant of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConstantId(pub(crate) usize);
@@ -63,7 +66,7 @@ pub struct Graph {
     /// What the model gives, in order.
     pub outputs: Vec<Port>,
     /// Elements of small integer tensors as far as they are known: shapes that depend on unknown extents.
-    pub(crate) known_elements: HashMap<ValueId, Vec<Option<i64>>>,
+    pub(crate) known_elements: HashMap<ValueId, KnownElements>,
 }
 
 impl Graph {
@@ -80,7 +83,8 @@ impl Graph {
     /// The constant that an operation is.
     pub fn constant_id(&self, op: OpId) -> Option<ConstantId> {
         let op = self.module.op(op);
-        let number = if op.name == CONST { op.attr(CONSTANT).and_then(Attribute::as_int)? } else { return None };
+        let number =
+            if op.name == CONST { op.attr(CONSTANT).and_then(Attribute::as_int)? } else { return None };
         usize::try_from(number).ok().map(ConstantId)
     }
 

@@ -68,7 +68,8 @@ fn judge(name: &str, listed: &HashMap<String, String>, outcome: Result<(), Strin
 /// Compiles the model of a folder and runs it on each of its data sets.
 fn run_case(runtime: &Runtime, folder: &Path) -> Result<(), String> {
     let options = CompileOptions::default();
-    let model = runtime.compile_model(folder.join("model.onnx"), &options).map_err(|errors| errors.to_string())?;
+    let model =
+        runtime.compile_model(folder.join("model.onnx"), &options).map_err(|errors| errors.to_string())?;
     let program = runtime.load("model", model.bef).map_err(|errors| errors.to_string())?;
     let weights = ModelWeights::Tensors(model.weights.into_iter().collect());
     let mut sets = 0;
@@ -116,7 +117,11 @@ fn compare(result: &HostTensor, expected: &HostTensor, runtime: &Runtime) -> Res
     }
     if let (HostTensor::String(result), HostTensor::String(expected)) = (result, expected) {
         let (result, expected) = (result.strings(), expected.strings());
-        return if result == expected { Ok(()) } else { Err(format!("got {result:?}, expected {expected:?}")) };
+        return if result == expected {
+            Ok(())
+        } else {
+            Err(format!("got {result:?}, expected {expected:?}"))
+        };
     }
     let (result, expected) = (numbers(result, runtime)?, numbers(expected, runtime)?);
     for (index, (&a, &b)) in result.iter().zip(&expected).enumerate() {

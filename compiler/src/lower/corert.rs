@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use tfrt_convert::type_of;
 use tfrt_host::DType;
 use tfrt_ir::{
-    AttrDict, Attribute, BlockId, DenseElements, Diagnostic, Diagnostics, FunctionType, Location, Module, OpId,
-    OpState, Type, ValueId,
+    AttrDict, Attribute, BlockId, DenseElements, Diagnostic, Diagnostics, FunctionType, Location, Module,
+    OpId, OpState, Type, ValueId,
 };
 use tfrt_tensor::{Accessor, HostTensor};
 
@@ -111,7 +111,8 @@ impl<'g> Lowering<'g> {
     /// The operations of a function of the op graph.
     fn body_of(&self, function: OpId) -> (BlockId, Vec<OpId>) {
         let source = &self.graph.module;
-        let block = source.as_function(function).and_then(|function| function.body()).unwrap_or(source.body());
+        let block =
+            source.as_function(function).and_then(|function| function.body()).unwrap_or(source.body());
         (block, source.ops_in(block).map(|(op, _)| op).collect())
     }
 
@@ -138,7 +139,8 @@ impl<'g> Lowering<'g> {
                 changed |= self.add_constants(caller, &added);
             }
             for alike in &alike {
-                let all: BTreeSet<_> = alike.iter().filter_map(|name| self.used.get(name)).flatten().copied().collect();
+                let all: BTreeSet<_> =
+                    alike.iter().filter_map(|name| self.used.get(name)).flatten().copied().collect();
                 changed |= alike.iter().fold(false, |changed, name| self.add_constants(name, &all) | changed);
             }
         }
@@ -155,8 +157,11 @@ impl<'g> Lowering<'g> {
     /// `func @signature() -> !tfrt_model.signature`.
     fn lower_signature(&mut self) {
         let ty = Type::dialect("tfrt_model", "signature");
-        let (_, block) =
-            self.module.add_function(SIGNATURE, FunctionType { inputs: vec![], results: vec![ty.clone()] }, Location::Unknown);
+        let (_, block) = self.module.add_function(
+            SIGNATURE,
+            FunctionType { inputs: vec![], results: vec![ty.clone()] },
+            Location::Unknown,
+        );
         let texts = |texts: Vec<String>| {
             Attribute::array(texts.into_iter().map(Attribute::string).collect::<Vec<_>>())
         };
@@ -212,9 +217,8 @@ impl<'g> Lowering<'g> {
         }
         let name = self.graph.constants.name(id);
         let name = if name.is_empty() { format!("constant.{}", id.0) } else { format!("{name}.{}", id.0) };
-        let state = OpState::new("tfrt_model.weight")
-            .attr("name", Attribute::string(&name))
-            .results([tensor()]);
+        let state =
+            OpState::new("tfrt_model.weight").attr("name", Attribute::string(&name)).results([tensor()]);
         let weight = self.append_one(block, state);
         self.weights.push((name, constant.clone()));
         let state = OpState::new("corert.ht_to_tensorhandle").operands([weight, chain]).results([handle()]);
@@ -244,7 +248,8 @@ impl<'g> Lowering<'g> {
             values: HashMap::new(),
         };
         for (&parameter, &argument) in parameters.iter().zip(&arguments[1 + constants.len()..]) {
-            let state = OpState::new("corert.ht_to_tensorhandle").operands([argument, chain]).results([handle()]);
+            let state =
+                OpState::new("corert.ht_to_tensorhandle").operands([argument, chain]).results([handle()]);
             let value = self.append_one(block, state);
             body.values.insert(parameter, value);
         }
@@ -330,9 +335,10 @@ impl<'g> Lowering<'g> {
 
     fn lower_op(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
         let op = body.source.op(id);
-        let pairs = op.attributes.iter().map(|(name, value)| {
-            Attribute::array([Attribute::string(name.as_bytes()), value.clone()])
-        });
+        let pairs = op
+            .attributes
+            .iter()
+            .map(|(name, value)| Attribute::array([Attribute::string(name.as_bytes()), value.clone()]));
         let pairs = Attribute::array(pairs.collect::<Vec<_>>());
         let state = OpState::new("corert.executeop")
             .operands([vec![body.handler], operands].concat())
@@ -358,7 +364,8 @@ impl<'g> Lowering<'g> {
             self.errors.push(Diagnostic::error(op.location.clone(), "tf.If lacks a branch"));
             return Vec::new();
         };
-        let (condition, rest) = operands.split_first().map_or((body.chain, &[][..]), |(first, rest)| (*first, rest));
+        let (condition, rest) =
+            operands.split_first().map_or((body.chain, &[][..]), |(first, rest)| (*first, rest));
         let mut arguments = vec![condition, body.chain];
         arguments.extend(self.constants_for(body, &on_true));
         arguments.extend(rest);
@@ -399,7 +406,9 @@ impl<'g> Lowering<'g> {
 
 /// Whether a function is the body of a loop.
 fn is_loop_body(module: &Module, function: OpId) -> bool {
-    let Some(name) = module.as_function(function).map(|function| function.name().to_owned()) else { return false };
+    let Some(name) = module.as_function(function).map(|function| function.name().to_owned()) else {
+        return false;
+    };
     module.walk(module.root()).any(|op| {
         let op = module.op(op);
         op.name == "tf.While" && symbol(&op.attributes, "body").as_deref() == Some(name.as_str())
@@ -419,7 +428,8 @@ fn callees(module: &Module, op: OpId) -> Vec<String> {
 /// A small constant as an attribute.
 fn inline(tensor: &HostTensor) -> Option<Attribute> {
     let dense = tensor.dense().ok()?;
-    if dense.size_bytes() > MAX_INLINE_BYTES || matches!(dense.dtype(), DType::Complex64 | DType::Complex128) {
+    if dense.size_bytes() > MAX_INLINE_BYTES || matches!(dense.dtype(), DType::Complex64 | DType::Complex128)
+    {
         return None;
     }
     let dims: Vec<u64> = dense.shape().dims().iter().map(|&dim| dim as u64).collect();

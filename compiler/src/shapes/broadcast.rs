@@ -7,10 +7,34 @@ use crate::{Dims, TensorType};
 
 /// Ops of two arguments whose result has the first one's data type.
 const ARITHMETIC: &[&str] = &[
-    "tf.Add", "tf.AddV2", "tf.Atan2", "tf.BitwiseAnd", "tf.BitwiseOr", "tf.BitwiseXor", "tf.Div", "tf.DivNoNan",
-    "tf.FloorDiv", "tf.FloorMod", "tf.LogicalAnd", "tf.LogicalOr", "tf.Maximum", "tf.Minimum", "tf.Mod", "tf.Mul",
-    "tf.MulNoNan", "tf.Pow", "tf.RealDiv", "tf.SquaredDifference", "tf.Sub", "tf.TruncateDiv", "tf.TruncateMod",
-    "tf.Xdivy", "tf.Xlogy", "onnx.BitShift", "onnx.Mod", "onnx.PRelu",
+    "tf.Add",
+    "tf.AddV2",
+    "tf.Atan2",
+    "tf.BitwiseAnd",
+    "tf.BitwiseOr",
+    "tf.BitwiseXor",
+    "tf.Div",
+    "tf.DivNoNan",
+    "tf.FloorDiv",
+    "tf.FloorMod",
+    "tf.LogicalAnd",
+    "tf.LogicalOr",
+    "tf.Maximum",
+    "tf.Minimum",
+    "tf.Mod",
+    "tf.Mul",
+    "tf.MulNoNan",
+    "tf.Pow",
+    "tf.RealDiv",
+    "tf.SquaredDifference",
+    "tf.Sub",
+    "tf.TruncateDiv",
+    "tf.TruncateMod",
+    "tf.Xdivy",
+    "tf.Xlogy",
+    "onnx.BitShift",
+    "onnx.Mod",
+    "onnx.PRelu",
 ];
 /// Ops of two arguments whose result is a truth value.
 const COMPARISONS: &[&str] =

@@ -94,7 +94,13 @@ fn strided_slice(call: &Call<'_>) -> Option<Elements> {
     let count = strided_count(from.len() as u64, begin, end, stride)?;
     let first = match begin {
         Some(begin) => if begin < 0 { begin.saturating_add(len) } else { begin }.clamp(0, len),
-        None => if stride > 0 { 0 } else { len - 1 },
+        None => {
+            if stride > 0 {
+                0
+            } else {
+                len - 1
+            }
+        }
     };
     let first = if stride < 0 { first.min(len - 1) } else { first };
     let places = (0..i64::try_from(count).ok()?).map(|step| first + step * stride);

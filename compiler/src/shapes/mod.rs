@@ -152,7 +152,9 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
     let by_attribute = by_attribute.iter().find_map(|name| call.type_attr(name));
     match (call.name, index) {
         ("tf.TopKV2" | "onnx.TopK", 1) => call.type_attr("index_type").unwrap_or(DType::I64),
-        ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => DType::I64,
+        ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => {
+            DType::I64
+        }
         ("tf.OneHot", _) => call.dtype(2).unwrap_or(DType::F32),
         ("tf.Select" | "tf.SelectV2", _) => call.dtype(1).unwrap_or(DType::F32),
         ("tf.ScatterNd" | "tf.Fill", _) => call.dtype(1).unwrap_or(DType::F32),

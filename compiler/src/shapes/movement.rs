@@ -105,7 +105,8 @@ fn reshaped(call: &Call<'_>, copies_zeros: bool) -> Inferred {
         let unknown = known.iter().filter(|dim| dim.is_none()).count();
         let unknown_others = dims.iter().enumerate().filter(|&(i, dim)| i != place && dim.is_none()).count();
         if unknown == unknown_others && unknown == 1 && copied_unknown(&elements, known, copies_zeros) {
-            let product = |dims: &[Option<u64>]| dims.iter().flatten().try_fold(1, |p: u64, &d| p.checked_mul(d));
+            let product =
+                |dims: &[Option<u64>]| dims.iter().flatten().try_fold(1, |p: u64, &d| p.checked_mul(d));
             let others: Vec<_> =
                 dims.iter().enumerate().filter(|&(i, _)| i != place).map(|(_, &dim)| dim).collect();
             if let (Some(total), Some(others)) = (product(known), product(&others))
@@ -121,11 +122,7 @@ fn reshaped(call: &Call<'_>, copies_zeros: bool) -> Inferred {
 
 /// Whether the one unknown extent of the result is that of the argument, copied by a zero.
 fn copied_unknown(elements: &[Option<i64>], known: &[Option<u64>], copies_zeros: bool) -> bool {
-    copies_zeros
-        && elements
-            .iter()
-            .zip(known)
-            .any(|(element, dim)| *element == Some(0) && dim.is_none())
+    copies_zeros && elements.iter().zip(known).any(|(element, dim)| *element == Some(0) && dim.is_none())
 }
 
 /// ONNX's Expand: both the argument's shape and the given one are broadcast.
@@ -259,7 +256,8 @@ fn split_sizes(call: &Call<'_>) -> Inferred {
 fn slice(call: &Call<'_>) -> Inferred {
     let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
     let unknown = || vec![None; dims.len()];
-    let (begins, sizes) = (call.elements(1).unwrap_or_else(unknown), call.elements(2).unwrap_or_else(unknown));
+    let (begins, sizes) =
+        (call.elements(1).unwrap_or_else(unknown), call.elements(2).unwrap_or_else(unknown));
     let part = |((dim, begin), size): ((&Option<u64>, Option<i64>), Option<i64>)| match size {
         Some(-1) => dim.and_then(|dim| dim.checked_sub(u64::try_from(begin?).ok()?)),
         size => extent(size),
@@ -274,7 +272,8 @@ fn strided_slice(call: &Call<'_>) -> Inferred {
     if mask("ellipsis_mask") != 0 || mask("new_axis_mask") != 0 {
         return Ok(None);
     }
-    let (Some(begins), Some(ends), Some(strides)) = (call.integers(1), call.integers(2), call.integers(3)) else {
+    let (Some(begins), Some(ends), Some(strides)) = (call.integers(1), call.integers(2), call.integers(3))
+    else {
         let keeps = mask("shrink_axis_mask") == 0;
         return if keeps { one(dtype, vec![None; dims.len()]) } else { Ok(None) };
     };
@@ -369,7 +368,8 @@ fn positions(call: &Call<'_>) -> Inferred {
 fn resize(call: &Call<'_>) -> Inferred {
     let Some(&[batch, _, _, channels]) = call.dims(0) else { return Ok(None) };
     let dtype = if call.name == "tf.ResizeBilinear" { Some(DType::F32) } else { call.dtype(0) };
-    let (Some(dtype), [height, width]) = (dtype, call.elements(1).as_deref().map_or([None, None], two)) else {
+    let (Some(dtype), [height, width]) = (dtype, call.elements(1).as_deref().map_or([None, None], two))
+    else {
         return Ok(None);
     };
     one(dtype, vec![batch, height, width, channels])

@@ -12,7 +12,8 @@ const PROBES: [u64; 3] = [67, 128, 1009];
 
 /// Types of the results from the metadata function; `None` if there is none or it needs a rank that is not known.
 pub(super) fn infer(call: &Call<'_>) -> Inferred {
-    let Some(types) = call.operands.iter().map(|operand| operand.ty.clone()).collect::<Option<Vec<_>>>() else {
+    let Some(types) = call.operands.iter().map(|operand| operand.ty.clone()).collect::<Option<Vec<_>>>()
+    else {
         return Ok(None);
     };
     if types.iter().any(|ty| ty.dims.is_none()) {
@@ -43,11 +44,7 @@ pub(super) fn infer(call: &Call<'_>) -> Inferred {
 }
 
 /// What the metadata function says with `probe` in the place of unknown extents.
-fn ask(
-    call: &Call<'_>,
-    types: &[TensorType],
-    probe: u64,
-) -> Option<Result<Vec<TensorMetadata>, Diagnostic>> {
+fn ask(call: &Call<'_>, types: &[TensorType], probe: u64) -> Option<Result<Vec<TensorMetadata>, Diagnostic>> {
     let known = |ty: &TensorType| {
         let dims = ty.dims.as_ref()?.iter().map(|dim| Some(dim.unwrap_or(probe)));
         TensorType::ranked(ty.dtype, dims.collect::<Vec<_>>()).metadata()

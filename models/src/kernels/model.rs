@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, fmt};
 
-use tfrt_host::{Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type};
+use tfrt_host::{
+    Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type,
+};
 use tfrt_tensor::{HostTensor, files::safetensors::SafeTensorsFile};
 
 /// Name of the resource with the weights of a compiled model: [`ModelWeights`].

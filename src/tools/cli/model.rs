@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tfrt_compiler::{CompileOptions, CompiledModel, lower::SIGNATURE};
-use tfrt_host::{AsyncValue, Diagnostic};
+use tfrt_host::AsyncValue;
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
@@ -37,7 +37,8 @@ impl ModelArgs {
                 "?" => Some(None),
                 extent => extent.parse().ok().map(Some),
             };
-            let dims: Vec<Option<u64>> = shape.split('x').map(extent).collect::<Option<_>>().ok_or_else(wrong)?;
+            let dims: Vec<Option<u64>> =
+                shape.split('x').map(extent).collect::<Option<_>>().ok_or_else(wrong)?;
             // A single number is the extent of a named dimension, and the shape of an input that is a vector.
             if let [Some(extent)] = dims[..] {
                 options.import.dimensions.insert(name.to_owned(), extent);
@@ -81,7 +82,7 @@ pub(super) fn compile(
     console: &mut Console,
 ) -> Result<CompiledModel, Failure> {
     let compiled = runtime.compile_model(path, &args.options()?)?;
-    for warning in compiled.warnings.iter() {
+    for warning in &compiled.warnings {
         console.complain(format_args!("{warning}"));
     }
     if args.timing {
@@ -118,15 +119,4 @@ impl Model {
     pub(super) fn input(&self, name: &str) -> Option<usize> {
         self.signature.inputs.iter().position(|(input, _)| input == name)
     }
-
-    /// The number of the output of this name.
-    pub(super) fn output(&self, name: &str) -> Option<usize> {
-        self.signature.outputs.iter().position(|(output, _)| output == name)
-    }
-}
-
-/// The error of a name that a model lacks.
-pub(super) fn unknown_name(kind: &str, name: &str, ports: &[(String, String)]) -> Diagnostic {
-    let names: Vec<_> = ports.iter().map(|(name, _)| format!("'{name}'")).collect();
-    Diagnostic::invalid_argument(format!("the model has no {kind} '{name}'; it has {}", names.join(", ")))
 }

@@ -16,6 +16,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use tfrt_bef::{MAGIC, VerifiedBef};
+use tfrt_compiler::lower::SETUP;
 use tfrt_cuda::{
     allocator::write_timeline,
     checker::{Checker, Report},
@@ -25,7 +26,6 @@ use tfrt_cuda::{
 use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, FunctionRef, HostContext, RequestContext, ResourceContext, work_queue,
 };
-use tfrt_compiler::lower::SETUP;
 use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRESS, Progress, WEIGHTS};
 use tfrt_plugin::PluginRegistry;
 use tfrt_tensor::files::safetensors::SafeTensorsFile;

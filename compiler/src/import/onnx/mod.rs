@@ -19,19 +19,22 @@ use std::{
 use bytes::Bytes;
 use prost::Message;
 use tfrt_host::{Diagnostic as HostDiagnostic, MappedFile};
-use tfrt_tensor::{HostTensor, SharedAllocator};
 use tfrt_ir::{BlockId, Diagnostic, Diagnostics, FunctionType, Location, OpState, Severity, ValueId};
+use tfrt_tensor::{HostTensor, SharedAllocator};
 
 use self::{
     node::{ImportError, Imported, Node},
     proto::{
-        AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeValue, ValueInfoProto,
+        AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeValue,
+        ValueInfoProto,
     },
     scope::Scope,
     tensor::TensorReader,
 };
 use super::ImportOptions;
 use crate::{Evaluator, Graph, GraphBuilder, MAIN, Port, TensorType};
+
+pub use ops::names as op_names;
 
 /// The versions of the default operator set whose ops are known.
 pub const MIN_OPSET: i64 = 6;
@@ -52,7 +55,8 @@ pub fn read_file(
     options: &ImportOptions,
     evaluator: &Evaluator,
 ) -> Result<(Graph, Diagnostics), Diagnostics> {
-    let file = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
+    let file =
+        path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
     let fail = |message: String| {
         let mut errors = Diagnostics::new();
         errors.push(Diagnostic::error(Location::file(file.as_str(), 0, 0), message));
@@ -250,7 +254,8 @@ impl<'g> Importer<'g> {
     /// What a model declares of an input, with what the caller says of it.
     fn input_port(&self, info: &ValueInfoProto) -> Imported<Port> {
         let name = info.name.clone();
-        let declared = self.declared(info)?.ok_or_else(|| format!("input '{name}' has no type that is supported"))?;
+        let declared =
+            self.declared(info)?.ok_or_else(|| format!("input '{name}' has no type that is supported"))?;
         let Some(dims) = self.options.input_shapes.get(&name) else { return Ok(Port { name, ty: declared }) };
         let given = TensorType::ranked(declared.dtype, dims.clone());
         match declared.rank() {
@@ -373,18 +378,16 @@ impl<'g> Importer<'g> {
     }
 
     /// Imports the nodes of a function of the model in the place of a call.
-    fn inline(
-        &mut self,
-        function: &FunctionProto,
-        call: &NodeProto,
-        inputs: &[Option<ValueId>],
-    ) -> Imported {
+    fn inline(&mut self, function: &FunctionProto, call: &NodeProto, inputs: &[Option<ValueId>]) -> Imported {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(format!("calls of functions nest deeper than {MAX_DEPTH}").into());
         }
-        let mut attributes: HashMap<_, _> =
-            function.attribute_proto.iter().map(|attribute| (attribute.name.clone(), attribute.clone())).collect();
+        let mut attributes: HashMap<_, _> = function
+            .attribute_proto
+            .iter()
+            .map(|attribute| (attribute.name.clone(), attribute.clone()))
+            .collect();
         attributes.extend(call.attribute.iter().map(|attribute| (attribute.name.clone(), attribute.clone())));
         let mut scope = Scope::default();
         for (name, value) in function.input.iter().zip(inputs) {
@@ -405,7 +408,9 @@ impl<'g> Importer<'g> {
         self.depth -= 1;
         imported?;
         let find = |name: &String| {
-            inner.find(name).ok_or_else(|| ImportError(format!("the function does not define its output '{name}'")))
+            inner
+                .find(name)
+                .ok_or_else(|| ImportError(format!("the function does not define its output '{name}'")))
         };
         function.output.iter().take(call.output.len()).map(find).collect()
     }

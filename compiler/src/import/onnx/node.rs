@@ -6,7 +6,7 @@ use tfrt_tensor::HostTensor;
 
 use super::{
     Importer,
-    proto::{AttributeProto, AttributeType, GraphProto, NodeProto},
+    proto::{AttributeProto, AttributeType, NodeProto},
 };
 use crate::{GraphBuilder, TensorType};
 
@@ -45,11 +45,6 @@ pub(super) struct Node<'i, 'g> {
 }
 
 impl Node<'_, '_> {
-    /// What the op is called.
-    pub(super) fn op_type(&self) -> &str {
-        &self.proto.op_type
-    }
-
     /// An input that must be there.
     pub(super) fn input(&self, index: usize) -> Imported<ValueId> {
         self.optional(index).ok_or_else(|| ImportError(format!("input {index} is missing")))
@@ -82,7 +77,10 @@ impl Node<'_, '_> {
 
     /// The type of a value.
     pub(super) fn ty(&self, value: ValueId) -> Imported<TensorType> {
-        self.importer.graph.tensor_type(value).ok_or_else(|| ImportError("an input is not a tensor".to_owned()))
+        self.importer
+            .graph
+            .tensor_type(value)
+            .ok_or_else(|| ImportError("an input is not a tensor".to_owned()))
     }
 
     /// The data type of a value.
@@ -93,7 +91,9 @@ impl Node<'_, '_> {
     /// The number of dimensions of a value, which must be known.
     pub(super) fn rank(&self, value: ValueId) -> Imported<usize> {
         self.ty(value)?.rank().ok_or_else(|| {
-            ImportError("the number of dimensions of an input is not known; give its shape with --input-shape".into())
+            ImportError(
+                "the number of dimensions of an input is not known; give its shape with --input-shape".into(),
+            )
         })
     }
 
@@ -114,7 +114,12 @@ impl Node<'_, '_> {
     }
 
     /// Appends an op with one result.
-    pub(super) fn op(&mut self, name: &str, operands: &[ValueId], attributes: &[(&str, Attribute)]) -> Imported<ValueId> {
+    pub(super) fn op(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: &[(&str, Attribute)],
+    ) -> Imported<ValueId> {
         Ok(self.builder().op(name, operands, attributes.iter().cloned())?)
     }
 
@@ -262,16 +267,9 @@ impl Node<'_, '_> {
         let Some(attribute) = proto.attribute.iter().find(|attribute| attribute.name == name) else {
             return Ok(None);
         };
-        let tensor = attribute.t.as_deref().ok_or_else(|| ImportError(format!("attribute '{name}' is no tensor")))?;
+        let tensor =
+            attribute.t.as_deref().ok_or_else(|| ImportError(format!("attribute '{name}' is no tensor")))?;
         Ok(Some(self.importer.tensors.read(tensor)?))
-    }
-
-    /// A graph.
-    pub(super) fn graph(&self, name: &str) -> Imported<&GraphProto> {
-        let attribute = self.attribute(name, AttributeType::Graph)?;
-        attribute
-            .and_then(|attribute| attribute.g.as_deref())
-            .ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
     }
 
     /// A data type by its number.

@@ -71,7 +71,9 @@ impl TensorReader {
             return Ok(self.in_place(metadata, HostBuffer::from_readonly(proto.raw_data.clone()))?.into());
         }
         let bytes = typed_data(proto, dtype, count)?;
-        tensor_of_bytes(metadata, &bytes, &self.allocator).map(HostTensor::from).map_err(|error| error.message)
+        tensor_of_bytes(metadata, &bytes, &self.allocator)
+            .map(HostTensor::from)
+            .map_err(|error| error.message)
     }
 
     /// A tensor over the buffer, or over a copy if the buffer is not aligned.
@@ -106,7 +108,9 @@ impl TensorReader {
         };
         let number = |key: &str| match entry(key) {
             None => Ok(None),
-            Some(text) => text.parse::<usize>().map(Some).map_err(|_| format!("'{text}' is not a valid {key}")),
+            Some(text) => {
+                text.parse::<usize>().map(Some).map_err(|_| format!("'{text}' is not a valid {key}"))
+            }
         };
         let location = entry("location").ok_or("external data has no location")?;
         let (offset, length) = (number("offset")?.unwrap_or(0), number("length")?);

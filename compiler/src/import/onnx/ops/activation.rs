@@ -104,7 +104,11 @@ fn p_relu(node: &mut Node<'_, '_>) -> Imported {
 fn softmax(node: &mut Node<'_, '_>, op: &str) -> Imported {
     let x = node.input(0)?;
     if node.opset < 13 {
-        let shape = node.op("tf.Shape", &[x], &[("out_type", super::super::node::type_attribute(tfrt_host::DType::I64))])?;
+        let shape = node.op(
+            "tf.Shape",
+            &[x],
+            &[("out_type", super::super::node::type_attribute(tfrt_host::DType::I64))],
+        )?;
         let rank = node.rank(x)?;
         let axis = node.axis(node.int_or("axis", 1)?, rank.max(1))?;
         let flat = super::shape::flattened(node, x, axis)?;

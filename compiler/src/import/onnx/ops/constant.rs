@@ -49,7 +49,10 @@ fn constant(node: &mut Node<'_, '_>) -> Imported {
 }
 
 /// A sparse tensor with all its zeros. Its indices are positions in row-major order, or a row of coordinates for each value.
-pub(crate) fn dense_of_sparse(importer: &mut Importer<'_>, sparse: &SparseTensorProto) -> Imported<HostTensor> {
+pub(crate) fn dense_of_sparse(
+    importer: &mut Importer<'_>,
+    sparse: &SparseTensorProto,
+) -> Imported<HostTensor> {
     static MAKE: tfrt_tensor::Accessor = tfrt_tensor::Accessor::new("a sparse constant of an ONNX file");
     let missing = || ImportError("a sparse tensor lacks its values or indices".to_owned());
     let values = importer.tensors.read(sparse.values.as_ref().ok_or_else(missing)?)?;
@@ -70,13 +73,17 @@ pub(crate) fn dense_of_sparse(importer: &mut Importer<'_>, sparse: &SparseTensor
     for (place, value) in numbers.chunks(width.max(1)).zip(bytes.chunks_exact(size)) {
         let position = match (place, indices.shape().rank()) {
             ([position], 1) => usize::try_from(*position).ok(),
-            (coordinates, _) => shape.dims().iter().zip(coordinates).try_fold(0usize, |at, (&dim, &coordinate)| {
-                let coordinate = usize::try_from(coordinate).ok().filter(|&coordinate| coordinate < dim)?;
-                at.checked_mul(dim)?.checked_add(coordinate)
-            }),
+            (coordinates, _) => {
+                shape.dims().iter().zip(coordinates).try_fold(0usize, |at, (&dim, &coordinate)| {
+                    let coordinate =
+                        usize::try_from(coordinate).ok().filter(|&coordinate| coordinate < dim)?;
+                    at.checked_mul(dim)?.checked_add(coordinate)
+                })
+            }
         };
         let position = position.filter(|&position| position < count);
-        let position = position.ok_or_else(|| ImportError("an index of a sparse tensor is out of range".to_owned()))?;
+        let position =
+            position.ok_or_else(|| ImportError("an index of a sparse tensor is out of range".to_owned()))?;
         to[position * size..][..size].copy_from_slice(value);
     }
     drop(to);

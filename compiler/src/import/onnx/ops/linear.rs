@@ -49,7 +49,8 @@ fn mat_mul(node: &mut Node<'_, '_>) -> Imported {
     }
     if is_row {
         let axis = if is_column { -1 } else { -2 };
-        product = node.op("tf.Squeeze", &[product], &[("squeeze_dims", super::super::node::ints(&[axis]))])?;
+        product =
+            node.op("tf.Squeeze", &[product], &[("squeeze_dims", super::super::node::ints(&[axis]))])?;
     }
     Ok(vec![product])
 }

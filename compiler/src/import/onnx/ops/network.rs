@@ -107,7 +107,9 @@ fn convolution(node: &mut Node<'_, '_>) -> Imported {
     let (x, filter, bias) = (node.input(0)?, node.input(1)?, node.optional(2));
     let (dims, filter_dims) = (node.dims(x)?, node.dims(filter)?);
     if dims.len() < 3 || dims.len() != filter_dims.len() {
-        return Err(format!("input and filter have {} and {} dimensions", dims.len(), filter_dims.len()).into());
+        return Err(
+            format!("input and filter have {} and {} dimensions", dims.len(), filter_dims.len()).into()
+        );
     }
     let kernel = filter_dims[2..].iter().map(|dim| i64::try_from((*dim)?).ok()).collect::<Option<Vec<_>>>();
     let kernel = kernel.ok_or("the filter's shape is not known")?;
@@ -153,7 +155,8 @@ fn image_convolution(
     if let (Some(channels), Some(depth)) = (channels, filter_dims[1])
         && Some(channels) != u64::try_from(group).ok().and_then(|group| group.checked_mul(depth))
     {
-        let message = format!("{channels} channels do not suit a filter of {depth} channels in {group} groups");
+        let message =
+            format!("{channels} channels do not suit a filter of {depth} channels in {group} groups");
         return Err(ImportError(message));
     }
     let mut attributes = window.image_attributes(&dims[2..])?;
@@ -203,8 +206,8 @@ fn image_pool(node: &mut Node<'_, '_>, op: &str, x: ValueId, window: &Window) ->
 fn average_pool(node: &mut Node<'_, '_>) -> Imported {
     let (x, window) = (node.input(0)?, pooling_window(node)?);
     let dims = node.dims(x)?;
-    let is_unpadded =
-        window.pads.as_ref().is_some_and(|pads| pads.iter().all(|pad| *pad == [0, 0])) && !node.flag("ceil_mode")?;
+    let is_unpadded = window.pads.as_ref().is_some_and(|pads| pads.iter().all(|pad| *pad == [0, 0]))
+        && !node.flag("ceil_mode")?;
     if is_unpadded && dims.len() == 4 && window.dilations.iter().all(|&dilation| dilation == 1) {
         return Ok(vec![image_pool(node, "tf.AvgPool", x, &window)?]);
     }

@@ -9,29 +9,37 @@ use crate::import::onnx::node::{Imported, Node, type_attribute};
 pub(super) const OPS: Family = &[
     ("ArgMax", |node| extreme(node, "tf.ArgMax")),
     ("ArgMin", |node| extreme(node, "tf.ArgMin")),
-    ("ReduceL1", |node| reduce(node, 18, |node, x, by| {
-        let x = node.op("tf.Abs", &[x], &[])?;
-        by.apply(node, "tf.Sum", x)
-    })),
-    ("ReduceL2", |node| reduce(node, 18, |node, x, by| {
-        let x = node.op("tf.Square", &[x], &[])?;
-        let sum = by.apply(node, "tf.Sum", x)?;
-        node.op("tf.Sqrt", &[sum], &[])
-    })),
-    ("ReduceLogSum", |node| reduce(node, 18, |node, x, by| {
-        let sum = by.apply(node, "tf.Sum", x)?;
-        node.op("tf.Log", &[sum], &[])
-    })),
+    ("ReduceL1", |node| {
+        reduce(node, 18, |node, x, by| {
+            let x = node.op("tf.Abs", &[x], &[])?;
+            by.apply(node, "tf.Sum", x)
+        })
+    }),
+    ("ReduceL2", |node| {
+        reduce(node, 18, |node, x, by| {
+            let x = node.op("tf.Square", &[x], &[])?;
+            let sum = by.apply(node, "tf.Sum", x)?;
+            node.op("tf.Sqrt", &[sum], &[])
+        })
+    }),
+    ("ReduceLogSum", |node| {
+        reduce(node, 18, |node, x, by| {
+            let sum = by.apply(node, "tf.Sum", x)?;
+            node.op("tf.Log", &[sum], &[])
+        })
+    }),
     ("ReduceLogSumExp", |node| reduce(node, 18, log_sum_exp)),
     ("ReduceMax", |node| reduce(node, 18, |node, x, by| by.apply_ordered(node, "tf.Max", x))),
     ("ReduceMean", |node| reduce(node, 18, |node, x, by| by.apply(node, "tf.Mean", x))),
     ("ReduceMin", |node| reduce(node, 18, |node, x, by| by.apply_ordered(node, "tf.Min", x))),
     ("ReduceProd", |node| reduce(node, 18, |node, x, by| by.apply(node, "tf.Prod", x))),
     ("ReduceSum", |node| reduce(node, 13, |node, x, by| by.apply(node, "tf.Sum", x))),
-    ("ReduceSumSquare", |node| reduce(node, 18, |node, x, by| {
-        let x = node.op("tf.Square", &[x], &[])?;
-        by.apply(node, "tf.Sum", x)
-    })),
+    ("ReduceSumSquare", |node| {
+        reduce(node, 18, |node, x, by| {
+            let x = node.op("tf.Square", &[x], &[])?;
+            by.apply(node, "tf.Sum", x)
+        })
+    }),
 ];
 
 /// The axes to reduce over, and whether they stay as extents of one.

@@ -69,7 +69,10 @@ fn expand(node: &mut Node<'_, '_>) -> Imported {
     // Where the result has the given shape TensorFlow's op does.
     if let (Some(to), Some(dims)) = (node.integers(shape), node.ty(x)?.static_dims())
         && to.len() >= dims.len()
-        && to[to.len() - dims.len()..].iter().zip(&dims).all(|(&to, &dim)| dim == 1 || i64::try_from(dim) == Ok(to))
+        && to[to.len() - dims.len()..]
+            .iter()
+            .zip(&dims)
+            .all(|(&to, &dim)| dim == 1 || i64::try_from(dim) == Ok(to))
     {
         return Ok(vec![node.op("tf.BroadcastTo", &[x, shape], &[])?]);
     }
@@ -188,7 +191,8 @@ fn reshape(node: &mut Node<'_, '_>) -> Imported {
             *extent = i64::try_from(*dim).unwrap_or(-1);
         }
     }
-    let left: Vec<_> = (0..to.len()).filter(|&place| to[place] == 0 && dims.get(place) == Some(&None)).collect();
+    let left: Vec<_> =
+        (0..to.len()).filter(|&place| to[place] == 0 && dims.get(place) == Some(&None)).collect();
     if let [place] = left[..]
         && !to.contains(&-1)
     {
@@ -303,7 +307,10 @@ fn squeeze(node: &mut Node<'_, '_>) -> Imported {
         None => {
             let dims = node.dims(x)?;
             if dims.contains(&None) {
-                return Err("dimensions of one cannot be told apart from those of unknown extent; name the axes".into());
+                return Err(
+                    "dimensions of one cannot be told apart from those of unknown extent; name the axes"
+                        .into(),
+                );
             }
             (0..dims.len()).filter(|&place| dims[place] == Some(1)).map(|place| place as i64).collect()
         }
