@@ -57,6 +57,9 @@ impl TextOptions {
                 "verify-diagnostics" => options.parts.verify_diagnostics = args::switch(&mut parser)?,
                 "mlir-print-op-generic" => options.print.generic = args::switch(&mut parser)?,
                 "mlir-print-debuginfo" => options.print.debug_info = args::switch(&mut parser)?,
+                "mlir-elide-elementsattrs-if-larger" => {
+                    options.print.max_dense_elements = Some(parser.value()?.parse()?);
+                }
                 "help" => options.help = true,
                 name if own(name, &mut parser)? => {}
                 name => return Err(Long(name).unexpected()),

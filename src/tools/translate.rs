@@ -28,6 +28,8 @@ FILE is the input; '-', or no FILE, reads standard input.
   --verify-diagnostics          check errors against 'expected-error' comments instead of printing them
   --mlir-print-op-generic       print all operations in generic form
   --mlir-print-debuginfo        print locations
+  --mlir-elide-elementsattrs-if-larger N
+                                omit dense elements of more than N elements
   --help                        print this help
 ";
 

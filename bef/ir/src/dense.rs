@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::{ShapedType, Type};
+use crate::{ShapedType, SharedBytes, Type};
 
 /// The most bytes [`DenseElements::to_bytes`] expands a splat to: 1 GiB.
 pub const MAX_DENSE_BYTES: u64 = 1 << 30;
@@ -11,7 +11,8 @@ pub const MAX_DENSE_BYTES: u64 = 1 << 30;
 /// `dense<…> : tensor<…>`.
 ///
 /// Numbers are packed little-endian in row-major order, each element in `ceil(bits / 8)` bytes (so an `i1` takes one
-/// byte, 0 or 1), complex numbers as real then imaginary part. Equal elements are kept once, as a splat.
+/// byte, 0 or 1), complex numbers as real then imaginary part. Equal elements are kept once, as a splat, unless they
+/// are shared with their owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DenseElements {
     ty: Type,
@@ -23,7 +24,7 @@ pub struct DenseElements {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DenseData {
     /// Packed numbers.
-    Numbers(Arc<[u8]>),
+    Numbers(SharedBytes),
     /// Strings, for element types that are no numbers.
     Strings(Arc<[Arc<[u8]>]>),
 }
@@ -66,6 +67,28 @@ impl DenseElements {
             return Ok(Self::raw(ty, bytes, true));
         }
         Err(format!("{length} bytes of dense data do not match {count} elements of {size} bytes each"))
+    }
+
+    /// Elements of a static tensor or vector type from packed numbers that stay where they are, in a mapped file for
+    /// example. Nothing is copied, and only elements of type `i1` are read, each of which must be 0 or 1. The elements
+    /// become no splat even if they are all equal, unless there is only one.
+    ///
+    /// # Errors
+    /// When the type is not a static shape of numbers, or the length does not match it.
+    pub fn shared(ty: Type, bytes: SharedBytes) -> Result<DenseElements, String> {
+        let (count, element) = static_parts(&ty)?;
+        let size = element_size(element)
+            .ok_or_else(|| format!("dense elements cannot hold numbers of type {element}"))?;
+        let length = bytes.len() as u64;
+        if Some(length) != count.checked_mul(size as u64) {
+            return Err(format!(
+                "{length} bytes of dense data do not match {count} elements of {size} bytes each"
+            ));
+        }
+        if element.is_i1() && bytes.iter().any(|&byte| byte > 1) {
+            return Err("dense elements of type i1 are bytes 0 or 1".to_owned());
+        }
+        Ok(DenseElements { ty, splat: count == 1, data: DenseData::Numbers(bytes) })
     }
 
     /// Elements of a static tensor or vector type from strings: as many as the shape says, or one for a splat.
@@ -165,6 +188,25 @@ mod tests {
         assert_eq!(dense, DenseElements::numbers(ty.clone(), &[1, 0]).unwrap());
         assert_eq!(dense.to_bytes().unwrap().as_ref(), [1, 0].repeat(4));
         assert!(DenseElements::numbers(ty, &[1, 0, 2]).is_err());
+    }
+
+    #[test]
+    fn shared_elements_are_checked_and_not_copied() {
+        let file: Arc<Vec<u8>> = Arc::new((0..32).collect());
+        let bytes = |range| SharedBytes::from_owner(file.clone(), range).unwrap();
+        let dense = DenseElements::shared(Type::tensor(&[2, 2], Type::F32), bytes(8..24)).unwrap();
+        let Some(Cow::Borrowed(found)) = dense.to_bytes() else { panic!("it was copied") };
+        assert_eq!(found.as_ptr(), file[8..].as_ptr());
+        assert_eq!(dense, DenseElements::numbers(dense.ty().clone(), &file[8..24]).unwrap());
+        assert!(DenseElements::shared(Type::tensor(&[1], Type::F32), bytes(0..4)).unwrap().is_splat());
+        for (ty, range) in [
+            (Type::tensor(&[2, 2], Type::F32), 0..4),
+            (Type::unranked_tensor(Type::F32), 0..4),
+            (Type::tensor(&[4], Type::i1()), 0..4),
+            (Type::tensor(&[4], Type::chain()), 0..4),
+        ] {
+            assert!(DenseElements::shared(ty.clone(), bytes(range)).is_err(), "{ty}");
+        }
     }
 
     #[test]

@@ -53,6 +53,7 @@
 
 mod assembly;
 mod attr;
+mod bytes;
 mod definition;
 mod dense;
 mod diagnostic;
@@ -74,6 +75,7 @@ mod verify;
 
 pub use assembly::{Assembly, CustomAssembly, Format};
 pub use attr::{AttrDict, Attribute};
+pub use bytes::SharedBytes;
 pub use definition::{
     AttrKind, AttrSpec, OPERAND_SEGMENT_SIZES, OpDefinition, RESULT_SEGMENT_SIZES, TypeConstraint, ValueSpec,
     segment_sizes,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::lexer::Tok;
 use crate::parser::{Parsed, Parser};
-use crate::print::{NamedAttr, Printer, TypeElision};
+use crate::print::{Printer, TypeElision};
 use crate::{AttrKind, Attribute, CustomAssembly, Module, OpDefinition, OpId, OpState, Type, Verifier};
 
 const OP_NAME: &str = "op_name";
@@ -165,7 +165,8 @@ fn parse_pairs(parser: &mut Parser<'_, '_>) -> Parsed<Attribute> {
 fn print_pairs(printer: &mut Printer<'_>, pairs: &[Attribute]) -> fmt::Result {
     printer.write(" {")?;
     for (index, (name, value)) in pairs.iter().filter_map(as_pair).enumerate() {
-        write!(printer, "{}{}", if index == 0 { "" } else { ", " }, NamedAttr(name, value))?;
+        printer.write(if index == 0 { "" } else { ", " })?;
+        printer.named_attribute(name, value)?;
     }
     printer.write("}")
 }

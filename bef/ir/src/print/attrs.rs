@@ -17,6 +17,21 @@ pub(crate) enum TypeElision {
     Always,
 }
 
+/// How an attribute is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AttrStyle {
+    /// How much of its type.
+    pub(crate) types: TypeElision,
+    /// Dense elements of more than this many elements, unless a splat, are left out.
+    pub(crate) max_dense_elements: Option<u64>,
+}
+
+impl AttrStyle {
+    fn with(self, types: TypeElision) -> AttrStyle {
+        AttrStyle { types, ..self }
+    }
+}
+
 /// Dense elements of more than this many elements, unless a splat, print as hexadecimal bytes.
 const MAX_ELEMENTS_IN_DECIMAL: u64 = 100;
 
@@ -41,7 +56,7 @@ impl fmt::Display for Quoted<'_> {
 /// Prints with types wherever they are not implied, as inside a dictionary.
 impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        attribute(f, self, TypeElision::Never)
+        attribute(f, self, AttrStyle { types: TypeElision::Never, max_dense_elements: None })
     }
 }
 
@@ -84,39 +99,35 @@ pub(crate) fn dialect_body(f: &mut fmt::Formatter<'_>, body: &str) -> fmt::Resul
 }
 
 /// Writes an attribute.
-pub(crate) fn attribute(
-    f: &mut fmt::Formatter<'_>,
-    attribute: &Attribute,
-    elision: TypeElision,
-) -> fmt::Result {
+pub(crate) fn attribute(f: &mut fmt::Formatter<'_>, attribute: &Attribute, style: AttrStyle) -> fmt::Result {
     match attribute {
         Attribute::Unit => f.write_str("unit"),
         Attribute::Bool(value) => write!(f, "{value}"),
         Attribute::Integer { value, ty } => {
             write!(f, "{value}")?;
-            suffix(f, ty, elision, *ty == Type::int(64))
+            suffix(f, ty, style.types, *ty == Type::int(64))
         }
         Attribute::Float { bits, ty } => {
             let mut text = String::new();
             write_float(&mut text, *bits, ty)?;
             f.write_str(&text)?;
             // Bits in hexadecimal would read back as an integer.
-            suffix(f, ty, elision, *ty == Type::F64 && !text.starts_with("0x"))
+            suffix(f, ty, style.types, *ty == Type::F64 && !text.starts_with("0x"))
         }
         Attribute::String(bytes) => Quoted(bytes).fmt(f),
         Attribute::TypedString(pair) => {
             Quoted(&pair.0).fmt(f)?;
-            suffix(f, &pair.1, elision, false)
+            suffix(f, &pair.1, style.types, false)
         }
         Attribute::Array(elements) => {
             f.write_char('[')?;
             for (index, element) in elements.iter().enumerate() {
                 f.write_str(if index == 0 { "" } else { ", " })?;
-                self::attribute(f, element, TypeElision::Default)?;
+                self::attribute(f, element, style.with(TypeElision::Default))?;
             }
             f.write_char(']')
         }
-        Attribute::Dictionary(dict) => dictionary(f, dict, |_| true),
+        Attribute::Dictionary(dict) => dictionary(f, dict, style, |_| true),
         Attribute::Type(ty) => ty.fmt(f),
         Attribute::SymbolRef(path) => {
             for (index, name) in path.iter().enumerate() {
@@ -126,8 +137,13 @@ pub(crate) fn attribute(
             Ok(())
         }
         Attribute::Dense(dense) => {
-            dense_elements(f, dense)?;
-            suffix(f, dense.ty(), elision, false)
+            match style.max_dense_elements {
+                Some(limit) if !dense.is_splat() && dense.num_elements() > limit => {
+                    f.write_str("dense_resource<__elided__>")?;
+                }
+                _ => dense_elements(f, dense)?,
+            }
+            suffix(f, dense.ty(), style.types, false)
         }
         Attribute::Dialect(symbol) => {
             write!(f, "#{symbol}")
@@ -148,18 +164,24 @@ fn suffix(f: &mut fmt::Formatter<'_>, ty: &Type, elision: TypeElision, is_defaul
 pub(crate) fn dictionary(
     f: &mut fmt::Formatter<'_>,
     dict: &AttrDict,
+    style: AttrStyle,
     keep: impl Fn(&str) -> bool,
 ) -> fmt::Result {
     f.write_char('{')?;
     for (index, (name, value)) in dict.iter().filter(|(name, _)| keep(name)).enumerate() {
         f.write_str(if index == 0 { "" } else { ", " })?;
-        named_attribute(f, name, value)?;
+        named_attribute(f, name, value, style)?;
     }
     f.write_char('}')
 }
 
 /// Writes `name = value`, or just `name` of a unit.
-pub(crate) fn named_attribute(f: &mut fmt::Formatter<'_>, name: &str, value: &Attribute) -> fmt::Result {
+pub(crate) fn named_attribute(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    value: &Attribute,
+    style: AttrStyle,
+) -> fmt::Result {
     if is_bare_name(name) {
         f.write_str(name)?;
     } else {
@@ -169,7 +191,7 @@ pub(crate) fn named_attribute(f: &mut fmt::Formatter<'_>, name: &str, value: &At
         return Ok(());
     }
     f.write_str(" = ")?;
-    attribute(f, value, TypeElision::Never)
+    attribute(f, value, style.with(TypeElision::Never))
 }
 
 fn dense_elements(f: &mut fmt::Formatter<'_>, dense: &DenseElements) -> fmt::Result {
@@ -257,8 +279,13 @@ fn hex_elements(f: &mut fmt::Formatter<'_>, ty: &Type, bytes: &[u8]) -> fmt::Res
             write!(f, "{byte:02X}")?;
         }
     } else {
-        for byte in bytes {
-            write!(f, "{byte:02X}")?;
+        // In pieces, because there may be hundreds of megabytes.
+        let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0').to_ascii_uppercase();
+        let mut digits = String::new();
+        for piece in bytes.chunks(4096) {
+            digits.clear();
+            digits.extend(piece.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]));
+            f.write_str(&digits)?;
         }
     }
     f.write_char('"')

@@ -8,6 +8,5 @@ mod printer;
 mod types;
 
 pub(crate) use attrs::TypeElision;
-pub(crate) use printer::NamedAttr;
 pub use printer::{PrintOptions, Printer, print_module, write_module};
 pub(crate) use types::TypeList;

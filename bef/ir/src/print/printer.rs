@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::{self, Display, Write};
 
-use super::attrs::{self, SymbolName, TypeElision};
+use super::attrs::{self, AttrStyle, SymbolName, TypeElision};
 use super::names::ValueNames;
 use super::types::TypeList;
 use crate::assembly::{Assembly, Format};
@@ -20,9 +20,13 @@ pub struct PrintOptions {
     pub generic: bool,
     /// Each operation's location after it.
     pub debug_info: bool,
+    /// Dense elements of more than this many elements, unless all are equal, print as `dense_resource<__elided__>`.
+    /// Such text does not parse.
+    pub max_dense_elements: Option<u64>,
 }
 
-/// The text of a module: it parses back to an equal module, and that prints to the same text.
+/// The text of a module. Unless the options leave something out, it parses back to an equal module, and that prints to
+/// the same text.
 pub fn print_module(module: &Module, registry: &OpRegistry, options: PrintOptions) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, and no form reports errors of its own.
@@ -113,7 +117,16 @@ impl<'a> Printer<'a> {
 
     /// Writes an attribute.
     pub(crate) fn attribute(&mut self, attribute: &Attribute, elision: TypeElision) -> fmt::Result {
-        write!(self.out, "{}", Attr(attribute, elision))
+        write!(self.out, "{}", Attr(attribute, self.style(elision)))
+    }
+
+    /// Writes `name = value`, as in a dictionary.
+    pub(crate) fn named_attribute(&mut self, name: &str, value: &Attribute) -> fmt::Result {
+        write!(self.out, "{}", NamedAttr(name, value, self.style(TypeElision::Never)))
+    }
+
+    fn style(&self, types: TypeElision) -> AttrStyle {
+        AttrStyle { types, max_dense_elements: self.options.max_dense_elements }
     }
 
     /// Writes a symbol's name with its `@`.
@@ -130,7 +143,8 @@ impl<'a> Printer<'a> {
     /// Those of the output.
     pub fn optional_attr_dict(&mut self, op: &Operation, keep: impl Fn(&str) -> bool) -> fmt::Result {
         if op.attributes.iter().any(|(name, _)| keep(name)) {
-            write!(self.out, " {}", Dict(&op.attributes, keep))?;
+            let style = self.style(TypeElision::Never);
+            write!(self.out, " {}", Dict(&op.attributes, style, keep))?;
         }
         Ok(())
     }
@@ -359,7 +373,10 @@ impl<'a> Printer<'a> {
     /// The attributes of one argument or result.
     fn signature_attrs(&mut self, op: &Operation, prefix: &str, index: usize) -> fmt::Result {
         match op.attr(&format!("{prefix}{index}")) {
-            Some(value @ Attribute::Dictionary(dict)) if !dict.is_empty() => write!(self.out, " {value}"),
+            Some(value @ Attribute::Dictionary(dict)) if !dict.is_empty() => {
+                self.write(" ")?;
+                self.attribute(value, TypeElision::Never)
+            }
             _ => Ok(()),
         }
     }
@@ -398,8 +415,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// An attribute with this much of its type.
-struct Attr<'a>(&'a Attribute, TypeElision);
+/// An attribute in a style.
+struct Attr<'a>(&'a Attribute, AttrStyle);
 
 impl Display for Attr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -408,19 +425,19 @@ impl Display for Attr<'_> {
 }
 
 /// The entries of a dictionary that the predicate accepts.
-struct Dict<'a, F>(&'a AttrDict, F);
+struct Dict<'a, F>(&'a AttrDict, AttrStyle, F);
 
 impl<F: Fn(&str) -> bool> Display for Dict<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        attrs::dictionary(f, self.0, &self.1)
+        attrs::dictionary(f, self.0, self.1, &self.2)
     }
 }
 
 /// `name = value`, as in a dictionary.
-pub(crate) struct NamedAttr<'a>(pub(crate) &'a str, pub(crate) &'a Attribute);
+struct NamedAttr<'a>(&'a str, &'a Attribute, AttrStyle);
 
 impl Display for NamedAttr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        attrs::named_attribute(f, self.0, self.1)
+        attrs::named_attribute(f, self.0, self.1, self.2)
     }
 }

@@ -197,7 +197,7 @@ proptest! {
         prop_assert!(diagnostics.is_empty(), "{}", diagnostics);
         prop_assert!(module.as_function(func).is_some());
         for generic in [false, true] {
-            let options = PrintOptions { generic, debug_info: false };
+            let options = PrintOptions { generic, ..PrintOptions::default() };
             let text = print_module(&module, registry, options);
             let parsed = parse_module(&Source::new("random", text.as_str()), registry, &ParseOptions::default());
             let parsed = parsed.map_err(|errors| TestCaseError::fail(format!("{errors}\n{text}")))?;

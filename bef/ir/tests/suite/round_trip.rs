@@ -10,7 +10,7 @@ fn check_module(text: &str, expected: &str) {
     assert_eq!(printed, expected);
     for generic in [false, true] {
         for debug_info in [false, true] {
-            let options = PrintOptions { generic, debug_info };
+            let options = PrintOptions { generic, debug_info, ..PrintOptions::default() };
             let once = reprint(text, options);
             assert_eq!(reprint(&once, options), once, "in mode {options:?}");
             if !debug_info {
@@ -311,12 +311,23 @@ fn values_used_before_their_definition_are_left_to_the_verifier() {
 fn locations_print_and_parse() {
     let text = "func @f() {\n  %0 = \"a\"() : () -> i32 loc(#loc1)\n  tfrt.return loc(unknown)\n} loc(\"f\")\n\
                 #loc0 = loc(\"x.py\":3:4)\n#loc1 = loc(callsite(\"name\"(#loc0) at #loc0))\n";
-    let printed = reprint(text, PrintOptions { generic: false, debug_info: true });
+    let printed = reprint(text, PrintOptions { debug_info: true, ..PrintOptions::default() });
     let expected = "module {\n  func @f() {\n    %0 = \"a\"() : () -> i32 \
                     loc(callsite(\"name\"(\"x.py\":3:4) at \"x.py\":3:4))\n    tfrt.return loc(unknown)\n  } \
                     loc(\"f\")\n} loc(unknown)\n";
     assert_eq!(printed, expected);
-    let default =
-        reprint("func @f() {\n  \"a\"() : () -> ()\n}", PrintOptions { generic: false, debug_info: true });
+    let default = reprint(
+        "func @f() {\n  \"a\"() : () -> ()\n}",
+        PrintOptions { debug_info: true, ..PrintOptions::default() },
+    );
     assert!(default.contains("\"a\"() : () -> () loc(\"test.mlir\":2:3)"), "{default}");
+}
+
+#[test]
+fn large_constants_can_be_left_out() {
+    let text = "\"a\"() {large = [dense<[1, 2, 3]> : tensor<3xi32>], small = dense<[1, 2]> : tensor<2xi32>, \
+                splat = dense<7> : tensor<9xi32>} : () -> ()";
+    let printed = reprint(text, PrintOptions { max_dense_elements: Some(2), ..PrintOptions::default() });
+    assert!(printed.contains("large = [dense_resource<__elided__> : tensor<3xi32>], "), "{printed}");
+    assert!(printed.contains("dense<[1, 2]>") && printed.contains("dense<7>"), "{printed}");
 }
