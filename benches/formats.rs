@@ -1,4 +1,5 @@
-//! How fast programs are read and written: BEF files verified and loaded, MLIR text parsed, converted and printed.
+//! How fast programs are read and written: BEF files verified and loaded, MLIR text parsed, rewritten, converted and
+//! printed.
 
 #[path = "support/programs.rs"]
 mod programs;
@@ -11,7 +12,10 @@ use programs::{registry, serial};
 use tfrt::host::BefFile;
 use tfrt_bef::{FunctionKind, VerifiedBef};
 use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
-use tfrt_ir::{Location, ParseOptions, PrintOptions, Source, parse_module, print_module};
+use tfrt_ir::{
+    Builder, Location, Module, OpId, OpState, ParseOptions, PrintOptions, Source, Type, parse_module,
+    print_module,
+};
 
 fn bef(c: &mut Criterion) {
     let registry = registry();
@@ -76,5 +80,56 @@ fn text(c: &mut Criterion) {
     group.bench_function("print", |b| b.iter(|| print_module(&module, &ops, PrintOptions::default())));
 }
 
-criterion_group! { name = benches; config = support::criterion(); targets = bef, text }
+/// A function of this many sums.
+fn sums(count: usize) -> String {
+    let mut text = String::from("func @sums(%v0: i32, %w: i32) -> i32 {\n");
+    for i in 0..count {
+        writeln!(text, "  %v{} = tfrt.add.i32 %v{i}, %w", i + 1).expect("strings take all text");
+    }
+    write!(text, "  tfrt.return %v{count} : i32\n}}\n").expect("strings take all text");
+    text
+}
+
+/// Replaces each sum by one with its operands the other way round.
+fn swap_operands(module: &mut Module) {
+    let ops: Vec<OpId> = module.walk(module.root()).collect();
+    for op in ops {
+        if let ("tfrt.add.i32", &[a, b]) = (&*module.op(op).name, &module.op(op).operands[..]) {
+            let state = OpState::new(&module.op(op).name).operands([b, a]);
+            let sum = Builder::before(module, op).create_value(state, Type::int(32));
+            module.replace_op(op, &[sum]);
+        }
+    }
+}
+
+/// Time per operation stays the same if all parts of a pass are linear.
+fn rewrite(c: &mut Criterion) {
+    let ops = tfrt::operations(&registry()).expect("kernels that MLIR can spell");
+    let mut group = c.benchmark_group("rewrite");
+    for count in [10_000, 100_000, 1_000_000] {
+        let source = Source::new("bench.mlir", sums(count));
+        let parse = || parse_module(&source, &ops, &ParseOptions::default()).expect("text that parses");
+        let module = parse();
+        group.throughput(Throughput::Elements(count as u64)).sample_size(10);
+        group.bench_function(BenchmarkId::new("every operation", count), |b| {
+            b.iter_batched(
+                || module.clone(),
+                |mut module| {
+                    swap_operands(&mut module);
+                    module
+                },
+                BatchSize::PerIteration,
+            );
+        });
+        group.bench_function(BenchmarkId::new("parse, rewrite and print", count), |b| {
+            b.iter(|| {
+                let mut module = parse();
+                swap_operands(&mut module);
+                print_module(&module, &ops, PrintOptions::default())
+            });
+        });
+    }
+}
+
+criterion_group! { name = benches; config = support::criterion(); targets = bef, text, rewrite }
 criterion_main!(benches);
