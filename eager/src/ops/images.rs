@@ -71,6 +71,23 @@ where
         return run(call.cx, Ok(plan), operands, input, |out| out, HostTensor::from(out)).map(Into::into);
     }
     let dims = layout.images(out.shape(), "the result")?;
+    compute_nchw::<T, P, R>(call, plan, (reads, out), dims, input)
+}
+
+/// Computes `out`, whose elements are images in `NCHW` of extents `dims` in the order `NHWC`, by a plan whose output is in
+/// `NHWC`.
+pub(super) fn compute_nchw<T, P, R>(
+    call: &CpuCall<'_>,
+    plan: P,
+    (reads, out): (R, DenseHostTensor),
+    dims: [usize; 4],
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+) -> Computed
+where
+    T: Element + tfrt_math::Element,
+    P: for<'a> BlockOp<Output<'a> = &'a mut [T]> + Send + 'static,
+    R: Send + Sync + 'static,
+{
     let inner = allocate(call, T::DTYPE, &dims)?;
     let back = Transpose::<T>::new(&dims, &FROM_NHWC).map_err(shape_error)?;
     let writes = (inner.write_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);

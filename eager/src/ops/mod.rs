@@ -24,6 +24,7 @@ pub(crate) mod layout;
 mod list;
 pub(crate) mod matmul;
 mod moves;
+mod onnx;
 mod order;
 mod pooling;
 mod printf;
@@ -64,6 +65,7 @@ pub fn register(ops: &mut OpRegistry) {
     layout::register(ops);
     list::register(ops);
     matmul::register(ops);
+    onnx::register(ops);
     order::register(ops);
     pooling::register(ops);
     random::register(ops);

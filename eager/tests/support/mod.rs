@@ -146,6 +146,11 @@ fn attributes(text: &str) -> Result<OpAttrs, String> {
             "s" => attrs.set_string(name, &decoded(value)),
             "t" => attrs.set_type(name, dtype(value)?),
             "li" => attrs.set_array(name, &numbers()?),
+            "lf" => {
+                let numbers: Result<Vec<f32>, String> =
+                    list().map(|n| n.parse::<f32>().map_err(|e| e.to_string())).collect();
+                attrs.set_array(name, &numbers?)
+            }
             "ls" => attrs.set_strings(name, list()),
             _ => return Err(format!("an attribute of kind '{kind}'")),
         };

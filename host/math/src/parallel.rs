@@ -96,6 +96,16 @@ impl<P> Pieces<P> {
         Self(pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect())
     }
 
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A block's piece, unless it is taken already or there is no such block.
     pub fn take(&self, block: usize) -> Option<P> {
         self.0.get(block)?.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -1,0 +1,240 @@
+//! `onnx.Resize`: nearest, linear and cubic interpolation along any dimensions.
+//!
+//! Interpolation is separable, so that it is done along one dimension after the other, each output coordinate being a sum of
+//! weighted input elements.
+
+mod coordinates;
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::Float;
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
+
+use self::coordinates::{Axis, Interpolation, Taps, Transformation};
+use super::arguments::{OPERANDS, dense, extents_of, formal, ints_attr, text_or, unknown};
+use super::parallel::for_units;
+use crate::ops::moves::{Axis as Steps, Moves};
+use crate::ops::support::{
+    Computed, allocate, axis_of, float_attr, integers, invalid, product, room_for, shape_of, values,
+    with_type,
+};
+use crate::ops::types;
+use crate::{AttrSpec, CpuCall, OpRegistry, attr};
+
+static ME: Accessor = Accessor::new("onnx.Resize");
+
+/// Numbers of a small tensor of floating-point numbers.
+fn floats(tensor: &HostTensor, name: &str) -> Result<Vec<f64>, Diagnostic> {
+    match tensor.dtype() {
+        DType::F32 => Ok(values::<f32>(tensor)?.iter().map(|&x| x.into()).collect()),
+        DType::F64 => Ok(values::<f64>(tensor)?.to_vec()),
+        DType::F16 => Ok(values::<tfrt_tensor::f16>(tensor)?.iter().map(|x| x.to_f64()).collect()),
+        DType::BF16 => Ok(values::<tfrt_tensor::bf16>(tensor)?.iter().map(|x| x.to_f64()).collect()),
+        other => Err(invalid(format!("{name} must have floating-point elements, got {other}"))),
+    }
+}
+
+/// The axes that the other inputs speak of.
+fn axes(call: &CpuCall<'_>, rank: usize) -> Result<Vec<usize>, Diagnostic> {
+    match ints_attr(call.attrs, "axes")? {
+        Some(axes) => axes.iter().map(|&axis| axis_of(axis, rank, "axes")).collect(),
+        None => Ok((0..rank).collect()),
+    }
+}
+
+/// A tensor whose elements are not to be ignored.
+fn given(tensor: Option<&HostTensor>) -> Result<Option<&HostTensor>, Diagnostic> {
+    match tensor {
+        Some(tensor) if tensor.shape().num_elements()? > 0 => Ok(Some(tensor)),
+        _ => Ok(None),
+    }
+}
+
+/// Scales and output extents of all dimensions.
+fn extents(
+    call: &CpuCall<'_>,
+    dims: &[usize],
+    axes: &[usize],
+    scales: Option<&HostTensor>,
+    sizes: Option<&HostTensor>,
+) -> Result<Vec<(f64, usize)>, Diagnostic> {
+    let mut extents: Vec<(f64, usize)> = dims.iter().map(|&dim| (1.0, dim)).collect();
+    let check = |count: usize, name: &str| match count == axes.len() {
+        true => Ok(()),
+        false => Err(invalid(format!("{name} must have {} numbers, got {count}", axes.len()))),
+    };
+    let too_large = || invalid("the resized tensor is too large");
+    match (scales, sizes) {
+        (Some(scales), None) => {
+            let scales = floats(scales, "scales")?;
+            check(scales.len(), "scales")?;
+            for (&axis, &scale) in axes.iter().zip(&scales) {
+                let output = (dims[axis] as f64 * scale).floor();
+                if !(scale > 0.0 && output < MAX_EXTENT) {
+                    return Err(too_large());
+                }
+                extents[axis] = (scale, output as usize);
+            }
+        }
+        (None, Some(sizes)) => {
+            let sizes = extents_of(&integers(sizes, "sizes")?)?;
+            check(sizes.len(), "sizes")?;
+            let scale = |(&axis, &size): (&usize, &usize)| size as f64 / dims[axis].max(1) as f64;
+            let scales = axes.iter().zip(&sizes).map(scale);
+            let common = match text_or(call.attrs, "keep_aspect_ratio_policy", "stretch")? {
+                "stretch" => None,
+                "not_larger" => scales.clone().reduce(f64::min),
+                "not_smaller" => scales.clone().reduce(f64::max),
+                other => return Err(unknown("keep_aspect_ratio_policy", other)),
+            };
+            for ((&axis, &size), scale) in axes.iter().zip(&sizes).zip(scales) {
+                let output = common.map_or(size as f64, |common| (common * dims[axis] as f64 + 0.5).floor());
+                if output >= MAX_EXTENT {
+                    return Err(too_large());
+                }
+                extents[axis] = (common.unwrap_or(scale), output as usize);
+            }
+        }
+        _ => return Err(invalid("either 'scales' or 'sizes' must be given")),
+    }
+    Ok(extents)
+}
+
+/// Beyond this no extent fits.
+const MAX_EXTENT: f64 = (1u64 << 48) as f64;
+
+fn resize(call: &CpuCall<'_>) -> Computed {
+    let [x, roi, scales, sizes] = formal(call.arguments, call.attrs)?;
+    let x = dense(x, "X")?;
+    let dims = x.shape().dims();
+    let axes = axes(call, dims.len())?;
+    let extents = extents(call, dims, &axes, given(scales)?, given(sizes)?)?;
+    let transformation =
+        Transformation::named(text_or(call.attrs, "coordinate_transformation_mode", "half_pixel")?)?;
+    let mut regions = vec![[0.0, 1.0]; dims.len()];
+    if transformation == Transformation::CropAndResize {
+        let roi = floats(roi.ok_or_else(|| invalid("input 'roi' is missing"))?, "roi")?;
+        if roi.len() != 2 * axes.len() {
+            return Err(invalid(format!("roi must have {} numbers, got {}", 2 * axes.len(), roi.len())));
+        }
+        axes.iter().enumerate().for_each(|(i, &axis)| regions[axis] = [roi[i], roi[axes.len() + i]]);
+    }
+    let signed: Vec<i64> = extents.iter().map(|&(_, output)| output as i64).collect();
+    let shape = shape_of(&signed)?;
+    if shape.num_elements()? == 0 {
+        return Ok(allocate(call, x.dtype(), shape.dims())?.into());
+    }
+    if x.num_elements() == 0 {
+        return Err(invalid(format!("a tensor of shape {} has no elements to resize", x.shape())));
+    }
+    let interpolation = Interpolation::of(call.attrs)?;
+    let mut plans = Vec::new();
+    for ((&input, &(scale, output)), &region) in dims.iter().zip(&extents).zip(&regions) {
+        let axis = Axis { input, output, scale, region };
+        plans.push(axis.taps(transformation, interpolation)?);
+    }
+    let outside = float_attr(call.attrs, "extrapolation_value")?.unwrap_or(0.0);
+    let extrapolates = plans.iter().any(|plan| plan.iter().any(|taps| taps.weights.is_empty()));
+    if interpolation.is_nearest() && !extrapolates {
+        let places = plans.iter().map(|plan| Steps::Table(plan.iter().map(Taps::first).collect()));
+        let moves = Moves::new(dims, places.collect());
+        return moves.apply(call, &HostTensor::from(x.clone()), shape.dims());
+    }
+    with_type!(x.dtype(), "onnx.Resize", |T| interpolate::<T>(call, x, &plans, shape.dims(), outside),
+        I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
+        F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64)
+}
+
+/// An element type that is interpolated in another one.
+trait Interpolated: Element {
+    type Work: Float + bytemuck::Pod;
+    fn widen(self) -> Self::Work;
+    fn narrow(sum: Self::Work) -> Self;
+}
+
+macro_rules! interpolated {
+    ($($t:ty => $work:ty, |$x:ident| $widen:expr, |$y:ident| $narrow:expr;)*) => {$(
+        impl Interpolated for $t {
+            type Work = $work;
+            fn widen(self) -> $work { let $x = self; $widen }
+            fn narrow($y: $work) -> Self { $narrow }
+        }
+    )*};
+}
+
+interpolated! {
+    f32 => f32, |x| x, |y| y;
+    f64 => f64, |x| x, |y| y;
+    tfrt_tensor::f16 => f32, |x| x.to_f32(), |y| Self::from_f32(y);
+    tfrt_tensor::bf16 => f32, |x| x.to_f32(), |y| Self::from_f32(y);
+    i8 => f32, |x| x.into(), |y| y as Self;
+    u8 => f32, |x| x.into(), |y| y as Self;
+    i16 => f32, |x| x.into(), |y| y as Self;
+    u16 => f32, |x| x.into(), |y| y as Self;
+    i32 => f64, |x| x.into(), |y| y as Self;
+    u32 => f64, |x| x.into(), |y| y as Self;
+    i64 => f64, |x| x as f64, |y| y as Self;
+    u64 => f64, |x| x as f64, |y| y as Self;
+}
+
+fn interpolate<T: Interpolated>(
+    call: &CpuCall<'_>,
+    x: &DenseHostTensor,
+    plans: &[Vec<Taps>],
+    dims: &[usize],
+    outside: f64,
+) -> Computed {
+    let mut extents = x.shape().dims().to_vec();
+    let mut values: Vec<T::Work> = room_for(x.num_elements())?;
+    values.extend(x.read::<T>(&ME)?.iter().map(|&x| x.widen()));
+    // The dimensions that shrink most come first.
+    let mut order: Vec<usize> =
+        (0..plans.len()).filter(|&axis| !is_identity(&plans[axis], extents[axis])).collect();
+    order.sort_by(|&a, &b| {
+        let ratio = |axis: usize| plans[axis].len() as f64 / extents[axis] as f64;
+        ratio(a).total_cmp(&ratio(b))
+    });
+    for axis in order {
+        let (outer, inner) = (product(&extents[..axis]), product(&extents[axis + 1..]));
+        let (input, plan) = (extents[axis], &plans[axis]);
+        let count = outer.checked_mul(plan.len()).and_then(|count| count.checked_mul(inner));
+        let mut next = room_for(count.ok_or_else(|| invalid("the resized tensor is too large"))?)?;
+        next.resize(outer * plan.len() * inner, T::Work::default());
+        let outside = T::Work::from_f64(outside);
+        for_units(call.cx, &mut next, (plan.len() * inner, plan.len() * inner * 4), &|unit, out| {
+            let x = &values[unit * input * inner..][..input * inner];
+            if inner == 1 {
+                out.iter_mut().zip(plan).for_each(|(out, taps)| *out = taps.sum(x, outside));
+            } else {
+                out.chunks_exact_mut(inner).zip(plan).for_each(|(out, taps)| taps.sum_rows(x, out, outside));
+            }
+        });
+        extents[axis] = plan.len();
+        values = next;
+    }
+    let mut out = allocate(call, T::DTYPE, dims)?;
+    out.elements_mut::<T>()?.iter_mut().zip(&values).for_each(|(out, &value)| *out = T::narrow(value));
+    Ok(out.into())
+}
+
+/// Whether a dimension stays as it is.
+fn is_identity(plan: &[Taps], input: usize) -> bool {
+    plan.len() == input
+        && plan.iter().enumerate().all(|(i, taps)| taps.weights.len() == 1 && taps.first() == i)
+}
+
+const ATTRIBUTES: [AttrSpec; 10] = [
+    attr::int_or("antialias", 0),
+    attr::ints("axes").optional(),
+    attr::string_or("coordinate_transformation_mode", "half_pixel"),
+    attr::float_or("cubic_coeff_a", -0.75),
+    attr::int_or("exclude_outside", 0),
+    attr::float_or("extrapolation_value", 0.0),
+    attr::string_or("keep_aspect_ratio_policy", "stretch"),
+    attr::string_or("mode", "nearest"),
+    attr::string_or("nearest_mode", "round_prefer_floor"),
+    OPERANDS,
+];
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("onnx.Resize").types(types::NUMBERS).attrs(ATTRIBUTES).cpu(|call| resize(&call));
+}

@@ -1,0 +1,321 @@
+//! Windows that slide over one to three spatial dimensions of `NCHW` tensors.
+
+use std::ops::Range;
+
+use tfrt_host::Diagnostic;
+
+use super::arguments::{flag, ints_attr, text_or, unknown};
+use crate::OpAttrs;
+use crate::ops::support::invalid;
+
+/// The most taps along one dimension: far more than any model has, and few enough to make a list of them.
+const MAX_TAPS: usize = 1 << 20;
+
+/// The most spatial dimensions.
+pub(super) const MAX_SPATIAL: usize = 3;
+
+/// One spatial dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) input: usize,
+    pub(super) output: usize,
+    pub(super) kernel: usize,
+    pub(super) stride: usize,
+    pub(super) dilation: usize,
+    /// Padding before the first element and after the last; negative padding crops.
+    pub(super) pads: [i64; 2],
+}
+
+impl Axis {
+    pub(super) const UNIT: Self =
+        Self { input: 1, output: 1, kernel: 1, stride: 1, dilation: 1, pads: [0; 2] };
+
+    /// The input position of an output position's tap, which may lie outside.
+    pub(super) fn position(&self, output: usize, tap: usize) -> i64 {
+        // The constructor checks that the last position of the last tap fits.
+        (output * self.stride + tap * self.dilation) as i64 - self.pads[0]
+    }
+
+    /// The output positions at which a tap lies inside the input.
+    fn outputs(&self, tap: usize) -> Range<usize> {
+        let (stride, offset) = (self.stride as i64, (tap * self.dilation) as i64 - self.pads[0]);
+        let least = if offset >= 0 { 0 } else { (-offset + stride - 1) / stride };
+        let beyond = (self.input as i64 - offset + stride - 1).max(0) / stride;
+        let end = beyond.min(self.output as i64).max(0) as usize;
+        (least as usize).min(end)..end
+    }
+
+    /// The extent that a window covers.
+    fn covered(&self) -> Option<usize> {
+        self.kernel.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)
+    }
+
+    /// The taps at an output position that lie inside the input, or inside the input and its padding.
+    pub(super) fn taps(&self, output: usize, includes_padding: bool) -> Range<usize> {
+        let (low, high) = match includes_padding {
+            true => (-self.pads[0], self.input as i64 + self.pads[1]),
+            false => (0, self.input as i64),
+        };
+        let (first, dilation) = (self.position(output, 0), self.dilation as i64);
+        let steps = |distance: i64| {
+            (distance.max(0) / dilation + i64::from(distance.max(0) % dilation != 0)) as usize
+        };
+        let end = steps(high - first).min(self.kernel);
+        steps(low - first).min(end)..end
+    }
+}
+
+/// How output extents are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    Down,
+    Up,
+}
+
+/// A window: its spatial dimensions, preceded by dimensions of extent 1 so that there are always three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) axes: [Axis; MAX_SPATIAL],
+    pub(super) rank: usize,
+}
+
+/// A row of elements that one tap reads for one row of outputs.
+pub(super) struct Row {
+    /// Where the outputs begin in their plane.
+    pub(super) output: usize,
+    /// How many outputs there are.
+    pub(super) count: usize,
+    /// Where the first element read lies in the input plane; the others follow at steps of the last stride.
+    pub(super) input: usize,
+    /// The tap's number in the kernel.
+    pub(super) tap: usize,
+}
+
+/// Per-axis attribute values, by default all the same.
+pub(super) fn extents(
+    attrs: &OpAttrs,
+    name: &str,
+    rank: usize,
+    default: usize,
+) -> Result<Vec<usize>, Diagnostic> {
+    let Some(values) = ints_attr(attrs, name)? else { return Ok(vec![default; rank]) };
+    let extents: Vec<usize> =
+        values.iter().filter_map(|&value| usize::try_from(value).ok()).filter(|&value| value > 0).collect();
+    if extents.len() != rank || values.len() != rank {
+        return Err(invalid(format!(
+            "attribute '{name}' must have {rank} positive numbers, got {:?}",
+            values.as_slice()
+        )));
+    }
+    Ok(extents)
+}
+
+/// The padding of each axis, `[before, after]`.
+pub(super) fn pads(attrs: &OpAttrs, rank: usize) -> Result<Vec<[i64; 2]>, Diagnostic> {
+    let Some(values) = ints_attr(attrs, "pads")? else { return Ok(vec![[0; 2]; rank]) };
+    if values.len() != 2 * rank {
+        return Err(invalid(format!(
+            "attribute 'pads' must have {} numbers, got {}",
+            2 * rank,
+            values.len()
+        )));
+    }
+    Ok((0..rank).map(|axis| [values[axis], values[rank + axis]]).collect())
+}
+
+impl Window {
+    /// The window of an op's attributes over these spatial extents.
+    ///
+    /// # Errors
+    /// InvalidArgument for attributes that do not fit, or extents that are too large.
+    pub(super) fn new(
+        attrs: &OpAttrs,
+        spatial: &[usize],
+        kernel: &[usize],
+        has_dilations: bool,
+    ) -> Result<Self, Diagnostic> {
+        let rank = spatial.len();
+        if rank == 0 || rank > MAX_SPATIAL || kernel.len() != rank {
+            return Err(invalid(format!(
+                "the op takes one to {MAX_SPATIAL} spatial dimensions and a kernel of as many, got {rank} and {}",
+                kernel.len()
+            )));
+        }
+        let strides = extents(attrs, "strides", rank, 1)?;
+        let dilations = if has_dilations { extents(attrs, "dilations", rank, 1)? } else { vec![1; rank] };
+        let pads = pads(attrs, rank)?;
+        let auto_pad = text_or(attrs, "auto_pad", "NOTSET")?;
+        let rounding = if flag(attrs, "ceil_mode", false)? { Rounding::Up } else { Rounding::Down };
+        let mut axes = [Axis::UNIT; MAX_SPATIAL];
+        for (index, axis) in axes[MAX_SPATIAL - rank..].iter_mut().enumerate() {
+            *axis = Axis {
+                input: spatial[index],
+                output: 0,
+                kernel: kernel[index],
+                stride: strides[index],
+                dilation: dilations[index],
+                pads: pads[index],
+            };
+            place(axis, auto_pad, rounding)?;
+        }
+        Ok(Self { axes, rank })
+    }
+
+    /// The window of axes that are known.
+    ///
+    /// # Errors
+    /// InvalidArgument if positions do not fit.
+    pub(super) fn of_axes(known: &[Axis]) -> Result<Self, Diagnostic> {
+        let mut axes = [Axis::UNIT; MAX_SPATIAL];
+        let rank = known.len().min(MAX_SPATIAL);
+        axes[MAX_SPATIAL - rank..].copy_from_slice(&known[..rank]);
+        axes.iter().try_for_each(check)?;
+        Ok(Self { axes, rank })
+    }
+
+    /// The output extents.
+    pub(super) fn output(&self) -> Vec<usize> {
+        self.axes[MAX_SPATIAL - self.rank..].iter().map(|axis| axis.output).collect()
+    }
+
+    /// Elements of an input plane. The caller has checked that the tensor's size fits.
+    pub(super) fn input_len(&self) -> usize {
+        self.axes.iter().map(|axis| axis.input).product()
+    }
+
+    /// Elements of an output plane.
+    pub(super) fn output_len(&self) -> usize {
+        self.axes.iter().map(|axis| axis.output).product()
+    }
+
+    /// Taps of the kernel.
+    pub(super) fn tap_count(&self) -> usize {
+        self.axes.iter().fold(1, |taps, axis| taps.saturating_mul(axis.kernel))
+    }
+
+    /// The distance between elements that neighbouring outputs of a row read.
+    pub(super) fn row_step(&self) -> usize {
+        self.axes[2].stride
+    }
+
+    /// Calls `f` for each tap of each row of outputs, where any element lies inside the input. Taps of a row come in the
+    /// kernel's order.
+    pub(super) fn rows(&self, mut f: impl FnMut(Row)) {
+        let [z, y, x] = &self.axes;
+        let columns: Vec<Range<usize>> = (0..x.kernel).map(|tap| x.outputs(tap)).collect();
+        for (oz, oy) in (0..z.output).flat_map(|oz| (0..y.output).map(move |oy| (oz, oy))) {
+            let output = (oz * y.output + oy) * x.output;
+            let taps = y.taps(oy, false);
+            for (tz, ty) in z.taps(oz, false).flat_map(|tz| taps.clone().map(move |ty| (tz, ty))) {
+                let (iz, iy) = (z.position(oz, tz) as usize, y.position(oy, ty) as usize);
+                let row = (iz * y.input + iy) * x.input;
+                for (tx, columns) in columns.iter().enumerate().filter(|(_, columns)| !columns.is_empty()) {
+                    f(Row {
+                        output: output + columns.start,
+                        count: columns.len(),
+                        input: row + x.position(columns.start, tx) as usize,
+                        tap: (tz * y.kernel + ty) * x.kernel + tx,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Finds padding and output extent of an axis.
+fn place(axis: &mut Axis, auto_pad: &str, rounding: Rounding) -> Result<(), Diagnostic> {
+    let too_large = || invalid("the window is too large");
+    if axis.kernel > MAX_TAPS || axis.dilation > i64::MAX as usize || axis.stride > i64::MAX as usize {
+        return Err(too_large());
+    }
+    let covered = axis.covered().and_then(|covered| i64::try_from(covered).ok()).ok_or_else(too_large)?;
+    let (input, stride) = (i64::try_from(axis.input).map_err(|_| too_large())?, axis.stride as i64);
+    let output = match auto_pad {
+        "NOTSET" | "" | "VALID" => {
+            if auto_pad == "VALID" {
+                axis.pads = [0; 2];
+            }
+            let padded = input.checked_add(axis.pads[0]).and_then(|sum| sum.checked_add(axis.pads[1]));
+            let room = padded.and_then(|padded| padded.checked_sub(covered)).ok_or_else(too_large)?;
+            if room < 0 {
+                0
+            } else if rounding == Rounding::Up {
+                let output = room / stride + 1 + i64::from(room % stride != 0);
+                // A window that would begin in the padding after the input does not count.
+                let last = (output - 1).checked_mul(stride).ok_or_else(too_large)?;
+                output - i64::from(last >= input + axis.pads[0])
+            } else {
+                room / stride + 1
+            }
+        }
+        "SAME_UPPER" | "SAME_LOWER" => {
+            let output = input / stride + i64::from(input % stride != 0);
+            let total = ((output - 1).max(0) * stride + covered - input).max(0);
+            let (less, more) = (total / 2, total - total / 2);
+            axis.pads = if auto_pad == "SAME_UPPER" { [less, more] } else { [more, less] };
+            output
+        }
+        other => return Err(unknown("auto_pad", other)),
+    };
+    axis.output = output.max(0) as usize;
+    check(axis)
+}
+
+/// That every position that [`Axis::position`] computes fits.
+fn check(axis: &Axis) -> Result<(), Diagnostic> {
+    let signed = |value: usize| i64::try_from(value).ok();
+    let last = || {
+        let last =
+            signed(axis.output)?.checked_mul(signed(axis.stride)?)?.checked_add(signed(axis.covered()?)?)?;
+        let last = last.checked_add(axis.pads[0].checked_abs()?)?.checked_add(axis.pads[1].checked_abs()?)?;
+        last.checked_add(signed(axis.input)?)
+    };
+    if axis.kernel > MAX_TAPS || last().is_none() {
+        return Err(invalid("the window is too large"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(input: usize, kernel: usize, stride: usize, dilation: usize, pads: [i64; 2]) -> Axis {
+        Axis { input, output: 0, kernel, stride, dilation, pads }
+    }
+
+    #[test]
+    fn output_extents_follow_the_standard() {
+        for (mut axis, auto_pad, rounding, output) in [
+            (axis(5, 3, 1, 1, [0, 0]), "NOTSET", Rounding::Down, 3),
+            (axis(4, 3, 2, 1, [0, 0]), "NOTSET", Rounding::Up, 2),
+            (axis(2, 1, 2, 1, [0, 0]), "NOTSET", Rounding::Up, 1),
+            (axis(5, 3, 2, 1, [0, 0]), "SAME_UPPER", Rounding::Down, 3),
+            (axis(2, 3, 1, 1, [0, 0]), "VALID", Rounding::Down, 0),
+            (axis(5, 2, 1, 1, [-1, -1]), "NOTSET", Rounding::Down, 2),
+        ] {
+            place(&mut axis, auto_pad, rounding).unwrap();
+            assert_eq!(axis.output, output, "{axis:?} {auto_pad}");
+        }
+        assert!(place(&mut axis(1, usize::MAX, 1, 2, [0, 0]), "NOTSET", Rounding::Down).is_err());
+        assert!(place(&mut axis(1, 1, 1, 1, [i64::MAX, 1]), "NOTSET", Rounding::Down).is_err());
+    }
+
+    #[test]
+    fn rows_are_the_taps_inside() {
+        for pads in [[0, 0], [2, 1], [-1, 0], [5, 5]] {
+            let mut axis = axis(5, 3, 2, 2, pads);
+            place(&mut axis, "NOTSET", Rounding::Down).unwrap();
+            for tap in 0..3 {
+                let inside = |&output: &usize| (0..5).contains(&axis.position(output, tap));
+                let expected: Vec<usize> = (0..axis.output).filter(inside).collect();
+                assert_eq!(axis.outputs(tap).collect::<Vec<_>>(), expected, "{pads:?} {tap}");
+            }
+            for output in 0..axis.output {
+                let inside = |&tap: &usize| (0..5).contains(&axis.position(output, tap));
+                let expected: Vec<usize> = (0..3).filter(inside).collect();
+                assert_eq!(axis.taps(output, false).collect::<Vec<_>>(), expected, "{pads:?} {output}");
+            }
+        }
+    }
+}
