@@ -48,3 +48,8 @@ pub use tfrt_cuda as cuda;
 #[cfg(feature = "full")]
 pub use tfrt_eager as eager;
 pub use tfrt_host as host;
+
+/// Compiles and runs the example in README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
