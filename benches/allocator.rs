@@ -16,7 +16,7 @@ use allocations::{Trace, traces};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use replay::{Bump, Caching, FirstFit, LaggingDevice, Replay};
-use tfrt_cuda::allocator::{CachingAllocator, Options, Origin, Request};
+use tfrt_device::allocator::{CachingAllocator, Options, Origin, Request};
 
 /// Calls by which the simulated device is behind the host.
 const LAG: u64 = 20;

@@ -5,8 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tfrt::{
-    Program, Runtime,
-    cuda::front::{Choice, DeviceOptions},
+    Choice, DeviceOptions, Program, Runtime,
     host::{AsyncValue, RequestContext, Status, work_queue},
 };
 

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use libloading::os::unix::Library;
-use tfrt_cuda::hal::{EventOptions, StreamOptions};
+use tfrt_device::hal::{EventOptions, StreamOptions};
 use tfrt_plugin::Plugin;
 use tfrt_plugin::abi::{SP_DeviceMemoryBase, SP_Event};
 use tfrt_plugin::status::TF_Status;

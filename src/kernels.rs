@@ -7,8 +7,7 @@ pub fn register_kernels(registry: &mut KernelRegistry) {
     tfrt_kernels::register(registry);
     #[cfg(feature = "full")]
     {
-        tfrt_cuda::kernels::register(registry);
-        tfrt_launch::register(registry);
+        tfrt_cuda::register(registry);
         tfrt_eager::kernels::register(registry);
         tfrt_models::kernels::register(registry);
     }

@@ -29,6 +29,8 @@ assert_eq!(results[0].get(), Some(&42));
 )]
 
 mod console;
+#[cfg(feature = "full")]
+mod devices;
 mod errors;
 mod files;
 mod kernels;
@@ -38,13 +40,15 @@ mod text;
 pub mod tools;
 
 pub use console::{Console, SharedWriter};
+#[cfg(feature = "full")]
+pub use devices::{Choice, DeviceOptions};
 pub use errors::Errors;
 pub use kernels::register_kernels;
 pub use runtime::{Program, Runtime, RuntimeBuilder};
 #[cfg(feature = "full")]
 pub use text::operations;
 #[cfg(feature = "full")]
-pub use tfrt_cuda as cuda;
+pub use tfrt_device as device;
 #[cfg(feature = "full")]
 pub use tfrt_eager as eager;
 pub use tfrt_host as host;

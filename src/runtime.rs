@@ -34,7 +34,7 @@ pub struct RuntimeBuilder {
     registrations: Vec<Registration>,
     shared_libraries: Vec<PathBuf>,
     #[cfg(feature = "full")]
-    devices: tfrt_cuda::front::DeviceOptions,
+    devices: crate::DeviceOptions,
 }
 
 impl Default for RuntimeBuilder {
@@ -47,7 +47,7 @@ impl Default for RuntimeBuilder {
             registrations: vec![Box::new(register_kernels)],
             shared_libraries: Vec::new(),
             #[cfg(feature = "full")]
-            devices: tfrt_cuda::front::DeviceOptions::default(),
+            devices: crate::DeviceOptions::default(),
         }
     }
 }
@@ -98,7 +98,7 @@ impl RuntimeBuilder {
     /// Which devices programs run on: CUDA devices if there are any, else CPU devices, if nothing else is said. What kernels
     /// print on CPU devices goes to [`RuntimeBuilder::output`] unless the options say where.
     #[cfg(feature = "full")]
-    pub fn devices(mut self, options: tfrt_cuda::front::DeviceOptions) -> Self {
+    pub fn devices(mut self, options: crate::DeviceOptions) -> Self {
         self.devices = options;
         self
     }
@@ -131,7 +131,8 @@ impl RuntimeBuilder {
         {
             // As what kernels of the host's print: text of one call stays together, and a failing output is ignored.
             let print = move |text: &str| drop(output.clone().write_all(text.as_bytes()));
-            tfrt_cuda::kernels::Devices::configure(&host, self.devices.or_printing_to(print));
+            let devices = self.devices.or_printing_to(print);
+            tfrt_device::Devices::configure(&host, move || devices.open());
         }
         Ok(Runtime { host, registry: Arc::new(registry) })
     }
@@ -311,10 +312,9 @@ impl Program {
 mod tests {
     use std::fs;
 
-    use parking_lot::Mutex;
-    use tfrt_cuda::front::{Choice, DeviceOptions};
-
     use super::*;
+    use crate::{Choice, DeviceOptions};
+    use parking_lot::Mutex;
 
     #[test]
     fn broken_files_are_named() {

@@ -4,15 +4,14 @@
 #![cfg(feature = "full")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-#[path = "../cuda/tests/stand_in/build.rs"]
+#[path = "../cuda/gpu/tests/stand_in/build.rs"]
 mod build;
 
 use std::process::Command;
 use std::sync::Arc;
 
-use tfrt::Runtime;
-use tfrt::cuda::front::{Choice, DeviceOptions, Platform};
 use tfrt::host::{AsyncValueRef, Chain, DType, Diagnostic};
+use tfrt::{Choice, DeviceOptions, Runtime};
 use tfrt_eager::{DeviceTensor, Eager, OpAttrs, Tensor};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -257,7 +256,7 @@ fn compare(choice: Choice, name: &str, convolves: bool) {
     let runtime = Runtime::builder().work_queue(queue).build().unwrap();
     let mut options = DeviceOptions::default();
     (options.choice, options.memory_bytes) = (choice, 64 << 20);
-    let platform = Platform::new(&options).unwrap();
+    let platform = options.open().unwrap();
     let device = platform.device(0).unwrap();
     assert!(device.properties().name.contains(name), "{}", device.properties().name);
     let cpu = runtime.cpu().unwrap();

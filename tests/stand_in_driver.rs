@@ -1,7 +1,7 @@
 //! Programs on the `gpu` backend, over a CUDA driver that stands in for a GPU's (`cuda/tests/stand_in`): the tools find it
 //! as they find a driver, and the MNIST programs compute on it what they compute on the CPU device.
 
-#[path = "../cuda/tests/stand_in/build.rs"]
+#[path = "../cuda/gpu/tests/stand_in/build.rs"]
 mod build;
 
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ fn devices_are_found_and_chosen() {
     assert!(text.contains("Stand-in GPU 0") && text.contains("Stand-in GPU 1"), "{text}");
     let none = tfrt(libraries.path(), &["run", &program("device_inference.mlir"), "--device", "cuda:2"]);
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
-    assert!(!none.status.success() && said.contains("there is no CUDA device 2, but 2 in all"), "{said}");
+    assert!(!none.status.success() && said.contains("there is no cuda device 2, but 2 in all"), "{said}");
 }
 
 #[test]

@@ -15,11 +15,10 @@ mod throughput;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::front::{
-    Choice, Context, DeviceAllocator, DeviceBuffer, DeviceOptions, Event, Platform, Stream,
-};
-use tfrt_cuda::hal::{EventOptions, StreamOptions};
+use tfrt_cpu::CpuOptions;
+use tfrt_device::allocator::Options;
+use tfrt_device::front::{Context, DeviceAllocator, DeviceBuffer, Event, Platform, Stream};
+use tfrt_device::hal::{EventOptions, StreamOptions};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_launch::DeviceKernels;
 
@@ -50,12 +49,12 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), String> {
-    let (mut choice, mut json, mut markdown, mut short) = (Choice::Auto, None, None, false);
+    let (mut device, mut json, mut markdown, mut short) = ("auto", None, None, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
-            "--device" => choice = value()?.parse()?,
+            "--device" => device = value()?,
             "--json" => json = Some(value()?),
             "--markdown" => markdown = Some(value()?),
             "--short" => short = true,
@@ -64,7 +63,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
             other => return Err(format!("no option '{other}'")),
         }
     }
-    let report = measure(choice, short).map_err(|error| error.to_string())?;
+    let report = measure(device, short).map_err(|error| error.to_string())?;
     print!("{}", report.markdown());
     let write = |path: Option<&String>, text: String| match path {
         Some(path) => std::fs::write(path, text).map_err(|error| format!("{path}: {error}")),
@@ -74,10 +73,20 @@ fn run(arguments: &[String]) -> Result<(), String> {
     write(markdown, report.markdown())
 }
 
-fn measure(choice: Choice, short: bool) -> Outcome<Report> {
-    let mut options = DeviceOptions::default();
-    options.choice = choice;
-    let platform = Platform::new(&options)?;
+/// Opens the devices of this name: `cuda`, `cpu` or `auto`, which is CUDA devices if there are any, else CPU devices.
+fn open(device: &str) -> Outcome<Platform> {
+    let cpu = || tfrt_cpu::open(&CpuOptions::default());
+    let backend = match device {
+        "auto" => tfrt_gpu::find().or_else(|_| cpu()),
+        "cpu" => cpu(),
+        "cuda" | "gpu" => tfrt_gpu::find(),
+        _ => return Err(Diagnostic::invalid_argument(format!("'{device}' is none of auto, cpu, cuda"))),
+    };
+    Ok(Platform::new(backend?))
+}
+
+fn measure(device: &str, short: bool) -> Outcome<Report> {
+    let platform = open(device)?;
     let device = platform.device(0)?;
     let context = device.create_context()?;
     let event = || context.create_event(EventOptions { timing: true, ..EventOptions::default() });

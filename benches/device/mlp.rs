@@ -1,8 +1,8 @@
 //! A network for MNIST, 784 – 128 – 10, in f32: inference and a training step of a batch of 128, launch by launch and as one
 //! graph. `ci/gpu/pytorch.py` measures the same with PyTorch.
 
-use tfrt_cuda::front::{BlasHandle, DeviceBuffer};
-use tfrt_cuda::hal::Transpose;
+use tfrt_device::front::{BlasHandle, DeviceBuffer};
+use tfrt_device::hal::Transpose;
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_launch::{

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tfrt_cuda::hal::DeviceProperties;
+use tfrt_device::hal::DeviceProperties;
 
 /// The figures of one run.
 pub(crate) struct Report {

@@ -1,7 +1,7 @@
 //! How fast kernels move memory, copies go, and matrices are multiplied.
 
-use tfrt_cuda::front::{BlasHandle, DeviceBuffer, GemmArguments, Matrix};
-use tfrt_cuda::hal::{Pattern, Transpose};
+use tfrt_device::front::{BlasHandle, DeviceBuffer, GemmArguments, Matrix};
+use tfrt_device::hal::{Pattern, Transpose};
 use tfrt_host::DType;
 use tfrt_launch::{
     Activation, Affine, Binary, Broadcast, Permutation, Reduction, ReductionShape, Rows, Unary,

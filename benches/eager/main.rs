@@ -9,13 +9,10 @@
 
 use std::{borrow::Cow, collections::BTreeMap, error::Error, hint::black_box, io, time::Instant};
 
-use tfrt::cuda::{
-    front::{Choice, DeviceOptions},
-    kernels::Devices,
-};
+use tfrt::device::Devices;
 use tfrt::eager::{CoreRuntime, Eager, OpAttrs, OpInvocation, OpRegistry, OpResult, Tensor, TensorHandle};
 use tfrt::host::{AsyncValue, ExecutionContext, work_queue};
-use tfrt::{Program, Runtime};
+use tfrt::{Choice, DeviceOptions, Program, Runtime};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 type Times = BTreeMap<String, f64>;

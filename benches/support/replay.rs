@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tfrt_cuda::allocator::{
+use tfrt_device::allocator::{
     Allocation, Backing, CachingAllocator, Options, Origin, Pages, Request, Statistics,
 };
 use tfrt_host::Diagnostic;

@@ -19,14 +19,14 @@ struct Package {
 
 /// External packages that only these may depend on.
 const FENCED: &[(&str, &[&str])] = &[
-    ("cudarc", &["tfrt-cuda"]),
+    ("cudarc", &["tfrt-gpu"]),
     ("clap", &["tfrt"]),
     ("clap_complete", &["tfrt"]),
     ("indicatif", &["tfrt"]),
     ("lexopt", &["tfrt"]),
     ("codespan-reporting", &["tfrt", "tfrt-ir"]),
     ("crossbeam-deque", &["tfrt-host"]),
-    ("libloading", &["tfrt-host", "tfrt-cuda", "tfrt-plugin"]),
+    ("libloading", &["tfrt-host", "tfrt-gpu", "tfrt-plugin"]),
 ];
 
 /// Packages nobody may depend on: registration is by call, never by being linked.

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
 use parking_lot::{Mutex, RwLock};
-use tfrt_cuda::kernels::Devices;
+use tfrt_device::Devices;
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ErrorCode, ExecutionContext, HostContext};
 
 use crate::{
@@ -76,7 +76,7 @@ impl CoreRuntime {
     /// The device's.
     pub fn on_device(
         &self,
-        target: &tfrt_cuda::front::Device,
+        target: &tfrt_device::front::Device,
         fallback: Arc<dyn OpHandler>,
     ) -> Result<Arc<dyn OpHandler>, Diagnostic> {
         let mut devices = self.devices.lock();

@@ -67,7 +67,10 @@ impl Eager {
     ///
     /// # Errors
     /// The device's; Internal if a program without functions cannot be loaded.
-    pub fn on_device(host: &Arc<HostContext>, device: &tfrt_cuda::front::Device) -> Result<Self, Diagnostic> {
+    pub fn on_device(
+        host: &Arc<HostContext>,
+        device: &tfrt_device::front::Device,
+    ) -> Result<Self, Diagnostic> {
         let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
         let core = CoreRuntime::of(host);
         let handler = core.on_device(device, core.cpu())?;

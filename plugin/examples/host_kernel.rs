@@ -6,9 +6,9 @@
 use std::error::Error;
 use std::sync::mpsc;
 
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::front::{DeviceBuffer, DeviceOptions, Platform, Stream};
-use tfrt_cuda::hal::{Intent, StreamOptions};
+use tfrt_device::allocator::Options;
+use tfrt_device::front::{DeviceBuffer, Platform, Stream};
+use tfrt_device::hal::{Intent, StreamOptions};
 use tfrt_host::Diagnostic;
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_plugin::PluginRegistry;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut plugins = PluginRegistry::new();
     let plugin = plugins.load(library)?;
     println!("{plugin:?}");
-    let platform = Platform::new(&DeviceOptions::of(plugin.backend(), None))?;
+    let platform = Platform::new(plugin.backend());
     let context = platform.device(0)?.primary_context()?;
     let stream = context.create_stream(StreamOptions::default())?;
     let allocator = context.create_allocator(Options::default());

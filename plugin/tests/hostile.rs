@@ -12,10 +12,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use libloading::os::unix::Library;
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::error::DeviceError;
-use tfrt_cuda::front::{Context, DeviceOptions, Event, Platform, Stream};
-use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_device::allocator::Options;
+use tfrt_device::error::DeviceError;
+use tfrt_device::front::{Context, Event, Platform, PlatformOptions, Stream};
+use tfrt_device::hal::{EventOptions, Pattern, StreamOptions};
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{Diagnostic, ErrorCode};
 use tfrt_plugin::{Plugin, PluginRegistry};
@@ -110,7 +110,7 @@ impl Bench {
     fn new(fault: &str, number: i32) -> Self {
         let hostile = Hostile::new(fault, number);
         let plugin = hostile.load().unwrap();
-        let platform = Platform::new(&DeviceOptions::of(plugin.backend(), None)).unwrap();
+        let platform = Platform::new(plugin.backend());
         let context = platform.device(0).unwrap().create_context().unwrap();
         let stream = context.create_stream(StreamOptions::default()).unwrap();
         Self { context, stream, platform, hostile }
@@ -434,7 +434,7 @@ fn memory_that_cannot_be_is_refused() {
 #[test]
 fn handles_and_states_that_are_none_are_refused() {
     let hostile = Hostile::new("null stream", 0);
-    let platform = Platform::new(&DeviceOptions::of(hostile.load().unwrap().backend(), None)).unwrap();
+    let platform = Platform::new(hostile.load().unwrap().backend());
     let context = platform.device(1).unwrap().create_context().unwrap();
     says(context.create_stream(StreamOptions::default()), &["create_stream gave no stream"]);
     let bench = Bench::new("null event", 0);
@@ -538,13 +538,14 @@ fn the_registry_knows_types_once() {
     assert_eq!(registry.plugins().count(), 1);
     says(registry.load(&Hostile::new("", 0).path), &["the device type 'SAMPLE' is taken"]);
     says(registry.load(&Hostile::new("reserved type", 0).path), &["the device type 'cpu' is taken"]);
-    assert_eq!(Platform::new(&registry.devices("SAMPLE").unwrap()).unwrap().device_count(), 2);
-    assert_eq!(Platform::new(&registry.devices("SAMPLE:1").unwrap()).unwrap().device_count(), 1);
-    says(
-        Platform::new(&registry.devices("SAMPLE:2").unwrap()),
-        &["there is no SAMPLE device 2, but 2 in all"],
-    );
-    says(registry.devices("OTHER:0"), &["there is no device 'OTHER:0'; plug-ins have SAMPLE"]);
+    let platform = |name: &str| {
+        let (backend, only) = registry.find(name).unwrap();
+        Platform::with_options(backend, &PlatformOptions { only, ..PlatformOptions::default() })
+    };
+    assert_eq!(platform("SAMPLE").unwrap().device_count(), 2);
+    assert_eq!(platform("SAMPLE:1").unwrap().device_count(), 1);
+    says(platform("SAMPLE:2"), &["there is no SAMPLE device 2, but 2 in all"]);
+    says(registry.find("OTHER:0").map(|_| ()), &["there is no device 'OTHER:0'; plug-ins have SAMPLE"]);
 }
 
 #[test]

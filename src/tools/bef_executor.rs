@@ -55,7 +55,7 @@ struct Options {
     allocator: HostAllocatorKind,
     shared_libraries: Vec<PathBuf>,
     #[cfg(feature = "full")]
-    devices: tfrt_cuda::front::DeviceOptions,
+    devices: crate::DeviceOptions,
     print_error_code: bool,
     trace: bool,
     help: bool,
@@ -72,7 +72,7 @@ impl Options {
             allocator: HostAllocatorKind::LeakCheck,
             shared_libraries: Vec::new(),
             #[cfg(feature = "full")]
-            devices: tfrt_cuda::front::DeviceOptions::default(),
+            devices: crate::DeviceOptions::default(),
             print_error_code: false,
             trace: false,
             help: false,
@@ -239,7 +239,7 @@ fn run_functions(
 /// Tells of device work of the last function that failed, if the function did not. Whether there is nothing to tell.
 #[cfg(feature = "full")]
 fn check_devices(runtime: &Runtime, nobody_was_told: bool, console: &mut Console) -> bool {
-    let failures = tfrt_cuda::kernels::Devices::of(runtime.host()).take_failures();
+    let failures = tfrt_device::Devices::of(runtime.host()).take_failures();
     let mut fine = true;
     for failure in failures.iter().filter(|_| nobody_was_told) {
         console.complain(format_args!("{failure}"));
@@ -280,7 +280,7 @@ fn run_function(
     }
     // What the function let go of with work in flight belongs to it, too.
     #[cfg(feature = "full")]
-    tfrt_cuda::kernels::Devices::of(host).finish_teardown();
+    tfrt_device::Devices::of(host).finish_teardown();
     host.flush();
     let mut fine = true;
     for panic in host.work_queue().take_panics() {

@@ -8,11 +8,12 @@ use std::{
 };
 
 use tfrt::{
-    Runtime, RuntimeBuilder,
-    cuda::{
+    Choice, DeviceOptions, Runtime, RuntimeBuilder,
+    device::{
+        Devices,
         error::Status,
-        front::{Choice, DeviceOptions, Event, LiveCounts, NoopFault},
-        kernels::Devices,
+        front::{Event, LiveCounts},
+        noop::NoopFault,
     },
     host::{AsyncValue, Chain, Diagnostic, ErrorCode, ExecutionContext, Status as ValueStatus},
 };

@@ -1,7 +1,7 @@
 //! Diagonals of matrices, and matrices with other diagonals.
 
-use tfrt_cuda::error::Result;
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::Result;
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, by_width, input, output, product};

@@ -1,7 +1,7 @@
 //! Functions of one or two elements, conversions, comparisons; bias, residual and activation.
 
-use tfrt_cuda::error::{DeviceError, Result};
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result};
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! Transposition, permutation, padding, concatenation, gathering.
 
-use tfrt_cuda::error::{DeviceError, Result};
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result};
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::elementwise::RANK_MAX;

@@ -7,7 +7,6 @@
 //!
 //! Nothing here allocates (callers own all memory, scratch memory too), waits, or chooses a stream.
 
-mod builtin;
 mod diagonals;
 mod elementwise;
 mod layout;
@@ -31,13 +30,12 @@ use std::sync::OnceLock;
 use std::{fmt, ptr};
 
 use parking_lot::RwLock;
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::front::{Argument, Context, DeviceBuffer, Function, Module, Stream};
-use tfrt_cuda::hal::{Dim3, Intent, LaunchConfig};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::front::{Argument, Context, DeviceBuffer, Function, Module, Stream};
+use tfrt_device::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 use tfrt_math::Float;
 
-pub use builtin::register;
 pub use diagonals::Diagonals;
 pub use elementwise::{Activation, Affine, Binary, Bitwise, Broadcast, Class, Comparison, Unary};
 pub use layout::{Padded, Permutation};
@@ -360,14 +358,15 @@ fn bits(value: f64, dtype: DType) -> Result<Argument<'static>> {
 
 #[cfg(test)]
 mod tests {
-    use tfrt_cuda::front::{Choice, DeviceOptions, Platform};
+    use tfrt_device::front::Platform;
+    use tfrt_device::noop::{self, NoopFault};
 
     use super::*;
 
     /// There are more kernels than places for their names, so that some share one.
     #[test]
     fn names_that_are_remembered_are_told_apart() {
-        let platform = Platform::new(&DeviceOptions::new(Choice::Noop, 1)).unwrap();
+        let platform = Platform::new(noop::open(1, 0, NoopFault::None).unwrap());
         let kernels = DeviceKernels::new(&platform.device(0).unwrap().primary_context().unwrap());
         let names: Vec<_> = SOURCES.iter().flat_map(Source::kernels).collect();
         assert!(names.len() > KNOWN);

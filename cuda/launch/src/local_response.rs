@@ -1,7 +1,7 @@
 //! Local response normalization, and its gradient.
 
-use tfrt_cuda::error::Result;
-use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_device::error::Result;
+use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, input, output, typed};

@@ -1,7 +1,7 @@
 //! Elements in other places: in steps along each axis, or where indices say.
 
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::elementwise::RANK_MAX;

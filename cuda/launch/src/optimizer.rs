@@ -1,7 +1,7 @@
 //! Steps of optimizers whose numbers (rates, momenta) are in device memory, and of the weights' type.
 
-use tfrt_cuda::error::Result;
-use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_device::error::Result;
+use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, in_out, input, typed};

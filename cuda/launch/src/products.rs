@@ -1,7 +1,7 @@
 //! Products of matrices of integers and of complex numbers. Those of floating-point numbers are the BLAS library's.
 
-use tfrt_cuda::error::Result;
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::Result;
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, input, output, product, typed};

@@ -1,7 +1,7 @@
 //! Random numbers, the same that the host makes of a generator.
 
-use tfrt_cuda::error::Result;
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::Result;
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 use tfrt_math::{Distribution, Philox, RandomIntegers};
 

@@ -1,7 +1,7 @@
 //! Sums, products, means, maxima and minima over axes.
 
-use tfrt_cuda::error::{DeviceError, Result};
-use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result};
+use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::elementwise::named;

@@ -1,7 +1,7 @@
 //! Softmax, cross-entropy and positions of extremes, row by row.
 
-use tfrt_cuda::error::{DeviceError, Result};
-use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result};
+use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, input, name_of, optional, output, product, typed};

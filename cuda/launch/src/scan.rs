@@ -1,7 +1,7 @@
 //! Running sums and products along an axis, and its greatest and least elements.
 
-use tfrt_cuda::error::{DeviceError, Result};
-use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result};
+use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, ReductionShape, input, optional, output, product, typed};

@@ -1,7 +1,7 @@
 //! Units of elements that go to segments, several perhaps to one.
 
-use tfrt_cuda::error::Result;
-use tfrt_cuda::front::{DeviceBuffer, Stream};
+use tfrt_device::error::Result;
+use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, in_out, input, product, typed};

@@ -1,7 +1,7 @@
 //! Pooling, im2col, and convolution of integers, over NHWC images.
 
-use tfrt_cuda::error::{DeviceError, Result};
-use tfrt_cuda::front::{Argument, DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result};
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::{DeviceKernels, KernelName, input, optional, output, product, typed};

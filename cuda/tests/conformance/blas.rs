@@ -1,9 +1,9 @@
 //! BLAS, against its definition.
 
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix};
-use tfrt_cuda::hal::Transpose;
+use tfrt_device::allocator::Options;
+use tfrt_device::error::Status;
+use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix};
+use tfrt_device::hal::Transpose;
 use tfrt_host::{DType, ErrorCode};
 
 use super::Case;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use half::f16;
-use tfrt_cuda::error::{DeviceError, Status};
-use tfrt_cuda::front::{CollectiveGroup, Communicator, Context, DeviceBuffer};
-use tfrt_cuda::hal::{Collective, Pattern, ReduceOp};
+use tfrt_device::error::{DeviceError, Status};
+use tfrt_device::front::{CollectiveGroup, Communicator, Context, DeviceBuffer};
+use tfrt_device::hal::{Collective, Pattern, ReduceOp};
 use tfrt_host::DType;
 
 use super::DevicesCase;

@@ -1,8 +1,8 @@
 //! Neural network primitives, against their definitions.
 
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Context, DnnHandle, DnnTensor};
-use tfrt_cuda::hal::{
+use tfrt_device::error::Status;
+use tfrt_device::front::{Context, DnnHandle, DnnTensor};
+use tfrt_device::hal::{
     Activation, ActivationMode, Convolution, NanPropagation, Pooling, PoolingMode, Scaling, SoftmaxMode,
     TensorLayout,
 };

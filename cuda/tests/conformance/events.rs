@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::Context;
-use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_device::error::Status;
+use tfrt_device::front::Context;
+use tfrt_device::hal::{EventOptions, Pattern, StreamOptions};
 
 use super::Case;
 use super::support::{Bench, fails, outcome, wait};
@@ -22,7 +22,7 @@ pub(crate) const CASES: &[Case] = &[
     ("events/destroyed_twice", destroyed_twice),
 ];
 
-fn plain(context: &Context) -> tfrt_cuda::front::Event {
+fn plain(context: &Context) -> tfrt_device::front::Event {
     context.create_event(EventOptions::default()).unwrap()
 }
 

@@ -3,9 +3,9 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::Context;
-use tfrt_cuda::hal::{EventOptions, Pattern};
+use tfrt_device::error::Status;
+use tfrt_device::front::Context;
+use tfrt_device::hal::{EventOptions, Pattern};
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome};

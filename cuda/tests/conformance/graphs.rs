@@ -3,10 +3,10 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Context, DeviceBuffer};
-use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_device::allocator::Options;
+use tfrt_device::error::Status;
+use tfrt_device::front::{Context, DeviceBuffer};
+use tfrt_device::hal::{EventOptions, Pattern, StreamOptions};
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome, zeros};
@@ -176,7 +176,7 @@ fn a_capture_that_nobody_ends(context: &Context) {
     second.set(&buffer, 0, Pattern::U8(2), 64).unwrap();
     drop((first, second, event, allocator, buffer));
     context.device().finish_teardown();
-    assert_eq!(context.live(), tfrt_cuda::front::LiveCounts::default());
+    assert_eq!(context.live(), tfrt_device::front::LiveCounts::default());
 }
 
 /// A stream whose work waits until the sender says so, or goes.

@@ -1,8 +1,8 @@
 //! Modules and launches.
 
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Argument, Context};
-use tfrt_cuda::hal::{Dim3, LaunchConfig, Pattern};
+use tfrt_device::error::Status;
+use tfrt_device::front::{Argument, Context};
+use tfrt_device::hal::{Dim3, LaunchConfig, Pattern};
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, fails, function};

@@ -16,9 +16,14 @@ mod stand_in;
 mod suite;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use suite::Skips;
-use tfrt_cuda::front::{Choice, DeviceOptions, Platform};
+use tfrt_cpu::CpuOptions;
+use tfrt_device::error::Result;
+use tfrt_device::front::Platform;
+use tfrt_device::hal::DynBackend;
+use tfrt_device::noop::{self, NoopFault};
 
 /// What a backend does not do, and why.
 fn skips(backend: &str) -> Skips {
@@ -127,20 +132,30 @@ fn skips(backend: &str) -> Skips {
     }
 }
 
+/// Opens two devices of a backend, or, for CUDA, all there are. Where a device's size can be chosen it is small, because
+/// some cases fill it.
+fn open(backend: &str) -> Result<Arc<dyn DynBackend>> {
+    const DEVICES: u32 = 2;
+    const MEMORY_BYTES: u64 = 512 << 20;
+    match backend {
+        "cpu" => tfrt_cpu::open(&CpuOptions {
+            devices: DEVICES,
+            memory_bytes: MEMORY_BYTES,
+            compiler: Some(Arc::new(tfrt_gpu::compile_ptx)),
+            ..CpuOptions::default()
+        }),
+        "noop" => noop::open(DEVICES, MEMORY_BYTES, NoopFault::None),
+        _ => tfrt_gpu::find(),
+    }
+}
+
 fn main() -> ExitCode {
     let (filter, mut total) = (suite::filter(), [0; 3]);
     let mut add = |counts: [usize; 3]| total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    let choices: &[_] = if stand_in::is_here() {
-        &[Choice::Cuda(None)]
-    } else {
-        &[Choice::Cpu, Choice::Noop, Choice::Cuda(None)]
-    };
-    for &choice in choices {
-        let name = if stand_in::is_here() { "stand-in driver".to_owned() } else { format!("{choice:?}") };
-        // Where a device's size can be chosen it is small, as there are cases that fill it.
-        let mut options = DeviceOptions::new(choice, 2);
-        options.memory_bytes = 512 << 20;
-        match Platform::new(&options) {
+    let backends: &[_] = if stand_in::is_here() { &["cuda"] } else { &["cpu", "noop", "cuda"] };
+    for &backend in backends {
+        let name = if stand_in::is_here() { "stand-in driver" } else { backend };
+        match open(backend).map(Platform::new) {
             Ok(platform) => {
                 let counts = suite::run(&platform, skips(platform.backend()), filter.as_deref());
                 println!("{name}: {} passed, {} failed, {} skipped", counts[0], counts[1], counts[2]);
@@ -148,9 +163,9 @@ fn main() -> ExitCode {
             }
             Err(why) => {
                 println!("{name}: not run: {why}");
-                match choice {
-                    Choice::Cuda(_) if stand_in::is_here() => add([0, 1, 0]),
-                    Choice::Cuda(_) => match stand_in::run(filter.as_deref()) {
+                match backend {
+                    "cuda" if stand_in::is_here() => add([0, 1, 0]),
+                    "cuda" => match stand_in::run(filter.as_deref()) {
                         Ok(counts) => add(counts),
                         Err(why) => println!("stand-in driver: not run: {why}"),
                     },

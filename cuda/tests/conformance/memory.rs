@@ -3,10 +3,10 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Context, DeviceBuffer, LiveCounts};
-use tfrt_cuda::hal::{EventOptions, Intent, Pattern, StreamOptions};
+use tfrt_device::allocator::Options;
+use tfrt_device::error::Status;
+use tfrt_device::front::{Context, DeviceBuffer, LiveCounts};
+use tfrt_device::hal::{EventOptions, Intent, Pattern, StreamOptions};
 use tfrt_host::ErrorCode;
 use tfrt_host::work_queue::{ConcurrentWorkQueue, MultiThreadedWorkQueue, Task};
 

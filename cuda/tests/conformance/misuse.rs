@@ -1,8 +1,8 @@
 //! What belongs elsewhere, or is gone.
 
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::Context;
-use tfrt_cuda::hal::{EventOptions, Pattern};
+use tfrt_device::error::Status;
+use tfrt_device::front::Context;
+use tfrt_device::hal::{EventOptions, Pattern};
 
 use super::Case;
 use super::support::{Bench, config, fails, function, host, zeros};

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::front::{Context, DeviceAllocator, DeviceBuffer, Event, Stream};
-use tfrt_cuda::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_device::allocator::Options;
+use tfrt_device::front::{Context, DeviceAllocator, DeviceBuffer, Event, Stream};
+use tfrt_device::hal::{EventOptions, Pattern, StreamOptions};
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{Diagnostic, ErrorCode};
 

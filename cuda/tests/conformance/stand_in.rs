@@ -1,7 +1,7 @@
 //! The suite over a CUDA driver that stands in for a GPU's: this program again, in a process that finds the libraries of
 //! `tests/stand_in`.
 
-#[path = "../stand_in/build.rs"]
+#[path = "../../gpu/tests/stand_in/build.rs"]
 mod build;
 
 use std::path::Path;

@@ -15,7 +15,7 @@ mod unified;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tfrt_cuda::front::{Context, Platform};
+use tfrt_device::front::{Context, Platform};
 
 /// A case: its name, and what must hold on a fresh context.
 type Case = (&'static str, fn(&Context));

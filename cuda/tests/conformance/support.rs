@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::error::{DeviceError, Status};
-use tfrt_cuda::front::{Context, DeviceAllocator, DeviceBuffer, Function, Stream};
-use tfrt_cuda::hal::{Dim3, LaunchConfig, StreamOptions, TensorLayout};
+use tfrt_device::allocator::Options;
+use tfrt_device::error::{DeviceError, Status};
+use tfrt_device::front::{Context, DeviceAllocator, DeviceBuffer, Function, Stream};
+use tfrt_device::hal::{Dim3, LaunchConfig, StreamOptions, TensorLayout};
 use tfrt_host::DType;
 use tfrt_host::allocator::{HostAllocator, SystemAllocator};
 use tfrt_host::host_buffer::HostBuffer;

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc;
 
-use tfrt_cuda::error::Status;
-use tfrt_cuda::front::{Context, DeviceBuffer};
-use tfrt_cuda::hal::{EventOptions, Pattern};
+use tfrt_device::error::Status;
+use tfrt_device::front::{Context, DeviceBuffer};
+use tfrt_device::hal::{EventOptions, Pattern};
 use tfrt_host::host_buffer::HostBuffer;
 
 use super::Case;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tfrt_cuda::kernels::Devices;
+use tfrt_device::Devices;
 use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, bef::RawAttribute};
 
 use crate::{CoreRuntime, LoggingOpHandler, NullOpHandler, OpHandler, op_handler::HandlerRef};

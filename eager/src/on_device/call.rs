@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
-use tfrt_cuda::{error::DeviceError, front::DeviceBuffer, origin};
+use tfrt_device::{error::DeviceError, front::DeviceBuffer, origin};
 use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext, IndirectPromise, Promise, work_queue::Task};
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::OnceLock};
 
-use tfrt_cuda::{
+use tfrt_device::{
     allocator::Options,
     error::Result,
     front::{BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Stream},

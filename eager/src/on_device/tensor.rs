@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, mpsc};
 
-use tfrt_cuda::{
+use tfrt_device::{
+    DenseGpuTensor,
     front::{DeviceBuffer, Transferred},
-    kernels::DenseGpuTensor,
 };
 use tfrt_host::{
     AsyncValue, AsyncValueRef, DType, Diagnostic, ExecutionContext, Promise, value_type, work_queue::Task,

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use tfrt_cuda::front::{Choice, DeviceOptions, Platform};
+use tfrt_cpu::CpuOptions;
+use tfrt_device::front::Platform;
 use tfrt_eager::{CoreRuntime, DeviceTensor, OpAttrs, OpHandler, Results, TensorHandle};
 use tfrt_host::{
     AsyncValueRef, BefFile, Chain, ExecutionContext, HostContext, KernelRegistry, RequestContext,
@@ -43,9 +44,9 @@ impl Runner {
     /// The same, with a handler of the ops that run on devices: a GPU if there is one, else the CPU device.
     pub(crate) fn on_device(queue: &str) -> Self {
         let mut runner = Self::new(queue);
-        let mut options = DeviceOptions::default();
-        (options.choice, options.memory_bytes) = (Choice::Auto, 256 << 20);
-        let platform = Platform::new(&options).expect("a device");
+        let options = CpuOptions { memory_bytes: 256 << 20, ..CpuOptions::default() };
+        let backend = tfrt_gpu::find().or_else(|_| tfrt_cpu::open(&options));
+        let platform = Platform::new(backend.expect("a device"));
         let device = platform.device(0).expect("a device");
         runner.handler = runner.core.on_device(&device, runner.core.cpu()).expect("a handler");
         runner._platform = Some(platform);

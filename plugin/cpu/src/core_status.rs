@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
-use tfrt_cuda::error::{DeviceError, Result};
+use tfrt_device::error::{DeviceError, Result};
 use tfrt_plugin::status::{Code, TF_Status};
 
 /// The core's functions.

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{DynBackend, DynContext, Erased, EventOptions, StreamOptions};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{DynBackend, DynContext, Erased, EventOptions, StreamOptions};
 use tfrt_plugin::abi::{SP_Device, SP_DeviceMemoryBase, SP_Event, SP_Stream, SP_Timer};
 
 /// A device.

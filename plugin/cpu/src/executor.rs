@@ -4,8 +4,8 @@
 
 use std::ffi::c_void;
 
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{DynContext, Erased, Pattern};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{DynContext, Erased, Pattern};
 use tfrt_plugin::abi::{
     SE_StatusCallbackFn, SP_AllocatorStats, SP_Device, SP_DeviceMemoryBase, SP_Event, SP_Stream,
     SP_StreamExecutor, SP_Timer, TF_Bool, Zeroed, released,

@@ -4,9 +4,9 @@ use std::ffi::c_int;
 use std::mem::offset_of;
 use std::sync::{Arc, OnceLock};
 
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::front::{Choice, DeviceOptions, cpu};
-use tfrt_cuda::hal::DynBackend;
+use tfrt_cpu::CpuOptions;
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::DynBackend;
 use tfrt_plugin::abi::{
     Layout, SE_CreateDeviceParams, SE_CreateStreamExecutorParams, SE_MAJOR, SE_MINOR, SE_PATCH,
     SE_PlatformRegistrationParams, SP_Device, SP_Platform, SP_PlatformFns, SP_StreamExecutor, SP_TimerFns,
@@ -36,7 +36,7 @@ fn backend() -> Result<&'static Arc<dyn DynBackend>> {
             }
             Err(_) => 1,
         };
-        cpu(&DeviceOptions::new(Choice::Cpu, count))
+        tfrt_cpu::open(&CpuOptions { devices: count, ..CpuOptions::default() })
     });
     backend.as_ref().map_err(Clone::clone)
 }

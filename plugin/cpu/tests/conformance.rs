@@ -15,7 +15,7 @@ mod suite;
 
 use std::process::ExitCode;
 
-use tfrt_cuda::front::{DeviceOptions, Platform};
+use tfrt_device::front::Platform;
 use tfrt_plugin::Plugin;
 
 fn main() -> ExitCode {
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let library = std::env::current_exe().unwrap().with_file_name("libtfrt_cpu_plugin.so");
     let plugin = Plugin::load(&library).unwrap();
     println!("{plugin:?}");
-    let platform = Platform::new(&DeviceOptions::of(plugin.backend(), None)).unwrap();
+    let platform = Platform::new(plugin.backend());
     let counts = suite::run(&platform, skips::SKIPS, suite::filter().as_deref());
     if suite::conclude(counts) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
-use tfrt_cuda::error::{DeviceError, Result, Status};
+use tfrt_device::error::{DeviceError, Result, Status};
 
 use super::remains::Remains;
 use super::{Source, callback};

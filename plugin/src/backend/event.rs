@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{EventOptions, Events};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{EventOptions, Events};
 
 use super::PluginContext;
 use super::device::Device;

@@ -5,9 +5,9 @@ use std::mem::offset_of;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tfrt_cuda::allocator::ALIGNMENT;
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Teardown, Transfers};
+use tfrt_device::allocator::ALIGNMENT;
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Pattern, Teardown, Transfers};
 
 use super::PluginContext;
 use super::device::{Allocation, Device};

@@ -21,8 +21,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{Backend, Context, DeviceProperties, Dim3, MemoryOnly, Resources, Teardown};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{Backend, Context, DeviceProperties, Dim3, MemoryOnly, Resources, Teardown};
 
 use crate::load::{Devices, Source};
 use device::Device;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tfrt_cuda::error::Result;
+use tfrt_device::error::Result;
 
 use super::device::Device;
 use super::stream::{Point, StreamCore};

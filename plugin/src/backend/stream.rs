@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use tfrt_cuda::error::{DeviceError, Result, Status};
-use tfrt_cuda::hal::{StreamOptions, Streams};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{StreamOptions, Streams};
 
 use super::device::Device;
 use super::event::{Event, state_of};

@@ -8,7 +8,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use tfrt_cuda::error::{Result, Status};
+use tfrt_device::error::{Result, Status};
 
 use super::device::Device;
 use super::remains::Remaining;

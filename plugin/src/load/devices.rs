@@ -128,7 +128,7 @@ pub(crate) enum Stopped {
     /// The plug-in broke a rule.
     Invalid(String),
     /// A call failed, and how.
-    Failed(tfrt_cuda::error::DeviceError),
+    Failed(tfrt_device::error::DeviceError),
 }
 
 impl From<String> for Stopped {

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
-use tfrt_cuda::error::{DeviceError, Status};
+use tfrt_device::error::{DeviceError, Status};
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::slot::{Slot, check, flag, known};

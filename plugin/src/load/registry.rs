@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tfrt_cuda::front::DeviceOptions;
-use tfrt_cuda::hal::{DynBackend, erase};
+use tfrt_device::hal::{DynBackend, erase};
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::Devices;
@@ -48,7 +47,7 @@ impl Plugin {
         self.devices.platform.layout
     }
 
-    /// Its devices, for [`DeviceOptions::of`].
+    /// Returns the backend of its devices.
     pub fn backend(&self) -> Arc<dyn DynBackend> {
         self.backend.clone()
     }
@@ -107,11 +106,11 @@ impl PluginRegistry {
         self.plugins.iter().map(|(_, plugin)| plugin)
     }
 
-    /// The devices of a type (`TYPE`), or one of them (`TYPE:0`).
+    /// Finds the devices of a type (`TYPE`), or one of them (`TYPE:0`): the backend, and the number of the device.
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] with the types there are.
-    pub fn devices(&self, name: &str) -> Result<DeviceOptions, Diagnostic> {
+    pub fn find(&self, name: &str) -> Result<(Arc<dyn DynBackend>, Option<u32>), Diagnostic> {
         let (device_type, only) = match name.rsplit_once(':') {
             Some((device_type, number)) => match number.parse() {
                 Ok(number) => (device_type, Some(number)),
@@ -120,7 +119,7 @@ impl PluginRegistry {
             None => (name, None),
         };
         match self.plugins().find(|plugin| plugin.device_type() == device_type) {
-            Some(plugin) => Ok(DeviceOptions::of(plugin.backend(), only)),
+            Some(plugin) => Ok((plugin.backend(), only)),
             None => {
                 let types: Vec<_> = self.plugins().map(Plugin::device_type).collect();
                 let message = match types.is_empty() {

@@ -19,7 +19,7 @@ pub(crate) enum Replacement {
 }
 
 /// Alignment that a custom allocator is asked for.
-const ALIGNMENT: usize = tfrt_cuda::allocator::ALIGNMENT as usize;
+const ALIGNMENT: usize = tfrt_device::allocator::ALIGNMENT as usize;
 
 /// Calls a function of the replacement, or of the stream executor if there is none. Validation saw to it that required
 /// functions are there.

@@ -1,6 +1,6 @@
 //! Codes of the C API, and the runtime's words for them.
 
-use tfrt_cuda::error::Status;
+use tfrt_device::error::Status;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $name:literal, $status:ident;)*) => {

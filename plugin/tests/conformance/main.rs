@@ -18,7 +18,7 @@ mod support;
 use std::path::Path;
 use std::process::ExitCode;
 
-use tfrt_cuda::front::{DeviceOptions, Platform};
+use tfrt_device::front::Platform;
 use tfrt_plugin::Plugin;
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 fn run(library: &Path, filter: Option<&str>, total: &mut [usize; 3]) {
     let plugin = Plugin::load(library).unwrap();
     println!("{plugin:?}");
-    let platform = Platform::new(&DeviceOptions::of(plugin.backend(), None)).unwrap();
+    let platform = Platform::new(plugin.backend());
     let counts = suite::run(&platform, skips::SKIPS, filter);
     println!("{}: {} passed, {} failed, {} skipped", library.display(), counts[0], counts[1], counts[2]);
     total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);

@@ -3,12 +3,12 @@
 use std::{fmt::Write as _, path::PathBuf};
 
 use serde_json::json;
-use tfrt_cuda::front::{Choice, Device, DeviceOptions, Platform};
+use tfrt_device::front::{Device, Platform};
 use tfrt_host::Diagnostic;
 use tfrt_plugin::PluginRegistry;
 
 use super::{Failure, print_json};
-use crate::{Console, tools::args::device_count};
+use crate::{Choice, Console, DeviceOptions, tools::args::device_count};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 /// Runs the command. It succeeds without CUDA devices.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
-    let find = |choice| Platform::new(&DeviceOptions::new(choice, args.cpu_devices));
+    let find = |choice| DeviceOptions::new(choice, args.cpu_devices).open();
     let cuda = find(Choice::Cuda(None));
     let absence = cuda.as_ref().err().map(ToString::to_string);
     let mut devices = cuda.map_or_else(|_| Ok(Vec::new()), |platform| list(&platform))?;
@@ -33,8 +33,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let mut plugins = PluginRegistry::new();
     for library in &args.plugins {
         let backend = plugins.load(library)?.backend();
-        let platform = Platform::new(&DeviceOptions::of(backend, None)).map_err(Diagnostic::from)?;
-        devices.extend(list(&platform)?);
+        devices.extend(list(&Platform::new(backend))?);
     }
     if args.json {
         let listed: Vec<_> = devices.iter().map(to_json).collect();

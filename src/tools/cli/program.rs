@@ -17,11 +17,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_compiler::lower::SETUP;
-use tfrt_cuda::{
+use tfrt_device::{
+    Devices,
     allocator::write_timeline,
     checker::{Checker, Report},
-    front::{Choice, DeviceOptions, MemoryTimeline},
-    kernels::Devices,
+    front::MemoryTimeline,
 };
 use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, FunctionRef, HostContext, RequestContext, ResourceContext, work_queue,
@@ -37,7 +37,7 @@ use super::{
     values::{self, CHAIN},
 };
 use crate::{
-    Console, Errors, Program, Runtime, SharedWriter,
+    Choice, Console, DeviceOptions, Errors, Program, Runtime, SharedWriter,
     files::{check_output_path, replace_file},
     tools::args::device_count,
 };
@@ -132,7 +132,7 @@ impl DeviceArgs {
         }
         let checker = Checker::new();
         // The checker cannot observe a GPU.
-        if options.choice == Choice::Auto {
+        if matches!(options.choice, Choice::Auto) {
             options.choice = Choice::Cpu;
         }
         Ok((options.checked_by(checker.clone()), Some(checker)))
@@ -144,14 +144,17 @@ impl DeviceArgs {
             plugins.load(library)?;
         }
         match (self.device.as_deref(), plugins.plugins().next()) {
-            (None, Some(first)) => Ok(DeviceOptions::of(first.backend(), None)),
+            (None, Some(first)) => Ok(DeviceOptions::new(Choice::Backend(first.backend(), None), 1)),
             (None, None) => Ok(DeviceOptions::new(Choice::Auto, self.cpu_devices)),
             (Some(name), first) => match name.parse() {
                 Ok(choice) => Ok(DeviceOptions::new(choice, self.cpu_devices)),
                 Err(why) if first.is_none() => Err(Failure::Usage(format!(
                     "invalid value for '--device <DEVICE>': {why}, and no plug-in is loaded"
                 ))),
-                Err(_) => Ok(plugins.devices(name)?),
+                Err(_) => {
+                    let (backend, only) = plugins.find(name)?;
+                    Ok(DeviceOptions::new(Choice::Backend(backend, only), 1))
+                }
             },
         }
     }

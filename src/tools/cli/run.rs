@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let session = Session::new(&args.program, Some(printed), console)?;
     let types = session.result_types();
     let wanted = Wanted::new(args, &session, &types)?;
-    let has_profiler = args.nvtx && tfrt_cuda::mark_spans_for_profilers().is_ok();
+    let has_profiler = args.nvtx && tfrt_gpu::mark_spans_for_profilers().is_ok();
     if args.trace.is_some() || has_profiler {
         tracing::enable();
     }

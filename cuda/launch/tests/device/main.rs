@@ -23,9 +23,10 @@ mod window;
 use std::sync::OnceLock;
 
 use bytemuck::Pod;
-use tfrt_cuda::allocator::Options;
-use tfrt_cuda::front::{Choice, Context, DeviceAllocator, DeviceBuffer, DeviceOptions, Platform, Stream};
-use tfrt_cuda::hal::StreamOptions;
+use tfrt_cpu::CpuOptions;
+use tfrt_device::allocator::Options;
+use tfrt_device::front::{Context, DeviceAllocator, DeviceBuffer, Platform, Stream};
+use tfrt_device::hal::StreamOptions;
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_launch::DeviceKernels;
 
@@ -42,9 +43,9 @@ struct Device {
 fn device() -> &'static Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
     DEVICE.get_or_init(|| {
-        let mut options = DeviceOptions::default();
-        (options.choice, options.memory_bytes) = (Choice::Auto, 256 << 20);
-        let platform = Platform::new(&options).unwrap();
+        let options = CpuOptions { memory_bytes: 256 << 20, ..CpuOptions::default() };
+        let backend = tfrt_gpu::find().or_else(|_| tfrt_cpu::open(&options));
+        let platform = Platform::new(backend.unwrap());
         let context = platform.device(0).unwrap().create_context().unwrap();
         let stream = context.create_stream(StreamOptions::default()).unwrap();
         let allocator = context.create_allocator(Options::default());

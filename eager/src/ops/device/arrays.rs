@@ -4,7 +4,7 @@
 //! `_tf.NAME` a constant among the attributes.
 
 use crate::attr;
-use tfrt_cuda::front::Argument;
+use tfrt_device::front::Argument;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_launch::{Binary, Padded, Permutation, Reduction, ReductionShape, Rows, Scan, Unary};
 use tfrt_tensor::{Complex, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};

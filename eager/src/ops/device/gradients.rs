@@ -2,7 +2,7 @@
 //! with theirs.
 
 use smallvec::smallvec;
-use tfrt_cuda::hal::Scaling;
+use tfrt_device::hal::Scaling;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_launch::{
     Binary, Comparison, CrossEntropyBuffers, Gradient, LabelType, Reduction, Rows, Unary, loss_type,

@@ -1,6 +1,6 @@
 //! Products of matrices through the device's BLAS library, or of integers and complex numbers by a kernel, and sums with biases.
 
-use tfrt_cuda::{
+use tfrt_device::{
     front::{GemmArguments, Matrix},
     hal::Transpose,
 };

@@ -5,7 +5,7 @@
 use super::super::types;
 use crate::{AttrSpec, attr};
 use smallvec::smallvec;
-use tfrt_cuda::{
+use tfrt_device::{
     front::DnnTensor,
     hal::{Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout},
 };

@@ -1,0 +1,266 @@
+//! BLAS on the CPU devices.
+//!
+//! The routines are column-major; a column-major matrix is the transpose of a row-major one, and so `C = A·B` is computed
+//! as `Cᵀ = Bᵀ·Aᵀ` on the same memory.
+
+#![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
+
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{Blas, Gemm, GemmOperand, Transpose};
+use tfrt_device::observer::Access;
+use tfrt_host::DType;
+use tfrt_math::{BlockOp, CastTo, Element, Float, Layout, MatMul, MatMulElement, MatMulInput, ShapeError};
+
+use super::bytes::{Input, Output};
+use super::context::CpuContext;
+use super::operation::{Operation, Run};
+use super::stream::Stream;
+
+/// A shape that the mathematics refuses.
+pub(super) fn shape_error(status: Status) -> impl Fn(ShapeError) -> DeviceError {
+    move |error| DeviceError::new(status, error.to_string())
+}
+
+fn unsupported(what: &str, dtype: DType) -> DeviceError {
+    DeviceError::new(Status::BlasNotSupported, format!("{what} of {dtype} elements"))
+}
+
+pub(super) fn size(dtype: DType) -> u64 {
+    dtype.size().unwrap_or(0) as u64
+}
+
+/// Elements from the first to the last of `n`, `increment` apart.
+fn span(n: u64, increment: i64) -> u64 {
+    if n == 0 { 0 } else { (n - 1).saturating_mul(increment.unsigned_abs()).saturating_add(1) }
+}
+
+/// The place of element `i` of a vector, which runs from the end if its increment is negative.
+fn place(i: u64, n: u64, increment: i64) -> usize {
+    let step = increment.unsigned_abs();
+    (if increment < 0 { (n - 1 - i) * step } else { i * step }) as usize
+}
+
+fn axpy<T: Float + Pod>(run: &Run<'_>, n: u64, alpha: f64, x: (u64, i64), y: (u64, i64)) -> Result<()> {
+    // SAFETY: `Blas::axpy` declares both vectors.
+    let (mut output, input) = unsafe {
+        let output = Output::<T>::new(run, y.0, span(n, y.1))?;
+        let input = output.input(run, x.0, span(n, x.1))?;
+        (output, input)
+    };
+    let (y_elements, x_elements) = (output.get(), input.get());
+    if x.1 == 1 && y.1 == 1 {
+        let plan =
+            tfrt_math::axpy(T::from_f64(alpha), n as usize).map_err(shape_error(Status::BlasInvalidValue))?;
+        return plan
+            .run(&run.shared.pool, x_elements, y_elements)
+            .map_err(shape_error(Status::BlasInvalidValue));
+    }
+    let alpha = T::from_f64(alpha);
+    for i in 0..n {
+        let at = &mut y_elements[place(i, n, y.1)];
+        *at = at.plus(alpha.times(x_elements[place(i, n, x.1)]));
+    }
+    Ok(())
+}
+
+fn scal<T: Float + Pod>(run: &Run<'_>, n: u64, alpha: f64, x: (u64, i64)) -> Result<()> {
+    // SAFETY: `Blas::scal` declares the vector.
+    let mut output = unsafe { Output::<T>::new(run, x.0, span(n, x.1))? };
+    let (alpha, step) = (T::from_f64(alpha), x.1.unsigned_abs() as usize);
+    output.get().iter_mut().step_by(step.max(1)).for_each(|element| *element = alpha.times(*element));
+    Ok(())
+}
+
+/// Elements of an operand from its first to its last, for matrices of so many rows and columns as they are stored.
+fn extent(operand: &GemmOperand, rows: u64, cols: u64, batch: u64) -> u64 {
+    if rows == 0 || cols == 0 || batch == 0 {
+        return 0;
+    }
+    ((cols - 1) * operand.leading_dimension + rows).saturating_add((batch - 1) * operand.batch_stride)
+}
+
+/// The operands' extents: A, B, C.
+fn extents(gemm: &Gemm) -> [u64; 3] {
+    let stored =
+        |transpose, rows, cols| if transpose == Transpose::None { (rows, cols) } else { (cols, rows) };
+    let (a, b) = (stored(gemm.transpose_a, gemm.m, gemm.k), stored(gemm.transpose_b, gemm.k, gemm.n));
+    [
+        extent(&gemm.a, a.0, a.1, gemm.batch),
+        extent(&gemm.b, b.0, b.1, gemm.batch),
+        extent(&gemm.c, gemm.m, gemm.n, gemm.batch),
+    ]
+}
+
+/// `op` of a stored matrix as the transpose that the row-major product takes.
+fn layout(operand: &GemmOperand, transpose: Transpose) -> Layout {
+    let (leading, batch_stride) = (operand.leading_dimension as usize, operand.batch_stride as usize);
+    match transpose {
+        Transpose::None => Layout { row_stride: leading, col_stride: 1, batch_stride },
+        Transpose::Transposed => Layout { row_stride: 1, col_stride: leading, batch_stride },
+    }
+}
+
+/// The product of elements `a` and `b` into `c`, all of the type it is computed in.
+fn product<W: Float + MatMulElement>(
+    run: &Run<'_>,
+    gemm: &Gemm,
+    a: &[W],
+    b: &[W],
+    c: &mut [W],
+) -> Result<()> {
+    let plan = || -> Result<MatMul<W>, ShapeError> {
+        MatMul::new(gemm.n as usize, gemm.k as usize, gemm.m as usize, run.shared.pool.threads())?
+            .batched(gemm.batch as usize)?
+            .operands(layout(&gemm.b, gemm.transpose_b), layout(&gemm.a, gemm.transpose_a))?
+            .output(gemm.c.leading_dimension as usize, gemm.c.batch_stride as usize)
+    };
+    let plan = plan().map_err(shape_error(Status::BlasInvalidValue))?;
+    let plan = plan.scaled(W::from_f64(gemm.alpha), W::from_f64(gemm.beta));
+    plan.run(&run.shared.pool, MatMulInput::new(b, a), c).map_err(shape_error(Status::BlasExecutionFailed))
+}
+
+/// All operands of the type it is computed in: no conversion.
+fn gemm_native<W: Float + MatMulElement + Pod>(run: &Run<'_>, gemm: &Gemm) -> Result<()> {
+    let [a_len, b_len, c_len] = extents(gemm);
+    // SAFETY: `Blas::gemm` declares the three matrices.
+    let (mut c, a, b) = unsafe {
+        let c = Output::<W>::new(run, gemm.c.address, c_len)?;
+        let a = c.input(run, gemm.a.address, a_len)?;
+        let b = c.input(run, gemm.b.address, b_len)?;
+        (c, a, b)
+    };
+    product(run, gemm, a.get(), b.get(), c.get())
+}
+
+/// Operands of type `T` and a result of type `C`, computed in `W`.
+fn gemm_converted<T, C, W>(run: &Run<'_>, gemm: &Gemm) -> Result<()>
+where
+    T: Element + Pod + CastTo<W>,
+    C: Element + Pod + CastTo<W>,
+    W: Float + MatMulElement + CastTo<C>,
+{
+    let [a_len, b_len, c_len] = extents(gemm);
+    let written = [(gemm.c.address, c_len * size_of::<C>() as u64)];
+    // SAFETY: `Blas::gemm` declares the three matrices; inputs that overlap the result are copied first.
+    let (a, b, mut c) = unsafe {
+        let a = Input::<T>::beside(run, gemm.a.address, a_len, &written)?;
+        let b = Input::<T>::beside(run, gemm.b.address, b_len, &written)?;
+        (a, b, Output::<C>::new(run, gemm.c.address, c_len)?)
+    };
+    let widened = |elements: &[T]| -> Vec<W> { elements.iter().map(|&e| e.cast_to()).collect() };
+    let (a, b) = (widened(a.get()), widened(b.get()));
+    let result = c.get();
+    let mut wide: Vec<W> = result.iter().map(|&e| e.cast_to()).collect();
+    product(run, gemm, &a, &b, &mut wide)?;
+    // Only what the product wrote: between the columns there may be somebody else's.
+    for batch in 0..gemm.batch as usize {
+        for col in 0..gemm.n as usize {
+            let start = batch * gemm.c.batch_stride as usize + col * gemm.c.leading_dimension as usize;
+            let column = start..start + gemm.m as usize;
+            result[column.clone()].iter_mut().zip(&wide[column]).for_each(|(to, &from)| *to = from.cast_to());
+        }
+    }
+    Ok(())
+}
+
+type Routine = fn(&Run<'_>, &Gemm) -> Result<()>;
+
+/// The routine for the operands' types.
+fn routine(gemm: &Gemm) -> Result<Routine> {
+    use DType::{BF16, F16, F32, F64, I8, I32};
+    let routine: Routine = match (gemm.a.dtype, gemm.c.dtype, gemm.compute) {
+        (F32, F32, F32) => gemm_native::<f32>,
+        (F64, F64, F64) => gemm_native::<f64>,
+        (F16, F16, F32 | F16) => gemm_converted::<f16, f16, f32>,
+        (BF16, BF16, F32) => gemm_converted::<bf16, bf16, f32>,
+        (F16, F32, F32) => gemm_converted::<f16, f32, f32>,
+        (BF16, F32, F32) => gemm_converted::<bf16, f32, f32>,
+        (I8, I32, I32) => gemm_converted::<i8, i32, f64>,
+        (I8, F32, F32) => gemm_converted::<i8, f32, f32>,
+        _ => {
+            let detail = format!(
+                "a product of {} and {} to {}, summed in {}",
+                gemm.a.dtype, gemm.b.dtype, gemm.c.dtype, gemm.compute
+            );
+            return Err(DeviceError::new(Status::BlasNotSupported, detail));
+        }
+    };
+    Ok(routine)
+}
+
+/// Whether this combination of types can be multiplied.
+fn check_types(gemm: &Gemm) -> Result<Routine> {
+    if gemm.a.dtype != gemm.b.dtype {
+        return Err(DeviceError::new(
+            Status::BlasNotSupported,
+            format!("a product of {} and {}", gemm.a.dtype, gemm.b.dtype),
+        ));
+    }
+    routine(gemm)
+}
+
+impl Blas for CpuContext {
+    fn create_blas(&self) -> Result<()> {
+        self.device.check()
+    }
+
+    fn axpy(
+        &self,
+        _blas: &(),
+        stream: &Stream,
+        dtype: DType,
+        n: u64,
+        alpha: f64,
+        x: (u64, i64),
+        y: (u64, i64),
+    ) -> Result<()> {
+        let compute = match dtype {
+            DType::F16 => axpy::<f16>,
+            DType::BF16 => axpy::<bf16>,
+            DType::F32 => axpy::<f32>,
+            DType::F64 => axpy::<f64>,
+            _ => return Err(unsupported("axpy", dtype)),
+        };
+        let accesses = vec![
+            Access::read(x.0, span(n, x.1) * size(dtype)),
+            Access::write(y.0, span(n, y.1) * size(dtype)),
+        ];
+        stream.core.submit(Operation::new("blas axpy", accesses, move |run| compute(run, n, alpha, x, y)))
+    }
+
+    fn scal(
+        &self,
+        _blas: &(),
+        stream: &Stream,
+        dtype: DType,
+        n: u64,
+        alpha: f64,
+        x: (u64, i64),
+    ) -> Result<()> {
+        let compute = match dtype {
+            DType::F16 => scal::<f16>,
+            DType::BF16 => scal::<bf16>,
+            DType::F32 => scal::<f32>,
+            DType::F64 => scal::<f64>,
+            _ => return Err(unsupported("scal", dtype)),
+        };
+        let accesses = vec![Access::write(x.0, span(n, x.1) * size(dtype))];
+        stream.core.submit(Operation::new("blas scal", accesses, move |run| compute(run, n, alpha, x)))
+    }
+
+    fn gemm(&self, _blas: &(), stream: &Stream, gemm: &Gemm) -> Result<()> {
+        let compute = check_types(gemm)?;
+        let [a, b, c] = extents(gemm);
+        let accesses = vec![
+            Access::read(gemm.a.address, a * size(gemm.a.dtype)),
+            Access::read(gemm.b.address, b * size(gemm.b.dtype)),
+            Access::write(gemm.c.address, c * size(gemm.c.dtype)),
+        ];
+        let gemm = Arc::new(*gemm);
+        stream.core.submit(Operation::new("blas gemm", accesses, move |run| compute(run, &gemm)))
+    }
+}

@@ -1,0 +1,319 @@
+//! Contexts of the CPU devices, and their memory.
+
+#![expect(unsafe_code, reason = "copies between host pointers and device storage")]
+
+use std::alloc::Layout;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{
+    Context, Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Paging, Pattern, Resources, Transfers,
+};
+use tfrt_device::observer::Access;
+use tfrt_device::origin::Origin;
+
+use super::Shared;
+use super::access::Manner;
+use super::bytes::HostPtr;
+use super::memory::{Allocation, illegal};
+use super::operation::{Operation, Run};
+use super::stream::Stream;
+
+/// Alignment of pinned memory.
+const PAGE: usize = 4096;
+
+/// A context: a device's life until something goes wrong on it.
+pub(crate) struct CpuContext {
+    pub(super) device: Arc<Device>,
+}
+
+/// What a context's streams, events and modules share.
+pub(super) struct Device {
+    pub(super) ordinal: u32,
+    pub(super) shared: Arc<Shared>,
+    failed: AtomicBool,
+    failure: Mutex<Option<DeviceError>>,
+    /// Whether the failure was told at the end of a program.
+    taken: AtomicBool,
+    used: AtomicU64,
+    pinned: Mutex<HashMap<usize, Layout>>,
+}
+
+impl Device {
+    /// The failure, if there is one that was not taken.
+    pub(super) fn take_failure(&self) -> Option<DeviceError> {
+        let failure = self.check().err()?;
+        (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
+    }
+
+    /// Takes note of a result: the first failure ends the context's life.
+    pub(super) fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            match &mut *self.failure.lock() {
+                // Of a program whose time is up: the work that was stopped for it says where it was queued.
+                Some(known)
+                    if known.status == Status::LaunchTimeout
+                        && error.status == Status::LaunchTimeout
+                        && known.queued.is_none() =>
+                {
+                    known.queued = error.queued;
+                }
+                Some(_) => {}
+                failure => *failure = Some(error),
+            }
+            self.failed.store(true, Ordering::Release);
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Whether the context has failed, for launches that run meanwhile: nobody will see what they compute, and they end.
+    pub(super) fn failed(&self) -> &AtomicBool {
+        &self.failed
+    }
+
+    /// The failure that ended the context's life.
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.has_failed() {
+            return Ok(());
+        }
+        self.failure.lock().clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.shared.contexts.leave(self.take_failure());
+        for (memory, layout) in self.pinned.get_mut().drain() {
+            // SAFETY: allocated with this layout in `allocate_host` and not freed; the context's last handle is gone.
+            unsafe { std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(memory), layout) };
+        }
+    }
+}
+
+impl CpuContext {
+    pub(super) fn new(shared: Arc<Shared>, ordinal: u32) -> Self {
+        let device = Device {
+            ordinal,
+            shared,
+            failed: AtomicBool::new(false),
+            failure: Mutex::default(),
+            taken: AtomicBool::new(false),
+            used: AtomicU64::new(0),
+            pinned: Mutex::default(),
+        };
+        let device = Arc::new(device);
+        device.shared.contexts.add(&device);
+        Self { device }
+    }
+}
+
+impl Resources for CpuContext {
+    type Stream = Stream;
+    type Event = super::event::Event;
+    type Module = super::module::Module;
+    type Function = super::module::Function;
+    type Graph = super::graph::Graph;
+    type BlasHandle = ();
+    type DnnHandle = ();
+    type Communicator = super::collectives::Communicator;
+}
+
+impl Context for CpuContext {
+    fn failure(&self) -> Option<DeviceError> {
+        self.device.check().err()
+    }
+
+    fn keeps_origins(&self) -> bool {
+        true
+    }
+}
+
+impl CpuContext {
+    /// New memory, which the host may have a side of.
+    fn take_memory(&self, bytes: u64, of_host: bool) -> Result<Arc<Allocation>> {
+        self.device.check()?;
+        let total = self.device.shared.memory_bytes;
+        let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= total);
+        if self.device.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            let used = self.device.used.load(Ordering::Relaxed);
+            let detail = format!("{bytes} bytes asked for, {used} of {total} in use");
+            return Err(DeviceError::new(Status::OutOfMemory, detail));
+        }
+        let allocated = self.device.shared.space.allocate(bytes);
+        let allocation = allocated.inspect_err(|_| {
+            self.device.used.fetch_sub(bytes, Ordering::Relaxed);
+        })?;
+        if let Some(observer) = &self.device.shared.observer {
+            observer.allocated(allocation.address, bytes, of_host, Origin::here());
+        }
+        Ok(allocation)
+    }
+}
+
+impl Memory for CpuContext {
+    fn memory_info(&self) -> Result<MemoryInfo> {
+        self.device.check()?;
+        let total = self.device.shared.memory_bytes;
+        Ok(MemoryInfo { free: total.saturating_sub(self.device.used.load(Ordering::Relaxed)), total })
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        Ok(self.take_memory(bytes, false)?.address)
+    }
+
+    fn free(&self, address: u64) -> Result<()> {
+        // Also after a failure: what was allocated must go.
+        let allocation = self.device.shared.space.free(address)?;
+        self.device.used.fetch_sub(allocation.bytes, Ordering::Relaxed);
+        if let Some(observer) = &self.device.shared.observer {
+            observer.freed(address);
+        }
+        Ok(())
+    }
+
+    fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
+        self.device.check()?;
+        let out_of_memory =
+            || DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes"));
+        let layout = Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| out_of_memory())?;
+        // SAFETY: the size is not zero.
+        let memory = unsafe { std::alloc::alloc_zeroed(layout) };
+        if memory.is_null() {
+            return Err(out_of_memory());
+        }
+        self.device.pinned.lock().insert(memory.expose_provenance(), layout);
+        Ok(memory)
+    }
+
+    unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
+        let layout = self.device.pinned.lock().remove(&memory.addr());
+        let layout = layout.ok_or_else(|| DeviceError::invalid_value("not pinned memory of this context"))?;
+        // SAFETY: allocated with this layout, and the caller promises that nothing uses it.
+        unsafe { std::alloc::dealloc(memory, layout) };
+        Ok(())
+    }
+
+    unsafe fn register_host(&self, _memory: *mut u8, _bytes: usize) -> Result<()> {
+        self.device.check()
+    }
+
+    fn unregister_host(&self, _memory: *mut u8) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
+        let allocation = self.take_memory(bytes, true)?;
+        let (address, host) = (allocation.address, allocation.pointer());
+        Ok(ManagedMemory { address, host, host_owner: Box::new(allocation) })
+    }
+
+    fn is_allocated(&self, address: u64, bytes: u64) -> bool {
+        self.device.shared.space.holds(address, bytes)
+    }
+}
+
+/// There is none: an allocation of the CPU device is one piece of the host's memory, so that operations see slices.
+impl Paging for CpuContext {}
+
+impl Transfers for CpuContext {
+    unsafe fn copy_host_to_device(
+        &self,
+        stream: &Stream,
+        dst: u64,
+        src: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let src = HostPtr(src.cast_mut());
+        let accesses = vec![Access::write(dst, bytes as u64)];
+        let body = move |run: &mut Run<'_>| {
+            // SAFETY: the source is readable until the stream has passed this, by the caller's promise; nobody writes it
+            // but perhaps other copies.
+            unsafe { run.shared.space.memory.write_from(dst, src.get(), bytes) }.map_err(illegal)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from host to device", accesses, body))
+    }
+
+    unsafe fn copy_device_to_host(
+        &self,
+        stream: &Stream,
+        dst: *mut u8,
+        src: u64,
+        bytes: usize,
+    ) -> Result<()> {
+        let dst = HostPtr(dst);
+        let accesses = vec![Access::read(src, bytes as u64)];
+        let body = move |run: &mut Run<'_>| {
+            // SAFETY: the destination is writable until the stream has passed this, by the caller's promise; nobody uses
+            // it but perhaps other copies.
+            unsafe { run.shared.space.memory.read_to(src, dst.get(), bytes) }.map_err(illegal)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to host", accesses, body))
+    }
+
+    fn copy_device_to_device(&self, stream: &Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
+        let accesses = vec![Access::write(dst, bytes), Access::read(src, bytes)];
+        let body = move |run: &mut Run<'_>| run.shared.space.memory.copy(dst, src, bytes).map_err(illegal);
+        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to device", accesses, body))
+    }
+
+    unsafe fn copy_2d(&self, stream: &Stream, copy: &Copy2d) -> Result<()> {
+        let copy = *copy;
+        let span = |pitch: usize| match copy.height {
+            0 => 0,
+            rows => ((rows - 1) * pitch + copy.width) as u64,
+        };
+        let mut accesses = Vec::new();
+        if let Endpoint::Device(address) = copy.dst {
+            accesses.push(Access::write(address, span(copy.dst_pitch)));
+        }
+        if let Endpoint::Device(address) = copy.src {
+            accesses.push(Access::read(address, span(copy.src_pitch)));
+        }
+        let end = |endpoint: Endpoint| match endpoint {
+            Endpoint::Device(address) => Ok(address),
+            Endpoint::Host(pointer) => Err(HostPtr(pointer)),
+        };
+        let (dst, src) = (end(copy.dst), end(copy.src));
+        let (dst_pitch, src_pitch, width, height) = (copy.dst_pitch, copy.src_pitch, copy.width, copy.height);
+        let body = move |run: &mut Run<'_>| {
+            let memory = &run.shared.space.memory;
+            for row in 0..height {
+                let (to, from) = (row * dst_pitch, row * src_pitch);
+                // SAFETY: rows of the host's lie within what the caller promised, which only copies use until the stream
+                // has passed this.
+                unsafe {
+                    match (dst, src) {
+                        (Ok(dst), Ok(src)) => memory.copy(dst + to as u64, src + from as u64, width as u64),
+                        (Ok(dst), Err(src)) => memory.write_from(dst + to as u64, src.get().add(from), width),
+                        (Err(dst), Ok(src)) => memory.read_to(src + from as u64, dst.get().add(to), width),
+                        (Err(_), Err(_)) => return Err(Status::InvalidValue.into()),
+                    }
+                }
+                .map_err(illegal)?;
+            }
+            Ok(())
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "two-dimensional copy", accesses, body))
+    }
+
+    fn set(&self, stream: &Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()> {
+        let bytes = count * pattern.size();
+        let accesses = vec![Access::write(dst, bytes)];
+        let body = move |run: &mut Run<'_>| {
+            let memory = &run.shared.space.memory;
+            match pattern {
+                Pattern::U8(value) => memory.fill(dst, &[value], count),
+                Pattern::U16(value) => memory.fill(dst, &value.to_ne_bytes(), count),
+                Pattern::U32(value) => memory.fill(dst, &value.to_ne_bytes(), count),
+            }
+            .map_err(illegal)
+        };
+        stream.core.submit(Operation::of_manner(Manner::Raw, "memory set", accesses, body))
+    }
+}

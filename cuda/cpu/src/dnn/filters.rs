@@ -1,0 +1,151 @@
+//! Filters laid out for convolution, kept from call to call.
+//!
+//! A launch may write any byte of device memory, and nobody hears of it. So what is kept has a copy of the bytes that it was
+//! made of, and serves only while the same bytes are there: comparing them takes a fraction of laying them out.
+
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tfrt_device::error::Result;
+use tfrt_device::hal::TensorLayout;
+
+use crate::pool::Pool;
+
+/// Bytes of filters kept at most: the copies, beside which the filters themselves take as much again.
+const KEPT_BYTES_MAX: usize = 512 << 20;
+/// Filters kept at most.
+const KEPT_MAX: usize = 512;
+/// Bytes that a thread compares at a time.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// Where a filter lies, and how it is to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    pub(super) address: u64,
+    pub(super) layout: TensorLayout,
+    /// Whether it is turned round.
+    pub(super) flipped: bool,
+}
+
+struct Kept {
+    key: Key,
+    source: Vec<u8>,
+    filter: Arc<dyn Any + Send + Sync>,
+}
+
+/// The filters of one address space, the one used last at the end.
+#[derive(Default)]
+pub(crate) struct Filters(Mutex<Vec<Arc<Kept>>>);
+
+impl Filters {
+    /// The filter that `make` makes of the bytes `source` at `key`, or made of the same bytes before.
+    pub(super) fn get<F: Any + Send + Sync>(
+        &self,
+        key: Key,
+        source: &[u8],
+        pool: &Pool,
+        make: impl FnOnce() -> Result<F>,
+    ) -> Result<Arc<F>> {
+        if let Some(kept) = self.find(&key)
+            && are_equal(&kept.source, source, pool)
+            && let Ok(filter) = kept.filter.clone().downcast()
+        {
+            return Ok(filter);
+        }
+        let filter = Arc::new(make()?);
+        if source.len() <= KEPT_BYTES_MAX {
+            self.keep(Kept { key, source: source.to_vec(), filter: filter.clone() });
+        }
+        Ok(filter)
+    }
+
+    fn find(&self, key: &Key) -> Option<Arc<Kept>> {
+        let mut all = self.0.lock();
+        let at = all.iter().rposition(|kept| kept.key == *key)?;
+        let kept = all.remove(at);
+        all.push(kept.clone());
+        Some(kept)
+    }
+
+    fn keep(&self, new: Kept) {
+        let new = Arc::new(new);
+        let mut all = self.0.lock();
+        let bytes = |all: &[Arc<Kept>]| all.iter().map(|kept| kept.source.len()).sum::<usize>();
+        let mut gone: Vec<_> = all.extract_if(.., |kept| kept.key == new.key).collect();
+        all.push(new);
+        while bytes(&all) > KEPT_BYTES_MAX || all.len() > KEPT_MAX {
+            gone.push(all.remove(0));
+        }
+        drop(all);
+        // Without the lock: they may be large.
+        drop(gone);
+    }
+
+    /// Lets go of the filters at these addresses, which nobody can name again.
+    pub(crate) fn forget(&self, addresses: Range<u64>) {
+        let gone: Vec<_> =
+            self.0.lock().extract_if(.., |kept| addresses.contains(&kept.key.address)).collect();
+        drop(gone);
+    }
+}
+
+fn are_equal(a: &[u8], b: &[u8], pool: &Pool) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let differ = AtomicBool::new(false);
+    let blocks = a.len().div_ceil(BLOCK_BYTES);
+    pool.parallel_for(blocks, 1, &|range| {
+        for block in range {
+            let bytes = block * BLOCK_BYTES..a.len().min((block + 1) * BLOCK_BYTES);
+            if differ.load(Ordering::Relaxed) {
+                return;
+            }
+            if a[bytes.clone()] != b[bytes] {
+                differ.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    !differ.into_inner()
+}
+
+#[cfg(test)]
+mod tests {
+    use tfrt_host::DType;
+
+    use super::*;
+
+    fn key(address: u64) -> Key {
+        let layout = TensorLayout { dtype: DType::UI8, dims: vec![4], strides: vec![1] };
+        Key { address, layout, flipped: false }
+    }
+
+    #[test]
+    fn filters_serve_as_long_as_their_bytes_are_the_same() {
+        let (filters, pool) = (Filters::default(), Pool::new(2).unwrap());
+        let sum = |address: u64, source: &[u8]| {
+            let mut is_new = false;
+            let make = || {
+                is_new = true;
+                Ok(source.iter().map(|&byte| u64::from(byte)).sum::<u64>())
+            };
+            let sum = *filters.get(key(address), source, &pool, make).unwrap();
+            (sum, is_new)
+        };
+        let mut bytes = vec![1; 3 * BLOCK_BYTES + 5];
+        let count = bytes.len() as u64;
+        assert_eq!([sum(256, &bytes), sum(256, &bytes)], [(count, true), (count, false)]);
+        *bytes.last_mut().unwrap() = 3;
+        assert_eq!([sum(256, &bytes), sum(256, &bytes)], [(count + 2, true), (count + 2, false)]);
+        assert_eq!(sum(256, &bytes[1..]), (count + 1, true));
+        assert_eq!([sum(512, &[7]), sum(256, &[7]), sum(512, &[7])], [(7, true), (7, true), (7, false)]);
+        filters.forget(500..600);
+        assert_eq!([sum(512, &[7]), sum(256, &[7])], [(7, true), (7, false)]);
+        // The one that was used longest ago makes room.
+        (0..KEPT_MAX as u64 - 1).for_each(|at| assert!(sum(1024 + at, &[7]).1));
+        assert_eq!([sum(256, &[7]), sum(512, &[7])], [(7, false), (7, true)]);
+    }
+}

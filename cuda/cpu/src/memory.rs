@@ -1,0 +1,175 @@
+//! The address space of the CPU devices.
+//!
+//! Device addresses are numbers of their own, spaced so that an overrun reaches no neighbour, and lie where the host has no
+//! memory: host code that takes one for a pointer faults. A [`tfrt_ptx::Memory`] maps them to storage, and beside them the
+//! variables of loaded modules; everything that touches device memory goes through it. Only operations on streams do.
+
+#![expect(unsafe_code, reason = "device memory is owned here and reached by address")]
+
+use std::alloc::Layout;
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_ptx::{Held, Memory, MemoryError};
+
+use super::access::Borrows;
+use super::dnn::Filters;
+
+/// Alignment of every allocation, and how far apart they are at least.
+const ALIGNMENT: u64 = 256;
+/// Unused addresses between two allocations.
+const GUARD_BYTES: u64 = 1 << 16;
+/// The first address: above 2^47, where no process has memory on the machines we know.
+const FIRST_ADDRESS: u64 = 1 << 48;
+/// No address reaches this.
+const ADDRESS_END: u64 = 1 << 55;
+
+/// Addresses are handed out once in the life of the process, so that a stale one is never somebody else's.
+static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
+
+/// The bytes behind a range of addresses.
+pub(super) struct Allocation {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// The first byte, aligned.
+    storage: NonNull<u8>,
+    /// What it is a part of.
+    block: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the storage is plain bytes owned by this allocation; how they may be touched when is the business of `Borrows`.
+unsafe impl Send for Allocation {}
+// SAFETY: as above.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    fn new(bytes: u64) -> Option<Self> {
+        if bytes == 0 {
+            return None;
+        }
+        // Aligned here: zeros in pages that nobody has touched cost nothing, but an allocator that is asked for an alignment
+        // of its own writes them.
+        let size = usize::try_from(bytes).ok()?.checked_add(ALIGNMENT as usize - 1)?;
+        let layout = Layout::from_size_align(size, 1).ok()?;
+        // SAFETY: the size is not zero. Zeroed, because contents are arbitrary but must be bytes.
+        let block = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+        let offset = block.as_ptr().addr().wrapping_neg() % ALIGNMENT as usize;
+        // SAFETY: the block has so many bytes more than were asked for.
+        let storage = unsafe { block.add(offset) };
+        let mut allocation = Self { address: 0, bytes, storage, block, layout };
+        let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
+        allocation.address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
+        (allocation.address < ADDRESS_END - span).then_some(allocation)
+    }
+
+    /// The first byte, as long as this is kept.
+    pub(super) fn pointer(&self) -> *mut u8 {
+        self.storage.as_ptr()
+    }
+
+    fn holds(&self, address: u64, bytes: u64) -> bool {
+        address >= self.address && bytes <= self.bytes && address - self.address <= self.bytes - bytes
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout in `new`, and freed here alone.
+        unsafe { std::alloc::dealloc(self.block.as_ptr(), self.layout) };
+    }
+}
+
+/// All device memory there is.
+#[derive(Default)]
+pub(crate) struct AddressSpace {
+    /// What was allocated and not freed.
+    table: RwLock<BTreeMap<u64, Arc<Allocation>>>,
+    /// Addresses to bytes.
+    pub(super) memory: Memory,
+    pub(super) borrows: Borrows,
+    /// Filters that were laid out before.
+    pub(super) filters: Filters,
+}
+
+/// What a failed access is to the driver.
+pub(super) fn illegal(error: MemoryError) -> DeviceError {
+    DeviceError::new(Status::IllegalAddress, error.to_string())
+}
+
+impl AddressSpace {
+    /// New memory, with arbitrary contents.
+    pub(super) fn allocate(&self, bytes: u64) -> Result<Arc<Allocation>> {
+        let allocation = Allocation::new(bytes)
+            .ok_or_else(|| DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes")))?;
+        let allocation = Arc::new(allocation);
+        let (address, storage) = (allocation.address, allocation.storage.as_ptr());
+        // SAFETY: the storage is valid as long as the allocation, which the registration keeps. It is touched by this
+        // memory's own methods and by launches, and as slices (`bytes`) by operations that `Borrows` keeps apart from
+        // every launch and from whatever else touches the same bytes.
+        unsafe { self.memory.register(address, storage, bytes, "device memory", allocation.clone()) }
+            .map_err(|error| DeviceError::new(Status::Unknown, error.to_string()))?;
+        self.table.write().insert(allocation.address, allocation.clone());
+        Ok(allocation)
+    }
+
+    /// Takes an allocation away; its storage goes when the last operation that may reach it is done.
+    pub(super) fn free(&self, address: u64) -> Result<Arc<Allocation>> {
+        let allocation = self.table.write().remove(&address).ok_or_else(|| {
+            DeviceError::invalid_value(format!("{address:#x} is not the start of an allocation"))
+        })?;
+        self.memory.free(address).map_err(illegal)?;
+        self.filters.forget(address..address + allocation.bytes);
+        Ok(allocation)
+    }
+
+    /// Whether an allocation holds the whole range.
+    pub(super) fn holds(&self, address: u64, bytes: u64) -> bool {
+        let table = self.table.read();
+        table.range(..=address).next_back().is_some_and(|(_, allocation)| allocation.holds(address, bytes))
+    }
+
+    /// Where a range lies, and what keeps it there.
+    pub(super) fn resolve(&self, address: u64, bytes: u64) -> Result<Held> {
+        self.memory.hold(address, bytes).map_err(illegal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_resolve_within_one_allocation_only() {
+        let space = AddressSpace::default();
+        let a = space.allocate(100).unwrap();
+        let b = space.allocate(100).unwrap();
+        assert!(a.address.is_multiple_of(ALIGNMENT) && b.address >= a.address + 100 + GUARD_BYTES);
+        for (address, bytes, is_there) in [
+            (a.address, 100, true),
+            (a.address + 99, 1, true),
+            (a.address + 1, 100, false),
+            (a.address - 1, 1, false),
+            (b.address, u64::MAX, false),
+        ] {
+            assert_eq!(space.holds(address, bytes), is_there);
+            assert_eq!(space.resolve(address, bytes).is_ok(), is_there);
+        }
+        assert!(space.free(a.address + 1).is_err());
+        space.free(a.address).unwrap();
+        assert!(!space.holds(a.address, 1) && space.resolve(a.address, 1).is_err());
+        assert!(space.free(a.address).is_err());
+    }
+
+    #[test]
+    fn impossible_sizes_are_out_of_memory() {
+        let space = AddressSpace::default();
+        for bytes in [0, u64::MAX, 1 << 62] {
+            assert_eq!(space.allocate(bytes).err().unwrap().status, Status::OutOfMemory, "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! One piece of work on a stream.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::observer::Access;
+use tfrt_device::origin::{Caller, Origin};
+
+use super::Shared;
+use super::access::{Manner, Waiting};
+use super::stream::StreamCore;
+
+/// What an operation finds when it runs.
+pub(super) struct Run<'a> {
+    /// The devices' threads and memory.
+    pub(super) shared: &'a Shared,
+    /// What it saw itself touch, if it can tell: launches do.
+    pub(super) observed: Vec<Access>,
+}
+
+/// What is done. May be called any number of times: graphs replay it.
+pub(super) type Body = Box<dyn Fn(&mut Run<'_>) -> Result<()> + Send + Sync>;
+
+/// A piece of work with what it declares to touch.
+pub(super) struct Operation {
+    /// What it is, for reports.
+    pub(super) name: String,
+    /// What it touches.
+    pub(super) accesses: Vec<Access>,
+    /// Where it was made.
+    caller: Caller,
+    manner: Manner,
+    body: Body,
+}
+
+/// How running an operation ended.
+#[must_use]
+pub(super) enum Outcome {
+    /// It was done, or failed.
+    Done(Result<()>),
+    /// Another operation keeps it away ([`Operation::wait`]).
+    Busy,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// A number never given before.
+pub(super) fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Operation {
+    /// One that may view what it declares as slices.
+    pub(super) fn new(
+        name: impl Into<String>,
+        accesses: Vec<Access>,
+        body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::of_manner(Manner::Slices, name, accesses, body)
+    }
+
+    /// One that uses memory in another manner.
+    pub(super) fn of_manner(
+        manner: Manner,
+        name: impl Into<String>,
+        accesses: Vec<Access>,
+        body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), accesses, caller: Caller::here(), manner, body: Box::new(body) })
+    }
+
+    /// Where it was made.
+    pub(super) fn origin(&self) -> Origin {
+        self.caller.origin()
+    }
+
+    /// Runs it, unless its memory is in use. `id` is what the checker knows it by.
+    pub(super) fn run(&self, shared: &Shared, id: u64) -> Outcome {
+        let Some(_held) = shared.space.borrows.try_take(self.manner, &self.accesses) else {
+            return Outcome::Busy;
+        };
+        Outcome::Done(self.run_observed(shared, id).map_err(|error| error.of_work(|| self.origin())))
+    }
+
+    /// Has `stream` resumed when it may be tried again.
+    pub(super) fn wait(&self, shared: &Shared, stream: &Arc<StreamCore>) -> Waiting {
+        shared.space.borrows.wait(self.manner, &self.accesses, stream)
+    }
+
+    fn run_observed(&self, shared: &Shared, id: u64) -> Result<()> {
+        if let Some(observer) = &shared.observer {
+            observer.started(id)?;
+        }
+        let mut run = Run { shared, observed: Vec::new() };
+        let done = catch_unwind(AssertUnwindSafe(|| (self.body)(&mut run))).unwrap_or_else(|_| {
+            Err(DeviceError::new(Status::LaunchFailed, format!("{} panicked", self.name)))
+        });
+        if let Some(observer) = &shared.observer {
+            observer.finished(id, &run.observed)?;
+        }
+        done
+    }
+}

@@ -1,0 +1,255 @@
+//! The checker on a CPU device, through the front: what a program forgot is found in every run.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::sync::Arc;
+
+use tfrt_cpu::CpuOptions;
+use tfrt_device::allocator::Options;
+use tfrt_device::checker::{Checker, Mistake};
+use tfrt_device::front::{Argument, Context, DeviceAllocator, Platform, PlatformOptions, Stream};
+use tfrt_device::hal::{EventOptions, LaunchConfig, Pattern, StreamOptions};
+use tfrt_device::observer::Observer;
+use tfrt_host::host_buffer::HostBuffer;
+
+const BYTES: u64 = 1 << 16;
+
+/// A device, two streams, and an allocator.
+struct Setup {
+    checker: Arc<Checker>,
+    context: Context,
+    first: Stream,
+    second: Stream,
+    allocator: DeviceAllocator,
+}
+
+impl Setup {
+    fn new() -> Self {
+        let checker = Checker::new();
+        let observer: Option<Arc<dyn Observer>> = Some(checker.clone());
+        let options =
+            CpuOptions { memory_bytes: 64 << 20, observer: observer.clone(), ..CpuOptions::default() };
+        let backend = tfrt_cpu::open(&options).unwrap();
+        let options = PlatformOptions { observer, ..PlatformOptions::default() };
+        let platform = Platform::with_options(backend, &options).unwrap();
+        let context = platform.device(0).unwrap().create_context().unwrap();
+        let stream = || context.create_stream(StreamOptions::default()).unwrap();
+        let (first, second) = (stream(), stream());
+        let allocator = context.create_allocator(Options::default());
+        Self { checker, context, first, second, allocator }
+    }
+
+    /// Ends the program and gives what was found.
+    fn finish(self) -> Vec<Mistake> {
+        self.first.synchronize().unwrap();
+        self.second.synchronize().unwrap();
+        let Self { checker, context, first, second, allocator } = self;
+        drop((first, second, allocator, context));
+        checker.finish().iter().map(|report| report.mistake).collect()
+    }
+}
+
+/// Fills a buffer on one stream and reads it on the other; the event between them may be forgotten.
+fn produce_and_consume(with_event: bool) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, allocator, .. } = &setup;
+    let from = allocator.allocate(first, BYTES as i64, "from").unwrap();
+    let to = allocator.allocate(second, BYTES as i64, "to").unwrap();
+    first.set(&from, 0, Pattern::U8(7), BYTES).unwrap();
+    if with_event {
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(first).unwrap();
+        second.wait(&event).unwrap();
+    }
+    second.copy((&to, 0), (&from, 0), BYTES, false).unwrap();
+    drop((from, to));
+    setup.finish()
+}
+
+#[test]
+fn a_forgotten_event_is_found_in_every_run() {
+    for _ in 0..20 {
+        assert_eq!(produce_and_consume(false), [Mistake::Race]);
+        assert_eq!(produce_and_consume(true), []);
+    }
+}
+
+#[test]
+fn what_the_host_waited_for_is_in_order() {
+    let setup = Setup::new();
+    let buffer = setup.allocator.allocate(&setup.first, BYTES as i64, "buffer").unwrap();
+    setup.first.set(&buffer, 0, Pattern::U8(7), BYTES).unwrap();
+    setup.first.synchronize().unwrap();
+    let host = HostBuffer::from_vec(vec![0u8; BYTES as usize]);
+    let copied = setup.second.copy_to_host(&host, 0, &buffer, 0, BYTES).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    copied.when_done(move |outcome| sender.send(outcome).unwrap()).unwrap();
+    receiver.recv().unwrap().unwrap();
+    // The copy was waited for by its completion alone.
+    setup.first.set(&buffer, 0, Pattern::U8(8), BYTES).unwrap();
+    drop(buffer);
+    assert_eq!(setup.finish(), []);
+}
+
+#[test]
+fn memory_reused_between_streams_is_in_order() {
+    let setup = Setup::new();
+    for round in 0..20 {
+        let (here, there) =
+            if round % 2 == 0 { (&setup.first, &setup.second) } else { (&setup.second, &setup.first) };
+        let buffers: Vec<_> =
+            (0..5).map(|_| setup.allocator.allocate(here, 3 << 20, "buffer").unwrap()).collect();
+        for buffer in &buffers {
+            here.set(buffer, 0, Pattern::U32(round), 100).unwrap();
+        }
+        let event = setup.context.create_event(EventOptions::default()).unwrap();
+        event.record(here).unwrap();
+        there.wait(&event).unwrap();
+        for buffer in &buffers {
+            there.set(buffer, 0, Pattern::U32(round), 100).unwrap();
+        }
+    }
+    assert_eq!(setup.finish(), []);
+}
+
+#[test]
+fn memory_that_was_never_written_is_not_copied() {
+    let setup = Setup::new();
+    let from = setup.allocator.allocate(&setup.first, BYTES as i64, "from").unwrap();
+    let to = setup.allocator.allocate(&setup.first, BYTES as i64, "to").unwrap();
+    setup.first.set(&from, 0, Pattern::U8(1), BYTES / 2).unwrap();
+    setup.first.copy((&to, 0), (&from, 0), BYTES, false).unwrap();
+    drop((from, to));
+    assert_eq!(setup.finish(), [Mistake::Uninitialized]);
+}
+
+#[test]
+fn an_event_that_was_not_recorded_is_no_order() {
+    let setup = Setup::new();
+    let event = setup.context.create_event(EventOptions::default()).unwrap();
+    setup.second.wait(&event).unwrap();
+    drop(event);
+    assert_eq!(setup.finish(), [Mistake::NeverRecorded]);
+}
+
+#[test]
+fn leaks_are_found() {
+    let setup = Setup::new();
+    let event = setup.context.create_event(EventOptions::default()).unwrap();
+    let buffer = setup.allocator.allocate(&setup.first, BYTES as i64, "buffer").unwrap();
+    let stream = setup.context.create_stream(StreamOptions::default()).unwrap();
+    std::mem::forget((event, buffer, stream));
+    let leaks = setup.finish();
+    for leak in [Mistake::LeakedStream, Mistake::LeakedEvent, Mistake::LeakedBuffer] {
+        assert!(leaks.contains(&leak), "{leaks:?}");
+    }
+}
+
+/// Doubles the numbers of a buffer, one for each thread of its one block.
+const DOUBLE: &str = "
+    .version 7.0
+    .target sm_70
+    .address_size 64
+    .visible .entry double(.param .u64 numbers)
+    {
+        .reg .b64 %rd<5>;
+        .reg .b32 %r<4>;
+        ld.param.u64 %rd1, [numbers];
+        cvta.to.global.u64 %rd2, %rd1;
+        mov.u32 %r1, %tid.x;
+        mul.wide.u32 %rd3, %r1, 4;
+        add.u64 %rd4, %rd2, %rd3;
+        ld.global.u32 %r2, [%rd4];
+        add.u32 %r3, %r2, %r2;
+        st.global.u32 [%rd4], %r3;
+        ret;
+    }";
+
+/// A launch on the first stream doubles as many numbers as it has threads; the second one copies the first 256 bytes.
+fn launch_and_copy(threads: u32, offset: u64) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, allocator, .. } = &setup;
+    let module = context.load_module(DOUBLE.as_bytes()).unwrap();
+    let double = module.function("double").unwrap();
+    let numbers = allocator.allocate(first, BYTES as i64, "numbers").unwrap();
+    let copy = allocator.allocate(second, BYTES as i64, "copy").unwrap();
+    first.set(&numbers, 0, Pattern::U32(1), 128).unwrap();
+    first.synchronize().unwrap();
+    let config =
+        LaunchConfig { grid: 1.into(), block: threads.into(), shared_memory_bytes: 0, cooperative: false };
+    first.launch(&double, &config, &[Argument::Buffer(&numbers, None)]).unwrap();
+    second.copy((&copy, 0), (&numbers, offset), 256, false).unwrap();
+    drop((numbers, copy, double, module));
+    setup.finish()
+}
+
+#[test]
+fn launches_are_observed() {
+    assert_eq!(launch_and_copy(64, 0), [Mistake::Race]);
+    // Other bytes of the same buffer.
+    assert_eq!(launch_and_copy(64, 256), []);
+    assert_eq!(launch_and_copy(65, 256), [Mistake::Race]);
+    // Behind what was written, which the launch reads before it writes.
+    assert_eq!(launch_and_copy(129, 0), [Mistake::Race, Mistake::Uninitialized]);
+}
+
+const COUNT: &str = r"
+    .version 6.4
+    .target sm_52
+    .address_size 64
+    .visible .global .align 4 .u32 calls = 40;
+    .visible .global .align 4 .u32 others[2];
+    .visible .entry count()
+    {
+        .reg .b32 %r<3>;
+        ld.global.u32 %r1, [calls];
+        add.u32 %r2, %r1, 1;
+        st.global.u32 [calls], %r2;
+        ret;
+    }
+    .visible .entry look()
+    {
+        .reg .b32 %r<2>;
+        ld.global.u32 %r1, [others];
+        st.global.u32 [others+4], %r1;
+        ret;
+    }";
+
+/// Two launches that use variables of a module, on two streams, the first of which the second may wait for.
+fn two_launches(names: [&str; 2], with_event: bool) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, .. } = &setup;
+    let module = context.load_module(COUNT.as_bytes()).unwrap();
+    let [one, other] = names.map(|name| module.function(name).unwrap());
+    let config = LaunchConfig { grid: 1.into(), block: 1.into(), shared_memory_bytes: 0, cooperative: false };
+    first.launch(&one, &config, &[]).unwrap();
+    if with_event {
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(first).unwrap();
+        second.wait(&event).unwrap();
+    }
+    second.launch(&other, &config, &[]).unwrap();
+    drop((one, other, module));
+    setup.finish()
+}
+
+#[test]
+fn variables_of_modules_are_observed() {
+    for _ in 0..5 {
+        assert_eq!(two_launches(["count", "count"], false), [Mistake::Race]);
+        assert_eq!(two_launches(["count", "count"], true), []);
+        // They have contents from the beginning, and others are other bytes.
+        assert_eq!(two_launches(["count", "look"], false), []);
+    }
+}
+
+#[test]
+fn copies_of_variables_are_in_order_too() {
+    let setup = Setup::new();
+    let module = setup.context.load_module(COUNT.as_bytes()).unwrap();
+    let calls = module.global("calls").unwrap();
+    setup.first.set(&calls, 0, Pattern::U32(1), 1).unwrap();
+    setup.second.set(&calls, 0, Pattern::U32(2), 1).unwrap();
+    drop((calls, module));
+    assert_eq!(setup.finish(), [Mistake::Race]);
+}

@@ -1,0 +1,103 @@
+//! The devices of a host.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tfrt_host::{Diagnostic, HostContext};
+
+use crate::error::{DeviceError, Result, Status};
+use crate::front::{Device, Platform};
+
+/// Opens the devices of a host.
+type Open = Box<dyn Fn() -> Result<Platform> + Send + Sync>;
+
+/// The devices that a host's programs run on. They are opened when the first program asks for them.
+#[derive(Default)]
+pub struct Devices {
+    open: Option<Open>,
+    platform: Mutex<Option<Arc<Platform>>>,
+}
+
+impl Devices {
+    /// Sets how the host's devices are opened. The code that assembles the host calls this first. The call has no effect if
+    /// the host's devices are in use already, through [`Devices::of`] or an object that holds them, such as the core runtime
+    /// of eager ops.
+    pub fn configure(
+        host: &HostContext,
+        open: impl Fn() -> Result<Platform> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        host.shared_context(|| Self { open: Some(Box::new(open)), platform: Mutex::default() })
+    }
+
+    /// Returns the devices of a host. A host that was never configured has none.
+    pub fn of(host: &HostContext) -> Arc<Self> {
+        host.shared_context(Self::default)
+    }
+
+    /// Returns the platform, opening it if this is the first call that succeeds.
+    ///
+    /// # Errors
+    /// [`Status::NoDevice`] if the host has no devices, and any error of opening them.
+    pub fn platform(&self) -> Result<Arc<Platform>> {
+        let mut platform = self.platform.lock();
+        if let Some(platform) = &*platform {
+            return Ok(platform.clone());
+        }
+        let none = || DeviceError::new(Status::NoDevice, "this host was given no devices");
+        let open = self.open.as_ref().ok_or_else(none)?;
+        let found = Arc::new(open()?);
+        *platform = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Returns the device that a compiled model runs on: the first one of the backend that was asked for. `None` stands for
+    /// host memory, where the choice was left open and there is no device but the CPU.
+    ///
+    /// # Errors
+    /// As [`Devices::platform`].
+    pub fn chosen_device(&self) -> Result<Option<Device>> {
+        let platform = self.platform()?;
+        if platform.is_fallback() {
+            return Ok(None);
+        }
+        platform.device(0).map(Some)
+    }
+
+    /// Waits until what programs dropped has been given back to the devices: before somebody looks for leaks. Blocks the
+    /// calling thread, so never call it on one that computes.
+    pub fn finish_teardown(&self) {
+        if let Some(platform) = self.found() {
+            platform.finish_teardown();
+        }
+    }
+
+    /// As [`Platform::take_failures`]: for those who end a program, to find the faults of work that nobody waited for.
+    pub fn take_failures(&self) -> Vec<Diagnostic> {
+        let failures = self.found().map(|platform| platform.take_failures()).unwrap_or_default();
+        let told = |failure: DeviceError| {
+            let location = failure.queued.as_ref().and_then(|origin| origin.location.clone());
+            let diagnostic = Diagnostic::from(failure).note("no kernel of the program waited for this work");
+            Diagnostic { location, ..diagnostic }
+        };
+        failures.into_iter().map(told).collect()
+    }
+
+    /// As [`Platform::abandon`]: for those who end a program that took too long.
+    pub fn abandon(&self) {
+        if let Some(platform) = self.found() {
+            platform.abandon(&DeviceError::new(Status::LaunchTimeout, "the program's time is up"));
+        }
+    }
+
+    /// The devices, if somebody has asked for them.
+    fn found(&self) -> Option<Arc<Platform>> {
+        self.platform.lock().clone()
+    }
+}
+
+impl fmt::Debug for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Devices").field("platform", &self.found()).finish_non_exhaustive()
+    }
+}

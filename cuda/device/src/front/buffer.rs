@@ -1,0 +1,728 @@
+//! Device memory: allocators, and the buffers they hand out.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+
+use parking_lot::Mutex;
+use tfrt_host::{Diagnostic, ErrorCode};
+
+use super::completion::SharedContext;
+use super::context::Context;
+use super::managed::{DeviceSide, Queueing};
+use super::module::Module;
+use super::stream::{Stream, StreamRef, check_stream};
+use super::{Owned, check};
+use crate::allocator::{
+    Allocation, Backing, CachingAllocator, MemoryLog, Options, Pages, Request, Statistics,
+};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Erased, EventOptions, Teardown};
+use crate::origin::Origin;
+
+/// A context's memory and streams, as the caching allocator wants them.
+pub(super) struct HalBacking {
+    hal: SharedContext,
+    teardown: Teardown,
+    completions: std::sync::Weak<super::completion::Completions>,
+    /// If memory is taken by the page: bytes of one.
+    page_bytes: Option<u64>,
+}
+
+/// A fence: an event recorded once, of the stream's context, which need not be the allocator's.
+pub(super) struct Fence {
+    hal: SharedContext,
+    event: Erased,
+}
+
+impl Backing for HalBacking {
+    type Stream = StreamRef;
+    type Fence = Arc<Fence>;
+
+    fn allocate(&self, bytes: u64) -> Result<u64, Diagnostic> {
+        Ok(self.hal.allocate(bytes)?)
+    }
+
+    fn free(&self, address: u64, _bytes: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.free(address)?)
+    }
+
+    fn is_cached(&self) -> bool {
+        self.hal.is_cached()
+    }
+
+    fn record(&self, stream: &StreamRef) -> Result<Arc<Fence>, Diagnostic> {
+        Ok(stream.fence()?)
+    }
+
+    fn is_idle(&self, stream: &StreamRef) -> bool {
+        stream.is_idle()
+    }
+
+    fn is_reached(&self, fence: &Arc<Fence>) -> Result<bool, Diagnostic> {
+        Ok(fence.query()?)
+    }
+
+    fn wait(&self, stream: &StreamRef, fence: &Arc<Fence>) -> Result<(), Diagnostic> {
+        Ok(stream.wait(fence)?)
+    }
+
+    fn synchronize(&self, fence: &Arc<Fence>) -> Result<(), Diagnostic> {
+        Ok(fence.synchronize()?)
+    }
+
+    fn when_reached(&self, fence: &Arc<Fence>, then: Box<dyn FnOnce() + Send>) {
+        let Some(completions) = self.completions.upgrade() else {
+            // The context went, and the thread that looks at its fences.
+            let (fence, mut then) = (fence.clone(), Some(then));
+            return self.teardown.hand_over_until(move || {
+                let is_reached = fence.query().unwrap_or(true);
+                if is_reached && let Some(then) = then.take() {
+                    // A device that fails has nothing more to wait for.
+                    drop(fence.synchronize());
+                    then();
+                }
+                is_reached
+            });
+        };
+        let then = Arc::new(Mutex::new(Some(then)));
+        let call = then.clone();
+        let tell = Box::new(move |_| {
+            let then = call.lock().take();
+            if let Some(then) = then {
+                then();
+            }
+        });
+        if completions.when_fence(fence.clone(), tell).is_err() {
+            let then = then.lock().take();
+            if let Some(then) = then {
+                then();
+            }
+        }
+    }
+
+    fn afterwards(&self, fences: Vec<Arc<Arc<Fence>>>, job: Box<dyn FnOnce() + Send>) {
+        /// Hands the job over when the last of those who wait for a fence is gone.
+        struct Last(Mutex<Option<Box<dyn FnOnce() + Send>>>, Teardown);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                if let Some(job) = self.0.get_mut().take() {
+                    self.1.hand_over(job);
+                }
+            }
+        }
+        let promised = self.teardown.promise();
+        let job = Box::new(move || {
+            job();
+            drop(promised);
+        });
+        let last = Arc::new(Last(Mutex::new(Some(job)), self.teardown.clone()));
+        for fence in fences {
+            let last = last.clone();
+            self.when_reached(&fence, Box::new(move || drop(last)));
+        }
+    }
+
+    fn trim_libraries(&self, bytes: u64) -> bool {
+        self.hal.memory_info().map_or(true, |memory| bytes <= memory.total) && self.hal.trim()
+    }
+
+    fn is_giving_back(&self) -> bool {
+        self.teardown.is_busy()
+    }
+
+    fn times_given_back(&self) -> u64 {
+        self.teardown.times_progressed()
+    }
+
+    fn when_given_back(&self, times: u64, then: Box<dyn FnOnce() + Send>) {
+        self.teardown.when_progressed(times, then);
+    }
+
+    fn finish_giving_back(&self) {
+        self.teardown.finish_handed_over();
+    }
+
+    fn pages(&self) -> Option<&dyn Pages> {
+        self.page_bytes.is_some().then_some(self)
+    }
+}
+
+impl Pages for HalBacking {
+    fn page_bytes(&self) -> u64 {
+        self.page_bytes.unwrap_or(0)
+    }
+
+    fn reserve_range(&self, bytes: u64) -> Result<u64, Diagnostic> {
+        Ok(self.hal.reserve_range(bytes)?)
+    }
+
+    fn release_range(&self, address: u64, bytes: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.release_range(address, bytes)?)
+    }
+
+    fn create_pages(&self, count: u64) -> Result<Vec<u64>, Diagnostic> {
+        Ok(self.hal.create_pages(count)?)
+    }
+
+    fn destroy_page(&self, page: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.destroy_page(page)?)
+    }
+
+    fn map(&self, address: u64, pages: &[u64]) -> Result<(), Diagnostic> {
+        Ok(self.hal.map_pages(address, pages)?)
+    }
+
+    fn unmap(&self, address: u64, bytes: u64) -> Result<(), Diagnostic> {
+        Ok(self.hal.unmap_pages(address, bytes)?)
+    }
+}
+
+impl Fence {
+    /// Behind all work that the stream was given, which is not captured.
+    pub(super) fn behind(hal: &SharedContext, stream: &Erased) -> Result<Arc<Self>> {
+        let event = hal.create_event(EventOptions { internal: true, ..EventOptions::default() })?;
+        hal.record_event(&event, stream)?;
+        Ok(Arc::new(Self { hal: hal.clone(), event }))
+    }
+
+    pub(super) fn hal(&self) -> &Erased {
+        &self.event
+    }
+
+    pub(super) fn query(&self) -> Result<bool> {
+        self.hal.query_event(&self.event)
+    }
+
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.hal.synchronize_event(&self.event)
+    }
+}
+
+/// Hands out a context's memory. Cloning shares it.
+#[derive(Clone)]
+pub struct DeviceAllocator(Arc<AllocatorInner>);
+
+struct AllocatorInner {
+    /// Before the context, so that it goes while somebody looks at its fences.
+    caching: Arc<CachingAllocator<HalBacking>>,
+    context: Context,
+    destroyed: AtomicBool,
+}
+
+impl Drop for AllocatorInner {
+    fn drop(&mut self) {
+        if let Some(timeline) = self.context.device().timeline() {
+            timeline.end(&self.caching);
+        }
+    }
+}
+
+impl Owned for DeviceAllocator {
+    const KIND: &'static str = "allocator";
+
+    fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.0.destroyed.load(Ordering::Acquire)
+    }
+}
+
+impl DeviceAllocator {
+    pub(super) fn new(context: &Context, options: Options) -> Self {
+        let hal = context.hal_shared().clone();
+        // A device that cannot even say so will say that again when it is asked for memory.
+        let page_bytes = if options.in_segments { None } else { hal.page_bytes().unwrap_or(None) };
+        let (teardown, completions) = (context.teardown().clone(), context.completions());
+        let backing = HalBacking { hal, teardown, completions, page_bytes };
+        let caching = CachingAllocator::new(Arc::new(backing), options);
+        context.add_allocator(&caching);
+        if let Some(timeline) = context.device().timeline() {
+            timeline.begin(context.device().ordinal(), &caching);
+        }
+        let context = context.clone();
+        Self(Arc::new(AllocatorInner { context, caching, destroyed: AtomicBool::new(false) }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// Asks for memory that work on `stream` will use. `then` gets the buffer, at once in the ordinary case; if work that
+    /// is queued must finish first, later and on another thread. The calling thread never waits. `label` says for whom.
+    pub fn allocate_with(
+        &self,
+        stream: &Stream,
+        bytes: i64,
+        label: &'static str,
+        then: impl FnOnce(Result<DeviceBuffer, Diagnostic>) + Send + 'static,
+    ) {
+        let bytes = match self.check_request(stream, bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return then(Err(error.into())),
+        };
+        let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
+        // The stream stays as long as memory for it is waited for.
+        let (me, stream, origin) = (self.clone(), stream.clone(), self.origin());
+        self.0.caching.allocate_with(request, move |granted| {
+            let granted_for = stream.granted_for();
+            then(granted.map(|allocation| DeviceBuffer::new(me, granted_for, allocation, origin)));
+        });
+    }
+
+    /// As [`DeviceAllocator::allocate_with`], blocking the calling thread if queued work must finish first.
+    ///
+    /// # Errors
+    /// [`ErrorCode::OutOfMemory`] with a table of who holds what, or the device's error.
+    pub fn allocate(
+        &self,
+        stream: &Stream,
+        bytes: i64,
+        label: &'static str,
+    ) -> Result<DeviceBuffer, Diagnostic> {
+        let bytes = self.check_request(stream, bytes)?;
+        let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
+        let allocation = self.0.caching.allocate(request)?;
+        Ok(DeviceBuffer::new(self.clone(), stream.granted_for(), allocation, self.origin()))
+    }
+
+    /// As [`DeviceAllocator::allocate_with`], for a caller who wants memory now or not at all: `None` if queued work must finish
+    /// first.
+    ///
+    /// # Errors
+    /// See [`DeviceAllocator::allocate`].
+    pub fn try_allocate(
+        &self,
+        stream: &Stream,
+        bytes: i64,
+        label: &'static str,
+    ) -> Result<Option<DeviceBuffer>, Diagnostic> {
+        let bytes = self.check_request(stream, bytes)?;
+        let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
+        let Some(granted) = self.0.caching.try_allocate(request) else { return Ok(None) };
+        Ok(Some(DeviceBuffer::new(self.clone(), stream.granted_for(), granted?, self.origin())))
+    }
+
+    #[inline]
+    fn origin(&self) -> Option<Box<Origin>> {
+        self.0.context.observer().map(|_| Box::new(Origin::here()))
+    }
+
+    /// That so much may be asked for, for work on the stream; how many bytes that are.
+    #[inline]
+    fn check_request(&self, stream: &Stream, bytes: i64) -> Result<u64> {
+        check(self, self.context())?;
+        check_stream(stream, self.context())?;
+        stream.refuse_while_capturing("memory cannot be allocated while a stream is captured")?;
+        u64::try_from(bytes)
+            .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))
+    }
+
+    /// Hands nothing out any more. Buffers that are there stay.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if it was destroyed before.
+    pub fn destroy(&self) -> Result<()> {
+        if self.0.destroyed.swap(true, Ordering::AcqRel) {
+            return Err(DeviceError::new(Status::InvalidHandle, "the allocator was destroyed already"));
+        }
+        Ok(())
+    }
+
+    /// Gives cached memory back to the device, after waiting for work that may use it; how many bytes.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn clear_cache(&self) -> Result<u64, Diagnostic> {
+        check(self, self.context())?;
+        self.0.caching.clear_cache()
+    }
+
+    /// The counts of this moment.
+    pub fn statistics(&self) -> Statistics {
+        self.0.caching.statistics()
+    }
+
+    /// Records what happens from now on.
+    pub fn start_recording(&self) {
+        self.0.caching.start_recording();
+    }
+
+    /// What was recorded since the last call.
+    pub fn take_recording(&self) -> MemoryLog {
+        self.0.caching.take_recording()
+    }
+}
+
+/// For whom memory is asked for, as the allocator tells it.
+#[inline]
+fn asked_for(label: &'static str) -> crate::allocator::Origin {
+    crate::allocator::Origin { label, location: Origin::location_here() }
+}
+
+impl fmt::Debug for DeviceAllocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.caching.fmt(f)
+    }
+}
+
+/// A buffer of device memory: an allocator's, a variable of a module, or unified memory. Cloning shares it; an allocator gets
+/// its memory back when the last handle is dropped, which may be as soon as the last use is queued.
+#[derive(Clone)]
+pub struct DeviceBuffer {
+    memory: Arc<Memory>,
+    /// Which of the memory's handles this and its clones are: of no use once a tensor took the memory over.
+    handle: u64,
+}
+
+/// A stream that memory is granted for, by number: here, and as an observer knows it.
+#[derive(Clone, Copy)]
+pub(super) struct GrantedFor {
+    pub(super) id: u64,
+    pub(super) observed: u64,
+}
+
+/// Whose memory it is.
+enum Owner {
+    /// An allocator's, granted for the stream of this number, which may be gone.
+    Allocator(DeviceAllocator, u64),
+    /// A module's: one of its variables, and the streams it was used on.
+    Module(Module, Box<Mutex<Vec<StreamRef>>>),
+    /// Unified memory, and the streams it was used on.
+    Unified(Arc<DeviceSide>, Box<Mutex<Vec<StreamRef>>>),
+}
+
+/// Small enough to be moved in registers.
+struct Memory {
+    owner: Owner,
+    allocation: Option<Allocation>,
+    address: u64,
+    bytes: u64,
+    /// Which handle is of use.
+    handle: AtomicU64,
+    /// The stream it was last used on, other than that: spares the allocator's lock.
+    last_used_on: AtomicU64,
+    origin: Option<Box<Origin>>,
+}
+
+impl Owned for DeviceBuffer {
+    const KIND: &'static str = "buffer";
+
+    fn context(&self) -> &Context {
+        self.memory.owner.context()
+    }
+}
+
+impl Owner {
+    #[inline]
+    fn context(&self) -> &Context {
+        match self {
+            Self::Allocator(allocator, _) => allocator.context(),
+            Self::Module(module, _) => module.context(),
+            Self::Unified(side, _) => side.context(),
+        }
+    }
+}
+
+impl DeviceBuffer {
+    #[inline]
+    fn new(
+        allocator: DeviceAllocator,
+        granted_for: GrantedFor,
+        allocation: Allocation,
+        origin: Option<Box<Origin>>,
+    ) -> Self {
+        if let Some(observer) = allocator.context().observer() {
+            let origin = origin.as_deref().cloned().unwrap_or_default();
+            observer.buffer_granted(allocation.address(), allocation.bytes(), granted_for.observed, origin);
+        }
+        let (address, bytes) = (allocation.address(), allocation.bytes());
+        let memory = Memory {
+            owner: Owner::Allocator(allocator, granted_for.id),
+            allocation: Some(allocation),
+            address,
+            bytes,
+            handle: AtomicU64::new(0),
+            last_used_on: AtomicU64::new(0),
+            origin,
+        };
+        Self { memory: Arc::new(memory), handle: 0 }
+    }
+
+    /// A variable of a module, which stays loaded as long as the buffer is there.
+    pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
+        Self::of_no_allocator(Owner::Module(module.clone(), Box::default()), address, bytes)
+    }
+
+    /// Unified memory.
+    pub(super) fn of_unified(side: Arc<DeviceSide>, address: u64, bytes: u64) -> Self {
+        Self::of_no_allocator(Owner::Unified(side, Box::default()), address, bytes)
+    }
+
+    fn of_no_allocator(owner: Owner, address: u64, bytes: u64) -> Self {
+        let memory = Memory {
+            owner,
+            allocation: None,
+            address,
+            bytes,
+            handle: AtomicU64::new(0),
+            // Anybody may use it.
+            last_used_on: AtomicU64::new(u64::MAX),
+            origin: None,
+        };
+        memory.owner.context().counters().buffers_of_no_allocator.fetch_add(1, Ordering::Relaxed);
+        Self { memory: Arc::new(memory), handle: 0 }
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// Its first byte.
+    pub fn address(&self) -> u64 {
+        self.memory.address
+    }
+
+    /// How many bytes were asked for.
+    pub fn len(&self) -> u64 {
+        self.memory.bytes
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.memory.bytes == 0
+    }
+
+    /// False once a tensor took the memory over.
+    pub fn is_valid(&self) -> bool {
+        self.memory.handle.load(Ordering::Acquire) == self.handle
+    }
+
+    /// Whether this is the only handle, and the buffer was used on no other stream than the one it was granted for: work
+    /// queued there may change it without anybody seeing that.
+    pub fn is_exclusive(&self) -> bool {
+        if Arc::strong_count(&self.memory) != 1 {
+            return false;
+        }
+        // What users of other handles noted happened before they let go.
+        fence(Ordering::Acquire);
+        self.memory.last_used_on.load(Ordering::Acquire) == 0
+    }
+
+    /// Tells handles and their clones apart.
+    pub(super) fn handle(&self) -> (usize, u64) {
+        (Arc::as_ptr(&self.memory).addr(), self.handle)
+    }
+
+    /// The memory under a handle of its own; this one and its clones are of no use any more.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if that was done before.
+    pub fn take_over(&self) -> Result<Self> {
+        let next = self.handle + 1;
+        match self.memory.handle.compare_exchange(self.handle, next, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(Self { memory: self.memory.clone(), handle: next }),
+            Err(_) => Err(moved()),
+        }
+    }
+
+    /// That the buffer may be used on a stream, by what is not queued yet.
+    #[inline]
+    pub(super) fn check_usable(&self, stream: &Stream) -> Result<(), DeviceError> {
+        check(self, stream.context())?;
+        if self.is_valid() { Ok(()) } else { Err(moved()) }
+    }
+
+    /// That the buffer may be used by what is queued on a stream, which is made known to its allocator.
+    #[inline]
+    pub(super) fn used_by(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
+        self.check_usable(queueing.stream())?;
+        self.note_use(queueing)
+    }
+
+    /// As [`DeviceBuffer::used_by`], for copies between devices of one backend.
+    pub(super) fn used_by_peer(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
+        if !self.context().device().is_kin(queueing.stream().context().device()) {
+            return Err(DeviceError::new(Status::InvalidContext, "the buffer belongs to another backend"));
+        }
+        if !self.is_valid() {
+            return Err(moved());
+        }
+        self.note_use(queueing)
+    }
+
+    #[inline]
+    fn note_use(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
+        let stream = queueing.stream();
+        match &self.memory.owner {
+            Owner::Allocator(_, granted_for) if *granted_for == stream.id() => {}
+            Owner::Allocator(allocator, _) => self.note_allocated(allocator, stream),
+            Owner::Module(_, streams) => note_stream(streams, stream),
+            Owner::Unified(side, streams) => {
+                queueing.take(side)?;
+                note_stream(streams, stream);
+            }
+        }
+        queueing.record(|recorded| recorded.buffers.push(self.clone()));
+        Ok(())
+    }
+
+    /// Takes note of a use on another stream than the one that it was granted for.
+    fn note_allocated(&self, allocator: &DeviceAllocator, stream: &Stream) {
+        let memory = &self.memory;
+        if memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id() {
+            return;
+        }
+        if let Some(allocation) = &memory.allocation {
+            // It is this allocator's allocation, so there is nothing that could fail.
+            drop(allocator.0.caching.record_use(allocation, stream.as_ref()));
+        }
+    }
+
+    /// The address of a part, after checking that it may be used by what is queued and lies in the buffer.
+    pub(super) fn range(
+        &self,
+        queueing: &mut Queueing<'_>,
+        offset: u64,
+        bytes: u64,
+        what: &str,
+    ) -> Result<u64> {
+        self.used_by(queueing)?;
+        self.part(offset, bytes, what)
+    }
+
+    /// The address of a part, after checking that it lies in the buffer.
+    pub(super) fn part(&self, offset: u64, bytes: u64, what: &str) -> Result<u64> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.len() => Ok(self.address() + offset),
+            _ => {
+                let detail = format!(
+                    "{what} ({bytes} bytes from byte {offset}) does not lie within a buffer of {} bytes",
+                    self.len()
+                );
+                Err(DeviceError::invalid_value(detail))
+            }
+        }
+    }
+}
+
+/// Remembers a stream among those that memory was used on.
+fn note_stream(streams: &Mutex<Vec<StreamRef>>, stream: &Stream) {
+    let mut streams = streams.lock();
+    if !streams.contains(stream.as_ref()) {
+        streams.push(stream.as_ref().clone());
+    }
+}
+
+/// Lets go of memory's owner when the streams it was used on have passed the last use. Whoever waits for what was dropped
+/// waits for that.
+fn drop_after<T: Clone + Send + 'static>(
+    streams: &mut Mutex<Vec<StreamRef>>,
+    owner: &T,
+    teardown: &Teardown,
+) {
+    for stream in streams.get_mut() {
+        let (owner, promised) = (owner.clone(), teardown.promise());
+        let release = move || {
+            drop(owner);
+            drop(promised);
+        };
+        // Where no event can be had, it goes behind a later point.
+        drop(stream.mark(Some(Box::new(release))));
+    }
+}
+
+#[cold]
+fn moved() -> DeviceError {
+    DeviceError::new(Status::InvalidHandle, "the buffer is invalid: a tensor took its memory over")
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let allocator = match &mut self.owner {
+            Owner::Allocator(allocator, _) => allocator,
+            Owner::Module(module, streams) => {
+                drop_after(streams, module, module.context().teardown());
+                return self.is_gone();
+            }
+            Owner::Unified(side, streams) => {
+                drop_after(streams, side, side.context().teardown());
+                return self.is_gone();
+            }
+        };
+        if let Some(observer) = allocator.context().observer() {
+            let origin = self.origin.take().map_or_else(Origin::default, |origin| *origin);
+            observer.buffer_released(self.address, self.bytes, origin);
+        }
+        if let Some(allocation) = self.allocation.take() {
+            // It is this allocator's allocation, so there is nothing that could fail.
+            drop(allocator.0.caching.free(allocation));
+        }
+    }
+}
+
+impl Memory {
+    /// Counts memory that is no allocator's; allocators count theirs.
+    fn is_gone(&self) {
+        self.owner.context().counters().buffers_of_no_allocator.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Display for DeviceBuffer {
+    /// As the reference prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_valid() {
+            write!(f, "GpuBuffer<pointer={:#x} (CUDA), size={}>", self.address(), self.len())
+        } else {
+            write!(f, "GpuBuffer<pointer=0x0 (CUDA), size=0>")
+        }
+    }
+}
+
+impl fmt::Debug for DeviceBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A failure of the allocator as a device error, where one is wanted.
+pub(super) fn out_of_memory(error: Diagnostic) -> DeviceError {
+    let status = if error.code == ErrorCode::OutOfMemory { Status::OutOfMemory } else { Status::Unknown };
+    DeviceError::new(status, error.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Weak, mpsc};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::front::Platform;
+    use crate::hal::StreamOptions;
+    use crate::noop;
+
+    #[test]
+    fn fences_are_waited_for_when_the_context_went() {
+        let (backend, held) = noop::open_held();
+        let context = Platform::new(backend).device(0).unwrap().create_context().unwrap();
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let backing = HalBacking {
+            hal: context.hal_shared().clone(),
+            teardown: context.teardown().clone(),
+            completions: Weak::new(),
+            page_bytes: None,
+        };
+        held.store(true, Ordering::Relaxed);
+        let fence = backing.record(stream.as_ref()).unwrap();
+        let (tell, told) = mpsc::channel();
+        backing.when_reached(&fence, Box::new(move || tell.send(()).unwrap()));
+        let early = told.recv_timeout(Duration::from_millis(50));
+        assert_eq!(early, Err(mpsc::RecvTimeoutError::Timeout));
+        held.store(false, Ordering::Relaxed);
+        assert_eq!(told.recv(), Ok(()));
+    }
+}

@@ -1,0 +1,277 @@
+//! Contexts: a device's resources, and what they share.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, RwLock};
+use tfrt_host::host_buffer::HostBuffer;
+
+use super::buffer::{DeviceAllocator, HalBacking};
+use super::completion::{Completions, Release, SharedContext};
+use super::platform::Device;
+use crate::allocator::CachingAllocator;
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{DynContext, Erased, LetGo, MemoryInfo, Teardown};
+use crate::observer::Observer;
+
+/// A context. Cloning shares it.
+#[derive(Clone)]
+pub struct Context(Arc<Inner>);
+
+struct Inner {
+    id: u64,
+    device: Device,
+    hal: SharedContext,
+    completions: Arc<Completions>,
+    observer: Option<Arc<dyn Observer>>,
+    /// Whether somebody wants to know where calls come from.
+    wants_origins: bool,
+    live: Live,
+    /// Allocators that must hear of streams that go.
+    allocators: Mutex<Vec<Weak<CachingAllocator<HalBacking>>>>,
+    /// Host memory that the device reaches itself.
+    pinned: RwLock<Vec<Range<usize>>>,
+    /// Buffers pinned by `register_host`, which must stay while they are.
+    registered: Mutex<Vec<HostBuffer>>,
+}
+
+/// How many of each there are.
+#[derive(Default)]
+pub(super) struct Live {
+    pub(super) streams: AtomicUsize,
+    pub(super) events: AtomicUsize,
+    /// Allocators count theirs.
+    pub(super) buffers_of_no_allocator: AtomicUsize,
+    pub(super) modules: AtomicUsize,
+    pub(super) graphs: AtomicUsize,
+    pub(super) libraries: AtomicUsize,
+}
+
+/// How many of a context's resources are alive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveCounts {
+    /// Streams.
+    pub streams: usize,
+    /// Events.
+    pub events: usize,
+    /// Buffers.
+    pub buffers: usize,
+    /// Modules.
+    pub modules: usize,
+    /// Graphs.
+    pub graphs: usize,
+    /// BLAS and DNN handles.
+    pub libraries: usize,
+}
+
+/// Counts a resource while it is there.
+pub(super) struct Counted(Context, fn(&Live) -> &AtomicUsize);
+
+impl Counted {
+    pub(super) fn new(context: &Context, which: fn(&Live) -> &AtomicUsize) -> Self {
+        which(&context.0.live).fetch_add(1, Ordering::Relaxed);
+        Self(context.clone(), which)
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.0
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.1)(&self.0.0.live).fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // As long as they are registered, nobody else can register memory there.
+        let registered = std::mem::take(self.registered.get_mut());
+        let last = (!registered.is_empty()).then(|| -> Release {
+            let hal = self.hal.clone();
+            Box::new(move || {
+                for buffer in registered {
+                    // Nobody could be told of a failure.
+                    drop(hal.unregister_host(buffer.as_ptr()));
+                }
+            })
+        });
+        self.completions.end(last);
+    }
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// A number never given before, for whatever needs one.
+pub(super) fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Context {
+    pub(super) fn new(
+        device: Device,
+        hal: Box<DynContext>,
+        observer: Option<Arc<dyn Observer>>,
+        kin: Arc<Mutex<Vec<Weak<Completions>>>>,
+    ) -> Self {
+        let teardown = device.teardown().clone();
+        let hal = Arc::new(LetGo::new(hal, &teardown));
+        let completions = Completions::new(hal.clone(), teardown, kin);
+        let wants_origins = observer.is_some() || hal.keeps_origins();
+        Self(Arc::new(Inner {
+            id: next_id(),
+            device,
+            hal,
+            completions,
+            observer,
+            wants_origins,
+            live: Live::default(),
+            allocators: Mutex::default(),
+            pinned: RwLock::default(),
+            registered: Mutex::default(),
+        }))
+    }
+
+    /// Whether somebody watches.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.0.observer.is_some()
+    }
+
+    /// Returns whether calls should state their [origin](crate::origin).
+    pub fn wants_origins(&self) -> bool {
+        self.0.wants_origins
+    }
+
+    /// Tells contexts apart.
+    pub fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// How many of each of its resources there are.
+    pub(super) fn counters(&self) -> &Live {
+        &self.0.live
+    }
+
+    pub(super) fn hal(&self) -> &DynContext {
+        &***self.0.hal
+    }
+
+    pub(super) fn hal_shared(&self) -> &SharedContext {
+        &self.0.hal
+    }
+
+    /// Who gives back what may have to wait for the device.
+    pub(super) fn teardown(&self) -> &Teardown {
+        self.0.completions.teardown()
+    }
+
+    /// A resource of the hal's other than an event, which is let go of when it is dropped.
+    pub(super) fn owned(&self, resource: Erased) -> LetGo<Erased> {
+        LetGo::new(resource, self.teardown())
+    }
+
+    pub(super) fn completions(&self) -> Weak<Completions> {
+        Arc::downgrade(&self.0.completions)
+    }
+
+    pub(super) fn completed(&self) -> &Arc<Completions> {
+        &self.0.completions
+    }
+
+    pub(super) fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.0.observer.as_ref()
+    }
+
+    /// What ended the context's life, if something did.
+    pub fn failure(&self) -> Option<DeviceError> {
+        self.hal().failure()
+    }
+
+    /// Bytes free and in all.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn memory_info(&self) -> Result<MemoryInfo> {
+        self.hal().memory_info()
+    }
+
+    /// How many resources are alive.
+    pub fn live(&self) -> LiveCounts {
+        let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        let live = &self.0.live;
+        let allocators = self.allocators();
+        let allocated = allocators.iter().map(|allocator| allocator.statistics().num_live as usize);
+        LiveCounts {
+            streams: count(&live.streams),
+            events: count(&live.events),
+            buffers: count(&live.buffers_of_no_allocator) + allocated.sum::<usize>(),
+            modules: count(&live.modules),
+            graphs: count(&live.graphs),
+            libraries: count(&live.libraries),
+        }
+    }
+
+    pub(super) fn add_allocator(&self, allocator: &Arc<CachingAllocator<HalBacking>>) {
+        let mut allocators = self.0.allocators.lock();
+        allocators.retain(|known| known.strong_count() > 0);
+        allocators.push(Arc::downgrade(allocator));
+    }
+
+    pub(super) fn allocators(&self) -> Vec<Arc<CachingAllocator<HalBacking>>> {
+        self.0.allocators.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// An allocator of this context's memory.
+    pub fn create_allocator(&self, mut options: crate::allocator::Options) -> DeviceAllocator {
+        options.in_segments |= self.device().has_memory_in_segments();
+        DeviceAllocator::new(self, options)
+    }
+
+    /// Whether the device can reach the memory itself.
+    pub(super) fn is_pinned(&self, buffer: &HostBuffer) -> bool {
+        let start = buffer.as_ptr().addr();
+        let end = start + buffer.len();
+        self.0.pinned.read().iter().any(|range| range.start <= start && end <= range.end)
+    }
+
+    pub(super) fn add_pinned(&self, range: Range<usize>) -> Result<()> {
+        let mut pinned = self.0.pinned.write();
+        if pinned.iter().any(|known| known.start < range.end && range.start < known.end) {
+            return Err(Status::HostMemoryAlreadyRegistered.into());
+        }
+        pinned.push(range);
+        Ok(())
+    }
+
+    pub(super) fn keep_registered(&self, buffer: HostBuffer) {
+        self.0.registered.lock().push(buffer);
+    }
+
+    /// Whether the buffer was registered.
+    pub(super) fn forget_registered(&self, buffer: &HostBuffer) -> bool {
+        let mut registered = self.0.registered.lock();
+        let found = registered.iter().position(|known| known.as_ptr() == buffer.as_ptr());
+        found.map(|index| registered.swap_remove(index)).is_some()
+    }
+
+    pub(super) fn remove_pinned(&self, start: usize) -> bool {
+        let mut pinned = self.0.pinned.write();
+        let before = pinned.len();
+        pinned.retain(|range| range.start != start);
+        pinned.len() < before
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "context {} of {:?}", self.0.id, self.0.device)
+    }
+}

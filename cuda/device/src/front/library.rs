@@ -1,0 +1,122 @@
+//! What the handles of a device's libraries have in common: a stream that was set, and an end.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use super::context::{Context, Counted};
+use super::stream::Stream;
+use super::{Owned, check};
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{Erased, LetGo};
+
+/// A library, and what its calls need beyond its own state.
+pub trait Library: Send + Sync + 'static {
+    /// A handle of it, for messages.
+    const KIND: &'static str;
+}
+
+/// A library's state, with the stream its calls are queued on. Cloning shares it.
+pub struct LibraryHandle<L>(Arc<Inner<L>>);
+
+struct Inner<L> {
+    hal: LetGo<Erased>,
+    stream: Mutex<Option<Stream>>,
+    destroyed: AtomicBool,
+    library: L,
+    counted: Counted,
+}
+
+impl<L> Clone for LibraryHandle<L> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<L: Library> Owned for LibraryHandle<L> {
+    const KIND: &'static str = L::KIND;
+
+    fn context(&self) -> &Context {
+        self.0.counted.context()
+    }
+
+    fn is_destroyed(&self) -> bool {
+        self.0.destroyed.load(Ordering::Acquire)
+    }
+}
+
+impl<L: Library> LibraryHandle<L> {
+    pub(super) fn new(context: &Context, hal: Erased, library: L) -> Self {
+        Self(Arc::new(Inner {
+            hal: context.owned(hal),
+            stream: Mutex::default(),
+            destroyed: AtomicBool::new(false),
+            library,
+            counted: Counted::new(context, |live| &live.libraries),
+        }))
+    }
+
+    /// The state, as the backend knows it.
+    pub(super) fn hal(&self) -> &Erased {
+        &self.0.hal
+    }
+
+    pub(super) fn library(&self) -> &L {
+        &self.0.library
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Context {
+        Owned::context(self)
+    }
+
+    /// Checks that the handle belongs to this context and was not destroyed. Kernels name both.
+    ///
+    /// # Errors
+    /// `InvalidHandle` or `InvalidContext`.
+    pub fn check_context(&self, context: &Context) -> Result<()> {
+        check(self, context)
+    }
+
+    /// Calls are queued on this stream from now on.
+    ///
+    /// # Errors
+    /// `InvalidContext` for a stream of another context.
+    pub fn set_stream(&self, stream: &Stream) -> Result<()> {
+        check(self, stream.context())?;
+        *self.0.stream.lock() = Some(stream.clone());
+        Ok(())
+    }
+
+    /// The stream that was set. There is no default: a stream is never chosen here.
+    ///
+    /// # Errors
+    /// `IllegalState` if none was set.
+    pub fn stream(&self) -> Result<Stream> {
+        check(self, self.context())?;
+        let stream = self.0.stream.lock().clone();
+        stream.ok_or_else(|| {
+            DeviceError::new(Status::IllegalState, format!("no stream was set for the {}", L::KIND))
+        })
+    }
+
+    /// Ends the library's use.
+    ///
+    /// # Errors
+    /// `InvalidHandle` if that was done before.
+    pub fn destroy(&self) -> Result<()> {
+        if self.0.destroyed.swap(true, Ordering::AcqRel) {
+            let detail = format!("the {} was destroyed already", L::KIND);
+            return Err(DeviceError::new(Status::InvalidHandle, detail));
+        }
+        Ok(())
+    }
+}
+
+impl<L: Library> fmt::Debug for LibraryHandle<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(L::KIND)
+    }
+}

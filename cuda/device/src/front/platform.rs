@@ -1,0 +1,286 @@
+//! The devices of a backend.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
+
+use super::completion::Completions;
+use super::context::Context;
+use super::managed::AllManaged;
+use super::memory_timeline::MemoryTimeline;
+use crate::error::{DeviceError, Result, Status};
+use crate::hal::{DeviceProperties, DynBackend, Teardown};
+use crate::observer::Observer;
+
+/// How a platform is made of a backend's devices.
+#[derive(Clone, Default)]
+pub struct PlatformOptions {
+    /// Uses this device of the backend alone, as device 0.
+    pub only: Option<u32>,
+    /// Says that these devices stand in for others that were not found.
+    pub is_fallback: bool,
+    /// Observes what is done on the devices.
+    pub observer: Option<Arc<dyn Observer>>,
+    /// Records what the devices' allocators do.
+    pub timeline: Option<Arc<MemoryTimeline>>,
+    /// Makes all allocators take memory in segments, even where a device has it by the page: see
+    /// [`Options::in_segments`](crate::allocator::Options::in_segments).
+    pub uses_segments: bool,
+}
+
+/// The devices of a process, or of a test. Dropping them waits until everything that was dropped before has been given back
+/// ([`Device::finish_teardown`]), so that a process may end then; contexts that somebody still has go on.
+pub struct Platform {
+    shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) backend: Arc<dyn DynBackend>,
+    /// The backend's number of our first device.
+    first: u32,
+    count: u32,
+    is_fallback: bool,
+    pub(super) observer: Option<Arc<dyn Observer>>,
+    timeline: Option<Arc<MemoryTimeline>>,
+    uses_segments: bool,
+    /// What the devices are, once somebody has asked.
+    properties: Vec<OnceLock<DeviceProperties>>,
+    primary: Mutex<Vec<Option<Context>>>,
+    completions: Arc<Mutex<Vec<Weak<Completions>>>>,
+    managed: AllManaged,
+}
+
+impl Shared {
+    /// A device's properties, which take some dozens of calls of a driver to find out.
+    fn properties(&self, ordinal: u32) -> Result<DeviceProperties> {
+        let known = &self.properties[ordinal as usize];
+        match known.get() {
+            Some(properties) => Ok(properties.clone()),
+            None => {
+                let properties = self.backend.properties(self.first + ordinal)?;
+                Ok(known.get_or_init(|| properties).clone())
+            }
+        }
+    }
+}
+
+impl Platform {
+    /// Makes a platform of all devices of a backend, with default options.
+    pub fn new(backend: Arc<dyn DynBackend>) -> Self {
+        let count = backend.device_count();
+        Self::of_devices(backend, 0, count, &PlatformOptions::default())
+    }
+
+    /// Makes a platform of a backend's devices.
+    ///
+    /// # Errors
+    /// [`Status::InvalidDevice`] if the backend has no device [`PlatformOptions::only`].
+    pub fn with_options(backend: Arc<dyn DynBackend>, options: &PlatformOptions) -> Result<Self> {
+        let found = backend.device_count();
+        let (first, count) = match options.only {
+            None => (0, found),
+            Some(number) if number < found => (number, 1),
+            Some(number) => {
+                let kind = backend.name();
+                let detail = format!("there is no {kind} device {number}, but {found} in all");
+                return Err(DeviceError::new(Status::InvalidDevice, detail));
+            }
+        };
+        Ok(Self::of_devices(backend, first, count, options))
+    }
+
+    fn of_devices(backend: Arc<dyn DynBackend>, first: u32, count: u32, options: &PlatformOptions) -> Self {
+        let shared = Shared {
+            backend,
+            first,
+            count,
+            is_fallback: options.is_fallback,
+            observer: options.observer.clone(),
+            timeline: options.timeline.clone(),
+            uses_segments: options.uses_segments,
+            properties: vec![OnceLock::new(); count as usize],
+            primary: Mutex::new(vec![None; count as usize]),
+            completions: Arc::default(),
+            managed: AllManaged::default(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    pub fn backend(&self) -> &str {
+        self.shared.backend.name()
+    }
+
+    /// Returns whether these devices stand in for others that were not found.
+    pub fn is_fallback(&self) -> bool {
+        self.shared.is_fallback
+    }
+
+    /// How many devices there are.
+    pub fn device_count(&self) -> u32 {
+        self.shared.count
+    }
+
+    /// As [`Device::finish_teardown`].
+    pub fn finish_teardown(&self) {
+        self.shared.backend.teardown().finish();
+    }
+
+    /// What contexts of this backend failed with, gone or not, each told once. Waits for queued work, so never call it on a
+    /// thread that computes.
+    pub fn take_failures(&self) -> Vec<DeviceError> {
+        self.shared.backend.take_failures()
+    }
+
+    /// Ends the lives of all contexts of CPU devices for this reason, and the kernels that run there. Elsewhere it does
+    /// nothing: a GPU cannot be stopped.
+    pub fn abandon(&self, why: &DeviceError) {
+        self.shared.backend.abandon(why);
+    }
+
+    /// A device.
+    ///
+    /// # Errors
+    /// [`Status::InvalidDevice`] if there is none of this number.
+    pub fn device(&self, ordinal: i64) -> Result<Device> {
+        match u32::try_from(ordinal) {
+            Ok(ordinal) if ordinal < self.shared.count => {
+                let properties = self.shared.properties(ordinal)?;
+                let inner = DeviceInner { platform: self.shared.clone(), ordinal, properties };
+                Ok(Device(Arc::new(inner)))
+            }
+            _ => {
+                let detail = format!("there is no device {ordinal}, but {} in all", self.shared.count);
+                Err(DeviceError::new(Status::InvalidDevice, detail))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Platform")
+            .field("backend", &self.backend())
+            .field("devices", &self.device_count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Platform {
+    fn drop(&mut self) {
+        // Contexts know the platform; this ends the circle.
+        let contexts = std::mem::take(&mut *self.shared.primary.lock());
+        drop(contexts);
+        self.finish_teardown();
+    }
+}
+
+/// One device.
+#[derive(Clone)]
+pub struct Device(Arc<DeviceInner>);
+
+struct DeviceInner {
+    platform: Arc<Shared>,
+    ordinal: u32,
+    properties: DeviceProperties,
+}
+
+impl Device {
+    /// Who keeps what its allocators do.
+    pub(super) fn timeline(&self) -> Option<&Arc<MemoryTimeline>> {
+        self.0.platform.timeline.as_ref()
+    }
+
+    /// Whether its allocators were asked to take memory in segments.
+    pub(super) fn has_memory_in_segments(&self) -> bool {
+        self.0.platform.uses_segments
+    }
+
+    /// The unified memory of all devices that reach each other's.
+    pub(super) fn managed(&self) -> &AllManaged {
+        &self.0.platform.managed
+    }
+
+    /// Its number.
+    pub fn ordinal(&self) -> u32 {
+        self.0.ordinal
+    }
+
+    /// What it is.
+    pub fn properties(&self) -> &DeviceProperties {
+        &self.0.properties
+    }
+
+    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    pub fn backend(&self) -> &str {
+        self.0.platform.backend.name()
+    }
+
+    /// The context that all who ask for it share. When the last one has failed, a new one.
+    ///
+    /// # Errors
+    /// The device's, if it gives no context.
+    pub fn primary_context(&self) -> Result<Context> {
+        let mut primary = self.0.platform.primary.lock();
+        let slot = primary.get_mut(self.0.ordinal as usize);
+        let slot = slot.ok_or_else(|| DeviceError::from(Status::NotInitialized))?;
+        if let Some(context) = slot.as_ref().filter(|context| context.failure().is_none()) {
+            return Ok(context.clone());
+        }
+        let context = self.create_context()?;
+        *slot = Some(context.clone());
+        Ok(context)
+    }
+
+    /// A context of its own.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn create_context(&self) -> Result<Context> {
+        let platform = &self.0.platform;
+        let hal = platform.backend.create_context(platform.first + self.0.ordinal)?;
+        let context =
+            Context::new(self.clone(), hal, platform.observer.clone(), platform.completions.clone());
+        let mut completions = platform.completions.lock();
+        completions.retain(|known| known.strong_count() > 0);
+        completions.push(context.completions());
+        Ok(context)
+    }
+
+    pub(super) fn teardown(&self) -> &Teardown {
+        self.0.platform.backend.teardown()
+    }
+
+    /// Waits until everything of this backend that was dropped has been given back. What is dropped with work in flight
+    /// (memory, modules, contexts) goes when the work is done, and whoever drops it goes on. Blocks the calling thread, so
+    /// never call it on one that computes.
+    pub fn finish_teardown(&self) {
+        self.teardown().finish();
+    }
+
+    /// Whether copies from this device to another go without the host.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn can_access_peer(&self, other: &Self) -> Result<bool> {
+        let platform = &self.0.platform;
+        platform.backend.can_access_peer(platform.first + self.0.ordinal, platform.first + other.0.ordinal)
+    }
+
+    /// Whether two devices are of one backend, so that their addresses mean the same.
+    pub(super) fn is_kin(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.platform, &other.0.platform)
+    }
+
+    /// The device in a message about one of its contexts.
+    pub(super) fn describe_context(&self, context: u64) -> String {
+        format!("{} (context {context})", self.0.ordinal)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} device {}: {}", self.backend(), self.0.ordinal, self.0.properties.name)
+    }
+}

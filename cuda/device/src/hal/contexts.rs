@@ -1,0 +1,46 @@
+//! The contexts of a backend: those that are there, and what those failed with that are gone.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use crate::error::DeviceError;
+
+/// See the module. A context knows whether its own failure was told.
+pub struct Contexts<C> {
+    alive: Mutex<Vec<Weak<C>>>,
+    failures: Mutex<Vec<DeviceError>>,
+}
+
+impl<C> Default for Contexts<C> {
+    fn default() -> Self {
+        Self { alive: Mutex::default(), failures: Mutex::default() }
+    }
+}
+
+impl<C> Contexts<C> {
+    /// Those that are there.
+    pub fn alive(&self) -> Vec<Arc<C>> {
+        self.alive.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Adds a new one.
+    pub fn add(&self, context: &Arc<C>) {
+        let mut alive = self.alive.lock();
+        alive.retain(|known| known.strong_count() > 0);
+        alive.push(Arc::downgrade(context));
+    }
+
+    /// Keeps what a context failed with that is going.
+    pub fn leave(&self, failure: Option<DeviceError>) {
+        self.failures.lock().extend(failure);
+    }
+
+    /// What contexts failed with that are gone, and what those that are there answer to `take_failure`.
+    pub fn take_failures(&self, take_failure: impl Fn(&C) -> Option<DeviceError>) -> Vec<DeviceError> {
+        let of_the_living: Vec<_> = self.alive().iter().filter_map(|context| take_failure(context)).collect();
+        let mut failures = std::mem::take(&mut *self.failures.lock());
+        failures.extend(of_the_living);
+        failures
+    }
+}

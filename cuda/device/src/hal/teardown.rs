@@ -1,0 +1,423 @@
+//! Giving back what may have to wait for the device, on a thread that may wait.
+//!
+//! Freeing memory, unloading a module, closing a library or a context: a driver may finish queued work first, and work may
+//! need the very thread that lets go before it can finish. So whoever drops the last handle of something hands it over
+//! here and goes on. One thread for each backend takes what was handed over, in that order; it ends when there is nothing,
+//! and begins again.
+//!
+//! Nothing is handed over here that waits for anything but the device. What work in flight uses is tried again and again instead
+//! of being waited for, so that nothing else waits for it. A driver's own calls may wait all the same, and hold the thread:
+//! those that unpin memory and that end a device's last context do, and those that wait for what a context that failed still does.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+/// Something to be done once.
+type Once = Box<dyn FnOnce() + Send>;
+/// Something to be tried until it says that it is done.
+type Attempt = Box<dyn FnMut() -> bool + Send>;
+
+/// Something to be done on the thread.
+enum Job {
+    Once(Once),
+    Until(Attempt),
+}
+
+/// How long the thread waits for more before it ends.
+const LINGER: Duration = Duration::from_millis(50);
+/// How long until what was not done is tried again.
+const PAUSE_MIN: Duration = Duration::from_micros(50);
+const PAUSE_MAX: Duration = Duration::from_millis(2);
+
+thread_local! {
+    /// Whether this thread is one of those that others wait for here.
+    static SERVES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Who gives a backend's resources back. Cloning shares it.
+#[derive(Clone)]
+pub struct Teardown {
+    shared: Arc<Shared>,
+    /// Whether dropping a resource of the backend's may wait.
+    drops_wait: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    has_thread: bool,
+    /// Jobs that are not done, and promises of jobs.
+    outstanding: usize,
+    /// Those that ended.
+    ended: u64,
+    /// Whoever wants to know that something was given back.
+    watchers: Vec<Once>,
+}
+
+/// A job that is still to be handed over: whoever waits for all of them waits for it. Ends when dropped.
+pub struct Promised(Teardown);
+
+impl Teardown {
+    /// For a backend of which dropping a resource may wait for queued work.
+    pub fn waiting() -> Self {
+        Self { shared: Arc::default(), drops_wait: true }
+    }
+
+    /// For a backend whose resources are gone as soon as they are dropped.
+    pub fn prompt() -> Self {
+        Self { drops_wait: false, ..Self::waiting() }
+    }
+
+    /// Does `job` on the thread, after all that was handed over before. If the system gives no thread, here and now.
+    pub fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
+        self.add(Job::Once(Box::new(job)));
+    }
+
+    /// Calls `attempt` on the thread, again and again, until it returns true. Other jobs do not wait for it.
+    pub fn hand_over_until(&self, attempt: impl FnMut() -> bool + Send + 'static) {
+        self.add(Job::Until(Box::new(attempt)));
+    }
+
+    fn add(&self, job: Job) {
+        let mut state = self.shared.state.lock();
+        state.outstanding += 1;
+        state.jobs.push_back(job);
+        if state.has_thread {
+            self.shared.changed.notify_all();
+            return;
+        }
+        state.has_thread = true;
+        drop(state);
+        let shared = self.shared.clone();
+        let spawned = std::thread::Builder::new().name("tfrt-teardown".to_owned()).spawn(move || {
+            Self::serve_on_this_thread();
+            shared.work(LINGER);
+        });
+        if spawned.is_err() {
+            self.shared.work(Duration::ZERO);
+        }
+    }
+
+    /// Drops a resource of the backend's: here if that never waits, else on the thread.
+    pub fn let_go<T: Send + 'static>(&self, resource: T) {
+        if self.drops_wait {
+            self.hand_over(move || drop(resource));
+        }
+    }
+
+    /// Says that a job will be handed over later.
+    pub fn promise(&self) -> Promised {
+        self.shared.state.lock().outstanding += 1;
+        Promised(self.clone())
+    }
+
+    /// Whether something is still to be given back.
+    pub fn is_busy(&self) -> bool {
+        self.shared.state.lock().outstanding > 0
+    }
+
+    /// How often something was given back so far.
+    pub fn times_progressed(&self) -> u64 {
+        self.shared.state.lock().ended
+    }
+
+    /// Calls `then` when something was given back after that had been done so [often](Teardown::times_progressed); at once if
+    /// there is nothing to wait for.
+    pub fn when_progressed(&self, times: u64, then: impl FnOnce() + Send + 'static) {
+        let mut state = self.shared.state.lock();
+        if state.outstanding > 0 && state.ended == times {
+            state.watchers.push(Box::new(then));
+            return;
+        }
+        drop(state);
+        then();
+    }
+
+    /// Waits until everything that was handed over or promised is done. Blocks the calling thread, so never call it on
+    /// one that computes; on a thread that gives things back itself, it does nothing.
+    pub fn finish(&self) {
+        if SERVES.get() {
+            return;
+        }
+        let mut state = self.shared.state.lock();
+        while state.outstanding > 0 {
+            self.shared.changed.wait(&mut state);
+        }
+    }
+
+    /// As [`Teardown::finish`] for what was handed over to be done once, without what is promised.
+    pub(crate) fn finish_handed_over(&self) {
+        if SERVES.get() || !self.is_busy() {
+            return;
+        }
+        let (done, wait) = mpsc::channel::<()>();
+        self.hand_over(move || drop(done));
+        // Nothing is sent: the sender goes when its turn comes.
+        let _ = wait.recv();
+    }
+
+    /// Makes the calling thread one of those that others may wait for in [`Teardown::finish`], and that never wait there.
+    pub(crate) fn serve_on_this_thread() {
+        SERVES.set(true);
+    }
+}
+
+impl Shared {
+    /// Does what is handed over, until for so long there is nothing.
+    fn work(&self, linger: Duration) {
+        let mut unfinished = Unfinished::default();
+        let mut state = self.state.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                match job {
+                    Job::Once(job) => {
+                        or_panicked(job);
+                        self.end_one();
+                    }
+                    Job::Until(attempt) => unfinished.add(attempt),
+                }
+                unfinished.try_if_due(|| self.end_one());
+                state = self.state.lock();
+            } else if let Some(due) = unfinished.due() {
+                if !self.changed.wait_until(&mut state, due).timed_out() {
+                    continue;
+                }
+                drop(state);
+                unfinished.try_if_due(|| self.end_one());
+                state = self.state.lock();
+            } else if (linger.is_zero() || self.changed.wait_for(&mut state, linger).timed_out())
+                && state.jobs.is_empty()
+            {
+                state.has_thread = false;
+                return;
+            }
+        }
+    }
+
+    /// One job less; tells those who wait for something to be given back.
+    fn end_one(&self) {
+        let watchers = {
+            let mut state = self.state.lock();
+            state.outstanding -= 1;
+            state.ended += 1;
+            std::mem::take(&mut state.watchers)
+        };
+        self.changed.notify_all();
+        for watcher in watchers {
+            watcher();
+        }
+    }
+}
+
+/// What is tried again, by the thread alone.
+#[derive(Default)]
+struct Unfinished {
+    attempts: Vec<Attempt>,
+    due: Option<Instant>,
+    pause: Duration,
+}
+
+impl Unfinished {
+    /// Adds one, to be tried at once.
+    fn add(&mut self, attempt: Attempt) {
+        self.attempts.push(attempt);
+        (self.due, self.pause) = (Some(Instant::now()), PAUSE_MIN);
+    }
+
+    /// When they are tried next, if there are any.
+    fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Tries them if it is time to, and says of each that is done that it is. While none is, the pauses grow.
+    fn try_if_due(&mut self, mut end_one: impl FnMut()) {
+        if self.due.is_none_or(|due| Instant::now() < due) {
+            return;
+        }
+        let done: Vec<_> =
+            self.attempts.extract_if(.., |attempt| or_panicked(attempt).unwrap_or(true)).collect();
+        self.pause = if done.is_empty() { PAUSE_MAX.min(self.pause * 2) } else { PAUSE_MIN };
+        for attempt in done {
+            // First this: who waits for the end waits for what it holds, too.
+            or_panicked(|| drop(attempt));
+            end_one();
+        }
+        self.due = (!self.attempts.is_empty()).then(|| Instant::now() + self.pause);
+    }
+}
+
+/// What a job gives. One that panics is done as well, and has nobody to tell.
+fn or_panicked<T>(job: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).ok()
+}
+
+impl Drop for Promised {
+    fn drop(&mut self) {
+        self.0.shared.end_one();
+    }
+}
+
+impl fmt::Debug for Teardown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outstanding = self.shared.state.lock().outstanding;
+        f.debug_struct("Teardown").field("outstanding", &outstanding).finish_non_exhaustive()
+    }
+}
+
+/// A resource that is [let go of](Teardown::let_go) when this is dropped.
+pub(crate) struct LetGo<T: Send + 'static> {
+    resource: Option<T>,
+    teardown: Teardown,
+}
+
+impl<T: Send + 'static> LetGo<T> {
+    pub(crate) fn new(resource: T, teardown: &Teardown) -> Self {
+        Self { resource: Some(resource), teardown: teardown.clone() }
+    }
+}
+
+impl<T: Send + 'static> Deref for LetGo<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.resource {
+            Some(resource) => resource,
+            None => unreachable!("it is taken when this is dropped, and not before"),
+        }
+    }
+}
+
+impl<T: Send + 'static> Drop for LetGo<T> {
+    fn drop(&mut self) {
+        if let Some(resource) = self.resource.take() {
+            self.teardown.let_go(resource);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn jobs_are_done_elsewhere_and_in_order() {
+        let teardown = Teardown::waiting();
+        let (open, closed) = channel::<()>();
+        let (log, done) = channel();
+        // The first cannot end before this thread goes on.
+        teardown.hand_over(move || assert!(closed.recv().is_err()));
+        for number in 0..10 {
+            let log = log.clone();
+            teardown.hand_over(move || log.send((number, std::thread::current().id())).unwrap());
+        }
+        assert!(teardown.is_busy());
+        drop(open);
+        teardown.finish();
+        let done: Vec<_> = done.try_iter().collect();
+        assert_eq!(done.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        assert!(done.iter().all(|(_, thread)| *thread != std::thread::current().id()));
+    }
+
+    #[test]
+    fn what_waits_for_the_device_keeps_nothing_else_waiting() {
+        let teardown = Teardown::waiting();
+        let (open, closed) = channel::<()>();
+        let (log, done) = channel();
+        let late = log.clone();
+        teardown.hand_over_until(move || {
+            let is_open = closed.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected);
+            if is_open {
+                late.send("late").unwrap();
+            }
+            is_open
+        });
+        teardown.hand_over(move || log.send("soon").unwrap());
+        assert_eq!(done.recv(), Ok("soon"));
+        teardown.finish_handed_over();
+        assert!(teardown.is_busy());
+        drop(open);
+        teardown.finish();
+        // Whoever waited for the end finds that what was handed over is gone.
+        assert_eq!(done.try_iter().collect::<Vec<_>>(), ["late"]);
+        assert_eq!(done.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
+    }
+
+    #[test]
+    fn the_end_waits_for_promises_and_watchers_hear_of_progress() {
+        let teardown = Teardown::waiting();
+        let (told, heard) = channel();
+        let at_once = told.clone();
+        teardown.when_progressed(0, move || at_once.send("nothing to wait for").unwrap());
+        assert_eq!(heard.try_recv(), Ok("nothing to wait for"));
+        let promised = teardown.promise();
+        teardown.when_progressed(0, move || told.send("given back").unwrap());
+        assert!(heard.try_recv().is_err());
+        let waiter = std::thread::spawn({
+            let teardown = teardown.clone();
+            move || teardown.finish()
+        });
+        teardown.clone().hand_over(move || drop(promised));
+        waiter.join().unwrap();
+        assert_eq!(heard.recv(), Ok("given back"));
+        // What is handed over by a job is waited for too, and a job may ask for the end without waiting for itself.
+        let inner = teardown.clone();
+        teardown.hand_over(move || {
+            inner.finish();
+            inner.hand_over(|| ());
+        });
+        teardown.finish();
+        assert!(!teardown.is_busy());
+    }
+
+    #[test]
+    fn what_was_given_back_before_the_wait_is_not_missed() {
+        let teardown = Teardown::waiting();
+        let (told, heard) = channel();
+        let watch = |times| {
+            let told = told.clone();
+            teardown.when_progressed(times, move || told.send(times).unwrap());
+        };
+        let [first, second] = [teardown.promise(), teardown.promise()];
+        let times = teardown.times_progressed();
+        drop(first);
+        watch(times);
+        assert_eq!(heard.try_recv(), Ok(times));
+        watch(times + 1);
+        assert!(heard.try_recv().is_err());
+        drop(second);
+        assert_eq!(heard.try_recv(), Ok(times + 1));
+    }
+
+    #[test]
+    fn resources_go_here_only_if_that_never_waits() {
+        struct Tells(std::sync::mpsc::Sender<std::thread::ThreadId>);
+        impl Drop for Tells {
+            fn drop(&mut self) {
+                self.0.send(std::thread::current().id()).unwrap();
+            }
+        }
+        let here = std::thread::current().id();
+        for (teardown, is_here) in [(Teardown::prompt(), true), (Teardown::waiting(), false)] {
+            let (sender, receiver) = channel();
+            drop(LetGo::new(Tells(sender), &teardown));
+            teardown.finish();
+            assert_eq!(receiver.recv().unwrap() == here, is_here);
+        }
+    }
+}

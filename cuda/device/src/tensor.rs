@@ -1,0 +1,134 @@
+//! Tensors on a device: a buffer with an element type and a shape.
+
+use std::fmt;
+
+use tfrt_host::{DType, Diagnostic, value_type};
+use tfrt_tensor::{TensorMetadata, TensorShape};
+
+use crate::front::DeviceBuffer;
+
+/// A dense, row-major tensor in device memory.
+#[derive(Clone, Debug)]
+pub struct DenseGpuTensor {
+    metadata: TensorMetadata,
+    elements: usize,
+    buffer: DeviceBuffer,
+}
+
+value_type!(DenseGpuTensor, "!t.tensor");
+
+impl DenseGpuTensor {
+    /// Takes a buffer over; its handle is of no use any more.
+    ///
+    /// # Errors
+    /// If the buffer's size is not the tensor's, or another tensor has it.
+    pub fn new(dtype: DType, shape: &TensorShape, buffer: &DeviceBuffer) -> Result<Self, Diagnostic> {
+        if !buffer.is_valid() {
+            return Err(Diagnostic::invalid_argument("Cannot make tensor from invalid (moved from?) buffer"));
+        }
+        let metadata = TensorMetadata::new(dtype, shape.clone());
+        let elements = elements_in(&metadata, buffer)?.ok_or_else(|| {
+            Diagnostic::invalid_argument(format!(
+                "tfrt_cuda.tensor.make failed: buffer_size ({}) is not equal to the number of elements in shape \
+                 ({shape}) times element size ({})",
+                buffer.len(),
+                dtype.size().unwrap_or(0)
+            ))
+        })?;
+        Ok(Self { metadata, elements, buffer: buffer.take_over()? })
+    }
+
+    /// A tensor over a buffer, which stays of use to whoever else has it.
+    ///
+    /// # Errors
+    /// If the buffer's size is not the tensor's.
+    pub fn on_buffer(metadata: &TensorMetadata, buffer: DeviceBuffer) -> Result<Self, Diagnostic> {
+        let elements = elements_in(metadata, &buffer)?.ok_or_else(|| unfit(metadata, &buffer))?;
+        Ok(Self { metadata: metadata.clone(), elements, buffer })
+    }
+
+    /// A tensor on a buffer that `allocate` gives, of as many bytes as it is asked for.
+    ///
+    /// # Errors
+    /// InvalidArgument for a data type without a plain memory form or a buffer of another size, OutOfRange for more bytes than
+    /// can be counted, and those of `allocate`.
+    #[inline]
+    pub fn allocate<E: From<Diagnostic>>(
+        metadata: &TensorMetadata,
+        allocate: impl FnOnce(u64) -> Result<DeviceBuffer, E>,
+    ) -> Result<Self, E> {
+        let (elements, bytes) = (metadata.shape.num_elements()?, metadata.size_bytes()?);
+        let buffer = allocate(bytes as u64)?;
+        if buffer.len() != bytes as u64 {
+            return Err(unfit(metadata, &buffer).into());
+        }
+        Ok(Self { metadata: metadata.clone(), elements, buffer })
+    }
+
+    /// The same memory under another shape.
+    ///
+    /// # Errors
+    /// InvalidArgument if the numbers of elements differ.
+    pub fn reshape(&self, shape: &TensorShape) -> Result<Self, Diagnostic> {
+        if shape.num_elements()? != self.elements {
+            let message = format!("a tensor of shape {} cannot be one of shape {shape}", self.shape());
+            return Err(Diagnostic::invalid_argument(message));
+        }
+        let metadata = TensorMetadata::new(self.dtype(), shape.clone());
+        Ok(Self { metadata, elements: self.elements, buffer: self.buffer.clone() })
+    }
+
+    /// Its shape and type.
+    pub fn metadata(&self) -> &TensorMetadata {
+        &self.metadata
+    }
+
+    /// The same memory as elements of another type, as many bytes in all.
+    ///
+    /// # Errors
+    /// InvalidArgument if these are other numbers of bytes.
+    pub fn reinterpret(&self, dtype: DType, shape: &TensorShape) -> Result<Self, Diagnostic> {
+        Self::on_buffer(&TensorMetadata::new(dtype, shape.clone()), self.buffer.clone())
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &TensorShape {
+        &self.metadata.shape
+    }
+
+    /// Type of its elements.
+    pub fn dtype(&self) -> DType {
+        self.metadata.dtype
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Its memory.
+    pub fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+}
+
+#[cold]
+fn unfit(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Diagnostic {
+    let message = format!("a tensor {metadata} does not fit a buffer of {} bytes", buffer.len());
+    Diagnostic::invalid_argument(message)
+}
+
+/// How many elements a tensor has, if the buffer is just large enough for them.
+fn elements_in(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Result<Option<usize>, Diagnostic> {
+    let elements = metadata.shape.num_elements()?;
+    let bytes = elements.checked_mul(metadata.dtype.size().unwrap_or(0));
+    Ok(bytes.filter(|&bytes| bytes as u64 == buffer.len()).map(|_| elements))
+}
+
+impl fmt::Display for DenseGpuTensor {
+    /// As the reference prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dtype, shape, address) = (self.dtype(), self.shape(), self.buffer.address());
+        write!(f, "DenseGpuTensor<dtype={dtype:?}, shape={shape}, pointer={address:#x} (CUDA)>")
+    }
+}

@@ -1,0 +1,502 @@
+//! Products of matrices through cuBLASLt. What it needs to know of a shape is told once: descriptors and the algorithm
+//! that its heuristic gives are kept, so that the next product of the shape is one call.
+
+#![expect(unsafe_code, reason = "calls of cuBLASLt's C interface")]
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use cudarc::cublaslt::sys::{
+    self as sys, cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatmulPreference_t, cublasLtMatrixLayout_t,
+};
+use parking_lot::Mutex;
+use tfrt_device::error::{Result, Status};
+use tfrt_device::hal::{Gemm, GemmOperand, Transpose};
+use tfrt_host::DType;
+
+use super::{Factor, WORKSPACE_BYTES, check, compute_type, data_type, operation, signed};
+use crate::context::Shared;
+use crate::libraries::{LibrarySpec, library};
+use crate::stream::Stream;
+use crate::workspace::Purpose;
+
+const SPEC: LibrarySpec = LibrarySpec {
+    name: "cuBLASLt",
+    files: &["libcublasLt.so.13", "libcublasLt.so"],
+    companions: &[],
+    missing: Status::BlasNotInitialized,
+};
+
+library! {
+    /// cuBLASLt.
+    CublasLt, SPEC;
+    fn cublasLtCreate(handle: *mut cublasLtHandle_t);
+    fn cublasLtDestroy(handle: cublasLtHandle_t);
+    fn cublasLtMatmulDescCreate(descriptor: *mut cublasLtMatmulDesc_t, compute: c_int, scale: c_int);
+    fn cublasLtMatmulDescSetAttribute(descriptor: cublasLtMatmulDesc_t, attribute: c_int, value: *const c_void,
+        bytes: usize);
+    fn cublasLtMatmulDescDestroy(descriptor: cublasLtMatmulDesc_t);
+    fn cublasLtMatrixLayoutCreate(layout: *mut cublasLtMatrixLayout_t, dtype: c_int, rows: u64, columns: u64,
+        leading_dimension: i64);
+    fn cublasLtMatrixLayoutSetAttribute(layout: cublasLtMatrixLayout_t, attribute: c_int, value: *const c_void,
+        bytes: usize);
+    fn cublasLtMatrixLayoutDestroy(layout: cublasLtMatrixLayout_t);
+    fn cublasLtMatmulPreferenceCreate(preference: *mut cublasLtMatmulPreference_t);
+    fn cublasLtMatmulPreferenceSetAttribute(preference: cublasLtMatmulPreference_t, attribute: c_int,
+        value: *const c_void, bytes: usize);
+    fn cublasLtMatmulPreferenceDestroy(preference: cublasLtMatmulPreference_t);
+    fn cublasLtMatmulAlgoGetHeuristic(handle: cublasLtHandle_t, descriptor: cublasLtMatmulDesc_t,
+        a: cublasLtMatrixLayout_t, b: cublasLtMatrixLayout_t, c: cublasLtMatrixLayout_t, d: cublasLtMatrixLayout_t,
+        preference: cublasLtMatmulPreference_t, wanted: c_int, results: *mut Heuristic, found: *mut c_int);
+    fn cublasLtMatmul(handle: cublasLtHandle_t, descriptor: cublasLtMatmulDesc_t, alpha: *const c_void, a: u64,
+        a_layout: cublasLtMatrixLayout_t, b: u64, b_layout: cublasLtMatrixLayout_t, beta: *const c_void, c: u64,
+        c_layout: cublasLtMatrixLayout_t, d: u64, d_layout: cublasLtMatrixLayout_t, algorithm: *const Algorithm,
+        workspace: u64, bytes: usize, stream: *mut c_void);
+}
+
+/// `cublasLtMatmulAlgo_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Algorithm([u64; 8]);
+
+/// `cublasLtMatmulHeuristicResult_t`, whose state is a number here.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Heuristic {
+    algorithm: Algorithm,
+    workspace_bytes: usize,
+    state: c_int,
+    waves: f32,
+    reserved: [c_int; 4],
+}
+
+const _: () = assert!(size_of::<Heuristic>() == size_of::<sys::cublasLtMatmulHeuristicResult_t>());
+
+/// Addresses of one alignment have one algorithm; a larger one than this makes no difference.
+const ALIGNMENT_MAX: u32 = 256;
+
+/// What an algorithm is chosen for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Shape {
+    operations: [Transpose; 2],
+    extents: [u64; 4],
+    matrices: [Matrix; 3],
+    compute: DType,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Matrix {
+    dtype: DType,
+    leading_dimension: u64,
+    batch_stride: u64,
+    alignment: u32,
+}
+
+impl Matrix {
+    fn new(operand: &GemmOperand) -> Self {
+        let alignment = 1 << operand.address.trailing_zeros().min(ALIGNMENT_MAX.trailing_zeros());
+        let GemmOperand { dtype, leading_dimension, batch_stride, .. } = *operand;
+        Self { dtype, leading_dimension, batch_stride, alignment }
+    }
+}
+
+impl Shape {
+    fn new(gemm: &Gemm) -> Self {
+        Self {
+            operations: [gemm.transpose_a, gemm.transpose_b],
+            extents: [gemm.m, gemm.n, gemm.k, gemm.batch],
+            matrices: [&gemm.a, &gemm.b, &gemm.c].map(Matrix::new),
+            compute: gemm.compute,
+        }
+    }
+}
+
+/// What one product of a shape needs.
+struct Plan {
+    descriptor: Descriptor,
+    layouts: [Layout; 3],
+    factors: DType,
+    algorithm: Algorithm,
+    workspace_bytes: usize,
+}
+
+// SAFETY: once made, a plan is only read, which several threads may do at once.
+unsafe impl Send for Plan {}
+// SAFETY: as above.
+unsafe impl Sync for Plan {}
+
+/// The library's state, and the plans made so far. `None` is kept for shapes that the library does not take.
+pub(super) struct Matmuls {
+    library: &'static CublasLt,
+    handle: cublasLtHandle_t,
+    plans: Mutex<HashMap<Shape, Option<Arc<Plan>>>>,
+}
+
+// SAFETY: cuBLASLt's handle may be used by several threads at once.
+unsafe impl Send for Matmuls {}
+// SAFETY: as above.
+unsafe impl Sync for Matmuls {}
+
+impl Matmuls {
+    /// The context is current.
+    pub(super) fn new() -> Result<Self> {
+        let library = CublasLt::get()?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: a context is current, and the pointer is valid for the call.
+        check(unsafe { (library.cublasLtCreate)(&raw mut handle) }, "cublasLtCreate")?;
+        Ok(Self { library, handle, plans: Mutex::default() })
+    }
+
+    /// Queues the product, or answers false if the library does not take its shape or there is no memory for its workspace. The
+    /// context is current.
+    pub(super) fn run(&self, shared: &Shared, stream: &Stream, gemm: &Gemm) -> Result<bool> {
+        let Some(plan) = self.plan(gemm)? else { return Ok(false) };
+        let (alpha, beta) = (Factor::new(gemm.alpha, plan.factors)?, Factor::new(gemm.beta, plan.factors)?);
+        let bytes = if plan.workspace_bytes == 0 { 0 } else { WORKSPACE_BYTES };
+        let Some(workspace) = shared.workspaces.get_if_there(stream, Purpose::Scratch, bytes)? else {
+            return Ok(false);
+        };
+        let [a, b, c] = &plan.layouts;
+        // SAFETY: the front checked that the matrices lie in device memory; descriptors, algorithm and factors are those
+        // of the shape and outlive the call; nothing else that may run meanwhile uses the workspace.
+        let status = unsafe {
+            (self.library.cublasLtMatmul)(
+                self.handle,
+                plan.descriptor.0.raw,
+                alpha.as_ptr(),
+                gemm.a.address,
+                a.0.raw,
+                gemm.b.address,
+                b.0.raw,
+                beta.as_ptr(),
+                gemm.c.address,
+                c.0.raw,
+                gemm.c.address,
+                c.0.raw,
+                &raw const plan.algorithm,
+                workspace.address,
+                plan.workspace_bytes,
+                stream.raw().cast(),
+            )
+        };
+        check(status, "cublasLtMatmul").map(|()| true)
+    }
+
+    fn plan(&self, gemm: &Gemm) -> Result<Option<Arc<Plan>>> {
+        let shape = Shape::new(gemm);
+        if let Some(plan) = self.plans.lock().get(&shape) {
+            return Ok(plan.clone());
+        }
+        // Two threads may find the same plan; the later one stays.
+        let plan = match self.find(&shape) {
+            Ok(plan) => Some(Arc::new(plan)),
+            Err(error) if matches!(error.status, Status::BlasNotSupported | Status::BlasInvalidValue) => None,
+            Err(error) => return Err(error),
+        };
+        self.plans.lock().insert(shape, plan.clone());
+        Ok(plan)
+    }
+
+    fn find(&self, shape: &Shape) -> Result<Plan> {
+        let [m, n, k, batch] = shape.extents;
+        let [a, b, c] = &shape.matrices;
+        let (compute, factors) = compute_type(shape.compute)?;
+        let descriptor = Descriptor::new(self.library, compute, data_type(factors)?, shape.operations)?;
+        let turned = |operation, rows, columns| match operation {
+            Transpose::None => (rows, columns),
+            Transpose::Transposed => (columns, rows),
+        };
+        let layouts = [
+            Layout::new(self.library, a, turned(shape.operations[0], m, k), batch)?,
+            Layout::new(self.library, b, turned(shape.operations[1], k, n), batch)?,
+            Layout::new(self.library, c, (m, n), batch)?,
+        ];
+        let preference = Preference::new(self.library, shape)?;
+        let best = self.ask(&descriptor, &layouts, &preference)?;
+        Ok(Plan {
+            descriptor,
+            layouts,
+            factors,
+            algorithm: best.algorithm,
+            workspace_bytes: best.workspace_bytes,
+        })
+    }
+
+    /// The first algorithm that the heuristic gives.
+    fn ask(
+        &self,
+        descriptor: &Descriptor,
+        layouts: &[Layout; 3],
+        preference: &Preference,
+    ) -> Result<Heuristic> {
+        const WANTED: usize = 4;
+        let none = Heuristic {
+            algorithm: Algorithm([0; 8]),
+            workspace_bytes: 0,
+            state: -1,
+            waves: 0.0,
+            reserved: [0; 4],
+        };
+        let (mut results, mut found) = ([none; WANTED], 0);
+        let [a, b, c] = layouts;
+        // SAFETY: all descriptors are alive, and there is room for as many results as are wanted.
+        let status = unsafe {
+            (self.library.cublasLtMatmulAlgoGetHeuristic)(
+                self.handle,
+                descriptor.0.raw,
+                a.0.raw,
+                b.0.raw,
+                c.0.raw,
+                c.0.raw,
+                preference.0.raw,
+                WANTED as c_int,
+                results.as_mut_ptr(),
+                &raw mut found,
+            )
+        };
+        check(status, "cublasLtMatmulAlgoGetHeuristic")?;
+        let found = usize::try_from(found).unwrap_or(0).min(WANTED);
+        let usable =
+            |result: &&Heuristic| result.state == 0 && result.workspace_bytes as u64 <= WORKSPACE_BYTES;
+        results[..found].iter().find(usable).copied().ok_or_else(|| Status::BlasNotSupported.into())
+    }
+}
+
+impl Drop for Matmuls {
+    fn drop(&mut self) {
+        // SAFETY: the handle is alive and this is its only owner.
+        let _ = unsafe { (self.library.cublasLtDestroy)(self.handle) };
+    }
+}
+
+/// A descriptor of the library's, and how it is destroyed.
+struct Owned<T: Copy> {
+    raw: T,
+    destroy: unsafe extern "C" fn(T) -> c_int,
+}
+
+impl<T: Copy> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is alive, this is its only owner, and the function is the one for its type.
+        let _ = unsafe { (self.destroy)(self.raw) };
+    }
+}
+
+impl<T: Copy> Owned<*mut T> {
+    fn new(
+        create: impl FnOnce(*mut *mut T) -> c_int,
+        destroy: unsafe extern "C" fn(*mut T) -> c_int,
+    ) -> Result<Self> {
+        let mut raw = std::ptr::null_mut();
+        check(create(&raw mut raw), "creating a descriptor of cuBLASLt")?;
+        Ok(Self { raw, destroy })
+    }
+
+    fn set<V: Copy>(
+        &self,
+        function: unsafe extern "C" fn(*mut T, c_int, *const c_void, usize) -> c_int,
+        attribute: c_int,
+        value: V,
+    ) -> Result<()> {
+        // SAFETY: the descriptor is alive, and the value has the size that is given.
+        let status = unsafe { function(self.raw, attribute, (&raw const value).cast(), size_of::<V>()) };
+        check(status, "setting an attribute of cuBLASLt")
+    }
+}
+
+/// What is computed.
+struct Descriptor(Owned<cublasLtMatmulDesc_t>);
+
+impl Descriptor {
+    fn new(
+        library: &'static CublasLt,
+        compute: c_int,
+        factors: c_int,
+        operations: [Transpose; 2],
+    ) -> Result<Self> {
+        use sys::cublasLtMatmulDescAttributes_t as Attribute;
+        let owned = Owned::new(
+            // SAFETY: the pointer is valid for the call.
+            |raw| unsafe { (library.cublasLtMatmulDescCreate)(raw, compute, factors) },
+            library.cublasLtMatmulDescDestroy,
+        )?;
+        let set = library.cublasLtMatmulDescSetAttribute;
+        let [a, b] = operations.map(operation);
+        owned.set(set, Attribute::CUBLASLT_MATMUL_DESC_TRANSA as c_int, a)?;
+        owned.set(set, Attribute::CUBLASLT_MATMUL_DESC_TRANSB as c_int, b)?;
+        Ok(Self(owned))
+    }
+}
+
+/// How a matrix lies.
+struct Layout(Owned<cublasLtMatrixLayout_t>);
+
+impl Layout {
+    fn new(
+        library: &'static CublasLt,
+        matrix: &Matrix,
+        (rows, columns): (u64, u64),
+        batch: u64,
+    ) -> Result<Self> {
+        use sys::cublasLtMatrixLayoutAttribute_t as Attribute;
+        let (dtype, leading_dimension) = (data_type(matrix.dtype)?, signed(matrix.leading_dimension)?);
+        let owned = Owned::new(
+            // SAFETY: the pointer is valid for the call.
+            |raw| unsafe {
+                (library.cublasLtMatrixLayoutCreate)(raw, dtype, rows, columns, leading_dimension)
+            },
+            library.cublasLtMatrixLayoutDestroy,
+        )?;
+        let set = library.cublasLtMatrixLayoutSetAttribute;
+        let count = c_int::try_from(batch).map_err(|_| Status::BlasNotSupported)?;
+        owned.set(set, Attribute::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as c_int, count)?;
+        let offset = Attribute::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET as c_int;
+        owned.set(set, offset, signed(matrix.batch_stride)?)?;
+        Ok(Self(owned))
+    }
+}
+
+/// What an algorithm may use.
+struct Preference(Owned<cublasLtMatmulPreference_t>);
+
+impl Preference {
+    fn new(library: &'static CublasLt, shape: &Shape) -> Result<Self> {
+        use sys::{
+            cublasLtMatmulPreferenceAttributes_t as Attribute, cublasLtReductionScheme_t as Reduction,
+        };
+        let [a, b, c] = shape.matrices.each_ref().map(|matrix| matrix.alignment);
+        let owned = Owned::new(
+            // SAFETY: the pointer is valid for the call.
+            |raw| unsafe { (library.cublasLtMatmulPreferenceCreate)(raw) },
+            library.cublasLtMatmulPreferenceDestroy,
+        )?;
+        let set = library.cublasLtMatmulPreferenceSetAttribute;
+        let workspace = Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;
+        owned.set(set, workspace, WORKSPACE_BYTES)?;
+        if shape.compute != shape.matrices[2].dtype {
+            // Sums are of the arithmetic's type all the way, also where parts of them are computed apart.
+            let scheme = Reduction::CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
+            owned.set(set, Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as c_int, scheme)?;
+        }
+        let alignments = [
+            (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, a),
+            (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, b),
+            (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, c),
+            (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c),
+        ];
+        for (attribute, bytes) in alignments {
+            owned.set(set, attribute as c_int, bytes)?;
+        }
+        Ok(Self(owned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::libraries::is_there;
+
+    fn operand(address: u64) -> GemmOperand {
+        GemmOperand { address, dtype: DType::F32, leading_dimension: 8, batch_stride: 0 }
+    }
+
+    #[test]
+    fn one_plan_serves_addresses_of_one_alignment() {
+        let gemm = |a| Gemm {
+            transpose_a: Transpose::None,
+            transpose_b: Transpose::None,
+            m: 8,
+            n: 8,
+            k: 8,
+            alpha: 1.0,
+            a: operand(a),
+            b: operand(4096),
+            beta: 0.0,
+            c: operand(8192),
+            compute: DType::F32,
+            batch: 1,
+            algorithm: -1,
+        };
+        assert!(Shape::new(&gemm(512)) == Shape::new(&gemm(1024)));
+        assert!(Shape::new(&gemm(512)) != Shape::new(&gemm(516)));
+        assert!(Shape::new(&Gemm { m: 4, ..gemm(512) }) != Shape::new(&gemm(512)));
+        assert_eq!(Matrix::new(&operand(20)).alignment, 4);
+    }
+
+    /// Where cuBLASLt is: it has every function that is called, and its attributes are what they were set to.
+    #[test]
+    fn descriptors_say_what_the_shape_says() {
+        type Get<T> = unsafe extern "C" fn(T, c_int, *mut c_void, usize, *mut usize) -> c_int;
+        fn read<T, V: Copy + Default>(get: Get<T>, descriptor: T, attribute: c_int) -> V {
+            let (mut value, mut bytes) = (V::default(), 0);
+            // SAFETY: the descriptor is alive, and the value has the size that is given.
+            let status = unsafe {
+                get(descriptor, attribute, (&raw mut value).cast(), size_of::<V>(), &raw mut bytes)
+            };
+            assert_eq!((status, bytes), (0, size_of::<V>()));
+            value
+        }
+        use sys::{
+            cublasLtMatmulDescAttributes_t as Of, cublasLtMatmulPreferenceAttributes_t as May,
+            cublasLtMatrixLayoutAttribute_t as Lies,
+        };
+        let found = CublasLt::get();
+        let Some(library) = found.as_ref().ok().filter(|_| is_there(&found, &SPEC)) else { return };
+        let load = &library._library;
+        // SAFETY: the signatures are those of the header, here and below.
+        let descriptor: Get<cublasLtMatmulDesc_t> =
+            unsafe { load.function("cublasLtMatmulDescGetAttribute") }.unwrap();
+        // SAFETY: as above.
+        let layout: Get<cublasLtMatrixLayout_t> =
+            unsafe { load.function("cublasLtMatrixLayoutGetAttribute") }.unwrap();
+        // SAFETY: as above.
+        let preference: Get<cublasLtMatmulPreference_t> =
+            unsafe { load.function("cublasLtMatmulPreferenceGetAttribute") }.unwrap();
+
+        let matrix = |dtype| Matrix { dtype, leading_dimension: 72, batch_stride: 4608, alignment: 16 };
+        for (element, arithmetic) in [
+            (DType::F32, DType::F32),
+            (DType::F16, DType::F32),
+            (DType::BF16, DType::F32),
+            (DType::F16, DType::F16),
+            (DType::F64, DType::F64),
+            (DType::Complex64, DType::Complex64),
+        ] {
+            let (compute, factors) = compute_type(arithmetic).unwrap();
+            let (factors, operations) =
+                (data_type(factors).unwrap(), [Transpose::None, Transpose::Transposed]);
+            let owned = Descriptor::new(library, compute, factors, operations).unwrap();
+            let value = |attribute: Of| read::<_, c_int>(descriptor, owned.0.raw, attribute as c_int);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_COMPUTE_TYPE), compute);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_SCALE_TYPE), factors);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSA), operations.map(operation)[0]);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSB), operations.map(operation)[1]);
+
+            let owned = Layout::new(library, &matrix(element), (64, 48), 3).unwrap();
+            let value = |attribute: Lies| read::<_, i64>(layout, owned.0.raw, attribute as c_int);
+            let number = |attribute: Lies| read::<_, c_int>(layout, owned.0.raw, attribute as c_int);
+            assert_eq!(number(Lies::CUBLASLT_MATRIX_LAYOUT_TYPE), data_type(element).unwrap());
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_ROWS), 64);
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_COLS), 48);
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_LD), 72);
+            assert_eq!(number(Lies::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT), 3);
+            assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET), 4608);
+
+            let shape = Shape {
+                operations,
+                extents: [64, 48, 32, 3],
+                matrices: [matrix(element), matrix(element), matrix(element)],
+                compute: arithmetic,
+            };
+            let owned = Preference::new(library, &shape).unwrap();
+            let value = |attribute: May| read::<_, u32>(preference, owned.0.raw, attribute as c_int);
+            let workspace = May::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;
+            assert_eq!(read::<_, u64>(preference, owned.0.raw, workspace), WORKSPACE_BYTES);
+            assert_eq!(value(May::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES), 16);
+            assert_eq!(value(May::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES), 16);
+            let reduction = value(May::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+            assert_eq!(reduction, if element == arithmetic { 7 } else { 2 });
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Graphs, captured from streams.
+
+#![expect(unsafe_code, reason = "calls of the driver's C interface")]
+
+use std::ffi::c_int;
+use std::mem::{MaybeUninit, offset_of};
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo};
+use parking_lot::Mutex;
+use tfrt_device::error::{Result, Status};
+use tfrt_device::hal::Graphs;
+
+use super::context::{GpuContext, Shared};
+use super::event::Event;
+use super::stream::Stream;
+use super::workspace::LastUse;
+
+const _: () = assert!(offset_of!(CUgraphExecUpdateResultInfo, result) == 0);
+
+/// A graph ready for launching.
+pub(crate) struct Graph {
+    shared: Arc<Shared>,
+    /// The driver leaves it to callers that launches and updates of one graph do not meet.
+    instance: Mutex<Instance>,
+}
+
+struct Instance {
+    raw: CUgraphExec,
+    nodes: usize,
+    /// The capture it was made from, whose workspaces it uses.
+    capture: Option<u64>,
+    /// When those are used no more. A launch comes behind all earlier ones, on whichever stream.
+    last_launch: LastUse,
+}
+
+// SAFETY: the driver lets every thread use the instance, one at a time, which the mutex sees to.
+unsafe impl Send for Graph {}
+// SAFETY: as above.
+unsafe impl Sync for Graph {}
+
+/// What was captured, not yet instantiated. The context outlives it.
+struct Captured<'a> {
+    shared: &'a Arc<Shared>,
+    raw: CUgraph,
+    capture: Option<u64>,
+}
+
+impl Captured<'_> {
+    /// Ends the capture of a stream.
+    fn end<'a>(shared: &'a Arc<Shared>, stream: &Stream) -> Result<Captured<'a>> {
+        let capture = stream.end_capture();
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the stream is alive, and the pointer is valid for the call.
+        let result = unsafe { sys::cuStreamEndCapture(stream.raw(), &raw mut raw) };
+        shared
+            .check(result, "cuStreamEndCapture")
+            .inspect_err(|_| shared.free_capture_workspaces(capture, LastUse::Over))?;
+        Ok(Captured { shared, raw, capture })
+    }
+
+    fn nodes(&self) -> Result<usize> {
+        let mut count = 0;
+        // SAFETY: the graph is alive; with no array the driver gives the count, through a pointer valid for the call.
+        let result = unsafe { sys::cuGraphGetNodes(self.raw, std::ptr::null_mut(), &raw mut count) };
+        self.shared.check(result, "cuGraphGetNodes")?;
+        Ok(count)
+    }
+
+    fn instantiate(&self) -> Result<CUgraphExec> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the graph is alive, and the pointer is valid for the call.
+        let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut raw, self.raw, 0) };
+        self.shared.check(result, "cuGraphInstantiate")?;
+        Ok(raw)
+    }
+}
+
+/// Why an instance was not updated, as a number: one that the bindings do not know must not become a Rust enum.
+fn update_failure(reason: c_int) -> &'static str {
+    match reason {
+        2 => "it has other operations, or other dependences between them",
+        3 => "an operation is of another type",
+        4 => "a launch is of a function that cannot take the place of the earlier one",
+        5 => "the parameters of an operation cannot be changed in this way",
+        6 => "an operation cannot be updated",
+        7 => "a function cannot be exchanged",
+        8 => "the attributes of a launch changed",
+        _ => "the driver does not say why",
+    }
+}
+
+impl Captured<'_> {
+    /// Lets an instance do what was captured.
+    fn update(&self, instance: CUgraphExec) -> Result<()> {
+        let mut info = MaybeUninit::<CUgraphExecUpdateResultInfo>::zeroed();
+        // SAFETY: graph and instance are alive, nobody else uses the instance meanwhile, and the pointer is valid for the
+        // call.
+        let result = unsafe { sys::cuGraphExecUpdate_v2(instance, self.raw, info.as_mut_ptr()) };
+        // SAFETY: the first field is a C enum, which has the size of an int; it was zeroed, and perhaps written, before.
+        let reason = unsafe { info.as_ptr().cast::<c_int>().read() };
+        self.shared.check(result, "cuGraphExecUpdate").map_err(|mut error| {
+            if error.status == Status::GraphExecUpdateFailure {
+                error.detail = format!("{}: {}", error.status.message(), update_failure(reason));
+            }
+            error
+        })
+    }
+}
+
+impl Drop for Captured<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the graph is alive and this is its only owner; instances of it do not need it.
+        let _ = unsafe { sys::cuGraphDestroy(self.raw) };
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.shared.make_current().is_ok() {
+            let instance = self.instance.get_mut();
+            // SAFETY: the instance is alive and this is its only owner; a launch under way still finishes.
+            let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
+            let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
+            self.shared.free_capture_workspaces(instance.capture, last_launch);
+        }
+    }
+}
+
+impl GpuContext {
+    fn instance(&self, captured: &Captured<'_>) -> Result<Instance> {
+        let nodes = captured.nodes()?;
+        let (raw, capture) = (captured.instantiate()?, captured.capture);
+        Ok(Instance { raw, nodes, capture, last_launch: LastUse::Over })
+    }
+}
+
+impl Graphs for GpuContext {
+    fn begin_capture(&self, stream: &Stream) -> Result<()> {
+        let shared = self.bound()?;
+        // Relaxed: a program's kernels run on whichever thread is free, and other threads go on with their own work.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream is alive.
+        let result = unsafe { sys::cuStreamBeginCapture_v2(stream.raw(), mode) };
+        shared.check(result, "cuStreamBeginCapture")?;
+        stream.begin_capture()
+    }
+
+    fn end_capture(&self, stream: &Stream) -> Result<Graph> {
+        let shared = self.bound()?;
+        let captured = Captured::end(shared, stream)?;
+        let failed = |_: &_| shared.free_capture_workspaces(captured.capture, LastUse::Over);
+        let instance = self.instance(&captured).inspect_err(failed)?;
+        Ok(Graph { shared: Arc::clone(&self.shared), instance: Mutex::new(instance) })
+    }
+
+    fn end_capture_into(&self, stream: &Stream, graph: &Graph) -> Result<()> {
+        let shared = self.bound()?;
+        let captured = Captured::end(shared, stream)?;
+        let mut instance = graph.instance.lock();
+        let updated = captured.update(instance.raw);
+        updated.inspect_err(|_| shared.free_capture_workspaces(captured.capture, LastUse::Over))?;
+        // Launches under way may use the old workspaces.
+        let before = std::mem::replace(&mut instance.capture, captured.capture);
+        let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
+        shared.free_capture_workspaces(before, last_launch);
+        Ok(())
+    }
+
+    fn graph_nodes(&self, graph: &Graph) -> Result<usize> {
+        Ok(graph.instance.lock().nodes)
+    }
+
+    fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
+        let shared = self.bound()?;
+        let mut instance = graph.instance.lock();
+        let uses_workspaces = shared.workspaces.has_of_capture(instance.capture);
+        let new_event = match instance.last_launch {
+            LastUse::Over | LastUse::Unknown if uses_workspaces => Some(Event::internal(shared)?),
+            _ => None,
+        };
+        // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
+        shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
+        if let Some(event) = new_event {
+            instance.last_launch = LastUse::Before(event);
+        }
+        if uses_workspaces
+            && let LastUse::Before(event) = &instance.last_launch
+            && event.record(stream.handle()).is_err()
+        {
+            // The graph runs, whether or not an event says when it has ended.
+            instance.last_launch = LastUse::Unknown;
+        }
+        Ok(())
+    }
+}

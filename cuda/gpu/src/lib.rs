@@ -1,0 +1,62 @@
+//! NVIDIA GPUs through the CUDA driver, which is looked for at run time.
+//!
+//! [`find`] says whether there is one, and if not why. The libraries beyond the driver (cuBLAS, cuDNN,
+//! NVRTC, NCCL) are looked for when something first needs them ([`libraries`]); without them everything else works.
+//!
+//! Of `cudarc` it uses the bindings alone: its safe layer synchronizes, allocates and records events of its own. Nothing
+//! here is called before the driver library is known to be there, because `cudarc` panics without it. Every answer of the
+//! driver becomes a [`DeviceError`](tfrt_device::error::DeviceError) at once ([`driver`]).
+//!
+//! It never validates (the front does), never keeps a current stream, and never waits except where the hal says so.
+
+mod blas;
+mod callback;
+mod collectives;
+mod context;
+mod device;
+mod dnn;
+mod driver;
+mod event;
+mod graph;
+mod libraries;
+mod memory;
+mod module;
+mod nvrtc;
+mod nvtx;
+mod paging;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod workspace;
+
+use std::sync::Arc;
+
+use tfrt_device::error::Result;
+use tfrt_device::hal::{DynBackend, erase};
+
+use device::GpuBackend;
+
+/// Finds the CUDA devices of this machine.
+///
+/// # Errors
+/// Why there are none.
+pub fn find() -> Result<Arc<dyn DynBackend>> {
+    GpuBackend::discover().map(erase)
+}
+
+/// Compiles CUDA C++ to PTX, for devices that run PTX themselves. This needs NVRTC, but no driver.
+///
+/// # Errors
+/// [`Status::NvrtcNotFound`](tfrt_device::error::Status::NvrtcNotFound), or `NvrtcCompilation` with the compiler's log.
+pub fn compile_ptx(source: &str, options: &[String]) -> Result<Vec<u8>> {
+    nvrtc::compile_ptx(source, options)
+}
+
+/// Makes the runtime's traced spans ranges in NVIDIA's profilers (NVTX), from now on and while tracing is on.
+///
+/// # Errors
+/// [`Status::NotFound`](tfrt_device::error::Status::NotFound) if no profiler asks for them, or what is wrong with its
+/// library.
+pub fn mark_spans_for_profilers() -> Result<()> {
+    nvtx::mark_spans()
+}

@@ -1,0 +1,184 @@
+//! Streams.
+
+#![expect(unsafe_code, reason = "calls of the driver's C interface")]
+
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cudarc::driver::sys::{self, CUstream, CUstreamCaptureStatus};
+use parking_lot::Mutex;
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::{StreamOptions, Streams};
+
+use super::callback;
+use super::context::{GpuContext, Shared};
+use super::driver::check_ready;
+use super::event::Event;
+
+/// A stream that does not synchronize with the legacy default stream.
+pub(crate) struct Stream {
+    handle: Arc<Handle>,
+    /// Tells it from streams whose handle it got after they were destroyed.
+    id: u64,
+    /// The number of the capture that began here: the driver does not tell that of one that was spoiled.
+    began: Mutex<Option<u64>>,
+}
+
+/// A stream of the driver's, which is destroyed with this.
+pub(super) struct Handle {
+    shared: Arc<Shared>,
+    raw: CUstream,
+}
+
+// SAFETY: the driver lets every thread use a stream; the rest is `Send` and `Sync` itself.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.raw
+    }
+
+    /// The number of the capture this stream takes part in, if any.
+    pub(super) fn capture(&self) -> Result<Option<u64>> {
+        // The status as a number: one that the bindings do not know must not become a Rust enum.
+        let (mut status, mut id) = (0, 0);
+        // SAFETY: the stream is alive; status and id are valid for the call, and the other pointers may be null.
+        let result = unsafe {
+            sys::cuStreamGetCaptureInfo_v3(
+                self.raw,
+                (&raw mut status).cast(),
+                &raw mut id,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
+        };
+        self.shared.check(result, "cuStreamGetCaptureInfo")?;
+        const NONE: c_int = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE as c_int;
+        const ACTIVE: c_int = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE as c_int;
+        match status {
+            NONE => Ok(None),
+            ACTIVE => Ok(Some(id)),
+            _ => Err(Status::StreamCaptureInvalidated.into()),
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.shared.make_current().is_ok() {
+            // SAFETY: the stream is alive and this is its only owner; work that is queued on it still finishes.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
+        }
+    }
+}
+
+impl Stream {
+    pub(super) fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.handle.raw
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The number of the capture this stream takes part in, if any.
+    pub(super) fn capture(&self) -> Result<Option<u64>> {
+        self.handle.capture()
+    }
+
+    /// Remembers the capture that has just begun here.
+    pub(super) fn begin_capture(&self) -> Result<()> {
+        *self.began.lock() = self.capture()?;
+        Ok(())
+    }
+
+    /// The number of the capture that began here and ends now, whatever became of it.
+    pub(super) fn end_capture(&self) -> Option<u64> {
+        self.began.lock().take()
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // Before the driver's stream goes, which says when its work is done.
+        self.handle.shared.free_stream_workspaces(self.id, &self.handle);
+    }
+}
+
+impl Streams for GpuContext {
+    fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+        let shared = self.bound()?;
+        let mut raw = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the context is current, and the pointer is valid for the call. The driver clamps the priority.
+        let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, options.priority) };
+        shared.check(result, "cuStreamCreateWithPriority")?;
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let handle = Arc::new(Handle { shared: Arc::clone(&self.shared), raw });
+        Ok(Stream { handle, id, began: Mutex::default() })
+    }
+
+    fn priority_range(&self) -> Result<(i32, i32)> {
+        let shared = self.bound()?;
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: the context is current, and the pointers are valid for the call.
+        let result = unsafe { sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) };
+        shared.check(result, "cuCtxGetStreamPriorityRange")?;
+        Ok((least, greatest))
+    }
+
+    fn query_stream(&self, stream: &Stream) -> Result<bool> {
+        let shared = self.bound()?;
+        // SAFETY: the stream is alive.
+        check_ready(unsafe { sys::cuStreamQuery(stream.raw()) }, "cuStreamQuery")
+            .map_err(|error| shared.remember(error))
+    }
+
+    fn synchronize_stream(&self, stream: &Stream) -> Result<()> {
+        // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
+        self.shared.make_current()?;
+        // SAFETY: the stream is alive.
+        self.shared.check(unsafe { sys::cuStreamSynchronize(stream.raw()) }, "cuStreamSynchronize")?;
+        self.shared.works()
+    }
+
+    fn wait_event(&self, stream: &Stream, event: &Event) -> Result<()> {
+        let shared = self.bound()?;
+        // SAFETY: stream and event are alive; 0 is the default flag.
+        shared.check(unsafe { sys::cuStreamWaitEvent(stream.raw(), event.raw(), 0) }, "cuStreamWaitEvent")
+    }
+
+    fn host_callback(&self, stream: &Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
+        let shared = self.bound()?;
+        if stream.capture()?.is_some() {
+            // A graph would call it at each launch, and it can be called once.
+            return Err(DeviceError::new(
+                Status::StreamCaptureUnsupported,
+                "a host callback cannot be part of a graph",
+            ));
+        }
+        let data = callback::add(shared.identity(), callback);
+        // SAFETY: the stream is alive, and the function takes any pointer.
+        let result = unsafe { sys::cuLaunchHostFunc(stream.raw(), Some(callback::run), data) };
+        shared.check(result, "cuLaunchHostFunc").inspect_err(|_| drop(callback::take(data)))?;
+        if shared.works().is_err() {
+            // It failed meanwhile, and whoever saw that may have come before this function.
+            shared.drop_callbacks();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,358 @@
+//! The GPU backend over the driver that stands in for a GPU's: what takes several contexts or devices, or their end.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+#[path = "stand_in/build.rs"]
+mod build;
+
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use tfrt_device::allocator::Options;
+use tfrt_device::error::Status;
+use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, Event, GemmArguments, Matrix, Platform, Stream};
+use tfrt_device::hal::{Collective, Dim3, EventOptions, LaunchConfig, ReduceOp, StreamOptions, Transpose};
+use tfrt_host::DType;
+use tfrt_host::host_buffer::HostBuffer;
+
+const TRAP: &str = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry trap() { trap; ret; }";
+
+/// Calls a collective that the other rank never comes to, which ends the context's life, and not that of the device's others.
+fn wait_in_vain(context: &Context, other: &Context) {
+    let id = context.communicator_id().unwrap();
+    let create = |context: &Context, rank| {
+        context.create_communicator(&id, 2, rank, Duration::from_millis(300)).unwrap()
+    };
+    let (mine, _others) = thread::scope(|scope| {
+        let others = scope.spawn(|| create(other, 1));
+        (create(context, 0), others.join().unwrap())
+    });
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let buffer = context.create_allocator(Options::default()).allocate(&stream, 4, "sum").unwrap();
+    let call = Collective::AllReduce(ReduceOp::Sum);
+    let called = mine.run(&stream, call, DType::F32, 1, Some(&buffer), Some(&buffer));
+    assert_eq!(called.unwrap_err().status, Status::NcclFailed);
+}
+
+/// A kernel that nobody waits for ends the lives of all contexts of the device.
+fn fault(context: &Context) {
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let function = context.load_module(TRAP.as_bytes()).unwrap().function("trap").unwrap();
+    let one = Dim3::from(1);
+    let config = LaunchConfig { grid: one, block: one, shared_memory_bytes: 0, cooperative: false };
+    stream.launch(&function, &config, &[]).unwrap();
+}
+
+/// Whatever ended a context's life is told once at the end of a program, however many contexts the device has.
+fn failures_are_told_once() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let told = || platform.take_failures().into_iter().map(|failure| failure.status).collect::<Vec<_>>();
+    let context = |ordinal| platform.device(ordinal).unwrap().create_context().unwrap();
+
+    // A failure that the driver knows nothing of, of a context that is gone.
+    let [first, second, elsewhere] = [0, 0, 1].map(context);
+    wait_in_vain(&first, &elsewhere);
+    drop((first, elsewhere));
+    assert_eq!(told(), [Status::NcclFailed]);
+
+    // One that it has for all contexts of the device, which are alive and then gone.
+    let third = context(0);
+    fault(&second);
+    assert_eq!(told(), [Status::LaunchFailed]);
+    drop((second, third));
+    assert_eq!(told(), []);
+
+    // One of all contexts of which the one that failed goes first.
+    let [first, second] = [0, 0].map(context);
+    fault(&first);
+    drop(first);
+    drop(second);
+    assert_eq!(told(), [Status::LaunchFailed]);
+}
+
+/// Where the host must not touch unified memory beside any work, there is none.
+fn unified_memory_is_refused_where_the_host_must_wait() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let allocate = |ordinal| platform.device(ordinal).unwrap().create_context().unwrap().allocate_managed(16);
+    assert!(allocate(0).is_ok());
+    assert_eq!(allocate(1).err().map(|error| error.status), Some(Status::NotSupported));
+}
+
+/// A stream with products to queue on it, each of which uses the stream's workspace.
+struct Products {
+    stream: Stream,
+    blas: BlasHandle,
+    matrix: DeviceBuffer,
+}
+
+impl Products {
+    fn new(context: &Context) -> Self {
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let blas = context.create_blas().unwrap();
+        blas.set_stream(&stream).unwrap();
+        let matrix = context.create_allocator(Options::default()).allocate(&stream, 16, "matrix").unwrap();
+        Self { stream, blas, matrix }
+    }
+
+    fn queue(&self) {
+        let (buffer, dtype) = (&self.matrix, DType::F32);
+        let operand = Matrix { buffer, dtype, leading_dimension: 2, batch_stride: 4 };
+        let [a, b, c] = [operand; 3];
+        let product = GemmArguments {
+            transpose: [Transpose::None; 2],
+            m: 2,
+            n: 2,
+            k: 2,
+            alpha: 1.0,
+            a,
+            b,
+            beta: 0.0,
+            c,
+            compute: dtype,
+            batch: 1,
+            algorithm: -1,
+        };
+        self.blas.gemm(&product).unwrap();
+    }
+
+    /// Holds the stream until the result is dropped.
+    fn hold(&self) -> Sender<()> {
+        let (open, closed) = channel();
+        self.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
+        open
+    }
+}
+
+/// How much more than the device has, but for workspaces: one has as much.
+const MORE: u64 = 8 << 20;
+/// How long something takes to happen that must not.
+const NOT_YET: Duration = Duration::from_millis(100);
+
+/// Takes most of the device's memory, by the page, of which the host's memory is used when it is written.
+fn ballast(context: &Context) -> DeviceBuffer {
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let allocator = context.create_allocator(Options::default());
+    let bytes = context.memory_info().unwrap().free - (256 << 20);
+    allocator.allocate(&stream, bytes as i64, "ballast").unwrap()
+}
+
+/// Calls of other threads that go on, and other contexts' workspaces, do not decide whether there is memory.
+fn idle_workspaces_are_given_whatever_else_goes_on(in_segments: bool, are_of_another_context: bool) {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
+    let _ballast = ballast(&context);
+    let (idle, busy) =
+        (Products::new(if are_of_another_context { &other } else { &context }), Products::new(&context));
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    idle.queue();
+    assert!(free() + MORE < before, "it has a workspace");
+    idle.stream.synchronize().unwrap();
+    busy.queue();
+    let held = busy.hold();
+    let queued = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // More than the driver takes before it lets a call wait, in which the workspace is in use.
+        scope.spawn(|| {
+            for _ in 0..1500 {
+                busy.queue();
+                queued.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let mut before = 0;
+        while before < 500 || queued.load(Ordering::SeqCst) != before {
+            before = queued.load(Ordering::SeqCst);
+            thread::sleep(NOT_YET);
+        }
+        let allocator = context.create_allocator(Options { in_segments, ..Options::default() });
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let granted = allocator.allocate(&stream, (free() + MORE) as i64, "all");
+        drop(held);
+        granted.unwrap();
+    });
+}
+
+/// Memory that queued work uses as a workspace is nobody else's before the work is done.
+fn workspaces_go_behind_their_work() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let _ballast = ballast(&context);
+    let allocator = context.create_allocator(Options { in_segments: true, ..Options::default() });
+    let products = Products::new(&context);
+    let held = products.hold();
+    products.queue();
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let (tell, told) = channel();
+    let bytes = (context.memory_info().unwrap().free + MORE) as i64;
+    allocator.allocate_with(&stream, bytes, "all", move |granted| tell.send(granted.map(drop)).unwrap());
+    assert_eq!(told.recv_timeout(NOT_YET), Err(RecvTimeoutError::Timeout));
+    drop(held);
+    told.recv().unwrap().unwrap();
+
+    // The end of a stream.
+    let other = Products::new(&context);
+    let held = other.hold();
+    other.queue();
+    drop(other);
+    thread::sleep(NOT_YET);
+    drop(held);
+
+    // The end of a graph.
+    products.stream.begin_capture().unwrap();
+    products.queue();
+    let graph = products.stream.end_capture().unwrap();
+    let held = products.hold();
+    products.stream.launch_graph(&graph).unwrap();
+    drop(graph);
+    thread::sleep(NOT_YET);
+    drop(held);
+    products.stream.synchronize().unwrap();
+}
+
+/// Work that takes long keeps its own memory alone.
+fn long_work_delays_nobody_elses_memory() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    let products = Products::new(&context);
+    products.stream.begin_capture().unwrap();
+    products.queue();
+    let graph = products.stream.end_capture().unwrap();
+    let held = products.hold();
+    products.stream.launch_graph(&graph).unwrap();
+    drop(graph);
+    let with_graph = free();
+    assert!(with_graph < before);
+
+    let other = Products::new(&context);
+    other.queue();
+    assert!(free() < with_graph);
+    other.stream.synchronize().unwrap();
+    drop(other);
+    while free() < with_graph {
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop((held, products));
+    platform.finish_teardown();
+    assert_eq!(free(), before);
+}
+
+/// As many events as the device has.
+fn all_events(context: &Context) -> Vec<Event> {
+    std::iter::from_fn(|| context.create_event(EventOptions::default()).ok()).collect()
+}
+
+/// Nor does work that no event can be put behind.
+fn unmarked_work_delays_nobody_elses_memory() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    let products = Products::new(&context);
+    let held = products.hold();
+    let events = all_events(&context);
+    let copied =
+        products.stream.copy_from_host(&products.matrix, 0, &HostBuffer::from_vec(vec![0f32; 4]), 0, 16);
+    assert!(copied.is_err());
+    drop(events);
+
+    let with_matrix = free();
+    let other = Products::new(&context);
+    other.queue();
+    assert!(free() < with_matrix);
+    other.stream.synchronize().unwrap();
+    drop(other);
+    while free() < with_matrix {
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop((held, products));
+    platform.finish_teardown();
+    assert_eq!(free(), before);
+}
+
+/// Nor does its end disturb a capture that began meanwhile.
+fn unmarked_work_leaves_captures_alone() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let products = Products::new(&context);
+    let held = products.hold();
+    let events = all_events(&context);
+    let source = HostBuffer::from_vec(vec![0f32; 4]);
+    assert!(products.stream.copy_from_host(&products.matrix, 0, &source, 0, 16).is_err());
+    drop(events);
+    products.stream.begin_capture().unwrap();
+    drop(held);
+    platform.finish_teardown();
+    assert!(source.is_exclusive());
+    products.stream.end_capture().unwrap();
+}
+
+/// A graph that is launched again and again needs one event to know when its workspaces are used no more.
+fn launches_of_a_graph_share_an_event() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let products = Products::new(&context);
+    products.stream.begin_capture().unwrap();
+    products.queue();
+    let graph = products.stream.end_capture().unwrap();
+    products.stream.launch_graph(&graph).unwrap();
+    let events = all_events(&context);
+    for _ in 0..10 {
+        products.stream.launch_graph(&graph).unwrap();
+    }
+    drop(events);
+    products.stream.synchronize().unwrap();
+}
+
+/// Where there are no events any more, nobody can say when work is done; yet the memory it uses is not freed before, neither
+/// with its context nor with the device's last.
+fn what_nobody_can_wait_for_stays() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
+    let (products, holder) = (Products::new(&context), Products::new(&other));
+    let gate = other.create_event(EventOptions::default()).unwrap();
+    let held = holder.hold();
+    gate.record(&holder.stream).unwrap();
+    products.stream.wait(&gate).unwrap();
+    products.queue();
+    let events = all_events(&other);
+    drop((products, context));
+    thread::sleep(NOT_YET);
+    drop(held);
+    drop((events, gate, holder, other));
+    platform.finish_teardown();
+}
+
+/// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
+#[test]
+fn over_the_stand_in() {
+    const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";
+    if std::env::var_os(CALLED).is_some() {
+        for (in_segments, are_of_another_context) in
+            [(true, false), (true, true), (false, false), (false, true)]
+        {
+            idle_workspaces_are_given_whatever_else_goes_on(in_segments, are_of_another_context);
+        }
+        workspaces_go_behind_their_work();
+        long_work_delays_nobody_elses_memory();
+        unmarked_work_delays_nobody_elses_memory();
+        unmarked_work_leaves_captures_alone();
+        launches_of_a_graph_share_an_event();
+        what_nobody_can_wait_for_stays();
+        failures_are_told_once();
+        return unified_memory_is_refused_where_the_host_must_wait();
+    }
+    let libraries = build::libraries().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = build::found_in(&mut command, libraries.path())
+        .env(CALLED, "1")
+        .args(["--exact", "over_the_stand_in"])
+        .output()
+        .unwrap();
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+}

@@ -1,0 +1,130 @@
+//! Launches.
+
+use half::{bf16, f16};
+use smallvec::SmallVec;
+use tfrt_device::front::{Argument, Context, DeviceBuffer, Function, Stream};
+use tfrt_device::hal::{Dim3, LaunchConfig};
+use tfrt_host::{Arg, AsyncValue, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Rest};
+
+use crate::{from, module};
+
+/// Arguments of a launch that need no allocation.
+const INLINE_ARGUMENTS: usize = 16;
+
+/// A value of the program as an argument.
+fn argument(index: usize, value: &AsyncValue) -> Result<Argument<'_>, Diagnostic> {
+    macro_rules! scalars {
+        ($($type:ty),*) => {
+            $(if let Some(&value) = value.get::<$type>() {
+                return Ok(Argument::from(value));
+            })*
+        };
+    }
+    if let Some(buffer) = value.get::<DeviceBuffer>() {
+        return Ok(Argument::from(buffer));
+    }
+    scalars!(i32, f32, i64, u32, u64, f64, i8, i16, u8, u16, f16, bf16, bool);
+    Err(Diagnostic::invalid_argument(format!(
+        "Unsupported argument type provided to tfrt_cuda.launch: argument {index} is a {}",
+        value.type_name()
+    )))
+}
+
+fn run(
+    stream: &Stream,
+    function: &Function,
+    config: LaunchConfig,
+    values: &Rest<AsyncValue>,
+) -> Result<Chain, Diagnostic> {
+    let mut arguments = SmallVec::<[Argument<'_>; INLINE_ARGUMENTS]>::with_capacity(values.len());
+    for (index, value) in values.iter().enumerate() {
+        arguments.push(argument(index, value?)?);
+    }
+    stream.launch(function, &config, &arguments)?;
+    Ok(Chain)
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is a value of the program")]
+fn launch(
+    _chain: Chain,
+    context: Arg<Context>,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    shared_memory_bytes: u32,
+    stream: Arg<Stream>,
+    values: Rest<AsyncValue>,
+    handle: Attr<u64>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    context.check_stream(&stream)?;
+    let table = module::table(cx)?;
+    let functions = table.functions_of(context.device().ordinal())?;
+    let function = usize::try_from(handle.0).ok().and_then(|handle| functions.get(handle));
+    let function = function.ok_or_else(|| {
+        Diagnostic::invalid_argument(format!(
+            "function handle {} is not one of the {} that were loaded",
+            handle.0,
+            functions.len()
+        ))
+    })?;
+    let config = LaunchConfig {
+        grid: Dim3::new(grid_x, grid_y, grid_z),
+        block: Dim3::new(block_x, block_y, block_z),
+        shared_memory_bytes,
+        cooperative: false,
+    };
+    from(cx, &context, || run(&stream, function, config, &values))
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is a value of the program")]
+fn launch_function(
+    function: Arg<Function>,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    shared_memory_bytes: u32,
+    stream: Arg<Stream>,
+    _chain: Chain,
+    values: Rest<AsyncValue>,
+    cooperative: Attr<bool>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    let config = LaunchConfig {
+        grid: Dim3::new(grid_x, grid_y, grid_z),
+        block: Dim3::new(block_x, block_y, block_z),
+        shared_memory_bytes,
+        cooperative: cooperative.0,
+    };
+    from(cx, stream.context(), || run(&stream, &function, config, &values))
+}
+
+pub(crate) fn register(registry: &mut KernelRegistry) {
+    registry
+        .add("tfrt_cuda.launch", launch)
+        .attributes(&["function_handle"])
+        .side_effecting()
+        .assembly(
+            "$arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 attr-dict \
+             (`(` $args^ `)` `:` `(` type($args) `)`)?",
+        )
+        .doc(
+            "Launches a function of 'module.load_static' on a stream: context, grid, block, shared memory, stream, \
+             then the function's own arguments. Returns at once.",
+        );
+    registry
+        .add("tfrt_cuda.function.launch", launch_function)
+        .attributes(&["cooperative"])
+        .side_effecting()
+        .assembly(
+            "$arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 attr-dict \
+             (`(` $args^ `)` `:` `(` type($args) `)`)?",
+        )
+        .doc("Launches a function: grid, block, shared memory, stream, chain, then the function's own arguments.");
+}
