@@ -20,6 +20,7 @@ const TOP_LEVEL: &[&str] = &[
     "benches",
     "ci",
     "clippy.toml",
+    "compiler",
     "cuda",
     "deny.toml",
     "docs",
