@@ -73,7 +73,7 @@
 //!
 //! impl IntoKernel<()> for Mine {
 //!     fn erase(self) -> tfrt_host::kernel::ErasedKernel {
-//!         unimplemented!()
+//!         std::process::abort()
 //!     }
 //! }
 //! ```
