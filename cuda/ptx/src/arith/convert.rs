@@ -78,7 +78,7 @@ fn ready_f64(x: f64, rounding: Rounding) -> f64 {
 fn truncate_to_i32(x: f32) -> i32 {
     const LIMIT: f32 = 2_147_483_648.0;
     let inside = (-LIMIT..LIMIT).contains(&x);
-    // SAFETY: `x` is a number in the range of i32, or replaced by one.
+    // SAFETY: what is cast is `x` where that is in the range of i32, and so no NaN, or else 0.
     let number = unsafe { if inside { x } else { 0.0 }.to_int_unchecked::<i32>() };
     let high = if x >= LIMIT { i32::MAX } else { number };
     if x < -LIMIT { i32::MIN } else { high }

@@ -157,15 +157,19 @@ impl<S: Slot> Offsets<S> {
     /// The pointer to a lane's bytes.
     ///
     /// # Safety
-    /// The lane is active.
+    /// The lane is active, and [`offsets`] has made the offsets in the instruction that runs.
     #[inline(always)]
     unsafe fn pointer(&self, lane: usize) -> *mut u8 {
-        // SAFETY: the offset of an active lane is in bounds of the view.
+        // SAFETY: `offsets` compared the offset of each active lane with the size of the view, whose memory the machine's table of
+        // allocations keeps, or the machine itself.
         unsafe { self.pointer.add(self.of.0[lane].extend() as usize + lane * self.lane_stride) }
     }
 }
 
 /// The addresses of an access of `bytes` bytes a lane, a power of two, if all are inside the view.
+///
+/// # Safety
+/// The instruction's registers are of the current window.
 #[inline(always)]
 unsafe fn offsets<O: Shape, Dst, B, C>(
     m: &Machine<'_>,
@@ -236,6 +240,9 @@ fn places<O: Shape, Dst, B, C>(
 }
 
 /// The layout of an instruction's addresses, if all lanes are active and share the memory.
+///
+/// # Safety
+/// The instruction's registers are of the current window.
 #[inline(always)]
 unsafe fn layout<O: Shape, Dst, B, C>(m: &Machine<'_>, i: &At<O, Dst, B, C>) -> Layout {
     if m.mask != FULL || O::Region::LOCAL {
@@ -248,7 +255,7 @@ unsafe fn layout<O: Shape, Dst, B, C>(m: &Machine<'_>, i: &At<O, Dst, B, C>) -> 
 /// Loads for all lanes from rows or single places.
 ///
 /// # Safety
-/// [`places`] gave the places for this layout.
+/// [`places`] gave the places for this layout, and the instruction's registers are of the current window.
 #[inline(always)]
 unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Load<O>, layout: &Layout, places: [*mut u8; 2]) {
     // SAFETY: `places` checked the range of each half; `dst` is a register of the current window, see `Handler`.
@@ -409,6 +416,9 @@ unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
 handlers!(store_vector_handlers, store_vector_fast, Shape, Vector<O>, instrumented: store_vector_slow::<O>);
 
 /// A lane's access, to be looked up.
+///
+/// # Safety
+/// The instruction's registers are of the current window.
 #[inline(always)]
 unsafe fn request<S: Slot, Dst, B, C>(
     m: &Machine<'_>,

@@ -106,10 +106,12 @@ pub(crate) struct Allocation {
     written: Written,
 }
 
-// SAFETY: the pointer owns (or borrows, by the contract of `Memory::register`) bytes that are only ever reached by
-// atomic or volatile accesses, so an allocation may be used and dropped from any thread.
+// SAFETY: `pointer` is to bytes that `Allocation::new` allocated, or that the caller of `Memory::register` promised to keep and
+// to share. They are reached by the functions of `raw` alone, which may race, so that an allocation may be used and dropped on
+// any thread.
 unsafe impl Send for Allocation {}
-// SAFETY: as above; all other fields are immutable.
+// SAFETY: all fields but the bytes behind `pointer` are immutable or synchronized, and the functions of `raw` may reach the
+// bytes from several threads.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
@@ -367,7 +369,7 @@ impl Memory {
 
     /// Copies `bytes` to device memory.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        // SAFETY: the bytes are borrowed.
+        // SAFETY: `bytes` is borrowed for the call, so that it can be read and nobody writes it.
         unsafe { self.write_from(address, bytes.as_ptr(), bytes.len()) }
     }
 
@@ -382,7 +384,8 @@ impl Memory {
         bytes: usize,
     ) -> Result<(), MemoryError> {
         let target = self.hold(address, bytes as u64)?;
-        // SAFETY: `hold` checked the target and keeps its storage alive; the source is valid by the caller's promise.
+        // SAFETY: `hold` checked the target and keeps its storage alive; the caller promises that the source
+        // is valid.
         unsafe { raw::copy(source, target.pointer, bytes) };
         target.note_written(address, bytes as u64);
         Ok(())
@@ -406,7 +409,7 @@ impl Memory {
 
     /// Copies device memory to `bytes`.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
-        // SAFETY: the bytes are borrowed.
+        // SAFETY: `bytes` is borrowed mutably for the call, so that it can be written and nobody else uses it.
         unsafe { self.read_to(address, bytes.as_mut_ptr(), bytes.len()) }
     }
 
@@ -416,7 +419,8 @@ impl Memory {
     /// `target` is valid for writes of `bytes` bytes. Nobody uses them meanwhile but by [`Memory::write_from`] and this.
     pub unsafe fn read_to(&self, address: u64, target: *mut u8, bytes: usize) -> Result<(), MemoryError> {
         let source = self.hold(address, bytes as u64)?;
-        // SAFETY: `hold` checked the source and keeps its storage alive; the target is valid by the caller's promise.
+        // SAFETY: `hold` checked the source and keeps its storage alive; the caller promises that the target
+        // is valid.
         unsafe { raw::copy(source.pointer, target, bytes) };
         Ok(())
     }

@@ -68,10 +68,10 @@ struct JobState {
 struct BodyPointer(*const (dyn Fn(usize) + Sync));
 
 #[expect(unsafe_code, reason = "a borrowed closure is lent to threads that are waited for")]
-// SAFETY: the closure behind it is `Sync`, so it may be called from any thread.
+// SAFETY: the closure behind it is `Sync`, so that it may be called on any thread.
 unsafe impl Send for BodyPointer {}
-#[expect(unsafe_code, reason = "as above")]
-// SAFETY: as above.
+#[expect(unsafe_code, reason = "a borrowed closure is lent to threads that are waited for")]
+// SAFETY: the closure behind it is `Sync`, so that it may be shared between threads.
 unsafe impl Sync for BodyPointer {}
 
 struct Pool {
@@ -95,7 +95,8 @@ impl Pool {
         // `Job::leave` alone, and this function returns only when the job is closed and no helper is inside.
         let pointer = std::ptr::from_ref(body);
         #[expect(unsafe_code, reason = "erases a lifetime")]
-        // SAFETY: the two types differ in the lifetime of the closure alone.
+        // SAFETY: the two types differ in the lifetime of the closure alone. The pointer is used by threads inside the job, and
+        // `Closing` keeps this function, which borrows the closure, from returning while one is.
         let pointer: *const (dyn Fn(usize) + Sync + 'static) = unsafe { std::mem::transmute(pointer) };
         let job = Arc::new(Job {
             body: BodyPointer(pointer),

@@ -36,17 +36,18 @@ macro_rules! word {
         impl Word for $integer {
             #[inline(always)]
             unsafe fn load(at: *const u8) -> Self {
-                // SAFETY: valid and aligned by the caller's promise; shared accesses are all atomic or volatile.
+                // SAFETY: the caller promises that `at` is valid and aligned. Other threads reach program memory by the functions of
+                // this file alone, whose accesses are atomic or volatile.
                 unsafe { <$atomic>::from_ptr(at.cast_mut().cast()) }.load(Ordering::Relaxed)
             }
             #[inline(always)]
             unsafe fn store(at: *mut u8, value: Self) {
-                // SAFETY: as above.
+                // SAFETY: the caller promises that `at` is valid and aligned; others reach it by the functions of this file alone.
                 unsafe { <$atomic>::from_ptr(at.cast()) }.store(value, Ordering::Relaxed);
             }
             #[inline(always)]
             unsafe fn compare_exchange(at: *mut u8, current: Self, new: Self) -> Result<Self, Self> {
-                // SAFETY: as above.
+                // SAFETY: the caller promises that `at` is valid and aligned; others reach it by the functions of this file alone.
                 let atomic = unsafe { <$atomic>::from_ptr(at.cast()) };
                 atomic.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
             }
@@ -65,14 +66,15 @@ pub(crate) unsafe fn load_row(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(16) {
         use std::arch::x86_64::__m128i;
-        // SAFETY: both ranges are valid; the packed wrapper needs no alignment.
+        // SAFETY: the caller promises that both ranges are valid, and `bytes` is a multiple of 16; the packed wrapper needs no
+        // alignment.
         unsafe {
             let value = from.add(at).cast::<Unaligned<__m128i>>().read_volatile();
             to.add(at).cast::<Unaligned<__m128i>>().write(value);
         }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller promises that both ranges are valid.
     unsafe {
         copy_out_words(from, to, bytes);
     }
@@ -87,14 +89,15 @@ pub(crate) unsafe fn store_row(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(16) {
         use std::arch::x86_64::__m128i;
-        // SAFETY: both ranges are valid; the packed wrapper needs no alignment.
+        // SAFETY: the caller promises that both ranges are valid, and `bytes` is a multiple of 16; the packed wrapper needs no
+        // alignment.
         unsafe {
             let value = from.add(at).cast::<Unaligned<__m128i>>().read();
             to.add(at).cast::<Unaligned<__m128i>>().write_volatile(value);
         }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller promises that both ranges are valid.
     unsafe {
         copy_in_words(from, to, bytes);
     }
@@ -107,11 +110,15 @@ pub(crate) unsafe fn store_row(from: *const u8, to: *mut u8, bytes: usize) {
 struct Unaligned<T>(T);
 
 /// Copies a range out of shared memory by the widest words its alignment allows.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of `bytes` bytes; `to` is not shared.
 #[inline(always)]
 unsafe fn copy_out_words(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        // SAFETY: inside both ranges; each word is read at its natural alignment.
+        // SAFETY: `at` is below `bytes` by at least a word's size, so that the word is inside both ranges; it is read at its natural
+        // alignment.
         unsafe {
             let source = from.add(at);
             if source.addr() % 8 == 0 && bytes - at >= 8 {
@@ -129,11 +136,15 @@ unsafe fn copy_out_words(from: *const u8, to: *mut u8, bytes: usize) {
 }
 
 /// Copies a range into shared memory by the widest words its alignment allows.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of `bytes` bytes; `from` is not shared.
 #[inline(always)]
 unsafe fn copy_in_words(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        // SAFETY: inside both ranges; each word is written at its natural alignment.
+        // SAFETY: `at` is below `bytes` by at least a word's size, so that the word is inside both ranges; it is written at its
+        // natural alignment.
         unsafe {
             let target = to.add(at);
             if target.addr() % 8 == 0 && bytes - at >= 8 {
@@ -155,7 +166,7 @@ unsafe fn copy_in_words(from: *const u8, to: *mut u8, bytes: usize) {
 /// # Safety
 /// `to` is valid for writes of the length.
 pub(crate) unsafe fn copy_in(to: *mut u8, bytes: &[u8]) {
-    // SAFETY: both ranges are valid.
+    // SAFETY: the caller promises that `to` is valid, and `bytes` is borrowed.
     unsafe { copy_in_words(bytes.as_ptr(), to, bytes.len()) }
 }
 
@@ -164,7 +175,7 @@ pub(crate) unsafe fn copy_in(to: *mut u8, bytes: &[u8]) {
 /// # Safety
 /// `from` is valid for reads of the length.
 pub(crate) unsafe fn copy_out(from: *const u8, bytes: &mut [u8]) {
-    // SAFETY: both ranges are valid.
+    // SAFETY: the caller promises that `from` is valid, and `bytes` is borrowed mutably.
     unsafe { copy_out_words(from, bytes.as_mut_ptr(), bytes.len()) }
 }
 
@@ -179,15 +190,18 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     while left > 0 {
         let more = part.min(left);
         left -= more;
-        // SAFETY: inside both ranges, and nothing is written that is still to be read.
+        // SAFETY: `left + more` is at most `bytes`, so that the part is inside both ranges.
         unsafe { copy_forward(from.add(left), to.add(left), more) };
     }
 }
 
 /// Copies from the first byte to the last.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of `bytes` bytes.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: both ranges are valid. The instruction moves bytes in their order, and what it does is not a plain access
+    // SAFETY: the caller promises that both ranges are valid. The instruction moves bytes in their order, and what it does is not a plain access
     // of the language's, so that it may race: each byte read is some byte that was stored.
     unsafe {
         std::arch::asm!("rep movsb", inout("rcx") bytes => _, inout("rsi") from => _, inout("rdi") to => _,
@@ -196,11 +210,15 @@ unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
 }
 
 /// Copies from the first byte to the last, by the widest words that the alignment of both allows.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of `bytes` bytes.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        // SAFETY: inside both ranges; each word is accessed at its natural alignment.
+        // SAFETY: `at` is below `bytes` by at least a word's size, so that the word is inside both ranges; it is accessed at its
+        // natural alignment.
         unsafe {
             let (source, target) = (from.add(at), to.add(at));
             if (source.addr() | target.addr()) % 8 == 0 && bytes - at >= 8 {
@@ -223,7 +241,7 @@ pub(crate) unsafe fn fill(to: *mut u8, pattern: &[u8], bytes: usize) {
     if first == 0 {
         return;
     }
-    // SAFETY: within the range. What is behind the first pattern is copied from it: forward, so that each byte that is
+    // SAFETY: `done + more` is at most `bytes`, so that all is inside the range that the caller promises. What is behind the first pattern is copied from it: forward, so that each byte that is
     // read was written before.
     unsafe {
         copy_forward(pattern.as_ptr(), to, first);

@@ -25,7 +25,7 @@ const RESERVED_SHARED_BYTES: u64 = 1024;
 /// The current window is one of the function.
 pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode) {
     for &filled in &function.filled {
-        // SAFETY: the window is that of the function.
+        // SAFETY: the caller promises that the window is one of the function, whose registers these are.
         unsafe { write(m, filled) };
     }
 }
@@ -36,7 +36,7 @@ pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode
 /// The current window is one of the function.
 pub(crate) unsafe fn fill_block(m: &mut Machine<'_>, function: &FunctionCode) {
     for &filled in &function.filled[function.filled.len() - function.per_block..] {
-        // SAFETY: the window is that of the function.
+        // SAFETY: the caller promises that the window is one of the function, whose registers these are.
         unsafe { write(m, filled) };
     }
 }

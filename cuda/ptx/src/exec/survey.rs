@@ -85,27 +85,27 @@ mod sse2 {
 
     #[inline(always)]
     fn splat64(value: u64) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_set1_epi64x(value as i64) }
     }
 
     #[inline(always)]
     fn splat32(value: u32) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_set1_epi32(value as i32) }
     }
 
     /// The first multiples of a step.
     #[inline(always)]
     fn steps64(step: u64) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_set_epi64x(step as i64, 0) }
     }
 
     #[inline(always)]
     fn steps32(step: u32) -> __m128i {
         let step = step as i32;
-        // SAFETY: as above.
+        // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_set_epi32(step.wrapping_mul(3), step.wrapping_mul(2), step, 0) }
     }
 

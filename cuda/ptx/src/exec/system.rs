@@ -55,7 +55,7 @@ impl Arguments for Reader<'_, '_> {
         self.address = address.wrapping_add(bytes);
         self.count += 1;
         let pointer = self.locate(address, bytes)?;
-        // SAFETY: `locate` checked the address.
+        // SAFETY: `locate` checked that the bytes are there, and their alignment.
         Ok(unsafe { if bytes == 8 { u64::load(pointer) } else { u32::load(pointer).into() } })
     }
 
@@ -63,7 +63,7 @@ impl Arguments for Reader<'_, '_> {
         let mut string = Vec::new();
         for offset in 0..STRING_BYTES_MAX {
             let pointer = self.locate(address.wrapping_add(offset), 1)?;
-            // SAFETY: `locate` checked the address.
+            // SAFETY: `locate` checked that the bytes are there, and their alignment.
             match unsafe { u8::load(pointer) } {
                 0 => break,
                 byte => string.push(byte),

@@ -270,7 +270,7 @@ pub(crate) unsafe fn barrier_test(m: &mut Machine<'_>, i: &Stepping<Pred>) -> Fl
 /// The instruction as one that asks a memory barrier if a phase is complete, if it is one.
 pub(crate) fn asking(i: &Inst) -> Option<&Stepping<Pred>> {
     let test: unsafe fn(&mut Machine<'_>, &Stepping<Pred>) -> Flow = barrier_test;
-    // SAFETY: the handler is that of these fields.
+    // SAFETY: the handler is `barrier_test`, whose fields have these types.
     std::ptr::fn_addr_eq(i.run, test).then(|| unsafe { i.typed() })
 }
 
@@ -285,7 +285,7 @@ pub(crate) unsafe fn describe(m: &Machine<'_>, i: &Stepping<Pred>) -> String {
     let offset = if shared { address } else { address.wrapping_sub(AccessSpace::Shared.window()) };
     let mut text = format!("the memory barrier at shared address {offset:#x}");
     if offset < m.shared.limit(8) && offset.is_multiple_of(8) {
-        // SAFETY: inside shared memory, and aligned.
+        // SAFETY: the eight bytes lie inside shared memory by the comparison above, and are aligned.
         let word = Word64::unpack(unsafe { u64::load(m.shared.pointer.add(offset as usize)) });
         text += &format!(" ({} arrivals and {} bytes missing)", word.pending, word.bytes);
     }

@@ -443,7 +443,8 @@ impl Machine<'_> {
         for (&(source, source_bytes), &(target, target_bytes)) in sources.iter().zip(targets) {
             let bytes = source_bytes.min(target_bytes) as usize;
             for lane in lanes(self.mask) {
-                // SAFETY: frames, their variables and parameters lie inside the lane's local memory: `call` checked.
+                // SAFETY: the places lie inside the two frames, where `FrameLayout` put them, and `call` checked that each frame lies
+                // inside the lane's local memory. The frames do not overlap.
                 unsafe {
                     let memory = self.local.add(lane * self.local_stride as usize);
                     let source = memory.add((from + source) as usize);

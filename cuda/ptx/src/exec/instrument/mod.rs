@@ -185,7 +185,8 @@ impl<'l> Instruments<'l> {
         let suspects = std::mem::take(&mut self.suspects);
         let changed = |suspect: &&Suspect| {
             let bytes = (suspect.access.bytes as usize).min(ACCESS_BYTES_MAX);
-            // SAFETY: the pointer was found for this access by the instruction that has just ended.
+            // SAFETY: `locate` found the pointer for this access in the instruction that has just ended, and the machine keeps the
+            // table of allocations that it found it in.
             let after = unsafe { bytes_at(suspect.pointer, bytes) };
             after != suspect.before
         };
@@ -219,7 +220,7 @@ impl<'l> Instruments<'l> {
         };
         match rival {
             Some(rival) if rival.writes && access.kind == AccessKind::Write => {
-                // SAFETY: the pointer was found for this access.
+                // SAFETY: `locate`, which calls this, found the pointer for the bytes of this access.
                 let before = unsafe { bytes_at(pointer, (access.bytes as usize).min(ACCESS_BYTES_MAX)) };
                 self.suspects.push(Suspect { access: *access, rival, pointer, before });
                 Ok(())
@@ -301,7 +302,7 @@ impl<'l> Instruments<'l> {
 /// The pointer is valid for reads of so many bytes of device memory.
 unsafe fn bytes_at(pointer: *const u8, bytes: usize) -> [u8; ACCESS_BYTES_MAX] {
     let mut copy = [0; ACCESS_BYTES_MAX];
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller's promise is what `copy_out` asks for.
     unsafe { raw::copy_out(pointer, &mut copy[..bytes]) };
     copy
 }
