@@ -1,19 +1,84 @@
 //! Launches in preparation: a kernel, the size of its grid, and the caller's switches.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::exec::grid::Launched;
-use crate::exec::instrument::{Switches, footprint, global_races};
+use crate::exec::instrument::footprint::{self, Accessor, Footprint};
+use crate::exec::instrument::{Switches, global_races};
 use crate::exec::level::Level;
-use crate::exec::{Dim3, Fault, FaultKind, Memory, OwnThreads, ParallelFor, Params, Report, Sink};
+use crate::exec::{
+    BLOCKS_BEGUN_MAX, Dim3, Fault, FaultKind, Memory, MemoryError, OwnThreads, ParallelFor, Params, Place,
+    Sink, Statistics, Touched,
+};
 use crate::module::Function;
 
 /// Threads of a block at most.
 const BLOCK_THREADS_MAX: u64 = 1024;
 /// Bytes of shared memory of a block at most: 227 KiB on sm_90.
 const SHARED_BYTES_MAX: u64 = 227 << 10;
+
+/// What a launch did.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Instructions that warps executed.
+    pub warp_instructions: u64,
+    /// What was counted, if [`Launch::statistics`] asked for it.
+    pub statistics: Option<Statistics>,
+    /// What the launch touched of global memory, if [`Launch::footprint`] asked for it: what it read, by address, then what
+    /// it wrote.
+    pub touched: Vec<Touched>,
+    touchers: Option<Arc<Touchers>>,
+}
+
+impl Report {
+    /// Returns who was the first to write a byte of [`Report::touched`], or to read what was there before the launch.
+    /// Bytes are told apart by fours.
+    #[must_use]
+    pub fn toucher(&self, address: u64, written: bool) -> Option<Toucher> {
+        let touchers = self.touchers.as_ref()?;
+        let first = touchers.footprints.iter().filter_map(|footprint| footprint.first(address, written));
+        let Accessor { pc, block, thread } =
+            first.min_by_key(|accessor| (accessor.block, accessor.thread))?;
+        Some(Toucher {
+            place: touchers.function.program().place(pc),
+            block: touchers.grid.position(block),
+            thread: touchers.block.position(thread.into()),
+        })
+    }
+}
+
+/// What the workers of a launch know of who touched memory.
+#[derive(Debug)]
+struct Touchers {
+    function: Function,
+    grid: Dim3,
+    block: Dim3,
+    footprints: Vec<Footprint>,
+}
+
+/// A thread that accessed memory, and the instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toucher {
+    /// The instruction.
+    pub place: Place,
+    /// The block within the grid.
+    pub block: Dim3,
+    /// The thread within the block.
+    pub thread: Dim3,
+}
+
+impl fmt::Display for Toucher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; block {}, thread {}", self.place, self.block, self.thread)
+    }
+}
+
+/// Bytes of the memory by which the blocks of a cooperative launch meet.
+const WORKSPACE_BYTES: u64 = 64;
 
 /// A launch in preparation.
 #[must_use = "a launch does nothing until it is run"]
@@ -27,6 +92,8 @@ pub struct Launch<'l> {
     threads: usize,
     parallel: &'l dyn ParallelFor,
     cancel: Option<&'l AtomicBool>,
+    deadline: Option<Instant>,
+    cooperative: bool,
     instruction_limit: Option<u64>,
 }
 
@@ -43,6 +110,8 @@ impl<'l> Launch<'l> {
             threads: usize::MAX,
             parallel: &OwnThreads,
             cancel: None,
+            deadline: None,
+            cooperative: false,
             instruction_limit: None,
         }
     }
@@ -113,6 +182,19 @@ impl<'l> Launch<'l> {
         self
     }
 
+    /// Ends the launch soon after `deadline`. It is looked at before each block, and while a block runs.
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Makes the launch cooperative: `grid.sync()` of cooperative groups works in it. The grid may have
+    /// [`BLOCKS_BEGUN_MAX`] blocks.
+    pub fn cooperative(mut self, cooperative: bool) -> Self {
+        self.cooperative = cooperative;
+        self
+    }
+
     /// Ends the launch soon after so many instructions of warps.
     pub fn instruction_limit(mut self, limit: u64) -> Self {
         self.instruction_limit = Some(limit);
@@ -133,6 +215,30 @@ impl<'l> Launch<'l> {
     }
 
     fn run_bank(self, bank: Result<Vec<u128>, String>, memory: &Memory) -> Result<Report, Fault> {
+        if !self.cooperative {
+            return self.run_with(bank, memory, 0);
+        }
+        let name = &self.function.program().name;
+        let out_of_memory = |error: MemoryError| Fault::new(FaultKind::OutOfMemory, name, error.to_string());
+        let workspace = memory.allocate_labelled(WORKSPACE_BYTES, "the workspace of a cooperative launch");
+        let workspace = workspace.map_err(out_of_memory)?;
+        let filled = memory.fill(workspace, &[0; 8], WORKSPACE_BYTES / 8).map_err(out_of_memory);
+        let result = filled.and_then(|()| self.run_with(bank, memory, workspace));
+        let freed = memory.free(workspace).map_err(out_of_memory);
+        let mut report = result?;
+        freed?;
+        // What a launch does there is nobody's business.
+        let inside = |touched: &Touched| (workspace..workspace + WORKSPACE_BYTES).contains(&touched.address);
+        report.touched.retain(|touched| !inside(touched));
+        Ok(report)
+    }
+
+    fn run_with(
+        self,
+        bank: Result<Vec<u128>, String>,
+        memory: &Memory,
+        workspace: u64,
+    ) -> Result<Report, Fault> {
         let program = self.function.program();
         let bank = bank.map_err(|detail| Fault::new(FaultKind::InvalidLaunch, &program.name, detail))?;
         self.function.attach(memory);
@@ -142,8 +248,9 @@ impl<'l> Launch<'l> {
             code,
             grid: self.grid,
             block: self.block,
-            shared_bytes: u64::from(program.shared_bytes) + self.shared,
+            shared_bytes: u64::from(program.reserved_shared_bytes + program.shared_bytes) + self.shared,
             dynamic_shared_bytes: self.shared,
+            workspace,
             param_bytes: u64::from(program.param_bytes),
             params: bank,
             memory,
@@ -153,6 +260,7 @@ impl<'l> Launch<'l> {
             statistics: Mutex::default(),
             sink: self.sink,
             cancel: self.cancel,
+            deadline: self.deadline,
             instruction_limit: self.instruction_limit,
             instructions: AtomicU64::new(0),
             started: Instant::now(),
@@ -168,6 +276,10 @@ impl<'l> Launch<'l> {
             warp_instructions: launched.instructions.load(Ordering::Relaxed),
             statistics: self.switches.statistics.then_some(statistics),
             touched: footprint::merge(&footprints),
+            touchers: self.switches.footprint.then(|| {
+                let (function, grid, block) = (self.function.clone(), self.grid, self.block);
+                Arc::new(Touchers { function, grid, block, footprints })
+            }),
         })
     }
 
@@ -175,6 +287,12 @@ impl<'l> Launch<'l> {
         let (grid, block, limits) = (self.grid, self.block, self.function.limits());
         if grid.volume() == 0 || block.volume() == 0 {
             return Err(format!("grid {grid} of blocks {block} is empty"));
+        }
+        if self.cooperative && grid.volume() > BLOCKS_BEGUN_MAX as u64 {
+            let blocks = grid.volume();
+            return Err(format!(
+                "a cooperative launch of {blocks} blocks; {BLOCKS_BEGUN_MAX} at most run at once"
+            ));
         }
         if grid.x > i32::MAX as u32 || grid.y > 65535 || grid.z > 65535 {
             return Err(format!("grid {grid} is too large; (2147483647, 65535, 65535) is the most"));

@@ -22,7 +22,7 @@ pub mod syntax;
 pub use error::{Error, Errors, MAX_ERRORS, Span};
 pub use exec::{
     BLOCKS_BEGUN_MAX, Dim3, Fault, FaultKind, FaultParts, Held, Memory, MemoryError, OpcodeCount, OwnThreads,
-    Owner, ParallelFor, Param, Params, Place, Report, Sequential, Sink, SpaceTraffic, Statistics, Touched,
+    Owner, ParallelFor, Param, Params, Place, Sequential, Sink, SpaceTraffic, Statistics, Touched,
 };
-pub use launch::Launch;
+pub use launch::{Launch, Report, Toucher};
 pub use module::{Function, Global, Module, Parameter, UnknownFunction};

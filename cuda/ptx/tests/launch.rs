@@ -102,3 +102,22 @@ fn packed_parameters() {
         assert_eq!(fault.kind, FaultKind::InvalidLaunch, "{fault}");
     }
 }
+
+#[test]
+fn the_first_to_touch_a_byte_is_named() {
+    let module = Module::parse(SAXPY).unwrap();
+    let function = module.function("saxpy").unwrap();
+    let memory = Memory::new();
+    let (dx, dy) = (upload(&memory, &[1.0; 1000]), upload(&memory, &[2.0; 1000]));
+    let params = Params::new().push(dx).push(dy).push(2.0f32).push(1000u32);
+    let launch = Launch::new(&function).grid(4).block(256).footprint(true);
+    let report = launch.run(&params, &memory).unwrap();
+    let toucher = |address, written| report.toucher(address, written).map(|toucher| toucher.to_string());
+    let expected = "ld.global.f32 at PTX line 26; block (2, 0, 0), thread (88, 0, 0)";
+    assert_eq!(toucher(dx + 4 * 600 + 2, false).as_deref(), Some(expected));
+    let expected = "st.global.f32 at PTX line 29; block (3, 0, 0), thread (231, 0, 0)";
+    assert_eq!(toucher(dy + 4 * 999, true).as_deref(), Some(expected));
+    assert_eq!((toucher(dx, true), toucher(dx + 4000, false)), (None, None));
+    let unwatched = function.launch(4, 256, 0, &params, &memory).unwrap();
+    assert_eq!(unwatched.toucher(dx, false), None);
+}

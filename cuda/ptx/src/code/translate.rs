@@ -18,7 +18,7 @@ use crate::exec::video::Form;
 use crate::syntax::ast::{
     CallTarget, Function, FunctionId, Instruction, LocationId, Module, Operand, Symbol, VariableId,
 };
-use crate::syntax::types::{Linkage, Space};
+use crate::syntax::types::{Linkage, Space, SpecialRegister};
 
 /// Local memory of a thread for programs that recurse, whose need is not known.
 const RECURSIVE_STACK_BYTES: u64 = 128 << 10;
@@ -81,15 +81,17 @@ pub(crate) fn translate(
     let reached = reachable(module, kernel);
     let mut parameter_bytes = 0;
     let kernel_parameters = place_parameters(&function.signature.parameters, &mut parameter_bytes);
-    let (shared_offsets, shared_bytes) = place_shared(module, &reached, function, errors);
+    let shared_layout = place_shared(module, &reached, function, errors);
     let mut shared = Shared {
         outline: Arc::clone(outline),
-        shared_offsets,
+        shared_offsets: shared_layout.offsets,
         kernel_parameters,
         functions: reached.iter().zip(0..).map(|(&id, index)| (id, index)).collect(),
         ..Shared::default()
     };
-    let mut program = Program::new(function.name, shared_bytes, parameter_bytes as u32);
+    let mut program = Program::new(function.name, parameter_bytes as u32);
+    program.shared_bytes = shared_layout.bytes;
+    program.reserved_shared_bytes = shared_layout.reserved;
     let mut origins = Origins { module, outline, list: Vec::new() };
     let mut own = 0;
     for (&id, index) in reached.iter().zip(0..) {
@@ -129,7 +131,7 @@ pub(crate) fn check_function(
     errors: &mut ErrorSink,
 ) {
     let function = &module.functions[id.index()];
-    let (shared_offsets, _) = place_shared(module, &[id], function, errors);
+    let shared_offsets = place_shared(module, &[id], function, errors).offsets;
     let mut shared =
         Shared { outline: Arc::clone(outline), shared_offsets, alone: true, ..Shared::default() };
     let (mut program, mut origins) = (Program::default(), Origins { module, outline, list: Vec::new() });
@@ -171,21 +173,40 @@ fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
     reached
 }
 
-/// Gives the shared variables that the functions name their places. Those of open size come behind all
-/// others, at one place.
+/// Where a kernel's variables are in shared memory.
+struct SharedLayout {
+    offsets: HashMap<VariableId, u32>,
+    /// Bytes of variables that have a size.
+    bytes: u32,
+    /// Bytes in front of them that the system reserves.
+    reserved: u32,
+}
+
+/// Whether the functions ask where the system's part of shared memory is.
+fn reads_reserved(module: &Module<'_>, reached: &[FunctionId]) -> bool {
+    let is_reserved =
+        |operand: &Operand| matches!(operand, Operand::Special(SpecialRegister::ReservedSmemOffset(_)));
+    let mut body = reached.iter().flat_map(|id| module.functions[id.index()].body.iter().flatten());
+    body.any(|instruction| instruction.operands.iter().any(is_reserved))
+}
+
+/// Gives the shared variables that the functions name their places. Those of open size come behind all others, at one
+/// place. The system's part comes first, as on a GPU, but only if the functions ask for it: others cannot use it, and an
+/// access below their variables is a fault.
 fn place_shared(
     module: &Module<'_>,
     reached: &[FunctionId],
     kernel: &Function<'_>,
     errors: &mut ErrorSink,
-) -> (HashMap<VariableId, u32>, u32) {
+) -> SharedLayout {
     let mut named = BTreeSet::new();
     for id in reached {
         for instruction in module.functions[id.index()].body.iter().flatten() {
             instruction.operands.iter().for_each(|operand| collect_shared(module, operand, &mut named));
         }
     }
-    let mut packer = Packer::default();
+    let reserved = if reads_reserved(module, reached) { special::RESERVED_SHARED_BYTES as u32 } else { 0 };
+    let mut packer = Packer { end: reserved.into() };
     let mut offsets = HashMap::new();
     let open = |id: &VariableId| {
         let variable = &module.variables[id.index()];
@@ -199,14 +220,15 @@ fn place_shared(
     let align = dynamic.iter().map(|id| module.variables[id.index()].layout.align).max().unwrap_or(1);
     let start = packer.place(0, align) as u32;
     offsets.extend(dynamic.into_iter().map(|id| (*id, start)));
-    if packer.end > STATIC_SHARED_BYTES_MAX {
+    let bytes = packer.end - u64::from(reserved);
+    if bytes > STATIC_SHARED_BYTES_MAX {
         let message = format!(
-            "{}: {} bytes of variables in shared memory, more than {STATIC_SHARED_BYTES_MAX}",
-            kernel.name, packer.end
+            "{}: {bytes} bytes of variables in shared memory, more than {STATIC_SHARED_BYTES_MAX}",
+            kernel.name
         );
         errors.add(kernel.span, message);
     }
-    (offsets, packer.end.min(STATIC_SHARED_BYTES_MAX) as u32)
+    SharedLayout { offsets, bytes: bytes.min(STATIC_SHARED_BYTES_MAX) as u32, reserved }
 }
 
 fn collect_shared(module: &Module<'_>, operand: &Operand, named: &mut BTreeSet<VariableId>) {

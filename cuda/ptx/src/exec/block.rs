@@ -7,7 +7,6 @@
 #![expect(unsafe_code, reason = "runs instructions")]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::access::LAYOUTS;
 use super::barrier::describe_lanes;
@@ -247,9 +246,7 @@ impl<'l> Machine<'l> {
     }
 
     fn check_limits(&mut self) -> Result<(), Trap> {
-        if self.launch.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            return Err(Trap::whole(FaultKind::Cancelled, "by the caller"));
-        }
+        self.launch.check_time()?;
         if let Some(limit) = self.launch.instruction_limit
             && self.launch.count_instructions(std::mem::take(&mut self.instructions)) > limit
         {
@@ -285,7 +282,7 @@ impl<'l> Machine<'l> {
     }
 
     /// The fault with all that is known of where it happened.
-    fn fault(&self, trap: &Trap) -> Fault {
+    pub(super) fn fault(&self, trap: &Trap) -> Fault {
         let mut fault = Fault::new(trap.kind.clone(), &self.launch.program.name, trap.detail.clone());
         fault.address = trap.address;
         fault.nearest.clone_from(&trap.nearest);

@@ -50,6 +50,8 @@ pub enum FaultKind {
     InstructionLimit,
     /// The launch was cancelled.
     Cancelled,
+    /// The launch was not done at its deadline.
+    DeadlineExceeded,
 }
 
 impl fmt::Display for FaultKind {
@@ -73,6 +75,7 @@ impl fmt::Display for FaultKind {
             Self::OutOfMemory => "out of memory",
             Self::InstructionLimit => "instruction limit reached",
             Self::Cancelled => "cancelled",
+            Self::DeadlineExceeded => "deadline exceeded",
         })
     }
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use super::block::Progress;
 use super::dim::Dim3;
-use super::fault::Fault;
-use super::instrument::footprint::{Footprint, Touched};
+use super::fault::{Fault, FaultKind, Trap};
+use super::instrument::footprint::Footprint;
 use super::instrument::{GlobalRaces, Instruments, Statistics, Switches};
 use super::lanes::LANES;
 use super::machine::Machine;
@@ -71,26 +71,17 @@ impl Params {
     }
 }
 
-/// What a launch did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Report {
-    /// Instructions that warps executed.
-    pub warp_instructions: u64,
-    /// What was counted, if that was asked for.
-    pub statistics: Option<Statistics>,
-    /// What the launch touched of global memory, if asked for: what it read, by address, then what it wrote.
-    pub touched: Vec<Touched>,
-}
-
 /// A launch that runs: what all its workers share.
 pub(crate) struct Launched<'l> {
     pub(crate) program: &'l Program,
     pub(crate) code: &'l [Inst],
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
+    /// Bytes of shared memory of a block, with those that the system reserves and the program uses.
     pub(crate) shared_bytes: u64,
     pub(crate) dynamic_shared_bytes: u64,
+    /// The address of the memory by which the blocks of a cooperative launch meet; 0 in other launches.
+    pub(crate) workspace: u64,
     pub(crate) param_bytes: u64,
     /// In words, for their alignment.
     pub(crate) params: Vec<u128>,
@@ -102,6 +93,7 @@ pub(crate) struct Launched<'l> {
     pub(crate) statistics: Mutex<Statistics>,
     pub(crate) sink: Option<&'l Sink<'l>>,
     pub(crate) cancel: Option<&'l AtomicBool>,
+    pub(crate) deadline: Option<Instant>,
     pub(crate) instruction_limit: Option<u64>,
     pub(crate) instructions: AtomicU64,
     pub(crate) started: Instant,
@@ -113,6 +105,23 @@ impl Launched<'_> {
     /// Threads of a block, were its last warp whole.
     pub(crate) fn padded_threads(&self) -> u32 {
         (self.block.volume() as u32).next_multiple_of(LANES as u32)
+    }
+
+    /// Bytes of shared memory of a block, without those that the system reserves.
+    pub(crate) fn user_shared_bytes(&self) -> u64 {
+        self.shared_bytes - u64::from(self.program.reserved_shared_bytes)
+    }
+
+    /// Is an error if the caller has cancelled the launch, or its time is over.
+    pub(crate) fn check_time(&self) -> Result<(), Trap> {
+        if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(Trap::whole(FaultKind::Cancelled, "by the caller"));
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let detail = format!("after {:.3} s", self.started.elapsed().as_secs_f64());
+            return Err(Trap::whole(FaultKind::DeadlineExceeded, detail));
+        }
+        Ok(())
     }
 
     /// Adds to the instructions executed, and gives how many there are.
@@ -170,7 +179,12 @@ impl Launched<'_> {
                 running.push_front(machine);
             }
             let Some(mut machine) = running.pop_front() else { break };
-            match machine.run_block() {
+            // Short blocks never ask themselves.
+            let result = match self.check_time() {
+                Ok(()) => machine.run_block(),
+                Err(trap) => Err(machine.fault(&trap)),
+            };
+            match result {
                 Ok(Progress::Waits) if fault_is_known(fault) => break,
                 Ok(Progress::Waits) => running.push_back(machine),
                 Ok(Progress::Ended) => idle.push(machine),

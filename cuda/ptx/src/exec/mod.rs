@@ -56,7 +56,7 @@ pub(crate) mod wide;
 
 pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};
-pub use grid::{BLOCKS_BEGUN_MAX, Param, Params, Report};
+pub use grid::{BLOCKS_BEGUN_MAX, Param, Params};
 pub use instrument::footprint::Touched;
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
 pub use memory::{Held, Memory, MemoryError, Owner};

@@ -146,8 +146,10 @@ pub(crate) struct Program {
     pub(crate) sites: u32,
     /// Bytes of local memory of a thread.
     pub(crate) local_stride: u32,
-    /// Bytes of static shared memory.
+    /// Bytes of static shared memory, without those that the system reserves in front of it.
     pub(crate) shared_bytes: u32,
+    /// Bytes of shared memory that the system reserves and the program may use.
+    pub(crate) reserved_shared_bytes: u32,
     /// Bytes of parameters.
     pub(crate) param_bytes: u32,
     pub(crate) matrices: Matrices,
@@ -163,8 +165,8 @@ pub(crate) struct Program {
 
 impl Program {
     /// A program without functions.
-    pub(crate) fn new(name: &str, shared_bytes: u32, param_bytes: u32) -> Program {
-        Program { name: name.to_owned(), shared_bytes, param_bytes, ..Program::default() }
+    pub(crate) fn new(name: &str, param_bytes: u32) -> Program {
+        Program { name: name.to_owned(), param_bytes, ..Program::default() }
     }
 
     /// The code for a processor, with or without instruments.

@@ -15,9 +15,13 @@ use super::program::{Filled, FunctionCode, Inst};
 use super::slots::Reg;
 use crate::syntax::types::{Axis, SpecialRegister};
 
-/// Bytes of shared memory the system reserves in a block on sm_90; programs see it in
-/// `%reserved_smem_offset_*`.
-const RESERVED_SHARED_BYTES: u64 = 1024;
+/// Bytes of shared memory that the system reserves in a block, from its first one on. Programs see them in
+/// `%reserved_smem_offset_*`; cooperative groups of several warps keep their barriers there.
+pub(crate) const RESERVED_SHARED_BYTES: u64 = 1024;
+
+/// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`.
+const RESERVED_OFFSETS: [u64; 5] =
+    [0, RESERVED_SHARED_BYTES, RESERVED_SHARED_BYTES, 0, RESERVED_SHARED_BYTES / 2];
 
 /// Writes the registers that stay the same in all blocks of a launch.
 ///
@@ -153,9 +157,14 @@ fn special(m: &Machine<'_>, register: SpecialRegister) -> Line<u64> {
         S::LaneMaskLt => Line::from_fn(|lane| (1 << lane) - 1),
         S::LaneMaskGe => Line::from_fn(|lane| u64::from(FULL << lane)),
         S::LaneMaskGt => Line::from_fn(|lane| u64::from((FULL << lane) << 1)),
-        S::TotalSmemSize => Line::splat(launch.shared_bytes),
-        S::AggrSmemSize => Line::splat(launch.shared_bytes + RESERVED_SHARED_BYTES),
+        S::TotalSmemSize => Line::splat(launch.user_shared_bytes()),
+        S::AggrSmemSize => Line::splat(launch.user_shared_bytes() + RESERVED_SHARED_BYTES),
         S::DynamicSmemSize => Line::splat(launch.dynamic_shared_bytes),
+        S::ReservedSmemOffset(which) => {
+            Line::splat(RESERVED_OFFSETS[usize::from(which) % RESERVED_OFFSETS.len()])
+        }
+        S::Environment(1) => Line::splat(launch.workspace >> 32),
+        S::Environment(2) => Line::splat(launch.workspace & u64::from(u32::MAX)),
         // All blocks look as if they ran on one multiprocessor, launch 0, without a cluster or a graph.
         _ => splat(0),
     }

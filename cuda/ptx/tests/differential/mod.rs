@@ -3,8 +3,8 @@
 use crate::programs::generate::{Choices, program};
 use crate::programs::run::run;
 
-/// Programs of a test run.
-const PROGRAMS: u64 = 200;
+/// Programs of a test run; few and short ones under Miri.
+const PROGRAMS: u64 = if cfg!(miri) { 2 } else { 200 };
 
 /// A seed as decisions.
 struct Random(fastrand::Rng);

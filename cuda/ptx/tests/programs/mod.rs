@@ -11,10 +11,10 @@ pub(crate) mod operations;
 pub(crate) mod print;
 pub(crate) mod run;
 
-/// Threads of a block.
-pub(crate) const THREADS: usize = 64;
+/// Threads of a block: two warps, or one under Miri.
+pub(crate) const THREADS: usize = if cfg!(miri) { 32 } else { 64 };
 /// Blocks of a launch.
-pub(crate) const BLOCKS: usize = 2;
+pub(crate) const BLOCKS: usize = if cfg!(miri) { 1 } else { 2 };
 /// Bytes of its own that a thread has in each space.
 pub(crate) const OWN_BYTES: usize = 64;
 /// Registers of each kind.

@@ -8,7 +8,7 @@ use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, compare, unary};
 use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{Instruction, Operand};
-use crate::syntax::types::Type;
+use crate::syntax::types::{Axis, SpecialRegister, Type};
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     match i.opcode {
@@ -56,10 +56,13 @@ fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, cou
     if targets.len() != count || sources.len() != count {
         return Err(format!("two vectors of {count} are needed"));
     }
+    // Only `%tid` and kin as a whole give their low bits; in a vector, each register has the type.
+    let whole = count == 4 && is_whole_special(sources);
     // What is written may be read as well.
     let mut values = Vec::new();
     for source in sources {
-        let (source, copy) = (e.source_of_mov(source, ty)?, e.temp(ty));
+        let source = if whole { e.source_of_mov(source, ty)? } else { e.source(source, ty)? };
+        let copy = e.temp(ty);
         e.copy(ty, copy, source);
         values.push(copy);
     }
@@ -68,6 +71,18 @@ fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, cou
         e.copy(ty, target, value);
     }
     Ok(())
+}
+
+/// Whether a vector is all axes of one special register, behind which there is a zero.
+fn is_whole_special(parts: &[Operand]) -> bool {
+    use SpecialRegister as S;
+    let [Operand::Special(x), Operand::Special(y), Operand::Special(z), Operand::Immediate(_)] = parts else {
+        return false;
+    };
+    let axis = |of: fn(Axis) -> S| [Axis::X, Axis::Y, Axis::Z].map(of) == [*x, *y, *z];
+    [S::Tid, S::NTid, S::CtaId, S::NCtaId, S::ClusterId, S::NClusterId, S::ClusterCtaId, S::ClusterNCtaId]
+        .into_iter()
+        .any(axis)
 }
 
 /// The type of one of `count` parts of a value.

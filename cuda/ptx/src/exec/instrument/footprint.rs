@@ -30,28 +30,94 @@ struct Page {
     written: [u64; WORDS],
 }
 
+/// Bytes of a granule, as a power of two: of each it is known who touched it first.
+const GRANULE_SHIFT: u32 = 2;
+const GRANULES: usize = 1 << (PAGE_SHIFT - GRANULE_SHIFT);
+
+/// Who touched the granules of a page first: the instant, counted from 1, and the thread within the block.
+#[derive(Clone, Debug)]
+struct First {
+    instants: [u32; GRANULES],
+    threads: [u16; GRANULES],
+}
+
+impl First {
+    const NOBODY: First = First { instants: [0; GRANULES], threads: [0; GRANULES] };
+
+    fn note(&mut self, address: u64, (instant, thread): (u32, u16)) {
+        let granule = (address >> GRANULE_SHIFT) as usize % GRANULES;
+        if self.instants[granule] == 0 {
+            self.instants[granule] = instant;
+            self.threads[granule] = thread;
+        }
+    }
+}
+
+/// What a worker knows of a page.
+#[derive(Clone, Debug)]
+struct Touches {
+    page: Page,
+    /// Of those who read what was there before, and of those who wrote.
+    first: [First; 2],
+}
+
+/// An instruction, by its position in the program, of a block.
+type Instant = (u32, u64);
+
 /// What one worker touches.
 #[derive(Debug, Default)]
 pub(crate) struct Footprint {
-    pages: HashMap<u64, Box<Page>>,
+    pages: HashMap<u64, Box<Touches>>,
+    /// The instructions that touched granules first, in the order in which they ran.
+    instants: Vec<Instant>,
+}
+
+/// Who accesses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Accessor {
+    /// The instruction, by its position in the program.
+    pub(crate) pc: u32,
+    /// The block within the grid, as a number.
+    pub(crate) block: u64,
+    /// The thread within the block.
+    pub(crate) thread: u32,
 }
 
 impl Footprint {
     /// Takes note of an access.
-    pub(crate) fn access(&mut self, kind: AccessKind, address: u64, bytes: u32) {
+    pub(crate) fn access(&mut self, kind: AccessKind, address: u64, bytes: u32, accessor: Accessor) {
+        let instant = (accessor.pc, accessor.block);
+        if self.instants.last() != Some(&instant) && self.instants.len() < u32::MAX as usize {
+            self.instants.push(instant);
+        }
+        // A block has 1024 threads at most.
+        let who = (self.instants.len() as u32, accessor.thread as u16);
         for address in address..address.saturating_add(u64::from(bytes)) {
-            let page = self
-                .pages
-                .entry(address >> PAGE_SHIFT)
-                .or_insert_with(|| Box::new(Page { read: [0; WORDS], written: [0; WORDS] }));
+            let touches = self.pages.entry(address >> PAGE_SHIFT).or_insert_with(|| {
+                let page = Page { read: [0; WORDS], written: [0; WORDS] };
+                Box::new(Touches { page, first: [First::NOBODY; 2] })
+            });
+            let Touches { page, first: [reader, writer] } = &mut **touches;
             let (word, bit) = ((address >> 6) as usize % WORDS, 1u64 << (address % 64));
             if kind != AccessKind::Write && page.written[word] & bit == 0 {
                 page.read[word] |= bit;
+                reader.note(address, who);
             }
             if kind != AccessKind::Read {
                 page.written[word] |= bit;
+                writer.note(address, who);
             }
         }
+    }
+
+    /// Who was the first here to write the byte, or to read what was there before the launch; or one of its three
+    /// neighbours.
+    pub(crate) fn first(&self, address: u64, written: bool) -> Option<Accessor> {
+        let first = &self.pages.get(&(address >> PAGE_SHIFT))?.first[usize::from(written)];
+        let granule = (address >> GRANULE_SHIFT) as usize % GRANULES;
+        let instant = (first.instants[granule] as usize).checked_sub(1)?;
+        let &(pc, block) = self.instants.get(instant)?;
+        Some(Accessor { pc, block, thread: first.threads[granule].into() })
     }
 }
 
@@ -59,7 +125,8 @@ impl Footprint {
 pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
     let mut pages: BTreeMap<u64, Page> = BTreeMap::new();
     for footprint in footprints {
-        for (&number, page) in &footprint.pages {
+        for (&number, touches) in &footprint.pages {
+            let page = &touches.page;
             let sum = pages.entry(number).or_insert(Page { read: [0; WORDS], written: [0; WORDS] });
             for word in 0..WORDS {
                 // Handed over: one side wrote without having read, the other one read.
@@ -103,8 +170,8 @@ mod tests {
 
     fn footprint(accesses: &[(AccessKind, u64, u32)]) -> Footprint {
         let mut footprint = Footprint::default();
-        for &(kind, address, bytes) in accesses {
-            footprint.access(kind, address, bytes);
+        for (&(kind, address, bytes), pc) in accesses.iter().zip(0..) {
+            footprint.access(kind, address, bytes, Accessor { pc, block: 7, thread: 3 * pc });
         }
         footprint
     }
@@ -112,6 +179,21 @@ mod tests {
     fn touched(workers: &[&[(AccessKind, u64, u32)]]) -> Vec<(u64, u64, bool)> {
         let footprints: Vec<_> = workers.iter().map(|accesses| footprint(accesses)).collect();
         merge(&footprints).iter().map(|t| (t.address, t.bytes, t.written)).collect()
+    }
+
+    #[test]
+    fn the_first_to_touch_a_byte_is_known() {
+        let footprint = footprint(&[(Write, 64, 16), (Read, 64, 32), (Read, 4094, 4), (Write, 72, 16)]);
+        let who = |address, written| footprint.first(address, written).map(|a| (a.pc, a.block, a.thread));
+        assert_eq!(
+            [64, 76, 80, 92].map(|address| who(address, true).map(|w| w.0)),
+            [Some(0), Some(0), Some(3), None]
+        );
+        assert_eq!([64, 80, 92].map(|address| who(address, false)), [None, Some((1, 7, 3)), Some((1, 7, 3))]);
+        assert_eq!(
+            [4093, 4095, 4097, 4100].map(|a| who(a, false).map(|w| w.2)),
+            [Some(6), Some(6), Some(6), None]
+        );
     }
 
     #[test]

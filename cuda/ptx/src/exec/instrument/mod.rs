@@ -29,7 +29,7 @@ use super::grid::Launched;
 use super::memory::Table;
 use super::raw;
 use class::Class;
-use footprint::Footprint;
+use footprint::{Accessor, Footprint};
 pub(crate) use global_races::GlobalRaces;
 use initialized::WrittenBytes;
 pub(crate) use initialized::{Unwatched, Written};
@@ -146,6 +146,8 @@ impl<'l> Instruments<'l> {
         }
         if let Some((shared, local)) = &mut self.written {
             shared.reset(shared_bytes);
+            // The system's part has contents, of which programs clear what they use.
+            shared.set(0, self.launch.program.reserved_shared_bytes);
             local.reset(u64::from(threads) * u64::from(self.launch.program.local_stride));
         }
     }
@@ -205,7 +207,8 @@ impl<'l> Instruments<'l> {
         if let Some(footprint) = &mut self.footprint
             && access.space == AccessSpace::Global
         {
-            footprint.access(access.kind, access.address, access.bytes);
+            let accessor = Accessor { pc: access.pc, block: self.block, thread: access.thread };
+            footprint.access(access.kind, access.address, access.bytes, accessor);
         }
         self.check_written(access, class, table)?;
         let rival = match access.space {
