@@ -17,9 +17,10 @@ use super::arguments::{
     OPERANDS, check_dims, check_same_type, count_or, dense, extents_of, formal, ints_attr, optional_dense,
     required, text_or, unknown,
 };
+use super::parallel::for_units;
 use super::window::{Axis, MAX_SPATIAL, Window, extents, pads};
 use crate::ops::images::{compute_nchw, to_nhwc};
-use crate::ops::support::{Computed, Described, allocate, compute, invalid, one, with_float};
+use crate::ops::support::{Computed, Described, allocate, compute, invalid, one, room_for, with_float};
 use crate::ops::types;
 use crate::ops::window::Layout;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -29,7 +30,7 @@ static ME: Accessor = Accessor::new("onnx convolution");
 /// Extents of a convolution: batch, input channels, output channels, groups, and the window from the input to the output.
 /// For a transposed convolution it is the window of the convolution in the opposite direction.
 #[derive(Clone, Debug)]
-struct Geometry {
+pub(super) struct Geometry {
     batch: usize,
     channels: usize,
     outputs: usize,
@@ -66,7 +67,7 @@ fn images(input: &TensorShape) -> Result<(usize, usize, &[usize]), Diagnostic> {
 }
 
 impl Geometry {
-    fn of(attrs: &OpAttrs, input: &TensorShape, filter: &TensorShape) -> Result<Self, Diagnostic> {
+    pub(super) fn of(attrs: &OpAttrs, input: &TensorShape, filter: &TensorShape) -> Result<Self, Diagnostic> {
         let ((batch, channels, spatial), kernel) = (images(input)?, kernel(attrs, filter)?);
         let (groups, outputs) = (groups(attrs)?, filter.dims()[0]);
         if filter.dims()[1].checked_mul(groups) != Some(channels) || outputs % groups != 0 {
@@ -77,7 +78,8 @@ impl Geometry {
         Ok(Self { batch, channels, outputs, groups, window: Window::new(attrs, spatial, kernel, true)? })
     }
 
-    fn dims(&self) -> Vec<usize> {
+    /// The shape of the result.
+    pub(super) fn dims(&self) -> Vec<usize> {
         [vec![self.batch, self.outputs], self.window.output()].concat()
     }
 
@@ -210,6 +212,35 @@ fn add_plane<T: Float>(window: &Window, x: &[T], w: &[T], sums: &mut [T::Acc]) {
         let x = x[row.input..].iter().step_by(step);
         sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = sum.plus(factor.times(x.to_acc())));
     });
+}
+
+/// The convolution of integers, whose sums wrap.
+pub(super) fn integers(
+    call: &CpuCall<'_>,
+    geometry: &Geometry,
+    x: &[i32],
+    w: &[i32],
+) -> Result<Vec<i32>, Diagnostic> {
+    let &Geometry { batch, channels, outputs, groups, ref window } = geometry;
+    let (plane, taps, depth) = (window.output_len(), window.tap_count(), channels / groups);
+    let count = batch.checked_mul(outputs).and_then(|planes| planes.checked_mul(plane));
+    let mut sums: Vec<i32> = room_for(count.ok_or_else(|| invalid("the result is too large"))?)?;
+    sums.resize(batch * outputs * plane, 0);
+    let cost = plane.saturating_mul(taps).saturating_mul(depth);
+    for_units(call.cx, &mut sums, (plane, cost), &|index, sums| {
+        let (image, output) = (index / outputs, index % outputs);
+        for channel in 0..depth {
+            let input = image * channels + output / (outputs / groups) * depth + channel;
+            let x = &x[input * window.input_len()..][..window.input_len()];
+            let w = &w[(output * depth + channel) * taps..][..taps];
+            window.rows(|row| {
+                let x = x[row.input..].iter().step_by(window.row_step());
+                let sums = sums[row.output..][..row.count].iter_mut().zip(x);
+                sums.for_each(|(sum, x)| *sum = sum.wrapping_add(w[row.tap].wrapping_mul(*x)));
+            });
+        }
+    });
+    Ok(sums)
 }
 
 /// How a transposed convolution places its output: the extents, and the padding that is cut off on either side.
@@ -412,7 +443,7 @@ fn conv_transpose_planes<T: Element + Float>(
     })
 }
 
-const WINDOW: [AttrSpec; 7] = [
+pub(super) const WINDOW: [AttrSpec; 7] = [
     attr::string_or("auto_pad", "NOTSET"),
     attr::ints_or_each("dilations", 1),
     attr::int_or("group", 1),

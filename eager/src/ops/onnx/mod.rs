@@ -6,27 +6,62 @@
 //! ONNX requires, or all outputs if it requires none.
 
 mod arguments;
+mod arithmetic;
+mod attention;
+mod col2im;
 mod conv;
+mod elements;
+mod fourier;
 mod global_pool;
+mod grid;
+mod integer_products;
+mod matrix;
 mod normalize;
 mod pad;
 mod parallel;
 mod pool;
+mod quantize;
+mod random;
 mod recurrent;
 mod resize;
+mod roi;
+mod scatter;
+mod signal;
 mod softmax;
+mod suppression;
+mod top_k;
 mod two;
+mod unique;
+mod unpool;
 mod window;
+mod work;
 
 use crate::OpRegistry;
 
 pub(super) fn register(ops: &mut OpRegistry) {
+    arithmetic::register(ops);
+    attention::register(ops);
+    col2im::register(ops);
     conv::register(ops);
+    elements::register(ops);
+    fourier::register(ops);
     global_pool::register(ops);
+    grid::register(ops);
+    integer_products::register(ops);
+    matrix::register(ops);
     normalize::register(ops);
     pad::register(ops);
     pool::register(ops);
+    quantize::register(ops);
+    random::register(ops);
     recurrent::register(ops);
     resize::register(ops);
+    roi::register(ops);
+    scatter::register(ops);
+    signal::register(ops);
     softmax::register(ops);
+    suppression::register(ops);
+    top_k::register(ops);
+    unique::register(ops);
+    unpool::register(ops);
 }

@@ -14,7 +14,7 @@ static ME: Accessor = Accessor::new("onnx.Pad");
 
 /// What lies beyond the border.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     Constant,
     Reflect,
     Edge,
@@ -90,7 +90,7 @@ fn pad(call: &CpuCall<'_>) -> Computed {
     )
 }
 
-fn padded_tensor<T: Element>(
+pub(super) fn padded_tensor<T: Element>(
     call: &CpuCall<'_>,
     data: &DenseHostTensor,
     out: DenseHostTensor,

@@ -8,8 +8,8 @@ mod cells;
 
 use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{BlockOp, CastTo, Float, Layout, MatMul, MatMulElement, MatMulInput};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput};
+use tfrt_tensor::{Element, HostTensor, TensorMetadata, TensorShape};
 
 use self::activation::activations;
 use self::cells::{Cell, Kind, Step};
@@ -18,13 +18,12 @@ use super::arguments::{
     required, text_or, unknown, wanted,
 };
 use super::two::results;
+use super::work::{Computable, widened};
 use crate::ops::support::{
     Computed, Described, allocate, float_attr, integers, invalid, room_for, with_type,
 };
 use crate::ops::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
-
-static ME: Accessor = Accessor::new("onnx recurrent op");
 
 /// The extents of a call.
 #[derive(Clone, Copy, Debug)]
@@ -136,34 +135,6 @@ fn metadata(kind: Kind, call: MetadataCall<'_>) -> Described {
     let all = TensorMetadata::new(x.dtype, TensorShape::new(&extents.all())?);
     let wanted = wanted(call.attrs, [true, true, kind == Kind::Lstm])?;
     Ok(pick([all, state.clone(), state], [wanted[0], wanted[1], wanted[2] && kind == Kind::Lstm]))
-}
-
-/// An element type and the one it is computed in.
-trait Computable: Element + Float + CastTo<Self::Work> {
-    type Work: Element + Float + MatMulElement + CastTo<Self>;
-}
-
-impl Computable for f32 {
-    type Work = f32;
-}
-
-impl Computable for f64 {
-    type Work = f64;
-}
-
-impl Computable for tfrt_tensor::f16 {
-    type Work = f32;
-}
-
-impl Computable for tfrt_tensor::bf16 {
-    type Work = f32;
-}
-
-/// A tensor's elements in the type that is computed in.
-fn widened<T: Computable>(tensor: &DenseHostTensor) -> Result<Vec<T::Work>, Diagnostic> {
-    let mut values = room_for(tensor.num_elements())?;
-    values.extend(tensor.read::<T>(&ME)?.iter().map(|&x| T::Work::from_f64(x.to_f64())));
-    Ok(values)
 }
 
 /// `count` zeros.

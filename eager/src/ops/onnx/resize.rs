@@ -23,7 +23,7 @@ use crate::{AttrSpec, CpuCall, OpRegistry, attr};
 static ME: Accessor = Accessor::new("onnx.Resize");
 
 /// Numbers of a small tensor of floating-point numbers.
-fn floats(tensor: &HostTensor, name: &str) -> Result<Vec<f64>, Diagnostic> {
+pub(super) fn floats(tensor: &HostTensor, name: &str) -> Result<Vec<f64>, Diagnostic> {
     match tensor.dtype() {
         DType::F32 => Ok(values::<f32>(tensor)?.iter().map(|&x| x.into()).collect()),
         DType::F64 => Ok(values::<f64>(tensor)?.to_vec()),

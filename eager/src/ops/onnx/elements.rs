@@ -1,0 +1,347 @@
+//! Ops that choose elements: `onnx.GatherElements`, `onnx.GatherND`, `onnx.Compress`, `onnx.Trilu`, `onnx.OneHot`,
+//! `onnx.CumSum` and `onnx.CenterCropPad`.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::Number;
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
+};
+
+use super::arguments::{OPERANDS, count_or, dense, flag, formal, int_or, ints_attr};
+use super::pad::{Mode, padded_tensor};
+use crate::ops::moves::{Axis, Moves};
+use crate::ops::support::{
+    Computed, Described, allocate, axis_of, compute, int_attr, integer_within, integers, invalid, one,
+    product, room_for, shape_of, unsupported, values, with_number,
+};
+use crate::ops::types;
+use crate::{CpuCall, MetadataCall, OpRegistry, attr};
+
+static ME: Accessor = Accessor::new("onnx op on elements");
+
+/// An index counted from the front; a negative one counts from the back.
+pub(super) fn index_of(index: i64, extent: usize) -> Result<usize, Diagnostic> {
+    let place = if index < 0 { index.checked_add(extent as i64) } else { Some(index) };
+    let place = place.and_then(|place| usize::try_from(place).ok()).filter(|&place| place < extent);
+    place.ok_or_else(|| invalid(format!("index {index} is not in the range [-{extent}, {extent})")))
+}
+
+/// Distances between neighbours along each dimension.
+pub(super) fn strides(dims: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1usize; dims.len()];
+    for axis in (1..dims.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(dims[axis]);
+    }
+    strides
+}
+
+/// That indices choose along one dimension, with no more of the others than the data has.
+pub(super) fn check_chosen(data: &TensorShape, indices: &TensorShape, axis: usize) -> Result<(), Diagnostic> {
+    let fits = |other: usize| other == axis || indices.dims()[other] <= data.dims()[other];
+    if data.rank() == indices.rank() && (0..data.rank()).all(fits) {
+        return Ok(());
+    }
+    Err(invalid(format!("indices of shape {indices} do not fit data of shape {data}")))
+}
+
+/// For each index its place in the data: the index along `axis`, and its own place along the other dimensions.
+pub(super) fn places(
+    data: &[usize],
+    indices: &DenseHostTensor,
+    axis: usize,
+) -> Result<Vec<usize>, Diagnostic> {
+    let list = integers(&HostTensor::from(indices.clone()), "indices")?;
+    let (dims, strides) = (indices.shape().dims(), strides(data));
+    let mut places = room_for(list.len())?;
+    let mut at = vec![0usize; dims.len()];
+    for &index in &list {
+        let own: usize =
+            (0..dims.len()).filter(|&other| other != axis).map(|other| at[other] * strides[other]).sum();
+        places.push(own + index_of(index, data[axis])? * strides[axis]);
+        for (at, &dim) in at.iter_mut().zip(dims).rev() {
+            *at += 1;
+            if *at < dim {
+                break;
+            }
+            *at = 0;
+        }
+    }
+    Ok(places)
+}
+
+fn gather_elements_metadata(call: MetadataCall<'_>) -> Described {
+    let [data, indices] = call.take()?;
+    let axis = axis_of(int_or(call.attrs, "axis", 0)?, data.shape.rank(), "axis")?;
+    check_chosen(&data.shape, &indices.shape, axis)?;
+    one(TensorMetadata::new(data.dtype, indices.shape.clone()))
+}
+
+fn gather_elements(call: &CpuCall<'_>) -> Computed {
+    let ([data, indices], out) = (call.dense()?, call.allocate_unset(0)?);
+    let axis = axis_of(int_or(call.attrs, "axis", 0)?, data.shape().rank(), "axis")?;
+    let places = places(data.shape().dims(), indices, axis)?;
+    with_element!(data.dtype(), |T| taken::<T>(call, data, (places, 1), out),
+        else Err(unsupported("onnx.GatherElements", data.dtype())))
+}
+
+/// Runs of elements at these places, which are counted in runs.
+fn taken<T: Element>(
+    call: &CpuCall<'_>,
+    data: &DenseHostTensor,
+    (places, unit): (Vec<usize>, usize),
+    out: DenseHostTensor,
+) -> Computed {
+    let x = data.read_owned::<T>(&ME)?;
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
+    compute(call, &ME, out, (places.len(), unit, unit + 1), move |range, out: &mut [T]| {
+        for (place, out) in places[range].iter().zip(out.chunks_exact_mut(unit)) {
+            out.copy_from_slice(&x[place * unit..][..unit]);
+        }
+        Ok(())
+    })
+}
+
+fn gather_nd(call: &CpuCall<'_>) -> Computed {
+    let [data, indices] = call.dense()?;
+    let (from, at, batch) =
+        (data.shape().dims(), indices.shape().dims(), count_or(call.attrs, "batch_dims", 0)?);
+    let unfit = || {
+        invalid(format!(
+            "indices of shape {} do not fit data of shape {} with {batch} batch dimensions",
+            indices.shape(),
+            data.shape()
+        ))
+    };
+    let Some((&depth, outer)) = at.split_last() else { return Err(unfit()) };
+    let inner = batch.checked_add(depth).filter(|&inner| inner <= from.len()).ok_or_else(unfit)?;
+    if batch > outer.len() || from[..batch] != at[..batch] {
+        return Err(unfit());
+    }
+    let dims = [outer, &from[inner..]].concat();
+    let out = allocate(call, data.dtype(), &dims)?;
+    let list = integers(&HostTensor::from(indices.clone()), "indices")?;
+    let (count, each) = (product(outer), product(&outer[batch..]));
+    let mut places = room_for(if out.num_elements() == 0 { 0 } else { count })?;
+    for row in 0..places.capacity().min(count) {
+        let coordinates = list[row * depth..][..depth].iter().zip(&from[batch..]);
+        let place = coordinates.clone().try_fold(row / each.max(1), |place, (&index, &dim)| {
+            Ok::<_, Diagnostic>(place * dim + index_of(index, dim)?)
+        })?;
+        places.push(place);
+    }
+    with_element!(data.dtype(), |T| taken::<T>(call, data, (places, product(&from[inner..])), out),
+        else Err(unsupported("onnx.GatherND", data.dtype())))
+}
+
+fn compress(call: &CpuCall<'_>) -> Computed {
+    let [data, condition] = call.dense()?;
+    let condition = condition.read::<bool>(&ME)?;
+    let (dims, axis) = match int_attr(call.attrs, "axis")? {
+        Some(axis) => (data.shape().dims().to_vec(), axis_of(axis, data.shape().rank(), "axis")?),
+        None => (vec![data.num_elements()], 0),
+    };
+    let chosen: Vec<usize> = condition
+        .iter()
+        .take(dims[axis])
+        .enumerate()
+        .filter(|(_, is_chosen)| **is_chosen)
+        .map(|(i, _)| i)
+        .collect();
+    let axes = dims.iter().enumerate().map(|(other, &dim)| match other == axis {
+        true => Axis::Table(chosen.clone()),
+        false => Axis::whole(dim),
+    });
+    let moves = Moves::new(&dims, axes.collect());
+    let dims = moves.dims().to_vec();
+    moves.apply(call, &HostTensor::from(data.clone()), &dims)
+}
+
+fn trilu_metadata(call: MetadataCall<'_>) -> Described {
+    let [x, _] = formal(call.arguments, call.attrs)?;
+    let x: &TensorMetadata = super::arguments::required(x, "input")?;
+    if x.shape.rank() < 2 {
+        return Err(invalid(format!("the input must have at least 2 dimensions, got shape {}", x.shape)));
+    }
+    one(x.clone())
+}
+
+fn trilu(call: &CpuCall<'_>) -> Computed {
+    let [x, k] = formal(call.arguments, call.attrs)?;
+    let (x, out) = (dense(x, "input")?, call.allocate_unset(0)?);
+    let k = k.map(|k| integer_within(k, "k", 1)).transpose()?.unwrap_or(0);
+    let (is_upper, dims) = (flag(call.attrs, "upper", true)?, x.shape().dims());
+    let (rows, columns) = (dims[dims.len() - 2], dims[dims.len() - 1]);
+    let count = product(&dims[..dims.len() - 1]);
+    with_element!(
+        x.dtype(),
+        |T| {
+            let x = x.read_owned::<T>(&ME)?;
+            compute(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+                for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
+                    let diagonal = ((row % rows) as i64).saturating_add(k);
+                    // The upper part begins at the diagonal, and the lower one ends with it.
+                    let end = if is_upper { diagonal } else { diagonal.saturating_add(1) };
+                    let middle = (end.max(0) as usize).min(columns);
+                    let x = &x[row * columns..][..columns];
+                    let kept = if is_upper { middle..columns } else { 0..middle };
+                    out.fill(T::default());
+                    out[kept.clone()].copy_from_slice(&x[kept]);
+                }
+                Ok(())
+            })
+        },
+        else Err(unsupported("onnx.Trilu", x.dtype()))
+    )
+}
+
+/// The numbers of a tensor as integers.
+fn whole(tensor: &HostTensor) -> Result<Vec<i64>, Diagnostic> {
+    macro_rules! all {
+        ($($dtype:ident $t:ty, |$x:ident| $f:expr;)*) => {
+            match tensor.dtype() {
+                $(DType::$dtype => values::<$t>(tensor)?.iter().map(|&$x| $f).collect(),)*
+                other => return Err(unsupported("onnx.OneHot", other)),
+            }
+        };
+    }
+    Ok(all! {
+        I8 i8, |x| x.into(); I16 i16, |x| x.into(); I32 i32, |x| x.into(); I64 i64, |x| x;
+        UI8 u8, |x| x.into(); UI16 u16, |x| x.into(); UI32 u32, |x| x.into();
+        UI64 u64, |x| i64::try_from(x).unwrap_or(i64::MAX);
+        F16 tfrt_tensor::f16, |x| x.to_f64() as i64; BF16 tfrt_tensor::bf16, |x| x.to_f64() as i64;
+        F32 f32, |x| x as i64; F64 f64, |x| x as i64;
+    })
+}
+
+fn one_hot(call: &CpuCall<'_>) -> Computed {
+    let [indices, depth, choice]: [_; 3] =
+        call.arguments.try_into().map_err(|_| invalid("the op takes 3 arguments"))?;
+    let rank = indices.shape().rank();
+    let axis = axis_of(int_or(call.attrs, "axis", -1)?, rank + 1, "axis")?;
+    let &[depth] = &whole(depth)?[..] else { return Err(invalid("depth must have one element")) };
+    let depth =
+        usize::try_from(depth).map_err(|_| invalid(format!("depth must not be negative, got {depth}")))?;
+    let list = whole(indices)?;
+    let mut dims = indices.shape().dims().to_vec();
+    dims.insert(axis, depth);
+    let inner = product(&dims[axis + 1..]);
+    with_element!(
+        choice.dtype(),
+        |T| {
+            let &[off, on] = &values::<T>(choice)?[..] else {
+                return Err(invalid(format!("values must have 2 elements, got shape {}", choice.shape())));
+            };
+            let mut out = allocate(call, T::DTYPE, &dims)?;
+            let elements = out.elements_mut::<T>()?;
+            elements.fill(off);
+            for (place, &index) in list.iter().enumerate() {
+                if let Ok(index) = index_of(index, depth) {
+                    elements[(place / inner * depth + index) * inner + place % inner] = on;
+                }
+            }
+            Ok(out.into())
+        },
+        else Err(unsupported("onnx.OneHot", choice.dtype()))
+    )
+}
+
+fn cum_sum_metadata(call: MetadataCall<'_>) -> Described {
+    let [x, _] = call.take()?;
+    one(x.clone())
+}
+
+fn cum_sum<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
+    let ([x, axis], out) = (call.dense()?, call.allocate_unset(0)?);
+    let (dims, axis) = (x.shape().dims(), integer_within(&HostTensor::from(axis.clone()), "axis", 1)?);
+    let axis = axis_of(axis, dims.len(), "axis")?;
+    let (is_exclusive, is_reverse) =
+        (flag(call.attrs, "exclusive", false)?, flag(call.attrs, "reverse", false)?);
+    let (outer, count, inner) = (product(&dims[..axis]), dims[axis], product(&dims[axis + 1..]));
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
+    let (x, unit) = (x.read_owned::<T>(&ME)?, count * inner);
+    compute(call, &ME, out, (outer, unit, 2 * unit), move |range, out: &mut [T]| {
+        for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
+            let x = &x[index * unit..][..unit];
+            for column in 0..inner {
+                let mut sum = T::ZERO;
+                for step in 0..count {
+                    let place = (if is_reverse { count - 1 - step } else { step }) * inner + column;
+                    let next = sum.plus(x[place]);
+                    out[place] = if is_exclusive { sum } else { next };
+                    sum = next;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn center_crop_pad(call: &CpuCall<'_>) -> Computed {
+    let [data, shape] = call.dense()?;
+    let wanted = integers(&HostTensor::from(shape.clone()), "shape")?;
+    let rank = data.shape().rank();
+    let axes: Vec<usize> = match ints_attr(call.attrs, "axes")? {
+        Some(axes) => axes.iter().map(|&axis| axis_of(axis, rank, "axes")).collect::<Result<_, _>>()?,
+        None => (0..rank).collect(),
+    };
+    if axes.len() != wanted.len() {
+        return Err(invalid(format!("shape must have {} numbers, got {}", axes.len(), wanted.len())));
+    }
+    let mut dims: Vec<i64> = data.shape().dims().iter().map(|&dim| dim as i64).collect();
+    let mut pads = vec![[0; 2]; rank];
+    for (&axis, &wanted) in axes.iter().zip(&wanted) {
+        let difference = wanted.saturating_sub(dims[axis]);
+        pads[axis] = [difference / 2, 0];
+        dims[axis] = wanted;
+    }
+    let shape = shape_of(&dims)?;
+    with_element!(
+        data.dtype(),
+        |T| {
+            let out = allocate(call, T::DTYPE, shape.dims())?;
+            match out.num_elements() {
+                0 => Ok(out.into()),
+                _ => padded_tensor::<T>(call, data, out, (Mode::Constant, &pads, T::default())),
+            }
+        },
+        else Err(unsupported("onnx.CenterCropPad", data.dtype()))
+    )
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("onnx.GatherElements")
+        .types(types::ELEMENTS)
+        .attrs([attr::int_or("axis", 0)])
+        .metadata(gather_elements_metadata)
+        .cpu(|call| gather_elements(&call));
+    ops.add("onnx.GatherND")
+        .types(types::ELEMENTS)
+        .attrs([attr::int_or("batch_dims", 0)])
+        .cpu(|call| gather_nd(&call));
+    ops.add("onnx.Compress")
+        .types(types::ELEMENTS)
+        .attrs([attr::int("axis").optional()])
+        .cpu(|call| compress(&call));
+    ops.add("onnx.Trilu")
+        .types(types::ELEMENTS)
+        .attrs([attr::int_or("upper", 1), OPERANDS])
+        .metadata(trilu_metadata)
+        .cpu(|call| trilu(&call));
+    ops.add("onnx.OneHot")
+        .types(types::ELEMENTS)
+        .attrs([attr::int_or("axis", -1)])
+        .cpu(|call| one_hot(&call));
+    ops.add("onnx.CumSum")
+        .types(types::NUMBERS)
+        .attrs([attr::int_or("exclusive", 0), attr::int_or("reverse", 0)])
+        .metadata(cum_sum_metadata)
+        .cpu(|call| with_number!(call.result(0)?.dtype, "onnx.CumSum", |T| cum_sum::<T>(&call)));
+    ops.add("onnx.CenterCropPad")
+        .types(types::ELEMENTS)
+        .attrs([attr::ints("axes").optional()])
+        .cpu(|call| center_crop_pad(&call));
+}

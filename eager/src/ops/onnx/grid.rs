@@ -1,0 +1,274 @@
+//! `onnx.GridSample` and `onnx.AffineGrid`: images at coordinates, and the coordinates of affine transformations.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::Float;
+use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
+
+use super::arguments::{check_dims, extents_of, flag, text_or, unknown};
+use super::elements::strides;
+use crate::ops::support::{
+    Computed, Described, allocate, compute, integers, invalid, one, product, shape_of, with_float,
+};
+use crate::ops::types;
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
+
+static ME: Accessor = Accessor::new("onnx op on grids");
+
+/// Batch, channels and spatial extents of images, and the extents of a grid.
+type Extents<'a> = (usize, usize, &'a [usize], &'a [usize]);
+
+/// The extents of a call.
+fn extents<'a>(x: &'a TensorShape, grid: &'a TensorShape) -> Result<Extents<'a>, Diagnostic> {
+    if let ([batch, channels, spatial @ ..], [grids, at @ .., numbers]) = (x.dims(), grid.dims())
+        && batch == grids
+        && (1..=MAX_RANK).contains(&spatial.len())
+        && *numbers == spatial.len()
+        && at.len() == spatial.len()
+    {
+        return Ok((*batch, *channels, spatial, at));
+    }
+    Err(invalid(format!("a grid of shape {grid} does not fit images of shape {x}")))
+}
+
+/// The most spatial dimensions.
+const MAX_RANK: usize = 6;
+
+fn metadata(call: MetadataCall<'_>) -> Described {
+    let [x, grid] = call.take()?;
+    let (batch, channels, _, at) = extents(&x.shape, &grid.shape)?;
+    one(TensorMetadata::new(x.dtype, TensorShape::new(&[&[batch, channels], at].concat())?))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Nearest,
+    Linear,
+    Cubic,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    Zeros,
+    Border,
+    Reflection,
+}
+
+/// How coordinates are read.
+#[derive(Clone, Copy)]
+struct Sampling {
+    mode: Mode,
+    padding: Padding,
+    aligns_corners: bool,
+}
+
+impl Sampling {
+    fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            mode: match text_or(attrs, "mode", "linear")? {
+                "linear" | "bilinear" => Mode::Linear,
+                "nearest" => Mode::Nearest,
+                "cubic" | "bicubic" => Mode::Cubic,
+                other => return Err(unknown("mode", other)),
+            },
+            padding: match text_or(attrs, "padding_mode", "zeros")? {
+                "zeros" => Padding::Zeros,
+                "border" => Padding::Border,
+                "reflection" => Padding::Reflection,
+                other => return Err(unknown("padding_mode", other)),
+            },
+            aligns_corners: flag(attrs, "align_corners", false)?,
+        })
+    }
+
+    /// The coordinates of the image's border.
+    fn border(self, extent: usize) -> [f64; 2] {
+        let extent = extent as f64;
+        if self.aligns_corners { [0.0, extent - 1.0] } else { [-0.5, extent - 0.5] }
+    }
+
+    /// The elements along a dimension that a number of the grid stands for, with their weights.
+    fn taps(self, number: f64, extent: usize) -> Taps {
+        let length = extent as f64;
+        let x = match self.aligns_corners {
+            true => (number + 1.0) / 2.0 * (length - 1.0),
+            false => ((number + 1.0) * length - 1.0) / 2.0,
+        };
+        let [low, high] = self.border(extent);
+        let x = if self.mode == Mode::Nearest { x.round_ties_even() } else { x };
+        let x = match self.padding {
+            _ if (low..=high).contains(&x) => x,
+            Padding::Zeros => x,
+            Padding::Border => x.clamp(0.0, length - 1.0),
+            Padding::Reflection => reflected(x, low, high),
+        };
+        let (base, mut taps) = (x.floor(), Taps::default());
+        let t = x - base;
+        match self.mode {
+            Mode::Nearest => taps.push(self.place(x, extent), 1.0),
+            Mode::Linear => {
+                taps.push(self.place(base, extent), 1.0 - t);
+                taps.push(self.place(base + 1.0, extent), t);
+            }
+            Mode::Cubic => {
+                for (i, weight) in cubic(t).into_iter().enumerate() {
+                    taps.push(self.place(base - 1.0 + i as f64, extent), weight);
+                }
+            }
+        }
+        taps
+    }
+
+    /// The element at a whole coordinate; none outside of an image of zeros.
+    fn place(self, x: f64, extent: usize) -> Option<usize> {
+        let last = extent as f64 - 1.0;
+        let x = match self.padding {
+            Padding::Zeros => x,
+            Padding::Border => x.clamp(0.0, last),
+            Padding::Reflection => {
+                let [low, high] = self.border(extent);
+                reflected(x, low, high).clamp(0.0, last)
+            }
+        };
+        (0.0..=last).contains(&x).then_some(x as usize)
+    }
+}
+
+/// A coordinate reflected at two borders until it lies between them.
+fn reflected(x: f64, low: f64, high: f64) -> f64 {
+    let range = high - low;
+    let distance = if x < low {
+        low - x
+    } else if x > high {
+        x - high
+    } else {
+        return x;
+    };
+    if range <= 0.0 || !distance.is_finite() {
+        return low;
+    }
+    let turns = (distance / range).floor();
+    let rest = distance - turns * range;
+    let is_even = turns % 2.0 == 0.0;
+    if (x < low) == is_even { low + rest } else { high - rest }
+}
+
+/// The weights of cubic convolution.
+fn cubic(t: f64) -> [f64; 4] {
+    const A: f64 = -0.75;
+    let near = |x: f64| ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
+    let far = |x: f64| ((A * x - 5.0 * A) * x + 8.0 * A) * x - 4.0 * A;
+    [far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)]
+}
+
+/// Up to four elements along a dimension.
+#[derive(Clone, Copy, Default)]
+struct Taps {
+    places: [usize; 4],
+    weights: [f64; 4],
+    count: usize,
+}
+
+impl Taps {
+    fn push(&mut self, place: Option<usize>, weight: f64) {
+        if let Some(place) = place {
+            (self.places[self.count], self.weights[self.count]) = (place, weight);
+            self.count += 1;
+        }
+    }
+}
+
+/// The weighted sum of the elements at all combinations of taps.
+fn sampled<T: Float>(plane: &[T], taps: &[Taps], strides: &[usize]) -> f64 {
+    let (Some((taps, rest)), Some((stride, strides))) = (taps.split_first(), strides.split_first()) else {
+        return plane.first().map_or(0.0, |x| x.to_f64());
+    };
+    let each =
+        (0..taps.count).map(|i| taps.weights[i] * sampled(&plane[taps.places[i] * stride..], rest, strides));
+    each.sum()
+}
+
+fn grid_sample<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    let ([x, grid], out) = (call.dense()?, call.allocate_unset(0)?);
+    let (batch, channels, spatial, at) = extents(x.shape(), grid.shape())?;
+    let sampling = Sampling::of(call.attrs)?;
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
+    if spatial.contains(&0) {
+        return Err(invalid("images without elements have no samples"));
+    }
+    let (points, plane, rank) = (product(at), product(spatial), spatial.len());
+    let (spatial, strides) = (spatial.to_vec(), strides(spatial));
+    let x = x.read_owned::<T>(&ME)?;
+    let numbers: Vec<f64> = with_float!(grid.dtype(), "onnx.GridSample", |G| {
+        Ok::<_, Diagnostic>(grid.read::<G>(&ME)?.iter().map(|x| x.to_f64()).collect())
+    })?;
+    let cost = points.saturating_mul(8 << rank);
+    compute(call, &ME, out, (batch * channels, points, cost), move |range, out: &mut [T]| {
+        for (index, out) in range.zip(out.chunks_exact_mut(points)) {
+            let x = &x[index * plane..][..plane];
+            let numbers = &numbers[index / channels * points * rank..][..points * rank];
+            for (out, numbers) in out.iter_mut().zip(numbers.chunks_exact(rank)) {
+                let mut taps = [Taps::default(); MAX_RANK];
+                // The grid has the last dimension first.
+                for (taps, (&number, &extent)) in taps.iter_mut().zip(numbers.iter().rev().zip(&spatial)) {
+                    *taps = sampling.taps(number, extent);
+                }
+                *out = T::from_f64(sampled(x, &taps[..rank], &strides));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn affine_grid<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+    let [theta, size] = call.dense()?;
+    let size = extents_of(&integers(&HostTensor::from(size.clone()), "size")?)?;
+    let [batch, _, spatial @ ..] = &size[..] else { return Err(invalid("size must have 4 or 5 numbers")) };
+    let rank = spatial.len();
+    if rank != 2 && rank != 3 {
+        return Err(invalid(format!("size must have 4 or 5 numbers, got {}", size.len())));
+    }
+    check_dims("theta", theta.shape().dims(), &[*batch, rank, rank + 1])?;
+    let aligns_corners = flag(call.attrs, "align_corners", false)?;
+    let dims: Vec<i64> = [*batch].iter().chain(spatial).chain(&[rank]).map(|&dim| dim as i64).collect();
+    let out = allocate(call, T::DTYPE, shape_of(&dims)?.dims())?;
+    let (theta, points, spatial) = (theta.read_owned::<T>(&ME)?, product(spatial), spatial.to_vec());
+    compute(call, &ME, out, (batch * points, rank, 8 * rank), move |range, out: &mut [T]| {
+        for (index, out) in range.zip(out.chunks_exact_mut(rank)) {
+            let (image, mut rest) = (index / points, index % points);
+            // The coordinates of the last dimension come first, and a one last.
+            let mut at = [1.0; 4];
+            for (at, &extent) in at.iter_mut().zip(spatial.iter().rev()) {
+                let (place, extent) = ((rest % extent) as f64, extent as f64);
+                *at = match aligns_corners {
+                    true if extent == 1.0 => 0.0,
+                    true => 2.0 * place / (extent - 1.0) - 1.0,
+                    false => (2.0 * place + 1.0) / extent - 1.0,
+                };
+                rest /= extent as usize;
+            }
+            let rows = theta[image * rank * (rank + 1)..].chunks_exact(rank + 1);
+            for (out, row) in out.iter_mut().zip(rows) {
+                *out = T::from_f64(row.iter().zip(at).map(|(weight, x)| weight.to_f64() * x).sum());
+            }
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("onnx.GridSample")
+        .types(types::FLOATS)
+        .attrs([
+            attr::int_or("align_corners", 0),
+            attr::string_or("mode", "linear"),
+            attr::string_or("padding_mode", "zeros"),
+        ])
+        .metadata(metadata)
+        .cpu(|call| with_float!(call.result(0)?.dtype, "onnx.GridSample", |T| grid_sample::<T>(&call)));
+    ops.add("onnx.AffineGrid").types(types::FLOATS).attrs([attr::int_or("align_corners", 0)]).cpu(|call| {
+        let dtype = call.arguments.first().map_or(DType::F32, |tensor| tensor.dtype());
+        with_float!(dtype, "onnx.AffineGrid", |T| affine_grid::<T>(&call))
+    });
+}

@@ -1,0 +1,82 @@
+//! `onnx.TopK`: the greatest or least elements along a dimension.
+
+use std::cmp::Ordering;
+
+use tfrt_host::DType;
+use tfrt_math::Number;
+use tfrt_tensor::{Accessor, Element, HostTensor};
+
+use super::arguments::{flag, int_or};
+use super::two::compute_two;
+use crate::ops::support::{Computed, allocate, axis_of, integer_within, invalid, product, with_number};
+use crate::ops::types;
+use crate::{CpuCall, OpRegistry, attr};
+
+static ME: Accessor = Accessor::new("onnx.TopK");
+
+/// The order of numbers from the least to the greatest, which is NaN.
+pub(super) fn ascending<T: Number>(x: T, y: T) -> Ordering {
+    x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+}
+
+fn top_k<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
+    let [x, k] = call.dense()?;
+    let k = integer_within(&HostTensor::from(k.clone()), "K", 1)?;
+    let axis = axis_of(int_or(call.attrs, "axis", -1)?, x.shape().rank(), "axis")?;
+    let (is_largest, is_sorted) = (flag(call.attrs, "largest", true)?, flag(call.attrs, "sorted", true)?);
+    let mut dims = x.shape().dims().to_vec();
+    let (outer, count, inner) = (product(&dims[..axis]), dims[axis], product(&dims[axis + 1..]));
+    let k = usize::try_from(k)
+        .ok()
+        .filter(|&k| k <= count)
+        .ok_or_else(|| invalid(format!("K must be in the range [0, {count}], got {k}")))?;
+    dims[axis] = k;
+    let outputs = (allocate(call, T::DTYPE, &dims)?, allocate(call, DType::I64, &dims)?);
+    if outputs.0.num_elements() == 0 {
+        return Ok(super::two::results([outputs.0, outputs.1]));
+    }
+    let (x, unit, from) = (x.read_owned::<T>(&ME)?, k * inner, count * inner);
+    compute_two(
+        call,
+        &ME,
+        outputs,
+        (outer, [unit; 2], 16 * from),
+        move |range, values: &mut [T], places: &mut [i64]| {
+            let mut order: Vec<usize> = Vec::new();
+            let outputs = values.chunks_exact_mut(unit).zip(places.chunks_exact_mut(unit));
+            for (index, (values, places)) in range.zip(outputs) {
+                let x = &x[index * from..][..from];
+                for column in 0..inner {
+                    let at = |i: usize| x[i * inner + column];
+                    let compare = |&i: &usize, &j: &usize| {
+                        let order = ascending(at(i), at(j));
+                        (if is_largest { order.reverse() } else { order }).then(i.cmp(&j))
+                    };
+                    order.clear();
+                    order.extend(0..count);
+                    if k < count {
+                        order.select_nth_unstable_by(k, compare);
+                        order.truncate(k);
+                    }
+                    if is_sorted {
+                        order.sort_unstable_by(compare);
+                    }
+                    for (step, &i) in order.iter().enumerate() {
+                        (values[step * inner + column], places[step * inner + column]) = (at(i), i as i64);
+                    }
+                }
+            }
+            Ok(())
+        },
+    )
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("onnx.TopK")
+        .types(types::NUMBERS)
+        .attrs([attr::int_or("axis", -1), attr::int_or("largest", 1), attr::int_or("sorted", 1)])
+        .cpu(|call| {
+            let dtype = call.arguments.first().map_or(DType::F32, |tensor| tensor.dtype());
+            with_number!(dtype, "onnx.TopK", |T| top_k::<T>(&call))
+        });
+}
