@@ -4,15 +4,17 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use clap::ValueEnum;
 use serde_json::json;
-use tfrt_bef::{Inspection, VerifiedBef};
+use tfrt_bef::Inspection;
+use tfrt_convert::bef_to_mlir;
+use tfrt_ir::{Func, Location, Module};
 
 use super::{
     Failure,
-    graph::Graph,
+    graph::{Graph, to_svg},
     print_json,
     program::{enumerate_names, read_program},
 };
-use crate::{Console, Runtime};
+use crate::{Console, Errors, Runtime};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -47,12 +49,14 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let runtime = builder.build()?;
     let bef = read_program(&args.program, &runtime, console)?;
     if let Some(format) = args.graph {
-        let graph = Graph::of(&bef, function_index(&bef, args.function.as_deref())?);
-        let text = match format {
+        let location = Location::file(args.program.to_string_lossy().as_ref(), 0, 0);
+        let module = bef_to_mlir(bef.bytes().to_vec(), &location).map_err(Errors::from)?.module;
+        let function = function(&module, args.function.as_deref())?;
+        let graph = Graph::of(&module, function);
+        console.print(match format {
             GraphFormat::Dot => graph.to_dot(),
-            GraphFormat::Svg => graph.to_svg(),
-        };
-        console.print(text);
+            GraphFormat::Svg => to_svg(&graph),
+        });
         return Ok(());
     }
     let inspection = bef.inspect();
@@ -64,17 +68,19 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn function_index(bef: &VerifiedBef, name: Option<&str>) -> Result<usize, Failure> {
+/// Returns the function of this name, or the first one, if it has a body.
+fn function<'m>(module: &'m Module, name: Option<&str>) -> Result<Func<'m>, Failure> {
+    let has_body = |function: &Func<'_>| function.body().is_some();
     let found = match name {
-        Some(name) => bef.function_named(name),
-        None => (0..bef.functions().len()).find(|&index| bef.function(index).is_some()),
+        Some(name) => module.function(name).filter(has_body),
+        None => module.functions().find(has_body),
     };
-    found.filter(|&index| bef.function(index).is_some()).ok_or_else(|| {
-        let names = bef.functions().iter().map(|f| f.name.as_str()).filter(|n| !n.is_empty());
+    found.ok_or_else(|| {
+        let names = enumerate_names(module.functions().filter(has_body).map(|function| function.name()));
         let missing = name.map_or("no function with a graph".to_owned(), |name| {
-            format!("no function '{name}' with a graph")
+            format!("no function '{name}' with a graph, but {names}")
         });
-        Failure::Usage(format!("the program has {missing}, but {}", enumerate_names(names)))
+        Failure::Usage(format!("the program has {missing}"))
     })
 }
 

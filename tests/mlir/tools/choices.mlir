@@ -10,7 +10,7 @@
 // Each emulated device has an entry and a share of the machine's memory before anybody uses it: billions of them would end the
 // process when their table is allocated, or leave bytes to each.
 // RUN: not tfrt devices --cpu-devices 4294967295 2>&1 | FileCheck %s --check-prefix=DEVICES
-// DEVICES: error: CUDA_ERROR_INVALID_VALUE: there are at most 1024 devices that are emulated, not 4294967295
+// DEVICES: error: CUDA_ERROR_INVALID_VALUE: at most 1024 devices can be emulated, not 4294967295
 
 // RUN: bef_executor -work_queue_type=s --functions second,first --test_init_function init $(bef_name %s) | golden %s
 

@@ -9,9 +9,8 @@
 // CHECK-NEXT: twice(i32) -> (i32): async, 1 kernels, 2 registers
 // CHECK: kernels
 // CHECK-NEXT: tfrt.add.i32
-// DOT: n1 [label="tfrt.add.i32"];
-// DOT-DAG: n0 -> n1;
-// DOT-DAG: n1 -> n2;
+// DOT: n0 [label="tfrt.add.i32\n← argument 0, argument 0", tooltip="tfrt.add.i32\n(i32, i32) -> (i32)
+// DOT: n0 -> n1 [tooltip="i32"];
 // SVG: <svg
 // SVG: tfrt.add.i32</text>
 // JSON: "kernels": [
