@@ -10,6 +10,7 @@ mod elements;
 mod movement;
 mod probe;
 mod reduce;
+mod sampling;
 
 use tfrt_eager::OpAttrs;
 use tfrt_host::{DType, Diagnostic};
@@ -143,7 +144,10 @@ type Function = fn(&Call<'_>) -> Inferred;
 
 /// The function of an op that has one here.
 fn family(name: &str) -> Option<Function> {
-    broadcast::function(name).or_else(|| reduce::function(name)).or_else(|| movement::function(name))
+    broadcast::function(name)
+        .or_else(|| reduce::function(name))
+        .or_else(|| movement::function(name))
+        .or_else(|| sampling::function(name))
 }
 
 /// The data type of a result of which nothing else is known.

@@ -153,6 +153,31 @@ impl Node<'_, '_> {
         self.ops(name, &given, &attributes, result_count)
     }
 
+    /// Appends an op of the `onnx` dialect of which only the outputs that the node names are wanted, out of `formal` ones.
+    pub(super) fn onnx_outputs(
+        &mut self,
+        name: &str,
+        operands: &[Option<ValueId>],
+        attributes: &[(&str, Attribute)],
+        formal: usize,
+    ) -> Imported {
+        let wanted: Vec<bool> = (0..formal).map(|index| self.has_output(index)).collect();
+        let count = wanted.iter().filter(|is_wanted| **is_wanted).count();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut attributes = attributes.to_vec();
+        let sizes = wanted.iter().map(|&is_wanted| Attribute::i64(is_wanted.into()));
+        attributes.push(("result_segment_sizes", Attribute::array(sizes.collect::<Vec<_>>())));
+        let results = self.onnx_ops(name, operands, &attributes, count)?;
+        // Any value can stand in the place of an output without a name.
+        let (first, mut results) = (results[0], results.into_iter());
+        Ok(wanted
+            .iter()
+            .map(|is_wanted| if *is_wanted { results.next() } else { None }.unwrap_or(first))
+            .collect())
+    }
+
     /// Appends a vector of integers.
     pub(super) fn add_integers(&mut self, elements: &[i64]) -> Imported<ValueId> {
         Ok(self.builder().add_integers(elements)?)
@@ -259,6 +284,32 @@ impl Node<'_, '_> {
         let texts = attribute.strings.iter().map(|text| String::from_utf8(text.to_vec()));
         let texts = texts.collect::<Result<Vec<_>, _>>();
         texts.map(Some).map_err(|_| ImportError(format!("attribute '{name}' is not valid UTF-8")))
+    }
+
+    /// Those of the named attributes that the node has, as an op of the `onnx` dialect takes them.
+    pub(super) fn forwarded(&self, names: &[&'static str]) -> Imported<Vec<(&'static str, Attribute)>> {
+        let mut attributes = Vec::new();
+        for &name in names {
+            let Some(proto) = self.proto.attribute.iter().find(|attribute| attribute.name == name) else {
+                continue;
+            };
+            let value = match proto.r#type() {
+                AttributeType::Int => Attribute::i64(proto.i),
+                AttributeType::Float => Attribute::f32(proto.f),
+                AttributeType::String => Attribute::string(self.string_or(name, "")?),
+                AttributeType::Ints => ints(&proto.ints),
+                AttributeType::Floats => Attribute::array(
+                    proto.floats.iter().map(|&value| Attribute::f32(value)).collect::<Vec<_>>(),
+                ),
+                AttributeType::Strings => {
+                    let texts = self.strings(name)?.unwrap_or_default();
+                    Attribute::array(texts.into_iter().map(Attribute::string).collect::<Vec<_>>())
+                }
+                other => return Err(ImportError(format!("attribute '{name}' is of type {other:?}"))),
+            };
+            attributes.push((name, value));
+        }
+        Ok(attributes)
     }
 
     /// A constant tensor.

@@ -11,6 +11,7 @@ pub(super) const OPS: Family = &[
     ("Gelu", gelu),
     ("HardSigmoid", hard_sigmoid),
     ("HardSwish", hard_swish),
+    ("Hardmax", hardmax),
     ("LeakyRelu", leaky_relu),
     ("LogSoftmax", |node| softmax(node, "tf.LogSoftmax")),
     ("PRelu", p_relu),
@@ -98,6 +99,20 @@ fn p_relu(node: &mut Node<'_, '_>) -> Imported {
     let scaled = node.op("tf.Mul", &[x, slope], &[])?;
     let is_negative = node.op("tf.Less", &[x, zero], &[])?;
     Ok(vec![node.op("tf.SelectV2", &[is_negative, scaled, x], &[])?])
+}
+
+/// 1 for the first of the greatest elements along an axis and 0 for the others, over dimensions as in [`softmax`].
+fn hardmax(node: &mut Node<'_, '_>) -> Imported {
+    let x = node.input(0)?;
+    if node.opset >= 13 {
+        let attributes = node.forwarded(&["axis"])?;
+        return node.onnx_ops("onnx.Hardmax", &[Some(x)], &attributes, 1);
+    }
+    let (rank, shape) = (node.rank(x)?, super::shape::shape_of(node, x)?);
+    let axis = node.axis(node.int_or("axis", 1)?, rank.max(1))?;
+    let flat = super::shape::flattened(node, x, axis)?;
+    let result = node.op("onnx.Hardmax", &[flat], &[])?;
+    Ok(vec![node.op("tf.Reshape", &[result, shape], &[])?])
 }
 
 /// Over one axis since operator set 13. Before, all dimensions from the axis on are one.

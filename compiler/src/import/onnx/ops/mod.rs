@@ -5,13 +5,21 @@
 //! operations where TensorFlow has the op, and an `onnx.*` operation of the newest version where it has not.
 
 mod activation;
+mod attention;
 pub(super) mod constant;
+mod convolution;
+mod dims;
 mod elementwise;
 mod linear;
-mod network;
+mod linear_attention;
+mod loss;
 mod normalization;
+mod pooling;
+mod recurrent;
 mod reduction;
+mod sampling;
 mod shape;
+mod window;
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -26,12 +34,18 @@ pub(super) type Family = &'static [(&'static str, ImportFn)];
 /// All families of the default operator set.
 const FAMILIES: &[Family] = &[
     activation::OPS,
+    attention::OPS,
     constant::OPS,
+    convolution::OPS,
     elementwise::OPS,
     linear::OPS,
-    network::OPS,
+    linear_attention::OPS,
+    loss::OPS,
     normalization::OPS,
+    pooling::OPS,
+    recurrent::OPS,
     reduction::OPS,
+    sampling::OPS,
     shape::OPS,
 ];
 

@@ -1,0 +1,301 @@
+//! Attention and rotary positions, of operations that TensorFlow has.
+
+use tfrt_host::DType;
+use tfrt_ir::{Attribute, ValueId};
+
+use super::{
+    Family,
+    dims::{Extent, known_extent, reshape},
+    shape::{extents, shape_of},
+};
+use crate::import::onnx::node::{Imported, Node};
+
+pub(super) const OPS: Family = &[("Attention", attention), ("RotaryEmbedding", rotary_embedding)];
+
+/// `[batch, steps, heads * size]` as `[batch, heads, steps, size]`.
+fn split_heads(node: &mut Node<'_, '_>, x: ValueId, heads: i64) -> Imported<ValueId> {
+    let split = by_heads(node, x, heads)?;
+    node.transpose(split, &[0, 2, 1, 3])
+}
+
+/// `[batch, steps, heads * size]` as `[batch, steps, heads, size]`.
+fn by_heads(node: &mut Node<'_, '_>, x: ValueId, heads: i64) -> Imported<ValueId> {
+    let size = match Extent::Of(x, 2).known(node)? {
+        Some(hidden) if heads < 1 || hidden % heads != 0 => {
+            return Err(format!("rows of {hidden} elements cannot be divided into {heads} heads").into());
+        }
+        Some(hidden) => hidden / heads,
+        None => -1,
+    };
+    let dims = [Extent::Of(x, 0), Extent::Of(x, 1), Extent::Number(heads), Extent::Number(size)];
+    reshape(node, x, &dims)
+}
+
+/// Queries, keys and values by head, the latter two after those of earlier steps.
+struct Heads {
+    query: ValueId,
+    key: ValueId,
+    value: ValueId,
+    /// The number of earlier steps.
+    past: Option<Extent>,
+    query_count: i64,
+    key_count: i64,
+}
+
+impl Heads {
+    fn new(node: &mut Node<'_, '_>) -> Imported<Self> {
+        let [query, key, value] = [0, 1, 2].map(|index| node.input(index));
+        let (mut query, mut key, mut value) = (query?, key?, value?);
+        let count = |node: &Node<'_, '_>, x: ValueId, name: &str| match node.rank(x)? {
+            4 => known_extent(node, x, 1, "the number of heads"),
+            3 => Ok(node.int(name)?.ok_or_else(|| format!("attribute '{name}' is missing"))?),
+            rank => Err(format!("an input has {rank} dimensions instead of 3 or 4").into()),
+        };
+        let query_count = count(node, query, "q_num_heads")?;
+        let key_count = count(node, key, "kv_num_heads")?;
+        if key_count < 1 || query_count % key_count != 0 {
+            return Err(format!("{query_count} heads of queries cannot share {key_count} of keys").into());
+        }
+        if node.rank(query)? == 3 {
+            query = split_heads(node, query, query_count)?;
+            key = split_heads(node, key, key_count)?;
+            value = split_heads(node, value, key_count)?;
+        }
+        let past = node.optional(4).map(|past| Extent::Of(past, 2));
+        key = after(node, node.optional(4), key)?;
+        value = after(node, node.optional(5), value)?;
+        Ok(Self { query, key, value, past, query_count, key_count })
+    }
+
+    /// Queries that share a head of keys as steps of that head, or back: `[batch, heads, steps, size]`.
+    fn share(&self, node: &mut Node<'_, '_>, x: ValueId, is_joined: bool) -> Imported<ValueId> {
+        if self.query_count == self.key_count {
+            return Ok(x);
+        }
+        let (heads, each) = match is_joined {
+            true => (self.key_count, self.query_count / self.key_count),
+            false => (self.query_count, 1),
+        };
+        let steps = match (is_joined, Extent::Of(self.query, 2).known(node)?) {
+            (true, Some(steps)) => Extent::Number(steps * each),
+            (true, None) => Extent::Number(-1),
+            (false, _) => Extent::Of(self.query, 2),
+        };
+        reshape(node, x, &[Extent::Of(x, 0), Extent::Number(heads), steps, Extent::Of(x, 3)])
+    }
+}
+
+/// Steps after those before, if there are any.
+fn after(node: &mut Node<'_, '_>, past: Option<ValueId>, new: ValueId) -> Imported<ValueId> {
+    let Some(past) = past else { return Ok(new) };
+    let axis = node.add_integer(2)?;
+    node.op("tf.ConcatV2", &[past, new, axis], &[])
+}
+
+/// `softmax(query * key^T * scale + bias) * value`, where queries may share keys and values.
+fn attention(node: &mut Node<'_, '_>) -> Imported {
+    let is_flat = node.rank(node.input(0)?)? == 3;
+    let heads = Heads::new(node)?;
+    let dtype = node.dtype(heads.query)?;
+    let scale = match node.float("scale")? {
+        Some(scale) => f64::from(scale),
+        None => 1.0 / (known_extent(node, heads.query, 3, "the size of heads")? as f64).sqrt(),
+    };
+    let scale = node.add_number_like(heads.query, scale)?;
+    let scaled = node.op("tf.Mul", &[heads.query, scale], &[])?;
+    let shared = heads.share(node, scaled, true)?;
+    let transposed = [("adj_y", Attribute::Bool(true))];
+    let products = node.op("tf.BatchMatMulV2", &[shared, heads.key], &transposed)?;
+    let products = heads.share(node, products, false)?;
+    let capped = capped(node, products)?;
+    let mut scores = capped;
+    for bias in biases(node, &heads)? {
+        scores = node.op("tf.AddV2", &[scores, bias], &[])?;
+    }
+    let precise = match node.dtype_attribute("softmax_precision")? {
+        Some(precision) => node.cast(scores, precision)?,
+        None => scores,
+    };
+    let weights = node.op("tf.Softmax", &[precise], &[])?;
+    let weights = node.cast(weights, dtype)?;
+    let shared = heads.share(node, weights, true)?;
+    let value = node.cast(heads.value, dtype)?;
+    let result = node.op("tf.BatchMatMulV2", &[shared, value], &[])?;
+    let mut result = heads.share(node, result, false)?;
+    if is_flat {
+        result = node.transpose(result, &[0, 2, 1, 3])?;
+        let hidden = match Extent::Of(result, 3).known(node)? {
+            Some(size) => Extent::Number(heads.query_count * size),
+            None => Extent::Number(-1),
+        };
+        result = reshape(node, result, &[Extent::Of(result, 0), Extent::Of(result, 1), hidden])?;
+    }
+    let matrix = match node.int_or("qk_matmul_output_mode", 0)? {
+        0 => products,
+        1 => capped,
+        2 => scores,
+        3 => weights,
+        other => return Err(format!("attribute 'qk_matmul_output_mode' must not be {other}").into()),
+    };
+    Ok(vec![result, heads.key, heads.value, matrix])
+}
+
+/// Scores within `softcap`, if that is given.
+fn capped(node: &mut Node<'_, '_>, scores: ValueId) -> Imported<ValueId> {
+    let bound = node.float_or("softcap", 0.0)?;
+    if bound <= 0.0 {
+        return Ok(scores);
+    }
+    let bound = node.add_number_like(scores, bound.into())?;
+    let part = node.op("tf.RealDiv", &[scores, bound], &[])?;
+    let part = node.op("tf.Tanh", &[part], &[])?;
+    node.op("tf.Mul", &[part, bound], &[])
+}
+
+/// What is added to the scores: the mask, and minus infinity for later steps and for padding.
+fn biases(node: &mut Node<'_, '_>, heads: &Heads) -> Imported {
+    let mut biases = Vec::new();
+    if let Some(mask) = node.optional(3) {
+        let mask = match node.dtype(mask)? {
+            DType::I1 => zero_where(node, mask, heads)?,
+            _ => mask,
+        };
+        biases.push(padded_mask(node, mask, heads)?);
+    }
+    if node.flag("is_causal")? {
+        let mut rows = count_to(node, Extent::Of(heads.query, 2), &[-1, 1])?;
+        if let Some(past) = heads.past {
+            let past = past.to_scalar(node)?;
+            rows = node.op("tf.AddV2", &[rows, past], &[])?;
+        }
+        let columns = count_to(node, Extent::Of(heads.key, 2), &[1, -1])?;
+        let is_known = node.op("tf.LessEqual", &[columns, rows], &[])?;
+        biases.push(zero_where(node, is_known, heads)?);
+    }
+    if let Some(lengths) = node.optional(6) {
+        let lengths = node.cast(lengths, DType::I64)?;
+        let lengths = node.reshape(lengths, &[-1, 1, 1, 1])?;
+        let columns = count_to(node, Extent::Of(heads.key, 2), &[1, 1, 1, -1])?;
+        let is_used = node.op("tf.Less", &[columns, lengths], &[])?;
+        biases.push(zero_where(node, is_used, heads)?);
+    }
+    Ok(biases)
+}
+
+/// The numbers from zero up to an extent, in this shape.
+fn count_to(node: &mut Node<'_, '_>, end: Extent, dims: &[i64]) -> Imported<ValueId> {
+    let (zero, end, one) = (node.add_integer(0)?, end.to_scalar(node)?, node.add_integer(1)?);
+    let numbers = node.op("tf.Range", &[zero, end, one], &[])?;
+    node.reshape(numbers, dims)
+}
+
+/// Zero where a condition holds, and minus infinity elsewhere.
+fn zero_where(node: &mut Node<'_, '_>, condition: ValueId, heads: &Heads) -> Imported<ValueId> {
+    let zero = node.add_number_like(heads.query, 0.0)?;
+    let excluded = node.add_number_like(heads.query, f64::NEG_INFINITY)?;
+    node.op("tf.SelectV2", &[condition, zero, excluded], &[])
+}
+
+/// The mask with minus infinity for the steps that it does not reach.
+fn padded_mask(node: &mut Node<'_, '_>, mask: ValueId, heads: &Heads) -> Imported<ValueId> {
+    let rank = node.rank(mask)?;
+    let Some(last) = rank.checked_sub(1) else { return Ok(mask) };
+    let (own, steps) = (Extent::Of(mask, last), Extent::Of(heads.key, 2));
+    if let (Some(own), Some(steps)) = (own.known(node)?, steps.known(node)?)
+        && own >= steps
+    {
+        return Ok(mask);
+    }
+    let (own, steps) = (own.to_scalar(node)?, steps.to_scalar(node)?);
+    let missing = node.op("tf.Sub", &[steps, own], &[])?;
+    let missing = node.reshape(missing, &[1])?;
+    let before = node.add_integers(&vec![0; 2 * rank - 1])?;
+    let axis = node.add_integer(0)?;
+    let pads = node.op("tf.ConcatV2", &[before, missing, axis], &[])?;
+    let pads = node.reshape(pads, &[rank as i64, 2])?;
+    let excluded = node.add_number_like(mask, f64::NEG_INFINITY)?;
+    node.op("tf.PadV2", &[mask, pads, excluded], &[])
+}
+
+/// Rotates pairs of elements by the angle of their position.
+fn rotary_embedding(node: &mut Node<'_, '_>) -> Imported {
+    let x = node.input(0)?;
+    let is_flat = node.rank(x)? == 3;
+    // The heads stand before the steps, or after them where the input is flat.
+    let (mut rotated, head_axis) = match is_flat {
+        true => {
+            let heads = node.int("num_heads")?.ok_or("attribute 'num_heads' is missing")?;
+            (by_heads(node, x, heads)?, 2)
+        }
+        false => (x, 1),
+    };
+    let mut rest = None;
+    let size = known_extent(node, rotated, 3, "the size of heads")?;
+    let part = match node.int_or("rotary_embedding_dim", 0)? {
+        0 => size,
+        part => part,
+    };
+    if part < size {
+        let (sizes, axis) = (node.add_integers(&[part, size - part])?, node.add_integer(3)?);
+        let parts = [("num_split", Attribute::i64(2))];
+        let split = node.ops("tf.SplitV", &[rotated, sizes, axis], &parts, 2)?;
+        (rotated, rest) = (split[0], Some(split[1]));
+    }
+    let (cosine, sine) = (angles(node, 1, head_axis)?, angles(node, 2, head_axis)?);
+    rotated = rotate(node, rotated, cosine, sine, part)?;
+    if let Some(rest) = rest {
+        let axis = node.add_integer(3)?;
+        rotated = node.op("tf.ConcatV2", &[rotated, rest, axis], &[])?;
+    }
+    if is_flat {
+        let shape = shape_of(node, x)?;
+        rotated = node.op("tf.Reshape", &[rotated, shape], &[])?;
+    }
+    Ok(vec![rotated])
+}
+
+/// The sines or cosines of each step, the same for all heads.
+fn angles(node: &mut Node<'_, '_>, input: usize, head_axis: i64) -> Imported<ValueId> {
+    let mut table = node.input(input)?;
+    if let Some(positions) = node.optional(3) {
+        let axis = node.add_integer(0)?;
+        table = node.op("tf.GatherV2", &[table, positions, axis], &[])?;
+    }
+    let axis = node.add_integer(head_axis)?;
+    node.op("tf.ExpandDims", &[table, axis], &[])
+}
+
+/// Rotates `size` elements of each head. A pair is two neighbours, or an element of the first half and one of the second.
+fn rotate(
+    node: &mut Node<'_, '_>,
+    x: ValueId,
+    cosine: ValueId,
+    sine: ValueId,
+    size: i64,
+) -> Imported<ValueId> {
+    let is_interleaved = node.flag("interleaved")?;
+    let shape = shape_of(node, x)?;
+    let parts = if is_interleaved {
+        let outer = extents(node, shape, 0, 3)?;
+        let (pairs, axis) = (node.add_integers(&[size / 2, 2])?, node.add_integer(0)?);
+        let to = node.op("tf.ConcatV2", &[outer, pairs, axis], &[])?;
+        let pairs = node.op("tf.Reshape", &[x, to], &[])?;
+        let attributes = [("axis", Attribute::i64(4)), ("num", Attribute::i64(2))];
+        node.ops("tf.Unpack", &[pairs], &attributes, 2)?
+    } else {
+        let axis = node.add_integer(3)?;
+        node.ops("tf.Split", &[axis, x], &[("num_split", Attribute::i64(2))], 2)?
+    };
+    let turned = |node: &mut Node<'_, '_>, left: [ValueId; 2], right: [ValueId; 2], op: &str| {
+        let (left, right) = (node.op("tf.Mul", &left, &[])?, node.op("tf.Mul", &right, &[])?);
+        node.op(op, &[left, right], &[])
+    };
+    let real = turned(node, [cosine, parts[0]], [sine, parts[1]], "tf.Sub")?;
+    let imaginary = turned(node, [sine, parts[0]], [cosine, parts[1]], "tf.AddV2")?;
+    if is_interleaved {
+        let pairs = node.op("tf.Pack", &[real, imaginary], &[("axis", Attribute::i64(4))])?;
+        return node.op("tf.Reshape", &[pairs, shape], &[]);
+    }
+    let axis = node.add_integer(3)?;
+    node.op("tf.ConcatV2", &[real, imaginary, axis], &[])
+}
