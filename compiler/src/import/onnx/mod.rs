@@ -8,6 +8,7 @@ mod node;
 mod ops;
 mod proto;
 mod scope;
+mod subgraph;
 mod tensor;
 
 use std::{
@@ -98,6 +99,7 @@ struct Importer<'g> {
     location: Location,
     scope: Scope,
     depth: usize,
+    function_count: usize,
     diagnostics: Diagnostics,
 }
 
@@ -131,6 +133,7 @@ impl<'g> Importer<'g> {
             block,
             scope: Scope::default(),
             depth: 0,
+            function_count: 0,
             diagnostics: Diagnostics::new(),
         })
     }

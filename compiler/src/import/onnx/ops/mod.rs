@@ -7,6 +7,7 @@
 mod activation;
 mod attention;
 pub(super) mod constant;
+mod control_flow;
 mod convolution;
 mod dims;
 mod elementwise;
@@ -36,6 +37,7 @@ const FAMILIES: &[Family] = &[
     activation::OPS,
     attention::OPS,
     constant::OPS,
+    control_flow::OPS,
     convolution::OPS,
     elementwise::OPS,
     linear::OPS,

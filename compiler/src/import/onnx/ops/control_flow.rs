@@ -1,0 +1,336 @@
+//! Control flow: `If`, `Loop` and `Scan`, as `tf.If` and `tf.While` on functions.
+
+use tfrt_host::DType;
+use tfrt_ir::{AttrDict, Attribute, ValueId};
+
+use super::Family;
+use crate::{
+    TensorType,
+    import::onnx::{
+        Importer,
+        node::{ImportError, Imported, Node, type_attribute},
+        proto::GraphProto,
+        subgraph::{Captures, Subgraph},
+    },
+};
+
+pub(super) const OPS: Family = &[("If", conditional), ("Loop", repeat), ("Scan", scan)];
+
+/// What a graph attribute holds.
+fn graph<'n>(node: &Node<'n, '_>, name: &str) -> Imported<&'n GraphProto> {
+    let attribute = node.proto.attribute.iter().find(|attribute| attribute.name == name);
+    let graph = attribute.and_then(|attribute| attribute.g.as_deref());
+    graph.ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
+}
+
+/// The type of values that are of one of two types.
+fn join(a: &TensorType, b: &TensorType) -> Imported<TensorType> {
+    if a.dtype != b.dtype {
+        return Err(format!("a value is of type {a} on one way and {b} on another").into());
+    }
+    let dims = match (&a.dims, &b.dims) {
+        (Some(x), Some(y)) if x.len() == y.len() => {
+            Some(x.iter().zip(y).map(|(x, y)| x.filter(|_| x == y)).collect())
+        }
+        _ => None,
+    };
+    Ok(TensorType { dtype: a.dtype, dims })
+}
+
+fn symbols(names: [(&str, &Subgraph); 2]) -> AttrDict {
+    names.into_iter().map(|(name, function)| (name, Attribute::symbol(function.name.as_str()))).collect()
+}
+
+fn conditional(node: &mut Node<'_, '_>) -> Imported {
+    let condition = node.input(0)?;
+    let branches = [graph(node, "then_branch")?, graph(node, "else_branch")?];
+    let as_number = node.cast(condition, DType::I64)?;
+    if let Some([truth]) = node.integers(as_number).as_deref() {
+        return node.importer.import_inline(branches[usize::from(*truth == 0)], &[]);
+    }
+    let importer = &mut *node.importer;
+    let captures = Captures::new(importer, &branches);
+    let on_true = importer.import_branch(branches[0], &captures)?;
+    let on_false = importer.import_branch(branches[1], &captures)?;
+    let both = on_true.results.iter().zip(&on_false.results);
+    let types = both.map(|(a, b)| Ok(join(a, b)?.to_ir())).collect::<Imported<Vec<_>>>()?;
+    let operands = [&[condition][..], &captures.values].concat();
+    let attributes = symbols([("then_branch", &on_true), ("else_branch", &on_false)]);
+    Ok(importer.builder().append_op("tf.If", &operands, attributes, types))
+}
+
+/// A loop on its way into `tf.While`: the iteration, the number of them, whether to go on, what is carried, and lists of what
+/// each iteration gives.
+struct Loop<'p> {
+    body: &'p GraphProto,
+    captures: Captures,
+    /// Iteration, bound, condition, carried values, lists.
+    state: Vec<ValueId>,
+    types: Vec<TensorType>,
+    carried: usize,
+}
+
+/// Where the carried values begin in a loop's state.
+const CARRIED: usize = 3;
+/// How often the body is imported, with less known of the carried values each time.
+const MAX_ATTEMPTS: usize = 4;
+
+impl Loop<'_> {
+    /// Goes on while there are iterations left and the condition holds.
+    fn condition(&self, importer: &mut Importer<'_>) -> Imported<Subgraph> {
+        importer.make_function(&self.types, &self.captures, |importer, arguments| {
+            let mut builder = importer.builder();
+            let none: [(&str, Attribute); 0] = [];
+            let is_left = builder.op("tf.Less", &arguments[..2], none.clone())?;
+            Ok(vec![builder.op("tf.LogicalAnd", &[is_left, arguments[2]], none)?])
+        })
+    }
+
+    /// One iteration. `inputs` makes the body's inputs of the state; outputs of the body are the condition, if it has one, the
+    /// carried values, and what is added to the lists.
+    fn step(
+        &self,
+        importer: &mut Importer<'_>,
+        has_condition: bool,
+        inputs: impl FnOnce(&mut Importer<'_>, &[ValueId]) -> Imported,
+    ) -> Imported<Subgraph> {
+        let (carried, count) = (self.carried, self.types.len());
+        importer.make_function(&self.types, &self.captures, |importer, arguments| {
+            let own = inputs(importer, arguments)?;
+            let results = importer.import_captured(self.body, &own, &self.captures, &arguments[count..])?;
+            let mut results = results.into_iter();
+            let mut builder = importer.builder();
+            let none: [(&str, Attribute); 0] = [];
+            let one = builder.add_integer(1)?;
+            let next = builder.op("tf.AddV2", &[arguments[0], one], none.clone())?;
+            let missing = || ImportError("the body of the loop has too few outputs".to_owned());
+            let goes_on = if has_condition { results.next().ok_or_else(missing)? } else { arguments[2] };
+            let dims: [i64; 0] = [];
+            let scalar = builder.add_integers(&dims)?;
+            let goes_on = builder.op("tf.Reshape", &[goes_on, scalar], none.clone())?;
+            let mut state = vec![next, arguments[1], goes_on];
+            for _ in 0..carried {
+                state.push(results.next().ok_or_else(missing)?);
+            }
+            for &list in &arguments[CARRIED + carried..count] {
+                let item = results.next().ok_or_else(missing)?;
+                let ty = builder.ty(list).ok_or_else(missing)?.to_ir();
+                state.extend(builder.append_op("tf.TensorListPushBack", &[list, item], AttrDict::new(), vec![ty]));
+            }
+            state.extend(&arguments[count..]);
+            Ok(state)
+        })
+    }
+
+    /// Appends the loop; gives its state at the end, without what is captured. `inputs` makes the body's inputs of the state.
+    fn run(
+        mut self,
+        importer: &mut Importer<'_>,
+        has_condition: bool,
+        inputs: impl Fn(&mut Importer<'_>, &[ValueId]) -> Imported,
+    ) -> Imported {
+        for attempt in 1.. {
+            let step = self.step(importer, has_condition, &inputs)?;
+            let next: Vec<_> = (self.types.iter().zip(&step.results))
+                .map(|(before, after)| join(before, after))
+                .collect::<Imported<_>>()?;
+            if next != self.types && attempt < MAX_ATTEMPTS {
+                // What an iteration gives is not what it takes: less is known of it.
+                importer.remove_function(&step);
+                self.types = next;
+                if attempt + 1 == MAX_ATTEMPTS {
+                    self.types[CARRIED..].iter_mut().for_each(|ty| ty.dims = None);
+                }
+                continue;
+            }
+            let condition = self.condition(importer)?;
+            let operands = [&self.state[..], &self.captures.values].concat();
+            let mut types: Vec<_> = self.types.iter().map(TensorType::to_ir).collect();
+            types.extend(importer.graph.module.types_of(&self.captures.values));
+            let attributes = symbols([("cond", &condition), ("body", &step)]);
+            let mut results = importer.builder().append_op("tf.While", &operands, attributes, types);
+            results.truncate(self.state.len());
+            return Ok(results);
+        }
+        Err("the loop's types do not settle".into())
+    }
+}
+
+/// An empty list of tensors of a type.
+fn empty_list(importer: &mut Importer<'_>, dtype: DType) -> Imported<ValueId> {
+    let mut builder = importer.builder();
+    let (unknown, none) = (builder.add_integer(-1)?, builder.add_integer(0)?);
+    let attributes = [("element_dtype", type_attribute(dtype))].into_iter().collect();
+    let ty = TensorType::unranked(dtype).to_ir();
+    Ok(builder.append_op("tf.EmptyTensorList", &[unknown, none], attributes, vec![ty])[0])
+}
+
+/// The data types of what a body's last outputs add to lists.
+fn list_types(importer: &Importer<'_>, body: &GraphProto, count: usize) -> Imported<Vec<DType>> {
+    let first = body.output.len().checked_sub(count).ok_or("the body of the loop has too few outputs")?;
+    let dtype = |output| match importer.declared(output)? {
+        Some(ty) => Ok(ty.dtype),
+        None => Err(ImportError(format!("output '{}' of the loop's body has no type", output.name))),
+    };
+    body.output[first..].iter().map(dtype).collect()
+}
+
+/// A list as a tensor: its elements one behind the other. `element` is their type as far as it is declared.
+fn stacked(importer: &mut Importer<'_>, list: ValueId, element: Option<TensorType>) -> Imported<ValueId> {
+    let dtype = importer.graph.tensor_type(list).map_or(DType::F32, |ty| ty.dtype);
+    let dims = element.and_then(|element| element.dims);
+    let mut builder = importer.builder();
+    let shape = match &dims {
+        Some(dims) => {
+            let dims: Vec<i64> =
+                dims.iter().map(|dim| dim.and_then(|dim| i64::try_from(dim).ok()).unwrap_or(-1)).collect();
+            builder.add_integers(&dims)?
+        }
+        None => builder.add_integer(-1)?,
+    };
+    let dims = dims.map(|dims| [vec![None], dims].concat());
+    let ty = TensorType { dtype, dims }.to_ir();
+    Ok(builder.append_op("tf.TensorListStack", &[list, shape], AttrDict::new(), vec![ty])[0])
+}
+
+fn scalar(node: &mut Node<'_, '_>, value: ValueId) -> Imported<ValueId> {
+    if node.ty(value)?.rank() == Some(0) { Ok(value) } else { node.reshape(value, &[]) }
+}
+
+fn repeat(node: &mut Node<'_, '_>) -> Imported {
+    let body = graph(node, "body")?;
+    let bound = match node.optional(0) {
+        Some(bound) => scalar(node, bound)?,
+        None => node.add_integer(i64::MAX)?,
+    };
+    let goes_on = match node.optional(1) {
+        Some(condition) => scalar(node, condition)?,
+        None => node.builder().add_elements(&[], &[true])?,
+    };
+    let carried = node.inputs.len().saturating_sub(2);
+    let mut state = vec![node.add_integer(0)?, bound, goes_on];
+    for index in 0..carried {
+        state.push(node.input(2 + index)?);
+    }
+    let lists = body.output.len().checked_sub(1 + carried).ok_or("the body of the loop has too few outputs")?;
+    let importer = &mut *node.importer;
+    for dtype in list_types(importer, body, lists)? {
+        state.push(empty_list(importer, dtype)?);
+    }
+    let types = types_of(importer, &state)?;
+    let captures = Captures::new(importer, &[body]);
+    let inputs = |_: &mut Importer<'_>, arguments: &[ValueId]| {
+        let mut inputs = vec![arguments[0], arguments[2]];
+        inputs.extend(&arguments[CARRIED..CARRIED + carried]);
+        Ok(inputs)
+    };
+    let results = Loop { body, captures, state, types, carried }.run(importer, true, inputs)?;
+    finish(importer, body, &results[CARRIED..], carried, &vec![(0, false); lists])
+}
+
+/// The carried values, and the lists as tensors with their elements along an axis each, from the last one to the first if it is
+/// reversed.
+fn finish(
+    importer: &mut Importer<'_>,
+    body: &GraphProto,
+    results: &[ValueId],
+    carried: usize,
+    lists: &[(i64, bool)],
+) -> Imported {
+    let mut outputs = results[..carried].to_vec();
+    for (number, (&list, &(axis, is_reversed))) in results[carried..].iter().zip(lists).enumerate() {
+        let output = &body.output[body.output.len() - lists.len() + number];
+        let element = importer.declared(output)?;
+        let mut tensor = stacked(importer, list, element)?;
+        let mut builder = importer.builder();
+        let none: [(&str, Attribute); 0] = [];
+        if is_reversed {
+            let axes = builder.add_integers(&[0])?;
+            tensor = builder.op("tf.ReverseV2", &[tensor, axes], none.clone())?;
+        }
+        if axis != 0 {
+            let rank = builder.ty(tensor).and_then(|ty| ty.rank());
+            let rank = rank.ok_or("a scan output along an axis needs a declared rank")? as i64;
+            let axis = if axis < 0 { axis + rank } else { axis };
+            let mut order: Vec<i64> = (1..rank).collect();
+            order.insert(usize::try_from(axis).unwrap_or(0).min(order.len()), 0);
+            let order = builder.add_integers(&order)?;
+            tensor = builder.op("tf.Transpose", &[tensor, order], none)?;
+        }
+        outputs.push(tensor);
+    }
+    Ok(outputs)
+}
+
+fn types_of(importer: &Importer<'_>, values: &[ValueId]) -> Imported<Vec<TensorType>> {
+    let types = values.iter().map(|&value| importer.graph.tensor_type(value));
+    types.collect::<Option<_>>().ok_or_else(|| ImportError("a value of the loop is not a tensor".to_owned()))
+}
+
+fn scan(node: &mut Node<'_, '_>) -> Imported {
+    if node.opset < 9 {
+        return Err("Scan of operator set 8, which has a batch dimension, is not supported".into());
+    }
+    let body = graph(node, "body")?;
+    let scanned = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
+    let scanned = scanned.filter(|&count| count > 0 && count <= node.inputs.len());
+    let scanned = scanned.ok_or("attribute 'num_scan_inputs' does not suit the inputs")?;
+    let carried = node.inputs.len() - scanned;
+    let lists = body.output.len().checked_sub(carried).ok_or("the body of the scan has too few outputs")?;
+    let list = |name: &str, count: usize| -> Imported<Vec<i64>> {
+        let values = node.ints(name)?.unwrap_or_else(|| vec![0; count]);
+        if values.len() == count { Ok(values) } else { Err(format!("attribute '{name}' needs {count} numbers").into()) }
+    };
+    let (axes, directions) = (list("scan_input_axes", scanned)?, list("scan_input_directions", scanned)?);
+    let (out_axes, out_directions) = (list("scan_output_axes", lists)?, list("scan_output_directions", lists)?);
+    // What is scanned lies with its axis first, from its first element to its last.
+    let mut sources = Vec::new();
+    for (index, (&axis, &direction)) in axes.iter().zip(&directions).enumerate() {
+        let mut source = node.input(carried + index)?;
+        if axis != 0 {
+            let rank = node.rank(source)?;
+            let axis = node.axis(axis, rank)?;
+            let mut order: Vec<i64> = (0..rank as i64).collect();
+            let first = order.remove(axis);
+            order.insert(0, first);
+            source = node.transpose(source, &order)?;
+        }
+        if direction != 0 {
+            let axes = node.add_integers(&[0])?;
+            source = node.op("tf.ReverseV2", &[source, axes], &[])?;
+        }
+        sources.push(source);
+    }
+    let shape = super::shape::shape_of(node, sources[0])?;
+    let (zero, first) = (node.add_integer(0)?, node.add_integer(0)?);
+    let length = node.op("tf.GatherV2", &[shape, first, zero], &[])?;
+    let truth = node.builder().add_elements(&[], &[true])?;
+    let mut state = vec![node.add_integer(0)?, length, truth];
+    for index in 0..carried {
+        state.push(node.input(index)?);
+    }
+    // The sources are carried along unchanged, behind the other values.
+    let importer = &mut *node.importer;
+    let dtypes = list_types(importer, body, lists)?;
+    let mut captures = Captures::new(importer, &[body]);
+    captures.add(&sources);
+    for dtype in dtypes {
+        state.push(empty_list(importer, dtype)?);
+    }
+    let types = types_of(importer, &state)?;
+    let first_source = types.len() + captures.values.len() - sources.len();
+    let inputs = |importer: &mut Importer<'_>, arguments: &[ValueId]| {
+        let mut inputs = arguments[CARRIED..CARRIED + carried].to_vec();
+        for &source in &arguments[first_source..] {
+            let mut builder = importer.builder();
+            let axis = builder.add_integer(0)?;
+            let none: [(&str, Attribute); 0] = [];
+            inputs.push(builder.op("tf.GatherV2", &[source, arguments[0], axis], none)?);
+        }
+        Ok(inputs)
+    };
+    let results = Loop { body, captures, state, types, carried }.run(importer, false, inputs)?;
+    let lists: Vec<_> =
+        out_axes.iter().zip(&out_directions).map(|(&axis, &direction)| (axis, direction != 0)).collect();
+    finish(importer, body, &results[CARRIED..], carried, &lists)
+}
