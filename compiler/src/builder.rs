@@ -59,6 +59,8 @@ impl<'g> GraphBuilder<'g> {
     pub fn known_elements(&self, value: ValueId) -> Option<Vec<Option<i64>>> {
         match self.graph.known_elements.get(&value) {
             Some(known) => Some(known.clone()),
+            // Of a tensor without elements nothing is left to be known.
+            None if self.ty(value)?.static_dims().is_some_and(|dims| dims.contains(&0)) => Some(Vec::new()),
             None => Some(shapes::integers(self.graph.constant(value)?)?.into_iter().map(Some).collect()),
         }
     }

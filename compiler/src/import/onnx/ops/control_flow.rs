@@ -68,6 +68,8 @@ struct Loop<'p> {
     state: Vec<ValueId>,
     types: Vec<TensorType>,
     carried: usize,
+    /// The types of what is added to the lists, once the body was imported.
+    items: Vec<TensorType>,
 }
 
 /// Where the carried values begin in a loop's state.
@@ -89,13 +91,14 @@ impl Loop<'_> {
     /// One iteration. `inputs` makes the body's inputs of the state; outputs of the body are the condition, if it has one, the
     /// carried values, and what is added to the lists.
     fn step(
-        &self,
+        &mut self,
         importer: &mut Importer<'_>,
         has_condition: bool,
         inputs: impl FnOnce(&mut Importer<'_>, &[ValueId]) -> Imported,
     ) -> Imported<Subgraph> {
         let (carried, count) = (self.carried, self.types.len());
-        importer.make_function(&self.types, &self.captures, |importer, arguments| {
+        let mut items = Vec::new();
+        let step = importer.make_function(&self.types, &self.captures, |importer, arguments| {
             let own = inputs(importer, arguments)?;
             let results = importer.import_captured(self.body, &own, &self.captures, &arguments[count..])?;
             let mut results = results.into_iter();
@@ -115,22 +118,47 @@ impl Loop<'_> {
             for &list in &arguments[CARRIED + carried..count] {
                 let item = results.next().ok_or_else(missing)?;
                 let ty = builder.ty(list).ok_or_else(missing)?.to_ir();
-                state.extend(builder.append_op("tf.TensorListPushBack", &[list, item], AttrDict::new(), vec![ty]));
+                items.push(builder.ty(item).ok_or_else(missing)?);
+                state.extend(builder.append_op(
+                    "tf.TensorListPushBack",
+                    &[list, item],
+                    AttrDict::new(),
+                    vec![ty],
+                ));
             }
             state.extend(&arguments[count..]);
             Ok(state)
-        })
+        })?;
+        self.items = items;
+        Ok(step)
     }
 
-    /// Appends the loop; gives its state at the end, without what is captured. `inputs` makes the body's inputs of the state.
+    /// Makes the lists anew if they are of other data types than what is added to them; whether any was.
+    fn settle_lists(&mut self, importer: &mut Importer<'_>) -> Imported<bool> {
+        let mut has_changed = false;
+        for (place, item) in (CARRIED + self.carried..).zip(&self.items) {
+            if self.types[place].dtype != item.dtype {
+                self.state[place] = empty_list(importer, item.dtype)?;
+                self.types[place] = TensorType::unranked(item.dtype);
+                has_changed = true;
+            }
+        }
+        Ok(has_changed)
+    }
+
+    /// Appends the loop; gives its state at the end, without what is captured, and the types of what was added to the lists. `inputs` makes the body's inputs of the state.
     fn run(
         mut self,
         importer: &mut Importer<'_>,
         has_condition: bool,
         inputs: impl Fn(&mut Importer<'_>, &[ValueId]) -> Imported,
-    ) -> Imported {
+    ) -> Imported<(Vec<ValueId>, Vec<TensorType>)> {
         for attempt in 1.. {
             let step = self.step(importer, has_condition, &inputs)?;
+            if self.settle_lists(importer)? {
+                importer.remove_function(&step);
+                continue;
+            }
             let next: Vec<_> = (self.types.iter().zip(&step.results))
                 .map(|(before, after)| join(before, after))
                 .collect::<Imported<_>>()?;
@@ -150,7 +178,7 @@ impl Loop<'_> {
             let attributes = symbols([("cond", &condition), ("body", &step)]);
             let mut results = importer.builder().append_op("tf.While", &operands, attributes, types);
             results.truncate(self.state.len());
-            return Ok(results);
+            return Ok((results, self.items));
         }
         Err("the loop's types do not settle".into())
     }
@@ -165,20 +193,9 @@ fn empty_list(importer: &mut Importer<'_>, dtype: DType) -> Imported<ValueId> {
     Ok(builder.append_op("tf.EmptyTensorList", &[unknown, none], attributes, vec![ty])[0])
 }
 
-/// The data types of what a body's last outputs add to lists.
-fn list_types(importer: &Importer<'_>, body: &GraphProto, count: usize) -> Imported<Vec<DType>> {
-    let first = body.output.len().checked_sub(count).ok_or("the body of the loop has too few outputs")?;
-    let dtype = |output| match importer.declared(output)? {
-        Some(ty) => Ok(ty.dtype),
-        None => Err(ImportError(format!("output '{}' of the loop's body has no type", output.name))),
-    };
-    body.output[first..].iter().map(dtype).collect()
-}
-
-/// A list as a tensor: its elements one behind the other. `element` is their type as far as it is declared.
-fn stacked(importer: &mut Importer<'_>, list: ValueId, element: Option<TensorType>) -> Imported<ValueId> {
-    let dtype = importer.graph.tensor_type(list).map_or(DType::F32, |ty| ty.dtype);
-    let dims = element.and_then(|element| element.dims);
+/// A list as a tensor: its elements, of this type, one behind the other.
+fn stacked(importer: &mut Importer<'_>, list: ValueId, element: TensorType) -> Imported<ValueId> {
+    let TensorType { dtype, dims } = element;
     let mut builder = importer.builder();
     let shape = match &dims {
         Some(dims) => {
@@ -212,10 +229,11 @@ fn repeat(node: &mut Node<'_, '_>) -> Imported {
     for index in 0..carried {
         state.push(node.input(2 + index)?);
     }
-    let lists = body.output.len().checked_sub(1 + carried).ok_or("the body of the loop has too few outputs")?;
+    let lists =
+        body.output.len().checked_sub(1 + carried).ok_or("the body of the loop has too few outputs")?;
     let importer = &mut *node.importer;
-    for dtype in list_types(importer, body, lists)? {
-        state.push(empty_list(importer, dtype)?);
+    for _ in 0..lists {
+        state.push(empty_list(importer, DType::F32)?);
     }
     let types = types_of(importer, &state)?;
     let captures = Captures::new(importer, &[body]);
@@ -224,23 +242,22 @@ fn repeat(node: &mut Node<'_, '_>) -> Imported {
         inputs.extend(&arguments[CARRIED..CARRIED + carried]);
         Ok(inputs)
     };
-    let results = Loop { body, captures, state, types, carried }.run(importer, true, inputs)?;
-    finish(importer, body, &results[CARRIED..], carried, &vec![(0, false); lists])
+    let repeated = Loop { body, captures, state, types, carried, items: Vec::new() };
+    let (results, items) = repeated.run(importer, true, inputs)?;
+    finish(importer, items, &results[CARRIED..], carried, &vec![(0, false); lists])
 }
 
 /// The carried values, and the lists as tensors with their elements along an axis each, from the last one to the first if it is
 /// reversed.
 fn finish(
     importer: &mut Importer<'_>,
-    body: &GraphProto,
+    items: Vec<TensorType>,
     results: &[ValueId],
     carried: usize,
     lists: &[(i64, bool)],
 ) -> Imported {
     let mut outputs = results[..carried].to_vec();
-    for (number, (&list, &(axis, is_reversed))) in results[carried..].iter().zip(lists).enumerate() {
-        let output = &body.output[body.output.len() - lists.len() + number];
-        let element = importer.declared(output)?;
+    for ((&list, &(axis, is_reversed)), element) in results[carried..].iter().zip(lists).zip(items) {
         let mut tensor = stacked(importer, list, element)?;
         let mut builder = importer.builder();
         let none: [(&str, Attribute); 0] = [];
@@ -279,10 +296,15 @@ fn scan(node: &mut Node<'_, '_>) -> Imported {
     let lists = body.output.len().checked_sub(carried).ok_or("the body of the scan has too few outputs")?;
     let list = |name: &str, count: usize| -> Imported<Vec<i64>> {
         let values = node.ints(name)?.unwrap_or_else(|| vec![0; count]);
-        if values.len() == count { Ok(values) } else { Err(format!("attribute '{name}' needs {count} numbers").into()) }
+        if values.len() == count {
+            Ok(values)
+        } else {
+            Err(format!("attribute '{name}' needs {count} numbers").into())
+        }
     };
     let (axes, directions) = (list("scan_input_axes", scanned)?, list("scan_input_directions", scanned)?);
-    let (out_axes, out_directions) = (list("scan_output_axes", lists)?, list("scan_output_directions", lists)?);
+    let (out_axes, out_directions) =
+        (list("scan_output_axes", lists)?, list("scan_output_directions", lists)?);
     // What is scanned lies with its axis first, from its first element to its last.
     let mut sources = Vec::new();
     for (index, (&axis, &direction)) in axes.iter().zip(&directions).enumerate() {
@@ -311,11 +333,10 @@ fn scan(node: &mut Node<'_, '_>) -> Imported {
     }
     // The sources are carried along unchanged, behind the other values.
     let importer = &mut *node.importer;
-    let dtypes = list_types(importer, body, lists)?;
     let mut captures = Captures::new(importer, &[body]);
     captures.add(&sources);
-    for dtype in dtypes {
-        state.push(empty_list(importer, dtype)?);
+    for _ in 0..lists {
+        state.push(empty_list(importer, DType::F32)?);
     }
     let types = types_of(importer, &state)?;
     let first_source = types.len() + captures.values.len() - sources.len();
@@ -329,8 +350,9 @@ fn scan(node: &mut Node<'_, '_>) -> Imported {
         }
         Ok(inputs)
     };
-    let results = Loop { body, captures, state, types, carried }.run(importer, false, inputs)?;
+    let repeated = Loop { body, captures, state, types, carried, items: Vec::new() };
+    let (results, items) = repeated.run(importer, false, inputs)?;
     let lists: Vec<_> =
         out_axes.iter().zip(&out_directions).map(|(&axis, &direction)| (axis, direction != 0)).collect();
-    finish(importer, body, &results[CARRIED..], carried, &lists)
+    finish(importer, items, &results[CARRIED..], carried, &lists)
 }
