@@ -1,8 +1,8 @@
-//! [`GraphBuilder`]: appends operations to a graph, with their types inferred and constants folded on the way.
+//! [`GraphBuilder`]: creates operations of a graph, with their types inferred and constants folded on the way.
 
 use tfrt_eager::OpAttrs;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_ir::{AttrDict, Attribute, BlockId, Location, OpState, Type, ValueId};
+use tfrt_ir::{AttrDict, Attribute, InsertionPoint, Location, OpId, OpState, Type, ValueId};
 use tfrt_tensor::{DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use crate::{
@@ -15,19 +15,20 @@ use crate::{
 /// arguments.
 const MAX_FOLDED_BYTES: u64 = 1 << 20;
 
-/// Appends operations to a block of a graph.
+/// Creates operations at a point of a graph.
 #[derive(Debug)]
 pub struct GraphBuilder<'g> {
     graph: &'g mut Graph,
     evaluator: &'g Evaluator,
-    block: BlockId,
+    point: InsertionPoint,
     location: Location,
+    created: Vec<OpId>,
 }
 
 impl<'g> GraphBuilder<'g> {
-    /// A builder that appends to `block`.
-    pub fn new(graph: &'g mut Graph, evaluator: &'g Evaluator, block: BlockId) -> Self {
-        Self { graph, evaluator, block, location: Location::Unknown }
+    /// A builder that creates operations at a point.
+    pub fn new(graph: &'g mut Graph, evaluator: &'g Evaluator, point: InsertionPoint) -> Self {
+        Self { graph, evaluator, point, location: Location::Unknown, created: Vec::new() }
     }
 
     /// The graph.
@@ -40,9 +41,9 @@ impl<'g> GraphBuilder<'g> {
         self.location = location;
     }
 
-    /// Moves to the end of another block and returns the one before.
-    pub fn enter(&mut self, block: BlockId) -> BlockId {
-        std::mem::replace(&mut self.block, block)
+    /// The operations created so far.
+    pub fn created(&self) -> &[OpId] {
+        &self.created
     }
 
     /// The type of a value; `None` for values that are no tensors.
@@ -190,7 +191,8 @@ impl<'g> GraphBuilder<'g> {
     fn append(&mut self, state: OpState) -> Vec<ValueId> {
         let module = &mut self.graph.module;
         let op = module.create_op(state.at(self.location.clone()));
-        module.append_op(self.block, op);
+        module.insert_op(self.point, op);
+        self.created.push(op);
         module.op(op).results.clone()
     }
 
@@ -271,7 +273,7 @@ impl<'g> GraphBuilder<'g> {
 }
 
 /// Whether an op gives other results each time it is called.
-fn is_random(name: &str) -> bool {
+pub(crate) fn is_random(name: &str) -> bool {
     ["tf.Random", "tf.TruncatedNormal", "onnx.Random", "onnx.Bernoulli", "onnx.Multinomial"]
         .iter()
         .any(|prefix| name.starts_with(prefix))

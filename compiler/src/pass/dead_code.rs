@@ -1,9 +1,9 @@
 //! Removes operations whose results nothing uses.
 
-use crate::{Graph, import::onnx::RETURN};
+use crate::{Evaluator, Graph, import::onnx::RETURN};
 
 /// Removes what nothing uses from every function.
-pub(super) fn run(graph: &mut Graph) {
+pub(super) fn run(graph: &mut Graph, _evaluator: &Evaluator) {
     let blocks: Vec<_> = graph.module.functions().filter_map(|function| function.body()).collect();
     for block in blocks {
         // Backwards, so that the users of an operation go before it.

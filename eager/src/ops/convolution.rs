@@ -315,7 +315,8 @@ fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     })
 }
 
-const WINDOW: [AttrSpec; 5] = [
+/// The attributes of a convolution's window.
+pub(super) const WINDOW: [AttrSpec; 5] = [
     attr::ints("strides"),
     attr::string("padding"),
     attr::ints_or("explicit_paddings", &[]),

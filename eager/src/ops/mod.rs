@@ -27,6 +27,7 @@ mod moves;
 mod onnx;
 mod order;
 mod pooling;
+mod prepared_convolution;
 mod printf;
 mod random;
 mod reduce;
@@ -57,6 +58,7 @@ pub fn register(ops: &mut OpRegistry) {
     concat::register(ops);
     constant::register(ops);
     convolution::register(ops);
+    prepared_convolution::register(ops);
     diagonal::register(ops);
     einsum::register(ops);
     gather::register(ops);

@@ -20,7 +20,9 @@ use std::{
 use bytes::Bytes;
 use prost::Message;
 use tfrt_host::{Diagnostic as HostDiagnostic, MappedFile};
-use tfrt_ir::{BlockId, Diagnostic, Diagnostics, FunctionType, Location, OpState, Severity, ValueId};
+use tfrt_ir::{
+    BlockId, Diagnostic, Diagnostics, FunctionType, InsertionPoint, Location, OpState, Severity, ValueId,
+};
 use tfrt_tensor::{HostTensor, SharedAllocator};
 
 use self::{
@@ -212,7 +214,7 @@ impl<'g> Importer<'g> {
     }
 
     fn builder(&mut self) -> GraphBuilder<'_> {
-        let mut builder = GraphBuilder::new(&mut self.graph, self.evaluator, self.block);
+        let mut builder = GraphBuilder::new(&mut self.graph, self.evaluator, InsertionPoint::End(self.block));
         builder.set_location(self.location.clone());
         builder
     }

@@ -2,11 +2,12 @@
 //! it has such a call.
 
 use tfrt_host::DType;
-use tfrt_launch::{Activation as Stored, Unary};
+use tfrt_launch::{Activation as Stored, Binary, Unary};
 use tfrt_tensor::TensorShape;
 
 use super::{
     Queued, count,
+    elementwise::combine,
     expression::cast,
     network::{convolve, from_nhwc, normalized},
 };
@@ -15,6 +16,7 @@ use crate::{
     ops::{
         activation::Activation,
         convolution::{Addition, FUSED, fusion},
+        prepared_convolution::{self, PREPARED},
     },
 };
 
@@ -69,6 +71,23 @@ fn fused_conv2d(call: &DeviceCall<'_>) -> Queued {
     Ok(from_nhwc(call, y)?.into())
 }
 
+/// As [`fused_conv2d`], with a residual before the activation.
+fn prepared_conv2d(call: &DeviceCall<'_>) -> Queued {
+    let activation = prepared_convolution::activation(call.attrs)?;
+    let residual = if call.arguments.len() > 3 { Some(call.tensor(3)?) } else { None };
+    let relu = residual.is_none() && activation == Some(Activation::Relu);
+    let operands = [call.tensor(0)?, call.tensor(1)?];
+    let y = convolve(call, PREPARED, operands, Some(call.tensor(2)?), relu)?;
+    if let Some(residual) = residual {
+        combine(call, Binary::Add, &y, &y, residual)?;
+    }
+    if let Some(activation) = activation.filter(|_| !relu) {
+        activate(call, activation, &y)?;
+    }
+    Ok(from_nhwc(call, y)?.into())
+}
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend(FUSED.0).device(fused_conv2d);
+    ops.extend(PREPARED.0).device(prepared_conv2d);
 }

@@ -1,0 +1,118 @@
+//! Fuses convolutions with what follows them: a bias, a residual and an activation, applied as the results are stored.
+
+use tfrt_host::DType;
+use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
+
+use super::rewrite::{Rewriter, apply};
+use crate::{Evaluator, Graph};
+
+/// The fused op: images, a constant filter, a bias and perhaps a residual of the result's shape.
+const FUSED: &str = "tfrt.FusedConv2D";
+/// Its attribute with the name of the activation; empty for none.
+const ACTIVATION: &str = "activation";
+/// Activations that the fused op has.
+const ACTIVATIONS: &[(&str, &str)] = &[("tf.Relu", "Relu"), ("tf.Relu6", "Relu6")];
+
+/// Fuses convolutions of f32.
+pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
+    apply(graph, evaluator, &[fuse_bias, fuse_plain, fuse_residual, fuse_activation]);
+}
+
+/// A convolution with a constant filter, of f32, that nothing else uses.
+fn convolution(rewriter: &Rewriter<'_>, value: ValueId) -> Option<OpId> {
+    let op = rewriter.defined_by(value, "tf.Conv2D")?;
+    let filter = rewriter.op(op).operands[1];
+    let is_f32 = rewriter.constant(filter)?.dtype() == DType::F32;
+    (is_f32 && rewriter.has_one_use(value)).then_some(op)
+}
+
+fn attributes(rewriter: &Rewriter<'_>, op: OpId, activation: &str) -> AttrDict {
+    let mut attributes = rewriter.op(op).attributes.clone();
+    attributes.set(ACTIVATION, Attribute::string(activation));
+    attributes
+}
+
+fn fuse_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    if rewriter.op(op).name != "tf.BiasAdd" {
+        return None;
+    }
+    let operands = rewriter.op(op).operands.clone();
+    let inner = convolution(rewriter, operands[0])?;
+    let attributes = attributes(rewriter, inner, "");
+    let own = rewriter.op(inner).operands.clone();
+    let result = rewriter.create(FUSED, &[own[0], own[1], operands[1]], attributes.entries().to_vec())?;
+    rewriter.set_location_of(inner);
+    rewriter.replace(op, &[result])
+}
+
+/// A convolution without a bias has one of zeros where it can be fused with more.
+fn fuse_plain(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    let is_known = operation.name == "tf.AddV2" || activation_of(operation.name.as_str()).is_some();
+    if !is_known {
+        return None;
+    }
+    let mut operands = operation.operands.clone();
+    let place = operands.iter().position(|&operand| convolution(rewriter, operand).is_some())?;
+    let inner = convolution(rewriter, operands[place])?;
+    let own = rewriter.op(inner).operands.clone();
+    let channels = rewriter.ty(own[1])?.static_dims()?.last().copied()?;
+    let shape = rewriter.create_integers(&[i64::try_from(channels).ok()?])?;
+    let zero = rewriter.create_number(DType::F32, 0.0)?;
+    let none: [(&str, Attribute); 0] = [];
+    let bias = rewriter.create("tf.Fill", &[shape, zero], none)?;
+    let attributes = attributes(rewriter, inner, "");
+    operands[place] = rewriter.create(FUSED, &[own[0], own[1], bias], attributes.entries().to_vec())?;
+    rewriter.set_location_of(inner);
+    let results = rewriter.create_like(op, &operands)?;
+    rewriter.replace(op, &results)
+}
+
+/// A fused convolution that nothing else uses and that has no activation yet.
+fn fused(rewriter: &Rewriter<'_>, value: ValueId) -> Option<OpId> {
+    let op = rewriter.defined_by(value, FUSED)?;
+    let activation = rewriter.op(op).attr(ACTIVATION).and_then(Attribute::as_str);
+    (activation == Some("") && rewriter.has_one_use(value)).then_some(op)
+}
+
+fn fuse_residual(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    if rewriter.op(op).name != "tf.AddV2" {
+        return None;
+    }
+    let operands = rewriter.op(op).operands.clone();
+    // Of two convolutions the later one takes the other's result.
+    let places = match (fused(rewriter, operands[0]), fused(rewriter, operands[1])) {
+        (Some(a), Some(b)) if rewriter.graph.module.is_before(a, b) => [1, 0],
+        _ => [0, 1],
+    };
+    for place in places {
+        let (value, residual) = (operands[place], operands[1 - place]);
+        let Some(inner) = fused(rewriter, value) else { continue };
+        let own = rewriter.op(inner).operands.clone();
+        let is_same = rewriter.ty(value)?.static_dims() == rewriter.ty(residual)?.static_dims()
+            && rewriter.ty(value)?.static_dims().is_some();
+        if own.len() != 3 || !is_same || value == residual {
+            continue;
+        }
+        let attributes = attributes(rewriter, inner, "");
+        let operands = [own[0], own[1], own[2], residual];
+        let result = rewriter.create(FUSED, &operands, attributes.entries().to_vec())?;
+        rewriter.set_location_of(inner);
+        return rewriter.replace(op, &[result]);
+    }
+    None
+}
+
+fn activation_of(name: &str) -> Option<&'static str> {
+    ACTIVATIONS.iter().find(|(op, _)| *op == name).map(|(_, activation)| *activation)
+}
+
+fn fuse_activation(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let activation = activation_of(rewriter.op(op).name.as_str())?;
+    let inner = fused(rewriter, rewriter.op(op).operands[0])?;
+    let own = rewriter.op(inner).operands.clone();
+    let attributes = attributes(rewriter, inner, activation);
+    let result = rewriter.create(FUSED, &own, attributes.entries().to_vec())?;
+    rewriter.set_location_of(inner);
+    rewriter.replace(op, &[result])
+}

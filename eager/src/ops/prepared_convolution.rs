@@ -1,0 +1,128 @@
+//! `tfrt.FusedConv2D`: the convolution of compiled models, with a bias, a residual and an activation.
+//!
+//! The filter is a constant of the model, so that it is laid out once. Unlike TensorFlow's op it may take fewer products than
+//! the definition has, with other rounding (minimal filtering), as long as the results are the same whatever the threads and
+//! the batch.
+
+use std::sync::Arc;
+
+use tfrt_compute::{run, shape_error, workers};
+use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
+use tfrt_math::{Activation, Conv2d, Conv2dInput, PackedFilter};
+use tfrt_tensor::{Accessor, DenseHostTensor, Elements, HostTensor, TensorMetadata};
+
+use super::activation::Activation as Elementwise;
+use super::convolution::{Kind, WINDOW, convolution};
+use super::fused::{Step, check_channels, run_with_steps};
+use super::support::{Computed, Described, invalid, one};
+use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
+
+static ME: Accessor = Accessor::new("tfrt.FusedConv2D");
+
+/// The op's name and how its filter is read.
+pub(super) const PREPARED: (&str, Kind) = ("tfrt.FusedConv2D", Kind::Full);
+
+/// The activation that attribute `activation` names; none if it is empty.
+///
+/// # Errors
+/// InvalidArgument for a name that is not known.
+pub(super) fn activation(attrs: &OpAttrs) -> Result<Option<Elementwise>, Diagnostic> {
+    match attrs.optional::<&str>("activation")?.unwrap_or_default() {
+        "" => Ok(None),
+        name => match Elementwise::named(name, 0.2) {
+            Some(activation) => Ok(Some(activation)),
+            None => Err(invalid(format!("'{name}' is not an activation that {} has", PREPARED.0))),
+        },
+    }
+}
+
+fn metadata(call: MetadataCall<'_>) -> Described {
+    let (input, filter, bias, residual) = match *call.arguments {
+        [input, filter, bias] => (input, filter, bias, None),
+        [input, filter, bias, residual] => (input, filter, bias, Some(residual)),
+        _ => {
+            let count = call.arguments.len();
+            return Err(invalid(format!("the op takes 3 or 4 arguments, got {count}")));
+        }
+    };
+    activation(call.attrs)?;
+    let arguments = [Some(input), Some(filter), Some(bias), residual];
+    if let Some(other) = arguments.into_iter().flatten().find(|argument| argument.dtype != DType::F32) {
+        return Err(invalid(format!("the op takes tensors of f32, got {}", other.dtype)));
+    }
+    let (shape, output) = convolution(call.attrs, PREPARED.1, &input.shape, &filter.shape)?;
+    check_channels(&bias.shape, "bias", shape.out_channels)?;
+    if let Some(residual) = residual
+        && residual.shape != output
+    {
+        return Err(invalid(format!("the residual has shape {}, the result {output}", residual.shape)));
+    }
+    one(TensorMetadata::new(DType::F32, output))
+}
+
+/// The filter as the plan reads it. It is kept with the filter's elements.
+fn laid_out(
+    plan: &Conv2d<f32>,
+    groups: usize,
+    filter: &DenseHostTensor,
+) -> Result<Arc<PackedFilter<f32>>, Diagnostic> {
+    let extents = filter.shape().fixed::<4>()?.0;
+    let pack = |elements: &[f32]| match groups {
+        1 => PackedFilter::new(extents, elements),
+        _ => plan.pack_filter(elements),
+    };
+    filter.read::<f32>(&ME)?.derived(|packed| plan.takes(packed), pack).map_err(shape_error)
+}
+
+fn fused(call: CpuCall<'_>) -> Computed {
+    let (input, filter, bias, residual) = match *call.arguments {
+        [input, filter, bias] => (input, filter, bias, None),
+        [input, filter, bias, residual] => (input, filter, bias, Some(residual)),
+        _ => return Err(invalid("the op takes 3 or 4 arguments")),
+    };
+    let (input, filter) = (input.dense()?, filter.dense()?);
+    let (shape, _) = convolution(call.attrs, PREPARED.1, input.shape(), filter.shape())?;
+    let activation = activation(call.attrs)?;
+    let (stored, step) = match activation {
+        None => (Activation::None, None),
+        Some(Elementwise::Relu) => (Activation::Relu, None),
+        Some(other) => (Activation::None, Some(Step::<f32>::Activation(other))),
+    };
+    let plan = Conv2d::<f32>::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
+    let packed = laid_out(&plan, shape.groups, filter)?;
+    let bias = bias.dense()?.read_owned::<f32>(&ME)?;
+    let residual = residual.map(|residual| residual.dense()?.read_owned::<f32>(&ME)).transpose()?;
+    let reads = (input.read_owned::<f32>(&ME)?, packed, bias, residual);
+    let out = call.allocate_unset(0)?;
+    match step {
+        None => {
+            let result = HostTensor::from(out.clone());
+            let operands = (reads, out.write_owned::<f32>(&ME)?);
+            run(call.cx, Ok(plan), operands, fused_input, |out| out, result).map(Into::into)
+        }
+        Some(step) => {
+            run_with_steps(&call, plan, (reads, out), fused_input, (vec![step], shape.out_channels))
+        }
+    }
+}
+
+/// What a call reads: images, filter, bias and residual.
+type Reads = (Floats, Arc<PackedFilter<f32>>, Floats, Option<Floats>);
+type Floats = Elements<f32, HostBuffer>;
+
+fn fused_input((x, filter, bias, residual): &Reads) -> Conv2dInput<'_, f32> {
+    Conv2dInput { bias: Some(bias), residual: residual.as_deref(), ..Conv2dInput::new(x, filter) }
+}
+
+const ATTRS: [AttrSpec; 6] = [
+    attr::string_or("activation", ""),
+    WINDOW[0],
+    WINDOW[1],
+    WINDOW[2],
+    WINDOW[3],
+    WINDOW[4],
+];
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add(PREPARED.0).types(&[DType::F32]).attrs(ATTRS).metadata(metadata).cpu(fused);
+}
