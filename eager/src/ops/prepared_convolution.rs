@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use tfrt_compute::{run, shape_error, workers};
-use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
+use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{Activation, Conv2d, Conv2dInput, PackedFilter};
-use tfrt_tensor::{Accessor, DenseHostTensor, Elements, HostTensor, TensorMetadata};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata};
 
 use super::activation::Activation as Elementwise;
 use super::convolution::{Kind, WINDOW, convolution};
@@ -98,30 +98,36 @@ fn fused(call: CpuCall<'_>) -> Computed {
         None => {
             let result = HostTensor::from(out.clone());
             let operands = (reads, out.write_owned::<f32>(&ME)?);
-            run(call.cx, Ok(plan), operands, fused_input, |out| out, result).map(Into::into)
+            run(
+                call.cx,
+                Ok(plan),
+                operands,
+                |(x, filter, bias, residual)| Conv2dInput {
+                    bias: Some(bias),
+                    residual: residual.as_deref(),
+                    ..Conv2dInput::new(x, filter)
+                },
+                |out| out,
+                result,
+            )
+            .map(Into::into)
         }
-        Some(step) => {
-            run_with_steps(&call, plan, (reads, out), fused_input, (vec![step], shape.out_channels))
-        }
+        Some(step) => run_with_steps(
+            &call,
+            plan,
+            (reads, out),
+            |(x, filter, bias, residual)| Conv2dInput {
+                bias: Some(bias),
+                residual: residual.as_deref(),
+                ..Conv2dInput::new(x, filter)
+            },
+            (vec![step], shape.out_channels),
+        ),
     }
 }
 
-/// What a call reads: images, filter, bias and residual.
-type Reads = (Floats, Arc<PackedFilter<f32>>, Floats, Option<Floats>);
-type Floats = Elements<f32, HostBuffer>;
-
-fn fused_input((x, filter, bias, residual): &Reads) -> Conv2dInput<'_, f32> {
-    Conv2dInput { bias: Some(bias), residual: residual.as_deref(), ..Conv2dInput::new(x, filter) }
-}
-
-const ATTRS: [AttrSpec; 6] = [
-    attr::string_or("activation", ""),
-    WINDOW[0],
-    WINDOW[1],
-    WINDOW[2],
-    WINDOW[3],
-    WINDOW[4],
-];
+const ATTRS: [AttrSpec; 6] =
+    [attr::string_or("activation", ""), WINDOW[0], WINDOW[1], WINDOW[2], WINDOW[3], WINDOW[4]];
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add(PREPARED.0).types(&[DType::F32]).attrs(ATTRS).metadata(metadata).cpu(fused);
