@@ -72,3 +72,19 @@ func @conv2d_backprop_filter() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'prepared_conv2d'
+func @prepared_conv2d() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.const_dense_tensor dense<[[[[1.0], [2.0]], [[3.0], [4.0]]]]> : tensor<1x2x2x1xf32>
+  %w = corert.const_dense_tensor dense<[[[[1.0, -1.0]]]]> : tensor<1x1x1x2xf32>
+  %b = corert.const_dense_tensor dense<[0.5, 2.5]> : tensor<2xf32>
+  %y = corert.executeop(%cpu) "tfrt.FusedConv2D"(%x, %w, %b) { activation = "Relu", padding = "VALID", strides = [1 : i64, 1 : i64, 1 : i64, 1 : i64] } : 1
+  // CHECK: shape = [1, 2, 2, 2], values = [1.500000e+00, 1.500000e+00, 2.500000e+00, 5.000000e-01, 3.500000e+00, 0.000000e+00, 4.500000e+00, 0.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %r = corert.executeop(%cpu) "tfrt.FusedConv2D"(%x, %w, %b, %y) { padding = "VALID", strides = [1 : i64, 1 : i64, 1 : i64, 1 : i64] } : 1
+  // CHECK: shape = [1, 2, 2, 2], values = [3.000000e+00, 3.000000e+00, 5.000000e+00, 1.000000e+00, 7.000000e+00, -5.000000e-01, 9.000000e+00, -1.500000e+00]
+  %ch2 = "corert.print_tensorhandle"(%r, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}

@@ -1,0 +1,28 @@
+// RUN: bef_executor $(bef_name %s) | FileCheck %s
+
+// What a compiled model says of itself.
+// CHECK-LABEL: --- Running 'signature'
+func @signature() -> !tfrt_model.signature {
+  // CHECK: 'signature' returned
+  %s = "tfrt_model.signature"() { input_names = ["x"], input_types = ["?x3xf32"], output_names = ["y"], output_types = ["?xi64"] } : () -> !tfrt_model.signature
+  tfrt.return %s : !tfrt_model.signature
+}
+
+// A program without its weights says so.
+// CHECK-LABEL: --- Running 'missing_weight'
+func @missing_weight() -> !t.tensor {
+  // CHECK: 'missing_weight' returned <<error: the program was compiled from a model, and its weights are not loaded>>
+  %w = "tfrt_model.weight"() { name = "w" } : () -> !t.tensor
+  tfrt.return %w : !t.tensor
+}
+
+// CHECK-LABEL: --- Running 'default_handler'
+func @default_handler() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %handler = "corert.create_default_op_handler"() : () -> !corert.ophandler
+  %x = corert.const_dense_tensor dense<[-1.0, 2.0]> : tensor<2xf32>
+  %y = corert.executeop(%handler) "tf.Relu"(%x) : 1
+  // CHECK: values = [0.000000e+00, 2.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
