@@ -1,4 +1,4 @@
-//! Programs on the `gpu` backend, over a CUDA driver that stands in for a GPU's (`cuda/tests/stand_in`): the tools find it
+//! Programs on the `gpu` backend, over a CUDA driver that stands in for a GPU's (`cuda/gpu/tests/stand_in`): the tools find it
 //! as they find a driver, and the MNIST programs compute on it what they compute on the CPU device.
 
 #[path = "../cuda/gpu/tests/stand_in/build.rs"]
@@ -145,10 +145,8 @@ const GOES_ON: &str = "the deadline of 500 ms has passed, and what was begun goe
 #[test]
 fn a_kernel_that_never_ends_does_not_hold_the_process() {
     let libraries = libraries();
-    for (function, options) in
-        [("endless", &[][..]), ("endless_and_forgotten", &[]), ("endless_and_forgotten", &["--check"])]
-    {
-        let (_, errors) = ended_late(libraries.path(), function, options);
+    for function in ["endless", "endless_and_forgotten"] {
+        let (_, errors) = ended_late(libraries.path(), function, &[]);
         assert!(errors.contains(GOES_ON), "{function}: {errors}");
     }
 }
@@ -158,22 +156,37 @@ fn a_kernel_that_never_ends_does_not_hold_the_process() {
 fn what_there_is_when_the_time_is_up_is_told() {
     let libraries = libraries();
     let failure = "something bad happened";
-    for check in [&[][..], &["--check"]] {
-        let (output, errors) = ended_late(libraries.path(), "endless_beside", check);
-        assert_eq!(output, "result 0: i32 = 7\n");
-        let of_checker = "the host waits for an event that was never recorded";
-        assert_eq!(errors.contains(of_checker), !check.is_empty(), "{errors}");
-        assert!(
-            errors.contains(failure) && errors.contains("unwaited.mlir:") && errors.contains(GOES_ON),
-            "{errors}"
-        );
-    }
+    let (output, errors) = ended_late(libraries.path(), "endless_beside", &[]);
+    assert_eq!(output, "result 0: i32 = 7\n");
+    assert!(
+        errors.contains(failure) && errors.contains("unwaited.mlir:") && errors.contains(GOES_ON),
+        "{errors}"
+    );
     let (output, _) = ended_late(libraries.path(), "endless_beside", &["--json"]);
     let told: serde_json::Value = serde_json::from_str(&output).expect("one JSON value");
     assert_eq!(told["results"][0]["value"], 7, "{told}");
     let messages: Vec<_> =
         told["errors"].as_array().into_iter().flatten().map(|error| &error["message"]).collect();
     assert_eq!(messages, [failure, GOES_ON], "{told}");
+}
+
+/// Golden programs that name no device run on a GPU if there is one.
+#[test]
+fn golden_programs_hold_on_a_gpu() {
+    let (libraries, work) = (libraries(), tempfile::tempdir().expect("a folder"));
+    let file = work.path().join("program.bef").to_string_lossy().into_owned();
+    for (name, options) in [("devices", &[][..]), ("launch", &[]), ("fault", &["--functions=fault"])] {
+        let text = format!("tests/mlir/cuda/{name}.mlir");
+        succeeded(&tfrt(libraries.path(), &["translate", "--mlir-to-bef", &text, "-o", &file]));
+        let executor = env!("CARGO_BIN_EXE_bef_executor");
+        let output = build::found_in(&mut Command::new(executor), libraries.path())
+            .args(options)
+            .args(["--device=cuda", &file])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("it runs");
+        succeeded(&output);
+    }
 }
 
 /// Kernels are ranges of the thread that runs them in the profiler that asks for them; without one nothing is different.

@@ -264,16 +264,13 @@ impl Transfers for CpuContext {
 
     unsafe fn copy_2d(&self, stream: &Stream, copy: &Copy2d) -> Result<()> {
         let copy = *copy;
-        let span = |pitch: usize| match copy.height {
-            0 => 0,
-            rows => ((rows - 1) * pitch + copy.width) as u64,
-        };
+        let is_observed = self.device.shared.observer.is_some();
         let mut accesses = Vec::new();
         if let Endpoint::Device(address) = copy.dst {
-            accesses.push(Access::write(address, span(copy.dst_pitch)));
+            accesses.extend(rows(address, copy.dst_pitch, &copy, is_observed, Access::write));
         }
         if let Endpoint::Device(address) = copy.src {
-            accesses.push(Access::read(address, span(copy.src_pitch)));
+            accesses.extend(rows(address, copy.src_pitch, &copy, is_observed, Access::read));
         }
         let end = |endpoint: Endpoint| match endpoint {
             Endpoint::Device(address) => Ok(address),
@@ -315,5 +312,23 @@ impl Transfers for CpuContext {
             .map_err(illegal)
         };
         stream.core.submit(Operation::of_manner(Manner::Raw, "memory set", accesses, body))
+    }
+}
+
+/// The bytes of one side of a two-dimensional copy: row by row for an observer, because the gaps between them are not
+/// accessed; else in one range, which is all that slices must stay clear of.
+fn rows(
+    address: u64,
+    pitch: usize,
+    copy: &Copy2d,
+    is_observed: bool,
+    access: fn(u64, u64) -> Access,
+) -> Vec<Access> {
+    match copy.height {
+        0 => Vec::new(),
+        height if is_observed && pitch != copy.width => {
+            (0..height).map(|row| access(address + (row * pitch) as u64, copy.width as u64)).collect()
+        }
+        height => vec![access(address, ((height - 1) * pitch + copy.width) as u64)],
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use tfrt_cpu::CpuOptions;
 use tfrt_device::allocator::Options;
-use tfrt_device::checker::{Checker, Mistake};
-use tfrt_device::front::{Argument, Context, DeviceAllocator, Platform, PlatformOptions, Stream};
+use tfrt_device::checker::{Checker, Mistake, Report};
+use tfrt_device::front::{
+    Argument, Context, DeviceAllocator, DeviceBuffer, Platform, PlatformOptions, Stream,
+};
 use tfrt_device::hal::{EventOptions, LaunchConfig, Pattern, StreamOptions};
 use tfrt_device::observer::Observer;
 use tfrt_host::host_buffer::HostBuffer;
@@ -191,6 +193,107 @@ fn launches_are_observed() {
     assert_eq!(launch_and_copy(65, 256), [Mistake::Race]);
     // Behind what was written, which the launch reads before it writes.
     assert_eq!(launch_and_copy(129, 0), [Mistake::Race, Mistake::Uninitialized]);
+}
+
+/// Doubles the numbers of two buffers with one launch, one number for each thread; the buffers have `count` of them.
+fn double_both(count: u64, threads: u32) -> Vec<Report> {
+    const DOUBLE_BOTH: &str = "
+        .version 7.0
+        .target sm_70
+        .address_size 64
+        .visible .entry double_both(.param .u64 one, .param .u64 other)
+        {
+            .reg .b64 %rd<6>;
+            .reg .b32 %r<4>;
+            mov.u32 %r1, %tid.x;
+            mul.wide.u32 %rd1, %r1, 4;
+            ld.param.u64 %rd2, [one];
+            add.u64 %rd3, %rd2, %rd1;
+            ld.global.u32 %r2, [%rd3];
+            add.u32 %r3, %r2, %r2;
+            st.global.u32 [%rd3], %r3;
+            ld.param.u64 %rd4, [other];
+            add.u64 %rd5, %rd4, %rd1;
+            ld.global.u32 %r2, [%rd5];
+            add.u32 %r3, %r2, %r2;
+            st.global.u32 [%rd5], %r3;
+            ret;
+        }";
+    let setup = Setup::new();
+    let Setup { context, first, allocator, .. } = &setup;
+    let module = context.load_module(DOUBLE_BOTH.as_bytes()).unwrap();
+    let double = module.function("double_both").unwrap();
+    // Blocks of the allocator are multiples of 512 bytes and lie side by side.
+    let [one, other] =
+        ["one", "other"].map(|name| allocator.allocate(first, 4 * count as i64, name).unwrap());
+    for buffer in [&one, &other] {
+        first.set(buffer, 0, Pattern::U32(1), count).unwrap();
+    }
+    let config =
+        LaunchConfig { grid: 1.into(), block: threads.into(), shared_memory_bytes: 0, cooperative: false };
+    first.launch(&double, &config, &[Argument::Buffer(&one, None), Argument::Buffer(&other, None)]).unwrap();
+    first.synchronize().unwrap();
+    drop((one, other, double, module));
+    let checker = setup.checker.clone();
+    setup.finish();
+    checker.finish()
+}
+
+#[test]
+fn a_launch_may_use_buffers_to_their_ends_and_no_further() {
+    assert_eq!(double_both(128, 128), []);
+    // One element off the end of the first buffer, although the launch writes the second one too.
+    let reports = double_both(128, 129);
+    let off = reports.iter().find(|report| report.mistake == Mistake::OutOfBounds).unwrap();
+    assert!(off.message.ends_with("touches 4 bytes from byte 512 of a buffer of 512 bytes"), "{off}");
+}
+
+#[test]
+fn red_zones_do_not_count_against_a_limit() {
+    let setup = Setup::new();
+    let options = Options { bytes_limit: Some(4 << 20), ..Options::default() };
+    let allocator = setup.context.create_allocator(options);
+    let quarter = || allocator.allocate(&setup.first, 1 << 20, "quarter").unwrap();
+    drop([quarter(), quarter(), quarter(), quarter()]);
+    drop(allocator);
+    assert_eq!(setup.finish(), []);
+}
+
+/// Copies 4 columns of bytes out of a row of 16, from column `from` to column `to`, 8 rows.
+fn copy_columns(stream: &Stream, to: (&DeviceBuffer, u64), from: (&DeviceBuffer, u64)) {
+    stream.copy_2d((to.0, to.1, 16), (from.0, from.1, 16), 4, 8).unwrap();
+}
+
+#[test]
+fn a_two_dimensional_copy_uses_its_columns_alone() {
+    const PICTURE: i64 = 16 * 8;
+    let setup = Setup::new();
+    let Setup { first, second, allocator, .. } = &setup;
+    let [from, to] = ["from", "to"].map(|name| allocator.allocate(first, PICTURE, name).unwrap());
+    first.set(&from, 0, Pattern::U8(1), PICTURE as u64).unwrap();
+    // The buffers are ordered before the second stream, what follows is not.
+    let event = setup.context.create_event(EventOptions::default()).unwrap();
+    event.record(first).unwrap();
+    second.wait(&event).unwrap();
+    copy_columns(first, (&to, 0), (&from, 0));
+    copy_columns(second, (&to, 4), (&from, 4));
+    // What was copied on this stream is written, and may be read.
+    copy_columns(first, (&from, 8), (&to, 0));
+    drop((from, to, event));
+    assert_eq!(setup.finish(), []);
+}
+
+#[test]
+fn the_gaps_of_a_two_dimensional_copy_stay_unwritten() {
+    const PICTURE: i64 = 16 * 8;
+    let setup = Setup::new();
+    let Setup { first, allocator, .. } = &setup;
+    let [from, to] = ["from", "to"].map(|name| allocator.allocate(first, PICTURE, name).unwrap());
+    first.set(&from, 0, Pattern::U8(1), PICTURE as u64).unwrap();
+    copy_columns(first, (&to, 0), (&from, 0));
+    copy_columns(first, (&from, 8), (&to, 4));
+    drop((from, to));
+    assert_eq!(setup.finish(), [Mistake::Uninitialized]);
 }
 
 const COUNT: &str = r"

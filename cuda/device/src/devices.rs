@@ -64,15 +64,16 @@ impl Devices {
         platform.device(0).map(Some)
     }
 
-    /// Waits until what programs dropped has been given back to the devices: before somebody looks for leaks. Blocks the
-    /// calling thread, so never call it on one that computes.
+    /// Waits until the devices have the resources back that programs dropped, so that leaks can be
+    /// counted. Blocks the calling thread, so never call it on a compute thread.
     pub fn finish_teardown(&self) {
         if let Some(platform) = self.found() {
             platform.finish_teardown();
         }
     }
 
-    /// As [`Platform::take_failures`]: for those who end a program, to find the faults of work that nobody waited for.
+    /// Returns the failures of work that no kernel waited for; see [`Platform::take_failures`].
+    /// Tools call this at the end of a program.
     pub fn take_failures(&self) -> Vec<Diagnostic> {
         let failures = self.found().map(|platform| platform.take_failures()).unwrap_or_default();
         let told = |failure: DeviceError| {
@@ -83,7 +84,7 @@ impl Devices {
         failures.into_iter().map(told).collect()
     }
 
-    /// As [`Platform::abandon`]: for those who end a program that took too long.
+    /// Stops the devices' work because the program's time is up; see [`Platform::abandon`].
     pub fn abandon(&self) {
         if let Some(platform) = self.found() {
             platform.abandon(&DeviceError::new(Status::LaunchTimeout, "the program's time is up"));

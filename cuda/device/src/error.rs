@@ -11,28 +11,28 @@ pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
 
 macro_rules! statuses {
     ($($(#[$doc:meta])* $variant:ident = $name:literal => $code:ident, $message:literal;)*) => {
-        /// What failed, as the CUDA driver, cuBLAS, cuDNN, NVRTC or NCCL would name it. Closed on purpose: callers match
-        /// on it, and every backend answers the same mistake with the same status.
+        /// The status of a failed call, named as in the CUDA driver, cuBLAS, cuDNN, NVRTC or NCCL.
+        /// Every backend returns the same status for the same mistake.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Status {
             $($(#[$doc])* $variant,)*
         }
 
         impl Status {
-            /// Every status, for tests and for turning a library's answer into one.
+            /// Every status.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name in the library's header.
+            /// Returns the name in the library's header.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What it means, in a few words.
+            /// Returns a short description.
             pub fn message(self) -> &'static str {
                 match self { $(Self::$variant => $message,)* }
             }
 
-            /// The runtime's error code for it.
+            /// Returns the runtime's error code for the status.
             pub fn code(self) -> ErrorCode {
                 match self { $(Self::$variant => ErrorCode::$code,)* }
             }
@@ -140,21 +140,22 @@ statuses! {
 /// A failed device call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceError {
-    /// What the device or its library answered.
+    /// The status that the device or its library returned.
     pub status: Status,
-    /// Which call, which argument, what was expected; empty if the status says it all.
+    /// The call, the argument and what was expected; empty if the status says it all.
     pub detail: String,
-    /// Where the work was queued that failed, if that was known then: whoever hears of it is another call.
+    /// The origin of the failed work, if it is known. The call that returns the error is often a
+    /// later one.
     pub queued: Option<Box<Origin>>,
 }
 
 impl DeviceError {
-    /// A failure with its particulars.
+    /// Makes an error.
     pub fn new(status: Status, detail: impl Into<String>) -> Self {
         Self { status, detail: detail.into(), queued: None }
     }
 
-    /// Shorthand for [`Status::InvalidValue`].
+    /// Makes an error with [`Status::InvalidValue`].
     pub fn invalid_value(detail: impl Into<String>) -> Self {
         Self::new(Status::InvalidValue, detail)
     }
@@ -168,8 +169,8 @@ impl DeviceError {
         self
     }
 
-    /// Whether the context is of no use any more after this, as the driver has it: a kernel that went wrong, or a
-    /// device that is gone.
+    /// Returns whether the error makes the context unusable: a kernel failed, or the device is
+    /// lost.
     pub fn is_sticky(&self) -> bool {
         matches!(
             self.status,

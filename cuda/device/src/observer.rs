@@ -4,134 +4,140 @@
 use crate::error::DeviceError;
 use crate::origin::Origin;
 
-/// What an operation does with bytes.
+/// How an operation uses bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
-    /// Reads them.
+    /// It reads them.
     Read,
-    /// Writes them, and perhaps reads them.
+    /// It writes them, and may read them.
     Write,
-    /// A launch was given them.
+    /// They were passed to a launch.
     Launch,
 }
 
 /// Bytes of device memory that an operation uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The first.
+    /// The address of the first byte.
     pub address: u64,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
-    /// What for.
+    /// The use.
     pub kind: AccessKind,
 }
 
 impl Access {
-    /// Bytes that are read.
+    /// Makes an access that reads.
     pub fn read(address: u64, bytes: u64) -> Self {
         Self { address, bytes, kind: AccessKind::Read }
     }
 
-    /// Bytes that are written.
+    /// Makes an access that writes.
     pub fn write(address: u64, bytes: u64) -> Self {
         Self { address, bytes, kind: AccessKind::Write }
     }
 
-    /// Whether they have a byte in common.
+    /// Returns whether the two have a byte in common.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.address < other.address.saturating_add(other.bytes)
             && other.address < self.address.saturating_add(self.bytes)
     }
 
-    /// Whether they have a byte in common that one of them writes.
+    /// Returns whether the two have a byte in common and one of them writes it.
     pub fn conflicts(&self, other: &Self) -> bool {
         (self.kind, other.kind) != (AccessKind::Read, AccessKind::Read) && self.overlaps(other)
     }
 }
 
-/// Names a stream, an event or an operation, once in the life of the process.
+/// The id of a stream, an event or an operation, unique in the process.
 pub type Id = u64;
 
-/// What ranks of a communicator tell each other: that which is queued so far is done before the others go on.
+/// An exchange between ranks of a communicator: work that is queued on the ranks that tell is done
+/// before the ranks that learn continue.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// Those who exchange: the communicator, or one of its ranks that sends to another.
+    /// The id of the communicator, or of the pair of ranks that exchange a message.
     pub line: Id,
-    /// Which of their exchanges it is. They have the same order for all.
+    /// The number of the exchange, which is the same for all ranks.
     pub number: u64,
-    /// How many ranks tell.
+    /// The number of ranks that tell.
     pub tell: u32,
-    /// How many learn.
+    /// The number of ranks that learn.
     pub learn: u32,
 }
 
-/// What an operation on a stream is and touches, as it is queued.
+/// An operation on a stream, when it is queued.
 #[derive(Clone, Debug)]
 pub struct Queued<'a> {
-    /// The operation.
+    /// The id of the operation.
     pub operation: Id,
-    /// Where it is queued.
+    /// The stream.
     pub stream: Id,
-    /// What it is, for reports: `copy host to device`, `launch of vector_add`, ….
+    /// A name for reports, such as `launch of vector_add`.
     pub name: &'a str,
-    /// What it declares to use.
+    /// The declared accesses.
     pub accesses: &'a [Access],
-    /// Where it comes from.
+    /// The origin of the call.
     pub origin: Origin,
 }
 
-/// A checker. All calls of one stream come in the order of its work; calls of different streams come as they happen.
-/// Methods must be short and must not call the device.
+/// Observes everything that orders or accesses device memory. Calls for one stream come in the
+/// order of its work; calls for different streams come as they happen. Methods must be short and
+/// must not call the device.
 pub trait Observer: Send + Sync {
-    /// A stream was made.
+    /// A stream was created.
     fn stream_created(&self, stream: Id, device: u32, origin: Origin);
-    /// The stream's last handle is gone.
+    /// The stream's last handle was dropped.
     fn stream_destroyed(&self, stream: Id);
-    /// The stream's last handle is going, and a capture that began on it was never ended.
+    /// The stream's last handle is being dropped, and a capture that began on it was never ended.
     fn capture_left_open(&self, stream: Id, began: Origin);
-    /// An event was made.
+    /// An event was created.
     fn event_created(&self, event: Id, origin: Origin);
-    /// The event's last handle is gone.
+    /// The event's last handle was dropped.
     fn event_destroyed(&self, event: Id);
-    /// Raw memory of a device (a segment of an allocator's, above all). What the host has a side of has contents from the
-    /// first.
+    /// Raw device memory was allocated, for example a segment of an allocator. Memory that the host
+    /// can reach has contents from the beginning.
     fn allocated(&self, address: u64, bytes: u64, of_host: bool, origin: Origin);
-    /// The raw memory is gone.
+    /// The raw memory was freed.
     fn freed(&self, address: u64);
-    /// An allocator grants a buffer to work on `stream`.
+    /// An allocator granted a buffer to work on `stream`.
     fn buffer_granted(&self, address: u64, bytes: u64, stream: Id, origin: Origin);
-    /// A buffer's last handle is gone: everything queued so far may still use it, nothing later may.
+    /// A buffer's last handle was dropped. Work queued so far may still use the buffer; later work
+    /// may not.
     fn buffer_released(&self, address: u64, bytes: u64, origin: Origin);
-    /// An operation is queued. An error fails the call.
+    /// An operation is being queued. An error fails the call.
     ///
     /// # Errors
-    /// What the checker found.
+    /// A mistake that the checker found.
     fn queued(&self, operation: &Queued<'_>) -> Result<(), DeviceError>;
-    /// The operation begins, and all before it on its stream are done. An error fails the context.
+    /// An operation begins; all earlier ones on its stream are done. An error fails the context.
     ///
     /// # Errors
-    /// What the checker found.
+    /// A mistake that the checker found.
     fn started(&self, operation: Id) -> Result<(), DeviceError>;
-    /// The operation is done; a launch is observed to have read and written these bytes.
+    /// An operation is done. `observed` holds the bytes that a launch read and wrote.
     ///
     /// # Errors
-    /// What the checker found.
+    /// A mistake that the checker found.
     fn finished(&self, operation: Id, observed: &[Access]) -> Result<(), DeviceError>;
-    /// The event marks what is queued on the stream so far.
+    /// An event was recorded behind the work queued on the stream so far.
     fn event_recorded(&self, event: Id, stream: Id, origin: Origin);
-    /// What is queued on the stream from now on waits for the event; `recorded` tells whether it ever was recorded.
+    /// Work queued on the stream from now on waits for the event. `recorded` says whether the event
+    /// was ever recorded.
     ///
     /// # Errors
-    /// What the checker found.
+    /// A mistake that the checker found.
     fn stream_waits(&self, stream: Id, event: Id, recorded: bool, origin: Origin) -> Result<(), DeviceError>;
-    /// A rank tells the others: what is queued on its stream so far comes before what they do when they have learned.
+    /// A rank tells the others that the work queued on its stream so far precedes what they do
+    /// after they learn.
     fn exchange_told(&self, stream: Id, exchange: Exchange);
-    /// A rank learns: what is queued on its stream from now on comes behind what is told, by whoever comes later too.
+    /// A rank learns: work queued on its stream from now on follows the work of all ranks that
+    /// tell, including those that tell later.
     fn exchange_learned(&self, stream: Id, exchange: Exchange);
     /// The host waits for an event that was never recorded.
     fn host_waits_for_nothing(&self, origin: Origin);
-    /// The host has seen the event.
+    /// The host has seen that the event is complete.
     fn host_saw_event(&self, event: Id);
-    /// The host has seen everything on the stream.
+    /// The host has seen that all work on the stream is done.
     fn host_saw_stream(&self, stream: Id);
 }

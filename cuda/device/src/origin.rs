@@ -13,17 +13,17 @@ thread_local! {
     static CURRENT: RefCell<Option<CallSite>> = const { RefCell::new(None) };
 }
 
-/// The place a device call comes from.
+/// The origin of a device call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The kernel's name, or nothing for a call from Rust.
+    /// The name of the kernel; `None` for a call from Rust.
     pub kernel: Option<String>,
     /// The place in the program.
     pub location: Option<SourceLocation>,
 }
 
 impl Origin {
-    /// The kernel that runs on this thread.
+    /// Returns the origin of calls on this thread.
     pub fn here() -> Self {
         CURRENT.with_borrow(|current| Self::of(current.as_ref()))
     }
@@ -36,28 +36,29 @@ impl Origin {
         })
     }
 
-    /// The place of the kernel that runs on this thread.
+    /// Returns the location of the kernel that runs on this thread.
     pub fn location_here() -> Option<SourceLocation> {
         CURRENT.with_borrow(|current| current.as_ref()?.location())
     }
 }
 
-/// Who makes a call that is kept now and made later.
+/// The origin of a call that is made later, in a cheap form.
 #[derive(Clone, Debug, Default)]
 pub struct Caller(Option<CallSite>);
 
 impl Caller {
-    /// Who runs on this thread.
+    /// Returns the origin of calls on this thread.
     pub fn here() -> Self {
         Self(site())
     }
 
-    /// Returns the place in words.
+    /// Returns the origin in words.
     pub fn origin(&self) -> Origin {
         Origin::of(self.0.as_ref())
     }
 
-    /// Until the result is dropped, calls on this thread come from there; as they did before, if that is not known.
+    /// Makes this the origin of calls on this thread until the result is dropped. Has no effect if
+    /// the origin is unknown.
     #[must_use]
     pub fn enter(&self) -> Option<Entered> {
         self.0.clone().map(|site| Entered(CURRENT.replace(Some(site))))
@@ -75,16 +76,17 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The place of the kernel that runs on this thread.
+/// Returns the location of the kernel that runs on this thread.
 fn site() -> Option<CallSite> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Ends what [`enter`] began.
+/// Restores the previous origin when dropped; see [`enter`].
 #[derive(Debug)]
 pub struct Entered(Option<CallSite>);
 
-/// Until the result is dropped, calls on this thread come from where `cx` is; as they did before, if that is not known.
+/// Makes the kernel of `cx` the origin of calls on this thread until the result is dropped. Has no
+/// effect if it is unknown.
 #[must_use]
 #[inline]
 pub fn enter(cx: &ExecutionContext) -> Option<Entered> {

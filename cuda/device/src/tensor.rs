@@ -18,7 +18,7 @@ pub struct DenseGpuTensor {
 value_type!(DenseGpuTensor, "!t.tensor");
 
 impl DenseGpuTensor {
-    /// Takes a buffer over; its handle is of no use any more.
+    /// Makes a tensor that takes over a buffer. The buffer's handle becomes invalid.
     ///
     /// # Errors
     /// If the buffer's size is not the tensor's, or another tensor has it.
@@ -38,7 +38,7 @@ impl DenseGpuTensor {
         Ok(Self { metadata, elements, buffer: buffer.take_over()? })
     }
 
-    /// A tensor over a buffer, which stays of use to whoever else has it.
+    /// Makes a tensor over a shared buffer.
     ///
     /// # Errors
     /// If the buffer's size is not the tensor's.
@@ -47,7 +47,7 @@ impl DenseGpuTensor {
         Ok(Self { metadata: metadata.clone(), elements, buffer })
     }
 
-    /// A tensor on a buffer that `allocate` gives, of as many bytes as it is asked for.
+    /// Makes a tensor on a buffer from `allocate`, which gets the number of bytes.
     ///
     /// # Errors
     /// InvalidArgument for a data type without a plain memory form or a buffer of another size, OutOfRange for more bytes than
@@ -65,7 +65,7 @@ impl DenseGpuTensor {
         Ok(Self { metadata: metadata.clone(), elements, buffer })
     }
 
-    /// The same memory under another shape.
+    /// Returns a tensor of another shape over the same memory.
     ///
     /// # Errors
     /// InvalidArgument if the numbers of elements differ.
@@ -78,12 +78,13 @@ impl DenseGpuTensor {
         Ok(Self { metadata, elements: self.elements, buffer: self.buffer.clone() })
     }
 
-    /// Its shape and type.
+    /// Returns its shape and element type.
     pub fn metadata(&self) -> &TensorMetadata {
         &self.metadata
     }
 
-    /// The same memory as elements of another type, as many bytes in all.
+    /// Returns a tensor of another type and shape, with the same number of bytes, over the same
+    /// memory.
     ///
     /// # Errors
     /// InvalidArgument if these are other numbers of bytes.
@@ -91,22 +92,22 @@ impl DenseGpuTensor {
         Self::on_buffer(&TensorMetadata::new(dtype, shape.clone()), self.buffer.clone())
     }
 
-    /// Its shape.
+    /// Returns its shape.
     pub fn shape(&self) -> &TensorShape {
         &self.metadata.shape
     }
 
-    /// Type of its elements.
+    /// Returns its element type.
     pub fn dtype(&self) -> DType {
         self.metadata.dtype
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Its memory.
+    /// Returns its buffer.
     pub fn buffer(&self) -> &DeviceBuffer {
         &self.buffer
     }

@@ -207,6 +207,12 @@ impl Memory for GpuContext {
             let detail = "the host cannot use unified memory while this device works";
             return Err(DeviceError::new(Status::NotSupported, detail));
         }
+        // A driver that is asked for more than is free may hang the GPU.
+        let free = self.memory_info()?.free;
+        if bytes > free {
+            let detail = format!("{bytes} bytes of unified memory, and the device has {free} free");
+            return Err(DeviceError::new(Status::OutOfMemory, detail));
+        }
         let mut address = 0;
         let flags = sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32;
         // SAFETY: the context is current, and the pointer is valid for the call.

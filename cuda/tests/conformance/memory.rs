@@ -11,7 +11,9 @@ use tfrt_host::ErrorCode;
 use tfrt_host::work_queue::{ConcurrentWorkQueue, MultiThreadedWorkQueue, Task};
 
 use super::Case;
-use super::support::{Bench, VECTOR_ADD, config, elements, fails, function, host, wait, zeros};
+use super::support::{
+    Bench, VECTOR_ADD, config, counts_memory_exactly, elements, fails, function, host, wait, zeros,
+};
 
 pub(crate) const CASES: &[Case] = &[
     ("memory/round_trip", round_trip),
@@ -424,7 +426,9 @@ fn drops_in_flight_do_not_wait(context: &Context) {
     }
     device.finish_teardown();
     assert_eq!(context.live(), LiveCounts::default());
-    assert_eq!(free_bytes(context), free_before);
+    if counts_memory_exactly(context) {
+        assert_eq!(free_bytes(context), free_before);
+    }
 }
 
 /// Memory of an allocator that is gone comes back late; a request that needs it waits instead of failing.

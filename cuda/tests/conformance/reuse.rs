@@ -13,7 +13,7 @@ use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::Case;
-use super::support::{elements, numbers, zeros};
+use super::support::{counts_memory_exactly, elements, numbers, zeros};
 
 pub(crate) const CASES: &[Case] = &[
     ("reuse/programs_of_any_order", |context| programs(context, false)),
@@ -35,14 +35,16 @@ fn programs(context: &Context, in_segments: bool) {
     };
     for seed in 1..=3 {
         let before = free();
-        let options = Options { bytes_limit: Some(LIMIT), in_segments };
+        let options = Options { bytes_limit: Some(LIMIT), in_segments, ..Options::default() };
         let mut program = Program::new(context, options);
         let mut random = Random(numbers(6 * STEPS, seed).into_iter());
         for _ in 0..STEPS {
             program.step(&mut random);
         }
         program.finish();
-        assert_eq!(free(), before, "seed {seed}: memory is left");
+        if counts_memory_exactly(context) {
+            assert_eq!(free(), before, "seed {seed}: memory is left");
+        }
     }
 }
 

@@ -130,11 +130,21 @@ impl DeviceArgs {
         if !self.check {
             return Ok((options, None));
         }
-        let checker = Checker::new();
-        // The checker cannot observe a GPU.
-        if matches!(options.choice, Choice::Auto) {
-            options.choice = Choice::Cpu;
+        // The checker observes memory on CPU devices alone.
+        let refused = match &options.choice {
+            Choice::Auto => {
+                options.choice = Choice::Cpu;
+                None
+            }
+            Choice::Cpu => None,
+            Choice::Cuda(_) => Some("what a GPU does with its memory cannot be observed"),
+            Choice::Noop => Some("noop devices do no work"),
+            Choice::Backend(..) => Some("what a plug-in does with its memory cannot be observed"),
+        };
+        if let Some(why) = refused {
+            return Err(Failure::Usage(format!("--check needs CPU devices: {why}")));
         }
+        let checker = Checker::new();
         Ok((options.checked_by(checker.clone()), Some(checker)))
     }
 

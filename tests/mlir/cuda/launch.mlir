@@ -113,26 +113,3 @@ func @compile() {
   %module, %ch4 = tfrt_cuda.module.compile %context, %ch3 "this is no C++"
   tfrt.return
 }
-
-// A fault on the device: the chain that waits for it is an error, and so is every later call in that context. The next
-// one who asks gets a new context.
-// CHECK-LABEL: --- Running 'fault'
-func @fault() -> !tfrt.chain {
-  %ch0 = tfrt.new.chain
-  %ch1 = tfrt_cuda.init %ch0
-  %zero = tfrt.constant.i32 0
-  %device, %ch2 = tfrt_cuda.device.get %zero, %ch1
-  %context, %ch3 = tfrt_cuda.context.create %device, %ch2
-  %stream, %ch4 = tfrt_cuda.stream.create %context, %ch3
-  %module, %ch5 = tfrt_cuda.module.load %context, %ch4 ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry wild() {\n.reg .b64 %rd<2>;\n.reg .b32 %r<2>;\nmov.u64 %rd1, 64;\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;\nret;\n}\n"
-  %wild, %ch6 = tfrt_cuda.function.get %module, %ch5 "wild"
-  %one = tfrt.constant.ui32 1
-  %none = tfrt.constant.ui32 0
-  %ch7 = tfrt_cuda.function.launch %wild %one %one %one %one %one %one %none %stream %ch6 { cooperative = false }
-  // expected-error @+1 {{CUDA_ERROR_ILLEGAL_ADDRESS}}
-  %ch8 = tfrt_cuda.stream.synchronize %stream, %ch7
-  %again, %ch9 = tfrt_cuda.context.primary %device, %ch7
-  %next, %ch10 = tfrt_cuda.stream.create %again, %ch9
-  %ch11 = tfrt_cuda.stream.synchronize %next, %ch10
-  tfrt.return %ch11 : !tfrt.chain
-}

@@ -3,6 +3,8 @@
 // RUN: bef_executor --device=cpu --cpu_devices=2 $(bef_name %s) | FileCheck %s
 // RUN: bef_executor --device=cpu --cpu_devices=2 --work_queue_type=mstd:4 $(bef_name %s) | FileCheck %s
 // RUN: tfrt run %s --cpu-devices 2 --check
+// RUN: not tfrt run %s --device noop --check 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: --check needs CPU devices: noop devices do no work
 
 // CHECK-LABEL: --- Running 'main'
 func @main() -> !tfrt.chain {

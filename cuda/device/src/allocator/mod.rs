@@ -68,28 +68,35 @@ const GRANULE: u64 = 512;
 /// Every address handed out is a multiple of this.
 pub const ALIGNMENT: u64 = 256;
 
-/// How an allocator behaves.
+/// The size of a red zone ([`Options::red_zone_bytes`]) in which an access one element off the end of a buffer lies.
+pub const RED_ZONE: u64 = GRANULE;
+
+/// Options of an allocator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The most bytes to hold from the device; without it, as many as the device gives.
+    /// The maximum number of bytes to hold from the device. Without it, only the device limits
+    /// them.
     pub bytes_limit: Option<u64>,
-    /// Take memory in segments, whose holes stay where they are, even where the device has it by the page, so that pages of
-    /// free blocks could make a block together.
+    /// Takes memory in contiguous segments even if the device has pages. Free blocks of different
+    /// segments then cannot be combined.
     pub in_segments: bool,
+    /// Bytes behind each buffer that belong to no buffer, so that a checker can tell an access past its end from one to its
+    /// neighbour. They do not count against `bytes_limit`.
+    pub red_zone_bytes: u64,
 }
 
 /// A request for memory.
 #[derive(Debug, Clone)]
 pub struct Request<'a, S> {
-    /// The stream that will use it; work queued there from the grant on may use the memory.
+    /// The stream that will use the memory, in work queued after the grant.
     pub stream: &'a S,
-    /// How many bytes. None is fine, and has an address of its own.
+    /// The number of bytes. A size of zero is allowed and returns a unique address.
     pub bytes: u64,
-    /// For whom, as errors and timelines tell it.
+    /// The requester, for errors and timelines.
     pub origin: Origin,
 }
 
-/// Memory that was handed out. It is not given back when dropped: [`CachingAllocator::free`] does that.
+/// Allocated memory. Dropping it does not release it: [`CachingAllocator::free`] does.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "memory is given back with `CachingAllocator::free`"]
 pub struct Allocation {
@@ -101,19 +108,19 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Where it lies on the device, a multiple of [`ALIGNMENT`].
+    /// Returns the address on the device, a multiple of [`ALIGNMENT`].
     #[inline]
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// How many bytes were asked for.
+    /// Returns the requested number of bytes.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Which grant of its allocator this was, from 1.
+    /// Returns the number of this grant, counted from 1.
     #[inline]
     pub fn serial(&self) -> u64 {
         self.serial
@@ -148,7 +155,7 @@ struct Later<'a, B: Backing> {
     until: Until<B::Fence>,
 }
 
-/// See the module. Shared by all threads.
+/// A caching allocator, shared by all threads.
 pub struct CachingAllocator<B: Backing> {
     backing: Arc<B>,
     shared: Mutex<Shared<B>>,
@@ -162,7 +169,7 @@ impl<B: Backing> fmt::Debug for CachingAllocator<B> {
 }
 
 impl<B: Backing> CachingAllocator<B> {
-    /// An allocator that holds nothing yet.
+    /// Creates an allocator that holds no memory.
     pub fn new(backing: Arc<B>, options: Options) -> Arc<Self> {
         /// Tells allocators apart, so that one's memory is not given to another.
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
@@ -171,13 +178,14 @@ impl<B: Backing> CachingAllocator<B> {
         Arc::new_cyclic(|me| Self { backing, shared: Mutex::new(shared), me: me.clone() })
     }
 
-    /// The device it takes memory from.
+    /// Returns the source of its memory.
     pub fn backing(&self) -> &Arc<B> {
         &self.backing
     }
 
-    /// Asks for memory. `then` gets it, or the error, exactly once: before this returns in the ordinary case, later
-    /// and on another thread if streams have to finish first. The calling thread never waits.
+    /// Allocates memory and passes it, or the error, to `then` exactly once. Usually this happens
+    /// before the call returns; if streams must finish first, it happens later, on another thread.
+    /// The calling thread never waits.
     #[inline]
     pub fn allocate_with(
         &self,
@@ -195,7 +203,7 @@ impl<B: Backing> CachingAllocator<B> {
         }
     }
 
-    /// Asks for memory and waits for it, blocking the calling thread if streams have to finish first.
+    /// Allocates memory. Blocks the calling thread if streams must finish first.
     ///
     /// # Errors
     /// [`ErrorCode::OutOfMemory`] with a table of who holds what, or the device's error.
@@ -208,7 +216,7 @@ impl<B: Backing> CachingAllocator<B> {
         Self::allocate_now(shared, request).unwrap_or_else(|later| self.wait_for(later))
     }
 
-    /// Asks for memory that is to be had at once; `None` if streams have to finish first.
+    /// Allocates memory if it is available now. Returns `None` if streams must finish first.
     #[inline]
     pub fn try_allocate(
         &self,
@@ -265,7 +273,7 @@ impl<B: Backing> CachingAllocator<B> {
         receiver.recv().unwrap_or_else(|_| Err(abandoned()))
     }
 
-    /// Takes memory back. All work that uses it has been queued; none of it needs to have run.
+    /// Releases memory. All work that uses it has been queued, but need not have run.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidArgument`] if it is another allocator's.
@@ -291,7 +299,7 @@ impl<B: Backing> CachingAllocator<B> {
         released
     }
 
-    /// Makes known that work which uses the memory was queued on a stream other than the one it was granted for.
+    /// Records that work on another stream than the one of the request uses the memory.
     ///
     /// # Errors
     /// [`ErrorCode::InvalidArgument`] if it is another allocator's.
@@ -299,8 +307,8 @@ impl<B: Backing> CachingAllocator<B> {
         self.shared.lock().pool.record_use(allocation, stream)
     }
 
-    /// Makes known that a stream is about to be destroyed: it takes no more work. Memory it used is reused when its
-    /// work is done. A later stream may have the same name.
+    /// Records that a stream is about to be destroyed and takes no more work. Memory that it used
+    /// is reused when its work is done.
     ///
     /// # Errors
     /// The device's. What the stream used is then kept until the allocator goes.
@@ -309,11 +317,11 @@ impl<B: Backing> CachingAllocator<B> {
         shared.pool.streams.forget(&shared.pool.backing, stream)
     }
 
-    /// Gives all cached segments back to the device, after blocking until streams that may use them are done. Says how
-    /// many bytes that were.
+    /// Returns all cached segments to the device, after blocking until streams that may use them
+    /// are done. Returns their size in bytes.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn clear_cache(&self) -> Result<u64, Diagnostic> {
         let fences = self.shared.lock().pool.last_fences()?;
         for fence in fences {
@@ -324,17 +332,17 @@ impl<B: Backing> CachingAllocator<B> {
         released
     }
 
-    /// The counts of this moment.
+    /// Returns the current statistics.
     pub fn statistics(&self) -> Statistics {
         self.shared.lock().pool.statistics()
     }
 
-    /// Records what happens from now on; what is held already comes first.
+    /// Starts a recording, which begins with the memory that is already held.
     pub fn start_recording(&self) {
         self.shared.lock().pool.start_recording();
     }
 
-    /// What was recorded since the last call.
+    /// Returns what was recorded since the last call.
     pub fn take_recording(&self) -> MemoryLog {
         self.shared.lock().pool.recorder.as_mut().map(Recorder::take).unwrap_or_default()
     }

@@ -4,17 +4,17 @@ use std::fmt;
 
 use tfrt_host::SourceLocation;
 
-/// Who asked for memory: a name and a place in the program, as far as they are known.
+/// The requester of memory: a name and a location in the program, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// What asked: a kernel's name, or what the memory is for. Empty if nobody said.
+    /// The name of a kernel, or the purpose of the memory; empty if unknown.
     pub label: &'static str,
-    /// Where in the program.
+    /// The location in the program.
     pub location: Option<SourceLocation>,
 }
 
 impl Origin {
-    /// A name without a place.
+    /// Makes an origin without a location.
     pub const fn label(label: &'static str) -> Self {
         Self { label, location: None }
     }

@@ -205,7 +205,7 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Writes recordings, each with its name, as one page. `title` says whose memory it is.
+/// Writes named recordings as one HTML page with this title.
 ///
 /// # Errors
 /// Those of `out`, which should be buffered.

@@ -100,11 +100,12 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// The size of the block that serves a request.
+    /// Returns the size of the block that serves a request, with its red zone.
     #[inline]
-    pub(super) fn block_bytes(requested: u64) -> Option<u64> {
+    pub(super) fn block_bytes(&self, requested: u64) -> Option<u64> {
         const { assert!(GRANULE.is_power_of_two()) };
-        Some(requested.max(1).checked_add(GRANULE - 1)? & !(GRANULE - 1))
+        let bytes = requested.max(1).checked_add(self.options.red_zone_bytes)?;
+        Some(bytes.checked_add(GRANULE - 1)? & !(GRANULE - 1))
     }
 
     /// Hands out a block that is free, or that is in no list, to the stream; what is left of it remains what it was.

@@ -97,7 +97,7 @@ impl<B: Backing> Pool<B> {
         requested: u64,
         origin: &mut Origin,
     ) -> Option<Allocation> {
-        let bytes = Self::block_bytes(requested)?;
+        let bytes = self.block_bytes(requested)?;
         let id = self.streams.bins_mut(slot).take(&self.blocks, bytes)?;
         Some(self.grant(id, slot, bytes, requested, mem::take(origin)))
     }
@@ -108,7 +108,7 @@ impl<B: Backing> Pool<B> {
             return Outcome::Granted(allocation);
         }
         self.empty_bins(slot);
-        if let Some(bytes) = Self::block_bytes(requested)
+        if let Some(bytes) = self.block_bytes(requested)
             && let Some(id) = self.streams.free(slot, Kind::of(bytes)).best_fit(&self.blocks, bytes)
         {
             return Outcome::Granted(self.hand_out(id, slot, bytes, requested, asking.origin));
@@ -120,7 +120,7 @@ impl<B: Backing> Pool<B> {
     fn allocate_slowly(&mut self, slot: u32, requested: u64, mut asking: Asking) -> Outcome<B::Fence> {
         // Counted before the device is asked: what comes to it later may be what is missing.
         let times = self.backing.times_given_back();
-        let found = match Self::block_bytes(requested) {
+        let found = match self.block_bytes(requested) {
             Some(bytes) => self.search(slot, bytes, times).map(|found| (found, bytes)),
             None => Ok((Found::Nothing(None), 0)),
         };
@@ -329,7 +329,12 @@ impl<B: Backing> Pool<B> {
         let mut last = None;
         for size in sizes {
             let over_limit = self.options.bytes_limit.is_some_and(|limit| {
-                self.statistics.bytes_reserved.checked_add(size).is_none_or(|sum| sum > limit)
+                // Red zones do not count, and neither does what segments lose because blocks have them.
+                let (held, more) = match self.options.red_zone_bytes {
+                    0 => (self.statistics.bytes_reserved, size),
+                    red_zone => (self.statistics.bytes_requested, bytes - red_zone.min(bytes)),
+                };
+                held.checked_add(more).is_none_or(|sum| sum > limit)
             });
             if over_limit || last == Some(size) {
                 continue;

@@ -2,36 +2,36 @@
 
 use std::fmt;
 
-/// The counts of an allocator at one moment.
+/// The statistics of an allocator at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Grants ever made.
+    /// The number of grants so far.
     pub num_allocs: u64,
-    /// Bytes of live blocks, as they were rounded up.
+    /// The bytes of live blocks, rounded up.
     pub bytes_in_use: u64,
-    /// The most of them at once.
+    /// The peak of these bytes.
     pub peak_bytes_in_use: u64,
-    /// The largest request ever granted.
+    /// The largest request granted, in bytes.
     pub largest_alloc_size: u64,
-    /// The most bytes the allocator may reserve.
+    /// The maximum number of bytes that the allocator may reserve.
     pub bytes_limit: Option<u64>,
-    /// Bytes held from the device, live or cached.
+    /// The bytes held from the device, live or cached.
     pub bytes_reserved: u64,
-    /// The most of them at once.
+    /// The peak of these bytes.
     pub peak_bytes_reserved: u64,
-    /// The largest free block, whoever may have it.
+    /// The size of the largest free block, in bytes.
     pub largest_free_block_bytes: u64,
-    /// Bytes of live blocks, as they were asked for.
+    /// The bytes of live blocks, as requested.
     pub bytes_requested: u64,
-    /// The most of them at once.
+    /// The peak of these bytes.
     pub peak_bytes_requested: u64,
-    /// Live blocks.
+    /// The number of live blocks.
     pub num_live: u64,
-    /// Segments held from the device.
+    /// The number of segments held from the device.
     pub num_segments: u64,
-    /// How often the device was asked for memory, and gave some.
+    /// The number of successful allocations from the device.
     pub num_device_allocs: u64,
-    /// Waits inserted so that memory of one stream could be reused on another.
+    /// The number of waits inserted to reuse memory of one stream on another.
     pub num_waits: u64,
 }
 
@@ -74,7 +74,8 @@ impl Statistics {
         self.bytes_reserved -= bytes;
     }
 
-    /// The most reserved against the most asked for at once: 1 is perfect. 1 too before the first request.
+    /// Returns the peak of reserved bytes divided by the peak of requested bytes. 1 is perfect, and
+    /// the value before the first request.
     pub fn fragmentation(&self) -> f64 {
         if self.peak_bytes_requested == 0 {
             return 1.0;

@@ -9,10 +9,10 @@ use super::origin::Origin;
 /// Events kept.
 const EVENTS_MAX: usize = 1 << 20;
 
-/// What happened.
+/// A kind of event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A block was handed out.
+    /// A block was granted.
     Granted {
         /// Tells grants apart.
         serial: u64,
@@ -25,7 +25,7 @@ pub enum EventKind {
         /// For whom.
         origin: Origin,
     },
-    /// A block was given back.
+    /// A block was released.
     Freed {
         /// Which grant's.
         serial: u64,
@@ -37,7 +37,7 @@ pub enum EventKind {
         /// Its size.
         bytes: u64,
     },
-    /// A segment was given back to the device.
+    /// A segment was returned to the device.
     Released {
         /// Where it lay.
         address: u64,
@@ -46,21 +46,21 @@ pub enum EventKind {
     },
 }
 
-/// Something that happened.
+/// An event of an allocator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryEvent {
-    /// When, by [`tracing::now_ns`].
+    /// The time, from [`tracing::now_ns`].
     pub time_ns: u64,
-    /// What.
+    /// The kind.
     pub kind: EventKind,
 }
 
 /// The events of one allocator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryLog {
-    /// In the order they happened.
+    /// The events in order.
     pub events: Vec<MemoryEvent>,
-    /// Events that were lost for lack of space.
+    /// The number of events lost for lack of space.
     pub dropped: u64,
 }
 

@@ -56,7 +56,7 @@ use shadow::{Conflict, EarlyRead, Operation, Shadow};
 /// Different reports that are kept.
 const REPORTS_MAX: usize = 100;
 
-/// See the module. Give one to the devices whose work is to be checked.
+/// A checker. Pass it to the devices whose work it should check.
 #[derive(Debug, Default)]
 pub struct Checker {
     state: Mutex<State>,
@@ -113,12 +113,12 @@ struct State {
 }
 
 impl Checker {
-    /// A checker that knows nothing yet.
+    /// Creates a checker.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// What was found so far, in the order it was found.
+    /// Returns the reports so far, in the order in which they were found.
     pub fn reports(&self) -> Vec<Report> {
         let state = self.state.lock();
         let mut reports = state.reports.clone();
@@ -129,7 +129,8 @@ impl Checker {
         reports
     }
 
-    /// What was found in all, once the program is over: streams, events and buffers that are still there are leaks.
+    /// Returns all reports at the end of the program. Streams, events and buffers that still exist
+    /// are leaks.
     pub fn finish(&self) -> Vec<Report> {
         let mut reports = self.reports();
         let state = self.state.lock();
@@ -271,12 +272,17 @@ impl State {
         let operation = Arc::new(operation);
         let given = accesses.iter().filter(|access| access.kind == AccessKind::Launch);
         for access in observed {
-            let was_given = given
-                .clone()
-                .any(|g| g.address <= access.address && access.address + access.bytes <= g.address + g.bytes);
-            if !was_given {
-                self.check_place(&operation, access);
+            // Bytes side by side are observed as one range, which may run through several buffers.
+            let mut rest = *access;
+            while let Some(buffer) = given.clone().find(|given| given.overlaps(&Access { bytes: 1, ..rest }))
+            {
+                let end = (buffer.address + buffer.bytes).min(rest.address + rest.bytes);
+                rest = Access { address: end, bytes: rest.address + rest.bytes - end, ..rest };
+                if rest.bytes == 0 {
+                    break;
+                }
             }
+            self.check_place(&operation, &rest);
         }
         if observed.is_empty() {
             // It does not tell what it did.

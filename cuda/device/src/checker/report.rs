@@ -6,33 +6,33 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 use crate::origin::Origin;
 
-/// The kinds of mistakes that are found.
+/// A kind of mistake in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mistake {
     /// Two operations touch the same bytes, one of them writes, and nothing orders them.
     Race,
-    /// A buffer is used on a stream that is not ordered behind its allocation.
+    /// A buffer is used on a stream that is not ordered after its allocation.
     UseBeforeAllocation,
-    /// An operation was queued on memory that was given back before.
+    /// An operation was queued on memory that had been released.
     UseAfterFree,
-    /// An operation touches bytes that are in no buffer it could know.
+    /// An operation accesses bytes outside of its buffers.
     OutOfBounds,
-    /// Bytes are read that nobody wrote.
+    /// An operation reads bytes that were never written.
     Uninitialized,
-    /// A stream or the host waits for an event that was never recorded, which waits for nothing.
+    /// A stream or the host waits for an event that was never recorded, which has no effect.
     NeverRecorded,
-    /// A capture was never ended: what was captured never ran.
+    /// A capture was never ended, so its work never ran.
     OpenCapture,
     /// A stream was not destroyed.
     LeakedStream,
     /// An event was not destroyed.
     LeakedEvent,
-    /// A buffer was not given back.
+    /// A buffer was not released.
     LeakedBuffer,
 }
 
 impl Mistake {
-    /// The runtime's error code for it.
+    /// Returns the runtime's error code for the mistake.
     pub fn code(self) -> ErrorCode {
         match self {
             Self::Race | Self::UseBeforeAllocation => ErrorCode::DataRace,
@@ -44,25 +44,25 @@ impl Mistake {
     }
 }
 
-/// A mistake in a program, with the places that make it one.
+/// A report of a mistake, with the origins of the operations involved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// What kind.
+    /// The kind of mistake.
     pub mistake: Mistake,
     /// What happened, in one line.
     pub message: String,
-    /// Where: the later of the two operations, or the only one.
+    /// The origin of the later of the two operations, or of the only one.
     pub at: Origin,
-    /// The other place, and what it is to the first: `written`, `given back`, `allocated`.
+    /// The other origin, and what happened there: `written`, `given back`, `allocated`.
     pub other: Option<(&'static str, Origin)>,
-    /// What would have made it right.
+    /// How to fix the program.
     pub advice: Option<String>,
-    /// How often it happened between these two places.
+    /// How often it happened between these two origins.
     pub times: u64,
 }
 
 impl Report {
-    /// As an error with the later operation's place, the other place and the advice in its notes.
+    /// Returns the report as a diagnostic, with the other origin and the advice as notes.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let mut error = Diagnostic::new(self.mistake.code(), self.message.clone());
         error.location = self.at.location.clone();

@@ -232,6 +232,20 @@ fn a_launch_stays_within_what_it_was_given() {
 }
 
 #[test]
+fn a_launch_may_touch_buffers_side_by_side() {
+    let mut p = Program::new();
+    // Another one just behind the first, of which the launch is given both or one.
+    p.checker.buffer_granted(4096 + 1024, 512, S, at(9));
+    let both = [launch(), Access { address: 4096 + 1024, bytes: 512, kind: AccessKind::Launch }];
+    let launched = p.queue(S, 10, &both);
+    p.done(launched, &[Access::write(4096, 1024 + 512)]);
+    assert_eq!(p.found(), []);
+    let launched = p.queue(S, 11, &both);
+    p.done(launched, &[Access::write(4096, 1024 + 512 + 4)]);
+    assert_eq!(p.found(), [(Mistake::OutOfBounds, 11, Some(9))]);
+}
+
+#[test]
 fn a_launch_that_does_not_tell_may_have_written() {
     let mut p = Program::new();
     p.run(S, 10, &[launch()]);

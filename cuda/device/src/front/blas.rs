@@ -11,14 +11,14 @@ use super::stream::check_stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Gemm, GemmOperand, Transpose};
 
-/// The BLAS library.
+/// The BLAS library of a context.
 pub struct Blas(());
 
 impl Library for Blas {
     const KIND: &'static str = "BLAS handle";
 }
 
-/// The BLAS library's state, with the stream its calls are queued on. Cloning shares it.
+/// A handle of the BLAS library, with the stream on which its calls are queued. Cloning shares it.
 pub type BlasHandle = LibraryHandle<Blas>;
 
 impl Context {
@@ -31,45 +31,47 @@ impl Context {
     }
 }
 
-/// One matrix of a product: a buffer, its element type, and how matrices lie in it.
+/// One operand of a matrix product: a buffer, its element type, and the layout of the matrices in
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     /// The buffer.
     pub buffer: &'a DeviceBuffer,
-    /// Type of its elements.
+    /// The element type.
     pub dtype: DType,
-    /// Elements from one column to the next.
+    /// The distance between columns, in elements.
     pub leading_dimension: i64,
-    /// Elements from one matrix of a batch to the next.
+    /// The distance between matrices of a batch, in elements.
     pub batch_stride: i64,
 }
 
-/// `C = alpha · op(A) · op(B) + beta · C`, column-major, for each of a batch.
+/// The arguments of `C = alpha · op(A) · op(B) + beta · C`, column-major, for each matrix of a
+/// batch.
 #[derive(Clone, Copy, Debug)]
 pub struct GemmArguments<'a> {
-    /// What is done to A and to B.
+    /// The operations `op` on A and on B.
     pub transpose: [Transpose; 2],
-    /// Rows of C.
+    /// The number of rows of C.
     pub m: i64,
-    /// Columns of C.
+    /// The number of columns of C.
     pub n: i64,
-    /// Extent that is summed over.
+    /// The extent that is summed over.
     pub k: i64,
-    /// Factor of the product.
+    /// The factor of the product.
     pub alpha: f64,
-    /// The left matrix.
+    /// The left operand.
     pub a: Matrix<'a>,
-    /// The right matrix.
+    /// The right operand.
     pub b: Matrix<'a>,
-    /// Factor of C as it was.
+    /// The factor of the old C.
     pub beta: f64,
     /// The result.
     pub c: Matrix<'a>,
-    /// Type in which products are summed.
+    /// The type in which products are accumulated.
     pub compute: DType,
-    /// How many.
+    /// The number of products.
     pub batch: i64,
-    /// Which of the library's algorithms, or −1.
+    /// The number of the library's algorithm, or −1 for its choice.
     pub algorithm: i32,
 }
 
@@ -143,7 +145,7 @@ fn check_vector(
 }
 
 impl BlasHandle {
-    /// `y = alpha · x + y` for `n` elements.
+    /// Queues `y = alpha · x + y` for `n` elements.
     ///
     /// # Errors
     /// `BlasInvalidValue` if they do not lie in their buffers.
@@ -168,7 +170,7 @@ impl BlasHandle {
         self.context().hal().axpy(self.hal(), stream.hal(), dtype, n, alpha, vectors.0, vectors.1)
     }
 
-    /// `x = alpha · x` for `n` elements.
+    /// Queues `x = alpha · x` for `n` elements.
     ///
     /// # Errors
     /// `BlasInvalidValue` if they do not lie in their buffer.
@@ -186,7 +188,7 @@ impl BlasHandle {
         self.context().hal().scal(self.hal(), stream.hal(), dtype, n, alpha, (x.address(), incx))
     }
 
-    /// A product of matrices, or a batch of them.
+    /// Queues a matrix product, or a batch of them.
     ///
     /// # Errors
     /// `BlasInvalidValue` if matrices do not lie in their buffers, `BlasNotSupported` for combinations of types that the

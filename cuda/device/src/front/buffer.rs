@@ -199,7 +199,7 @@ impl Fence {
     }
 }
 
-/// Hands out a context's memory. Cloning shares it.
+/// An allocator of a context's memory. Cloning shares it.
 #[derive(Clone)]
 pub struct DeviceAllocator(Arc<AllocatorInner>);
 
@@ -246,13 +246,14 @@ impl DeviceAllocator {
         Self(Arc::new(AllocatorInner { context, caching, destroyed: AtomicBool::new(false) }))
     }
 
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    /// Asks for memory that work on `stream` will use. `then` gets the buffer, at once in the ordinary case; if work that
-    /// is queued must finish first, later and on another thread. The calling thread never waits. `label` says for whom.
+    /// Allocates memory for work on `stream` and passes the buffer to `then`. Usually this happens
+    /// before the call returns. If queued work must finish first, it happens later, on another
+    /// thread. The calling thread never waits. `label` names the requester in reports.
     pub fn allocate_with(
         &self,
         stream: &Stream,
@@ -273,7 +274,8 @@ impl DeviceAllocator {
         });
     }
 
-    /// As [`DeviceAllocator::allocate_with`], blocking the calling thread if queued work must finish first.
+    /// Allocates memory as [`DeviceAllocator::allocate_with`] does. Blocks the calling thread if
+    /// queued work must finish first.
     ///
     /// # Errors
     /// [`ErrorCode::OutOfMemory`] with a table of who holds what, or the device's error.
@@ -289,8 +291,7 @@ impl DeviceAllocator {
         Ok(DeviceBuffer::new(self.clone(), stream.granted_for(), allocation, self.origin()))
     }
 
-    /// As [`DeviceAllocator::allocate_with`], for a caller who wants memory now or not at all: `None` if queued work must finish
-    /// first.
+    /// Allocates memory if it is available now. Returns `None` if queued work must finish first.
     ///
     /// # Errors
     /// See [`DeviceAllocator::allocate`].
@@ -321,7 +322,7 @@ impl DeviceAllocator {
             .map_err(|_| DeviceError::invalid_value(format!("a buffer cannot have {bytes} bytes")))
     }
 
-    /// Hands nothing out any more. Buffers that are there stay.
+    /// Destroys the allocator. Existing buffers stay valid.
     ///
     /// # Errors
     /// `InvalidHandle` if it was destroyed before.
@@ -332,26 +333,27 @@ impl DeviceAllocator {
         Ok(())
     }
 
-    /// Gives cached memory back to the device, after waiting for work that may use it; how many bytes.
+    /// Waits for work that may use cached memory, returns that memory to the device, and returns
+    /// its size in bytes.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn clear_cache(&self) -> Result<u64, Diagnostic> {
         check(self, self.context())?;
         self.0.caching.clear_cache()
     }
 
-    /// The counts of this moment.
+    /// Returns the current statistics.
     pub fn statistics(&self) -> Statistics {
         self.0.caching.statistics()
     }
 
-    /// Records what happens from now on.
+    /// Starts to record allocations and releases.
     pub fn start_recording(&self) {
         self.0.caching.start_recording();
     }
 
-    /// What was recorded since the last call.
+    /// Returns what was recorded since the last call.
     pub fn take_recording(&self) -> MemoryLog {
         self.0.caching.take_recording()
     }
@@ -369,8 +371,9 @@ impl fmt::Debug for DeviceAllocator {
     }
 }
 
-/// A buffer of device memory: an allocator's, a variable of a module, or unified memory. Cloning shares it; an allocator gets
-/// its memory back when the last handle is dropped, which may be as soon as the last use is queued.
+/// A buffer of device memory: from an allocator, a variable of a module, or unified memory. Cloning
+/// shares it. When the last handle is dropped, the memory returns to its allocator. Dropping is
+/// allowed as soon as the last use is queued.
 #[derive(Clone)]
 pub struct DeviceBuffer {
     memory: Arc<Memory>,
@@ -477,33 +480,33 @@ impl DeviceBuffer {
         Self { memory: Arc::new(memory), handle: 0 }
     }
 
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
 
-    /// Its first byte.
+    /// Returns the address of the first byte.
     pub fn address(&self) -> u64 {
         self.memory.address
     }
 
-    /// How many bytes were asked for.
+    /// Returns the size in bytes, as it was requested.
     pub fn len(&self) -> u64 {
         self.memory.bytes
     }
 
-    /// Whether there are none.
+    /// Returns whether the size is zero.
     pub fn is_empty(&self) -> bool {
         self.memory.bytes == 0
     }
 
-    /// False once a tensor took the memory over.
+    /// Returns whether this handle is valid. It is not once a tensor has taken the memory over.
     pub fn is_valid(&self) -> bool {
         self.memory.handle.load(Ordering::Acquire) == self.handle
     }
 
-    /// Whether this is the only handle, and the buffer was used on no other stream than the one it was granted for: work
-    /// queued there may change it without anybody seeing that.
+    /// Returns whether this is the only handle and the buffer was used only on the stream for which
+    /// it was allocated. Work queued there may then change the buffer unobserved.
     pub fn is_exclusive(&self) -> bool {
         if Arc::strong_count(&self.memory) != 1 {
             return false;
@@ -518,7 +521,7 @@ impl DeviceBuffer {
         (Arc::as_ptr(&self.memory).addr(), self.handle)
     }
 
-    /// The memory under a handle of its own; this one and its clones are of no use any more.
+    /// Moves the memory to a new handle. This handle and its clones become invalid.
     ///
     /// # Errors
     /// `InvalidHandle` if that was done before.

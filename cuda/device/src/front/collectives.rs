@@ -27,23 +27,24 @@ use crate::origin::Caller;
 /// The most ranks of a communicator.
 const RANKS_MAX: u32 = 1 << 16;
 
-/// What the ranks of a communicator agree on before there is one. A process may send its bytes to others.
+/// The id of a communicator, on which all its ranks agree before they create it. A process may send
+/// its bytes to others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommunicatorId(UniqueId);
 
 impl CommunicatorId {
-    /// Its bytes, for other processes.
+    /// Returns its bytes, to be sent to other processes.
     pub fn bytes(&self) -> &[u8; UniqueId::BYTES] {
         &self.0.0
     }
 
-    /// From another process.
+    /// Makes an id from the bytes of another process.
     pub fn from_bytes(bytes: [u8; UniqueId::BYTES]) -> Self {
         Self(UniqueId(bytes))
     }
 }
 
-/// A rank's part in a communicator. Cloning shares it.
+/// One rank of a communicator. Cloning shares it.
 #[derive(Clone)]
 pub struct Communicator(Arc<Inner>);
 
@@ -75,7 +76,7 @@ impl Owned for Communicator {
 }
 
 impl Context {
-    /// An id for a communicator, which each of its ranks is made with.
+    /// Creates an id for a new communicator.
     ///
     /// # Errors
     /// `NcclNotFound` with what was looked for.
@@ -83,8 +84,9 @@ impl Context {
         self.hal().collectives_id().map(CommunicatorId)
     }
 
-    /// The communicator of rank `rank` of `ranks`, on this context's device. On a GPU it blocks the calling thread until
-    /// all ranks have come; so never call it on one that computes.
+    /// Creates rank `rank` of `ranks` of a communicator on this context's device. On a GPU this
+    /// blocks the calling thread until all ranks have called it, so never call it on a compute
+    /// thread.
     ///
     /// # Errors
     /// `InvalidValue` for a rank that there is not, or that is there already; `NcclFailed` if not all ranks come within
@@ -126,25 +128,26 @@ struct Call {
 }
 
 impl Communicator {
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> u32 {
         self.0.ranks
     }
 
-    /// Which of them this is.
+    /// Returns the number of this rank.
     pub fn rank(&self) -> u32 {
         self.0.rank
     }
 
-    /// Queues a collective of `count` elements (see [`Collective`]) on a stream of this rank's device: from the beginning
-    /// of `send` to that of `receive`, which may be the same buffer. One that the rank does not send from, or receive in,
-    /// may be left out. It may block the calling thread until the other ranks have called, unless the communicator is in
-    /// a group; so never call it on one that computes.
+    /// Queues a collective of `count` elements (see [`Collective`]) on a stream of this rank's
+    /// device, from the beginning of `send` to the beginning of `receive`, which may be the same
+    /// buffer. A buffer that the operation does not need may be left out. Unless the communicator
+    /// is in a group, this may block the calling thread until the other ranks have called, so never
+    /// call it on a compute thread.
     ///
     /// # Errors
     /// `NcclFailed` if not all ranks come in time; `InvalidValue` for a buffer that is missing or too small, or a rank that
@@ -209,8 +212,8 @@ impl Communicator {
         })
     }
 
-    /// Destroys it: nobody may use it any more. `tell` is called when the calls that are queued have come to their end, at
-    /// the latest when the communicator's time is up.
+    /// Destroys the communicator. `tell` is called when the queued calls have ended, at the latest
+    /// when the communicator's timeout has passed.
     ///
     /// # Errors
     /// `InvalidHandle` if it was destroyed before.
@@ -302,8 +305,8 @@ fn run(calls: &[Call]) -> Result<()> {
     calls.iter().zip(numbers).try_for_each(|(call, number)| call.communicator.watch(&call.stream, number))
 }
 
-/// Calls that are queued as one, so that none waits for another of them: several ranks of one program, or messages both
-/// ways. Cloning shares it.
+/// A group of calls that are queued together, so that none waits for another: calls of several
+/// ranks of one program, or messages in both directions. Cloning shares it.
 #[derive(Clone)]
 pub struct CollectiveGroup(Arc<Mutex<GroupState>>);
 
@@ -315,7 +318,7 @@ struct GroupState {
 }
 
 impl CollectiveGroup {
-    /// From now on the calls of these communicators are kept until the group ends.
+    /// Starts a group. Calls of these communicators are kept until the group ends.
     ///
     /// # Errors
     /// `IllegalState` if one is in a group already; `InvalidContext` if they are not of one backend.
@@ -367,10 +370,11 @@ impl CollectiveGroup {
         calls
     }
 
-    /// Ends the group and queues its calls, which may block the calling thread as [`Communicator::run`] does.
+    /// Ends the group and queues its calls. This may block the calling thread as
+    /// [`Communicator::run`] does.
     ///
     /// # Errors
-    /// The device's; `IllegalState` if it was ended before.
+    /// Any error of the device; `IllegalState` if it was ended before.
     pub fn end(&self) -> Result<()> {
         if self.0.lock().ended {
             return Err(ended());

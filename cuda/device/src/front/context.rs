@@ -16,7 +16,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{DynContext, Erased, LetGo, MemoryInfo, Teardown};
 use crate::observer::Observer;
 
-/// A context. Cloning shares it.
+/// A context on a device. Cloning shares it.
 #[derive(Clone)]
 pub struct Context(Arc<Inner>);
 
@@ -49,20 +49,20 @@ pub(super) struct Live {
     pub(super) libraries: AtomicUsize,
 }
 
-/// How many of a context's resources are alive.
+/// The number of live resources of a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveCounts {
-    /// Streams.
+    /// The number of streams.
     pub streams: usize,
-    /// Events.
+    /// The number of events.
     pub events: usize,
-    /// Buffers.
+    /// The number of buffers.
     pub buffers: usize,
-    /// Modules.
+    /// The number of modules.
     pub modules: usize,
-    /// Graphs.
+    /// The number of graphs.
     pub graphs: usize,
-    /// BLAS and DNN handles.
+    /// The number of BLAS and DNN handles.
     pub libraries: usize,
 }
 
@@ -145,12 +145,12 @@ impl Context {
         self.0.wants_origins
     }
 
-    /// Tells contexts apart.
+    /// Returns a number that is unique among contexts.
     pub fn id(&self) -> u64 {
         self.0.id
     }
 
-    /// Its device.
+    /// Returns its device.
     pub fn device(&self) -> &Device {
         &self.0.device
     }
@@ -190,20 +190,20 @@ impl Context {
         self.0.observer.as_ref()
     }
 
-    /// What ended the context's life, if something did.
+    /// Returns the failure that made the context unusable, if there was one.
     pub fn failure(&self) -> Option<DeviceError> {
         self.hal().failure()
     }
 
-    /// Bytes free and in all.
+    /// Returns the free and the total memory, in bytes.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         self.hal().memory_info()
     }
 
-    /// How many resources are alive.
+    /// Returns the number of live resources.
     pub fn live(&self) -> LiveCounts {
         let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         let live = &self.0.live;
@@ -229,9 +229,12 @@ impl Context {
         self.0.allocators.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// An allocator of this context's memory.
+    /// Creates an allocator of this context's memory. If a checker observes the device, buffers have red zones.
     pub fn create_allocator(&self, mut options: crate::allocator::Options) -> DeviceAllocator {
         options.in_segments |= self.device().has_memory_in_segments();
+        if self.is_observed() {
+            options.red_zone_bytes = options.red_zone_bytes.max(crate::allocator::RED_ZONE);
+        }
         DeviceAllocator::new(self, options)
     }
 

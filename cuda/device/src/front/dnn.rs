@@ -16,7 +16,7 @@ use crate::hal::{
     DnnOperation as Op, Pattern, Pooling, Scaling, SoftmaxMode, TensorLayout,
 };
 
-/// The DNN library.
+/// The DNN library of a context.
 pub struct Dnn {
     /// Scratch memory.
     scratch: DeviceAllocator,
@@ -26,20 +26,20 @@ impl Library for Dnn {
     const KIND: &'static str = "DNN handle";
 }
 
-/// The DNN library's state, with the stream its calls are queued on. Cloning shares it.
+/// A handle of the DNN library, with the stream on which its calls are queued. Cloning shares it.
 pub type DnnHandle = LibraryHandle<Dnn>;
 
-/// A tensor: how it lies, and where.
+/// A tensor: its layout and its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct DnnTensor<'a> {
-    /// How it lies.
+    /// The layout.
     pub layout: &'a TensorLayout,
-    /// Where.
+    /// The buffer.
     pub buffer: &'a DeviceBuffer,
 }
 
 impl<'a> DnnTensor<'a> {
-    /// A tensor.
+    /// Makes a tensor of a layout and a buffer.
     pub fn new(layout: &'a TensorLayout, buffer: &'a DeviceBuffer) -> Self {
         Self { layout, buffer }
     }
@@ -232,7 +232,7 @@ impl DnnHandle {
         }
     }
 
-    /// Pools `x` to `y`.
+    /// Queues the pooling of `x` into `y`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -255,7 +255,7 @@ impl DnnHandle {
         })
     }
 
-    /// The gradient of pooling `x` to `y`, from `dy` to `dx`.
+    /// Queues the gradient of pooling `x` into `y`, from `dy` to `dx`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -294,8 +294,8 @@ impl DnnHandle {
         self.check(queueing, &named)
     }
 
-    /// `y = activation(alpha · (x convolved by w) + factor · residual + bias) + beta · y`. Residual and activation are
-    /// optional, and so is the bias.
+    /// Queues `y = activation(alpha · conv(x, w) + factor · residual + bias) + beta · y`. Bias,
+    /// residual and activation are optional.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -330,7 +330,7 @@ impl DnnHandle {
         self.run(&stream, Op::ConvolutionForward { convolution, operands, epilogue }, scaling)
     }
 
-    /// The gradient with respect to `x`: from `y` and `w` to `x`.
+    /// Queues the gradient of a convolution with respect to `x`, from `y` and `w`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -347,7 +347,7 @@ impl DnnHandle {
         self.run(&stream, Op::ConvolutionBackwardData { convolution, operands }, scaling)
     }
 
-    /// The gradient with respect to `w`: from `x` and `y` to `w`.
+    /// Queues the gradient of a convolution with respect to `w`, from `x` and `y`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -394,7 +394,8 @@ impl DnnHandle {
         Ok(())
     }
 
-    /// Batch normalization with known statistics. `parameters`: scale, bias, mean, variance.
+    /// Queues a batch normalization with known statistics. `parameters` are scale, bias, mean and
+    /// variance.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -420,8 +421,9 @@ impl DnnHandle {
         self.run(&stream, Op::BatchNormInference { operands, parameters, y: y.hal() }, scaling)
     }
 
-    /// Batch normalization with the batch's statistics. `parameters`: scale, bias. `running`: mean and variance, which move
-    /// by the factor; `saved`: where mean and inverse deviation go.
+    /// Queues a batch normalization with the statistics of the batch. `parameters` are scale and
+    /// bias. `running` are mean and variance, which are updated by the factor. `saved` receives the
+    /// mean and the inverse standard deviation.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -456,7 +458,8 @@ impl DnnHandle {
         self.run(&stream, Op::BatchNormTraining { operands, parameters, running, saved, y }, scaling)
     }
 
-    /// The gradient of training: from `dy` to `dx`, and to the gradients of scale and bias.
+    /// Queues the gradient of a batch normalization in training, from `dy` to `dx` and to the
+    /// gradients of scale and bias.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -504,7 +507,7 @@ impl DnnHandle {
         self.check(queueing, tensors)
     }
 
-    /// Softmax of `x` to `y`.
+    /// Queues the softmax of `x` into `y`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -521,7 +524,7 @@ impl DnnHandle {
         self.run(&stream, Op::SoftmaxForward { mode, x: x.hal(), y: y.hal() }, scaling)
     }
 
-    /// The gradient of softmax, from its result `y` and `dy` to `dx`.
+    /// Queues the gradient of softmax, from its result `y` and `dy` to `dx`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -538,7 +541,7 @@ impl DnnHandle {
         self.run(&stream, Op::SoftmaxBackward { mode, y, dy, dx }, scaling)
     }
 
-    /// A function of each element.
+    /// Queues a function of each element of `x` into `y`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -555,7 +558,7 @@ impl DnnHandle {
         self.run(&stream, Op::ActivationForward { activation, x: x.hal(), y: y.hal() }, scaling)
     }
 
-    /// Its gradient, from `y`, `dy` and `x` to `dx`.
+    /// Queues the gradient of [`DnnHandle::activation_forward`], from `y`, `dy` and `x` to `dx`.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.
@@ -572,7 +575,7 @@ impl DnnHandle {
         self.run(&stream, Op::ActivationBackward { activation, y, dy, x, dx }, scaling)
     }
 
-    /// `c = alpha · a + beta · c`, where extents of 1 in `a` are repeated.
+    /// Queues `c = alpha · a + beta · c`. Extents of 1 in `a` are broadcast.
     ///
     /// # Errors
     /// `DnnBadParam` if the extents do not go together.

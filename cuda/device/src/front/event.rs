@@ -14,7 +14,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, EventOptions};
 use crate::origin::Origin;
 
-/// A mark in a stream. Cloning shares it.
+/// An event, which marks a point on a stream. Cloning shares it.
 #[derive(Clone)]
 pub struct Event(Arc<Inner>);
 
@@ -50,10 +50,10 @@ impl Owned for Event {
 }
 
 impl Context {
-    /// An event, not recorded yet.
+    /// Creates an event that is not recorded yet.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn create_event(&self, options: EventOptions) -> Result<Event> {
         Ok(Event(Arc::new(Inner {
             id: next_id(),
@@ -68,12 +68,12 @@ impl Context {
 }
 
 impl Event {
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
 
-    /// Tells events apart.
+    /// Returns a number that is unique among events.
     pub fn id(&self) -> u64 {
         self.0.id
     }
@@ -96,10 +96,11 @@ impl Event {
         self.0.mark.load(Ordering::Acquire) != NOWHERE
     }
 
-    /// Marks what is queued on the stream so far, in place of an earlier mark.
+    /// Records the event behind all work queued on the stream so far. This replaces an earlier
+    /// record.
     ///
     /// # Errors
-    /// The device's; `InvalidContext` for a stream of another context.
+    /// Any error of the device; `InvalidContext` for a stream of another context.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         check(self, stream.context())?;
         // First, so that whoever sees the event finds it let go of.
@@ -122,7 +123,7 @@ impl Event {
         drop(known);
     }
 
-    /// Whether the latest mark was reached; true if there is none.
+    /// Returns whether the latest record is complete. An event that was never recorded is complete.
     ///
     /// # Errors
     /// That of the work before the mark; `StreamCaptureUnsupported` if it was recorded in a capture.
@@ -135,7 +136,8 @@ impl Event {
         Ok(reached)
     }
 
-    /// Waits until the latest mark is reached. Blocks the calling thread, so never call it on one that computes.
+    /// Waits until the latest record is complete. Blocks the calling thread, so never call it on a
+    /// compute thread.
     ///
     /// # Errors
     /// That of the work before the mark.
@@ -147,10 +149,10 @@ impl Event {
         done
     }
 
-    /// Calls `tell` when the mark made last is reached, without blocking anybody; at once if there is none.
+    /// Calls `tell` when the latest record is complete, without blocking; at once if there is none.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn when_reached(&self, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         self.check_waitable()?;
         self.observe_wait();
@@ -177,7 +179,7 @@ impl Event {
         Ok(())
     }
 
-    /// Milliseconds from one mark to another.
+    /// Returns the milliseconds from this event's record to that of `end`.
     ///
     /// # Errors
     /// `InvalidHandle` if one was not recorded or created without timing, `NotReady` if one was not reached,
@@ -199,7 +201,8 @@ impl Event {
         self.context().hal().elapsed_ms(&self.0.hal, &end.0.hal)
     }
 
-    /// Destroys it: what waits for it goes on waiting, but nobody may use it any more.
+    /// Destroys the event. Work that waits for it still waits, but further uses of the event are
+    /// errors.
     ///
     /// # Errors
     /// `InvalidHandle` if it was destroyed before.

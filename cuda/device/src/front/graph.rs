@@ -47,7 +47,7 @@ impl Recorded {
     }
 }
 
-/// A graph, ready to be launched. Cloning shares it.
+/// An executable graph. Cloning shares it.
 #[derive(Clone)]
 pub struct Graph(Arc<Inner>);
 
@@ -68,7 +68,7 @@ impl Owned for Graph {
 }
 
 impl Stream {
-    /// Ends the capture.
+    /// Ends the capture that began on this stream and returns its graph.
     ///
     /// # Errors
     /// `IllegalState` if no capture that goes on began on the stream; `StreamCaptureUnjoined` if another stream that takes
@@ -81,7 +81,8 @@ impl Stream {
         Ok(Graph(Arc::new(Inner { hal, nodes, recorded: Mutex::new(recorded), counted })))
     }
 
-    /// Ends the capture and lets a graph do what was recorded from its next launch on, which costs less than making one.
+    /// Ends the capture and updates `graph` with what was recorded, which costs less than creating
+    /// a graph. The update takes effect at the next launch.
     ///
     /// # Errors
     /// As [`Stream::end_capture`]; `GraphExecUpdateFailure` if what was recorded differs from the graph by more than
@@ -112,11 +113,12 @@ impl Stream {
         Ok((ended?, recorded))
     }
 
-    /// Queues a graph's work.
+    /// Queues a graph's work on the stream.
     ///
     /// # Errors
-    /// The device's; `DataRace` if a host kernel uses memory that the graph copies from or to; `StreamCaptureUnsupported`
-    /// while the stream is captured: what a graph needs for a launch is its own, and not another graph's.
+    /// Any error of the device; `DataRace` if a host kernel uses memory that the graph copies from
+    /// or to; `StreamCaptureUnsupported` while the stream is captured: what a graph needs for a
+    /// launch is its own, and not another graph's.
     pub fn launch_graph(&self, graph: &Graph) -> Result<(), Diagnostic> {
         check(graph, self.context())?;
         self.refuse_while_capturing("a graph cannot be launched into a capture")?;
@@ -147,12 +149,12 @@ impl Stream {
 }
 
 impl Graph {
-    /// How many operations it has.
+    /// Returns the number of operations.
     pub fn node_count(&self) -> usize {
         self.0.nodes
     }
 
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }

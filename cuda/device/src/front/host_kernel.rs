@@ -24,9 +24,11 @@ struct Operand {
 }
 
 impl Stream {
-    /// Queues a call of `kernel` with the bytes of these buffers, each read, written or both: one that is only written is
-    /// zero before, and of one that is only read, changes are lost. It runs on a thread of the device's when the stream
-    /// gets there, and must not call the device. If it panics, the stream's work fails where the device can tell.
+    /// Queues a call of `kernel` with the bytes of these buffers, each of which is read, written or
+    /// both. A buffer that is only written is filled with zeros first; changes to a buffer that is
+    /// only read are lost. The call runs on a thread of the device when the stream reaches it, and
+    /// must not call the device. If it panics, the stream's work fails, provided that the device
+    /// can report this.
     ///
     /// # Errors
     /// As for copies and [`Stream::host_callback`].

@@ -15,9 +15,9 @@ use crate::hal::{BufferParameter, Dim3, Intent, LaunchConfig, PackedParameters, 
 /// An argument of a launch.
 #[derive(Clone, Copy, Debug)]
 pub enum Argument<'a> {
-    /// A buffer's address, and what the function does with the buffer, if that is known.
+    /// The address of a buffer, and how the function uses the buffer, if that is known.
     Buffer(&'a DeviceBuffer, Option<Intent>),
-    /// A number: its bytes, little end first, how many they are, and the type's name for messages.
+    /// A number: its little-endian bytes, their count, and the name of its type for messages.
     Scalar([u8; 8], u8, &'static str),
 }
 
@@ -186,7 +186,7 @@ fn check_arguments(
 }
 
 impl Stream {
-    /// Queues a launch and returns.
+    /// Queues a launch of a function.
     ///
     /// # Errors
     /// `InvalidValue` for extents, shared memory or arguments that do not fit the device and the function;

@@ -12,13 +12,13 @@ use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, LetGo};
 
-/// A library, and what its calls need beyond its own state.
+/// A library that is used through handles.
 pub trait Library: Send + Sync + 'static {
     /// A handle of it, for messages.
     const KIND: &'static str;
 }
 
-/// A library's state, with the stream its calls are queued on. Cloning shares it.
+/// A handle of a library, with the stream on which its calls are queued. Cloning shares it.
 pub struct LibraryHandle<L>(Arc<Inner<L>>);
 
 struct Inner<L> {
@@ -67,7 +67,7 @@ impl<L: Library> LibraryHandle<L> {
         &self.0.library
     }
 
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
@@ -80,7 +80,7 @@ impl<L: Library> LibraryHandle<L> {
         check(self, context)
     }
 
-    /// Calls are queued on this stream from now on.
+    /// Sets the stream on which later calls are queued.
     ///
     /// # Errors
     /// `InvalidContext` for a stream of another context.
@@ -90,7 +90,7 @@ impl<L: Library> LibraryHandle<L> {
         Ok(())
     }
 
-    /// The stream that was set. There is no default: a stream is never chosen here.
+    /// Returns the stream that was set. There is no default stream.
     ///
     /// # Errors
     /// `IllegalState` if none was set.
@@ -102,7 +102,7 @@ impl<L: Library> LibraryHandle<L> {
         })
     }
 
-    /// Ends the library's use.
+    /// Destroys the handle.
     ///
     /// # Errors
     /// `InvalidHandle` if that was done before.

@@ -76,8 +76,8 @@ impl AllManaged {
 }
 
 impl Context {
-    /// `bytes` of unified memory, all zero: for work on streams, and the same memory for the host. May block the calling
-    /// thread, so never call it on one that computes.
+    /// Allocates `bytes` of unified memory, filled with zeros. Returns a buffer for work on streams
+    /// and one for the host, over the same memory. May block, so never call it on a compute thread.
     ///
     /// # Errors
     /// `InvalidValue` for no bytes, `OutOfMemory`, or `NotSupported`.

@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use super::buffer::HalBacking;
 use crate::allocator::{CachingAllocator, MemoryLog};
 
-/// Collects the recordings of the allocators of devices made with it ([`super::DeviceOptions::recorded_by`]).
+/// Collects the recordings of all allocators of a platform
+/// ([`PlatformOptions::timeline`](super::PlatformOptions)).
 #[derive(Debug, Default)]
 pub struct MemoryTimeline {
     state: Mutex<State>,
@@ -23,7 +24,7 @@ struct State {
 }
 
 impl MemoryTimeline {
-    /// A timeline without recordings.
+    /// Creates a timeline without recordings.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -46,7 +47,8 @@ impl MemoryTimeline {
         }
     }
 
-    /// What was recorded since the last call, each allocator's under its name, in the order they were made.
+    /// Returns what was recorded since the last call: the name and the recording of each allocator,
+    /// in the order of their creation.
     pub fn take(&self) -> Vec<(String, MemoryLog)> {
         let state = &mut *self.state.lock();
         let mut logs = std::mem::take(&mut state.over);

@@ -1,19 +1,21 @@
-//! The safe device front: what kernels, and other crates, reach devices with.
+//! The safe front: how kernels and other crates use devices.
 //!
-//! Sizes, ranges, alignments, launch dimensions, parameter types, handles that are destroyed or of another context are checked
-//! here, and below only what one backend lacks. So every backend answers the same misuse with the same [`DeviceError`].
+//! The front checks sizes, ranges, alignments, launch dimensions, parameter types, and handles that were destroyed or belong
+//! to another context. A backend checks only what the front cannot know, so every backend returns the same [`DeviceError`]
+//! for the same misuse.
 //!
-//! The rules, which are those of the CUDA runtime that this stands for:
-//! - Streams have no predefined purpose and are never chosen here; whoever queues work names its stream.
-//! - Memory is allocated on demand and cached. Requests are granted in order. A request may have to wait, and then its
-//!   buffer becomes available later; no thread waits for it.
+//! These rules hold on every backend:
+//! - No stream is predefined, and none is chosen here. Whoever queues work names its stream.
+//! - Memory is allocated on demand and cached. Requests are granted in order. If a request must wait, its buffer becomes
+//!   available later; no thread waits for it.
 //! - Raw addresses are not hidden: [`DeviceBuffer::address`].
-//! - Launching is synchronous and launched work is not tracked: a call returns when the driver has taken it.
-//! - The program orders accesses across streams. What is inserted here is exactly what makes *reuse* of memory safe.
+//! - Launching is synchronous: a call returns when the driver has queued the work. Launched work is not tracked.
+//! - The program orders accesses across streams. The front inserts exactly what makes *reuse* of memory safe.
 //! - A buffer may be dropped as soon as its last use is queued, on whatever stream.
 //!
-//! Handles are cheap to clone and keep alive what they need. When a device has failed, its calls fail; the next
-//! [`Device::primary_context`] is a new one, where the driver allows that.
+//! Handles are cheap to clone and keep alive what they need. After a fault, every call of the context fails. The CPU device
+//! then gives a new context to [`Device::primary_context`]. A GPU does not recover within the process, but other devices and
+//! the host remain usable.
 
 mod blas;
 mod buffer;

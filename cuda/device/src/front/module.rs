@@ -18,7 +18,7 @@ struct Inner {
     counted: Counted,
 }
 
-/// A function of a module, which it keeps loaded. Cloning shares it.
+/// A function of a module. It keeps the module loaded. Cloning shares it.
 #[derive(Clone)]
 pub struct Function(Arc<FunctionInner>);
 
@@ -87,7 +87,8 @@ fn check_image(image: &[u8]) -> Result<()> {
 }
 
 impl Context {
-    /// Loads PTX (text, perhaps with a final zero) or a binary of the device's.
+    /// Loads a module from PTX (text, with or without a final zero) or from a binary for the
+    /// device.
     ///
     /// # Errors
     /// `InvalidImage`, `InvalidPtx` with the compiler's log, `NoBinaryForGpu`, or the device's.
@@ -107,12 +108,12 @@ impl Context {
 }
 
 impl Module {
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
 
-    /// The function of this name.
+    /// Returns the function of this name.
     ///
     /// # Errors
     /// `NotFound`.
@@ -124,8 +125,8 @@ impl Module {
         Ok(Function(Arc::new(inner)))
     }
 
-    /// A `.global` or `.const` variable, which copies and launches reach as they do any buffer. What a launch reads of
-    /// constant memory is what was there when it began, if the streams order the two.
+    /// Returns a `.global` or `.const` variable as a buffer. A launch reads constant memory as it
+    /// was when the launch began, provided that the streams order the two.
     ///
     /// # Errors
     /// `NotFound`.
@@ -136,17 +137,17 @@ impl Module {
 }
 
 impl Function {
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What is known of it.
+    /// Returns its attributes.
     pub fn attributes(&self) -> &FunctionAttributes {
         &self.0.attributes
     }
@@ -156,7 +157,7 @@ impl Function {
         self.0.attributes.parameters.as_deref().zip(self.0.layout.as_ref())
     }
 
-    /// Its module.
+    /// Returns its module.
     pub fn module(&self) -> &Module {
         &self.0.module
     }
@@ -165,10 +166,11 @@ impl Function {
         &self.0.hal
     }
 
-    /// Blocks of so many threads, with so much dynamic shared memory, that one multiprocessor holds at a time.
+    /// Returns how many blocks of `threads` threads, with this much dynamic shared memory, are
+    /// resident on one multiprocessor at a time.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn occupancy(&self, threads: u32, shared_memory_bytes: u32) -> Result<u32> {
         if threads == 0 {
             return Err(DeviceError::invalid_value("a block has at least one thread"));

@@ -13,7 +13,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{DeviceProperties, DynBackend, Teardown};
 use crate::observer::Observer;
 
-/// How a platform is made of a backend's devices.
+/// Options of a platform.
 #[derive(Clone, Default)]
 pub struct PlatformOptions {
     /// Uses this device of the backend alone, as device 0.
@@ -29,8 +29,9 @@ pub struct PlatformOptions {
     pub uses_segments: bool,
 }
 
-/// The devices of a process, or of a test. Dropping them waits until everything that was dropped before has been given back
-/// ([`Device::finish_teardown`]), so that a process may end then; contexts that somebody still has go on.
+/// The devices of a backend. Dropping the platform waits until the resources of everything dropped
+/// before are released ([`Device::finish_teardown`]), so that the process may end. Contexts that
+/// are still in use stay valid.
 pub struct Platform {
     shared: Arc<Shared>,
 }
@@ -107,7 +108,7 @@ impl Platform {
         Self { shared: Arc::new(shared) }
     }
 
-    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    /// Returns the name of the backend: `cuda`, `cpu`, `noop`, or the device type of a plug-in.
     pub fn backend(&self) -> &str {
         self.shared.backend.name()
     }
@@ -117,29 +118,29 @@ impl Platform {
         self.shared.is_fallback
     }
 
-    /// How many devices there are.
+    /// Returns the number of devices.
     pub fn device_count(&self) -> u32 {
         self.shared.count
     }
 
-    /// As [`Device::finish_teardown`].
+    /// Waits for released resources, as [`Device::finish_teardown`] does.
     pub fn finish_teardown(&self) {
         self.shared.backend.teardown().finish();
     }
 
-    /// What contexts of this backend failed with, gone or not, each told once. Waits for queued work, so never call it on a
-    /// thread that computes.
+    /// Returns the failures of this backend's contexts, including dropped ones. Each failure is
+    /// returned once. Waits for queued work, so never call it on a compute thread.
     pub fn take_failures(&self) -> Vec<DeviceError> {
         self.shared.backend.take_failures()
     }
 
-    /// Ends the lives of all contexts of CPU devices for this reason, and the kernels that run there. Elsewhere it does
-    /// nothing: a GPU cannot be stopped.
+    /// Fails all contexts of CPU devices with this error, and stops the kernels that run there.
+    /// Does nothing on other devices, because a GPU cannot be stopped.
     pub fn abandon(&self, why: &DeviceError) {
         self.shared.backend.abandon(why);
     }
 
-    /// A device.
+    /// Returns the device of this number.
     ///
     /// # Errors
     /// [`Status::InvalidDevice`] if there is none of this number.
@@ -202,25 +203,26 @@ impl Device {
         &self.0.platform.managed
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn ordinal(&self) -> u32 {
         self.0.ordinal
     }
 
-    /// What it is.
+    /// Returns its properties.
     pub fn properties(&self) -> &DeviceProperties {
         &self.0.properties
     }
 
-    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    /// Returns the name of the backend: `cuda`, `cpu`, `noop`, or the device type of a plug-in.
     pub fn backend(&self) -> &str {
         self.0.platform.backend.name()
     }
 
-    /// The context that all who ask for it share. When the last one has failed, a new one.
+    /// Returns the device's shared context. If it has failed, this creates a new one. On a GPU the new context fails as well
+    /// after a fault, because CUDA does not recover a device within a process.
     ///
     /// # Errors
-    /// The device's, if it gives no context.
+    /// Any error of the device.
     pub fn primary_context(&self) -> Result<Context> {
         let mut primary = self.0.platform.primary.lock();
         let slot = primary.get_mut(self.0.ordinal as usize);
@@ -233,10 +235,10 @@ impl Device {
         Ok(context)
     }
 
-    /// A context of its own.
+    /// Creates a context.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn create_context(&self) -> Result<Context> {
         let platform = &self.0.platform;
         let hal = platform.backend.create_context(platform.first + self.0.ordinal)?;
@@ -252,17 +254,17 @@ impl Device {
         self.0.platform.backend.teardown()
     }
 
-    /// Waits until everything of this backend that was dropped has been given back. What is dropped with work in flight
-    /// (memory, modules, contexts) goes when the work is done, and whoever drops it goes on. Blocks the calling thread, so
-    /// never call it on one that computes.
+    /// Waits until the resources of everything dropped so far are released. Dropping memory, a
+    /// module or a context never blocks; its resources are released when the work in flight is
+    /// done. Blocks the calling thread, so never call it on a compute thread.
     pub fn finish_teardown(&self) {
         self.teardown().finish();
     }
 
-    /// Whether copies from this device to another go without the host.
+    /// Returns whether copies from this device to another bypass the host.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn can_access_peer(&self, other: &Self) -> Result<bool> {
         let platform = &self.0.platform;
         platform.backend.can_access_peer(platform.first + self.0.ordinal, platform.first + other.0.ordinal)

@@ -19,7 +19,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, LetGo, Pattern, StreamOptions};
 use crate::origin::Origin;
 
-/// A stream. Cloning shares it; when the last handle goes, queued work goes on.
+/// A stream. Cloning shares it. Dropping the last handle does not stop queued work.
 #[derive(Clone)]
 pub struct Stream {
     handle: Arc<Handle>,
@@ -62,10 +62,10 @@ impl Owned for Stream {
 }
 
 impl Context {
-    /// A stream, which synchronizes with no other.
+    /// Creates a stream that synchronizes with no other.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
         let inner = Inner {
             id: next_id(),
@@ -79,10 +79,10 @@ impl Context {
         Ok(Stream { handle: Arc::new(Handle(StreamRef(Arc::new(inner)))) })
     }
 
-    /// The least and the most urgent priority a stream may have; lower numbers are more urgent.
+    /// Returns the least and the most urgent priority of streams. Lower numbers are more urgent.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn priority_range(&self) -> Result<(i32, i32)> {
         self.hal().priority_range()
     }
@@ -93,12 +93,12 @@ impl Stream {
         &self.handle.0.0
     }
 
-    /// Its context.
+    /// Returns its context.
     pub fn context(&self) -> &Context {
         Owned::context(self)
     }
 
-    /// Tells streams apart.
+    /// Returns a number that is unique among streams.
     pub fn id(&self) -> u64 {
         self.inner().id
     }
@@ -118,7 +118,7 @@ impl Stream {
         &self.handle.0
     }
 
-    /// Whether all queued work is done.
+    /// Returns whether all queued work is done.
     ///
     /// # Errors
     /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
@@ -132,7 +132,8 @@ impl Stream {
         done
     }
 
-    /// Waits until all queued work is done. Blocks the calling thread, so never call it on one that computes.
+    /// Waits until all queued work is done. Blocks the calling thread, so never call it on a
+    /// compute thread.
     ///
     /// # Errors
     /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
@@ -144,10 +145,10 @@ impl Stream {
         done.and(marked)
     }
 
-    /// Calls `tell` when all work queued so far is done, without blocking anybody.
+    /// Calls `tell` when all work queued so far is done, without blocking.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn when_done(&self, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         self.refuse_while_capturing("a stream that is captured cannot be waited for")?;
         self.after(None, Some(Box::new(tell)))
@@ -157,11 +158,13 @@ impl Stream {
         self.as_ref().after(release, tell)
     }
 
-    /// Lets work queued after this wait for the event's latest record. What was never recorded is not waited for.
+    /// Makes work queued from now on wait for the event's latest record. Has no effect if the event
+    /// was never recorded.
     ///
     /// # Errors
-    /// The device's; `InvalidContext` for an event of another backend's; `StreamCaptureUnsupported` if the event was
-    /// recorded in a capture that is over or not the stream's, or outside of the one that the stream takes part in.
+    /// Any error of the device; `InvalidContext` for an event of another backend's;
+    /// `StreamCaptureUnsupported` if the event was recorded in a capture that is over or not the
+    /// stream's, or outside of the one that the stream takes part in.
     pub fn wait(&self, event: &Event) -> Result<()> {
         event.check_alive()?;
         let kin = event.context().device().is_kin(self.context().device());
@@ -210,7 +213,7 @@ impl Stream {
         Ok(())
     }
 
-    /// From now on, work queued here is recorded instead of done.
+    /// Begins a capture. Work queued from now on is recorded instead of executed.
     ///
     /// # Errors
     /// `IllegalState` if the stream is captured already.
@@ -225,7 +228,7 @@ impl Stream {
         self.take_part(&mut capture, Arc::new(Mutex::new(recorded)), begin)
     }
 
-    /// Fills a part of a buffer with copies of a pattern.
+    /// Fills a part of a buffer with `count` copies of a pattern.
     ///
     /// # Errors
     /// `InvalidValue` if it does not lie in the buffer, or not at a multiple of the pattern's size.
@@ -244,12 +247,13 @@ impl Stream {
         self.context().hal().set(self.hal(), address, pattern, count)
     }
 
-    /// Calls `callback` on a thread of the driver's when the stream gets there. It delays the stream by its own time and
-    /// more (about 100 µs on a GPU), and must not call the device. If the context fails before, it is called or dropped. To
-    /// learn of completion, use [`Stream::when_done`].
+    /// Calls `callback` on a thread of the driver when the stream reaches this point. The callback
+    /// delays the stream by its own duration and about 100 µs on a GPU, and must not call the
+    /// device. If the context fails first, the callback is called or dropped. To learn of
+    /// completion, use [`Stream::when_done`] instead.
     ///
     /// # Errors
-    /// The device's; `StreamCaptureUnsupported` while the stream is captured.
+    /// Any error of the device; `StreamCaptureUnsupported` while the stream is captured.
     pub fn host_callback(&self, callback: impl FnOnce() + Send + 'static) -> Result<()> {
         self.refuse_while_capturing("callbacks cannot be captured")?;
         self.context().hal().host_callback(self.hal(), Box::new(callback))?;
@@ -257,7 +261,7 @@ impl Stream {
         self.as_ref().mark(None)
     }
 
-    /// Whether the stream takes part in a capture.
+    /// Returns whether the stream takes part in a capture.
     pub fn is_capturing(&self) -> bool {
         self.as_ref().is_capturing()
     }
@@ -327,7 +331,7 @@ impl StreamRef {
     /// Lets work queued after this wait for a fence.
     ///
     /// # Errors
-    /// The device's; `StreamCaptureUnsupported` while the stream is captured.
+    /// Any error of the device; `StreamCaptureUnsupported` while the stream is captured.
     pub(super) fn wait(&self, fence: &Fence) -> Result<()> {
         let capture = self.capture();
         if capture.is_some() {

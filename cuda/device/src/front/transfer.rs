@@ -24,15 +24,16 @@ use crate::hal::{Copy2d, Endpoint};
 /// Sources of up to so many bytes are copied aside.
 const STAGED_BYTES_MAX: usize = 64 << 10;
 
-/// When the host may go on after a copy.
+/// When the host may use its buffer again after a copy.
 pub enum Transferred {
-    /// At once.
+    /// Now.
     Now,
-    /// When this is called: the copy uses pageable memory, for which CUDA does not return before it is done.
+    /// When the callback that is passed to this function is called. The copy uses pageable memory,
+    /// for which CUDA would return only after the copy.
     Later(Box<dyn FnOnce(Then) -> Result<()> + Send>),
 }
 
-/// Called when a copy is done.
+/// A callback for the end of a copy.
 pub type Then = Box<dyn FnOnce(Result<()>) + Send>;
 
 impl std::fmt::Debug for Transferred {
@@ -45,10 +46,10 @@ impl std::fmt::Debug for Transferred {
 }
 
 impl Transferred {
-    /// Calls `then` when the host may go on.
+    /// Calls `then` when the host may use its buffer again.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn when_done(self, then: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         match self {
             Self::Now => {
@@ -163,7 +164,7 @@ pub(super) unsafe fn copy_rows(dst: (*mut u8, u64), src: (*const u8, u64), exten
 }
 
 impl Stream {
-    /// Copies from the host.
+    /// Copies `bytes` from a host buffer.
     ///
     /// # Errors
     /// `InvalidValue` if a range does not lie in its buffer; [`ErrorCode::DataRace`] while a host kernel writes the source.
@@ -178,8 +179,8 @@ impl Stream {
         self.rows_from_host((dst, dst_offset, bytes), (src, src_offset, bytes), Extent::linear(bytes))
     }
 
-    /// Copies `height` rows of `width` bytes from the host; each side gives a buffer, where its first row begins, and bytes
-    /// from one row to the next.
+    /// Copies `height` rows of `width` bytes from a host buffer. Each side is a buffer, the offset
+    /// of its first row, and the distance between rows in bytes.
     ///
     /// # Errors
     /// As [`Stream::copy_from_host`]; `InvalidValue` if rows overlap (a pitch below the width).
@@ -246,7 +247,7 @@ impl Stream {
         Ok(Transferred::Now)
     }
 
-    /// Copies to the host.
+    /// Copies `bytes` to a host buffer.
     ///
     /// # Errors
     /// `InvalidValue` if a range does not lie in its buffer; [`ErrorCode::DataRace`] while a host kernel uses the
@@ -262,8 +263,8 @@ impl Stream {
         self.rows_to_host((dst, dst_offset, bytes), (src, src_offset, bytes), Extent::linear(bytes))
     }
 
-    /// Copies `height` rows of `width` bytes to the host, as [`Stream::copy_2d_from_host`] does from it. Bytes of the
-    /// destination between the rows stay as they are.
+    /// Copies `height` rows of `width` bytes to a host buffer, with arguments as in
+    /// [`Stream::copy_2d_from_host`]. Bytes of the destination between the rows are not changed.
     ///
     /// # Errors
     /// As [`Stream::copy_to_host`]; `InvalidValue` if rows overlap (a pitch below the width).
@@ -380,8 +381,8 @@ impl Stream {
         })))
     }
 
-    /// Copies on the stream's device, or, as a `peer`, between any two of the same backend: as in CUDA, a copy may be given to a
-    /// stream of whichever device. Ranges may overlap.
+    /// Copies on the stream's device, or, with `peer`, between any two devices of the same backend.
+    /// As in CUDA, a peer copy may be queued on a stream of any device. Ranges may overlap.
     ///
     /// # Errors
     /// `InvalidValue` if a range does not lie in its buffer; `InvalidContext` for a buffer of another device, unless
@@ -420,8 +421,8 @@ impl Stream {
         self.context().hal().copy_device_to_device(self.hal(), to, from, bytes)
     }
 
-    /// Copies `height` rows of `width` bytes; each side gives a buffer, where its first row begins, and bytes from one row
-    /// to the next.
+    /// Copies `height` rows of `width` bytes. Each side is a buffer, the offset of its first row,
+    /// and the distance between rows in bytes.
     ///
     /// # Errors
     /// `InvalidValue` if rows overlap (a pitch below the width) or do not lie in their buffer.
@@ -448,7 +449,7 @@ impl Stream {
 }
 
 impl Context {
-    /// A pinned host buffer, which copies use without going through other memory.
+    /// Allocates a pinned host buffer, which copies use directly.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -470,8 +471,8 @@ impl Context {
         Ok(unsafe { HostBuffer::from_raw(memory, bytes, true, owner) })
     }
 
-    /// Pins the memory of a host buffer until [`Context::unregister_host`]; a clone of it keeps it alive. Both may block
-    /// the calling thread, so never call them on one that computes.
+    /// Pins the memory of a host buffer until [`Context::unregister_host`], and keeps it alive.
+    /// Both calls may block, so never call them on a compute thread.
     ///
     /// # Errors
     /// `HostMemoryAlreadyRegistered`, or the device's.
@@ -490,7 +491,7 @@ impl Context {
         Ok(())
     }
 
-    /// Ends [`Context::register_host`].
+    /// Unpins memory that [`Context::register_host`] pinned.
     ///
     /// # Errors
     /// `HostMemoryNotRegistered`.
@@ -502,7 +503,7 @@ impl Context {
         self.hal().unregister_host(buffer.as_ptr())
     }
 
-    /// That a stream is of this context: kernels name both.
+    /// Checks that a stream belongs to this context. Kernels name both.
     ///
     /// # Errors
     /// `InvalidContext`.

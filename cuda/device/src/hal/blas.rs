@@ -4,65 +4,67 @@ use tfrt_host::DType;
 
 use super::{Resources, Result};
 
-/// What is done to a matrix before it is multiplied.
+/// The operation on a matrix before it is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transpose {
-    /// Nothing.
+    /// None.
     None,
-    /// Rows become columns. Of real matrices the conjugate transpose is the same.
+    /// Transposition. For real matrices, the conjugate transpose is the same.
     Transposed,
 }
 
-/// One matrix of a product.
+/// One operand of a matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GemmOperand {
-    /// Its first element.
+    /// The address of the first element.
     pub address: u64,
-    /// Type of its elements.
+    /// The element type.
     pub dtype: DType,
-    /// Elements from one column to the next.
+    /// The distance between columns, in elements.
     pub leading_dimension: u64,
-    /// Elements from one matrix of the batch to the next.
+    /// The distance between matrices of the batch, in elements.
     pub batch_stride: u64,
 }
 
-/// `C = alpha · op(A) · op(B) + beta · C`, for each of a batch. `op(A)` is `m` × `k`, `op(B)` is `k` × `n`.
+/// The matrix product `C = alpha · op(A) · op(B) + beta · C`, for each matrix of a batch. `op(A)`
+/// is `m` × `k`, `op(B)` is `k` × `n`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
-    /// What is done to A.
+    /// The operation on A.
     pub transpose_a: Transpose,
-    /// What is done to B.
+    /// The operation on B.
     pub transpose_b: Transpose,
-    /// Rows of C.
+    /// The number of rows of C.
     pub m: u64,
-    /// Columns of C.
+    /// The number of columns of C.
     pub n: u64,
-    /// Extent that is summed over.
+    /// The extent that is summed over.
     pub k: u64,
-    /// Factor of the product.
+    /// The factor of the product.
     pub alpha: f64,
-    /// The left matrix.
+    /// The left operand.
     pub a: GemmOperand,
-    /// The right matrix.
+    /// The right operand.
     pub b: GemmOperand,
-    /// Factor of C as it was, which is not read if this is zero.
+    /// The factor of the old C, which is not read if this is zero.
     pub beta: f64,
     /// The result.
     pub c: GemmOperand,
-    /// Type in which products are summed.
+    /// The type in which products are accumulated.
     pub compute: DType,
-    /// Matrices of each kind.
+    /// The number of products in the batch.
     pub batch: u64,
-    /// Which of the library's algorithms, or −1 for its choice.
+    /// The number of the library's algorithm, or −1 for its choice.
     pub algorithm: i32,
 }
 
-/// Dense linear algebra. All work is queued on the stream given.
+/// Queues dense linear algebra on a given stream.
 pub trait Blas: Resources {
-    /// The library's state.
+    /// Creates a handle of the library.
     fn create_blas(&self) -> Result<Self::BlasHandle>;
 
-    /// `y = alpha · x + y` for `n` elements, each `incx` and `incy` (not zero; from the end if negative) apart.
+    /// Queues `y = alpha · x + y` for `n` elements, `incx` and `incy` apart. The increments are not
+    /// zero; negative ones count from the end.
     #[expect(clippy::too_many_arguments, reason = "the routine's arguments")]
     fn axpy(
         &self,
@@ -75,7 +77,7 @@ pub trait Blas: Resources {
         y: (u64, i64),
     ) -> Result<()>;
 
-    /// `x = alpha · x` for `n` elements, `incx` (above zero) apart.
+    /// Queues `x = alpha · x` for `n` elements, `incx` (above zero) apart.
     fn scal(
         &self,
         blas: &Self::BlasHandle,
@@ -86,6 +88,6 @@ pub trait Blas: Resources {
         x: (u64, i64),
     ) -> Result<()>;
 
-    /// A product of matrices.
+    /// Queues a matrix product.
     fn gemm(&self, blas: &Self::BlasHandle, stream: &Self::Stream, gemm: &Gemm) -> Result<()>;
 }

@@ -9,12 +9,12 @@ use super::{Resources, Result};
 use crate::error::DeviceError;
 use crate::origin::Caller;
 
-/// What the ranks of a communicator agree on before there is one.
+/// The id of a communicator, on which all its ranks agree before they create it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UniqueId(pub [u8; Self::BYTES]);
 
 impl UniqueId {
-    /// Bytes of an id.
+    /// The size of an id in bytes.
     pub const BYTES: usize = 128;
 }
 
@@ -24,23 +24,23 @@ impl fmt::Debug for UniqueId {
     }
 }
 
-/// How elements of several ranks become one.
+/// A reduction of the elements of several ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReduceOp {
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// Their product.
+    /// The product.
     Product,
-    /// The greatest.
+    /// The maximum.
     Maximum,
-    /// The least.
+    /// The minimum.
     Minimum,
-    /// Their mean; of integers, rounded toward zero.
+    /// The mean; for integers, rounded toward zero.
     Average,
 }
 
-/// An operation. Counts of its calls are of elements: those that one rank sends, and for [`Collective::ReduceScatter`] those
-/// that one rank receives.
+/// A collective operation. The count of a call is the number of elements that one rank sends, or
+/// for [`Collective::ReduceScatter`] receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collective {
     /// All ranks receive the reduction.
@@ -49,18 +49,18 @@ pub enum Collective {
     AllGather,
     /// Each rank receives its part of the reduction.
     ReduceScatter(ReduceOp),
-    /// All ranks receive what this one sends.
+    /// All ranks receive what this rank sends.
     Broadcast(u32),
     /// This rank receives the reduction.
     Reduce(ReduceOp, u32),
-    /// To this rank, which receives it.
+    /// Sends to this rank.
     Send(u32),
-    /// From this rank, which sends it.
+    /// Receives from this rank.
     Receive(u32),
 }
 
 impl Collective {
-    /// NCCL's name of it.
+    /// Returns NCCL's name of the operation.
     pub fn name(self) -> &'static str {
         match self {
             Self::AllReduce(_) => "all_reduce",
@@ -73,7 +73,7 @@ impl Collective {
         }
     }
 
-    /// The rank that it names, if it names one.
+    /// Returns the rank that the operation names, if any.
     pub fn peer(self) -> Option<u32> {
         match self {
             Self::Broadcast(rank) | Self::Reduce(_, rank) | Self::Send(rank) | Self::Receive(rank) => {
@@ -83,7 +83,7 @@ impl Collective {
         }
     }
 
-    /// How many times the count `rank`, one of `ranks`, sends and receives.
+    /// Returns how many times the count the rank `rank` of `ranks` sends and receives.
     pub fn parts(self, ranks: u32, rank: u32) -> [u64; 2] {
         let ranks = u64::from(ranks);
         match self {
@@ -98,37 +98,38 @@ impl Collective {
     }
 }
 
-/// A call of a collective.
+/// A call of a collective operation.
 #[derive(Clone, Copy)]
 pub struct CollectiveCall<'a, C, S> {
-    /// The calling rank's.
+    /// The calling rank's communicator.
     pub communicator: &'a C,
-    /// Where it is queued.
+    /// The stream on which the call is queued.
     pub stream: &'a S,
-    /// What is done.
+    /// The operation.
     pub operation: Collective,
-    /// The type of the elements.
+    /// The element type.
     pub dtype: DType,
-    /// How many elements.
+    /// The number of elements.
     pub count: u64,
-    /// Address of what is sent; zero if nothing is.
+    /// The address of the elements to send; zero if there are none.
     pub send: u64,
-    /// Address of what is received; zero if nothing is. It may be that of what is sent.
+    /// The address at which elements are received; zero if there are none. It may be that of the
+    /// elements to send.
     pub receive: u64,
-    /// Who called: calls of a group are queued when it ends.
+    /// The origin of the call. Calls of a group are queued only when the group ends.
     pub caller: &'a Caller,
 }
 
-/// Communicators, and the collectives of their ranks.
+/// Creates communicators and queues collectives of their ranks.
 pub trait Collectives: Resources {
-    /// An id for a communicator.
+    /// Creates an id for a communicator.
     ///
     /// # Errors
     /// [`Status::NcclNotFound`](crate::error::Status::NcclNotFound) with what was looked for.
     fn collectives_id(&self) -> Result<UniqueId>;
 
-    /// The communicator of a rank, on this context's device. It may wait until all ranks ask for theirs, but no longer
-    /// than it is told to.
+    /// Creates a rank of a communicator on this context's device. It may wait until all ranks do
+    /// the same, but no longer than the timeout.
     fn create_communicator(
         &self,
         id: &UniqueId,
@@ -137,11 +138,11 @@ pub trait Collectives: Resources {
         timeout: Duration,
     ) -> Result<Self::Communicator>;
 
-    /// Queues calls as one group: none waits for another of them. Their streams and communicators may be of any context
-    /// of the backend.
+    /// Queues calls as one group, so that none waits for another. Their streams and communicators
+    /// may belong to any context of the backend.
     fn run_collectives(&self, calls: &[CollectiveCall<'_, Self::Communicator, Self::Stream>]) -> Result<()>;
 
-    /// Ends what is queued and has not come to its end, as a failure for this reason. The communicator is of no use any
-    /// more.
+    /// Fails all unfinished calls of a communicator with this error. The communicator cannot be
+    /// used any more.
     fn abort_communicator(&self, communicator: &Self::Communicator, why: &DeviceError);
 }

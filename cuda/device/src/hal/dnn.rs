@@ -8,24 +8,24 @@ use tfrt_host::DType;
 
 use super::{Resources, Result};
 
-/// How a tensor lies in memory.
+/// The layout of a tensor in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorLayout {
-    /// Type of its elements.
+    /// The element type.
     pub dtype: DType,
-    /// Extents, N and C first.
+    /// The extents, N and C first.
     pub dims: Vec<u64>,
-    /// Elements from one index to the next in each direction.
+    /// The distance between indices of each dimension, in elements.
     pub strides: Vec<u64>,
 }
 
 impl TensorLayout {
-    /// How many elements the tensor has.
+    /// Returns the number of elements.
     pub fn elements(&self) -> u64 {
         self.dims.iter().fold(1, |product, &dim| product.saturating_mul(dim))
     }
 
-    /// Elements from the first to the last in memory.
+    /// Returns the number of elements from the first to the last in memory.
     pub fn span(&self) -> u64 {
         if self.dims.contains(&0) {
             return 0;
@@ -38,89 +38,89 @@ impl TensorLayout {
         last.saturating_add(1)
     }
 
-    /// Bytes from the first to the last in memory.
+    /// Returns the number of bytes from the first to the last in memory.
     pub fn bytes(&self) -> u64 {
         self.span().saturating_mul(self.dtype.size().unwrap_or(0) as u64)
     }
 }
 
-/// A tensor on the device.
+/// A tensor on the device: its layout and address.
 pub type Tensor<'a> = (&'a TensorLayout, u64);
 
-/// Factors of an operation's result and of what was there before.
+/// The factors of an operation's result and of the old contents: `alpha · result + beta · old`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
-    /// Of the result.
+    /// The factor of the result.
     pub alpha: f64,
-    /// Of what was there.
+    /// The factor of the old contents.
     pub beta: f64,
 }
 
 impl Scaling {
-    /// The result alone.
+    /// The result alone, without the old contents.
     pub const ONE: Self = Self { alpha: 1.0, beta: 0.0 };
 }
 
-/// What pooling takes of a window.
+/// The reduction of a pooling window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolingMode {
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// The mean, padding counted.
+    /// The mean, including padding.
     AverageIncludePadding,
-    /// The mean of what lies inside.
+    /// The mean, excluding padding.
     AverageExcludePadding,
-    /// The greatest; of equals always the first.
+    /// The maximum; among equal elements, the first.
     MaxDeterministic,
 }
 
-/// Whether a NaN makes the result one.
+/// Whether a NaN operand makes the result NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NanPropagation {
-    /// It loses.
+    /// It does not.
     NotPropagate,
-    /// It wins.
+    /// It does.
     Propagate,
 }
 
-/// A pooling's windows.
+/// The windows of a pooling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pooling {
-    /// What is taken of each.
+    /// The reduction of each window.
     pub mode: PoolingMode,
-    /// What NaNs do.
+    /// The treatment of NaNs.
     pub nan: NanPropagation,
-    /// Extents.
+    /// The extents of a window.
     pub window: Vec<u64>,
-    /// Padding before (and after) in each direction.
+    /// The padding before and after, in each direction.
     pub padding: Vec<u64>,
-    /// From one window to the next.
+    /// The distance between windows.
     pub strides: Vec<u64>,
 }
 
-/// A convolution's geometry.
+/// The geometry of a convolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
-    /// Padding before (and after) in each direction.
+    /// The padding before and after, in each direction.
     pub padding: Vec<u64>,
-    /// From one window to the next.
+    /// The distance between windows.
     pub strides: Vec<u64>,
-    /// From one element of the filter to the next.
+    /// The distance between elements of the filter.
     pub dilations: Vec<u64>,
-    /// Groups of channels.
+    /// The number of groups of channels.
     pub groups: u64,
-    /// False flips the filter, as mathematics has it; networks use true.
+    /// If false, the filter is flipped, as in mathematics. Networks use true.
     pub cross_correlation: bool,
-    /// Type in which products are summed.
+    /// The type in which products are accumulated.
     pub compute: DType,
-    /// Which of the library's algorithms, or −1 for its choice (found once for a shape and kept).
+    /// The number of the library's algorithm, or −1 for its choice, which is made once per shape.
     pub algorithm: i32,
 }
 
-/// The three tensors of a convolution, each an operand or the result.
+/// The three tensors of a convolution. Each is an operand or the result.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvolutionOperands<'a> {
-    /// Images, or their gradient.
+    /// The images, or their gradient.
     pub x: Tensor<'a>,
     /// The filter (extents K, C, R, S), or its gradient.
     pub w: Tensor<'a>,
@@ -128,12 +128,12 @@ pub struct ConvolutionOperands<'a> {
     pub y: Tensor<'a>,
 }
 
-/// What is done to a convolution's result on its way: `activation(alpha · conv + factor · residual + bias)`.
+/// The epilogue of a convolution: `activation(alpha · conv + factor · residual + bias)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvolutionEpilogue<'a> {
-    /// One element for each channel.
+    /// One element per channel.
     pub bias: Option<Tensor<'a>>,
-    /// Added element by element, with its factor; may be the result's memory.
+    /// A tensor that is added element by element, and its factor. It may be the result's memory.
     pub residual: Option<(Tensor<'a>, f64)>,
     /// Applied last.
     pub activation: Option<Activation>,
@@ -142,15 +142,15 @@ pub struct ConvolutionEpilogue<'a> {
 /// A function of one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Activation {
-    /// Which.
+    /// The function.
     pub mode: ActivationMode,
-    /// Ceiling of a clipped ReLU, alpha of an ELU.
+    /// The ceiling of a clipped ReLU, or alpha of an ELU.
     pub coefficient: f64,
-    /// What NaNs do.
+    /// The treatment of NaNs.
     pub nan: NanPropagation,
 }
 
-/// Which function of one element.
+/// A function of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActivationMode {
     /// 1 / (1 + exp(−x)).
@@ -167,52 +167,52 @@ pub enum ActivationMode {
     Identity,
 }
 
-/// What a mean is taken over.
+/// The elements over which a mean is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BatchNormMode {
-    /// Images: one mean for each C, H, W.
+    /// All images: one mean per C, H and W.
     PerActivation,
-    /// Images and pixels: one mean for each C.
+    /// All images and pixels: one mean per C.
     Spatial,
 }
 
-/// The tensors that all batch normalizations have.
+/// The operands that all batch normalizations share.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchNormOperands<'a> {
-    /// What the mean is taken over.
+    /// The elements over which the mean is taken.
     pub mode: BatchNormMode,
-    /// Images.
+    /// The images.
     pub x: Tensor<'a>,
-    /// How scale, bias, mean and variance lie.
+    /// The layout of scale, bias, mean and variance.
     pub parameters: &'a TensorLayout,
-    /// Added to the variance.
+    /// A number that is added to the variance.
     pub epsilon: f64,
 }
 
-/// What a softmax sums over, and whether its logarithm is taken.
+/// The mode of a softmax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SoftmaxMode {
-    /// Over C alone instead of over C, H and W.
+    /// Whether to sum over C only, instead of C, H and W.
     pub per_pixel: bool,
-    /// The logarithm.
+    /// Whether to take the logarithm.
     pub log: bool,
-    /// Without subtracting the maximum first.
+    /// Whether to skip the subtraction of the maximum.
     pub fast: bool,
 }
 
-/// An operation, with what it works on.
+/// A DNN operation with its operands.
 #[derive(Clone, Copy, Debug)]
 pub enum DnnOperation<'a> {
-    /// Pools `x` to `y`.
+    /// Pools `x` into `y`.
     PoolingForward {
         /// The windows.
         pooling: &'a Pooling,
-        /// Images.
+        /// The images.
         x: Tensor<'a>,
         /// The result.
         y: Tensor<'a>,
     },
-    /// The gradient of pooling `x` to `y`, from `dy` to `dx`.
+    /// The gradient of pooling `x` into `y`, from `dy` to `dx`.
     PoolingBackward {
         /// The windows.
         pooling: &'a Pooling,
@@ -225,7 +225,7 @@ pub enum DnnOperation<'a> {
         /// The result.
         dx: Tensor<'a>,
     },
-    /// Convolves `x` by `w` to `y`, epilogue included, in one pass where the library can.
+    /// Convolves `x` with `w` into `y` and applies the epilogue, in one pass if the library can.
     ConvolutionForward {
         /// The geometry.
         convolution: &'a Convolution,
@@ -257,7 +257,7 @@ pub enum DnnOperation<'a> {
         /// The result.
         y: Tensor<'a>,
     },
-    /// As inference, with the batch's own statistics.
+    /// Batch normalization with the statistics of the batch.
     BatchNormTraining {
         /// What all normalizations have.
         operands: BatchNormOperands<'a>,
@@ -270,7 +270,8 @@ pub enum DnnOperation<'a> {
         /// The result.
         y: Tensor<'a>,
     },
-    /// The gradient of training: from `dy` to `dx` and to the gradients of scale and bias.
+    /// The gradient of a batch normalization in training, from `dy` to `dx` and to the gradients of
+    /// scale and bias.
     BatchNormBackward {
         /// What all normalizations have.
         operands: BatchNormOperands<'a>,
@@ -287,9 +288,9 @@ pub enum DnnOperation<'a> {
         /// Mean and inverse deviation as training left them; without, they are computed again.
         saved: Option<[u64; 2]>,
     },
-    /// Softmax of `x` to `y`.
+    /// The softmax of `x` into `y`.
     SoftmaxForward {
-        /// Which.
+        /// The function.
         mode: SoftmaxMode,
         /// The logits.
         x: Tensor<'a>,
@@ -298,7 +299,7 @@ pub enum DnnOperation<'a> {
     },
     /// The gradient of softmax, from its result `y` and `dy` to `dx`.
     SoftmaxBackward {
-        /// Which.
+        /// The function.
         mode: SoftmaxMode,
         /// What softmax gave.
         y: Tensor<'a>,
@@ -309,16 +310,16 @@ pub enum DnnOperation<'a> {
     },
     /// A function of each element of `x`.
     ActivationForward {
-        /// Which.
+        /// The function.
         activation: Activation,
         /// Its arguments.
         x: Tensor<'a>,
         /// The result.
         y: Tensor<'a>,
     },
-    /// Its gradient, from `y`, `dy` and `x` to `dx`.
+    /// The gradient of an activation, from `y`, `dy` and `x` to `dx`.
     ActivationBackward {
-        /// Which.
+        /// The function.
         activation: Activation,
         /// What it gave.
         y: Tensor<'a>,
@@ -329,7 +330,7 @@ pub enum DnnOperation<'a> {
         /// The result.
         dx: Tensor<'a>,
     },
-    /// `c = alpha · a + beta · c`, where extents of 1 in `a` are repeated: adding a bias.
+    /// `c = alpha · a + beta · c`, where extents of 1 in `a` are broadcast, as for a bias.
     AddTensor {
         /// The addend.
         a: Tensor<'a>,
@@ -338,9 +339,9 @@ pub enum DnnOperation<'a> {
     },
 }
 
-/// Neural network primitives.
+/// Queues neural network primitives.
 pub trait Dnn: Resources {
-    /// The library's state.
+    /// Creates a handle of the library.
     fn create_dnn(&self) -> Result<Self::DnnHandle>;
 
     /// Queues an operation on the stream.

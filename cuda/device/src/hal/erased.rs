@@ -20,10 +20,10 @@ use super::{
 };
 use crate::error::{DeviceError, Result, Status};
 
-/// A resource of some backend.
+/// A resource of any backend.
 pub type Erased = Box<dyn Any + Send + Sync>;
 
-/// A context of some backend.
+/// A context of any backend.
 pub type DynContext = dyn Context<
         Stream = Erased,
         Event = Erased,
@@ -35,7 +35,7 @@ pub type DynContext = dyn Context<
         Communicator = Erased,
     >;
 
-/// A backend whose contexts are behind one type for all.
+/// A backend of any kind, whose contexts have one type.
 pub trait DynBackend: Send + Sync {
     /// See [`Backend::name`].
     fn name(&self) -> &str;
@@ -55,7 +55,7 @@ pub trait DynBackend: Send + Sync {
     fn abandon(&self, why: &DeviceError);
 }
 
-/// The backend behind one type for all.
+/// Wraps a backend so that all its resource types are [`Erased`].
 pub fn erase<B: Backend>(backend: B) -> Arc<dyn DynBackend> {
     Arc::new(ErasedBackend(backend))
 }

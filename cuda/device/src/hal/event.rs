@@ -2,32 +2,33 @@
 
 use super::{Resources, Result};
 
-/// How an event is made.
+/// Options of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventOptions {
-    /// Whether the time of passing is kept.
+    /// Whether the event records the time at which it completes.
     pub timing: bool,
-    /// Whether the runtime made it for itself: a checker is not told of it, and that it is found to be reached says nothing
-    /// to the program unless somebody waits for it.
+    /// Whether the event belongs to the runtime itself. A checker does not hear of it, and querying
+    /// it proves nothing to the program; only waiting for it does.
     pub internal: bool,
 }
 
-/// Events.
+/// Creates, records and queries events.
 pub trait Events: Resources {
-    /// An event, not recorded.
+    /// Creates an event that is not recorded.
     fn create_event(&self, options: EventOptions) -> Result<Self::Event>;
 
-    /// Marks what is queued on the stream so far, in place of an earlier mark.
+    /// Records the event behind all work queued on the stream so far. This replaces an earlier
+    /// record.
     fn record_event(&self, event: &Self::Event, stream: &Self::Stream) -> Result<()>;
 
-    /// Whether the latest mark was reached; true if there is none. The failure of the work before it is the answer's. A context
-    /// that failed is the answer before the mark, too; of the runtime's own events a backend that can tell goes on saying that
-    /// they are not reached.
+    /// Returns whether the latest record is complete, or true if there is none. If the work before
+    /// it or the context has failed, returns that error. For internal events, the backend may keep
+    /// reporting "not reached".
     fn query_event(&self, event: &Self::Event) -> Result<bool>;
 
-    /// Waits until the latest mark is reached.
+    /// Waits until the latest record is complete.
     fn synchronize_event(&self, event: &Self::Event) -> Result<()>;
 
-    /// Milliseconds from one mark to the other, both reached and both of events with timing.
+    /// Returns the milliseconds between two complete records of events with timing.
     fn elapsed_ms(&self, start: &Self::Event, end: &Self::Event) -> Result<f32>;
 }

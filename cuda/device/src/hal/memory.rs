@@ -8,22 +8,22 @@ use std::fmt;
 use super::{Resources, Result};
 use crate::error::Status;
 
-/// Bytes free and in all.
+/// The free and the total memory of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
-    /// Bytes that could still be allocated.
+    /// Bytes that can still be allocated.
     pub free: u64,
-    /// Bytes of the device.
+    /// Bytes of the whole device.
     pub total: u64,
 }
 
-/// Unified memory: one block that both sides reach.
+/// Unified memory: one block that device and host can reach.
 pub struct ManagedMemory {
-    /// Its address on the device, until [`Memory::free`].
+    /// The address on the device, valid until [`Memory::free`].
     pub address: u64,
-    /// Its address on the host.
+    /// The address on the host.
     pub host: *mut u8,
-    /// Who keeps the host's side, whatever becomes of the device's and of the context.
+    /// Keeps the host's side alive, independently of the device's side and of the context.
     pub host_owner: Box<dyn Any + Send + Sync>,
 }
 
@@ -33,79 +33,82 @@ impl fmt::Debug for ManagedMemory {
     }
 }
 
-/// Allocation.
+/// Allocates device memory and pinned host memory.
 pub trait Memory: Resources {
-    /// Bytes free and in all.
+    /// The free and the total memory of a device.
     fn memory_info(&self) -> Result<MemoryInfo>;
 
-    /// `bytes` (not zero) of device memory, aligned to 256 bytes at least, with arbitrary contents.
+    /// Allocates `bytes` (not zero) of device memory, aligned to at least 256 bytes, with arbitrary
+    /// contents.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::error::Status::OutOfMemory).
     fn allocate(&self, bytes: u64) -> Result<u64>;
 
-    /// Gives back what `allocate` gave. No queued work uses it any more. It does not wait: the device may have the memory
-    /// later, when the backend's [`Teardown`](super::Teardown) has done what it was given.
+    /// Releases memory from `allocate` that no queued work uses any more. Does not wait: the memory
+    /// may return to the device later, through the backend's [`Teardown`](super::Teardown).
     fn free(&self, address: u64) -> Result<()>;
 
-    /// Gives back device memory that the backend itself keeps to be faster, in all contexts of the device, as queued work is done
-    /// with it; whether there was any. It does not wait, as `free` does not.
+    /// Releases device memory that the backend caches, in all contexts of the device, once queued
+    /// work no longer uses it. Returns whether there was any. Does not wait.
     fn trim(&self) -> bool {
         false
     }
 
-    /// `bytes` (not zero) of pinned host memory, page-aligned.
+    /// Allocates `bytes` (not zero) of pinned, page-aligned host memory.
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8>;
 
-    /// Gives back what `allocate_host` gave.
+    /// Releases memory from `allocate_host`.
     ///
     /// # Safety
     /// It came from `allocate_host` of this context and nothing uses it any more.
     unsafe fn free_host(&self, memory: *mut u8) -> Result<()>;
 
-    /// Pins memory of the host's, so that copies need no staging.
+    /// Pins existing host memory, so that copies need no staging.
     ///
     /// # Safety
     /// The memory stays allocated until it is unregistered.
     unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()>;
 
-    /// Ends `register_host`.
+    /// Unpins memory that `register_host` pinned.
     fn unregister_host(&self, memory: *mut u8) -> Result<()>;
 
-    /// `bytes` (not zero) of unified memory, all of them zero. `free` ends the device's side, and dropping the owner the
-    /// host's; the block goes when both have ended. The two sides never touch it at a time.
+    /// Allocates `bytes` (not zero) of unified memory, filled with zeros. `free` releases the
+    /// device's side, and dropping the owner releases the host's. The two sides never access the
+    /// memory at the same time.
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory>;
 
-    /// Whether all of `address .. address + bytes` lies in one live allocation of this backend. What a backend cannot
-    /// know it answers with true.
+    /// Returns whether `address .. address + bytes` lies in one live allocation of this backend. A
+    /// backend that cannot know returns true.
     fn is_allocated(&self, address: u64, bytes: u64) -> bool;
 
-    /// Whether `allocate` and `free` follow a strategy of their own, so that memory nobody uses is given back at once
-    /// instead of being kept.
+    /// Returns whether `allocate` and `free` cache memory themselves. The front's allocator then
+    /// returns unused memory at once.
     fn is_cached(&self) -> bool {
         false
     }
 }
 
-/// Memory by the page: any page may be put at any address, and at several at once, so that memory moves without being
-/// copied. A backend that lacks it implements nothing.
+/// Maps memory in pages. Any page can be mapped at any address, and at several at once, so memory
+/// moves without being copied. A backend without pages implements nothing.
 pub trait Paging: Resources {
-    /// Bytes of a page, a power of two; `None` if there is no such thing.
+    /// Returns the size of a page in bytes, a power of two; `None` if there are no pages.
     fn page_bytes(&self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// Addresses without memory, aligned to the page size; `bytes` is a multiple of it.
+    /// Reserves a range of addresses without memory, aligned to the page size. `bytes` is a
+    /// multiple of that size.
     fn reserve_range(&self, _bytes: u64) -> Result<u64> {
         Err(Status::NotSupported.into())
     }
 
-    /// Gives back a whole range, of which nothing is mapped.
+    /// Releases a whole reserved range in which nothing is mapped.
     fn release_range(&self, _address: u64, _bytes: u64) -> Result<()> {
         Err(Status::NotSupported.into())
     }
 
-    /// So many pages, or none of them.
+    /// Creates `count` pages, or none if there is an error.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
@@ -113,17 +116,17 @@ pub trait Paging: Resources {
         Err(Status::NotSupported.into())
     }
 
-    /// Gives a page back, whose memory remains where it is still mapped.
+    /// Destroys a page. Its memory stays alive where it is still mapped.
     fn destroy_page(&self, _page: u64) -> Result<()> {
         Err(Status::NotSupported.into())
     }
 
-    /// Maps pages side by side from `address` on, or none of them.
+    /// Maps pages contiguously from `address` on, or none if there is an error.
     fn map_pages(&self, _address: u64, _pages: &[u64]) -> Result<()> {
         Err(Status::NotSupported.into())
     }
 
-    /// Unmaps whole pages, which no queued work uses any more.
+    /// Unmaps whole pages that no queued work uses any more.
     fn unmap_pages(&self, _address: u64, _bytes: u64) -> Result<()> {
         Err(Status::NotSupported.into())
     }
@@ -134,28 +137,28 @@ pub trait Paging: Resources {
 pub enum Endpoint {
     /// Device memory.
     Device(u64),
-    /// Host memory; of a source it is only read.
+    /// Host memory. A source is only read.
     Host(*mut u8),
 }
 
-/// Rows of bytes, `pitch` apart.
+/// A two-dimensional copy: rows of bytes, `pitch` apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy2d {
-    /// Where to.
+    /// The destination.
     pub dst: Endpoint,
-    /// Bytes from one row to the next there.
+    /// The distance between rows on that side, in bytes.
     pub dst_pitch: usize,
-    /// Where from.
+    /// The source.
     pub src: Endpoint,
-    /// Bytes from one row to the next there.
+    /// The distance between rows on that side, in bytes.
     pub src_pitch: usize,
-    /// Bytes of a row.
+    /// The size of a row in bytes.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
 }
 
-/// What memory is filled with, again and again.
+/// A pattern with which memory is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// One byte.
@@ -167,7 +170,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Bytes of the pattern.
+    /// Returns the size of the pattern in bytes.
     pub fn size(self) -> u64 {
         match self {
             Self::U8(_) => 1,
@@ -177,9 +180,9 @@ impl Pattern {
     }
 }
 
-/// Work on a stream that moves bytes. Ranges of device memory lie in live allocations of this backend.
+/// Queues copies and fills. Ranges of device memory lie in live allocations of this backend.
 pub trait Transfers: Resources {
-    /// From the host, asynchronously.
+    /// Queues a copy from the host.
     ///
     /// # Safety
     /// `src` is readable for `bytes`, and nobody but other copies writes there, until the stream has passed this copy. It is
@@ -192,7 +195,7 @@ pub trait Transfers: Resources {
         bytes: usize,
     ) -> Result<()>;
 
-    /// To the host, asynchronously.
+    /// Queues a copy to the host.
     ///
     /// # Safety
     /// `dst` is writable for `bytes`, and nobody but other copies reads or writes there, until the stream has passed this
@@ -205,15 +208,15 @@ pub trait Transfers: Resources {
         bytes: usize,
     ) -> Result<()>;
 
-    /// On one device or between two, neither of which need be the stream's.
+    /// Queues a copy on one device or between two. Neither needs to be the stream's device.
     fn copy_device_to_device(&self, stream: &Self::Stream, dst: u64, src: u64, bytes: u64) -> Result<()>;
 
-    /// Rows of bytes.
+    /// Queues a two-dimensional copy.
     ///
     /// # Safety
     /// For ends on the host as for the copies above.
     unsafe fn copy_2d(&self, stream: &Self::Stream, copy: &Copy2d) -> Result<()>;
 
-    /// Fills with `count` repetitions of a pattern.
+    /// Queues a fill with `count` repetitions of a pattern.
     fn set(&self, stream: &Self::Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()>;
 }

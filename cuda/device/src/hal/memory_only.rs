@@ -30,7 +30,7 @@ pub trait MemoryOnly:
         Communicator = Infallible,
     >
 {
-    /// The device in a message: who cannot do something.
+    /// Returns the name of the device for messages that say what it cannot do.
     fn who(&self) -> String;
 }
 

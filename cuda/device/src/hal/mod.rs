@@ -1,16 +1,16 @@
-//! What a backend implements: small traits, one for each concern, over its own resource types.
+//! The traits that a backend implements: small ones, one per concern, over its own resource types.
 //!
-//! A backend checks nothing but what it alone lacks: the [front](crate::front) did the rest. It is told everything by
-//! arguments, keeps no current stream and no current device, and never waits except where a method's name says so. Streams,
-//! events, modules and the like are destroyed by dropping them; dropping a stream lets the work queued on it finish. Where
-//! dropping something but an event may wait for the device, the backend's [`Teardown`] says so, and the front drops it
-//! there.
+//! A backend checks only what the [front](crate::front) cannot know. It gets everything through arguments, keeps no current
+//! stream and no current device, and waits only where a method's name says so. Streams, events, modules and other resources
+//! are destroyed by dropping them. Dropping a stream lets its queued work finish. If dropping a resource other than an event
+//! may wait for the device, the backend's [`Teardown`] says so, and the front drops it there.
 //!
-//! The same traits serve inside, with each backend's own types, and at the edge, where [`Erased`] stands for all of them
-//! ([`erase`]). Backends that do something have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`,
-//! `blas`, `dnn`, `collectives`.
+//! The same traits serve inside a backend, with its own types, and at the edge, where [`Erased`] stands for all of them
+//! ([`erase`]). Backends have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`, `blas`, `dnn`,
+//! `collectives`.
 //!
-//! Device addresses are plain numbers, unique within a backend over all its devices (unified addressing), and never null.
+//! Device addresses are plain numbers. They are never null, and unique within a backend over all its devices (unified
+//! addressing).
 
 mod blas;
 mod collectives;
@@ -47,35 +47,36 @@ pub use teardown::{Promised, Teardown};
 
 use crate::error::{DeviceError, Result};
 
-/// A way to devices: a driver, or what stands in for one.
+/// A kind of device: a driver, or a substitute for one.
 pub trait Backend: Send + Sync + 'static {
     /// The backend's contexts.
     type Context: Context;
 
-    /// `cuda`, `cpu` or `noop`, or what a backend from elsewhere calls its kind of device.
+    /// Returns the name of the backend: `cuda`, `cpu`, `noop`, or the device type of a plug-in.
     fn name(&self) -> &str;
 
-    /// How many devices there are; the answer does not change.
+    /// Returns the number of devices, which never changes.
     fn device_count(&self) -> u32;
 
-    /// What device `ordinal` (below the count) is.
+    /// Returns the properties of device `ordinal`, which is below the count.
     fn properties(&self, ordinal: u32) -> Result<DeviceProperties>;
 
-    /// Whether copies between two devices go without the host.
+    /// Returns whether copies between two devices bypass the host.
     fn can_access_peer(&self, from: u32, to: u32) -> Result<bool>;
 
-    /// A context on device `ordinal` (below the count).
+    /// Creates a context on device `ordinal`, which is below the count.
     fn create_context(&self, ordinal: u32) -> Result<Self::Context>;
 
-    /// Who gives the backend's resources back, always the same one.
+    /// Returns the teardown that releases the backend's resources. It is always the same one.
     fn teardown(&self) -> &Teardown;
 
-    /// What contexts failed with, gone or not, each told once. Waits for queued work first, if failures are known only then.
+    /// Returns the failures of all contexts, including dropped ones, each of them once. Waits for
+    /// queued work if failures are known only then.
     fn take_failures(&self) -> Vec<DeviceError> {
         Vec::new()
     }
 
-    /// Fails all contexts for this reason, so that kernels which run end, where the backend can do that.
+    /// Fails all contexts with this error and stops running kernels, if the backend can.
     fn abandon(&self, _why: &DeviceError) {}
 }
 
@@ -99,62 +100,64 @@ pub trait Resources: Send + Sync + 'static {
     type Communicator: Send + Sync + 'static;
 }
 
-/// All that can be done on a device.
+/// All operations of a device.
 pub trait Context:
     Memory + Paging + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn + Collectives
 {
-    /// The failure that ended the context's life, if one did: every later call gives it.
+    /// Returns the failure that made the context unusable, if there was one. Every later call
+    /// returns it.
     fn failure(&self) -> Option<DeviceError>;
 
-    /// Whether queued work remembers where it comes from ([`Origin::here`](crate::origin::Origin::here)), so that a failure
-    /// can say it.
+    /// Returns whether queued work keeps its origin
+    /// ([`Origin::here`](crate::origin::Origin::here)), so that a failure can name it.
     fn keeps_origins(&self) -> bool {
         false
     }
 }
 
-/// What a device is. Fixed for its life.
+/// The properties of a device, which never change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceProperties {
-    /// As the vendor names it.
+    /// The vendor's name of the device.
     pub name: String,
-    /// Bytes of memory.
+    /// The memory in bytes.
     pub memory_bytes: u64,
-    /// Major and minor compute capability; PTX for a later one does not load, but on the CPU.
+    /// The major and minor compute capability. PTX for a later one does not load, except on the CPU
+    /// device.
     pub compute_capability: (u32, u32),
-    /// The driver and its version.
+    /// The name and version of the driver.
     pub driver: String,
-    /// Streaming multiprocessors; on the CPU, the threads that compute.
+    /// The number of streaming multiprocessors; on the CPU device, of threads that compute.
     pub multiprocessors: u32,
-    /// Lanes of a warp.
+    /// The number of lanes of a warp.
     pub warp_size: u32,
-    /// Most threads of a block.
+    /// The maximum number of threads in a block.
     pub threads_per_block_max: u32,
-    /// Most threads resident on one multiprocessor.
+    /// The maximum number of threads resident on one multiprocessor.
     pub threads_per_multiprocessor_max: u32,
-    /// Most threads of a block in each direction.
+    /// The maximum extents of a block.
     pub block_max: Dim3,
-    /// Most blocks of a grid in each direction.
+    /// The maximum extents of a grid.
     pub grid_max: Dim3,
-    /// Shared memory of a block, without asking for more.
+    /// The shared memory of a block in bytes, without opting in to more.
     pub shared_memory_per_block: u32,
-    /// Shared memory of a block, when asked for.
+    /// The shared memory of a block in bytes, if a function opts in.
     pub shared_memory_per_block_max: u32,
-    /// Registers of a multiprocessor.
+    /// The number of registers of a multiprocessor.
     pub registers_per_multiprocessor: u32,
-    /// Bytes of the last cache.
+    /// The size of the last-level cache in bytes; zero if unknown.
     pub l2_cache_bytes: u64,
-    /// Clock in kHz; zero if not known.
+    /// The clock rate in kHz; zero if unknown.
     pub clock_khz: u32,
-    /// Peak memory bandwidth in bytes a second; zero if not known.
+    /// The peak memory bandwidth in bytes per second; zero if unknown.
     pub memory_bandwidth: u64,
-    /// Whether pageable host memory can be the end of a copy that is asynchronous to the host. Where it cannot, the front
-    /// copies through pinned memory.
+    /// Whether copies that are asynchronous to the host accept pageable host memory. If not, the
+    /// front copies through pinned memory.
     pub pageable_copies: bool,
-    /// Most blocks of a cooperative launch, which are all under way at once: none where there are no such launches,
-    /// [`u64::MAX`] where the driver knows.
+    /// The maximum number of blocks of a cooperative launch. Zero if there are no such launches;
+    /// [`u64::MAX`] if only the driver knows.
     pub cooperative_blocks_max: u64,
-    /// Where it sits on the bus; empty if nowhere.
+    /// The bus id; empty if there is none.
     pub bus_id: String,
 }
 
@@ -174,7 +177,7 @@ pub fn check_emulated(count: u32) -> Result<()> {
 }
 
 impl DeviceProperties {
-    /// Those of a device that has no limits of its own: what compute capability 9.0 promises programs.
+    /// Returns the properties of an emulated device, with the limits of compute capability 9.0.
     pub fn emulated(name: String, memory_bytes: u64, driver: String, multiprocessors: u32) -> Self {
         Self {
             name,

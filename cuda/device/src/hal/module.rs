@@ -4,30 +4,30 @@
 
 use super::{Resources, Result};
 
-/// Extents in three directions.
+/// Extents in three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3 {
-    /// Fastest.
+    /// The fastest dimension.
     pub x: u32,
-    /// Middle.
+    /// The middle dimension.
     pub y: u32,
-    /// Slowest.
+    /// The slowest dimension.
     pub z: u32,
 }
 
 impl Dim3 {
-    /// Extents.
+    /// Makes extents.
     pub const fn new(x: u32, y: u32, z: u32) -> Self {
         Self { x, y, z }
     }
 
-    /// How many there are in all.
+    /// Returns the product of the extents.
     pub const fn count(self) -> u64 {
         // Each is below 2^32; a product that does not fit is as good as the largest.
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
-    /// Whether each extent is at most the other's.
+    /// Returns whether each extent is at most that of `most`.
     pub const fn fits(self, most: Self) -> bool {
         self.x <= most.x && self.y <= most.y && self.z <= most.z
     }
@@ -45,81 +45,82 @@ impl std::fmt::Display for Dim3 {
     }
 }
 
-/// How a function is launched.
+/// The configuration of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
-    /// Blocks of the grid.
+    /// The extents of the grid, in blocks.
     pub grid: Dim3,
-    /// Threads of a block.
+    /// The extents of a block, in threads.
     pub block: Dim3,
-    /// Dynamic shared memory of a block.
+    /// The dynamic shared memory of a block, in bytes.
     pub shared_memory_bytes: u32,
-    /// Whether all blocks run at once, so that the grid can synchronize.
+    /// Whether all blocks run concurrently, so that the grid can synchronize.
     pub cooperative: bool,
 }
 
 /// One declared parameter of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterInfo {
-    /// Where it begins in the parameter space.
+    /// The offset in the parameter space, in bytes.
     pub offset: u32,
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u32,
 }
 
 /// The parameters of a launch, laid out as the function declares them.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedParameters<'a> {
-    /// All parameters' bytes, little end first.
+    /// The bytes of all parameters, little-endian.
     pub bytes: &'a [u8],
-    /// Where each begins.
+    /// The offset of each parameter.
     pub offsets: &'a [u32],
-    /// The buffers among them.
+    /// The parameters that are buffers.
     pub buffers: &'a [BufferParameter],
 }
 
-/// A buffer that a launch is given.
+/// A buffer that is passed to a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferParameter {
-    /// Its first byte.
+    /// The address of the first byte.
     pub address: u64,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// What the function does with it, if the program says.
+    /// How the function uses the buffer, if the program states it.
     pub intent: Option<Intent>,
 }
 
-/// What a function does with a buffer.
+/// How a function uses a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intent {
-    /// Reads alone.
+    /// Only reads.
     Read,
-    /// Writes alone.
+    /// Only writes.
     Write,
-    /// Both.
+    /// Reads and writes.
     ReadWrite,
 }
 
-/// What is known of a function.
+/// The attributes of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionAttributes {
-    /// Its declared parameters, where the driver tells.
+    /// The declared parameters, if the driver reports them.
     pub parameters: Option<Vec<ParameterInfo>>,
-    /// Most threads of a block it can be launched with.
+    /// The maximum number of threads per block.
     pub threads_per_block_max: u32,
-    /// Static shared memory of a block.
+    /// The static shared memory of a block, in bytes.
     pub shared_memory_bytes: u32,
-    /// Local memory of a thread.
+    /// The local memory of a thread, in bytes.
     pub local_memory_bytes: u32,
-    /// Constant memory.
+    /// The constant memory, in bytes.
     pub constant_memory_bytes: u32,
-    /// Registers of a thread; zero if not known.
+    /// The number of registers of a thread; zero if unknown.
     pub registers: u32,
 }
 
-/// Modules.
+/// Loads modules and launches their functions.
 pub trait Modules: Resources {
-    /// Loads PTX (text, perhaps with a final zero) or a binary of the device's.
+    /// Loads a module from PTX (text, with or without a final zero) or from a binary for the
+    /// device.
     ///
     /// # Errors
     /// [`Status::InvalidPtx`](crate::error::Status::InvalidPtx) with the compiler's log, `InvalidImage`, `NoBinaryForGpu`.
@@ -132,19 +133,20 @@ pub trait Modules: Resources {
     /// with the compiler's log.
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>>;
 
-    /// The function of this name.
+    /// Returns the function of this name.
     fn function(&self, module: &Self::Module, name: &str) -> Result<Self::Function>;
 
-    /// Address and bytes of a module's variable.
+    /// Returns the address and the size of a module's variable.
     fn global(&self, module: &Self::Module, name: &str) -> Result<(u64, u64)>;
 
-    /// What is known of a function.
+    /// The attributes of a function.
     fn function_attributes(&self, function: &Self::Function) -> Result<FunctionAttributes>;
 
-    /// Blocks of `threads` threads and `shared` bytes of dynamic shared memory that one multiprocessor holds at a time.
+    /// Returns how many blocks of `threads` threads and `shared` bytes of dynamic shared memory are
+    /// resident on one multiprocessor.
     fn occupancy(&self, function: &Self::Function, threads: u32, shared: u32) -> Result<u32>;
 
-    /// Queues a launch and returns. The configuration fits the device and the function.
+    /// Queues a launch. The configuration fits the device and the function.
     ///
     /// # Safety
     /// The parameters have the declared number and sizes, and the addresses among them are ones the function may use.

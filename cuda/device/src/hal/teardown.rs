@@ -40,7 +40,7 @@ thread_local! {
     static SERVES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Who gives a backend's resources back. Cloning shares it.
+/// Releases a backend's resources, on a thread of its own if that may block. Cloning shares it.
 #[derive(Clone)]
 pub struct Teardown {
     shared: Arc<Shared>,
@@ -66,21 +66,22 @@ struct State {
     watchers: Vec<Once>,
 }
 
-/// A job that is still to be handed over: whoever waits for all of them waits for it. Ends when dropped.
+/// A promise to hand over a job later. [`Teardown::finish`] waits until it is dropped.
 pub struct Promised(Teardown);
 
 impl Teardown {
-    /// For a backend of which dropping a resource may wait for queued work.
+    /// Creates a teardown for a backend whose resources may wait for queued work when dropped.
     pub fn waiting() -> Self {
         Self { shared: Arc::default(), drops_wait: true }
     }
 
-    /// For a backend whose resources are gone as soon as they are dropped.
+    /// Creates a teardown for a backend whose resources are released as soon as they are dropped.
     pub fn prompt() -> Self {
         Self { drops_wait: false, ..Self::waiting() }
     }
 
-    /// Does `job` on the thread, after all that was handed over before. If the system gives no thread, here and now.
+    /// Runs `job` on the thread, after all earlier jobs. If the system provides no thread, runs it
+    /// here.
     pub fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
         self.add(Job::Once(Box::new(job)));
     }
@@ -110,31 +111,31 @@ impl Teardown {
         }
     }
 
-    /// Drops a resource of the backend's: here if that never waits, else on the thread.
+    /// Drops a resource of the backend: here if that never blocks, else on the thread.
     pub fn let_go<T: Send + 'static>(&self, resource: T) {
         if self.drops_wait {
             self.hand_over(move || drop(resource));
         }
     }
 
-    /// Says that a job will be handed over later.
+    /// Promises that a job will be handed over later.
     pub fn promise(&self) -> Promised {
         self.shared.state.lock().outstanding += 1;
         Promised(self.clone())
     }
 
-    /// Whether something is still to be given back.
+    /// Returns whether a release is still outstanding.
     pub fn is_busy(&self) -> bool {
         self.shared.state.lock().outstanding > 0
     }
 
-    /// How often something was given back so far.
+    /// Returns the number of releases so far.
     pub fn times_progressed(&self) -> u64 {
         self.shared.state.lock().ended
     }
 
-    /// Calls `then` when something was given back after that had been done so [often](Teardown::times_progressed); at once if
-    /// there is nothing to wait for.
+    /// Calls `then` when the number of releases exceeds [`times`](Teardown::times_progressed); at
+    /// once if nothing is outstanding.
     pub fn when_progressed(&self, times: u64, then: impl FnOnce() + Send + 'static) {
         let mut state = self.shared.state.lock();
         if state.outstanding > 0 && state.ended == times {
@@ -145,8 +146,8 @@ impl Teardown {
         then();
     }
 
-    /// Waits until everything that was handed over or promised is done. Blocks the calling thread, so never call it on
-    /// one that computes; on a thread that gives things back itself, it does nothing.
+    /// Waits until all jobs, also promised ones, are done. Blocks the calling thread, so never call
+    /// it on a compute thread. Does nothing on the teardown's own thread.
     pub fn finish(&self) {
         if SERVES.get() {
             return;

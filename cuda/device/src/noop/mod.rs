@@ -25,10 +25,10 @@ use crate::hal::{
     Transfers, UniqueId, check_emulated, erase,
 };
 
-/// What the noop backend does to its `n`-th call.
+/// A fault that the noop backend injects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoopFault {
-    /// Nothing.
+    /// No fault.
     None,
     /// The n-th call fails with this status.
     Fail(u64, Status),

@@ -236,7 +236,8 @@ pub(crate) fn allocate_managed(context: &Context, bytes: usize) -> Answer<u64> {
         return Err(INVALID_VALUE);
     }
     if bytes > free_bytes(context) {
-        return Err(OUT_OF_MEMORY);
+        // A driver may hang the GPU.
+        violation(format_args!("cuMemAllocManaged of {bytes} bytes, more than are free"));
     }
     // What was never written is not zero.
     let mut lines: Vec<Line> = (0..bytes.div_ceil(256)).map(|_| Line { _bytes: [0xa5; 256] }).collect();
