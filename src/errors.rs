@@ -1,11 +1,11 @@
-//! What keeps a program from being loaded: one or more diagnostics.
+//! The errors of loading a program: one or more diagnostics.
 
 use std::fmt;
 
 use tfrt_bef::BefError;
 use tfrt_host::Diagnostic;
 
-/// Everything found wrong, in the order it was found; never empty.
+/// All errors of an operation, in the order in which they were found. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors(pub Vec<Diagnostic>);
 
@@ -36,13 +36,13 @@ impl From<Vec<Diagnostic>> for Errors {
 }
 
 impl Errors {
-    /// Everything wrong with a BEF file. Such a file has no lines to point at, so that each message begins with its name.
+    /// Collects the errors of a BEF file. It has no lines to point at, so each message begins with its name.
     pub(crate) fn of_bef(file: impl fmt::Display, errors: Vec<BefError>) -> Self {
         let diagnostic = |error| Diagnostic::invalid_argument(format!("{file}: {error}"));
         Self(errors.into_iter().map(diagnostic).collect())
     }
 
-    /// The messages alone, one a line.
+    /// Returns the messages alone, one per line.
     pub(crate) fn messages(&self) -> String {
         let messages: Vec<_> = self.0.iter().map(|error| &*error.message).collect();
         messages.join("\n")

@@ -1,4 +1,4 @@
-//! The kernel libraries that come with the runtime.
+//! Registers the kernel libraries that come with the runtime.
 
 use tfrt_host::KernelRegistry;
 

@@ -1,7 +1,7 @@
 //! TFRT: a runtime for kernel graphs, written as MLIR text or encoded as BEF files.
 //!
-//! This crate assembles a [`Runtime`] from the parts below it and is the only place that knows all of them. It adds
-//! no mechanism of its own: values, kernels and execution are [`tfrt_host`]'s.
+//! A [`Runtime`] loads [`Program`]s and calls their functions. This crate assembles it from the other crates
+//! and is the only one that knows all of them. Values, kernels and execution come from [`tfrt_host`].
 #![cfg_attr(
     feature = "full",
     doc = r#"

@@ -18,7 +18,7 @@ use tfrt_host::{
 
 use crate::{Errors, SharedWriter, register_kernels};
 
-/// The queue of a runtime that nobody chose one for.
+/// The default work queue.
 const WORK_QUEUE: &str = "mstd";
 
 type Registration = Box<dyn FnOnce(&mut KernelRegistry)>;
@@ -53,37 +53,37 @@ impl Default for RuntimeBuilder {
 }
 
 impl RuntimeBuilder {
-    /// Runs work on this queue.
+    /// Sets the work queue. The default runs one thread per core.
     pub fn work_queue(mut self, queue: Arc<dyn ConcurrentWorkQueue>) -> Self {
         self.work_queue = Some(queue);
         self
     }
 
-    /// Takes memory for tensors and buffers from this allocator: [`RecyclingAllocator`] if nothing else is said.
+    /// Sets the allocator of tensors and buffers. The default is a [`RecyclingAllocator`].
     pub fn allocator(mut self, allocator: Arc<dyn HostAllocator>) -> Self {
         self.allocator = allocator;
         self
     }
 
-    /// Where text goes that kernels print: standard output if nothing else is said.
+    /// Sets the destination of text that kernels print. The default is standard output.
     pub fn output(mut self, output: impl Write + Send + 'static) -> Self {
         self.output = Box::new(output);
         self
     }
 
-    /// Who is told of each error when it is made, before it becomes a value.
+    /// Sets a handler that is called with each error when a kernel fails, before the error becomes a value.
     pub fn diagnostics(mut self, handler: impl Fn(&Diagnostic) + Send + Sync + 'static) -> Self {
         self.handler = Some(Box::new(handler));
         self
     }
 
-    /// Adds kernels beside those that come with the runtime.
+    /// Adds kernels to those that come with the runtime.
     pub fn kernels(mut self, register: impl FnOnce(&mut KernelRegistry) + 'static) -> Self {
         self.registrations.push(Box::new(register));
         self
     }
 
-    /// Leaves out the kernels that come with the runtime, and all added so far.
+    /// Removes the kernels that come with the runtime, and all kernels added so far.
     pub fn no_kernels(mut self) -> Self {
         self.registrations.clear();
         self
@@ -95,18 +95,20 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Which devices programs run on: CUDA devices if there are any, else CPU devices, if nothing else is said. What kernels
-    /// print on CPU devices goes to [`RuntimeBuilder::output`] unless the options say where.
+    /// Selects the devices that programs run on. The default is CUDA devices if there are any, else CPU
+    /// devices. Text that kernels print on CPU devices goes to [`RuntimeBuilder::output`] unless the options
+    /// name another destination.
     #[cfg(feature = "full")]
     pub fn devices(mut self, options: crate::DeviceOptions) -> Self {
         self.devices = options;
         self
     }
 
-    /// The runtime.
+    /// Builds the runtime.
     ///
     /// # Errors
-    /// If no queue can be made, a shared library cannot be loaded, or two kernels have the same name.
+    /// If the work queue cannot be created, a shared library cannot be loaded, or two kernels have the same
+    /// name.
     pub fn build(self) -> Result<Runtime, Errors> {
         let work_queue = match self.work_queue {
             Some(queue) => queue,
@@ -129,7 +131,7 @@ impl RuntimeBuilder {
         let host = host.build();
         #[cfg(feature = "full")]
         {
-            // As what kernels of the host's print: text of one call stays together, and a failing output is ignored.
+            // As for host kernels, the text of one call stays together, and errors of the output are ignored.
             let print = move |text: &str| drop(output.clone().write_all(text.as_bytes()));
             let devices = self.devices.or_printing_to(print);
             tfrt_device::Devices::configure(&host, move || devices.open());
@@ -144,7 +146,7 @@ impl fmt::Debug for RuntimeBuilder {
     }
 }
 
-/// A host with its kernels: loads and runs programs. Cloning shares it.
+/// A host with its kernels, which loads and runs programs. Cloning a runtime shares it.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     host: Arc<HostContext>,
@@ -152,41 +154,41 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A builder with the kernels that come with the runtime.
+    /// Creates a builder with the kernels that come with the runtime.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder::default()
     }
 
-    /// Where the runtime's work runs and its memory comes from.
+    /// Returns the host, which owns the work queue and the allocator.
     pub fn host(&self) -> &Arc<HostContext> {
         &self.host
     }
 
-    /// The kernels programs may use.
+    /// Returns the kernels that programs may use.
     pub fn registry(&self) -> &KernelRegistry {
         &self.registry
     }
 
-    /// Loads a program from a file, MLIR or BEF as its content says.
+    /// Loads a program from a file with MLIR text or BEF, told apart by content.
     ///
     /// # Errors
-    /// If it cannot be read, and as [`Runtime::load`].
+    /// If the file cannot be read, and the errors of [`Runtime::load`].
     pub fn load_file(&self, path: impl AsRef<Path>) -> Result<Program, Errors> {
         self.link(self.read_file(path)?)
     }
 
-    /// Loads a program, MLIR text or BEF as its content says. `name` stands for the file in messages.
+    /// Loads a program from MLIR text or BEF, told apart by content. `name` is the file's name in messages.
     ///
     /// # Errors
-    /// Everything wrong with the text or the file, and all kernels it uses that the runtime lacks.
+    /// All errors of the text or the file, and all kernels that the runtime lacks.
     pub fn load(&self, name: &str, bytes: Vec<u8>) -> Result<Program, Errors> {
         self.link(self.read(name, bytes)?)
     }
 
-    /// As [`Runtime::load_file`], without looking for the kernels.
+    /// Reads and verifies a file as [`Runtime::load_file`] does, but does not look for its kernels.
     ///
     /// # Errors
-    /// If it cannot be read, and everything wrong with it.
+    /// If the file cannot be read, and all its errors.
     pub fn read_file(&self, path: impl AsRef<Path>) -> Result<VerifiedBef, Errors> {
         let path = path.as_ref();
         let file = MappedFile::open(path)?;
@@ -196,19 +198,19 @@ impl Runtime {
         self.read(&path.to_string_lossy(), file.as_ref().to_vec())
     }
 
-    /// As [`Runtime::load`], without looking for the kernels.
+    /// Reads and verifies a program as [`Runtime::load`] does, but does not look for its kernels.
     ///
     /// # Errors
-    /// Everything wrong with the text or the file.
+    /// All errors of the text or the file.
     pub fn read(&self, name: &str, bytes: Vec<u8>) -> Result<VerifiedBef, Errors> {
         let bytes = if bytes.starts_with(&MAGIC) { bytes } else { self.translate(name, bytes)? };
         VerifiedBef::new(bytes).map_err(|errors| Errors::of_bef(name, errors))
     }
 
-    /// Looks for the kernels of a program that was read.
+    /// Finds the kernels of a program and makes it ready to run.
     ///
     /// # Errors
-    /// All kernels that the runtime lacks, and all uses that do not fit their signatures.
+    /// All kernels that the runtime lacks, and all uses that do not match the kernels' signatures.
     pub fn link(&self, bef: VerifiedBef) -> Result<Program, Errors> {
         let file = BefFile::load(bef, &self.registry)?;
         Ok(Program { runtime: self.clone(), file })
@@ -224,14 +226,14 @@ impl Runtime {
     #[cfg(not(feature = "full"))]
     #[expect(clippy::unused_self, reason = "the full build looks at its kernels")]
     fn translate(&self, name: &str, _text: Vec<u8>) -> Result<Vec<u8>, Errors> {
-        Err(Diagnostic::invalid_argument(format!("'{name}' is no BEF file")).into())
+        Err(Diagnostic::invalid_argument(format!("'{name}' is not a BEF file")).into())
     }
 
-    /// Compiles a model, an ONNX file, into a program. Load that with [`Runtime::load`], and offer its weights to requests as
-    /// the resource [`tfrt_models::kernels::MODEL_WEIGHTS`].
+    /// Compiles an ONNX file into a program. Load the program with [`Runtime::load`], and offer its weights to
+    /// requests as the resource [`tfrt_models::kernels::MODEL_WEIGHTS`].
     ///
     /// # Errors
-    /// A file that cannot be read, and every node that cannot be compiled.
+    /// If the file cannot be read, and every node that cannot be compiled.
     #[cfg(feature = "full")]
     pub fn compile_model(
         &self,
@@ -241,22 +243,23 @@ impl Runtime {
         Ok(tfrt_compiler::compile(path.as_ref(), options, &self.host)?)
     }
 
-    /// Ops in host memory, called from Rust, on behalf of a request of their own.
+    /// Returns the ops of the core runtime, to be called from Rust in host memory. The calls belong to one
+    /// request.
     ///
     /// # Errors
-    /// Internal if a program without functions cannot be loaded.
+    /// [`ErrorCode::Internal`] if a program without functions cannot be loaded.
     #[cfg(feature = "full")]
     pub fn cpu(&self) -> Result<tfrt_eager::Eager, Diagnostic> {
         tfrt_eager::Eager::on_cpu(&self.host)
     }
 
-    /// A request with resources of its own and no deadline.
+    /// Creates a request with its own resources and without a deadline.
     pub fn request(&self) -> Arc<RequestContext> {
         RequestContext::new(self.host.clone(), Arc::new(ResourceContext::new()))
     }
 }
 
-/// A program ready to run. Cloning shares it.
+/// A program that is ready to run. Cloning a program shares it.
 #[derive(Clone, Debug)]
 pub struct Program {
     runtime: Runtime,
@@ -264,15 +267,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// The loaded file with its functions.
+    /// Returns the loaded file with its functions.
     pub fn file(&self) -> &Arc<BefFile> {
         &self.file
     }
 
-    /// Calls a function in a request of its own and waits for its results, each of which may be an error.
+    /// Calls a function in a new request and waits for its results. Each result may be an error.
     ///
     /// # Errors
-    /// If there is no such function or it takes another number of arguments.
+    /// If the program has no such function, or the number of arguments is wrong.
     pub fn call(
         &self,
         function: &str,
@@ -281,10 +284,10 @@ impl Program {
         self.call_in(&self.runtime.request(), function, arguments)
     }
 
-    /// As [`Program::call`], in a request at hand.
+    /// Calls a function in an existing request and waits for its results. Each result may be an error.
     ///
     /// # Errors
-    /// As [`Program::call`].
+    /// If the program has no such function, or the number of arguments is wrong.
     pub fn call_in(
         &self,
         request: &Arc<RequestContext>,
@@ -298,7 +301,7 @@ impl Program {
         let expected = found.argument_types().len();
         if arguments.len() != expected {
             let message =
-                format!("function '{function}' takes {expected} arguments, got {}", arguments.len());
+                format!("function '{function}' takes {expected} arguments, but got {}", arguments.len());
             return Err(Diagnostic::invalid_argument(message));
         }
         let context = ExecutionContext::new(request.clone(), self.file.clone());

@@ -1,4 +1,4 @@
-//! Programs as MLIR text: what the runtime's kernels look like in it, and how it becomes a BEF file.
+//! Programs as MLIR text: the operations of the runtime's kernels, and compilation to BEF.
 
 use tfrt_convert::{ConvertOptions, add_signatures, mlir_to_bef};
 use tfrt_host::{Diagnostic, ErrorCode, KernelRegistry, SourceLocation};
@@ -6,10 +6,10 @@ use tfrt_ir::{Diagnostics, OpRegistry, ParseOptions, Source, parse_module};
 
 use crate::Errors;
 
-/// The operations of MLIR text that stand for these kernels.
+/// Returns the MLIR operations of these kernels.
 ///
 /// # Errors
-/// The kernels whose signature has no counterpart in MLIR.
+/// All kernels whose signature has no counterpart in MLIR.
 pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Errors> {
     let mut ops = OpRegistry::new();
     ops.add_core_ops();
@@ -22,7 +22,7 @@ pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Errors> {
 /// Parses and verifies MLIR text and encodes it as a BEF file.
 ///
 /// # Errors
-/// Everything wrong with the text.
+/// All errors of the text.
 pub(crate) fn compile(
     source: &Source,
     ops: &OpRegistry,
@@ -31,7 +31,7 @@ pub(crate) fn compile(
     mlir_to_bef(&parse_module(source, ops, parse)?, ConvertOptions::default())
 }
 
-/// The same findings as the runtime's own errors. Warnings and remarks are no errors and are left out.
+/// Converts the errors among diagnostics of MLIR text. Warnings and remarks are left out.
 impl From<Diagnostics> for Errors {
     fn from(diagnostics: Diagnostics) -> Self {
         let errors = diagnostics.iter().filter(|finding| finding.severity == tfrt_ir::Severity::Error);

@@ -1,9 +1,9 @@
 //! `bef_executor`: runs the functions of a BEF file one after the other and prints what they return.
 //!
-//! Each function without arguments runs in a request of its own, to its end, before the next begins. Errors at run
-//! time must be expected: a comment `// expected-error {{…}}` in the program's source, found through the file's
-//! locations, must announce each. One that is not announced, or announced and does not occur, is a failure, as are
-//! values or memory that a function leaves behind. It never translates text.
+//! Each function without arguments runs in its own request, to its end, before the next begins. A comment
+//! `// expected-error {{…}}` in the program's source, found through the file's locations, must announce each
+//! run-time error. An error that is not announced, or announced and does not occur, is a failure, and so are
+//! values or memory that a function leaves behind. The tool never translates text.
 
 use std::{
     collections::BTreeMap,
@@ -172,7 +172,14 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
     }
     let bef = VerifiedBef::new(file).map_err(|errors| Errors::of_bef(name.display(), errors).messages())?;
     let mut fine = match BefFile::load(bef.clone(), runtime.registry()) {
-        Ok(file) => run_functions(options, console, &runtime, &file, &errors)?,
+        Ok(file) => {
+            let fine = run_functions(options, console, &runtime, &file, &errors)?;
+            if console.output.is_closed() {
+                // The reader has read enough.
+                return Ok(Outcome::Fine);
+            }
+            fine
+        }
         Err(found) => {
             errors.lock().extend(found);
             true
@@ -228,6 +235,9 @@ fn run_functions(
     }
     let mut fine = true;
     for function in functions.into_iter().filter(|f| !f.name().is_empty()) {
+        if console.output.is_closed() {
+            break;
+        }
         let told = errors.lock().len();
         fine &= run_function(options, console, runtime, function)?;
         let nobody_was_told = errors.lock().len() == told;
@@ -269,6 +279,13 @@ fn run_function(
     host.print(format_args!("--- Running '{name}':\n"));
     {
         let request = RequestContext::new(host.clone(), Arc::new(ResourceContext::new()));
+        // The writer belongs to the host, and so must not keep the request, which keeps the host.
+        let weak = Arc::downgrade(&request);
+        console.output.on_closure(move || {
+            if let Some(request) = weak.upgrade() {
+                request.cancel();
+            }
+        });
         let context = ExecutionContext::new(request, function.program().clone());
         let results = function.execute(&context, []);
         host.await_values(&results).map_err(|error| error.to_string())?;

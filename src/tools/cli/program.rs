@@ -44,7 +44,7 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
-    /// Program to run: MLIR text or a BEF file, told apart by content; '-' reads standard input
+    /// Program to run: an ONNX model, MLIR text or a BEF file; '-' reads standard input
     pub(super) program: PathBuf,
     /// Call the function NAME [default: main, or the only function]
     #[arg(short, long, value_name = "NAME")]

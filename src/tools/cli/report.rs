@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt::Write as _,
 };
 
@@ -21,6 +21,9 @@ pub(super) const MAX_KEPT_ERRORS: usize = 10_000;
 /// The most errors that are shown.
 const MAX_SHOWN_ERRORS: usize = tfrt_ir::MAX_DIAGNOSTICS;
 
+/// The most places at which the same message is shown.
+const MAX_PLACES: usize = 3;
+
 /// The most characters of a message that are shown.
 const MAX_MESSAGE_CHARACTERS: usize = 2_000;
 
@@ -28,11 +31,20 @@ const MAX_MESSAGE_CHARACTERS: usize = 2_000;
 const MAX_NOTES: usize = 20;
 
 /// Prints errors, each once, with the lines of the sources that they point into. Sources are read from the
-/// files that the locations name. If a file is missing, only the location is shown.
+/// files that the locations name. If a file is missing, only the location is shown. An error that occurs at
+/// many places, as one of a file that every kernel reads, is shown at the first ones and counted at the rest.
 pub(super) fn report(errors: &[Diagnostic], console: &mut Console) {
     let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
     let distinct = distinct(errors);
-    for error in distinct.iter().take(MAX_SHOWN_ERRORS) {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut shown = 0;
+    for error in distinct.iter().copied() {
+        let count = places.entry(&error.message).or_default();
+        *count += 1;
+        if *count > MAX_PLACES || shown == MAX_SHOWN_ERRORS {
+            continue;
+        }
+        shown += 1;
         let message = visible(&error.message);
         let Some(place) = &error.location else {
             console.complain(format_args!("error: {message}{}", notes(error)));
@@ -48,8 +60,10 @@ pub(super) fn report(errors: &[Diagnostic], console: &mut Console) {
         let shown = render_one(&finding, &[source], console.use_color);
         console.complain(format_args!("{}{}\n", shown.trim_end(), notes(error)));
     }
-    if distinct.len() > MAX_SHOWN_ERRORS {
-        console.complain(format_args!("{} more errors not shown", distinct.len() - MAX_SHOWN_ERRORS));
+    match distinct.len() - shown {
+        0 => {}
+        1 => console.complain("1 more error not shown"),
+        more => console.complain(format_args!("{more} more errors not shown")),
     }
 }
 
@@ -126,6 +140,18 @@ mod tests {
         let many = shown(&(0..150).map(error).collect::<Vec<_>>());
         assert_eq!(many.lines().count(), 101);
         assert!(many.ends_with("50 more errors not shown\n"), "{many}");
+    }
+
+    #[test]
+    fn a_message_is_shown_at_few_places() {
+        let at = |line: u32| {
+            let mut error = Diagnostic::invalid_argument("no weights");
+            error.location = Some(tfrt_host::SourceLocation { file: "f".into(), line, column: 1 });
+            error
+        };
+        let text = shown(&(1..=54).map(at).collect::<Vec<_>>());
+        assert_eq!(text.matches("error: no weights").count(), 3);
+        assert!(text.contains("f:3:1") && text.ends_with("51 more errors not shown\n"), "{text}");
     }
 
     #[test]
