@@ -148,6 +148,7 @@ pub struct Console {
     /// Whether to use colors on the error stream.
     pub use_color: bool,
     /// Program text that was read from the input, so that errors can show its lines.
+    #[cfg(feature = "full")]
     pub(crate) input_text: Vec<u8>,
 }
 
@@ -160,6 +161,7 @@ impl Console {
             error,
             is_terminal: false,
             use_color: false,
+            #[cfg(feature = "full")]
             input_text: Vec::new(),
         }
     }
@@ -179,6 +181,7 @@ impl Console {
                 variable("NO_COLOR").as_deref(),
                 variable("CLICOLOR_FORCE").as_deref(),
             ),
+            #[cfg(feature = "full")]
             input_text: Vec::new(),
         }
     }
