@@ -13,6 +13,7 @@ pub mod library;
 mod load;
 mod mapped_file;
 mod once_list;
+mod panics;
 mod pool;
 mod process;
 mod program;
@@ -25,7 +26,7 @@ pub mod work_queue;
 pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
 pub use context::{
     CallSite, CancellationHook, DiagnosticHandler, ExecutionContext, ExternalWork, HostContext,
-    HostContextBuilder, RequestContext, ResourceContext,
+    HostContextBuilder, MAX_PENDING_CALLS, RequestContext, ResourceContext,
 };
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
 pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};

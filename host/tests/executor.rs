@@ -9,7 +9,9 @@ use std::sync::{
 
 use support::{Host, Program, With, registry};
 use tfrt_bef::{Attribute, FunctionKind};
-use tfrt_host::{Arg, AsyncValue, Diagnostic, ErrorCode, KernelSignature, Out, Rest, Status};
+use tfrt_host::{
+    Arg, AsyncValue, Diagnostic, ErrorCode, ExecutionContext, KernelSignature, Out, Rest, Status,
+};
 
 /// Workers that find nothing to do look again for a while; under Miri that takes minutes.
 const QUEUES: &[&str] = if cfg!(miri) { &["s"] } else { &["s", "mstd:1", "mstd:2"] };
@@ -196,6 +198,147 @@ fn a_deadline_cancels() {
     }
     let results = host.run_in(&request, &program, "g", vec![AsyncValue::new(1i32)]);
     assert_eq!(results[0].error().unwrap().code, ErrorCode::DeadlineExceeded);
+}
+
+#[test]
+fn a_panic_in_spawned_work_keeps_its_text_and_place() {
+    let mut registry = registry();
+    registry.add("spawn", |_: i32, cx: &ExecutionContext| {
+        cx.spawn(|| -> Result<i32, Diagnostic> { std::panic::panic_any("oh no") })
+    });
+    registry.add("spawn_blocking", |number: i32, cx: &ExecutionContext| {
+        cx.spawn_blocking(move || -> Result<i32, Diagnostic> {
+            std::panic::panic_any(format!("number {number}"))
+        })
+    });
+    let mut p = Program::new();
+    let f = p.function(&["i32"]);
+    let one = f.parameters[0];
+    let results = ["spawn", "spawn_blocking"].map(|kernel| p.kernel(&f, kernel, &[one], &["i32"])[0]);
+    p.add("f", &f, &results);
+    let program = p.load(&registry).unwrap();
+    for queue in QUEUES {
+        let host = Host::new(queue);
+        let results = host.run(&program, "f", vec![AsyncValue::new(3i32)]);
+        for (number, text) in ["oh no", "number 3"].into_iter().enumerate() {
+            let error = results[number].error().unwrap();
+            assert_eq!(error.message, format!("the kernel panicked: {text}"));
+            assert_eq!(error.location.as_ref().unwrap().line, number as u32 + 1);
+        }
+        assert_eq!(host.host.work_queue().take_panics(), []);
+    }
+}
+
+#[test]
+fn a_deadline_ends_the_wait_for_blocking_kernels() {
+    let (release, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Arc::new(std::sync::Mutex::new(gate));
+    let mut registry = registry();
+    let wait = gate.clone();
+    registry
+        .add("wait", move |a: i32| {
+            // Ends when the sender is gone.
+            let _ = wait.lock().unwrap().recv();
+            a
+        })
+        .blocking();
+    registry
+        .add("wait_twice", move |a: i32| {
+            let _ = gate.lock().unwrap().recv();
+            (a, a)
+        })
+        .blocking();
+    registry.add("spawn_endless", |cx: &ExecutionContext| cx.spawn_blocking(|| endless()));
+    registry.add("never", |cx: &ExecutionContext| {
+        let (promise, value) = tfrt_host::Promise::<i32>::new();
+        cx.resources().insert("never", std::sync::Mutex::new(Some(promise)));
+        value
+    });
+    /// Waits until the test has seen the deadline.
+    fn endless() -> Result<i32, Diagnostic> {
+        while !SEEN.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        Ok(1)
+    }
+    static SEEN: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+    let mut p = Program::new();
+    let f = p.function(&["i32"]);
+    let a = f.parameters[0];
+    let one = p.kernel(&f, "wait", &[a], &["i32"])[0];
+    let after = p.kernel(&f, "add", &[one, a], &["i32"])[0];
+    let two = p.kernel(&f, "wait_twice", &[a], &["i32", "i32"]);
+    let spawned = p.kernel(&f, "spawn_endless", &[], &["i32"])[0];
+    let never = p.kernel(&f, "never", &[], &["i32"])[0];
+    p.add("f", &f, &[a, one, after, two[0], two[1], spawned, never]);
+    let program = p.load(&registry).unwrap();
+    let host = Host::new("mstd:2");
+    let request = host.request();
+    let cx = ExecutionContext::new(request.clone(), program.clone());
+    request.set_deadline(std::time::Duration::from_millis(30)).unwrap();
+    let results = program.function("f").unwrap().execute(&cx, [AsyncValue::new(7i32)]);
+    // The kernels run until this test is over, and the one value is never produced.
+    let results = request.await_values(results).unwrap();
+    assert_eq!(i32_of(&results[0]), 7, "what was there stays");
+    for result in &results[1..] {
+        assert_eq!(result.error().unwrap().code, ErrorCode::DeadlineExceeded);
+    }
+    SEEN.store(true, Ordering::Release);
+    drop(release);
+    host.host.quiesce().unwrap();
+}
+
+#[test]
+fn calls_that_multiply_are_refused_with_their_call_chain() {
+    let mut p = Program::new();
+    let id = p.declare("f");
+    let f = p.function(&["i32"]);
+    let call = |p: &mut Program| {
+        p.with(&f, "call", &[f.parameters[0]], &["i32"], With { functions: &[id], ..With::default() })[0]
+    };
+    let (left, right) = (call(&mut p), call(&mut p));
+    let sum = p.kernel(&f, "add", &[left, right], &["i32"])[0];
+    p.define(id, FunctionKind::Async, &f, &[sum]);
+    let program = p.load(&registry()).unwrap();
+    for queue in QUEUES {
+        let host = Host::with_max_pending_calls(queue, 200);
+        let results = host.run(&program, "f", vec![AsyncValue::new(2i32)]);
+        let error = results[0].error().unwrap();
+        assert_eq!(error.code, ErrorCode::ResourceExhausted);
+        assert_eq!(error.message, "more than 200 calls of functions are pending");
+        assert!(error.location.is_some());
+        assert!(error.notes[0].starts_with("called at test.mlir:"), "{:?}", error.notes);
+        assert_eq!(host.errors.lock().unwrap().len(), 1, "reported once");
+    }
+}
+
+#[test]
+fn pending_calls_are_counted_until_they_end() {
+    let mut p = Program::new();
+    let callee = p.declare("callee");
+    let c = p.function(&["i32"]);
+    let late = p.kernel(&c, "async_add", &[c.parameters[0], c.parameters[0]], &["i32"])[0];
+    let sum = p.kernel(&c, "add", &[late, late], &["i32"])[0];
+    p.define(callee, FunctionKind::Async, &c, &[sum]);
+    let f = p.function(&["i32"]);
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let with = With { functions: &[callee], ..With::default() };
+            p.with(&f, "call", &[f.parameters[0]], &["i32"], with)[0]
+        })
+        .collect();
+    p.add("f", &f, &calls);
+    let program = p.load(&registry()).unwrap();
+    // Three at a time are pending, and thirty over all.
+    let host = Host::with_max_pending_calls("s", 3);
+    let request = host.request();
+    for _ in 0..10 {
+        let results = host.run_in(&request, &program, "f", vec![AsyncValue::new(2i32)]);
+        assert_eq!(results.iter().map(i32_of).collect::<Vec<_>>(), [8, 8, 8]);
+    }
+    let results = Host::with_max_pending_calls("s", 2).run(&program, "f", vec![AsyncValue::new(2i32)]);
+    assert_eq!(results[2].error().unwrap().code, ErrorCode::ResourceExhausted);
 }
 
 struct Token(Arc<AtomicUsize>);

@@ -33,8 +33,9 @@ pub(crate) use waiters::more_ready;
 
 use crate::{
     diagnostic::Diagnostic,
+    panics,
     pool::PoolBox,
-    process::{TypeIndex, process_tables},
+    process::{TypeIndex, is_library, process_tables},
     value::{Value, tags, type_name},
 };
 
@@ -281,7 +282,7 @@ impl AsyncValue {
             return waiter();
         }
         let Some(list) = self.wait_list() else { return waiter() };
-        let node = node(waiter);
+        let node = if is_library() { node(panics::shielded(Box::new(waiter))) } else { node(waiter) };
         // SAFETY: the node is a box of this very closure, owned by nobody else; this handle keeps the cell alive.
         if unsafe { list.push(node) } == Enqueue::Available {
             // SAFETY: the list did not take it, so this is its one run.

@@ -8,6 +8,7 @@ use std::{
     mem, ops,
     ptr::{self, NonNull},
     sync::Arc,
+    thread,
 };
 
 use super::{
@@ -23,7 +24,9 @@ use crate::{
 };
 
 fn abandoned() -> Arc<Diagnostic> {
-    Arc::new(Diagnostic::new(ErrorCode::Abandoned, "the value was never produced: its producer went away"))
+    let what = if thread::panicking() { "panicked" } else { "went away" };
+    let message = format!("the value was never produced: its producer {what}");
+    Arc::new(Diagnostic::new(ErrorCode::Abandoned, message))
 }
 
 /// Makes a value available.

@@ -7,6 +7,7 @@ use std::{
     marker::PhantomData,
     mem::{self, ManuallyDrop},
     ops::{Deref, DerefMut},
+    panic::{self, AssertUnwindSafe},
     ptr,
     sync::Arc,
 };
@@ -15,6 +16,7 @@ use super::{HostContext, RequestContext, ResourceContext};
 use crate::{
     async_value::{AsyncValue, AsyncValueRef, Promise},
     diagnostic::{Diagnostic, ErrorCode, SourceLocation},
+    panics::kernel_panic,
     program::BefFile,
     value::Value,
     work_queue::Task,
@@ -158,29 +160,43 @@ impl ExecutionContext {
         }
     }
 
-    /// Computes a value on the work queue.
+    /// Computes a value on the work queue. A panic in `work` makes the value an error at this place.
     pub fn spawn<T: Value>(
         &self,
         work: impl FnOnce() -> Result<T, Diagnostic> + Send + 'static,
     ) -> AsyncValueRef<T> {
         let (promise, value) = Promise::new();
         let cx = self.clone();
-        self.host().add_task(Task::new(move || cx.settle(promise, work())));
+        self.host().add_task(Task::new(move || cx.settle(promise, catch(work))));
         value
     }
 
-    /// Computes a value on the blocking pool: `work` may wait.
+    /// Computes a value on the blocking pool, where `work` may wait. A panic in `work` makes the value an error at this
+    /// place.
+    ///
+    /// If the request is cancelled meanwhile, the value is that error at once. `work` runs on, and its result is dropped.
     pub fn spawn_blocking<T: Value>(
         &self,
         work: impl FnOnce() -> Result<T, Diagnostic> + Send + 'static,
     ) -> AsyncValueRef<T> {
         let (promise, value) = Promise::new();
         let cx = self.clone();
-        let task = Task::new(move || cx.settle(promise, work()));
+        let promise = self.request().until_cancelled(promise, Promise::set_error);
+        let task = Task::new(move || {
+            let result = catch(work);
+            if let Some(promise) = promise.take() {
+                cx.settle(promise, result);
+            }
+        });
         // A task that is refused is dropped, which makes the value an error.
         drop(self.host().work_queue().add_blocking_task(task, true));
         value
     }
+}
+
+/// Calls `work`, and returns a panic as an error.
+fn catch<T>(work: impl FnOnce() -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(kernel_panic(&*payload)))
 }
 
 /// The context of a called function, which shares what it can with its caller's without counting a reference:

@@ -1,10 +1,13 @@
-//! One computer's runtime: where work runs, where memory comes from, where text and errors go.
+//! One computer's runtime: where work runs, where memory comes from, and where text and errors go.
 
 use std::{
     any::Any,
     fmt,
     io::{self, Write},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -18,10 +21,10 @@ use crate::{
     work_queue::{ConcurrentWorkQueue, Latch, Task},
 };
 
-/// Told of every error when it is made, before it becomes a value.
+/// Receives every error when it is made, before it becomes a value.
 pub type DiagnosticHandler = dyn Fn(&Diagnostic) + Send + Sync;
 
-/// What all requests of a process (or of a test) have in common.
+/// The state that all requests of a process, or of a test, share.
 pub struct HostContext {
     // Dropped first, so that no action runs into a half-gone host.
     timer: Timer,
@@ -31,9 +34,13 @@ pub struct HostContext {
     output: Mutex<Box<dyn Write + Send>>,
     shared: SharedContexts,
     external: Arc<External>,
+    max_pending_calls: usize,
 }
 
-/// Work of others that will produce values of this host's: counted, so that the end of all work can be told.
+/// The default of [`HostContextBuilder::max_pending_calls`].
+pub const MAX_PENDING_CALLS: usize = 1_000_000;
+
+/// The count of work outside of the queue that will produce values of this host.
 #[derive(Default)]
 struct External {
     state: Mutex<ExternalState>,
@@ -43,11 +50,11 @@ struct External {
 #[derive(Default)]
 struct ExternalState {
     outstanding: usize,
-    /// Grows with each piece of work that began.
+    /// Pieces of work that have begun so far.
     begun: u64,
 }
 
-/// Work that goes on outside of the host's queue, on a device for example; it ends when this is dropped.
+/// Work in flight outside of the host's queue, for example on a device. Dropping this ends it.
 pub struct ExternalWork(Arc<External>);
 
 impl Drop for ExternalWork {
@@ -72,24 +79,35 @@ pub struct HostContextBuilder {
     allocator: Arc<dyn HostAllocator>,
     handler: Box<DiagnosticHandler>,
     output: Box<dyn Write + Send>,
+    max_pending_calls: usize,
 }
 
 impl HostContextBuilder {
-    /// Where the text that kernels print goes; by default nowhere.
+    /// Sets where the text that kernels print goes. By default it is dropped.
     #[must_use]
     pub fn output(mut self, output: impl Write + Send + 'static) -> Self {
         self.output = Box::new(output);
         self
     }
 
-    /// Who is told of errors when they are made; by default nobody.
+    /// Sets a handler that receives errors when they are made.
     #[must_use]
     pub fn diagnostic_handler(mut self, handler: impl Fn(&Diagnostic) + Send + Sync + 'static) -> Self {
         self.handler = Box::new(handler);
         self
     }
 
-    /// The host.
+    /// Sets how many calls of functions a request may have pending at a time, [`MAX_PENDING_CALLS`] by default.
+    ///
+    /// A call is pending while kernels of it wait for their arguments, and while it waits for its turn on the work queue.
+    /// A request that exceeds the bound is cancelled with [`ErrorCode::ResourceExhausted`].
+    #[must_use]
+    pub fn max_pending_calls(mut self, count: usize) -> Self {
+        self.max_pending_calls = count;
+        self
+    }
+
+    /// Makes the host.
     pub fn build(self) -> Arc<HostContext> {
         Arc::new(HostContext {
             timer: Timer::default(),
@@ -99,35 +117,48 @@ impl HostContextBuilder {
             output: Mutex::new(self.output),
             shared: SharedContexts::default(),
             external: Arc::default(),
+            max_pending_calls: self.max_pending_calls,
         })
     }
 }
 
 impl HostContext {
-    /// A host that runs work on `work_queue` and takes memory from `allocator`.
+    /// Returns a builder for a host that runs work on `work_queue` and takes memory from `allocator`.
     pub fn builder(
         work_queue: Arc<dyn ConcurrentWorkQueue>,
         allocator: Arc<dyn HostAllocator>,
     ) -> HostContextBuilder {
-        HostContextBuilder { work_queue, allocator, handler: Box::new(|_| ()), output: Box::new(io::sink()) }
+        HostContextBuilder {
+            work_queue,
+            allocator,
+            handler: Box::new(|_| ()),
+            output: Box::new(io::sink()),
+            max_pending_calls: MAX_PENDING_CALLS,
+        }
     }
 
-    /// Where work runs.
+    /// Returns how many calls a request may have pending at a time.
+    #[inline]
+    pub fn max_pending_calls(&self) -> usize {
+        self.max_pending_calls
+    }
+
+    /// Returns where work runs.
     pub fn work_queue(&self) -> &Arc<dyn ConcurrentWorkQueue> {
         &self.work_queue
     }
 
-    /// Where memory comes from.
+    /// Returns where memory comes from.
     pub fn allocator(&self) -> &Arc<dyn HostAllocator> {
         &self.allocator
     }
 
-    /// Runs a task on a compute thread; it must not wait for anything.
+    /// Runs a task on a compute thread. The task must not wait for anything.
     pub fn add_task(&self, task: Task) {
         self.work_queue.add_task(task);
     }
 
-    /// Calls `action` on the timer's thread at `at` or soon after; it must be short.
+    /// Calls `action` on the timer's thread, at `at` or soon after. It must be short.
     ///
     /// # Errors
     /// [`ErrorCode::ResourceExhausted`] if the timer's thread cannot be started.
@@ -135,19 +166,19 @@ impl HostContext {
         self.timer.schedule(at, action)
     }
 
-    /// Writes text that a kernel prints. Text of one call stays together; a failing output is ignored, as a
+    /// Writes text that a kernel prints. The text of one call stays together. A failing output is ignored, because a
     /// closed pipe must not fail the program.
     pub fn print(&self, text: fmt::Arguments<'_>) {
         let mut output = self.output.lock();
         let _ = output.write_fmt(text);
     }
 
-    /// Hands printed text on to where it goes.
+    /// Flushes the output.
     pub fn flush(&self) {
         let _ = self.output.lock().flush();
     }
 
-    /// Tells the diagnostic handler of an error.
+    /// Passes an error to the diagnostic handler.
     pub(crate) fn report(&self, error: &Diagnostic) {
         (self.handler)(error);
     }
@@ -157,23 +188,41 @@ impl HostContext {
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
     pub fn await_values(&self, values: &[AsyncValue]) -> Result<(), Diagnostic> {
-        if self.work_queue.is_worker_thread() {
-            return Err(Diagnostic::new(
-                ErrorCode::FailedPrecondition,
-                "a compute thread must not wait for values",
-            ));
-        }
-        if values.iter().any(|value| value.status() == Status::Pending) {
-            let latch = Arc::new(Latch::new(1));
-            open_when_available(values.to_vec(), latch.clone());
-            self.work_queue.await_latch(&latch);
+        if let Some(latch) = self.open_when_available(values)? {
+            self.work_queue.await_latch(latch.latch());
         }
         Ok(())
     }
 
-    /// Calls `run`, which starts some work, and waits until the values it gives are available. Cheaper than the two
-    /// apart: tasks that `run` adds need not be handed from one thread to another. `run` counts as a task, so what it
-    /// calls must not wait for the queue.
+    /// Returns a latch that opens when all values are available, unless they are.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
+    pub(super) fn open_when_available(
+        &self,
+        values: &[AsyncValue],
+    ) -> Result<Option<Arc<OnceLatch>>, Diagnostic> {
+        self.check_may_wait()?;
+        if values.iter().all(AsyncValue::is_available) {
+            return Ok(None);
+        }
+        let latch = Arc::new(OnceLatch::new());
+        open_when_available(values.to_vec(), latch.clone());
+        Ok(Some(latch))
+    }
+
+    fn check_may_wait(&self) -> Result<(), Diagnostic> {
+        if self.work_queue.is_worker_thread() {
+            let message = "a compute thread must not wait for values";
+            return Err(Diagnostic::new(ErrorCode::FailedPrecondition, message));
+        }
+        Ok(())
+    }
+
+    /// Calls `run`, which starts some work, and waits until the values it returns are available.
+    ///
+    /// This is cheaper than calling `run` and [`HostContext::await_values`], because tasks that `run` adds need not be
+    /// handed from one thread to another. `run` counts as a task, so it must not wait for the queue.
     ///
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
@@ -181,23 +230,18 @@ impl HostContext {
         &self,
         run: impl FnOnce() -> Vec<AsyncValue>,
     ) -> Result<Vec<AsyncValue>, Diagnostic> {
-        if self.work_queue.is_worker_thread() {
-            return Err(Diagnostic::new(
-                ErrorCode::FailedPrecondition,
-                "a compute thread must not wait for values",
-            ));
-        }
-        let latch = Arc::new(Latch::new(1));
+        self.check_may_wait()?;
+        let latch = Arc::new(OnceLatch::new());
         let (mut run, mut values) = (Some(run), Vec::new());
         let mut body = || {
             values = run.take().map(|run| run()).unwrap_or_default();
             open_when_available(values.clone(), latch.clone());
         };
-        self.work_queue.run_and_await(&mut body, &latch);
+        self.work_queue.run_and_await(&mut body, latch.latch());
         Ok(values)
     }
 
-    /// Waits until no task is running or waiting, and no work outside of the queue goes on.
+    /// Waits until no task is running or queued, and no work outside of the queue is in flight.
     ///
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] within a task of this host's queue, which would wait for itself.
@@ -215,15 +259,16 @@ impl HostContext {
             if state.outstanding == 0 && state.begun == begun {
                 return Ok(());
             }
-            // What ends it adds a task, or leaves nothing to do; then the queue has its turn again.
+            // The end of such work may add a task, so the queue is looked at again afterwards.
             while state.outstanding > 0 {
                 self.external.idle.wait(&mut state);
             }
         }
     }
 
-    /// Counts work that goes on outside of the queue and will produce values, so that [`HostContext::quiesce`] waits for
-    /// it. Whoever ends it adds its task to the queue first, if it has one, and then drops the guard.
+    /// Counts work outside of the queue that will produce values, so that [`HostContext::quiesce`] waits for it.
+    ///
+    /// The work ends when the guard is dropped. If its end adds a task to the queue, add that first.
     pub fn external_work(&self) -> ExternalWork {
         let mut state = self.external.state.lock();
         state.outstanding += 1;
@@ -232,25 +277,47 @@ impl HostContext {
         ExternalWork(self.external.clone())
     }
 
-    /// The host's one `T`, made by `create` when first asked for. `create` must not ask for another.
+    /// Returns the host's one `T`, which the first call makes with `create`. `create` must not ask for another.
     pub fn shared_context<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
         self.shared.get_or_create(create)
     }
 
-    /// The host's one `T`, if anybody asked for it before.
+    /// Returns the host's one `T`, if [`HostContext::shared_context`] has made it.
     pub fn made_context<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.shared.get()
     }
 }
 
+/// A latch that several may open.
+pub(super) struct OnceLatch {
+    latch: Latch,
+    is_open: AtomicBool,
+}
+
+impl OnceLatch {
+    fn new() -> Self {
+        Self { latch: Latch::new(1), is_open: AtomicBool::new(false) }
+    }
+
+    pub(super) fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    pub(super) fn open(&self) {
+        if !self.is_open.swap(true, Ordering::AcqRel) {
+            self.latch.count_down();
+        }
+    }
+}
+
 /// Opens the latch when all values are available.
-fn open_when_available(mut values: Vec<AsyncValue>, latch: Arc<Latch>) {
+fn open_when_available(mut values: Vec<AsyncValue>, latch: Arc<OnceLatch>) {
     while let Some(value) = values.pop() {
         if value.status() == Status::Pending {
             return value.and_then(move || open_when_available(values, latch));
         }
     }
-    latch.count_down();
+    latch.open();
 }
 
 impl fmt::Debug for HostContext {

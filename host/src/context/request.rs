@@ -1,10 +1,11 @@
-//! One request: what its kernels share, and whether it goes on.
+//! One request: what its kernels share, when it is cancelled, and how many calls it may have pending.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -12,30 +13,36 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{HostContext, ResourceContext};
-use crate::diagnostic::{Diagnostic, ErrorCode};
+use crate::{
+    async_value::AsyncValue,
+    diagnostic::{Diagnostic, ErrorCode},
+};
 
 /// The common context of all kernels that answer one request.
 ///
-/// Once it is cancelled, by hand or by its deadline, kernels not yet started give the cancellation as their
-/// error; long kernels ask [`RequestContext::is_cancelled`] now and then.
+/// Once the request is cancelled, by hand, by its deadline or by a bound that it exceeds, kernels that have not started
+/// return the cancellation as their error. The results of blocking kernels that still run become that error at once.
+/// Kernels that compute for long ask [`RequestContext::is_cancelled`] now and then.
 pub struct RequestContext {
     host: Arc<HostContext>,
     resources: Arc<ResourceContext>,
     cancelled: AtomicBool,
     reason: OnceLock<Arc<Diagnostic>>,
     waiting: Mutex<Waiting>,
+    /// Calls that have been accepted and have not ended.
+    pending_calls: AtomicUsize,
 }
 
 type OnCancel = Box<dyn FnOnce(&Arc<Diagnostic>) + Send>;
 
-/// Who wants to be told of a cancellation.
+/// The calls to make when the request is cancelled, by number.
 #[derive(Default)]
 struct Waiting {
     next: u64,
-    calls: Vec<(u64, OnCancel)>,
+    calls: BTreeMap<u64, OnCancel>,
 }
 
-/// Forgets a call of [`RequestContext::when_cancelled`] when dropped.
+/// A call registered with [`RequestContext::when_cancelled`]. Dropping this cancels the registration.
 #[must_use]
 pub struct CancellationHook {
     request: Weak<RequestContext>,
@@ -46,9 +53,8 @@ impl Drop for CancellationHook {
     fn drop(&mut self) {
         let Some(request) = self.request.upgrade() else { return };
         let mut waiting = request.waiting.lock();
-        let found = waiting.calls.iter().position(|(id, _)| *id == self.id);
-        let forgotten = found.map(|index| waiting.calls.swap_remove(index));
-        // What the call holds is let go of without the lock.
+        let forgotten = waiting.calls.remove(&self.id);
+        // Whatever the call holds is dropped without the lock.
         drop(waiting);
         drop(forgotten);
     }
@@ -60,8 +66,21 @@ impl fmt::Debug for CancellationHook {
     }
 }
 
+/// A promise that fails when its request is cancelled, see [`RequestContext::until_cancelled`].
+pub(crate) struct UntilCancelled<P> {
+    promise: Arc<Mutex<Option<P>>>,
+    _hook: CancellationHook,
+}
+
+impl<P> UntilCancelled<P> {
+    /// Returns the promise, unless the request has been cancelled.
+    pub(crate) fn take(self) -> Option<P> {
+        self.promise.lock().take()
+    }
+}
+
 impl RequestContext {
-    /// A request without deadline.
+    /// Makes a request without a deadline.
     pub fn new(host: Arc<HostContext>, resources: Arc<ResourceContext>) -> Arc<Self> {
         Arc::new(Self {
             host,
@@ -69,10 +88,13 @@ impl RequestContext {
             cancelled: AtomicBool::new(false),
             reason: OnceLock::new(),
             waiting: Mutex::default(),
+            pending_calls: AtomicUsize::new(0),
         })
     }
 
     /// Cancels the request after `limit` with [`ErrorCode::DeadlineExceeded`].
+    ///
+    /// Values that [`RequestContext::await_values`] waits for are errors then, even if a kernel still runs.
     ///
     /// # Errors
     /// [`ErrorCode::ResourceExhausted`] if the host's timer cannot be started.
@@ -93,7 +115,7 @@ impl RequestContext {
         self.cancel_with(Diagnostic::new(ErrorCode::Cancelled, "Cancelled"));
     }
 
-    /// Cancels the request for a reason; the first one stays.
+    /// Cancels the request with `reason`. Later cancellations have no effect.
     pub fn cancel_with(&self, reason: Diagnostic) {
         let reason = self.reason.get_or_init(|| Arc::new(reason));
         let calls = {
@@ -101,14 +123,16 @@ impl RequestContext {
             self.cancelled.store(true, Ordering::Release);
             std::mem::take(&mut waiting.calls)
         };
-        for (_, call) in calls {
+        for call in calls.into_values() {
             call(reason);
         }
     }
 
-    /// Calls `call` with the reason when the request is cancelled, on the thread that cancels it; at once if it was
-    /// already. Dropping the result forgets the call, unless it has begun. For kernels whose results wait for something
-    /// outside of the host; `call` must be short.
+    /// Calls `call` with the reason when the request is cancelled, on the thread that cancels it, or at once if it has been
+    /// cancelled before.
+    ///
+    /// Dropping the result cancels the registration, unless the call has begun. This is for kernels whose results wait for
+    /// something outside of the host. `call` must be short.
     pub fn when_cancelled(
         self: &Arc<Self>,
         call: impl FnOnce(&Arc<Diagnostic>) + Send + 'static,
@@ -121,28 +145,82 @@ impl RequestContext {
                 drop(waiting);
                 call(reason);
             }
-            None => waiting.calls.push((id, Box::new(call))),
+            None => drop(waiting.calls.insert(id, Box::new(call))),
         }
         CancellationHook { request: Arc::downgrade(self), id }
     }
 
-    /// Whether the request was cancelled.
+    /// Keeps a promise until [`UntilCancelled::take`] asks for it. If the request is cancelled first, `fail` gets the
+    /// promise and the reason.
+    pub(crate) fn until_cancelled<P: Send + 'static>(
+        self: &Arc<Self>,
+        promise: P,
+        fail: impl FnOnce(P, Arc<Diagnostic>) + Send + 'static,
+    ) -> UntilCancelled<P> {
+        let promise = Arc::new(Mutex::new(Some(promise)));
+        let shared = promise.clone();
+        let hook = self.when_cancelled(move |reason| {
+            let taken = shared.lock().take();
+            if let Some(promise) = taken {
+                fail(promise, reason.clone());
+            }
+        });
+        UntilCancelled { promise, _hook: hook }
+    }
+
+    /// Waits until all `values` are available, or the request is cancelled. Values that are still pending then are
+    /// replaced by the cancellation.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FailedPrecondition`] on a compute thread of the host, which must never wait.
+    pub fn await_values(
+        self: &Arc<Self>,
+        mut values: Vec<AsyncValue>,
+    ) -> Result<Vec<AsyncValue>, Diagnostic> {
+        let available = self.host.open_when_available(&values)?;
+        if let Some(latch) = available {
+            let opened = latch.clone();
+            let hook = self.when_cancelled(move |_| opened.open());
+            self.host.work_queue().await_latch(latch.latch());
+            drop(hook);
+        }
+        for value in values.iter_mut().filter(|value| !value.is_available()) {
+            if let Some(reason) = self.cancellation() {
+                *value = AsyncValue::from_error(reason.clone());
+            }
+        }
+        Ok(values)
+    }
+
+    /// Counts a call that begins and may stay pending. Returns whether the request may have that many.
+    #[inline]
+    pub(crate) fn begin_call(&self) -> bool {
+        self.pending_calls.fetch_add(1, Ordering::Relaxed) < self.host.max_pending_calls()
+    }
+
+    /// Counts a call that has ended.
+    #[inline]
+    pub(crate) fn end_call(&self) {
+        self.pending_calls.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Returns whether the request has been cancelled.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Why the request was cancelled, if it was.
+    /// Returns why the request was cancelled, if it was.
     pub fn cancellation(&self) -> Option<&Arc<Diagnostic>> {
         if self.cancelled.load(Ordering::Acquire) { self.reason.get() } else { None }
     }
 
-    /// The host.
+    /// Returns the host.
     pub fn host(&self) -> &Arc<HostContext> {
         &self.host
     }
 
-    /// What the request's kernels share by name.
+    /// Returns what the request's kernels share by name.
     pub fn resources(&self) -> &Arc<ResourceContext> {
         &self.resources
     }

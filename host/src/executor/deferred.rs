@@ -18,13 +18,14 @@ use std::{
     thread,
 };
 
-use super::panic_diagnostic;
+use super::nesting;
 use crate::{
     async_value::{
         AsyncValue, IndirectPromise, Status, WaitList, more_ready,
         state::{Enqueue, Waiter},
     },
     context::{BorrowedContext, ExecutionContext},
+    panics::kernel_panic,
     pool::PoolBox,
     program::{Body, Dispatch, FunctionRef, KernelFrame, Operand, Plan, RegisterFile, ScalarFrame, Step},
     tracing,
@@ -58,6 +59,9 @@ impl Deferring {
             unreachable!("native functions have no kernels");
         };
         let plan = NonNull::from(plan);
+        if !cx.request().begin_call() {
+            nesting::refuse_more_calls(&cx);
+        }
         let frame = PoolBox::new(|| Frame { holders: AtomicUsize::new(WALK), plan, cx });
         Self { frame: frame.into_raw(), deferred: 0 }
     }
@@ -97,7 +101,7 @@ impl Deferring {
 }
 
 /// Makes a result pending.
-#[inline]
+#[inline(always)]
 fn promise(registers: &mut RegisterFile<'_>, result: Operand) -> IndirectPromise {
     let (promise, value) = IndirectPromise::new();
     *registers.get_mut(result) = value;
@@ -120,7 +124,8 @@ impl Frame {
         if unsafe { frame.as_ref() }.holders.fetch_sub(count, Ordering::Release) == count {
             fence(Ordering::Acquire);
             // SAFETY: nobody holds it any more; `Deferring::new` took it out of such a box.
-            drop(unsafe { PoolBox::from_raw(frame) });
+            let frame = unsafe { PoolBox::from_raw(frame) };
+            frame.cx.request().end_call();
         }
     }
 }
@@ -258,17 +263,34 @@ impl Deferred {
         match this.step().dispatch {
             Dispatch::Inline | Dispatch::NonStrict => Self::run(this),
             Dispatch::Long if !more_ready() => Self::run(this),
-            Dispatch::Blocking => {
-                let host = this.frame.get().cx.host().clone();
-                // A task that is refused is dropped, which makes the results errors.
-                drop(host.work_queue().add_blocking_task(Task::new(move || Self::run(this)), true));
-            }
+            Dispatch::Blocking => Self::run_blocking(this),
             // If others are ready on this thread too, the queue spreads what is long.
             Dispatch::Long | Dispatch::Queue => {
                 let host = this.frame.get().cx.host().clone();
                 host.add_task(Task::new(move || Self::run(this)));
             }
         }
+    }
+
+    /// Runs a kernel on the blocking pool. If the request is cancelled meanwhile, its results are errors at once, and what
+    /// it returns is dropped.
+    #[inline(never)]
+    fn run_blocking(mut this: PoolBox<Self>) {
+        let cx = this.frame.get().cx.clone();
+        let until_cancelled = |promise: &mut IndirectPromise| {
+            let (inner, value) = IndirectPromise::new();
+            let outer = mem::replace(promise, inner);
+            let outer = cx.request().until_cancelled(outer, IndirectPromise::set_error);
+            value.clone().and_then(move || {
+                if let Some(promise) = outer.take() {
+                    promise.forward_to(value);
+                }
+            });
+        };
+        this.many.iter_mut().flat_map(|many| &mut many.promises).for_each(until_cancelled);
+        this.promise.iter_mut().for_each(until_cancelled);
+        // A task that is refused is dropped, which makes the results errors.
+        drop(cx.host().work_queue().add_blocking_task(Task::new(move || Self::run(this)), true));
     }
 
     fn run(mut this: PoolBox<Self>) {
@@ -323,7 +345,7 @@ impl Deferred {
     #[cold]
     fn panicked(&self, payload: &(dyn Any + Send)) -> AsyncValue {
         let cx = self.frame.context(self.step());
-        AsyncValue::from_error(cx.emit(panic_diagnostic(payload)))
+        AsyncValue::from_error(cx.emit(kernel_panic(payload)))
     }
 
     /// Calls the kernel. Gives what the results are instead if it cannot.
@@ -346,7 +368,7 @@ impl Deferred {
         }
         let cx = frame.context(step);
         let ran = panic::catch_unwind(AssertUnwindSafe(|| call(registers, plan, step, &cx)));
-        ran.err().map(|payload| AsyncValue::from_error(cx.emit(panic_diagnostic(&*payload))))
+        ran.err().map(|payload| AsyncValue::from_error(cx.emit(kernel_panic(&*payload))))
     }
 
     /// Makes the results available: what the kernel set, or `failed`.

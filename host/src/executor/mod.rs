@@ -23,22 +23,25 @@
 #![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
 
 mod deferred;
+mod nesting;
 mod registers;
 
 use std::{
     any::Any,
-    cell::Cell,
     panic::{self, AssertUnwindSafe},
+    sync::Arc,
     thread,
 };
 
 use deferred::Deferring;
+pub use nesting::{CALL_DEPTH_MAX, STACK_DEPTH_MAX};
 use registers::Registers;
 
 use crate::{
     async_value::{AsyncValue, IndirectPromise, Status},
     context::{BorrowedContext, ExecutionContext, RequestContext},
     diagnostic::{Diagnostic, ErrorCode},
+    panics::kernel_panic,
     program::{
         Body, Dispatch, FunctionRef, KernelFrame, NativeFn, Operand, Plan, RegisterFile, ScalarFrame, Step,
     },
@@ -46,16 +49,8 @@ use crate::{
     work_queue::Task,
 };
 
-/// Nested calls on one thread's stack before a call continues on the work queue.
-pub const STACK_DEPTH_MAX: u32 = 64;
-/// Nested calls in all.
-// Under Miri, which is a thousand times slower, it is reached too.
-pub const CALL_DEPTH_MAX: u32 = if cfg!(miri) { 500 } else { 100_000 };
-
 /// Kernels of scalars between two looks at whether the request was cancelled.
 const CANCELLATION_INTERVAL: usize = 64;
-
-thread_local!(static STACK_DEPTH: Cell<u32> = const { Cell::new(0) });
 
 /// A call being prepared: first the arguments in order, then [`Invocation::run`].
 pub struct Invocation<'f> {
@@ -136,20 +131,23 @@ impl Invocation<'_> {
             Body::Async(plan) | Body::Sync(plan) => plan.parameters.len(),
             Body::Native(_) => self.function.argument_types().len(),
         };
-        let depth = STACK_DEPTH.get();
+        let depth = nesting::stack_depth();
         if self.arguments != expected || self.caller.depth >= CALL_DEPTH_MAX {
             return self.refuse(expected, result);
         }
         if depth >= STACK_DEPTH_MAX {
             return self.run_later(result);
         }
-        STACK_DEPTH.set(depth + 1);
-        let _span = tracing::span("function", || self.function.name().to_owned());
-        match self.body {
-            Body::Async(plan) | Body::Sync(plan) => self.run_on(plan, 0, Ok(()), result),
-            Body::Native(function) => self.run_native(&**function, result),
-        }
-        STACK_DEPTH.set(depth);
+        let caller = self.caller;
+        let run = || {
+            let _span = tracing::span("function", || self.function.name().to_owned());
+            match self.body {
+                Body::Async(plan) | Body::Sync(plan) => self.run_on(plan, 0, Ok(()), result),
+                Body::Native(function) => self.run_native(&**function, result),
+            }
+        };
+        // SAFETY: `depth` was just read, and is below the bound.
+        unsafe { nesting::nest(caller, depth, run) };
     }
 
     /// Makes the results errors that say why the call cannot be.
@@ -159,7 +157,7 @@ impl Invocation<'_> {
             let (name, got) = (self.function.name(), self.arguments);
             Diagnostic::invalid_argument(format!("function '{name}' takes {expected} arguments, got {got}"))
         } else {
-            Diagnostic::new(ErrorCode::ResourceExhausted, format!("calls nest deeper than {CALL_DEPTH_MAX}"))
+            nesting::too_deep()
         };
         self.fail(&AsyncValue::from_error(self.enter().emit(failure)), result);
     }
@@ -172,7 +170,12 @@ impl Invocation<'_> {
         let (promises, values): (Vec<_>, Vec<_>) = (0..count).map(|_| IndirectPromise::new()).unzip();
         let host = caller.host().clone();
         let (function, caller) = (function.to_function(), caller.clone());
+        if !caller.request().begin_call() {
+            nesting::refuse_more_calls(&caller);
+        }
+        let pending = PendingCall(caller.request().clone());
         host.add_task(Task::new(move || {
+            drop(pending);
             let function = function.as_ref();
             let mut promises = promises.into_iter();
             run(function, function.body(), &caller, registers, arguments, &mut |_, value| {
@@ -241,6 +244,15 @@ impl Invocation<'_> {
     }
 }
 
+/// A call that waits for its turn on the work queue.
+struct PendingCall(Arc<RequestContext>);
+
+impl Drop for PendingCall {
+    fn drop(&mut self) {
+        self.0.end_call();
+    }
+}
+
 /// Runs a function with the arguments in its registers.
 // Not a method, so that what it is given comes in machine registers.
 fn run(
@@ -251,26 +263,28 @@ fn run(
     arguments: usize,
     result: &mut dyn FnMut(usize, AsyncValue),
 ) {
-    let depth = STACK_DEPTH.get();
+    let depth = nesting::stack_depth();
     if let Body::Async(plan) | Body::Sync(plan) = body
         && arguments == plan.parameters.len()
         && caller.depth < CALL_DEPTH_MAX
         && depth < STACK_DEPTH_MAX
         && !tracing::is_enabled()
     {
-        STACK_DEPTH.set(depth + 1);
-        let mut file = register_file(&mut registers, plan);
-        // Many functions compute with nothing but scalars, and are done here.
-        let mut ended = Ok(());
-        let next = run_scalars(plan, &mut file, caller.request(), 0, &mut ended);
-        if next == plan.steps.len() && ended.is_ok() {
-            give(plan, &mut file, result);
-            // What a kernel used or set here is a scalar, and everything else was a result.
-            registers.give_back();
-        } else {
-            Invocation { function, body, caller, registers, arguments }.run_on(plan, next, ended, result);
-        }
-        STACK_DEPTH.set(depth);
+        let run = || {
+            let mut file = register_file(&mut registers, plan);
+            // Many functions compute with nothing but scalars, and are done here.
+            let mut ended = Ok(());
+            let next = run_scalars(plan, &mut file, caller.request(), 0, &mut ended);
+            if next == plan.steps.len() && ended.is_ok() {
+                give(plan, &mut file, result);
+                // What a kernel used or set here is a scalar, and everything else was a result.
+                registers.give_back();
+            } else {
+                Invocation { function, body, caller, registers, arguments }.run_on(plan, next, ended, result);
+            }
+        };
+        // SAFETY: `depth` was just read, and is below the bound.
+        unsafe { nesting::nest(caller, depth, run) };
     } else {
         Invocation { function, body, caller, registers, arguments }.run_otherwise(result);
     }
@@ -491,19 +505,10 @@ impl<'w> Walk<'w> {
     /// Makes a panic in a step the error of its results.
     fn panicked(&mut self, step: &Step, payload: &(dyn Any + Send)) -> AsyncValue {
         (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
-        let error = AsyncValue::from_error(self.cx.emit(panic_diagnostic(payload)));
+        let error = AsyncValue::from_error(self.cx.emit(kernel_panic(payload)));
         let (arguments, results) = self.plan.operands_of(step);
         self.fail(results, &error);
         self.release(arguments);
         error
     }
-}
-
-/// What a kernel that panicked gives.
-fn panic_diagnostic(payload: &(dyn Any + Send)) -> Diagnostic {
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    Diagnostic::internal(format!("the kernel panicked: {}", text.unwrap_or("no message")))
 }

@@ -7,6 +7,8 @@ use crate::{
     async_value::AsyncValue,
     context::ExecutionContext,
     diagnostic::{Diagnostic, ErrorCode},
+    panics,
+    process::is_library,
     program::{KernelFrame, NativeFn},
 };
 
@@ -59,12 +61,25 @@ impl KernelRegistry {
         function: impl Fn(&ExecutionContext, &[AsyncValue], usize) -> Vec<AsyncValue> + Send + Sync + 'static,
     ) {
         let name = name.into();
-        if self.natives.insert(name.clone(), Arc::new(function)).is_some() {
+        let function: Arc<NativeFn> = if is_library() {
+            Arc::new(move |cx: &_, arguments: &_, results| {
+                panics::shield(|| function(cx, arguments, results))
+            })
+        } else {
+            Arc::new(function)
+        };
+        if self.natives.insert(name.clone(), function).is_some() {
             self.duplicates.push(name);
         }
     }
 
-    fn insert(&mut self, name: Cow<'static, str>, kernel: ErasedKernel) -> KernelBuilder<'_> {
+    fn insert(&mut self, name: Cow<'static, str>, mut kernel: ErasedKernel) -> KernelBuilder<'_> {
+        if is_library() {
+            let run = kernel.run;
+            kernel.run = Arc::new(move |frame: &mut KernelFrame<'_>| panics::shield(|| run(frame)));
+            // The shorter way to call a kernel has no room for a shield.
+            kernel.scalar = None;
+        }
         let kernel = Kernel::new(name.clone(), kernel);
         if self.kernels.contains_key(&name) {
             // The first one stays; `check` reports the name, and the builder works on one that is thrown away.

@@ -11,7 +11,7 @@ mod live;
 mod types;
 
 use std::{
-    ptr,
+    panic, ptr,
     sync::atomic::{AtomicPtr, Ordering},
 };
 
@@ -27,10 +27,27 @@ pub struct ProcessTables {
     pub(crate) types: TypeTable,
     pub(crate) live_cells: LiveCells,
     pub(crate) derived: DerivedValues,
+    /// Raises a panic with this text, by the standard library of the process.
+    raise: fn(String) -> !,
 }
 
-static TABLES: ProcessTables =
-    ProcessTables { types: TypeTable::new(), live_cells: LiveCells::new(), derived: DerivedValues::new() };
+impl ProcessTables {
+    /// Raises a panic with this text, which code of the process can catch. Panic hooks are not called.
+    pub(crate) fn raise(&self, message: String) -> ! {
+        (self.raise)(message)
+    }
+}
+
+fn raise(message: String) -> ! {
+    panic::resume_unwind(Box::new(message))
+}
+
+static TABLES: ProcessTables = ProcessTables {
+    types: TypeTable::new(),
+    live_cells: LiveCells::new(),
+    derived: DerivedValues::new(),
+    raise,
+};
 
 /// The tables of the process that loaded this copy of the crate; null if they are [`TABLES`].
 static ADOPTED: AtomicPtr<ProcessTables> = AtomicPtr::new(ptr::null_mut());
@@ -45,6 +62,12 @@ pub fn process_tables() -> &'static ProcessTables {
         // SAFETY: only `adopt_process_tables` stores a pointer here, and it takes a `'static` reference.
         unsafe { &*adopted }
     }
+}
+
+/// Returns whether this copy of the crate belongs to a kernel library.
+#[inline]
+pub(crate) fn is_library() -> bool {
+    !ADOPTED.load(Ordering::Relaxed).is_null()
 }
 
 /// Makes this copy of the crate use `tables`. A kernel library calls this before it names any type.

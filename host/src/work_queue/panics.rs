@@ -1,4 +1,4 @@
-//! What tasks said that panicked.
+//! The panics of a queue's tasks.
 
 use std::any::Any;
 use std::fmt;
@@ -7,16 +7,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use parking_lot::Mutex;
 
 use super::Task;
+use crate::panics::message;
 
-/// Panics kept between two calls of `take`; what comes after those is most likely the same.
+/// Most panics kept between two calls of `take`. Further ones most likely say the same.
 const KEPT_MAX: usize = 64;
 
 /// A task's panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskPanic {
-    /// What the panic said.
+    /// Text of the panic.
     pub message: String,
-    /// The thread that ran the task.
+    /// Name of the thread that ran the task.
     pub thread: String,
 }
 
@@ -29,11 +30,7 @@ impl fmt::Display for TaskPanic {
 impl TaskPanic {
     /// Describes what `catch_unwind` caught on this thread.
     pub(super) fn new(payload: &(dyn Any + Send)) -> Self {
-        let message = payload
-            .downcast_ref::<&str>()
-            .map(ToString::to_string)
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "(a payload that is no text)".to_owned());
+        let message = message(payload).to_owned();
         let thread = std::thread::current().name().unwrap_or("(unnamed)").to_owned();
         Self { message, thread }
     }

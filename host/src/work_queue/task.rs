@@ -6,6 +6,9 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
+use crate::panics;
+use crate::process::is_library;
+
 /// Words of a closure that fit into a task without an allocation: a few pointers and indices.
 const INLINE_WORDS: usize = 6;
 
@@ -47,10 +50,20 @@ impl<F: FnOnce() + Send + 'static> Inline<F> {
 }
 
 impl Task {
-    /// Wraps a closure.
+    /// Makes a task of a closure.
     #[inline]
     pub fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
+        if is_library() {
+            return Self::in_library(Box::new(closure));
+        }
         if Inline::<F>::FITS { Self::in_place(closure) } else { Self::in_place(Box::new(closure)) }
+    }
+
+    /// Makes a task whose panics the host can catch.
+    #[cold]
+    #[inline(never)]
+    fn in_library(closure: Box<dyn FnOnce() + Send>) -> Self {
+        Self::in_place(panics::shielded(closure))
     }
 
     #[inline]
@@ -63,7 +76,7 @@ impl Task {
         Self { operations: &Inline::<F>::OPERATIONS, store, _closure: PhantomData }
     }
 
-    /// Calls the closure.
+    /// Runs the task.
     #[inline]
     pub fn run(self) {
         let mut this = ManuallyDrop::new(self);

@@ -132,10 +132,15 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(queue: &str) -> Self {
+        Self::with_max_pending_calls(queue, tfrt_host::MAX_PENDING_CALLS)
+    }
+
+    pub(crate) fn with_max_pending_calls(queue: &str, count: usize) -> Self {
         let queue: Arc<dyn ConcurrentWorkQueue> = work_queue::from_str(queue).expect("a queue");
         let errors = Arc::new(Mutex::new(Vec::new()));
         let seen = errors.clone();
         let host = HostContext::builder(queue, Arc::new(SystemAllocator))
+            .max_pending_calls(count)
             .diagnostic_handler(move |error| seen.lock().expect("no panic").push(error.clone()))
             .build();
         Self { host, errors }
