@@ -9,8 +9,8 @@ use std::{
 
 use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_host::{
-    AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry, MappedFile,
-    RequestContext, ResourceContext,
+    AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry,
+    MAX_PENDING_CALLS, MappedFile, RequestContext, ResourceContext,
     allocator::{HostAllocator, RecyclingAllocator, SystemAllocator},
     library::load_kernel_library,
     work_queue::{self, ConcurrentWorkQueue},
@@ -33,6 +33,7 @@ pub struct RuntimeBuilder {
     handler: Option<Handler>,
     registrations: Vec<Registration>,
     shared_libraries: Vec<PathBuf>,
+    max_pending_calls: usize,
     #[cfg(feature = "full")]
     devices: crate::DeviceOptions,
 }
@@ -46,6 +47,7 @@ impl Default for RuntimeBuilder {
             handler: None,
             registrations: vec![Box::new(register_kernels)],
             shared_libraries: Vec::new(),
+            max_pending_calls: MAX_PENDING_CALLS,
             #[cfg(feature = "full")]
             devices: crate::DeviceOptions::default(),
         }
@@ -95,6 +97,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets how many calls of functions a request may have pending at a time, [`MAX_PENDING_CALLS`] by default. A
+    /// request that exceeds the bound is cancelled with [`ErrorCode::ResourceExhausted`].
+    pub fn max_pending_calls(mut self, count: usize) -> Self {
+        self.max_pending_calls = count;
+        self
+    }
+
     /// Selects the devices that programs run on. The default is CUDA devices if there are any, else CPU
     /// devices. Text that kernels print on CPU devices goes to [`RuntimeBuilder::output`] unless the options
     /// name another destination.
@@ -116,7 +125,9 @@ impl RuntimeBuilder {
                 .map_err(|error| Diagnostic::new(ErrorCode::ResourceExhausted, error.to_string()))?,
         };
         let output = SharedWriter::new(self.output);
-        let mut host = HostContext::builder(work_queue, self.allocator).output(output.clone());
+        let mut host = HostContext::builder(work_queue, self.allocator)
+            .output(output.clone())
+            .max_pending_calls(self.max_pending_calls);
         if let Some(handler) = self.handler {
             host = host.diagnostic_handler(handler);
         }
@@ -286,6 +297,8 @@ impl Program {
 
     /// Calls a function in an existing request and waits for its results. Each result may be an error.
     ///
+    /// Once the request is cancelled or its deadline has passed, results that are still pending are that error.
+    ///
     /// # Errors
     /// If the program has no such function, or the number of arguments is wrong.
     pub fn call_in(
@@ -306,8 +319,7 @@ impl Program {
         }
         let context = ExecutionContext::new(request.clone(), self.file.clone());
         let results = found.execute(&context, arguments);
-        self.runtime.host.await_values(&results)?;
-        Ok(results)
+        request.await_values(results)
     }
 }
 

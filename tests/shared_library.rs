@@ -7,16 +7,16 @@ use tfrt::{
     host::{AsyncValue, ErrorCode},
 };
 
-/// Builds the example beside this test and says where it is.
-fn library() -> PathBuf {
+/// Builds the kernel library that is this example, and returns its path.
+fn library(example: &str) -> PathBuf {
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--example", "kernel_library"])
+        .args(["build", "--quiet", "--locked", "--example", example])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
         .expect("cargo runs");
     assert!(built.success(), "the example builds");
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).parent().expect("a target folder").to_owned();
-    target.join("debug/examples/libkernel_library.so")
+    target.join(format!("debug/examples/lib{example}.so"))
 }
 
 const PROGRAM: &str = r#"
@@ -33,7 +33,8 @@ func @sum(%a: i64, %b: i64, %c: i64) -> (!tfrt.string, !tfrt.string) {
 #[test]
 fn a_program_uses_the_kernels_of_a_library() {
     let before = AsyncValue::live_count();
-    let runtime = Runtime::builder().shared_library(library()).build().expect("the library loads");
+    let runtime =
+        Runtime::builder().shared_library(library("kernel_library")).build().expect("the library loads");
     let program = runtime.load("sum.mlir", PROGRAM.into()).expect("the program loads");
     let call = |a: i64, b: i64, c: i64| {
         program.call("sum", [a, b, c].map(AsyncValue::new)).expect("the call starts")
@@ -55,6 +56,49 @@ fn a_program_uses_the_kernels_of_a_library() {
     assert_eq!(AsyncValue::live_count(), before, "values the library made are counted by the host");
 }
 
+const PANICS: &str = r#"
+func @native(%a: i64) -> i64 attributes {tfrt.native = "panicking.native"}
+func @panics(%a: i64) -> (i64, !tfrt.string, i64, i64, i64, i64, i64, i64, i64) {
+  %scalar = "panicking.scalar"(%a) : (i64) -> i64
+  %boxed = "panicking.boxed"(%a) : (i64) -> !tfrt.string
+  %raw = "panicking.raw"(%a) : (i64) -> i64
+  %blocking = "panicking.blocking"(%a) : (i64) -> i64
+  %spawn = "panicking.spawn"(%a) : (i64) -> i64
+  %native = tfrt.call @native(%a) : (i64) -> i64
+  %task = "panicking.task"(%a) : (i64) -> i64
+  %waiter = "panicking.waiter"(%a) : (i64) -> i64
+  %c0 = tfrt.constant.i64 0
+  %sum = tfrt.add.i64 %a, %c0
+  tfrt.return %scalar, %boxed, %raw, %blocking, %spawn, %native, %task, %waiter, %sum
+      : i64, !tfrt.string, i64, i64, i64, i64, i64, i64, i64
+}
+"#;
+
+#[test]
+fn panics_in_a_library_are_errors_of_their_kernels() {
+    let runtime = Runtime::builder().shared_library(library("panicking_library")).build().expect("it loads");
+    let program = runtime.load("panics.mlir", PANICS.into()).expect("the program loads");
+    for _ in 0..3 {
+        let results = program.call("panics", [AsyncValue::new(7i64)]).expect("the call starts");
+        let texts = ["no number 7", "no text", "no frame", "no waiting", "no spawning", "no function"];
+        for (number, text) in texts.into_iter().enumerate() {
+            let error = results[number].error().expect("an error");
+            assert_eq!(
+                (error.code, &*error.message),
+                (ErrorCode::Internal, &*format!("the kernel panicked: {text}"))
+            );
+            assert_eq!(error.location.as_ref().expect("a place").line as usize, number + 4);
+        }
+        for result in &results[6..8] {
+            assert_eq!(
+                result.error().expect("an error").message,
+                "the value was never produced: its producer panicked"
+            );
+        }
+        assert_eq!(results[8].get::<i64>(), Some(&7));
+    }
+}
+
 #[test]
 fn what_is_no_kernel_library_is_refused() {
     let error = Runtime::builder().shared_library("no/such/library.so").build().expect_err("nothing there");
@@ -64,7 +108,7 @@ fn what_is_no_kernel_library_is_refused() {
         let error = Runtime::builder().shared_library(libc).build().expect_err("no kernels there");
         assert!(error.to_string().contains("not a kernel library"), "{error}");
     }
-    let path = library();
+    let path = library("kernel_library");
     let twice =
         Runtime::builder().shared_library(&path).shared_library(&path).build().expect_err("names are taken");
     assert!(twice.to_string().contains("registered twice: example.fraction"), "{twice}");

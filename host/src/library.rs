@@ -1,30 +1,38 @@
 //! Kernels from shared libraries.
 //!
-//! A kernel library is a `cdylib` that depends on this crate and says
-//! `tfrt_host::kernel_library!(register);`, where `register` adds its kernels. Host and library exchange Rust
-//! types, so both must be built by the same compiler from the same version of this crate; the host checks the
-//! library's word for it before it calls anything. A library is never unloaded.
+//! A kernel library is a `cdylib` that depends on this crate and contains `tfrt_host::kernel_library!(register);`, where
+//! `register` adds its kernels. Host and library exchange Rust types, so both must be built by the same compiler from the
+//! same version of this crate. The library says what built it, and the host compares that before it calls anything. A
+//! library is never unloaded.
+//!
+//! A panic in a library's kernel is an error at the kernel's place, as for the host's own kernels. The same holds for its
+//! native functions, for the tasks that it adds and for closures that wait for values. A panic that has to cross the
+//! library on its way, from a kernel of the host that a kernel of the library calls, ends the process.
 
 #![expect(
     unsafe_code,
     reason = "a foreign library's symbol is taken on trust, after its version was checked"
 )]
 
-use std::path::Path;
+use std::{
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+};
 
 use crate::{
     diagnostic::{Diagnostic, ErrorCode},
     kernel::KernelRegistry,
+    panics,
     process::{ProcessTables, process_tables},
 };
 
-/// What host and library must agree on.
+/// The version of this crate and the compiler, which host and library must share.
 pub const ABI: &str = concat!("tfrt-host ", env!("CARGO_PKG_VERSION"), ", ", env!("TFRT_COMPILER"));
 
 /// The symbol a kernel library exports.
 pub const SYMBOL: &[u8] = b"tfrt_kernel_library";
 
-/// What stands behind [`SYMBOL`].
+/// The description of a kernel library, to which [`SYMBOL`] leads.
 #[derive(Debug)]
 #[repr(C)]
 pub struct KernelLibrary {
@@ -41,7 +49,7 @@ pub struct KernelLibrary {
 // SAFETY: the pointer is to a constant string.
 unsafe impl Sync for KernelLibrary {}
 
-/// Exports a function `fn(&mut KernelRegistry)` as this `cdylib`'s kernels.
+/// Makes this `cdylib` a kernel library, whose kernels the given function `fn(&mut KernelRegistry)` adds.
 #[macro_export]
 macro_rules! kernel_library {
     ($register:path) => {
@@ -51,16 +59,25 @@ macro_rules! kernel_library {
             abi_len: $crate::library::ABI.len(),
             abi: $crate::library::ABI.as_ptr(),
             adopt: $crate::adopt_process_tables,
-            register: $register,
+            register: |registry| $crate::library::register_shielded($register, registry),
         };
     };
 }
 
-/// Loads the kernel library at `path` into `registry`. Loading runs the library's code: load what you trust.
+/// Calls a library's `register` in such a way that the host can catch its panics.
+#[doc(hidden)]
+pub fn register_shielded(register: fn(&mut KernelRegistry), registry: &mut KernelRegistry) {
+    panics::shield(|| register(registry));
+}
+
+/// Loads the kernel library at `path` and adds its kernels to `registry`.
+///
+/// This runs the library's code, so load only libraries that you trust.
 ///
 /// # Errors
 /// [`ErrorCode::NotFound`] if it cannot be loaded or is no kernel library, [`ErrorCode::FailedPrecondition`] if it
-/// was built for another version, [`ErrorCode::InvalidArgument`] if its kernels' names are taken.
+/// was built for another version, [`ErrorCode::InvalidArgument`] if its kernels' names are taken, and
+/// [`ErrorCode::Internal`] if it panics.
 pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result<(), Diagnostic> {
     let failed = |what: &str, error: &libloading::Error| {
         // The loader's own message, which names the missing file or symbol, is the error's source.
@@ -94,6 +111,10 @@ pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result
     // SAFETY: same compiler and crate version, so the rest of the struct is as declared.
     let exported = unsafe { &*exported };
     (exported.adopt)(process_tables());
-    (exported.register)(registry);
+    let registered = panic::catch_unwind(AssertUnwindSafe(|| (exported.register)(registry)));
+    registered.map_err(|payload| {
+        let (path, text) = (path.display(), panics::message(&*payload));
+        Diagnostic::internal(format!("kernel library '{path}' panicked while it was loaded: {text}"))
+    })?;
     registry.check()
 }

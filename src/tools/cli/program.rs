@@ -24,7 +24,8 @@ use tfrt_device::{
     front::MemoryTimeline,
 };
 use tfrt_host::{
-    AsyncValue, Diagnostic, ErrorCode, FunctionRef, HostContext, RequestContext, ResourceContext, work_queue,
+    AsyncValue, Diagnostic, ErrorCode, FunctionRef, HostContext, MAX_PENDING_CALLS, RequestContext,
+    ResourceContext, work_queue,
 };
 use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRESS, Progress, WEIGHTS};
 use tfrt_plugin::PluginRegistry;
@@ -74,6 +75,9 @@ pub(super) struct ProgramArgs {
     /// Load kernels from a shared LIBRARY, whose code runs in this process
     #[arg(long = "kernels", value_name = "LIBRARY")]
     pub(super) shared_libraries: Vec<PathBuf>,
+    /// Cancel the run if more than N calls of functions are pending
+    #[arg(long, value_name = "N", default_value_t = MAX_PENDING_CALLS)]
+    pub(super) max_pending_calls: usize,
     /// Cancel the run if it has not finished after TIME (500ms, 2s), including device teardown
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) deadline: Option<Duration>,
@@ -327,6 +331,7 @@ impl Session {
         let timeline = timeline.zip(args.devices.memory_timeline.clone());
         let mut builder = Runtime::builder()
             .work_queue(queue)
+            .max_pending_calls(args.max_pending_calls)
             .devices(devices)
             .output(printed.clone().unwrap_or_else(|| SharedWriter::new(std::io::sink())))
             .diagnostics(move |error| {
