@@ -57,14 +57,14 @@ fn a_program_uses_the_kernels_of_a_library() {
 }
 
 const PANICS: &str = r#"
-func @native(%a: i64) -> i64 attributes {tfrt.native = "panicking.native"}
+func @panicking_native(%a: i64) -> i64 attributes {tfrt.native}
 func @panics(%a: i64) -> (i64, !tfrt.string, i64, i64, i64, i64, i64, i64, i64) {
   %scalar = "panicking.scalar"(%a) : (i64) -> i64
   %boxed = "panicking.boxed"(%a) : (i64) -> !tfrt.string
   %raw = "panicking.raw"(%a) : (i64) -> i64
   %blocking = "panicking.blocking"(%a) : (i64) -> i64
   %spawn = "panicking.spawn"(%a) : (i64) -> i64
-  %native = tfrt.call @native(%a) : (i64) -> i64
+  %native = tfrt.call @panicking_native(%a) : (i64) -> i64
   %task = "panicking.task"(%a) : (i64) -> i64
   %waiter = "panicking.waiter"(%a) : (i64) -> i64
   %c0 = tfrt.constant.i64 0
@@ -117,7 +117,7 @@ fn what_is_no_kernel_library_is_refused() {
 #[test]
 fn every_tool_that_knows_kernels_loads_a_library() {
     let folder = tempfile::tempdir().expect("a folder");
-    let library = library();
+    let library = library("kernel_library");
     std::fs::write(folder.path().join("sum.mlir"), PROGRAM).expect("a file");
     std::fs::copy(&library, folder.path().join("library.so")).expect("a copy");
     let tfrt = |arguments: &[&str]| {

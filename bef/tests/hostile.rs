@@ -18,6 +18,18 @@ fn try_read(bytes: Vec<u8>) -> Result<usize, Vec<BefError>> {
 }
 
 #[test]
+fn zeros_behind_the_magic_end_at_the_second_section() {
+    let mut bytes = vec![0; 1 << 20];
+    bytes[..2].copy_from_slice(&tfrt_bef::MAGIC);
+    let errors = try_read(bytes).unwrap_err();
+    let [error] = &errors[..] else { unreachable!("one error, got {}", errors.len()) };
+    assert!(error.to_string().contains("a second FormatVersion section"), "{error}");
+    // The same code again and again, of a section that nobody knows.
+    let errors = try_read([&tfrt_bef::MAGIC[..], &[200, 0].repeat(1000)].concat()).unwrap_err();
+    assert!(errors[0].to_string().contains("a second 200 section"), "{}", errors[0]);
+}
+
+#[test]
 fn every_byte_set_to_every_value() {
     let nested = Attribute::Aggregate(vec![Attribute::array(&[1_i32]), Attribute::Aggregate(vec![])]);
     for (attribute, typed) in [(Attribute::string("s"), false), (nested, true)] {

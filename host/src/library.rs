@@ -6,8 +6,8 @@
 //! library is never unloaded.
 //!
 //! A panic in a library's kernel is an error at the kernel's place, as for the host's own kernels. The same holds for its
-//! native functions, for the tasks that it adds and for closures that wait for values. A panic that has to cross the
-//! library on its way, from a kernel of the host that a kernel of the library calls, ends the process.
+//! native functions and for the tasks that it adds. A panic in a closure that waits for a value drops what the closure
+//! would have produced. One case ends the process: a kernel of a library calls a function in which a kernel panics.
 
 #![expect(
     unsafe_code,

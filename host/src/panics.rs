@@ -6,6 +6,7 @@
 
 use std::{
     any::Any,
+    mem,
     panic::{self, AssertUnwindSafe},
 };
 
@@ -34,4 +35,15 @@ pub(crate) fn shield<R>(run: impl FnOnce() -> R) -> R {
 #[cold]
 pub(crate) fn shielded(closure: Box<dyn FnOnce() + Send>) -> impl FnOnce() + Send + 'static {
     move || shield(closure)
+}
+
+/// Returns a closure that calls `closure` and ends its panic. The panic hook has reported it, and what the closure would
+/// have produced is dropped.
+#[cold]
+pub(crate) fn contained(closure: Box<dyn FnOnce() + Send>) -> impl FnOnce() + Send + 'static {
+    move || {
+        let ran = panic::catch_unwind(AssertUnwindSafe(closure));
+        // A payload may panic when it is dropped.
+        ran.unwrap_or_else(mem::forget);
+    }
 }

@@ -30,7 +30,7 @@ fn register(registry: &mut KernelRegistry) {
         });
         value
     });
-    registry.add_native("panicking.native", |_, _, _| -> Vec<AsyncValue> { panic!("no function") });
+    registry.add_native("panicking_native", |_, _, _| -> Vec<AsyncValue> { panic!("no function") });
 }
 
 tfrt_host::kernel_library!(register);

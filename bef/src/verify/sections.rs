@@ -9,13 +9,14 @@ use crate::verify::Errors;
 /// The largest alignment a section header can state.
 const MAX_SECTION_ALIGNMENT: u8 = 128;
 
-/// Reads the section headers.
+/// Reads the section headers. No code may occur twice, so that there are at most 256 of them.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<SectionSpan>, BefError> {
     if bytes.get(..MAGIC.len()) != Some(&MAGIC[..]) {
         return Err(At(None, 0).malformed("it does not start with the bytes 0B EF"));
     }
     let mut cursor = Cursor::new(None, bytes, MAGIC.len());
     let mut sections = Vec::new();
+    let mut is_known = [false; 1 << u8::BITS];
     while !cursor.is_at_end() {
         let at = cursor.at();
         let code = cursor.byte("a section header")?;
@@ -29,6 +30,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<SectionSpan>, BefError> {
             cursor.align(0, usize::from(alignment))?;
         }
         let start = cursor.offset();
+        if std::mem::replace(&mut is_known[usize::from(code)], true) {
+            let id = SectionId::ALL.iter().find(|id| id.code() == code);
+            let name = id.map_or_else(|| code.to_string(), ToString::to_string);
+            return Err(At(None, start).malformed(format!("a second {name} section")));
+        }
         cursor.take(length >> 1, "a section")?;
         sections.push(SectionSpan { code, data: start..cursor.offset(), alignment: usize::from(alignment) });
     }
@@ -38,11 +44,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<SectionSpan>, BefError> {
 /// Checks which sections there are, and the version.
 pub(super) fn check(bytes: &[u8], contents: &mut Contents, errors: &mut Errors) {
     for &id in SectionId::ALL {
-        let mut found = contents.sections.iter().filter(|section| section.code == id.code());
-        let first = found.next();
-        if let Some(second) = found.next() {
-            errors.push(At(None, second.data.start).malformed(format!("a second {id} section")));
-        }
+        let first = contents.sections.iter().find(|section| section.code == id.code());
         contents.known[usize::from(id.code())] = first.map(|section| (section.data.start, section.data.end));
         if first.is_none() && id.presence() == Presence::Required {
             errors.push(At(None, bytes.len()).malformed(format!("there is no {id} section")));

@@ -282,7 +282,8 @@ impl AsyncValue {
             return waiter();
         }
         let Some(list) = self.wait_list() else { return waiter() };
-        let node = if is_library() { node(panics::shielded(Box::new(waiter))) } else { node(waiter) };
+        // Waiters may be run by this copy of the crate or by the host's, so their panics end here.
+        let node = if is_library() { node(panics::contained(Box::new(waiter))) } else { node(waiter) };
         // SAFETY: the node is a box of this very closure, owned by nobody else; this handle keeps the cell alive.
         if unsafe { list.push(node) } == Enqueue::Available {
             // SAFETY: the list did not take it, so this is its one run.

@@ -75,8 +75,10 @@ pub fn read_buffer(
     let no_memory = || Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"));
     let align = element_align(metadata.dtype);
     let part = if header.fortran_order && metadata.shape.rank() > 1 && size > 0 {
-        let row_major = from_column_major(&bytes[start..], &metadata);
-        HostBuffer::copy_from_slice(&row_major, align, allocator).ok_or_else(no_memory)?
+        let mut row_major = HostBuffer::allocate_unset(size, align, allocator).ok_or_else(no_memory)?;
+        let to = row_major.get_mut().ok_or_else(no_memory)?;
+        from_column_major(&bytes[start..], &metadata, to);
+        row_major
     } else {
         match buffer.slice(start, size) {
             Some(part) if part.as_ptr().addr().is_multiple_of(align) => part,
@@ -86,17 +88,41 @@ pub fn read_buffer(
     tensor_of(metadata, part).map_err(|error| malformed(name, start, error.message))
 }
 
+/// Bytes at the start of a file that say how long its header is.
+pub(super) const PREFIX_SIZE: usize = 12;
+
+/// Returns where the elements begin in a file that starts with `prefix`, of [`PREFIX_SIZE`] bytes or the whole file.
+///
+/// # Errors
+/// A message if it is not the start of an `.npy` file.
+pub(super) fn elements_start(prefix: &[u8]) -> Result<usize, &'static str> {
+    let rest = prefix.strip_prefix(MAGIC).ok_or("not an .npy file")?;
+    match *rest {
+        [1, _, a, b, ..] => Ok(MAGIC.len() + 4 + usize::from(u16::from_le_bytes([a, b]))),
+        [2 | 3, _, a, b, c, d, ..] => Ok(MAGIC.len() + 6 + u32::from_le_bytes([a, b, c, d]) as usize),
+        _ => Err("a version of the format that is not known"),
+    }
+}
+
+/// Returns how many bytes a file has, elements included, whose header `start` contains.
+///
+/// # Errors
+/// A message if the header is malformed, or a file of that size cannot be.
+pub(super) fn declared_size(start: &[u8]) -> Result<usize, String> {
+    let (header, elements_start) = split_header(start)?;
+    let Header { dtype, shape, .. } = Header::parse(header)?;
+    let elements = TensorMetadata { dtype, shape }.size_bytes().map_err(|error| error.message)?;
+    elements_start.checked_add(elements).ok_or_else(|| "its size overflows".to_owned())
+}
+
 /// The header's text and where the elements begin.
 fn split_header(bytes: &[u8]) -> Result<(&str, usize), &'static str> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or("not an .npy file")?;
-    let (length, text) = match rest {
-        [1, _, a, b, text @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), text),
-        [2 | 3, _, a, b, c, d, text @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, text),
-        _ => return Err("a version of the format that is not known"),
-    };
-    let header = text.get(..length).ok_or("the file ends within its header")?;
+    let start = elements_start(bytes)?;
+    let header = bytes.get(..start).ok_or("the file ends within its header")?;
+    let version = header[MAGIC.len()];
+    let header = &header[MAGIC.len() + if version == 1 { 4 } else { 6 }..];
     let header = std::str::from_utf8(header).map_err(|_| "the header is not text")?;
-    Ok((header, bytes.len() - text.len() + length))
+    Ok((header, start))
 }
 
 #[derive(Debug)]
@@ -155,8 +181,9 @@ fn quoted(text: &str) -> Option<&str> {
     text[1..].split_once(quote).map(|(inner, _)| inner)
 }
 
-/// The elements in row-major order; `elements`, of which there are some, has the first coordinate run fastest.
-fn from_column_major(elements: &[u8], metadata: &TensorMetadata) -> Vec<u8> {
+/// Writes to `row_major` the elements in row-major order. `elements`, of which there are some, has the first coordinate
+/// run fastest.
+fn from_column_major(elements: &[u8], metadata: &TensorMetadata, row_major: &mut [u8]) {
     let size = metadata.dtype.size().unwrap_or(1);
     let dims = metadata.shape.dims();
     let strides: Vec<usize> = dims
@@ -167,11 +194,10 @@ fn from_column_major(elements: &[u8], metadata: &TensorMetadata) -> Vec<u8> {
             Some(this)
         })
         .collect();
-    let mut row_major = Vec::with_capacity(elements.len());
     let mut index = vec![0; dims.len()];
     let mut at = 0;
-    while row_major.len() < elements.len() {
-        row_major.extend_from_slice(&elements[at..at + size]);
+    for element in row_major.chunks_exact_mut(size) {
+        element.copy_from_slice(&elements[at..at + size]);
         for axis in (0..dims.len()).rev() {
             index[axis] += 1;
             at += strides[axis];
@@ -182,7 +208,6 @@ fn from_column_major(elements: &[u8], metadata: &TensorMetadata) -> Vec<u8> {
             index[axis] = 0;
         }
     }
-    row_major
 }
 
 /// The bytes of an `.npy` file of this tensor.

@@ -1,6 +1,6 @@
 //! `.npz`, NumPy's file of several arrays: a ZIP archive of `.npy` files, stored or deflated.
 
-use std::io::{Cursor, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use tfrt_host::host_buffer::HostBuffer;
@@ -19,7 +19,9 @@ const BYTES_MAX: u64 = 1 << 32;
 /// How many bytes DEFLATE makes of one at most.
 const DEFLATE_RATIO_MAX: u64 = 1032;
 const WRONG_SIZE: &str = "it has not as many bytes as the archive says";
-/// What the bytes of an array that is read are aligned to.
+/// Longest header of an array. NumPy's have some hundred bytes.
+const HEADER_MAX: usize = 1 << 16;
+/// Alignment of the bytes of an array that is read.
 const ALIGNMENT: usize = 64;
 
 /// The arrays of the file at `path` by their names, in the order of the file: copies in memory of `allocator`.
@@ -65,28 +67,73 @@ pub fn read_buffer(
         if size > file.compressed_size().saturating_mul(DEFLATE_RATIO_MAX) {
             return Err(malformed(&member_name, 0, WRONG_SIZE));
         }
-        let no_memory =
-            || Diagnostic::new(ErrorCode::OutOfMemory, format!("{member_name}: no memory for {size} bytes"));
-        let buffer = usize::try_from(size).ok();
-        let buffer = buffer.and_then(|size| HostBuffer::allocate_unset(size, ALIGNMENT, allocator));
-        let mut unpacked = buffer.ok_or_else(no_memory)?;
-        unpack(file, &mut unpacked).map_err(|error| malformed(&member_name, 0, error))?;
+        let unpacked = unpack(file, size, allocator).map_err(|error| match error {
+            Unpack::NoMemory => {
+                Diagnostic::new(ErrorCode::OutOfMemory, format!("{member_name}: no memory for {size} bytes"))
+            }
+            Unpack::Malformed(error) => malformed(&member_name, 0, error),
+        })?;
         let tensor = npy::read_buffer(&member_name, &unpacked, allocator)?;
         arrays.push((member.strip_suffix(".npy").unwrap_or(&member).to_owned(), tensor));
     }
     Ok(arrays)
 }
 
-/// All bytes of a file, which are to be as many as the buffer, that nobody else has, has room for.
-fn unpack(mut file: impl Read, to: &mut HostBuffer) -> Result<(), String> {
-    let Some(bytes) = to.get_mut() else { return Err("its memory is shared".to_owned()) };
-    file.read_exact(bytes).map_err(|error| match error.kind() {
-        ErrorKind::UnexpectedEof => WRONG_SIZE.to_owned(),
-        _ => error.to_string(),
-    })?;
-    // Until the end is reached the sum is not checked.
-    match file.read(&mut [0]).map_err(|error| error.to_string())? {
-        0 => Ok(()),
-        _ => Err(WRONG_SIZE.to_owned()),
+/// Why an array cannot be unpacked.
+enum Unpack {
+    NoMemory,
+    Malformed(String),
+}
+
+impl From<io::Error> for Unpack {
+    fn from(error: io::Error) -> Self {
+        Self::Malformed(match error.kind() {
+            ErrorKind::UnexpectedEof => WRONG_SIZE.to_owned(),
+            _ => error.to_string(),
+        })
+    }
+}
+
+impl From<&str> for Unpack {
+    fn from(message: &str) -> Self {
+        Self::Malformed(message.to_owned())
+    }
+}
+
+impl From<String> for Unpack {
+    fn from(message: String) -> Self {
+        Self::Malformed(message)
+    }
+}
+
+/// Unpacks an `.npy` file of `size` bytes.
+///
+/// The header is unpacked and checked first, so that no memory is taken for a file whose header does not announce that
+/// size.
+fn unpack(mut file: impl Read, size: u64, allocator: &SharedAllocator) -> Result<HostBuffer, Unpack> {
+    let size = usize::try_from(size).map_err(|_| Unpack::NoMemory)?;
+    let mut start = vec![0; npy::PREFIX_SIZE.min(size)];
+    file.read_exact(&mut start)?;
+    let header_end = npy::elements_start(&start)?;
+    if header_end > HEADER_MAX.min(size) {
+        return Err(Unpack::from("the header is longer than the file, or than any header"));
+    }
+    let read = start.len();
+    if header_end > read {
+        start.resize(header_end, 0);
+        file.read_exact(&mut start[read..])?;
+    }
+    if npy::declared_size(&start)? != size {
+        return Err(Unpack::from(WRONG_SIZE));
+    }
+    let mut unpacked = HostBuffer::allocate_unset(size, ALIGNMENT, allocator).ok_or(Unpack::NoMemory)?;
+    let bytes = unpacked.get_mut().ok_or("its memory is shared")?;
+    let (head, rest) = bytes.split_at_mut(start.len());
+    head.copy_from_slice(&start);
+    file.read_exact(rest)?;
+    // The checksum is compared when the end is reached.
+    match file.read(&mut [0])? {
+        0 => Ok(unpacked),
+        _ => Err(Unpack::from(WRONG_SIZE)),
     }
 }

@@ -436,6 +436,32 @@ fn npz_damage_is_an_error() {
 }
 
 #[test]
+fn npz_arrays_take_memory_only_after_their_headers_are_checked() {
+    use std::io::Write;
+    use tfrt_host::allocator::{FailingAllocator, HostAllocator};
+
+    let good = npy::encode(&f32s([2, 3], &[0.0; 6]), &ME).unwrap();
+    let mut larger = good.clone();
+    larger.extend_from_slice(&[0; 1 << 20]);
+    let members = [
+        (vec![0; 1 << 20], "not an .npy file"),
+        (larger, "not as many bytes"),
+        ([&b"\x93NUMPY\x02\x00\xff\xff\xff\x7f"[..], &[b' '; 1 << 20]].concat(), "the header is longer"),
+    ];
+    for (member, expected) in members {
+        let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        archive.start_file("a.npy", zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(&member).unwrap();
+        let bytes = archive.finish().unwrap().into_inner();
+        // Has no memory at all.
+        let none: Arc<dyn HostAllocator> = Arc::new(FailingAllocator::new(1, SystemAllocator));
+        let error = npz::read_buffer("a.npz", &in_memory(&bytes), &none).unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidArgument, "{error}");
+        assert!(error.message.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn npz_files_that_would_fill_the_memory_are_refused() {
     let mut bytes = npz_sample(zip::CompressionMethod::Deflated);
     // The size in the directory, 24 bytes after its mark.
