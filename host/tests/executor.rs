@@ -248,7 +248,7 @@ fn a_deadline_ends_the_wait_for_blocking_kernels() {
             (a, a)
         })
         .blocking();
-    registry.add("spawn_endless", |cx: &ExecutionContext| cx.spawn_blocking(|| endless()));
+    registry.add("spawn_endless", |cx: &ExecutionContext| cx.spawn_blocking(endless));
     registry.add("never", |cx: &ExecutionContext| {
         let (promise, value) = tfrt_host::Promise::<i32>::new();
         cx.resources().insert("never", std::sync::Mutex::new(Some(promise)));
