@@ -92,9 +92,14 @@ fn leaky_relu(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.LeakyRelu", &[x], &[("alpha", Attribute::f32(alpha))])?])
 }
 
-/// `x` where it is not negative, else `slope * x`.
+/// `x` where it is not negative, else `slope * x`. Up to operator set 6 a vector of slopes is one for each channel.
 fn p_relu(node: &mut Node<'_, '_>) -> Imported {
-    let (x, slope) = (node.input(0)?, node.input(1)?);
+    let (x, mut slope) = (node.input(0)?, node.input(1)?);
+    let (rank, is_vector) = (node.rank(x)?, node.rank(slope)? == 1);
+    if node.opset < 7 && is_vector && rank > 2 && node.dims(slope)?[0] != Some(1) {
+        let dims: Vec<i64> = [-1].into_iter().chain(vec![1; rank - 2]).collect();
+        slope = node.reshape(slope, &dims)?;
+    }
     let zero = node.add_number_like(x, 0.0)?;
     let scaled = node.op("tf.Mul", &[x, slope], &[])?;
     let is_negative = node.op("tf.Less", &[x, zero], &[])?;
