@@ -139,7 +139,7 @@ fn ended_late(libraries: &Path, function: &str, options: &[&str]) -> (String, St
 }
 
 /// What is said of work that nobody could stop.
-const GOES_ON: &str = "the deadline of 500 ms has passed, and what was begun goes on";
+const GOES_ON: &str = "the deadline of 500 ms has passed, and work is still running";
 
 /// A GPU cannot be stopped: a program whose time is up ends all the same, and says so, also where it had its results in time.
 #[test]
