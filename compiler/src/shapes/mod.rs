@@ -8,6 +8,7 @@
 mod broadcast;
 mod elements;
 mod movement;
+mod onnx;
 mod probe;
 mod reduce;
 mod sampling;
@@ -148,6 +149,7 @@ fn family(name: &str) -> Option<Function> {
         .or_else(|| reduce::function(name))
         .or_else(|| movement::function(name))
         .or_else(|| sampling::function(name))
+        .or_else(|| onnx::function(name))
 }
 
 /// The data type of a result of which nothing else is known.

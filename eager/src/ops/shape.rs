@@ -80,11 +80,18 @@ fn reshape(call: CpuCall<'_>) -> Computed {
 
 /// The shape that a tensor of one shape takes when it is reshaped to what another one says.
 pub(super) fn reshaped_shape(from: &TensorShape, shape: &HostTensor) -> Result<TensorShape, Diagnostic> {
-    let count = from.num_elements()?;
     if shape.shape().rank() > 1 {
         return Err(invalid(format!("sizes input must be 1-D, not {}", shape.shape())));
     }
-    let mut dims = integers(shape, "shape")?;
+    inferred_shape(from, integers(shape, "shape")?)
+}
+
+/// The shape of these extents, one of which may be -1, for as many elements as another shape has.
+pub(super) fn inferred_shape(
+    from: &TensorShape,
+    mut dims: SmallVec<[i64; 8]>,
+) -> Result<TensorShape, Diagnostic> {
+    let count = from.num_elements()?;
     let unknown: SmallVec<[usize; 2]> = (0..dims.len()).filter(|&i| dims[i] == -1).collect();
     if let Some(&negative) = dims.iter().find(|&&dim| dim < -1) {
         return Err(invalid(format!("Size {negative} must be non-negative, not {negative}")));

@@ -5,7 +5,12 @@ use tfrt_ir::{Attribute, ValueId};
 use super::Family;
 use crate::import::onnx::node::{Imported, Node};
 
-pub(super) const OPS: Family = &[("Einsum", einsum), ("Gemm", gemm), ("MatMul", mat_mul)];
+pub(super) const OPS: Family = &[("Det", det), ("Einsum", einsum), ("Gemm", gemm), ("MatMul", mat_mul)];
+
+fn det(node: &mut Node<'_, '_>) -> Imported {
+    let x = node.input(0)?;
+    Ok(vec![node.op("onnx.Det", &[x], &[])?])
+}
 
 /// `alpha * a * b + beta * c`, with either matrix transposed if asked for.
 fn gemm(node: &mut Node<'_, '_>) -> Imported {

@@ -6,20 +6,29 @@
 
 mod activation;
 mod attention;
+mod bits;
 pub(super) mod constant;
 mod control_flow;
 mod convolution;
 mod dims;
 mod elementwise;
+mod images;
 mod linear;
 mod linear_attention;
 mod loss;
 mod normalization;
+mod order;
 mod pooling;
+mod quantization;
+mod random;
 mod recurrent;
 mod reduction;
 mod sampling;
+mod selection;
 mod shape;
+mod signal;
+mod strings;
+mod thresholds;
 mod window;
 
 use std::{collections::HashMap, sync::OnceLock};
@@ -36,19 +45,28 @@ pub(super) type Family = &'static [(&'static str, ImportFn)];
 const FAMILIES: &[Family] = &[
     activation::OPS,
     attention::OPS,
+    bits::OPS,
     constant::OPS,
     control_flow::OPS,
     convolution::OPS,
     elementwise::OPS,
+    images::OPS,
     linear::OPS,
     linear_attention::OPS,
     loss::OPS,
     normalization::OPS,
+    order::OPS,
     pooling::OPS,
+    quantization::OPS,
+    random::OPS,
     recurrent::OPS,
     reduction::OPS,
     sampling::OPS,
+    selection::OPS,
     shape::OPS,
+    signal::OPS,
+    strings::OPS,
+    thresholds::OPS,
 ];
 
 /// The importer of an op of a domain.

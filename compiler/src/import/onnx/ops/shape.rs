@@ -300,18 +300,23 @@ fn split(node: &mut Node<'_, '_>) -> Imported {
     node.ops("tf.SplitV", &[x, sizes, axis_value], &[count], parts)
 }
 
+/// Axes that the model computes, in operator sets that give them by an input.
+fn computed_axes(node: &mut Node<'_, '_>) -> Option<ValueId> {
+    let axes = node.optional(1).filter(|_| node.opset >= 13)?;
+    if node.integers(axes).is_some() { None } else { Some(axes) }
+}
+
 fn squeeze(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
+    if let Some(axes) = computed_axes(node) {
+        return node.onnx_ops("onnx.Squeeze", &[Some(x), Some(axes)], &[], 1);
+    }
     let axes = match node.axes(1, 13)? {
         Some(axes) => axes,
         None => {
-            let dims = node.dims(x)?;
-            if dims.contains(&None) {
-                return Err(
-                    "dimensions of one cannot be told apart from those of unknown extent; name the axes"
-                        .into(),
-                );
-            }
+            let dims = node.ty(x)?.dims.filter(|dims| !dims.contains(&None));
+            // Unknown extents may turn out to be 1.
+            let Some(dims) = dims else { return node.onnx_ops("onnx.Squeeze", &[Some(x)], &[], 1) };
             (0..dims.len()).filter(|&place| dims[place] == Some(1)).map(|place| place as i64).collect()
         }
     };
@@ -323,12 +328,18 @@ fn squeeze(node: &mut Node<'_, '_>) -> Imported {
 
 fn unsqueeze(node: &mut Node<'_, '_>) -> Imported {
     let mut x = node.input(0)?;
+    if let Some(axes) = computed_axes(node) {
+        return Ok(vec![node.op("onnx.Unsqueeze", &[x, axes], &[])?]);
+    }
     let axes = node.axes(1, 13)?.ok_or("the axes are missing")?;
     let rank = match node.ty(x)?.rank() {
         Some(rank) => rank + axes.len(),
         // Axes from the front need no rank.
         None if axes.iter().all(|&axis| axis >= 0) => usize::MAX >> 1,
-        None => return Err("the number of dimensions of the input is not known".into()),
+        None => {
+            let axes = node.add_integers(&axes)?;
+            return Ok(vec![node.op("onnx.Unsqueeze", &[x, axes], &[])?]);
+        }
     };
     let mut places = axes.iter().map(|&axis| node.axis(axis, rank)).collect::<Imported<Vec<_>>>()?;
     places.sort_unstable();

@@ -1,0 +1,173 @@
+//! Shapes that a model computes: `onnx.Reshape`, `onnx.Expand`, `onnx.Slice`, `onnx.Squeeze` and `onnx.Unsqueeze`.
+
+use smallvec::SmallVec;
+use tfrt_host::Diagnostic;
+use tfrt_tensor::{HostTensor, TensorShape};
+
+use super::arguments::{OPERANDS, flag, formal, required};
+use crate::ops::layout::broadcast_moves;
+use crate::ops::moves::{Axis, Moves};
+use crate::ops::shape::{inferred_shape, reshaped};
+use crate::ops::support::{Computed, axis_of, integers, invalid, product, shape_of, take, vector};
+use crate::ops::types;
+use crate::{CpuCall, Forms, OpRegistry, attr};
+
+/// Zeros copy the extent in their place, unless `allowzero` is set.
+fn reshape(call: &CpuCall<'_>) -> Computed {
+    let [x, shape] = take(call)?;
+    let mut dims = vector(shape, "shape")?;
+    if flag(call.attrs, "allowzero", false)? {
+        if dims.contains(&0) && dims.contains(&-1) {
+            return Err(invalid(format!("shape {dims:?} has both a 0 and a -1, and allowzero is set")));
+        }
+    } else {
+        let own = x.shape().dims();
+        for (place, extent) in dims.iter_mut().enumerate().filter(|(_, extent)| **extent == 0) {
+            let copied = own.get(place).copied().and_then(|dim| i64::try_from(dim).ok());
+            *extent = copied.ok_or_else(|| {
+                invalid(format!("dimension {place} is to be copied from a tensor of shape {}", x.shape()))
+            })?;
+        }
+    }
+    reshaped(x, inferred_shape(x.shape(), dims)?)
+}
+
+/// Broadcasts the argument and a shape together.
+fn expand(call: &CpuCall<'_>) -> Computed {
+    let [x, shape] = take(call)?;
+    let (own, wanted) = (x.shape().dims(), vector(shape, "shape")?);
+    let rank = own.len().max(wanted.len());
+    let mut dims: SmallVec<[i64; 8]> = SmallVec::from_elem(1, rank);
+    dims[rank - wanted.len()..].copy_from_slice(&wanted);
+    for (extent, &own) in dims[rank - own.len()..].iter_mut().zip(own) {
+        // An extent of 1 of the argument is repeated, and one of the shape changes nothing.
+        if *extent == 1 {
+            *extent = own as i64;
+        }
+    }
+    let to = shape_of(&dims)?;
+    if to.dims() == own || matches!(x, HostTensor::Scalar(_)) {
+        return reshaped(x, to);
+    }
+    let moves = broadcast_moves(own, to.dims())
+        .ok_or_else(|| invalid(format!("a tensor of shape {} cannot be expanded to {}", x.shape(), to)))?;
+    moves.apply(call, x, to.dims())
+}
+
+/// What a start, an end and a step choose of a dimension. Bounds beyond it are cut to it.
+fn chosen(dim: usize, (start, end, step): (i64, i64, i64)) -> Result<Axis, Diagnostic> {
+    if step == 0 {
+        return Err(invalid("a step must not be 0"));
+    }
+    let extent = dim as i64;
+    let from_front = |place: i64| if place < 0 { place.saturating_add(extent) } else { place };
+    let (least, most) = if step > 0 { (0, extent) } else { (-1, extent - 1) };
+    let (start, end) = (from_front(start).clamp(least, most), from_front(end).clamp(least, most));
+    let span = if step > 0 { end - start } else { start - end };
+    let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs()) as usize;
+    Ok(Axis::Steps { start: start.max(0) as usize, step: step as isize, count })
+}
+
+fn slice(call: &CpuCall<'_>) -> Computed {
+    let [x, starts, ends, axes, steps] = formal(call.arguments, call.attrs)?;
+    let x: &HostTensor = required(x, "data")?;
+    let (starts, ends) =
+        (vector(required(starts, "starts")?, "starts")?, vector(required(ends, "ends")?, "ends")?);
+    let dims = x.shape().dims();
+    let axes = match axes {
+        Some(axes) => vector(axes, "axes")?,
+        None => (0..starts.len() as i64).collect(),
+    };
+    let steps = match steps {
+        Some(steps) => vector(steps, "steps")?,
+        None => SmallVec::from_elem(1, starts.len()),
+    };
+    if [ends.len(), axes.len(), steps.len()].iter().any(|&count| count != starts.len()) {
+        return Err(invalid(format!(
+            "starts, ends, axes and steps must have one length, got {}, {}, {} and {}",
+            starts.len(),
+            ends.len(),
+            axes.len(),
+            steps.len()
+        )));
+    }
+    let mut parts: Vec<Axis> = dims.iter().map(|&dim| Axis::whole(dim)).collect();
+    for (index, &axis) in axes.iter().enumerate() {
+        let axis = axis_of(axis, dims.len(), "axes")?;
+        parts[axis] = chosen(dims[axis], (starts[index], ends[index], steps[index]))?;
+    }
+    let moves = Moves::new(dims, parts);
+    let to = TensorShape::new(moves.dims())?;
+    if moves.is_identity(product(dims)) || matches!(x, HostTensor::Scalar(_)) {
+        return reshaped(x, to);
+    }
+    moves.apply(call, x, to.dims())
+}
+
+/// Removes dimensions of extent 1: those of `axes`, or all.
+fn squeeze(call: &CpuCall<'_>) -> Computed {
+    let [x, axes] = formal(call.arguments, call.attrs)?;
+    let x: &HostTensor = required(x, "data")?;
+    let dims = x.shape().dims();
+    let mut is_removed: Vec<bool> = dims.iter().map(|&dim| axes.is_none() && dim == 1).collect();
+    if let Some(axes) = axes {
+        for &axis in &integers(axes, "axes")? {
+            let place = axis_of(axis, dims.len(), "axes")?;
+            if dims[place] != 1 {
+                return Err(invalid(format!("dimension {place} of shape {} is not 1", x.shape())));
+            }
+            is_removed[place] = true;
+        }
+    }
+    let kept = dims.iter().zip(is_removed).filter(|(_, is_removed)| !is_removed).map(|(&dim, _)| dim);
+    reshaped(x, TensorShape::new(&kept.collect::<SmallVec<[usize; 8]>>())?)
+}
+
+/// Inserts dimensions of extent 1, at places counted in the result.
+fn unsqueeze(call: &CpuCall<'_>) -> Computed {
+    let [x, axes] = take(call)?;
+    let axes = integers(axes, "axes")?;
+    let mut dims: SmallVec<[usize; 8]> = SmallVec::from_elem(0, x.shape().rank() + axes.len());
+    for &axis in &axes {
+        let place = axis_of(axis, dims.len(), "axes")?;
+        if std::mem::replace(&mut dims[place], 1) == 1 {
+            return Err(invalid(format!("axis {axis} is given twice")));
+        }
+    }
+    // Zeros stand for the places of the argument's own dimensions.
+    let mut own = x.shape().dims().iter();
+    for dim in dims.iter_mut().filter(|dim| **dim == 0) {
+        *dim = own.next().copied().unwrap_or(1);
+    }
+    reshaped(x, TensorShape::new(&dims)?)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    let forms = Forms::SCALAR_OR_STRING;
+    ops.add("onnx.Reshape")
+        .types(types::ANY)
+        .attrs([attr::int_or("allowzero", 0)])
+        .cpu(|call| reshape(&call))
+        .forms(forms);
+    ops.add("onnx.Expand").types(types::ANY).cpu(|call| expand(&call)).forms(forms);
+    ops.add("onnx.Slice").types(types::ANY).attrs([OPERANDS]).cpu(|call| slice(&call)).forms(forms);
+    ops.add("onnx.Squeeze").types(types::ANY).attrs([OPERANDS]).cpu(|call| squeeze(&call)).forms(forms);
+    ops.add("onnx.Unsqueeze").types(types::ANY).cpu(|call| unsqueeze(&call)).forms(forms);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_cut_to_the_dimension() {
+        let steps = |bounds| match chosen(5, bounds) {
+            Ok(Axis::Steps { start, step, count }) => Some((start, step, count)),
+            _ => None,
+        };
+        assert_eq!(steps((1, i64::MAX, 2)), Some((1, 2, 2)));
+        assert_eq!(steps((-1, i64::MIN, -2)), Some((4, -2, 3)));
+        assert_eq!(steps((9, 2, 1)), Some((5, 1, 0)));
+        assert_eq!(steps((0, 5, 0)), None);
+    }
+}
