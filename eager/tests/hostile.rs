@@ -144,7 +144,7 @@ fn survive(on_device: bool) {
     for file in files.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "txt"))
     {
         let text = fs::read_to_string(&file).unwrap();
-        for line in text.lines().filter(|line| line.starts_with("tf.")) {
+        for line in text.lines().filter(|line| line.starts_with("tf.") || line.starts_with("onnx.")) {
             let Some(case) = hostile(&mut random, line) else { continue };
             calls += 1;
             if panics(&runner, &case) {

@@ -183,8 +183,8 @@ pub(super) fn compute<O: Element>(
     (count, unit, cost): (usize, usize, usize),
     f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
 ) -> Computed {
-    if count == 0 {
-        // Without units there may be one of any size, which nobody should make room for.
+    if count == 0 || unit == 0 {
+        // Without elements there may be any number of units of any size.
         return Ok(out.into());
     }
     if Runs::<O>::is_one(count, cost) {

@@ -11,8 +11,8 @@ use super::parallel::for_units;
 use super::two::results;
 use super::work::{Computable, widened};
 use crate::ops::support::{
-    Computed, Described, allocate, compute, float_attr, integers, invalid, one, room_for, with_float,
-    with_type,
+    Computed, Described, allocate, compute, float_attr, integers, invalid, one, product, room_for,
+    with_float, with_type,
 };
 use crate::ops::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -109,7 +109,7 @@ impl Extents {
     fn outputs(&self) -> Result<[TensorShape; 4], Diagnostic> {
         let Self { q, k, v, .. } = self;
         let y = match q.is_packed {
-            true => TensorShape::new(&[q.batch, q.length, q.heads * v.size])?,
+            true => TensorShape::new(&[q.batch, q.length, q.heads.saturating_mul(v.size)])?,
             false => TensorShape::new(&[q.batch, q.heads, q.length, v.size])?,
         };
         Ok([
@@ -154,23 +154,24 @@ impl<W: Float> Mask<W> {
         };
         let dims = tensor.shape().dims();
         let expected = [extents.q.batch, extents.q.heads, extents.q.length];
-        let (Some((&columns, outer)), true) = (dims.split_last(), dims.len() <= 4) else {
+        let fits = dims.len() <= 4 && dims.last().is_some_and(|&columns| columns <= extents.keys());
+        let (Some((&columns, outer)), true) = (dims.split_last(), fits) else {
             return Err(invalid(format!(
-                "attn_mask must have 1 to 4 dimensions, got shape {}",
+                "attn_mask must have 1 to 4 dimensions and at most a column for each key, got shape {}",
                 tensor.shape()
             )));
         };
         let (mut strides, mut stride) = ([0; 3], columns);
         for (index, &dim) in outer.iter().rev().enumerate() {
             let axis = 2 - index;
-            if dim != 1 && dim != expected[axis] || columns > extents.keys() {
+            if dim != 1 && dim != expected[axis] {
                 return Err(invalid(format!(
                     "attn_mask of shape {} does not fit the scores",
                     tensor.shape()
                 )));
             }
             strides[axis] = if dim == 1 { 0 } else { stride };
-            stride *= dim;
+            stride = stride.saturating_mul(dim);
         }
         Ok(Self { values, strides, columns })
     }
@@ -184,8 +185,12 @@ fn joined<W: Copy + Default>(
     past_length: usize,
 ) -> Result<Vec<W>, Diagnostic> {
     let total = past_length + heads.length;
-    let mut all =
-        room_for(heads.batch.saturating_mul(heads.heads).saturating_mul(total).saturating_mul(heads.size))?;
+    let extents = [heads.batch, heads.heads, total, heads.size];
+    if extents.contains(&0) {
+        // The others may be of any size.
+        return Ok(Vec::new());
+    }
+    let mut all = room_for(product(&extents))?;
     for batch in 0..heads.batch {
         for head in 0..heads.heads {
             if let Some(past) = past {
@@ -279,13 +284,16 @@ fn attention<T: Computable>(call: &CpuCall<'_>) -> Computed {
     };
     let [y_shape, key_shape, value_shape, score_shape] = extents.outputs()?;
     let (rows, columns, size) = (extents.q.length, extents.keys(), extents.v.size);
-    let heads = extents.q.batch * extents.q.heads;
+    let heads = extents.q.batch.saturating_mul(extents.q.heads);
     // For each head its output, and then its scores if they are wanted.
-    let (unit, kept) = (rows * size, if wanted[3] { rows * columns } else { 0 });
-    let mut computed = room_for(heads.saturating_mul(unit + kept))?;
-    computed.resize(heads * (unit + kept), T::Work::ZERO);
-    let cost = rows.saturating_mul(columns).saturating_mul(extents.q.size + size).div_ceil(8);
-    for_units(call.cx, &mut computed, (unit + kept, cost), &|index, out| {
+    let (unit, kept) = (rows.saturating_mul(size), if wanted[3] { rows.saturating_mul(columns) } else { 0 });
+    let each = unit.saturating_add(kept);
+    // Without outputs there may be any number of heads.
+    let count = if each == 0 { 0 } else { heads.saturating_mul(each) };
+    let mut computed = room_for(count)?;
+    computed.resize(count, T::Work::ZERO);
+    let cost = rows.saturating_mul(columns).saturating_mul(extents.q.size.saturating_add(size)).div_ceil(8);
+    for_units(call.cx, &mut computed, (each, cost), &|index, out| {
         let (batch, head) = (index / extents.q.heads, index % extents.q.heads);
         let source = batch * extents.k.heads + head / (extents.q.heads / extents.k.heads);
         let (out, copy) = out.split_at_mut(unit);
@@ -309,7 +317,7 @@ fn attention<T: Computable>(call: &CpuCall<'_>) -> Computed {
         elements.for_each(|(i, out)| *out = T::from_f64(at(i).to_f64()));
         Ok::<_, Diagnostic>(out)
     };
-    let of_head = |head: usize, place: usize| computed[head * (unit + kept) + place];
+    let of_head = |head: usize, place: usize| computed[head * each + place];
     let y_at = |i: usize| {
         let (column, rest) = (i % size, i / size);
         let (head, row) = match extents.q.is_packed {
@@ -348,6 +356,10 @@ fn rotary<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [x, cos, sin, positions] = formal(call.arguments, call.attrs)?;
     let (x, cos, sin) = (dense(x, "X")?, dense(cos, "cos_cache")?, dense(sin, "sin_cache")?);
     let heads = Heads::of(x.shape(), count_or(call.attrs, "num_heads", 0)?, "X")?;
+    let out = call.allocate_unset(0)?;
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
     let rotated = match count_or(call.attrs, "rotary_embedding_dim", 0)? {
         0 => heads.size,
         rotated => rotated,
@@ -377,10 +389,9 @@ fn rotary<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         places.filter(|places| places.len() == count && places.iter().all(|&place| place < available));
     let places = places.ok_or_else(|| invalid("positions do not lie in the caches"))?;
     let is_interleaved = flag(call.attrs, "interleaved", false)?;
-    let out = call.allocate_unset(0)?;
     let (x, cos, sin) = (x.read_owned::<T>(&ME)?, cos.read_owned::<T>(&ME)?, sin.read_owned::<T>(&ME)?);
-    let rows = count * heads.heads;
-    compute(call, &ME, out, (rows, heads.size, 4 * heads.size), move |range, out: &mut [T]| {
+    let rows = count.saturating_mul(heads.heads);
+    compute(call, &ME, out, (rows, heads.size, heads.size.saturating_mul(4)), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(heads.size)) {
             let x = &x[index * heads.size..][..heads.size];
             let row = match heads.is_packed {

@@ -133,8 +133,11 @@ fn conv(call: &CpuCall<'_>) -> Computed {
     let (x, w, b) = (dense(x, "X")?, dense(w, "W")?, optional_dense(b)?);
     let geometry = Geometry::of(call.attrs, x.shape(), w.shape())?;
     let out = call.allocate_unset(0)?;
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
     with_float!(x.dtype(), "onnx.Conv", |T| match geometry.in_two_dimensions() {
-        Some(shape) if x.num_elements() > 0 && out.num_elements() > 0 => {
+        Some(shape) if x.num_elements() > 0 => {
             conv_2d::<T>(call, &geometry, &shape, [x, w], b, out)
         }
         _ => conv_planes::<T>(call, geometry, [x, w], b, out),
@@ -274,7 +277,7 @@ impl Placement {
                     (full.saturating_sub(before).saturating_sub(after), [before, after])
                 }
                 ("VALID", None) => (full, [0; 2]),
-                ("SAME_UPPER" | "SAME_LOWER", None) => (same, halves(full - same, auto_pad)),
+                ("SAME_UPPER" | "SAME_LOWER", None) => (same, halves(full.saturating_sub(same), auto_pad)),
                 ("NOTSET" | "" | "VALID" | "SAME_UPPER" | "SAME_LOWER", Some(wanted)) => {
                     (wanted[axis], halves(full.saturating_sub(wanted[axis]), auto_pad))
                 }
@@ -355,11 +358,14 @@ fn conv_transpose(call: &CpuCall<'_>) -> Computed {
     let (x, w, b) = (dense(x, "X")?, dense(w, "W")?, optional_dense(b)?);
     let geometry = transposed(call.attrs, x.shape(), w.shape())?;
     let out = call.allocate_unset(0)?;
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
     with_float!(x.dtype(), "onnx.ConvTranspose", |T| {
         // Seen from the output, whose channels are the inputs of that convolution.
         let forward = Geometry { channels: geometry.outputs, outputs: geometry.channels, ..geometry.clone() };
         match forward.in_two_dimensions() {
-            Some(shape) if x.num_elements() > 0 && out.num_elements() > 0 => {
+            Some(shape) if x.num_elements() > 0 => {
                 conv_transpose_2d::<T>(call, &geometry, &shape, [x, w], b, out)
             }
             _ => conv_transpose_planes::<T>(call, geometry, [x, w], b, out),

@@ -45,7 +45,7 @@ fn dft<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let (is_inverse, is_onesided) =
         (flag(call.attrs, "inverse", false)?, flag(call.attrs, "onesided", false)?);
     let input = dims[axis];
-    let default = if is_inverse && is_onesided { 2 * input.saturating_sub(1) } else { input };
+    let default = if is_inverse && is_onesided { input.saturating_sub(1).saturating_mul(2) } else { input };
     let length = length.map(|length| integer_within(length, "dft_length", 1)).transpose()?;
     let length = positive(length.unwrap_or(default as i64), "dft_length")?;
     if is_onesided && !is_inverse && given == 2 {

@@ -97,6 +97,8 @@ impl Sampling {
         let x = if self.mode == Mode::Nearest { x.round_ties_even() } else { x };
         let x = match self.padding {
             _ if (low..=high).contains(&x) => x,
+            // Cubic interpolation goes on outside of the image, among elements that are mapped one by one.
+            _ if self.mode == Mode::Cubic => x,
             Padding::Zeros => x,
             Padding::Border => x.clamp(0.0, length - 1.0),
             Padding::Reflection => reflected(x, low, high),

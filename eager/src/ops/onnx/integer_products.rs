@@ -63,7 +63,10 @@ impl Matrices {
         let ((batch_a, a_dims), (batch_b, b_dims)) =
             (left.split_at(left.len() - 2), right.split_at(right.len() - 2));
         let batch = broadcast_shapes(batch_a, batch_b).map_err(shape_error)?;
-        let mut pairs = room_for(product(&batch))?;
+        let extents = [a_dims[0], a_dims[1], b_dims[1]];
+        // Without elements there may be any number of products.
+        let count = if extents[0] == 0 || extents[2] == 0 { 0 } else { product(&batch) };
+        let mut pairs = room_for(count)?;
         let place = |index: usize, own: &[usize]| {
             let (mut rest, mut place, mut stride) = (index, 0, 1);
             for (axis, &dim) in batch.iter().enumerate().rev() {
@@ -73,8 +76,8 @@ impl Matrices {
             }
             place
         };
-        pairs.extend((0..product(&batch)).map(|index| [place(index, batch_a), place(index, batch_b)]));
-        Ok(Self { dims, pairs, extents: [a_dims[0], a_dims[1], b_dims[1]] })
+        pairs.extend((0..count).map(|index| [place(index, batch_a), place(index, batch_b)]));
+        Ok(Self { dims, pairs, extents })
     }
 
     /// All products.
@@ -129,7 +132,7 @@ fn centered(
     let mut integers = integers_of(tensor)?;
     let zeros = zeros.map(integers_of).transpose()?.unwrap_or_else(|| vec![0]);
     for (element, integer) in integers.iter_mut().enumerate() {
-        *integer -= zeros[of_side(side, zeros.len(), element, extents)?];
+        *integer = integer.wrapping_sub(zeros[of_side(side, zeros.len(), element, extents)?]);
     }
     Ok(integers)
 }
@@ -253,13 +256,15 @@ fn linear_conv(call: &CpuCall<'_>) -> Computed {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     const BYTES: &[DType] = &[DType::I8, DType::UI8];
+    // The scales are floating-point numbers.
+    const SCALED: &[DType] = &[DType::I8, DType::UI8, DType::F32];
     ops.add("onnx.MatMulInteger")
         .types(BYTES)
         .attrs([OPERANDS])
         .metadata(matmul_metadata)
         .cpu(|call| matmul(&call));
     ops.add("onnx.QLinearMatMul")
-        .types(BYTES)
+        .types(SCALED)
         .metadata(linear_matmul_metadata)
         .cpu(|call| linear_matmul(&call));
     ops.add("onnx.ConvInteger")
@@ -268,7 +273,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .metadata(conv_metadata)
         .cpu(|call| conv_integer(&call));
     ops.add("onnx.QLinearConv")
-        .types(BYTES)
+        .types(SCALED)
         .attrs(conv::WINDOW)
         .metadata(linear_conv_metadata)
         .cpu(|call| linear_conv(&call));

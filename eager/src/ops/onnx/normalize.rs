@@ -136,12 +136,18 @@ fn layer<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         (mean, factor)
     };
     if wanted == [true, false, false] {
-        return compute(call, &ME, out, (rows, columns, 4 * columns), move |range, out: &mut [T]| {
-            for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
-                normalize(row, &x[row * columns..][..columns], out);
-            }
-            Ok(())
-        });
+        return compute(
+            call,
+            &ME,
+            out,
+            (rows, columns, columns.saturating_mul(4)),
+            move |range, out: &mut [T]| {
+                for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
+                    normalize(row, &x[row * columns..][..columns], out);
+                }
+                Ok(())
+            },
+        );
     }
     let mut reduced = dims.to_vec();
     reduced[axis..].fill(1);
@@ -149,6 +155,8 @@ fn layer<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         [allocate(call, DType::F32, &reduced)?, allocate(call, DType::F32, &reduced)?];
     let mut values = out;
     {
+        means.elements_mut::<f32>()?.fill(f32::NAN);
+        factors.elements_mut::<f32>()?.fill(f32::NAN);
         let statistics = means.elements_mut::<f32>()?.iter_mut().zip(factors.elements_mut::<f32>()?);
         let outputs = values.elements_mut::<T>()?.chunks_exact_mut(columns.max(1));
         for (row, (out, (mean, factor))) in outputs.zip(statistics).enumerate() {
@@ -173,7 +181,7 @@ fn rms<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let (rows, columns) = (product(&dims[..axis]), product(&dims[axis..]));
     let places = Places::new(scale.shape().dims(), dims, axis)?;
     let (x, scale) = (x.read_owned::<T>(&ME)?, scale.read_owned::<T>(&ME)?);
-    compute(call, &ME, out, (rows, columns, 4 * columns), move |range, out: &mut [T]| {
+    compute(call, &ME, out, (rows, columns, columns.saturating_mul(4)), move |range, out: &mut [T]| {
         for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
             let x = &x[row * columns..][..columns];
             let factor = 1.0 / (sum(x, |x| x * x) / columns as f64 + epsilon).sqrt();
@@ -212,22 +220,28 @@ fn grouped<T: Element + Float>(call: &CpuCall<'_>, group: usize) -> Computed {
         return Err(invalid(format!("{channels} channels cannot be divided into groups of {group}")));
     }
     let (x, scale, bias) = (x.read_owned::<T>(&ME)?, scale.read_owned::<T>(&ME)?, bias.read_owned::<T>(&ME)?);
-    let (unit, groups) = (group * plane, channels / group);
-    compute(call, &ME, out, (batch * groups, unit, 4 * unit), move |range, out: &mut [T]| {
-        for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
-            let x = &x[index * unit..][..unit];
-            let (mean, variance) = moments(x);
-            let factor = 1.0 / (variance + epsilon).sqrt();
-            let outputs = out.chunks_exact_mut(plane).zip(x.chunks_exact(plane));
-            for (channel, (out, x)) in (index % groups * group..).zip(outputs) {
-                let (scale, bias) = (factor * scale[channel].to_f64(), bias[channel].to_f64());
-                out.iter_mut()
-                    .zip(x)
-                    .for_each(|(out, x)| *out = T::from_f64((x.to_f64() - mean) * scale + bias));
+    let (unit, groups) = (group.saturating_mul(plane), channels / group);
+    compute(
+        call,
+        &ME,
+        out,
+        (batch.saturating_mul(groups), unit, unit.saturating_mul(4)),
+        move |range, out: &mut [T]| {
+            for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
+                let x = &x[index * unit..][..unit];
+                let (mean, variance) = moments(x);
+                let factor = 1.0 / (variance + epsilon).sqrt();
+                let outputs = out.chunks_exact_mut(plane).zip(x.chunks_exact(plane));
+                for (channel, (out, x)) in (index % groups * group..).zip(outputs) {
+                    let (scale, bias) = (factor * scale[channel].to_f64(), bias[channel].to_f64());
+                    out.iter_mut()
+                        .zip(x)
+                        .for_each(|(out, x)| *out = T::from_f64((x.to_f64() - mean) * scale + bias));
+                }
             }
-        }
-        Ok(())
-    })
+            Ok(())
+        },
+    )
 }
 
 fn batch_metadata(call: MetadataCall<'_>) -> Described {
@@ -263,6 +277,13 @@ fn vector_like(
     })
 }
 
+/// Means and variances to be computed.
+fn zero_statistics(channels: usize) -> Result<Vec<(f64, f64)>, Diagnostic> {
+    let mut statistics = room_for(channels)?;
+    statistics.resize(channels, (0.0, 0.0));
+    Ok(statistics)
+}
+
 fn batch<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let ([x, scale, bias, mean, variance], epsilon) = (call.dense()?, epsilon(call.attrs)?);
     let [batch, channels, plane] = planes(x.shape())?;
@@ -272,14 +293,22 @@ fn batch<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let out = allocate(call, T::DTYPE, x.shape().dims())?;
     let x = x.read_owned::<T>(&ME)?;
     let statistics = if is_training {
-        let mut statistics = vec![(0.0, 0.0); channels];
-        for_units(call.cx, &mut statistics, (1, 4 * batch * plane), &|channel, out| {
-            let images = || (0..batch).map(|image| &x[(image * channels + channel) * plane..][..plane]);
-            let count = (batch * plane) as f64;
-            let mean = images().map(|x| sum(x, |x| x)).sum::<f64>() / count;
-            let variance = images().map(|x| sum(x, |x| (x - mean) * (x - mean))).sum::<f64>() / count;
-            out.fill((mean, variance));
-        });
+        let mut statistics = zero_statistics(channels)?;
+        for_units(
+            call.cx,
+            &mut statistics,
+            (1, batch.saturating_mul(plane).saturating_mul(4)),
+            &|channel, out| {
+                let images = || {
+                    (0..if plane == 0 { 0 } else { batch })
+                        .map(|image| &x[(image * channels + channel) * plane..][..plane])
+                };
+                let count = batch as f64 * plane as f64;
+                let mean = images().map(|x| sum(x, |x| x)).sum::<f64>() / count;
+                let variance = images().map(|x| sum(x, |x| (x - mean) * (x - mean))).sum::<f64>() / count;
+                out.fill((mean, variance));
+            },
+        );
         statistics
     } else {
         given_mean.iter().copied().zip(given_variance.iter().copied()).collect()
@@ -292,16 +321,21 @@ fn batch<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
             [factor, bias - mean * factor]
         })
         .collect();
-    let cost = 2 * plane;
-    let normalized =
-        compute(call, &ME, out, (batch * channels, plane, cost), move |range, out: &mut [T]| {
+    let cost = plane.saturating_mul(2);
+    let normalized = compute(
+        call,
+        &ME,
+        out,
+        (batch.saturating_mul(channels), plane, cost),
+        move |range, out: &mut [T]| {
             for (index, out) in range.zip(out.chunks_exact_mut(plane)) {
                 let [factor, shift] = factors[index % channels];
                 let x = &x[index * plane..][..plane];
                 out.iter_mut().zip(x).for_each(|(out, x)| *out = T::from_f64(x.to_f64() * factor + shift));
             }
             Ok(())
-        })?;
+        },
+    )?;
     let wanted = wanted(call.attrs, [true, is_training, is_training])?;
     let momentum = float_attr(call.attrs, "momentum")?.unwrap_or(f64::from(0.9f32));
     let running = |old: &[f64], new: &dyn Fn(&(f64, f64)) -> f64| -> Vec<f64> {
@@ -336,12 +370,12 @@ fn response<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
         (number("alpha", f64::from(1e-4f32))? / size as f64, number("beta", 0.75)?, number("bias", 1.0)?);
     let (before, after) = ((size - 1) / 2, size / 2);
     let x = x.read_owned::<T>(&ME)?;
-    let unit = channels * plane;
+    let unit = channels.saturating_mul(plane);
     compute(
         call,
         &ME,
         out,
-        (batch, unit, unit.saturating_mul(size.min(channels) + 8)),
+        (batch, unit, unit.saturating_mul(size.min(channels).saturating_add(8))),
         move |range, out: &mut [T]| {
             for (image, out) in range.zip(out.chunks_exact_mut(unit)) {
                 let x = &x[image * unit..][..unit];

@@ -98,10 +98,18 @@ pub(super) fn padded_tensor<T: Element>(
 ) -> Computed {
     let dims = data.shape().dims().to_vec();
     let mut tables = Vec::new();
-    for ((&extent, &[before, _]), &count) in dims.iter().zip(pads).zip(out.shape().dims()) {
+    for ((&extent, &[before, after]), &count) in dims.iter().zip(pads).zip(out.shape().dims()) {
+        // Negative padding crops before anything is repeated.
+        let crop = before.min(0).saturating_neg();
+        let kept = (extent as i64).saturating_sub(crop).saturating_add(after.min(0)).max(0);
+        if kept == 0 && mode != Mode::Constant {
+            return Err(invalid("a tensor that is cropped to nothing has no elements to pad with"));
+        }
+        let at = |index: i64| {
+            source(mode, index.saturating_sub(before.max(0)), kept).map(|place| place + crop as usize)
+        };
         let mut table = room_for(count)?;
-        table
-            .extend((0..count as i64).map(|index| source(mode, index.saturating_sub(before), extent as i64)));
+        table.extend((0..count as i64).map(at));
         tables.push(table);
     }
     let columns = tables.pop().unwrap_or_else(|| vec![Some(0)]);

@@ -8,7 +8,7 @@ use super::arguments::{RESULTS, extents_of, flag, int_or, ints_attr, pick, wante
 use super::two::{compute_two, second};
 use super::window::{MAX_SPATIAL, Window};
 use crate::ops::support::{
-    Computed, Described, allocate, compute, float_attr, invalid, with_float, with_type,
+    Computed, Described, allocate, compute, float_attr, invalid, product, with_float, with_type,
 };
 use crate::ops::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -43,7 +43,7 @@ fn max_metadata(call: MetadataCall<'_>) -> Described {
 
 /// Planes of a tensor `[batch, channels, ...]`.
 fn plane_count(shape: &TensorShape) -> usize {
-    shape.dims().iter().take(2).product()
+    product(shape.dims().get(..2).unwrap_or_default())
 }
 
 /// Computes each output plane from the input plane of the same number.

@@ -114,10 +114,10 @@ fn metadata(kind: Kind, call: MetadataCall<'_>) -> Described {
     let expected = [
         ("W", Some(w), w.shape.dims().to_vec()),
         ("R", Some(r), r.shape.dims().to_vec()),
-        ("B", bias, vec![directions, 2 * rows]),
+        ("B", bias, vec![directions, rows.saturating_mul(2)]),
         ("initial_h", hidden, extents.state().to_vec()),
         ("initial_c", cell, extents.state().to_vec()),
-        ("P", peepholes, vec![directions, 3 * extents.hidden]),
+        ("P", peepholes, vec![directions, extents.hidden.saturating_mul(3)]),
     ];
     for (name, tensor, dims) in &expected {
         if let Some(tensor) = tensor {
@@ -148,7 +148,11 @@ fn zeros<W: Float>(counts: &[usize]) -> Result<Vec<W>, Diagnostic> {
 
 /// How many steps each sequence has.
 fn lengths(lengths: Option<&HostTensor>, extents: &Extents) -> Result<Vec<usize>, Diagnostic> {
-    let Some(lengths) = lengths else { return Ok(vec![extents.steps; extents.batch]) };
+    let Some(lengths) = lengths else {
+        let mut whole = room_for(extents.batch)?;
+        whole.resize(extents.batch, extents.steps);
+        return Ok(whole);
+    };
     let lengths = integers(lengths, "sequence_lens")?;
     let length = |&length: &i64| {
         usize::try_from(length).ok().filter(|&length| length <= extents.steps).ok_or_else(|| {
@@ -170,6 +174,11 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
     let [x, w, r, bias, sequence_lens, hidden, cell, peepholes] = inputs;
     let (x, w, r) = (dense(x, "X")?, dense(w, "W")?, dense(r, "R")?);
     let extents = Extents::of(kind, call.attrs, x.shape(), w.shape(), r.shape())?;
+    if extents.batch == 0 || extents.hidden == 0 {
+        // Nothing is computed, and the other extents may be of any size.
+        let empty = call.results.iter().map(|result| allocate(call, T::DTYPE, result.shape.dims()));
+        return Ok(results(empty.collect::<Result<Vec<_>, _>>()?));
+    }
     let lengths = lengths(sequence_lens, &extents)?;
     let activations = activations(call.attrs, kind, extents.directions)?;
     let reversed: &[bool] = match text_or(call.attrs, "direction", "forward")? {
@@ -204,7 +213,12 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
         };
         let (w, r) = (part(&w), part(&r));
         let mut gates = zeros(&[extents.steps, extents.batch, rows])?;
-        product(call, (&x, &w), [extents.steps * extents.batch, extents.inputs, rows], &mut gates)?;
+        product(
+            call,
+            (&x, &w),
+            [extents.steps.saturating_mul(extents.batch), extents.inputs, rows],
+            &mut gates,
+        )?;
         run_direction(
             call,
             &extents,

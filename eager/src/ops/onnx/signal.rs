@@ -37,7 +37,7 @@ fn tensor(
 fn window(call: &CpuCall<'_>, weights: [f64; 3]) -> Computed {
     let [size] = take(call)?;
     let size = integer_within(size, "size", 1)?;
-    let period = if flag(call.attrs, "periodic", true)? { size } else { size - 1 };
+    let period = if flag(call.attrs, "periodic", true)? { size } else { size.saturating_sub(1) };
     let value = move |i: i64| {
         let angle = TAU * i as f64 / period.max(1) as f64;
         weights[0] - weights[1] * angle.cos() + weights[2] * (2.0 * angle).cos()

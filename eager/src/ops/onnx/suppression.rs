@@ -72,7 +72,7 @@ fn suppress(call: &CpuCall<'_>) -> Computed {
     let is_centered = int_or(call.attrs, "center_point_box", 0)? == 1;
     let (boxes, scores) = (boxes.read::<f32>(&ME)?, scores.read::<f32>(&ME)?);
     let mut selected: Vec<i64> = Vec::new();
-    for image in 0..batch {
+    for image in 0..if count == 0 { 0 } else { batch } {
         let corners: Vec<Corners> = boxes[image * count * 4..][..count * 4]
             .chunks_exact(4)
             .map(|numbers| Corners::new(numbers, is_centered))

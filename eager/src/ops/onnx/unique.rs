@@ -7,7 +7,7 @@ use tfrt_tensor::{Accessor, Element};
 
 use super::arguments::{RESULTS, flag, pick, wanted};
 use super::two::results;
-use crate::ops::support::{Computed, allocate, axis_of, int_attr, product};
+use crate::ops::support::{Computed, allocate, axis_of, int_attr, invalid, product};
 use crate::ops::types;
 use crate::{CpuCall, OpRegistry, attr};
 
@@ -27,6 +27,12 @@ fn unique<T: Element + PartialOrd>(call: &CpuCall<'_>) -> Computed {
         None => (vec![x.num_elements()], 0),
     };
     let (outer, count, inner) = (product(&dims[..axis]), dims[axis], product(&dims[axis + 1..]));
+    if x.num_elements() == 0 && count > 0 {
+        return Err(invalid(format!(
+            "slices of a tensor of shape {} have no elements to compare",
+            x.shape()
+        )));
+    }
     let x = x.read::<T>(&ME)?;
     let slice = |i: usize| (0..outer).flat_map(move |o| (o * count + i) * inner..(o * count + i + 1) * inner);
     let order_of = |i: usize, j: usize| {

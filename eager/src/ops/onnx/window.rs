@@ -180,12 +180,12 @@ impl Window {
 
     /// Elements of an input plane. The caller has checked that the tensor's size fits.
     pub(super) fn input_len(&self) -> usize {
-        self.axes.iter().map(|axis| axis.input).product()
+        self.axes.iter().fold(1, |count, axis| count.saturating_mul(axis.input))
     }
 
     /// Elements of an output plane.
     pub(super) fn output_len(&self) -> usize {
-        self.axes.iter().map(|axis| axis.output).product()
+        self.axes.iter().fold(1, |count, axis| count.saturating_mul(axis.output))
     }
 
     /// Taps of the kernel.
@@ -250,7 +250,7 @@ fn place(axis: &mut Axis, auto_pad: &str, rounding: Rounding) -> Result<(), Diag
         }
         "SAME_UPPER" | "SAME_LOWER" => {
             let output = input / stride + i64::from(input % stride != 0);
-            let total = ((output - 1).max(0) * stride + covered - input).max(0);
+            let total = ((output - 1).max(0) * stride).saturating_add(covered).saturating_sub(input).max(0);
             let (less, more) = (total / 2, total - total / 2);
             axis.pads = if auto_pad == "SAME_UPPER" { [less, more] } else { [more, less] };
             output
@@ -268,7 +268,7 @@ fn check(axis: &Axis) -> Result<(), Diagnostic> {
         let last =
             signed(axis.output)?.checked_mul(signed(axis.stride)?)?.checked_add(signed(axis.covered()?)?)?;
         let last = last.checked_add(axis.pads[0].checked_abs()?)?.checked_add(axis.pads[1].checked_abs()?)?;
-        last.checked_add(signed(axis.input)?)
+        last.checked_add(signed(axis.input)?)?.checked_add(signed(axis.stride)?)
     };
     if axis.kernel > MAX_TAPS || last().is_none() {
         return Err(invalid("the window is too large"));
