@@ -1,4 +1,4 @@
-//! The currency of the runtime: a type-erased value that may not be there yet.
+//! A type-erased value that may be pending.
 //!
 //! [`AsyncValue`] is a handle of 16 bytes. It is a scalar (kept in the handle, never allocated), a shared
 //! error, or a counted pointer to a cell whose payload becomes available once. Handles know no host, no
@@ -39,18 +39,18 @@ use crate::{
     value::{Value, tags, type_name},
 };
 
-/// Whether a value is there.
+/// The state of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Its producer has not produced it yet.
+    /// The value has not been produced yet.
     Pending,
-    /// It has a payload.
+    /// The value is available and has a payload.
     Ready,
-    /// It is an error.
+    /// The value is available and is an error.
     Failed,
 }
 
-/// A value, present or to come. Cloning shares it.
+/// A value, available or pending. Cloning shares it.
 ///
 /// Two plain words, so that a handle is passed and moved in machine registers.
 #[repr(C)]
@@ -93,7 +93,7 @@ impl AsyncValue {
         Self::with_tag(tag, ptr::without_provenance_mut(bits as usize))
     }
 
-    /// A value that is there.
+    /// Makes an available value.
     #[inline]
     pub fn new<T: Value>(value: T) -> Self {
         if T::INLINE {
@@ -103,7 +103,7 @@ impl AsyncValue {
         unsafe { Self::from_cell(CellPtr::concrete(value)) }
     }
 
-    /// A value that is an error.
+    /// Makes a value that is an error.
     pub fn from_error(error: impl Into<Arc<Diagnostic>>) -> Self {
         Self::with_tag(tags::ERROR, Arc::into_raw(error.into()).cast_mut().cast())
     }
@@ -139,7 +139,7 @@ impl AsyncValue {
         self.cell() == Some(other)
     }
 
-    /// Whether the value is there.
+    /// Returns the state of the value.
     #[inline]
     pub fn status(&self) -> Status {
         if self.is_inline() {
@@ -160,7 +160,7 @@ impl AsyncValue {
         self.tag().0 >= tags::FIRST_INLINE.0
     }
 
-    /// Whether the value has a payload or is an error.
+    /// Returns whether the value has a payload or is an error.
     #[inline]
     pub fn is_available(&self) -> bool {
         !self.is_pending()
@@ -172,7 +172,7 @@ impl AsyncValue {
         self.cell().is_some_and(|cell| cell.is_pending())
     }
 
-    /// The payload, if the value is there and of type `T`.
+    /// Returns the payload, if the value is available and of type `T`.
     #[inline]
     pub fn get<T: Value>(&self) -> Option<&T> {
         match self.get_inline() {
@@ -211,7 +211,7 @@ impl AsyncValue {
         None
     }
 
-    /// The error, if the value is one.
+    /// Returns the error, if the value is one.
     pub fn error(&self) -> Option<Arc<Diagnostic>> {
         if self.tag() == tags::ERROR {
             // SAFETY: the tag says that the word came from `Arc::into_raw`; the handle keeps its reference.
@@ -234,7 +234,7 @@ impl AsyncValue {
         Some(unsafe { cell.error() }.clone())
     }
 
-    /// The name of the payload's type, as far as it is known.
+    /// Returns the name of the payload's type, if it is known yet.
     pub fn type_name(&self) -> &'static str {
         match self.cell() {
             Some(cell) if cell.type_index() != tags::INDIRECT => type_name(cell.type_index()),
@@ -244,7 +244,7 @@ impl AsyncValue {
         }
     }
 
-    /// Whether this is the only handle to its payload, which may be another value's that it forwards to; scalars are always so.
+    /// Returns whether this is the only handle to its payload. A scalar's handle always is.
     pub fn is_unique(&self) -> bool {
         match self.cell() {
             Some(cell) if cell.type_index() != tags::INDIRECT => cell.is_unique(),
@@ -259,7 +259,7 @@ impl AsyncValue {
 
     /// Calls `waiter` when the value is available: at once, or on the thread that produces it.
     ///
-    /// Waiters must be short, or hand their work to a queue.
+    /// A waiter must be short, or add its work to a queue.
     pub fn and_then(&self, waiter: impl FnOnce() + Send + 'static) {
         #[repr(C)]
         struct Closure<F> {
@@ -336,7 +336,7 @@ impl AsyncValue {
         }
     }
 
-    /// The number of values in this process that live in cells, exact while other threads are quiet.
+    /// Returns the number of values in this process that live in cells. It is exact while other threads are quiet.
     pub fn live_count() -> usize {
         process_tables().live_cells.count()
     }

@@ -1,7 +1,7 @@
-//! The producing side of a value: exactly one, used once.
+//! The producing side of a value: each value has exactly one producer, which is used once.
 //!
-//! A promise is consumed by making its value available. One that is dropped instead, because its task
-//! panicked or was thrown away, makes the value an [`ErrorCode::Abandoned`] error: nobody waits for ever.
+//! Making the value available consumes the promise. Dropping a promise, because its task panicked or never ran, makes the
+//! value an [`ErrorCode::Abandoned`] error, so that no consumer waits forever.
 
 use std::{
     marker::PhantomData,
@@ -53,7 +53,7 @@ unsafe impl<T: Value> Send for Promise<T> {}
 unsafe impl<T: Value> Sync for Promise<T> {}
 
 impl<T: Value> Promise<T> {
-    /// A pending value and its producer.
+    /// Makes a pending value and its producer.
     pub fn new() -> (Self, AsyncValueRef<T>) {
         let cell = CellPtr::pending::<T>();
         // SAFETY: the cell was made with one handle, this one.
@@ -66,7 +66,7 @@ impl<T: Value> Promise<T> {
         self.construct(value).set_available();
     }
 
-    /// Stores the payload without making it available yet: it can still be changed.
+    /// Stores the payload without making the value available, so that the payload can still be changed.
     pub fn construct(self, value: T) -> Constructed<T> {
         let cell = mem::ManuallyDrop::new(self).cell;
         // SAFETY: the cell was made for a `T`, is pending, and this is its one producer.
@@ -103,7 +103,7 @@ impl<T: Value> Drop for Promise<T> {
     }
 }
 
-/// The producer of a value whose payload exists but is not available yet.
+/// The producer of a value that has a payload and is still pending.
 #[derive(Debug)]
 pub struct Constructed<T: Value> {
     cell: CellPtr,
@@ -116,7 +116,7 @@ unsafe impl<T: Value> Send for Constructed<T> {}
 unsafe impl<T: Value> Sync for Constructed<T> {}
 
 impl<T: Value> Constructed<T> {
-    /// Makes the value available as it is now.
+    /// Makes the value available with the payload as it is now.
     pub fn set_available(self) {
         let cell = mem::ManuallyDrop::new(self).cell;
         // SAFETY: the payload is constructed, and this is its one producer, which is used up.
@@ -159,7 +159,7 @@ impl<T: Value> ops::DerefMut for Constructed<T> {
     }
 }
 
-/// The producer of a value whose type is not known yet: it will be whatever another value is.
+/// The producer of a value that forwards to another value, of any type.
 #[derive(Debug)]
 pub struct IndirectPromise {
     cell: CellPtr,
@@ -171,7 +171,7 @@ unsafe impl Send for IndirectPromise {}
 unsafe impl Sync for IndirectPromise {}
 
 impl IndirectPromise {
-    /// A pending value and its producer.
+    /// Makes a pending value and its producer.
     #[inline]
     pub fn new() -> (Self, AsyncValue) {
         let cell = CellPtr::indirect();
@@ -179,7 +179,7 @@ impl IndirectPromise {
         (Self { cell }, unsafe { AsyncValue::from_cell(cell) })
     }
 
-    /// Makes the value what `target` is, now or as soon as that is available.
+    /// Forwards the value to `target`, now or as soon as `target` is available.
     #[inline]
     pub fn forward_to(self, target: AsyncValue) {
         if target.is_inline() {

@@ -5,24 +5,24 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use super::{AsyncValue, Status};
 use crate::{diagnostic::Diagnostic, value::Value};
 
-/// A value of type `T`, present or to come.
+/// A value of type `T`, available or pending.
 pub struct AsyncValueRef<T: Value> {
     value: AsyncValue,
     marker: PhantomData<fn() -> T>,
 }
 
 impl<T: Value> AsyncValueRef<T> {
-    /// A value that is there.
+    /// Makes an available value.
     pub fn available(value: T) -> Self {
         Self::from_untyped_unchecked(AsyncValue::new(value))
     }
 
-    /// A value that is an error.
+    /// Makes a value that is an error.
     pub fn from_error(error: impl Into<Arc<Diagnostic>>) -> Self {
         Self::from_untyped_unchecked(AsyncValue::from_error(error))
     }
 
-    /// Gives an untyped value a type. A value that turns out to be of another one reads as an error.
+    /// Gives an untyped value a type. A value that turns out to have another type reads as an error.
     pub fn from_untyped(value: AsyncValue) -> Self {
         Self::from_untyped_unchecked(value)
     }
@@ -31,7 +31,7 @@ impl<T: Value> AsyncValueRef<T> {
         Self { value, marker: PhantomData }
     }
 
-    /// The payload or the error; `None` while pending.
+    /// Returns the payload or the error, or `None` while the value is pending.
     pub fn get(&self) -> Option<Result<&T, Arc<Diagnostic>>> {
         if let Some(payload) = self.value.get::<T>() {
             return Some(Ok(payload));
@@ -47,12 +47,12 @@ impl<T: Value> AsyncValueRef<T> {
         }
     }
 
-    /// Calls `waiter` when the value is available, see [`AsyncValue::and_then`].
+    /// Calls `waiter` when the value is available; see [`AsyncValue::and_then`].
     pub fn and_then(&self, waiter: impl FnOnce() + Send + 'static) {
         self.value.and_then(waiter);
     }
 
-    /// Calls `waiter` with the payload or the error when there is one.
+    /// Calls `waiter` with the payload or the error when the value is available.
     pub fn then(self, waiter: impl FnOnce(Result<&T, Arc<Diagnostic>>) + Send + 'static) {
         let value = self.value.clone();
         value.and_then(move || {
@@ -62,17 +62,17 @@ impl<T: Value> AsyncValueRef<T> {
         });
     }
 
-    /// Whether the value is there.
+    /// Returns whether the value is available.
     pub fn status(&self) -> Status {
         self.value.status()
     }
 
-    /// The untyped handle.
+    /// Returns the untyped handle.
     pub fn as_untyped(&self) -> &AsyncValue {
         &self.value
     }
 
-    /// The untyped handle.
+    /// Turns this into the untyped handle.
     pub fn into_untyped(self) -> AsyncValue {
         self.value
     }

@@ -1,4 +1,4 @@
-//! Where a kernel is called from.
+//! The context of a kernel call.
 
 #![expect(unsafe_code, reason = "calls share their caller's context without counting references")]
 
@@ -22,8 +22,9 @@ use crate::{
     work_queue::Task,
 };
 
-/// The context of one kernel call: its request, and its place in the program. Cheap to clone; asynchronous
-/// kernels keep a clone.
+/// The context of one kernel call: its request, and its place in the program.
+///
+/// It is cheap to clone. Asynchronous kernels keep a clone.
 #[derive(Clone)]
 pub struct ExecutionContext {
     shared: Arc<Shared>,
@@ -41,7 +42,7 @@ struct Shared {
     program: Arc<BefFile>,
 }
 
-/// Where a kernel is called, for whoever may have to say so later: it keeps the program, and not the request.
+/// The place of a kernel call, for errors that are found later. It keeps the program alive, and not the request.
 #[derive(Clone)]
 pub struct CallSite {
     program: Arc<BefFile>,
@@ -50,12 +51,12 @@ pub struct CallSite {
 }
 
 impl CallSite {
-    /// The place in the source, if the program says.
+    /// Returns the place in the source, if the program has locations.
     pub fn location(&self) -> Option<SourceLocation> {
         self.program.source_location(self.location)
     }
 
-    /// The kernel's name.
+    /// Returns the kernel's name.
     pub fn kernel_name(&self) -> Option<&str> {
         self.program.kernel_name(self.kernel)
     }
@@ -77,7 +78,7 @@ const NO_KERNEL: u32 = u32::MAX;
 const NO_LOCATION: u32 = u32::MAX;
 
 impl ExecutionContext {
-    /// A context at no particular place in `program`.
+    /// Makes a context at no particular place in `program`.
     pub fn new(request: Arc<RequestContext>, program: Arc<BefFile>) -> Self {
         Self {
             shared: Arc::new(Shared { request, program }),
@@ -87,18 +88,18 @@ impl ExecutionContext {
         }
     }
 
-    /// The host.
+    /// Returns the host.
     pub fn host(&self) -> &Arc<HostContext> {
         self.shared.request.host()
     }
 
-    /// The request.
+    /// Returns the request.
     #[inline]
     pub fn request(&self) -> &Arc<RequestContext> {
         &self.shared.request
     }
 
-    /// What the request's kernels share by name.
+    /// Returns what the request's kernels share by name.
     pub fn resources(&self) -> &Arc<ResourceContext> {
         self.shared.request.resources()
     }
@@ -108,18 +109,17 @@ impl ExecutionContext {
         &self.shared.program
     }
 
-    /// The current kernel's place in the source, if the program says.
+    /// Returns the current kernel's place in the source, if the program has locations.
     pub fn location(&self) -> Option<SourceLocation> {
         self.shared.program.source_location(self.location)
     }
 
-    /// A number of the current kernel's place: within a program, different places have different ones, also where
-    /// the source is not known.
+    /// Returns a number that identifies the current kernel's place within its program, also if the source is not known.
     pub fn location_id(&self) -> u32 {
         self.location
     }
 
-    /// The current kernel's place, to be kept; `None` for a context of Rust's own, which is at no place of a program.
+    /// Returns the current kernel's place for later use, or `None` if the context is at no place of a program.
     #[inline]
     pub fn call_site(&self) -> Option<CallSite> {
         if self.kernel == NO_KERNEL && self.location == NO_LOCATION {
@@ -128,7 +128,7 @@ impl ExecutionContext {
         Some(CallSite { program: self.shared.program.clone(), location: self.location, kernel: self.kernel })
     }
 
-    /// The current kernel's name.
+    /// Returns the current kernel's name.
     pub fn kernel_name(&self) -> Option<&str> {
         self.shared.program.kernel_name(self.kernel)
     }
@@ -147,12 +147,12 @@ impl ExecutionContext {
         Arc::new(error)
     }
 
-    /// An error value at the current place.
+    /// Makes an error value at the current place.
     pub fn error(&self, code: ErrorCode, message: impl Into<String>) -> AsyncValue {
         AsyncValue::from_error(self.emit(Diagnostic::new(code, message)))
     }
 
-    /// Makes a promised value available, or an error at this place.
+    /// Makes a promised value available, or an error at the current place.
     pub fn settle<T: Value>(&self, promise: Promise<T>, result: Result<T, Diagnostic>) {
         match result {
             Ok(value) => promise.emplace(value),
