@@ -1,13 +1,13 @@
-//! NVIDIA GPUs through the CUDA driver, which is looked for at run time.
+//! The CUDA backend: NVIDIA GPUs through the driver, which is found at run time.
 //!
-//! [`find`] says whether there is one, and if not why. The libraries beyond the driver (cuBLAS, cuDNN,
-//! NVRTC, NCCL) are looked for when something first needs them ([`libraries`]); without them everything else works.
+//! [`find`] returns the devices, or why there are none. The libraries beyond the driver (cuBLAS, cuDNN, NVRTC, NCCL) are
+//! loaded when they are first needed (`libraries.rs`). Without them everything else works.
 //!
-//! Of `cudarc` it uses the bindings alone: its safe layer synchronizes, allocates and records events of its own. Nothing
-//! here is called before the driver library is known to be there, because `cudarc` panics without it. Every answer of the
-//! driver becomes a [`DeviceError`](tfrt_device::error::DeviceError) at once ([`driver`]).
+//! Only the bindings of `cudarc` are used, because its safe layer synchronizes, allocates and records events itself.
+//! Nothing here calls `cudarc` before the driver library is known to exist, because `cudarc` panics without it. Each answer
+//! of the driver becomes a [`DeviceError`](tfrt_device::error::DeviceError) at once (`driver.rs`).
 //!
-//! It never validates (the front does), never keeps a current stream, and never waits except where the hal says so.
+//! The backend never validates, which the front does. It keeps no current stream, and waits only where the hal says so.
 
 mod blas;
 mod callback;
