@@ -68,15 +68,15 @@ fn text(c: &mut Criterion) {
     let source = Source::new("bench.mlir", text.clone());
     let parse = || parse_module(&source, &ops, &ParseOptions::default()).expect("text that parses");
     let module = parse();
-    let file = mlir_to_bef(&module, ConvertOptions::default()).expect("a module that converts");
+    let file = mlir_to_bef(&module, &ops, ConvertOptions::default()).expect("a module that converts");
 
     let mut group = c.benchmark_group("mlir");
     group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(10);
     group.bench_function("parse", |b| b.iter(parse));
     group.bench_function("mlir_to_bef", |b| {
-        b.iter(|| mlir_to_bef(&module, ConvertOptions::default()).expect("a module that converts"));
+        b.iter(|| mlir_to_bef(&module, &ops, ConvertOptions::default()).expect("a module that converts"));
     });
-    group.bench_function("bef_to_mlir", |b| b.iter(|| bef_to_mlir(file.clone(), &Location::Unknown)));
+    group.bench_function("bef_to_mlir", |b| b.iter(|| bef_to_mlir(file.clone(), &ops, &Location::Unknown)));
     group.bench_function("print", |b| b.iter(|| print_module(&module, &ops, PrintOptions::default())));
 }
 

@@ -1,6 +1,6 @@
 //! Programs as MLIR text: the operations of the runtime's kernels, and compilation to BEF.
 
-use tfrt_convert::{ConvertOptions, add_signatures, mlir_to_bef};
+use tfrt_convert::{ConvertOptions, mlir_to_bef};
 use tfrt_host::{Diagnostic, ErrorCode, KernelRegistry, SourceLocation};
 use tfrt_ir::{Diagnostics, OpRegistry, ParseOptions, Source, parse_module};
 
@@ -11,12 +11,9 @@ use crate::Errors;
 /// # Errors
 /// All kernels whose signature has no counterpart in MLIR.
 pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Errors> {
-    let mut ops = OpRegistry::new();
-    ops.add_core_ops();
-    add_signatures(&mut ops, kernels).map_err(|errors| -> Errors {
+    tfrt_convert::operations(kernels).map_err(|errors| -> Errors {
         errors.into_iter().map(|error| Diagnostic::new(ErrorCode::Internal, error)).collect::<Vec<_>>().into()
-    })?;
-    Ok(ops)
+    })
 }
 
 /// Parses and verifies MLIR text and encodes it as a BEF file.
@@ -28,7 +25,7 @@ pub(crate) fn compile(
     ops: &OpRegistry,
     parse: &ParseOptions,
 ) -> Result<Vec<u8>, Diagnostics> {
-    mlir_to_bef(&parse_module(source, ops, parse)?, ConvertOptions::default())
+    mlir_to_bef(&parse_module(source, ops, parse)?, ops, ConvertOptions::default())
 }
 
 /// Converts the errors among diagnostics of MLIR text. Warnings and remarks are left out.

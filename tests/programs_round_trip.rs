@@ -7,17 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tfrt_convert::{ConvertOptions, add_signatures, bef_to_mlir, mlir_to_bef};
+use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef, operations};
 use tfrt_host::KernelRegistry;
 use tfrt_ir::{Location, OpRegistry, ParseOptions, PrintOptions, Source, parse_module, print_module};
 
 fn registry() -> OpRegistry {
     let mut kernels = KernelRegistry::new();
     tfrt::register_kernels(&mut kernels);
-    let mut ops = OpRegistry::new();
-    add_signatures(&mut ops, &kernels).expect("all kernels' signatures can be read");
-    ops.add_core_ops();
-    ops
+    operations(&kernels).expect("all kernels' signatures can be read")
 }
 
 fn find_programs(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -34,8 +31,8 @@ fn find_programs(directory: &Path, found: &mut Vec<PathBuf>) {
 /// The text of a program and of what comes back; `None` if it cannot be parsed or the format has no place for it.
 fn round_trip(ops: &OpRegistry, name: &str, text: &str) -> Option<(String, String)> {
     let module = parse_module(&Source::new(name, text), ops, &ParseOptions::default()).ok()?;
-    let bytes = mlir_to_bef(&module, ConvertOptions::default()).ok()?;
-    let back = bef_to_mlir(bytes, &Location::Unknown).expect("what was encoded can be read").module;
+    let bytes = mlir_to_bef(&module, ops, ConvertOptions::default()).ok()?;
+    let back = bef_to_mlir(bytes, ops, &Location::Unknown).expect("what was encoded can be read").module;
     let print = |module| print_module(module, ops, PrintOptions::default());
     Some((print(&module), print(&back)))
 }

@@ -6,9 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tfrt_convert::{ConvertOptions, mlir_to_bef};
-use tfrt_host::HostContext;
-use tfrt_ir::{Diagnostic, Diagnostics, Location, Module};
+use tfrt_convert::{ConvertOptions, mlir_to_bef, operations};
+use tfrt_host::{HostContext, KernelRegistry};
+use tfrt_ir::{Diagnostic, Diagnostics, Location, Module, OpRegistry};
 use tfrt_tensor::HostTensor;
 
 use crate::{
@@ -73,7 +73,7 @@ pub fn compile(
     measured("passes");
     let lowered = lower::corert::lower(&graph)?;
     measured("lower");
-    let bef = mlir_to_bef(&lowered.module, ConvertOptions::default())?;
+    let bef = mlir_to_bef(&lowered.module, &kernel_ops()?, ConvertOptions::default())?;
     measured("encode");
     Ok(CompiledModel {
         bef,
@@ -83,5 +83,18 @@ pub fn compile(
         outputs: graph.outputs,
         warnings,
         timing,
+    })
+}
+
+/// Returns the definitions of the ops that lowered programs use, from the kernels of the core runtime.
+fn kernel_ops() -> Result<OpRegistry, Diagnostics> {
+    let mut kernels = KernelRegistry::new();
+    tfrt_eager::kernels::register(&mut kernels);
+    operations(&kernels).map_err(|messages| {
+        let mut errors = Diagnostics::new();
+        for message in messages {
+            errors.push(Diagnostic::error(Location::Unknown, message));
+        }
+        errors
     })
 }

@@ -159,6 +159,8 @@ fn unsigned(what: &str, value: i64) -> Result<u64, Diagnostic> {
 
 /// Adds the device kernels.
 pub fn register(registry: &mut KernelRegistry) {
+    registry.add_mutable_type::<tfrt_device::front::DeviceBuffer>();
+    registry.add_mutable_type::<tfrt_device::DenseGpuTensor>();
     context::register(registry);
     stream::register(registry);
     event::register(registry);

@@ -13,9 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(bef) = VerifiedBef::new(bytes.to_vec()) else { return };
     read(&bef);
     let _ = BefFile::load(bef, &KERNELS);
-    if let Ok(converted) = bef_to_mlir(bytes.to_vec(), &Location::Unknown) {
+    if let Ok(converted) = bef_to_mlir(bytes.to_vec(), &OPS, &Location::Unknown) {
         print_module(&converted.module, &OPS, PrintOptions::default());
-        if let Ok(again) = mlir_to_bef(&converted.module, ConvertOptions::default()) {
+        if let Ok(again) = mlir_to_bef(&converted.module, &OPS, ConvertOptions::default()) {
             VerifiedBef::new(again).expect("the writer writes what the verifier accepts");
         }
     }

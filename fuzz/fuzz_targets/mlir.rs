@@ -45,14 +45,14 @@ fn check(module: &Module) {
         }
     }
     for disable_optional_sections in [false, true] {
-        let Ok(bytes) = mlir_to_bef(module, ConvertOptions { disable_optional_sections }) else { continue };
+        let Ok(bytes) = mlir_to_bef(module, &OPS, ConvertOptions { disable_optional_sections }) else { continue };
         VerifiedBef::new(bytes.clone()).expect("the writer writes what the verifier accepts");
-        let back = bef_to_mlir(bytes, &Location::Unknown).expect("what was written can be read").module;
+        let back = bef_to_mlir(bytes, &OPS, &Location::Unknown).expect("what was written can be read").module;
         if disable_optional_sections {
             continue;
         }
-        let bytes = mlir_to_bef(&back, ConvertOptions::default()).expect("it can be encoded again");
-        let again = bef_to_mlir(bytes, &Location::Unknown).expect("what was written can be read").module;
+        let bytes = mlir_to_bef(&back, &OPS, ConvertOptions::default()).expect("it can be encoded again");
+        let again = bef_to_mlir(bytes, &OPS, &Location::Unknown).expect("what was written can be read").module;
         assert_eq!(print(&back, true), print(&again, true), "it changes with every conversion");
     }
 }

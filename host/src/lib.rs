@@ -31,9 +31,9 @@ pub use context::{
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
 pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};
 pub use kernel::{
-    Arg, ArgumentType, Attr, AttributeParameter, AttributeSpec, AttributeType, IntoKernel, Kernel,
-    KernelBuilder, KernelParameter, KernelRegistry, KernelResult, KernelSignature, Out, Placement, Rest,
-    RestAttrs, ResultCount, ResultValue, TypeSpec,
+    Alias, Arg, ArgumentType, Attr, AttributeParameter, AttributeSpec, AttributeType, FunctionAttribute,
+    IntoKernel, Kernel, KernelBuilder, KernelParameter, KernelRegistry, KernelResult, KernelSignature, Out,
+    Placement, Rest, RestAttrs, ResultCount, ResultValue, TypeSpec,
 };
 pub use mapped_file::MappedFile;
 pub use once_list::OnceList;

@@ -90,13 +90,14 @@ fn translate(options: &Options, console: &mut Console) -> Result<Outcome, String
 fn to_bef(options: &Options, part: &Source, ops: &OpRegistry) -> Part {
     let parse =
         ParseOptions { first_error_only: options.text.parts.verify_diagnostics, ..ParseOptions::default() };
-    let encoded = parse_module(part, ops, &parse).and_then(|module| mlir_to_bef(&module, options.convert));
+    let encoded =
+        parse_module(part, ops, &parse).and_then(|module| mlir_to_bef(&module, ops, options.convert));
     Part::new(encoded, Diagnostics::new())
 }
 
 fn to_mlir(options: &Options, part: &Source, ops: &OpRegistry) -> Part {
     let location = Location::file(part.name(), 0, 0);
-    match bef_to_mlir(part.text().to_vec(), &location) {
+    match bef_to_mlir(part.text().to_vec(), ops, &location) {
         Ok(converted) => {
             let text = print_module(&converted.module, ops, options.text.print);
             Part::new(Ok(text.into_bytes()), converted.warnings)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use tfrt_bef::{FunctionInfo, FunctionKind, KernelRecord, SectionId, Storage, VerifiedBef};
 use tfrt_ir::{
     Attribute, BlockId, Diagnostic, Diagnostics, FUNC, FUNC_TYPE, FunctionType, Location, MAX_DEPTH, Module,
-    Name, OpState, RegionId, SYM_NAME, Severity, Type, ValueId,
+    Name, OpId, OpRegistry, OpState, RegionId, SYM_NAME, Severity, Type, ValueId,
 };
 
 use crate::function_names::{self, Names};
@@ -24,14 +24,19 @@ pub struct Converted {
     pub warnings: Diagnostics,
 }
 
-/// Rebuilds the module a file was made of. `location` is where errors are reported, usually the file's name.
+/// Rebuilds the module a file was made of. `ops` says what ops call the attributes that name functions. `location` is where
+/// errors are reported, usually the file's name.
 ///
 /// Without the optional sections the result is a sketch: attributes have neither their names nor their values, and values
 /// not their types.
 ///
 /// # Errors
 /// What is wrong with the file.
-pub fn bef_to_mlir(storage: impl Storage, location: &Location) -> Result<Converted, Diagnostics> {
+pub fn bef_to_mlir(
+    storage: impl Storage,
+    ops: &OpRegistry,
+    location: &Location,
+) -> Result<Converted, Diagnostics> {
     let bef = VerifiedBef::new(storage).map_err(|errors| {
         let mut diagnostics = Diagnostics::new();
         errors
@@ -45,7 +50,7 @@ pub fn bef_to_mlir(storage: impl Storage, location: &Location) -> Result<Convert
         let message = "Missing AttributeTypes, AttributeNames or RegisterTypes sections.";
         warnings.push(Diagnostic::new(Severity::Warning, location.clone(), message));
     }
-    let converted = Reader::new(&bef).and_then(Reader::read);
+    let converted = Reader::new(&bef, ops).and_then(Reader::read);
     let module = converted.map_err(|message| {
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::error(location.clone(), message));
@@ -73,6 +78,7 @@ struct Body {
 
 struct Reader<'a> {
     bef: &'a VerifiedBef,
+    ops: &'a OpRegistry,
     module: Module,
     types: Vec<Type>,
     names: NameCache,
@@ -83,7 +89,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(bef: &'a VerifiedBef) -> Result<Self, String> {
+    fn new(bef: &'a VerifiedBef, ops: &'a OpRegistry) -> Result<Self, String> {
         let types = (0..bef.type_count())
             .map(|index| {
                 let name = bef.type_name(index);
@@ -95,6 +101,7 @@ impl<'a> Reader<'a> {
         let reference_names = Names::read(bef.unknown_section(function_names::SECTION).unwrap_or(&[]));
         Ok(Self {
             bef,
+            ops,
             module: Module::new(),
             types,
             names: NameCache::default(),
@@ -171,13 +178,14 @@ impl<'a> Reader<'a> {
         let mut values: Vec<Option<ValueId>> = vec![None; types.len()];
         for (kernel_index, kernel) in function.kernels().enumerate() {
             let results = if kernel_index == 0 {
-                self.module.block(body.block).arguments.clone()
+                &self.module.block(body.block).arguments
             } else {
-                self.add_kernel(index, kernel_index, &kernel, body.block, &values, &types)?
+                let op = self.add_kernel(index, kernel_index, &kernel, body.block, &values, &types)?;
+                &self.module.op(op).results
             };
             // The pseudo kernel's first result is no register.
             let registers = kernel.results().iter().skip(usize::from(kernel_index == 0));
-            for (&register, value) in registers.zip(results) {
+            for (&register, &value) in registers.zip(results) {
                 if let Some(slot) = values.get_mut(register as usize) {
                     *slot = Some(value);
                 }
@@ -217,7 +225,7 @@ impl<'a> Reader<'a> {
         block: BlockId,
         values: &[Option<ValueId>],
         types: &[Type],
-    ) -> Result<Vec<ValueId>, String> {
+    ) -> Result<OpId, String> {
         let name = self.names.get(self.bef.kernel_name(kernel.kernel_code() as usize));
         let mut state = OpState::new(&name).at(self.location(kernel.location()));
         state.operands = values_of(kernel.arguments(), values)?;
@@ -240,8 +248,9 @@ impl<'a> Reader<'a> {
                 state.regions.push(body.ok_or("Failed to resolve functions.")?.region);
                 continue;
             }
-            let reference = self.reference_names.get((function as u32, index as u32), &name, references);
-            let (attribute, in_list) = function_names::attribute_of(reference);
+            let reference =
+                self.reference_names.get(self.ops, (function as u32, index as u32), &name, references);
+            let (attribute, in_list) = function_names::attribute_of(&reference);
             let symbol = Attribute::symbol(symbol);
             if !in_list {
                 let attribute = unused_name(&state, attribute);
@@ -259,7 +268,7 @@ impl<'a> Reader<'a> {
         }
         let op = self.module.create_op(state);
         self.module.append_op(block, op);
-        Ok(self.module.op(op).results.clone())
+        Ok(op)
     }
 
     fn add_attributes(

@@ -1,31 +1,25 @@
 //! Under which names kernels refer to functions.
 //!
-//! The format keeps attribute names for converting back, but none for attributes that are references to functions, or lists of
-//! them, whose names are followed by `[]` here, once for each function. Most ops
-//! call theirs `callee`, a few that are known here otherwise; this is what converting back assumes. [`section`] holds all
-//! others. It is a section the format does not define, written only where there are such names, so that other readers skip
-//! it: for each kernel in question its function's index, its own index and the number of names, as variable-length integers,
-//! then the NUL-terminated names.
+//! The format keeps attribute names for converting back, but none for attributes that are references to functions or lists
+//! of them. Converting back assumes the names of the op's definition, or `callee` if it names none. [`section`] holds all
+//! other names; those of lists are followed by `[]` and appear once for each function. The format does not define this
+//! section, so other readers skip it, and it is written only where there are such names: for each kernel in question its
+//! function's index, its own index and the number of names, as variable-length integers, then the NUL-terminated names.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use tfrt_ir::{OpDefinition, OpRegistry};
+
 /// The section's number.
 pub(crate) const SECTION: u8 = 0x80;
-/// What the references of an op are called if the file does not say.
-fn usual_name(op: &str, index: usize) -> &'static str {
-    match (op, index) {
-        ("tfrt.cond" | "corert.cond", 0) => "a_true_fn",
-        ("tfrt.cond" | "corert.cond", 1) => "b_false_fn",
-        ("tfrt.case", _) => "branches[]",
-        ("tfrt.while", _) => "body_fn",
-        ("corert.while", 0) => "a_cond_fn",
-        ("corert.while", 1) => "b_body_fn",
-        ("tfrt_test.sync_benchmark", _) => "target_fn",
-        ("tfrt_data.filter_dataset" | "tfrt_data.interleave_dataset" | "tfrt_data.map_dataset", _) => {
-            "function"
-        }
-        _ => "callee",
+/// What the reference of an op to its function number `index` is called if the file does not say.
+fn usual_name(ops: &OpRegistry, op: &str, index: usize) -> Cow<'static, str> {
+    let attributes = ops.get(op).map(OpDefinition::function_attributes).unwrap_or_default();
+    match (&attributes[..], attributes.get(index)) {
+        ([list], _) if list.is_list => reference_name(list.name, true).into_owned().into(),
+        (_, Some(attribute)) => attribute.name.as_str().to_owned().into(),
+        (_, None) => "callee".into(),
     }
 }
 
@@ -52,10 +46,10 @@ pub(crate) fn attribute_of(reference: &str) -> (&str, bool) {
 }
 
 /// The section's bytes, or `None` where there is nothing to say.
-pub(crate) fn section(referrers: &[Referrer<'_>]) -> Option<Vec<u8>> {
+pub(crate) fn section(ops: &OpRegistry, referrers: &[Referrer<'_>]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     for Referrer { position: (function, kernel), op, names } in referrers {
-        if names.iter().enumerate().all(|(index, name)| name == usual_name(op, index)) {
+        if names.iter().enumerate().all(|(index, name)| *name == usual_name(ops, op, index)) {
             continue;
         }
         for number in [*function, *kernel, names.len() as u32] {
@@ -87,10 +81,10 @@ impl Names {
     }
 
     /// The name of reference number `index` of a kernel.
-    pub(crate) fn get(&self, position: (u32, u32), op: &str, index: usize) -> &str {
+    pub(crate) fn get(&self, ops: &OpRegistry, position: (u32, u32), op: &str, index: usize) -> Cow<'_, str> {
         match self.names.get(&position).and_then(|names| names.get(index)) {
-            Some(name) => name,
-            None => usual_name(op, index),
+            Some(name) => name.into(),
+            None => usual_name(ops, op, index),
         }
     }
 }
@@ -142,19 +136,24 @@ mod tests {
             referrer((0, 1), "k", &["callee"]),
             referrer((0, 2), "k", &[]),
             referrer((0, 3), "tfrt.cond", &["a_true_fn", "b_false_fn"]),
+            referrer((0, 4), "tfrt.case", &["branches[]", "branches[]"]),
         ];
-        assert_eq!(section(&usual), None);
+        let mut ops = OpRegistry::new();
+        ops.add_core_ops().unwrap();
+        assert_eq!(section(&ops, &usual), None);
         let unusual = [
             referrer((3, 200), "k", &["then", "else"]),
             referrer((3, 1), "k", &["callee"]),
             referrer((7, 2), "tfrt.cond", &["body"]),
         ];
-        let section = section(&unusual).unwrap();
+        let section = section(&ops, &unusual).unwrap();
         let names = Names::read(&section);
-        let three = [0, 1, 2].map(|index| names.get((3, 200), "k", index));
+        let three = [0, 1, 2].map(|index| names.get(&ops, (3, 200), "k", index));
         assert_eq!(three, ["then", "else", "callee"]);
-        assert_eq!((names.get((3, 1), "k", 0), names.get((7, 2), "tfrt.cond", 0)), ("callee", "body"));
-        assert_eq!(names.get((7, 3), "tfrt.cond", 1), "b_false_fn");
+        assert_eq!(names.get(&ops, (3, 1), "k", 0), "callee");
+        assert_eq!(names.get(&ops, (7, 2), "tfrt.cond", 0), "body");
+        assert_eq!(names.get(&ops, (7, 3), "tfrt.cond", 1), "b_false_fn");
+        assert_eq!(names.get(&ops, (7, 3), "tfrt.case", 5), "branches[]");
         for len in 0..section.len() {
             assert!(Names::read(&section[..len]).names.len() < 2);
         }

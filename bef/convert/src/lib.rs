@@ -5,8 +5,8 @@
 //! neither attributes of modules and functions (but for `tfrt.native` and `tfrt.sync`), nor locations other than
 //! `file:line:column`, nor whether an integer is signless or signed.
 //!
-//! Conversion knows no kernels; ops nobody has heard of convert like all others. [`add_signatures`] hands what a registry of
-//! kernels knows on to the parser and printer of MLIR. Nothing here prints, or reads files.
+//! Conversion knows no op by name: what is special about one, its definition says, and an op without a definition converts
+//! like all others. [`operations`] makes the definitions from a registry of kernels. Nothing here prints, or reads files.
 
 mod attributes;
 mod from_bef;
@@ -16,7 +16,7 @@ mod to_bef;
 
 pub use attributes::{data_type, type_of};
 pub use from_bef::{Converted, bef_to_mlir};
-pub use signatures::add_signatures;
+pub use signatures::{add_signatures, operations};
 pub use to_bef::{ConvertOptions, mlir_to_bef};
 
 /// The op that ends a function. The format has no kernel for it.

@@ -13,8 +13,10 @@ fn parse(text: &str) -> Module {
 }
 
 fn round_trip(module: &Module) -> Module {
-    let bytes = mlir_to_bef(module, ConvertOptions::default()).expect("the program can be encoded");
-    let converted = bef_to_mlir(bytes, &Location::Unknown).expect("what was encoded can be read");
+    let bytes = mlir_to_bef(module, &OpRegistry::new(), ConvertOptions::default())
+        .expect("the program can be encoded");
+    let converted =
+        bef_to_mlir(bytes, &OpRegistry::new(), &Location::Unknown).expect("what was encoded can be read");
     assert!(converted.warnings.is_empty(), "{}", converted.warnings);
     converted.module
 }
@@ -120,7 +122,9 @@ fn locations_come_back() {
 #[test]
 fn every_op_has_a_location_of_its_own() {
     let text = r#"func @f() { "k"() : () -> () loc(unknown) "k"() : () -> () loc(unknown) "tfrt.return"() : () -> () }"#;
-    let bef = VerifiedBef::new(mlir_to_bef(&parse(text), ConvertOptions::default()).unwrap()).unwrap();
+    let bef =
+        VerifiedBef::new(mlir_to_bef(&parse(text), &OpRegistry::new(), ConvertOptions::default()).unwrap())
+            .unwrap();
     let function = bef.function(0).unwrap();
     let locations: Vec<_> = function.kernels().skip(1).map(|kernel| kernel.location()).collect();
     assert_ne!(locations[0], locations[1]);
@@ -129,7 +133,10 @@ fn every_op_has_a_location_of_its_own() {
 
 #[test]
 fn regions_come_before_the_functions_they_are_in() {
-    let bef = VerifiedBef::new(mlir_to_bef(&parse(PROGRAMS[1]), ConvertOptions::default()).unwrap()).unwrap();
+    let bef = VerifiedBef::new(
+        mlir_to_bef(&parse(PROGRAMS[1]), &OpRegistry::new(), ConvertOptions::default()).unwrap(),
+    )
+    .unwrap();
     let names: Vec<_> = bef.functions().iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["", "", "", "", "f", "g"]);
     let if_kernel = bef.function(4).unwrap().kernel(2).unwrap();
@@ -139,7 +146,10 @@ fn regions_come_before_the_functions_they_are_in() {
 
 #[test]
 fn function_kinds_are_kept() {
-    let bef = VerifiedBef::new(mlir_to_bef(&parse(PROGRAMS[0]), ConvertOptions::default()).unwrap()).unwrap();
+    let bef = VerifiedBef::new(
+        mlir_to_bef(&parse(PROGRAMS[0]), &OpRegistry::new(), ConvertOptions::default()).unwrap(),
+    )
+    .unwrap();
     let kinds: Vec<_> = bef.functions().iter().map(|function| function.kind).collect();
     use FunctionKind::{Async, Native, Sync};
     assert_eq!(kinds, [Async, Async, Async, Native, Sync]);
@@ -155,7 +165,9 @@ fn users_are_listed_last_first() {
       "c"(%a, %a) : (i32, i32) -> ()
       "tfrt.return"() : () -> ()
     }"#;
-    let bef = VerifiedBef::new(mlir_to_bef(&parse(text), ConvertOptions::default()).unwrap()).unwrap();
+    let bef =
+        VerifiedBef::new(mlir_to_bef(&parse(text), &OpRegistry::new(), ConvertOptions::default()).unwrap())
+            .unwrap();
     assert_eq!(bef.function(0).unwrap().kernel(1).unwrap().used_bys(0), [3, 3, 2]);
 }
 
@@ -168,8 +180,8 @@ fn without_optional_sections_a_sketch_comes_back() {
       "tfrt.return"(%b) : (i32) -> ()
     }"#;
     let options = ConvertOptions { disable_optional_sections: true };
-    let bytes = mlir_to_bef(&parse(text), options).unwrap();
-    let converted = bef_to_mlir(bytes, &Location::Unknown).unwrap();
+    let bytes = mlir_to_bef(&parse(text), &OpRegistry::new(), options).unwrap();
+    let converted = bef_to_mlir(bytes, &OpRegistry::new(), &Location::Unknown).unwrap();
     let warnings = converted.warnings.to_string();
     assert!(warnings.contains("warning: Missing AttributeTypes, AttributeNames or RegisterTypes sections."));
     let expected = r#"
@@ -229,7 +241,7 @@ fn what_cannot_be_encoded_is_reported_where_it_stands() {
         (r#""k"() : () -> ()"#, "BEF files cannot encode 'k' outside of functions"),
     ];
     for (text, expected) in table {
-        let errors = mlir_to_bef(&parse(text), ConvertOptions::default()).unwrap_err();
+        let errors = mlir_to_bef(&parse(text), &OpRegistry::new(), ConvertOptions::default()).unwrap_err();
         assert!(errors.iter().any(|error| error.message == expected), "{text}\n{errors}");
         assert!(errors.to_string().starts_with("program.mlir:"), "{errors}");
     }
@@ -241,6 +253,6 @@ fn all_errors_are_reported_at_once() {
     func private @a()
     func @b() { "k"() {u, v} : () -> () "k"() {f = @missing} : () -> () "tfrt.return"() : () -> () }
     "#;
-    let errors = mlir_to_bef(&parse(text), ConvertOptions::default()).unwrap_err();
+    let errors = mlir_to_bef(&parse(text), &OpRegistry::new(), ConvertOptions::default()).unwrap_err();
     assert_eq!(errors.len(), 4, "{errors}");
 }

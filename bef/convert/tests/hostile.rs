@@ -15,7 +15,7 @@ fn parse(text: &str) -> Module {
 }
 
 fn convert(bytes: Vec<u8>) -> Result<String, String> {
-    match bef_to_mlir(bytes, &Location::file("f.bef", 0, 0)) {
+    match bef_to_mlir(bytes, &OpRegistry::new(), &Location::file("f.bef", 0, 0)) {
         Ok(converted) => Ok(print(&converted.module)),
         Err(errors) => Err(errors.to_string()),
     }
@@ -28,7 +28,8 @@ fn every_byte_set_to_every_value() {
       %b = "k"(%a) ( { "tfrt.return"() : () -> () }) {c = @f, v = [1 : i32, "s"], w = #corert.shape<2>} : (i32) -> i32
       "tfrt.return"(%b) : (i32) -> ()
     }"#;
-    let original = mlir_to_bef(&parse(program), ConvertOptions::default()).expect("it can be encoded");
+    let original = mlir_to_bef(&parse(program), &OpRegistry::new(), ConvertOptions::default())
+        .expect("it can be encoded");
     let mut read = 0;
     for index in 0..original.len() {
         for value in 0..=u8::MAX {
@@ -43,7 +44,8 @@ fn every_byte_set_to_every_value() {
 #[test]
 fn every_truncation() {
     let program = r#"func @f() { "k"() {v = 1 : i32} : () -> () "tfrt.return"() : () -> () }"#;
-    let original = mlir_to_bef(&parse(program), ConvertOptions::default()).expect("it can be encoded");
+    let original = mlir_to_bef(&parse(program), &OpRegistry::new(), ConvertOptions::default())
+        .expect("it can be encoded");
     for len in 0..original.len() {
         let _ = convert(original[..len].to_vec());
     }
@@ -98,7 +100,7 @@ fn types_that_are_none_are_refused() {
     let mut bef = BefBuilder::new(OptionalSections::Keep);
     bef.type_name("tensor<");
     let error = convert(bef.finish().expect("it can be written")).unwrap_err();
-    assert!(error.starts_with("f.bef:0:0: error: Invalid Types section."), "{error}");
+    assert!(error.starts_with("f.bef: error: Invalid Types section."), "{error}");
 }
 
 /// Values MLIR has no attribute for, and two references of one name.

@@ -6,7 +6,8 @@ use common::print;
 use proptest::prelude::*;
 use tfrt_convert::{ConvertOptions, bef_to_mlir, mlir_to_bef};
 use tfrt_ir::{
-    Attribute, BlockId, DenseElements, FUNC, FUNC_TYPE, Location, Module, OpState, SYM_NAME, Type, ValueId,
+    Attribute, BlockId, DenseElements, FUNC, FUNC_TYPE, Location, Module, OpRegistry, OpState, SYM_NAME,
+    Type, ValueId,
 };
 
 /// A number type with an attribute of it.
@@ -125,10 +126,10 @@ proptest! {
     #[test]
     fn random_modules_come_back(kernels in kernels()) {
         let module = module(&kernels);
-        let bytes = mlir_to_bef(&module, ConvertOptions::default()).expect("it can be encoded");
-        let back = bef_to_mlir(bytes, &Location::Unknown).expect("it can be read").module;
+        let bytes = mlir_to_bef(&module, &OpRegistry::new(), ConvertOptions::default()).expect("it can be encoded");
+        let back = bef_to_mlir(bytes, &OpRegistry::new(), &Location::Unknown).expect("it can be read").module;
         prop_assert_eq!(print(&back), print(&module));
-        let short = mlir_to_bef(&module, ConvertOptions { disable_optional_sections: true }).expect("it can be encoded");
-        prop_assert!(bef_to_mlir(short, &Location::Unknown).is_ok());
+        let short = mlir_to_bef(&module, &OpRegistry::new(), ConvertOptions { disable_optional_sections: true }).expect("it can be encoded");
+        prop_assert!(bef_to_mlir(short, &OpRegistry::new(), &Location::Unknown).is_ok());
     }
 }

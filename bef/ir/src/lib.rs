@@ -11,7 +11,7 @@
 //!
 //! let mut registry = OpRegistry::new();
 //! registry.add(OpDefinition::new("tfrt.add.i32").operand(Type::int(32)).operand(Type::int(32)).result(Type::int(32)));
-//! registry.add_core_ops(); // tfrt.return, tfrt.call, tfrt.constant.i32, …
+//! registry.add_core_ops()?; // tfrt.return, tfrt.call, tfrt.constant.i32, …
 //!
 //! let text = "
 //!   func @double(%x: i32) -> i32 {
@@ -25,7 +25,7 @@
 //! let names: Vec<&str> = module.ops_in(body).map(|(_, op)| op.name.as_str()).collect();
 //! assert_eq!(names, ["tfrt.add.i32", "tfrt.return"]);
 //! assert!(print_module(&module, &registry, PrintOptions::default()).contains("%0 = tfrt.add.i32 %arg0, %arg0"));
-//! # Ok::<(), tfrt_ir::Diagnostics>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! All errors of a text come back at once, and [`render`] shows them with the lines they point into:
@@ -63,6 +63,7 @@ mod lexer;
 mod location;
 mod module;
 mod name;
+mod name_hash;
 mod ops;
 mod parser;
 mod print;
@@ -77,8 +78,8 @@ pub use assembly::{Assembly, CustomAssembly, Format};
 pub use attr::{AttrDict, Attribute};
 pub use bytes::SharedBytes;
 pub use definition::{
-    AttrKind, AttrSpec, OPERAND_SEGMENT_SIZES, OpDefinition, RESULT_SEGMENT_SIZES, TypeConstraint, ValueSpec,
-    segment_sizes,
+    Alias, AttrKind, AttrSpec, Effects, FunctionAttr, OPERAND_SEGMENT_SIZES, OpDefinition,
+    RESULT_SEGMENT_SIZES, TypeConstraint, ValueSpec, segment_sizes,
 };
 pub use dense::{DenseData, DenseElements, MAX_DENSE_BYTES, element_size};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Severity};

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use crate::assembly::{Assembly, Format};
 use crate::definition::has_several_variadic;
+use crate::name_hash::BuildNameHasher;
 use crate::{Name, OpDefinition};
 
 /// The operations that are known, by name.
 #[derive(Clone, Debug, Default)]
 pub struct OpRegistry {
-    ops: HashMap<Name, OpDefinition>,
+    ops: HashMap<Name, OpDefinition, BuildNameHasher>,
     /// The dialects that have an operation here, and whether each is closed.
-    dialects: HashMap<Name, bool>,
+    dialects: HashMap<Name, bool, BuildNameHasher>,
 }
 
 impl OpRegistry {
@@ -55,6 +56,11 @@ impl OpRegistry {
     /// The definition of an operation.
     pub fn get(&self, name: &str) -> Option<&OpDefinition> {
         self.ops.get(name)
+    }
+
+    /// The definition of an operation, to complete. Its assembly stays what [`OpRegistry::add`] made of it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut OpDefinition> {
+        self.ops.get_mut(name)
     }
 
     /// The names of the operations, in no order.

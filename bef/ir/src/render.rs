@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         let source = Source::new("f\u{7}", "a \u{1b}[2J b\n");
-        let mut diagnostic = Diagnostic::error(Location::file("f\u{7}", 1, 10), "bad \u{1b}[2J");
+        let mut diagnostic = Diagnostic::error(Location::file("f\u{7}", 1, 8), "bad \u{1b}[2J");
         diagnostic = diagnostic.note(Location::file("g\u{7}", 1, 1), "seen \u{1b}");
         let text = render_one(&diagnostic, &[&source], false);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");

@@ -232,8 +232,10 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     };
     registry
         .add_raw("corert.cond", signature(&[TensorHandle::TYPE_NAME, Chain::TYPE_NAME]), conditional)
+        .functions(&["a_true_fn", "b_false_fn"])
         .doc("Runs the first function if the tensor is true, else the second, with the other arguments.");
-    registry.add_raw("corert.while", signature(&[Chain::TYPE_NAME]), repeat).doc(
+    let repeat = registry.add_raw("corert.while", signature(&[Chain::TYPE_NAME]), repeat);
+    repeat.functions(&["a_cond_fn", "b_body_fn"]).doc(
         "Runs the second function over and over, for as long as the tensor that the first one gives is true.",
     );
 }

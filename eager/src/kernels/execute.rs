@@ -168,9 +168,16 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         ("corert.execute_crt_op", EXECUTE_OP, "Runs an op."),
     ];
     for (name, form, doc) in forms {
-        registry.add_raw(name, form.signature(), move |frame| form.run(frame)).side_effecting().doc(doc);
+        registry
+            .add_raw(name, form.signature(), move |frame| form.run(frame))
+            .side_effecting()
+            .typed_attributes()
+            .doc(doc);
     }
-    registry.add("corert.make_composite_op", make_composite_op).doc("An op that calls a function.");
+    registry
+        .add("corert.make_composite_op", make_composite_op)
+        .functions(&["fn"])
+        .doc("An op that calls a function.");
     registry
         .add("corert.make_op", make_op)
         .attributes(&["op_name"])

@@ -226,9 +226,12 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("corert.ht_to_tensorhandle", |tensor: Arg<HostTensor>, _: Chain, cx: &ExecutionContext| {
             on_host(HostTensor::clone(&tensor), cx)
         })
+        .reads(&[])
+        .aliases(0, 0)
         .doc("A host tensor as one that ops take.");
     registry
         .add("corert.tensorhandle_to_ht", to_host_tensor)
+        .aliases(0, 0)
         .doc("The tensor that ops gave, in host memory.");
     registry
         .add("corert.tensorhandle_to_shape", to_shape)
@@ -246,9 +249,13 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("corert.const_string_tensor", string_tensor)
         .attributes(&["shape", "value"])
+        .typed_attributes()
         .doc("A tensor of strings: one everywhere, or one for each place.");
     for name in ["corert.const_dense_tensor", "corert_sync.const_dense_tensor"] {
-        registry.add(name, dense_tensor).doc("A dense tensor of the elements of a constant.");
+        registry
+            .add(name, dense_tensor)
+            .typed_attributes()
+            .doc("A dense tensor of the elements of a constant.");
     }
     registry
         .add("corert.transfer", transfer)

@@ -15,6 +15,8 @@ fn failed_metadata(tensor: Arg<HostTensor>, _: Rest<Chain>, cx: &ExecutionContex
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_test.tensorhandle_with_error_metadata", failed_metadata)
+        .reads(&[])
+        .aliases(0, 0)
         .doc("A tensor that is there but whose metadata is an error.");
     registry
         .add(

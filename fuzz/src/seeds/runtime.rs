@@ -56,7 +56,7 @@ fn convert(program: &str, seeds: &mut Seeds) -> std::io::Result<()> {
     let source = Source::new("seed.mlir", program);
     let Ok(module) = parse_module(&source, &OPS, &ParseOptions::default()) else { return Ok(()) };
     for disable_optional_sections in [false, true] {
-        if let Ok(bytes) = mlir_to_bef(&module, ConvertOptions { disable_optional_sections }) {
+        if let Ok(bytes) = mlir_to_bef(&module, &OPS, ConvertOptions { disable_optional_sections }) {
             seeds.add("bef", &bytes)?;
         }
     }

@@ -18,6 +18,7 @@
 //! ```
 
 mod attributes;
+mod chain_form;
 mod into_kernel;
 #[cfg(doctest)]
 mod misuse;
@@ -34,7 +35,7 @@ pub use into_kernel::IntoKernel;
 pub use parameters::{Arg, ArgumentType, KernelParameter, Rest, ResultCount};
 pub use registry::KernelRegistry;
 pub use results::{KernelResult, Out, ResultValue};
-pub use signature::{AttributeParameter, AttributeSpec, KernelSignature, TypeSpec};
+pub use signature::{Alias, AttributeParameter, AttributeSpec, FunctionAttribute, KernelSignature, TypeSpec};
 
 use crate::program::{KernelFn, ScalarFn};
 
@@ -67,6 +68,12 @@ pub struct Kernel {
     non_strict: bool,
     side_effecting: bool,
     mutated: Vec<usize>,
+    /// The default if it is not said: see [`KernelRegistry::read_arguments`].
+    read: Option<Vec<usize>>,
+    aliases: Vec<Alias>,
+    function_attributes: Vec<FunctionAttribute>,
+    typed_attributes: bool,
+    chain_form: Option<Cow<'static, str>>,
     assembly: Option<&'static str>,
     doc: &'static str,
 }
@@ -82,6 +89,11 @@ impl Kernel {
             non_strict: false,
             side_effecting: false,
             mutated: Vec::new(),
+            read: None,
+            aliases: Vec::new(),
+            function_attributes: Vec::new(),
+            typed_attributes: false,
+            chain_form: None,
             assembly: None,
             doc: "",
         }
@@ -116,6 +128,29 @@ impl Kernel {
     /// Returns the numbers of the arguments that the kernel changes.
     pub fn mutated_arguments(&self) -> &[usize] {
         &self.mutated
+    }
+
+    /// Returns which results share their contents with an argument.
+    pub fn aliases(&self) -> &[Alias] {
+        &self.aliases
+    }
+
+    /// Returns the attributes that refer to functions, in the order in which the kernel sees the functions. The functions of
+    /// a kernel without such attributes are regions of the op, or its attribute `callee`.
+    pub fn function_attributes(&self) -> &[FunctionAttribute] {
+        &self.function_attributes
+    }
+
+    /// Returns whether the kernel reads attributes whose kinds it does not know beforehand, so that programs state the kind
+    /// of each.
+    pub fn has_typed_attributes(&self) -> bool {
+        self.typed_attributes
+    }
+
+    /// Returns the name of the kernel that does the same but takes and gives a chain as its last argument and result; see
+    /// [`KernelRegistry::add_chain_form`].
+    pub fn chain_form(&self) -> Option<&str> {
+        self.chain_form.as_deref()
     }
 
     /// Returns the kernel's custom assembly format, if the default for its signature is not what programs write.
@@ -188,6 +223,40 @@ impl KernelBuilder<'_> {
     /// Declares that the kernel changes the arguments with these numbers.
     pub fn mutates(self, arguments: &[usize]) -> Self {
         self.0.mutated = arguments.to_vec();
+        self
+    }
+
+    /// Declares that the kernel reads the contents of the arguments with these numbers and of no others. Without this it
+    /// counts as reading every argument that has contents; see [`KernelRegistry::read_arguments`].
+    pub fn reads(self, arguments: &[usize]) -> Self {
+        self.0.read = Some(arguments.to_vec());
+        self
+    }
+
+    /// Declares that a result shares its contents with an argument, so that changing one changes the other.
+    pub fn aliases(self, result: usize, argument: usize) -> Self {
+        self.0.aliases.push(Alias { result, argument });
+        self
+    }
+
+    /// Names the attributes that refer to functions, one for each function that the kernel takes, sorted.
+    pub fn functions(self, names: &[&'static str]) -> Self {
+        debug_assert!(names.is_sorted(), "function attributes of {} are not sorted", self.0.name);
+        self.0.function_attributes =
+            names.iter().map(|&name| FunctionAttribute { name, is_list: false }).collect();
+        self
+    }
+
+    /// Names the attribute that lists all functions that the kernel takes.
+    pub fn function_list(self, name: &'static str) -> Self {
+        self.0.function_attributes = vec![FunctionAttribute { name, is_list: true }];
+        self
+    }
+
+    /// Declares that the kernel reads attributes whose kinds it does not know beforehand, so that programs state the kind
+    /// of each.
+    pub fn typed_attributes(self) -> Self {
+        self.0.typed_attributes = true;
         self
     }
 

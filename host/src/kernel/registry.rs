@@ -1,8 +1,13 @@
 //! The registry: kernels and native functions by name.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
-use super::{ErasedKernel, IntoKernel, Kernel, KernelBuilder, KernelSignature};
+use super::{ErasedKernel, IntoKernel, Kernel, KernelBuilder, KernelSignature, TypeSpec};
 use crate::{
     async_value::AsyncValue,
     context::ExecutionContext,
@@ -10,6 +15,7 @@ use crate::{
     panics,
     process::is_library,
     program::{KernelFrame, NativeFn},
+    value::Value,
 };
 
 /// Kernels and native functions by name.
@@ -17,6 +23,7 @@ use crate::{
 pub struct KernelRegistry {
     kernels: BTreeMap<Cow<'static, str>, Arc<Kernel>>,
     natives: BTreeMap<Cow<'static, str>, Arc<NativeFn>>,
+    mutable_types: BTreeSet<&'static str>,
     duplicates: Vec<Cow<'static, str>>,
     spare: Option<Kernel>,
 }
@@ -71,6 +78,49 @@ impl KernelRegistry {
         if self.natives.insert(name.clone(), function).is_some() {
             self.duplicates.push(name);
         }
+    }
+
+    /// Adds a kernel `NAME.chained` that does what the kernel `name`, added before, does. It takes a chain after the
+    /// arguments, unless the last one is a chain already, and gives a chain after the results, which is available when they
+    /// are. Programs can order calls that read or change contents by it.
+    ///
+    /// The kernel has results, and neither further arguments nor further results may follow its fixed ones.
+    pub fn add_chain_form(&mut self, name: &str) {
+        let form_name: Cow<'static, str> = format!("{name}.chained").into();
+        let kernel = self.kernels.get_mut(name).and_then(Arc::get_mut);
+        let form = kernel.and_then(|kernel| {
+            kernel.chain_form = Some(form_name.clone());
+            kernel.with_chain(form_name.clone())
+        });
+        debug_assert!(form.is_some(), "{name} can have no chain form");
+        if let Some(form) = form
+            && self.kernels.insert(form_name.clone(), Arc::new(form)).is_some()
+        {
+            self.duplicates.push(form_name);
+        }
+    }
+
+    /// Declares that values of this type have contents that kernels may change after the value is made, such as the
+    /// elements of a tensor. Calls that read and change the same contents need an order.
+    pub fn add_mutable_type<T: Value>(&mut self) {
+        self.mutable_types.insert(T::TYPE_NAME);
+    }
+
+    /// Returns whether values of the type with this name have contents that kernels may change.
+    pub fn is_mutable_type(&self, name: &str) -> bool {
+        self.mutable_types.contains(name)
+    }
+
+    /// Returns the numbers of the arguments whose contents a kernel may read: those it declared, or all of mutable types.
+    /// The number after the last fixed argument stands for all further arguments.
+    pub fn read_arguments(&self, kernel: &Kernel) -> Vec<usize> {
+        if let Some(read) = &kernel.read {
+            return read.clone();
+        }
+        let signature = kernel.signature();
+        let types = signature.arguments.iter().copied().chain(signature.rest_arguments);
+        let is_mutable = |ty: TypeSpec| ty.name().is_some_and(|name| self.is_mutable_type(name));
+        types.enumerate().filter(|&(_, ty)| is_mutable(ty)).map(|(index, _)| index).collect()
     }
 
     fn insert(&mut self, name: Cow<'static, str>, mut kernel: ErasedKernel) -> KernelBuilder<'_> {

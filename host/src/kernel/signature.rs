@@ -56,6 +56,24 @@ pub struct AttributeParameter {
     pub spec: AttributeSpec,
 }
 
+/// An attribute that refers to functions which the kernel calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionAttribute {
+    /// Name in MLIR text.
+    pub name: &'static str,
+    /// Whether the attribute is a list of references to functions rather than a single one.
+    pub is_list: bool,
+}
+
+/// A result that shares its contents with an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Alias {
+    /// Number of the result.
+    pub result: usize,
+    /// Number of the argument.
+    pub argument: usize,
+}
+
 /// Parameters and results of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelSignature {

@@ -200,6 +200,11 @@ impl<'f> KernelFrame<'f> {
         self.functions().len()
     }
 
+    /// A result that the kernel has set.
+    pub(crate) fn result(&self, index: usize) -> &AsyncValue {
+        self.registers.get(self.results[index])
+    }
+
     /// Number of results.
     pub fn result_count(&self) -> usize {
         self.results.len()

@@ -11,15 +11,17 @@ use super::{
 };
 
 pub(super) fn register(registry: &mut KernelRegistry) {
-    for name in ["tfrt.if", "tfrt.cond"] {
-        registry.add_raw(name, signature(&["i1"], 2), |frame| branch(frame, by_condition)).doc(
-            "Runs the first function if the condition holds, else the second, with the other arguments.",
-        );
-    }
+    let doc = "Runs the first function if the condition holds, else the second, with the other arguments.";
+    registry.add_raw("tfrt.if", signature(&["i1"], 2), |frame| branch(frame, by_condition)).doc(doc);
+    registry
+        .add_raw("tfrt.cond", signature(&["i1"], 2), |frame| branch(frame, by_condition))
+        .functions(&["a_true_fn", "b_false_fn"])
+        .doc(doc);
     let mut case = signature(&["i32"], 1);
     case.rest_functions = true;
     registry
         .add_raw("tfrt.case", case, |frame| branch(frame, by_number))
+        .function_list("branches")
         .doc("Runs the function of this number, or the last one if there is none, with the other arguments.");
 }
 

@@ -12,6 +12,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
             Some(function) => call(frame, function, 0),
             None => frame.fail(Diagnostic::invalid_argument("there is no function to call")),
         })
+        .functions(&["callee"])
         .doc("Calls a function with the arguments.");
 }
 

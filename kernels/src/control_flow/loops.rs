@@ -36,6 +36,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     );
     registry
         .add_raw("tfrt.while", signature(&["i1"], 1), |frame| start(frame, Test::Condition))
+        .functions(&["body_fn"])
         .doc("Runs the body while the condition holds. The body's last result is the next condition, the others are \
               its next arguments, and in the end the loop's results.");
 }

@@ -19,13 +19,12 @@ use tfrt_host::{
 const IN_FLIGHT_MAX: u32 = 256;
 
 pub(super) fn register(registry: &mut KernelRegistry) {
-    for name in ["tfrt.parallel_for.i32", "tfrt.parallel_call.i32"] {
-        registry.add(name, parallel_for).side_effecting().doc(
-            "Runs the body for each block of the range from the first argument up to, not including, the second, in \
-             blocks of the third. The body gets a block's bounds and the further arguments; it gives nothing, or a chain \
-             if it finishes later. The result is there when all blocks are done; of their errors it is the first.",
-        );
-    }
+    let doc = "Runs the body for each block of the range from the first argument up to, not including, the second, in \
+               blocks of the third. The body gets a block's bounds and the further arguments; it gives nothing, or a \
+               chain if it finishes later. The result is available when all blocks are done; of their errors it is the \
+               first.";
+    registry.add("tfrt.parallel_for.i32", parallel_for).side_effecting().doc(doc);
+    registry.add("tfrt.parallel_call.i32", parallel_for).functions(&["callee"]).side_effecting().doc(doc);
 }
 
 fn parallel_for(

@@ -132,6 +132,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .doc("The same elements in a tensor of another shape, with the first axis kept.");
     registry
         .add("tfrt_math.as_matrix", as_matrix)
+        .reads(&[])
+        .aliases(0, 0)
         .doc("The same elements, shared, as a matrix: the first axis kept, the others as one.");
     registry
         .add(

@@ -150,4 +150,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         )
         .attributes(&["padding", "relu", "strides"])
         .doc("As `tfrt_math.conv2d.f32`, with a tensor of the result's shape added before negative elements become zero.");
+    for name in ["conv2d.pack.f32", "conv2d.pack.batch_norm.f32", "conv2d.f32", "conv2d.residual.f32"] {
+        registry.add_chain_form(&format!("tfrt_math.{name}"));
+    }
 }

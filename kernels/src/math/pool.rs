@@ -85,6 +85,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                 )
                 .attributes(&["padding", "strides", "window"])
                 .doc($doc);
+            registry.add_chain_form($name);
         )*};
     }
     new_tensors! {

@@ -171,6 +171,9 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
     registry
         .add(format!("tfrt_test.reduce_mean.{suffix}.1"), reduce_mean::<T>)
         .doc("The mean of a vector, as a tensor of rank 0.");
+    for kernel in ["broadcast.{}.2", "broadcast.{}.3", "argmax.{}.2", "reduce_mean.{}.1"] {
+        registry.add_chain_form(&format!("tfrt_test.{}", kernel.replace("{}", suffix)));
+    }
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {

@@ -60,11 +60,18 @@ pub(super) fn register(registry: &mut KernelRegistry) {
             .doc("A buffer of so many bytes, aligned to so many.");
         registry
             .add(format!("{dialect}.get_buffer_slice"), buffer_slice)
+            .reads(&[])
+            .aliases(0, 0)
             .doc("The bytes from an offset on, shared with the buffer they are a part of.");
     }
-    registry.add("tfrt_dht.get_buffer", get_buffer).doc("The buffer a tensor's elements lie in, shared.");
+    registry
+        .add("tfrt_dht.get_buffer", get_buffer)
+        .reads(&[])
+        .aliases(0, 0)
+        .doc("The buffer a tensor's elements lie in, shared.");
     registry
         .add("tfrt_dht.print_buffer", print_buffer)
+        .reads(&[])
         .side_effecting()
         .doc("Prints a buffer's address and size: `HostBuffer<pointer=0x…, size=…>`.");
     for (dtype, suffix) in DENSE_DTYPES {
@@ -75,6 +82,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                     make_tensor("dht.make_tensor", dtype, &buffer, &shape).map(|tensor| (tensor, Chain))
                 },
             )
+            .reads(&[])
+            .aliases(0, 0)
             .doc("A tensor over the bytes of a buffer, shared; size and alignment must fit.");
         registry
             .add(
@@ -83,6 +92,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                     make_tensor("tfrt_dht_sync.make_tensor", dtype, &buffer, &shape)
                 },
             )
+            .reads(&[])
+            .aliases(0, 0)
             .doc("A tensor over the bytes of a buffer, shared; size and alignment must fit.");
     }
 }

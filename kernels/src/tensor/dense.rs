@@ -85,9 +85,12 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         }
     }
     for dialect in ["tfrt_dht", "tfrt_dht_sync"] {
-        registry.add(format!("{dialect}.get_tensor_shape"), tensor_shape).doc("The shape of a tensor.");
+        registry
+            .add(format!("{dialect}.get_tensor_shape"), tensor_shape)
+            .reads(&[])
+            .doc("The shape of a tensor.");
     }
-    registry.add("tfrt_dht.no_op_ht", no_op).doc("Takes a tensor and gives a chain.");
+    registry.add("tfrt_dht.no_op_ht", no_op).reads(&[]).doc("Takes a tensor and gives a chain.");
     with_values!(registry,
         bool => "bool" i8 => "i8" i16 => "i16" i32 => "i32" i64 => "i64"
         u8 => "ui8" u16 => "ui16" u32 => "ui32" u64 => "ui64"

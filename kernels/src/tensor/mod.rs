@@ -16,10 +16,14 @@ mod print;
 mod shape;
 mod string;
 
+use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, KernelRegistry};
+use tfrt_tensor::HostTensor;
 
 /// Adds every kernel of this family.
 pub(super) fn register(registry: &mut KernelRegistry) {
+    registry.add_mutable_type::<HostTensor>();
+    registry.add_mutable_type::<HostBuffer>();
     attribute::register(registry);
     shape::register(registry);
     buffer::register(registry);

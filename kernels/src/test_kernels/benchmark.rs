@@ -29,6 +29,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .doc("Runs a function until it has run so often or so long, then prints how long it took.");
     registry
         .add("tfrt_test.sync_benchmark", sync_benchmark)
+        .functions(&["target_fn"])
         .attributes(&["duration_secs", "max_count", "num_warmup_runs"])
         .side_effecting()
         .doc(

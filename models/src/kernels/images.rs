@@ -72,4 +72,5 @@ pub(super) fn register(registry: &mut KernelRegistry) {
              that gives the shorter side `side` pixels; each channel less its mean, divided by its deviation; with `bgr` the \
              other way round.",
         );
+    registry.add_chain_form("tfrt_image.prepare.f32");
 }

@@ -273,6 +273,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         );
     registry
         .add("tfrt_resnet50.check_images", check_images)
+        .reads(&[])
+        .aliases(0, 0)
         .attributes(&["shape"])
         .doc("The images, if they are f32 and have this shape, where -1 is any extent; else an error.");
     registry.add("tfrt_resnet50.report", report).attributes(&["count"]).side_effecting().doc(

@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let bef = read_program(&args.program, &runtime, console)?;
     if let Some(format) = args.graph {
         let location = Location::file(args.program.to_string_lossy().as_ref(), 0, 0);
-        let module = bef_to_mlir(bef.bytes().to_vec(), &location).map_err(Errors::from)?.module;
+        let ops = crate::operations(runtime.registry())?;
+        let module = bef_to_mlir(bef.bytes().to_vec(), &ops, &location).map_err(Errors::from)?.module;
         let function = function(&module, args.function.as_deref())?;
         let graph = Graph::of(&module, function);
         console.print(match format {

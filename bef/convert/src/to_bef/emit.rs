@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use tfrt_bef::{
     BefBuilder, FunctionBuilder, FunctionId, KernelSpec, LocationId, OptionalSections, Register, TypeId,
 };
-use tfrt_ir::{BlockId, Diagnostics, Module, Name, OpId, RegionId, Type, ValueId};
+use tfrt_ir::{BlockId, Diagnostics, Module, Name, OpId, OpRegistry, RegionId, Type, ValueId};
 
 use crate::function_names::{self, Referrer};
 use crate::to_bef::collect::FunctionEntry;
-use crate::to_bef::{TYPED_ATTRIBUTE_OPS, error_at, references};
+use crate::to_bef::{error_at, references};
 use crate::{NONSTRICT, RETURN, attributes};
 
 /// Encodes the functions the first pass listed, which also made sure that this succeeds but for size limits.
 pub(super) fn emit(
     module: &Module,
+    ops: &OpRegistry,
     functions: &[FunctionEntry],
     optional: OptionalSections,
     builder: &mut BefBuilder,
@@ -22,11 +23,13 @@ pub(super) fn emit(
 ) {
     let mut emitter = Emitter {
         module,
+        ops,
         builder,
         errors,
         types: HashMap::new(),
         named: HashMap::new(),
         regions: HashMap::new(),
+        registers: vec![None; module.value_id_count()],
         referrers: Vec::new(),
     };
     let ids: Vec<FunctionId> = functions.iter().map(|function| emitter.declare(function)).collect();
@@ -36,7 +39,7 @@ pub(super) fn emit(
         }
     }
     if optional == OptionalSections::Keep
-        && let Some(section) = function_names::section(&emitter.referrers)
+        && let Some(section) = function_names::section(ops, &emitter.referrers)
     {
         builder.unknown_section(function_names::SECTION, 1, &section);
     }
@@ -44,11 +47,14 @@ pub(super) fn emit(
 
 struct Emitter<'a> {
     module: &'a Module,
+    ops: &'a OpRegistry,
     builder: &'a mut BefBuilder,
     errors: &'a mut Diagnostics,
     types: HashMap<Type, TypeId>,
     named: HashMap<&'a str, FunctionId>,
     regions: HashMap<RegionId, FunctionId>,
+    /// By value, of the functions that were emitted. No function uses another's values.
+    registers: Vec<Option<Register>>,
     referrers: Vec<Referrer<'a>>,
 }
 
@@ -99,15 +105,14 @@ impl<'a> Emitter<'a> {
         let arguments = &module.block(block).arguments;
         let types = self.type_ids(&module.types_of(arguments));
         let mut body = FunctionBuilder::new(location, &types);
-        let mut registers: HashMap<ValueId, Register> =
-            arguments.iter().copied().zip(body.arguments()).collect();
+        self.define(arguments, body.arguments());
         let mut results = Vec::new();
         let mut kernel_index = 0;
         for (op, operation) in module.ops_in(block) {
             let Some(operands) = operation
                 .operands
                 .iter()
-                .map(|operand| registers.get(operand).copied())
+                .map(|operand| self.registers[operand.index()])
                 .collect::<Option<Vec<_>>>()
             else {
                 error_at(module, op, self.errors, "an operand is used before it is defined");
@@ -119,9 +124,16 @@ impl<'a> Emitter<'a> {
             }
             kernel_index += 1;
             let defined = self.emit_kernel(op, (id.get(), kernel_index), &operands, &mut body);
-            registers.extend(operation.results.iter().copied().zip(defined));
+            self.define(&operation.results, defined);
         }
         self.builder.define_function(id, entry.kind, &body, &results);
+    }
+
+    /// Notes the registers of values.
+    fn define(&mut self, values: &[ValueId], registers: impl IntoIterator<Item = Register>) {
+        for (value, register) in values.iter().zip(registers) {
+            self.registers[value.index()] = Some(register);
+        }
     }
 
     fn emit_kernel(
@@ -133,7 +145,8 @@ impl<'a> Emitter<'a> {
     ) -> Vec<Register> {
         let module = self.module;
         let operation = module.op(op);
-        let typed = TYPED_ATTRIBUTE_OPS.contains(&operation.name.as_str());
+        let definition = if operation.attributes.is_empty() { None } else { self.ops.get(&operation.name) };
+        let typed = definition.is_some_and(|definition| definition.typed_attributes);
         let mut attributes = Vec::new();
         let mut functions = Vec::new();
         let mut names = Vec::new();

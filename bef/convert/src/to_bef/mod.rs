@@ -5,7 +5,7 @@ mod collect;
 mod emit;
 
 use tfrt_bef::{BefBuilder, OptionalSections};
-use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Location, Module, OpId};
+use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Location, Module, OpId, OpRegistry};
 
 /// How to encode a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,22 +14,16 @@ pub struct ConvertOptions {
     pub disable_optional_sections: bool,
 }
 
-/// Ops whose kernels read attributes of kinds they do not know beforehand; theirs are written with headers.
-const TYPED_ATTRIBUTE_OPS: &[&str] = &[
-    "corert.const_dense_tensor",
-    "corert.const_string_tensor",
-    "corert.execute_crt_op",
-    "corert.executeop",
-    "corert.executeop.seq",
-    "corert_sync.const_dense_tensor",
-    "corert_sync.executeop",
-];
-
-/// Encodes a module.
+/// Encodes a module. `ops` says which ops' attributes are written with their kinds, and what ops call the attributes that
+/// name functions.
 ///
 /// # Errors
 /// Everything the format has no place for, each where it stands.
-pub fn mlir_to_bef(module: &Module, options: ConvertOptions) -> Result<Vec<u8>, Diagnostics> {
+pub fn mlir_to_bef(
+    module: &Module,
+    ops: &OpRegistry,
+    options: ConvertOptions,
+) -> Result<Vec<u8>, Diagnostics> {
     let optional =
         if options.disable_optional_sections { OptionalSections::Drop } else { OptionalSections::Keep };
     let mut errors = Diagnostics::new();
@@ -38,7 +32,7 @@ pub fn mlir_to_bef(module: &Module, options: ConvertOptions) -> Result<Vec<u8>, 
         return Err(errors);
     }
     let mut builder = BefBuilder::new(optional);
-    emit::emit(module, &functions, optional, &mut builder, &mut errors);
+    emit::emit(module, ops, &functions, optional, &mut builder, &mut errors);
     if errors.has_errors() {
         return Err(errors);
     }

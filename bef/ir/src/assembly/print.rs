@@ -83,31 +83,34 @@ impl<'a> Parts<'a> {
 }
 
 impl Format {
-    /// Whether the operation has what the format takes for granted.
-    pub(crate) fn can_print(&self, module: &Module, definition: &OpDefinition, op: &Operation) -> bool {
-        let values_fit = Parts::new(definition, op)
-            .is_some_and(|parts| parts.operands.fit(module) && parts.results.fit(module));
-        let attrs_fit =
-            definition.attributes.iter().enumerate().all(|(index, spec)| match op.attr(&spec.name) {
-                Some(value) => !self.writes_attr(index) || spec.kind.admits(value),
-                None => spec.optional || !self.writes_attr(index),
-            });
-        values_fit
-            && attrs_fit
-            && op.regions.is_empty()
-            && op.attributes.contains("bef.nonstrict") == definition.nonstrict
-    }
-
-    /// Writes what stands after the operation's name; nothing if [`Self::can_print`] does not hold.
+    /// Writes an operation with its name, and returns whether the operation has what the format takes for
+    /// granted. If not, nothing is written.
     pub(crate) fn print(
         &self,
         printer: &mut Printer<'_>,
         definition: &OpDefinition,
         op: OpId,
-    ) -> fmt::Result {
-        let Some(parts) = Parts::new(definition, printer.module().op(op)) else { return Ok(()) };
+    ) -> Result<bool, fmt::Error> {
+        let module = printer.module();
+        let op = module.op(op);
+        let Some(parts) = Parts::new(definition, op) else { return Ok(false) };
+        let attrs_fit =
+            definition.attributes.iter().enumerate().all(|(index, spec)| match op.attr(&spec.name) {
+                Some(value) => !self.writes_attr(index) || spec.kind.admits(value),
+                None => spec.optional || !self.writes_attr(index),
+            });
+        let fits = parts.operands.fit(module)
+            && parts.results.fit(module)
+            && attrs_fit
+            && op.regions.is_empty()
+            && op.attributes.contains("bef.nonstrict") == definition.nonstrict;
+        if !fits {
+            return Ok(false);
+        }
+        printer.write(&op.name)?;
         let mut spacing = Spacing { space: true, after_punctuation: false };
-        self.print_elements(&self.elements, printer, &parts, &mut spacing)
+        self.print_elements(&self.elements, printer, &parts, &mut spacing)?;
+        Ok(true)
     }
 
     fn print_elements(

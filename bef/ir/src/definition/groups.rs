@@ -62,7 +62,8 @@ impl<'a> Groups<'a> {
         attribute: &str,
         what: &str,
     ) -> Result<Groups<'a>, String> {
-        if has_several_variadic(specs) {
+        let single = specs.iter().filter(|spec| !spec.variadic).count();
+        if specs.len() - single > 1 {
             let sizes = attributes.get(attribute).and_then(sizes_of).filter(|sizes| {
                 let single_fit = |(spec, size): (&ValueSpec, &usize)| spec.variadic || *size == 1;
                 sizes.len() == specs.len()
@@ -75,7 +76,6 @@ impl<'a> Groups<'a> {
             })?;
             return Ok(Groups { specs, sizes: Sizes::Given(sizes) });
         }
-        let single = specs.iter().filter(|spec| !spec.variadic).count();
         let has_variadic = single < specs.len();
         if count < single || (count > single && !has_variadic) {
             let least = if has_variadic { "at least " } else { "" };

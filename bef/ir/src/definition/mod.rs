@@ -1,9 +1,11 @@
 //! What is known about an operation: the types it takes and gives, its attributes, and how it is written.
 
 mod constraint;
+mod effects;
 mod groups;
 
 pub use constraint::{AttrKind, TypeConstraint};
+pub use effects::{Alias, Effects, FunctionAttr};
 pub(crate) use groups::{Groups, has_several_variadic};
 pub use groups::{OPERAND_SEGMENT_SIZES, RESULT_SEGMENT_SIZES, segment_sizes};
 
@@ -69,6 +71,12 @@ pub struct OpDefinition {
     pub nonstrict: bool,
     /// Whether its regions may use only what is defined inside.
     pub isolated: bool,
+    /// What it does besides making its results; `None` if that is not known.
+    pub effects: Option<Effects>,
+    /// The operation that does the same but takes a chain as its last operand and gives one as its last result.
+    pub chain_form: Option<Name>,
+    /// Whether programs state the kind of each attribute, because its kernel does not know the kinds beforehand.
+    pub typed_attributes: bool,
     /// Whether printed text calls several results by the names given here, as MLIR does for some operations.
     pub names_results: bool,
     /// How it is written.
@@ -89,6 +97,9 @@ impl OpDefinition {
             terminator: false,
             nonstrict: false,
             isolated: false,
+            effects: None,
+            chain_form: None,
+            typed_attributes: false,
             names_results: false,
             assembly: Assembly::Default,
             verify: None,

@@ -59,7 +59,8 @@ impl Module {
 
     /// Appends a detached operation to a block. An operation that is in a block moves.
     pub fn append_op(&mut self, block: BlockId, op: OpId) {
-        self.insert_op(InsertionPoint::End(block), op);
+        self.detach_op(op);
+        self.link_op(block, self.last_op(block), op);
     }
 
     /// Puts a detached operation at a point. An operation that is in a block moves. Takes constant time.
@@ -100,11 +101,12 @@ impl Module {
 
     /// Puts a detached operation after `prev`, or first.
     fn link_op(&mut self, block: BlockId, prev: Option<OpId>, op: OpId) {
-        let key = self.new_key(block, prev);
-        let next = match prev {
-            Some(prev) => self.ops[prev.index()].links.next.replace(op),
-            None => self.blocks[block.index()].first.replace(op),
-        };
+        let next = prev.map_or(self.first_op(block), |prev| self.next_op(prev));
+        let key = self.new_key(block, prev, next);
+        match prev {
+            Some(prev) => self.ops[prev.index()].links.next = Some(op),
+            None => self.blocks[block.index()].first = Some(op),
+        }
         match next {
             Some(next) => self.ops[next.index()].links.prev = Some(op),
             None => self.blocks[block.index()].last = Some(op),
@@ -119,9 +121,8 @@ impl Module {
         self.op(op).links.key
     }
 
-    /// A key between that of `prev` and that of its follower.
-    fn new_key(&mut self, block: BlockId, prev: Option<OpId>) -> u64 {
-        let next = prev.map_or(self.first_op(block), |prev| self.next_op(prev));
+    /// A key between those of two neighbours.
+    fn new_key(&mut self, block: BlockId, prev: Option<OpId>, next: Option<OpId>) -> u64 {
         let low = prev.map_or(0, |prev| self.key(prev));
         match next {
             None => match low.checked_add(STRIDE) {

@@ -44,18 +44,15 @@ impl UseLists {
             return None;
         }
         let class = size_class(operand_count);
-        let unused = Node { op, index: 0, prev: None, next: None };
-        let first = match self.free.get_mut(class).and_then(Vec::pop) {
-            Some(first) => first,
-            None => {
-                let first = UseId::at(self.nodes.len());
-                self.nodes.resize(self.nodes.len() + (1 << class), unused);
-                first
+        let node = |index| Node { op, index, prev: None, next: None };
+        if let Some(first) = self.free.get_mut(class).and_then(Vec::pop) {
+            for (old, index) in self.nodes[first.index()..][..operand_count].iter_mut().zip(0..) {
+                *old = node(index);
             }
-        };
-        for (node, index) in self.nodes[first.index()..].iter_mut().zip(0..operand_count) {
-            *node = Node { index: index as u32, ..unused };
+            return Some(first);
         }
+        let first = UseId::at(self.nodes.len());
+        self.nodes.extend((0..1 << class).map(node));
         Some(first)
     }
 

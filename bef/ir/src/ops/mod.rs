@@ -22,12 +22,15 @@ impl OpRegistry {
     /// `tfrt_test.do.async`, `tfrt_test.benchmark`, `tfrt_test.sync_benchmark`, `corert.executeop`,
     /// `corert.executeop.seq`, `corert_sync.executeop`, `corert.cond` and `corert.while`.
     ///
-    /// These replace definitions of the same names, as may be derived from kernels.
-    pub fn add_core_ops(&mut self) {
+    /// These replace definitions of the same names.
+    ///
+    /// # Errors
+    /// The operation whose format cannot be read, and what is wrong with it.
+    pub fn add_core_ops(&mut self) -> Result<(), String> {
         let ops = [
             ret::definitions(),
             call::definitions(),
-            control_flow::definitions(),
+            control_flow::definitions()?,
             parallel::definitions(),
             constant::definitions(),
             do_async::definitions(),
@@ -37,6 +40,7 @@ impl OpRegistry {
         for definition in ops.into_iter().flatten() {
             self.add(definition);
         }
+        Ok(())
     }
 }
 

@@ -221,11 +221,7 @@ impl<'a> Printer<'a> {
 
     fn formatted(&mut self, format: &Format, definition: &OpDefinition, id: OpId) -> fmt::Result {
         let op = self.module.op(id);
-        if !format.can_print(self.module, definition, op) {
-            return self.generic_op(op);
-        }
-        self.write(&op.name)?;
-        format.print(self, definition, id)
+        if format.print(self, definition, id)? { Ok(()) } else { self.generic_op(op) }
     }
 
     fn generic_op(&mut self, op: &Operation) -> fmt::Result {

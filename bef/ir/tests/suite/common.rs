@@ -52,7 +52,7 @@ fn build() -> OpRegistry {
     for op in ops {
         registry.add(op);
     }
-    registry.add_core_ops();
+    registry.add_core_ops().expect("good formats");
     registry
 }
 
