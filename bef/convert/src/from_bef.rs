@@ -15,23 +15,23 @@ use crate::{NATIVE, NONSTRICT, RETURN, SYNC, attributes};
 /// What stands in for the value of an attribute that the file does not tell the kind of.
 const UNKNOWN_ATTRIBUTE: i32 = 0xDEAD_BEEF_u32 as i32;
 
-/// A module read from a file.
+/// A module read from a BEF file.
 #[derive(Debug)]
 pub struct Converted {
     /// The module.
     pub module: Module,
-    /// What is doubtful about it.
+    /// Doubts about the module, such as missing optional sections.
     pub warnings: Diagnostics,
 }
 
-/// Rebuilds the module a file was made of. `ops` says what ops call the attributes that name functions. `location` is where
-/// errors are reported, usually the file's name.
+/// Rebuilds the module that a BEF file was made from. `ops` says what ops call the attributes that name functions. Errors
+/// carry `location`, usually the file's name.
 ///
-/// Without the optional sections the result is a sketch: attributes have neither their names nor their values, and values
-/// not their types.
+/// Without the optional sections the result is a sketch: attributes lack their names and values, and values lack their
+/// types.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Everything wrong with the file.
 pub fn bef_to_mlir(
     storage: impl Storage,
     ops: &OpRegistry,

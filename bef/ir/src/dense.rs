@@ -1,4 +1,4 @@
-//! Dense elements: the constant contents of a tensor or vector type, packed. Stores; never computes.
+//! Dense elements: the constant contents of a tensor or vector type, packed.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ pub struct DenseElements {
     data: DenseData,
 }
 
-/// The elements themselves: all of them, or one if they are a splat.
+/// The stored elements: all of them, or one for a splat.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DenseData {
     /// Packed numbers.
     Numbers(SharedBytes),
-    /// Strings, for element types that are no numbers.
+    /// Strings, for element types that are not numbers.
     Strings(Arc<[Arc<[u8]>]>),
 }
 
-/// Bytes of one element of a numeric type as packed in [`DenseElements`]; `None` for types that are no numbers or
+/// Returns the size in bytes of one element as packed in [`DenseElements`]; `None` for types that are not numbers or are
 /// wider than 128 bits.
 pub fn element_size(element: &Type) -> Option<usize> {
     match element {
@@ -45,8 +45,7 @@ pub fn element_size(element: &Type) -> Option<usize> {
 }
 
 impl DenseElements {
-    /// Elements of a static tensor or vector type from packed numbers: as many as the shape says, or one for a
-    /// splat.
+    /// Copies packed numbers: as many as the static tensor or vector type has elements, or one for a splat.
     ///
     /// # Errors
     /// When the type is not a static shape of numbers, or the length does not match it.
@@ -69,9 +68,11 @@ impl DenseElements {
         Err(format!("{length} bytes of dense data do not match {count} elements of {size} bytes each"))
     }
 
-    /// Elements of a static tensor or vector type from packed numbers that stay where they are, in a mapped file for
-    /// example. Nothing is copied, and only elements of type `i1` are read, each of which must be 0 or 1. The elements
-    /// become no splat even if they are all equal, unless there is only one.
+    /// Refers to packed numbers where they are, in a mapped file for example: as many as the static tensor or vector
+    /// type has elements.
+    ///
+    /// Nothing is copied. Only elements of type `i1` are read; each must be 0 or 1. Equal elements do not become a splat,
+    /// unless there is only one.
     ///
     /// # Errors
     /// When the type is not a static shape of numbers, or the length does not match it.
@@ -91,7 +92,7 @@ impl DenseElements {
         Ok(DenseElements { ty, splat: count == 1, data: DenseData::Numbers(bytes) })
     }
 
-    /// Elements of a static tensor or vector type from strings: as many as the shape says, or one for a splat.
+    /// Stores strings: as many as the static tensor or vector type has elements, or one for a splat.
     ///
     /// # Errors
     /// When the type has no static shape, or the number of strings does not match it.
@@ -141,17 +142,17 @@ impl DenseElements {
         self.ty.as_shaped().and_then(ShapedType::num_elements).unwrap_or(0)
     }
 
-    /// Whether all elements are equal, and [`Self::data`] holds just one. Holds for a single element too.
+    /// Whether all elements are equal and [`Self::data`] holds only one. A single element is a splat, too.
     pub fn is_splat(&self) -> bool {
         self.splat
     }
 
-    /// The elements as stored: one if [`Self::is_splat`].
+    /// The stored elements; a splat stores one.
     pub fn data(&self) -> &DenseData {
         &self.data
     }
 
-    /// All elements packed, a splat expanded. `None` for strings, or above [`MAX_DENSE_BYTES`].
+    /// Returns all elements packed, with a splat expanded. `None` for strings, and for splats above [`MAX_DENSE_BYTES`].
     pub fn to_bytes(&self) -> Option<Cow<'_, [u8]>> {
         let DenseData::Numbers(bytes) = &self.data else { return None };
         if !self.splat || self.num_elements() == 1 {

@@ -17,12 +17,12 @@ pub struct OpRegistry {
 }
 
 impl OpRegistry {
-    /// One that knows only `func` and `module`.
+    /// Returns a registry that knows only `func` and `module`.
     pub fn new() -> OpRegistry {
         OpRegistry::default()
     }
 
-    /// Adds a definition, or replaces that of the same name.
+    /// Adds a definition, or replaces the one with its name.
     pub fn add(&mut self, mut definition: OpDefinition) {
         if matches!(definition.assembly, Assembly::Default) {
             let needs_sizes =
@@ -37,7 +37,7 @@ impl OpRegistry {
         self.ops.insert(definition.name.clone(), definition);
     }
 
-    /// Closes a dialect: it has no operations but those added here. Others may have more, as kernels need no
+    /// Closes a dialect: it has only the operations added here. Other dialects may have more, because kernels need no
     /// definition.
     pub fn close_dialect(&mut self, dialect: impl Into<Name>) {
         self.dialects.insert(dialect.into(), true);
@@ -53,7 +53,7 @@ impl OpRegistry {
             }
     }
 
-    /// The definition of an operation.
+    /// The definition of an operation, if it has one.
     pub fn get(&self, name: &str) -> Option<&OpDefinition> {
         self.ops.get(name)
     }
@@ -68,12 +68,12 @@ impl OpRegistry {
         self.ops.keys().map(Name::as_str)
     }
 
-    /// How many operations are known.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether no operation is known.
+    /// Whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }

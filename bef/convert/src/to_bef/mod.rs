@@ -7,18 +7,18 @@ mod emit;
 use tfrt_bef::{BefBuilder, OptionalSections};
 use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Location, Module, OpId, OpRegistry};
 
-/// How to encode a module.
+/// Options for encoding a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConvertOptions {
-    /// Leave out what only conversion back to MLIR needs: names and types of attributes, types of registers.
+    /// Omit what only conversion back to MLIR needs: names and types of attributes, types of registers.
     pub disable_optional_sections: bool,
 }
 
-/// Encodes a module. `ops` says which ops' attributes are written with their kinds, and what ops call the attributes that
-/// name functions.
+/// Encodes a module as a BEF file. `ops` says which ops have their attributes written with their kinds, and what they
+/// call the attributes that name functions.
 ///
 /// # Errors
-/// Everything the format has no place for, each where it stands.
+/// Everything that the format cannot store, with its location.
 pub fn mlir_to_bef(
     module: &Module,
     ops: &OpRegistry,

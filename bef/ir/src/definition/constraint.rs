@@ -1,12 +1,12 @@
-//! Which types a value and which values an attribute may have.
+//! Constraints: the types that a value may have, and the values that an attribute may have.
 
 use crate::{Attribute, Name, Type};
 
-/// Which types a value may have.
+/// The types that a value may have.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TypeConstraint {
-    /// This type alone; the text need not say it.
+    /// This type alone. Text may leave it out.
     Exactly(Type),
     /// Any type.
     Any,
@@ -14,7 +14,7 @@ pub enum TypeConstraint {
     AnyInteger,
     /// Any float.
     AnyFloat,
-    /// A type one of these admits.
+    /// A type that fits one of these.
     OneOf(Vec<TypeConstraint>),
 }
 
@@ -30,7 +30,7 @@ impl TypeConstraint {
         }
     }
 
-    /// The one type it admits, if it is so.
+    /// Returns the type if only one fits.
     pub fn exact(&self) -> Option<&Type> {
         match self {
             TypeConstraint::Exactly(ty) => Some(ty),
@@ -38,7 +38,7 @@ impl TypeConstraint {
         }
     }
 
-    /// What a message calls the types it admits.
+    /// Describes the types that fit, for messages.
     pub fn describe(&self) -> String {
         match self {
             TypeConstraint::Exactly(ty @ Type::Dialect(_)) => format!("{ty} type"),
@@ -59,7 +59,7 @@ impl From<Type> for TypeConstraint {
     }
 }
 
-/// Which values an attribute may have.
+/// The values that an attribute may have.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AttrKind {
@@ -71,7 +71,7 @@ pub enum AttrKind {
     Bool,
     /// A string.
     String,
-    /// A present unit.
+    /// A unit, whose presence is its meaning.
     Unit,
     /// A type.
     Type,
@@ -125,7 +125,7 @@ impl AttrKind {
         }
     }
 
-    /// What a message calls a value of this kind, with its article.
+    /// Describes a value of this kind with its article, for messages.
     pub fn describe(&self) -> String {
         match self {
             AttrKind::Any => "any attribute".to_owned(),

@@ -1,4 +1,4 @@
-//! What is known about an operation: the types it takes and gives, its attributes, and how it is written.
+//! Definitions of operations: types of operands and results, attributes, effects and text.
 
 mod constraint;
 mod effects;
@@ -15,7 +15,7 @@ use crate::assembly::{Assembly, CustomAssembly, Format};
 use crate::verify::Verifier;
 use crate::{Name, OpId};
 
-/// One operand or result of a definition, or a run of them.
+/// An operand or result of a definition, or a group of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueSpec {
     /// What a format calls it (`$name`); may be empty.
@@ -40,7 +40,7 @@ pub struct AttrSpec {
     pub optional: bool,
 }
 
-/// What is known about an operation.
+/// The definition of an operation: its operands, results, attributes, regions, effects and text.
 ///
 /// ```
 /// use tfrt_ir::{AttrKind, OpDefinition, Type};
@@ -61,7 +61,7 @@ pub struct OpDefinition {
     pub operands: Vec<ValueSpec>,
     /// Results, in order.
     pub results: Vec<ValueSpec>,
-    /// Attributes; others are allowed.
+    /// Attributes. Operations may have others, too.
     pub attributes: Vec<AttrSpec>,
     /// The number of regions.
     pub regions: usize,
@@ -81,12 +81,12 @@ pub struct OpDefinition {
     pub names_results: bool,
     /// How it is written.
     pub assembly: Assembly,
-    /// What must hold of it beyond this definition.
+    /// A check of what this definition cannot say.
     pub verify: Option<fn(&mut Verifier<'_>, OpId)>,
 }
 
 impl OpDefinition {
-    /// An operation without operands, results, attributes and regions.
+    /// Returns the definition of an operation without operands, results, attributes and regions.
     pub fn new(name: impl Into<Name>) -> OpDefinition {
         OpDefinition {
             name: name.into(),
@@ -106,13 +106,13 @@ impl OpDefinition {
         }
     }
 
-    /// With one more operand.
+    /// Adds an operand.
     #[must_use]
     pub fn operand(self, constraint: impl Into<TypeConstraint>) -> OpDefinition {
         self.named_operand("", constraint)
     }
 
-    /// With one more operand that a format may call `$name`.
+    /// Adds an operand that a format may call `$name`.
     #[must_use]
     pub fn named_operand(
         mut self,
@@ -123,7 +123,7 @@ impl OpDefinition {
         self
     }
 
-    /// With any number of operands more, all under one constraint.
+    /// Adds a group of any number of operands under one constraint.
     #[must_use]
     pub fn variadic_operands(
         mut self,
@@ -134,13 +134,13 @@ impl OpDefinition {
         self
     }
 
-    /// With one more result.
+    /// Adds a result.
     #[must_use]
     pub fn result(self, constraint: impl Into<TypeConstraint>) -> OpDefinition {
         self.named_result("", constraint)
     }
 
-    /// With one more result that a format may call `$name`.
+    /// Adds a result that a format may call `$name`.
     #[must_use]
     pub fn named_result(
         mut self,
@@ -151,7 +151,7 @@ impl OpDefinition {
         self
     }
 
-    /// With any number of results more, all under one constraint.
+    /// Adds a group of any number of results under one constraint.
     #[must_use]
     pub fn variadic_results(
         mut self,
@@ -162,14 +162,14 @@ impl OpDefinition {
         self
     }
 
-    /// With one more attribute, required.
+    /// Adds a required attribute.
     #[must_use]
     pub fn attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
         self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: false });
         self
     }
 
-    /// The attribute added last may be called by another name too.
+    /// Gives the attribute added last a second name that programs may use.
     #[must_use]
     pub fn or_named(mut self, alias: impl Into<Name>) -> OpDefinition {
         if let Some(attribute) = self.attributes.last_mut() {
@@ -178,28 +178,28 @@ impl OpDefinition {
         self
     }
 
-    /// With one more attribute that may be absent.
+    /// Adds an attribute that may be absent.
     #[must_use]
     pub fn optional_attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
         self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: true });
         self
     }
 
-    /// With results that printed text calls by their names: `%out_chain, %values:2 = …`. Names are words.
+    /// Makes printed text call results by their names: `%out_chain, %values:2 = …`. Names are words.
     #[must_use]
     pub fn names_results(mut self) -> OpDefinition {
         self.names_results = true;
         self
     }
 
-    /// With this many regions, which may also use values defined around the operation.
+    /// Sets the number of regions, which may also use values defined around the operation.
     #[must_use]
     pub fn capturing_regions(mut self, count: usize) -> OpDefinition {
         self.regions = count;
         self
     }
 
-    /// With this many regions, which may use only what is defined inside them.
+    /// Sets the number of regions, which may use only values defined inside them.
     #[must_use]
     pub fn regions(mut self, count: usize) -> OpDefinition {
         self.regions = count;
@@ -207,44 +207,44 @@ impl OpDefinition {
         self
     }
 
-    /// Written by this format; see [`Format`]. Comes after all operands, results and attributes.
+    /// Sets the format of the operation's text; see [`Format`]. Call this after adding all operands, results and attributes.
     ///
     /// # Errors
-    /// What is wrong with the format.
+    /// The mistake in the format.
     pub fn format(mut self, text: &str) -> Result<OpDefinition, String> {
         self.assembly = Assembly::Format(Arc::new(Format::compile(text, &self)?));
         Ok(self)
     }
 
-    /// Written in generic form only.
+    /// Makes generic form the only one.
     #[must_use]
     pub fn generic(mut self) -> OpDefinition {
         self.assembly = Assembly::Generic;
         self
     }
 
-    /// Written by a grammar in code.
+    /// Sets a grammar in code for the operation's text.
     #[must_use]
     pub fn custom(mut self, assembly: impl CustomAssembly + 'static) -> OpDefinition {
         self.assembly = Assembly::Custom(Arc::new(assembly));
         self
     }
 
-    /// With a check of its own, run if all that this definition says holds.
+    /// Adds a check in code. It runs if everything else that this definition says holds.
     #[must_use]
     pub fn verified_by(mut self, verify: fn(&mut Verifier<'_>, OpId)) -> OpDefinition {
         self.verify = Some(verify);
         self
     }
 
-    /// As the end of a block.
+    /// Makes the operation a terminator, which ends a block.
     #[must_use]
     pub fn terminator(mut self) -> OpDefinition {
         self.terminator = true;
         self
     }
 
-    /// Allowed to run before its operands are available.
+    /// Lets the operation run before its operands are available.
     #[must_use]
     pub fn nonstrict(mut self) -> OpDefinition {
         self.nonstrict = true;
