@@ -8,7 +8,7 @@ use tfrt_host::Diagnostic;
 
 use super::{
     Failure, print_json,
-    program::{ProgramArgs, Session, duration},
+    program::{MissingInputs, ProgramArgs, Session, duration},
 };
 use crate::{Console, Errors};
 
@@ -39,7 +39,7 @@ const MAX_CALLS: u32 = 10_000_000;
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let start = Instant::now();
-    let mut session = Session::new(&args.program, None, console)?;
+    let mut session = Session::new(&args.program, None, MissingInputs::Random, console)?;
     session.progress = false;
     let (setup, load) = (session.setup, start.elapsed() - session.setup.unwrap_or_default());
     let first = timed(&session)?;

@@ -4,11 +4,14 @@
 //! 0 for success, 1 if the program failed or a file is wrong, and 2 if the command line is wrong.
 
 mod bench;
+mod classes;
+mod compile;
 mod devices;
 mod graph;
 mod inspect;
 mod kernels;
 mod model;
+mod model_inputs;
 mod ops;
 mod program;
 mod reference;
@@ -79,6 +82,8 @@ enum Command {
     Run(run::Args),
     /// Measure a function's latency and throughput
     Bench(bench::Args),
+    /// Compile a model into a program and its weights
+    Compile(compile::Args),
     /// List the devices, and the reason if there are no CUDA devices
     Devices(devices::Args),
     /// Show a program's sections, functions and kernels, or a function's graph
@@ -111,7 +116,11 @@ impl Command {
             Self::Inspect(args) => args.json,
             Self::Kernels(args) => args.reference.json,
             Self::Ops(args) => args.json,
-            Self::Opt(_) | Self::Translate(_) | Self::Resnet50(_) | Self::Completions { .. } => false,
+            Self::Compile(_)
+            | Self::Opt(_)
+            | Self::Translate(_)
+            | Self::Resnet50(_)
+            | Self::Completions { .. } => false,
         }
     }
 }
@@ -201,6 +210,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
     let done = match cli.command {
         Command::Run(args) => run::run(&args, &mut console),
         Command::Bench(args) => bench::run(&args, &mut console),
+        Command::Compile(args) => compile::run(&args, &mut console),
         Command::Devices(args) => devices::run(&args, &mut console),
         Command::Inspect(args) => inspect::run(&args, &mut console),
         Command::Opt(rest) => return opt::run(rest.with_name("tfrt opt"), console),

@@ -3,13 +3,19 @@
 
 use std::path::Path;
 
-use tfrt_compiler::{CompileOptions, CompiledModel, lower::SIGNATURE};
-use tfrt_host::AsyncValue;
+use tfrt_compiler::{CompileOptions, CompiledModel, TensorType, lower::SIGNATURE};
+use tfrt_host::{AsyncValue, Diagnostic, ErrorCode};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
-use super::Failure;
+use super::{
+    Failure,
+    model_inputs::{self, ImageArgs},
+};
 use crate::{Console, Program, Runtime};
+
+/// The text of a weight file that ties it to its program: the checksum of that.
+pub(super) const CHECKSUM: &str = "tfrt.program";
 
 /// The options of commands that open models.
 #[derive(clap::Args)]
@@ -20,6 +26,8 @@ pub(super) struct ModelArgs {
     /// Print how long each phase of compiling a model took
     #[arg(long)]
     pub(super) timing: bool,
+    #[command(flatten)]
+    pub(super) images: ImageArgs,
 }
 
 impl ModelArgs {
@@ -94,14 +102,30 @@ pub(super) fn compile(
 }
 
 /// The model that a program was compiled from, if it was. Its weights are in the file of the same name beside it.
-pub(super) fn of_program(program: &Program, path: &Path) -> Result<Option<Model>, Failure> {
+///
+/// # Errors
+/// A weight file that belongs to another program.
+pub(super) fn of_program(program: &Program, bef: &[u8], path: &Path) -> Result<Option<Model>, Failure> {
     let Some(signature) = signature_of(program)? else { return Ok(None) };
     let file = path.with_extension("safetensors");
-    let weights = match file.exists() {
-        true => Some(ModelWeights::File(SafeTensorsFile::open(&file)?)),
-        false => None,
-    };
-    Ok(Some(Model { signature, weights }))
+    if !file.exists() {
+        return Ok(Some(Model { signature, weights: None }));
+    }
+    let weights = SafeTensorsFile::open(&file)?;
+    if weights.text(CHECKSUM) != Some(checksum(bef).to_string().as_str()) {
+        let message = format!(
+            "'{}' does not hold the weights of '{}': they were written for another program",
+            file.display(),
+            path.display()
+        );
+        return Err(Diagnostic::new(ErrorCode::FailedPrecondition, message).into());
+    }
+    Ok(Some(Model { signature, weights: Some(ModelWeights::File(weights)) }))
+}
+
+/// The checksum by which a weight file knows its program.
+pub(super) fn checksum(bef: &[u8]) -> u32 {
+    crc32fast::hash(bef)
 }
 
 /// What a program says of itself, if it was compiled from a model.
@@ -115,6 +139,16 @@ fn signature_of(program: &Program) -> Result<Option<ModelSignature>, Failure> {
 }
 
 impl Model {
+    /// The type of an input.
+    pub(super) fn input_type(&self, index: usize) -> Option<TensorType> {
+        model_inputs::parse_type(&self.signature.inputs.get(index)?.1)
+    }
+
+    /// The number of the output of this name.
+    pub(super) fn output(&self, name: &str) -> Option<usize> {
+        self.signature.outputs.iter().position(|(output, _)| output == name)
+    }
+
     /// The number of the input of this name.
     pub(super) fn input(&self, name: &str) -> Option<usize> {
         self.signature.inputs.iter().position(|(input, _)| input == name)

@@ -34,6 +34,7 @@ use tfrt_tensor::files::safetensors::SafeTensorsFile;
 use super::{
     Failure, file_error,
     model::{self, Model, ModelArgs},
+    model_inputs::{self, ImageArgs},
     report::{MAX_KEPT_ERRORS, STDIN},
     values::{self, CHAIN},
 };
@@ -318,6 +319,7 @@ impl Session {
     pub(super) fn new(
         args: &ProgramArgs,
         printed: Option<SharedWriter>,
+        missing: MissingInputs,
         console: &mut Console,
     ) -> Result<Self, Failure> {
         let queue = work_queue::from_str(&args.work_queue)
@@ -369,8 +371,13 @@ impl Session {
         let prepared = setup.map_or(Ok(Vec::new()), |name| session.set_up(name))?;
         session.setup = setup.is_some().then(|| start.elapsed());
         let function = choose(&session.program, Some(&session.function))?;
-        session.arguments =
-            arguments(&function, prepared, &args.inputs, session.model.as_ref(), &session.runtime)?;
+        let inputs = session.model.as_ref().map(|model| ModelInputs {
+            model,
+            images: &args.model.images,
+            missing,
+            console,
+        });
+        session.arguments = arguments(&function, prepared, &args.inputs, inputs, &session.runtime)?;
         Ok(session)
     }
 
@@ -408,6 +415,11 @@ impl Session {
             request.set_deadline(deadline)?;
         }
         Ok(request)
+    }
+
+    /// The names of classes, if the command line gives them.
+    pub(super) fn labels(&self) -> Option<&[String]> {
+        self.files.labels.as_deref()
     }
 
     /// Calls the function and waits until all its work has ended. If the deadline passes first, that is an
@@ -553,8 +565,10 @@ fn open_program(
         let (program, model) = model::open(&args.program, &args.model, runtime, console)?;
         return Ok((program, Some(model)));
     }
-    let program = runtime.link(read_program(&args.program, runtime, console)?)?;
-    let model = model::of_program(&program, &args.program)?;
+    let bef = read_program(&args.program, runtime, console)?;
+    let bytes = bef.bytes().to_vec();
+    let program = runtime.link(bef)?;
+    let model = model::of_program(&program, &bytes, &args.program)?;
     Ok((program, model))
 }
 
@@ -615,7 +629,7 @@ fn arguments(
     function: &FunctionRef<'_>,
     prepared: Vec<AsyncValue>,
     inputs: &[String],
-    model: Option<&Model>,
+    mut model: Option<ModelInputs<'_>>,
     runtime: &Runtime,
 ) -> Result<Vec<AsyncValue>, Failure> {
     let types: Vec<_> = function.argument_types().collect();
@@ -629,9 +643,9 @@ fn arguments(
     let mut places: Vec<Option<AsyncValue>> = prepared.into_iter().map(Some).collect();
     places.resize(types.len(), None);
     for input in inputs {
-        let named = model.and_then(|model| {
+        let named = model.as_ref().and_then(|inputs| {
             let (name, text) = input.split_once('=')?;
-            Some((first + model.input(name)?, text))
+            Some((first + inputs.model.input(name)?, text))
         });
         let (place, text) = named.map_or_else(|| place_of(input, &places, &types), Ok)?;
         if places[place].is_some() {
@@ -639,7 +653,10 @@ fn arguments(
                 "argument {place} is given twice, the second time by '{input}'"
             )));
         }
-        let value = values::parse(text, types[place], runtime.host().allocator());
+        let value = match (&mut model, place.checked_sub(first)) {
+            (Some(inputs), Some(number)) => inputs.parse(text, number, runtime),
+            _ => values::parse(text, types[place], runtime.host().allocator()),
+        };
         places[place] =
             Some(value.map_err(|failure| {
                 failure.in_context(format_args!("argument {place} ({})", types[place]))
@@ -648,12 +665,51 @@ fn arguments(
     let filled = places.into_iter().zip(&types).enumerate().map(|(place, (value, ty))| match value {
         Some(value) => Ok(value),
         None if *ty == CHAIN => Ok(AsyncValue::new(tfrt_host::Chain)),
+        None if model.is_some() => {
+            let inputs = model.as_ref().map(|inputs| inputs.missing(place - first, runtime));
+            inputs.unwrap_or_else(|| Err(Failure::Usage("an input is missing".to_owned())))
+        }
         None => Err(Failure::Usage(format!(
             "'{}' needs argument {place} ({ty}): pass it with --input",
             function.name()
         ))),
     });
     filled.collect()
+}
+
+/// What becomes of a model's inputs that the command line does not give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MissingInputs {
+    /// They are an error.
+    Refuse,
+    /// They are random numbers.
+    Random,
+}
+
+/// Reads what the command line gives a model.
+struct ModelInputs<'a> {
+    model: &'a Model,
+    images: &'a ImageArgs,
+    missing: MissingInputs,
+    console: &'a mut Console,
+}
+
+impl ModelInputs<'_> {
+    fn parse(&mut self, text: &str, number: usize, runtime: &Runtime) -> Result<AsyncValue, Failure> {
+        let ty = self.model.input_type(number);
+        model_inputs::parse(text, ty.as_ref(), self.images, runtime.host().allocator(), self.console)
+    }
+
+    /// An input that the command line does not give.
+    fn missing(&self, number: usize, runtime: &Runtime) -> Result<AsyncValue, Failure> {
+        let (name, ty) = &self.model.signature.inputs[number];
+        match self.model.input_type(number) {
+            Some(ty) if self.missing == MissingInputs::Random => {
+                Ok(model_inputs::random(&ty, number as u64, runtime.host().allocator())?)
+            }
+            _ => Err(Failure::Usage(format!("the model needs input '{name}' ({ty}): pass it with --input"))),
+        }
+    }
 }
 
 /// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the first

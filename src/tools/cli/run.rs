@@ -12,8 +12,8 @@ use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
 use super::{
-    Failure, file_error, print_json,
-    program::{ProgramArgs, Session},
+    Failure, classes, file_error, print_json,
+    program::{MissingInputs, ProgramArgs, Session},
     report::{error_to_json, report, to_json, visible},
     values::{self, CHAIN, Difference},
 };
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     // With --json the output is one JSON value, so text that kernels print goes to the error stream.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let session = Session::new(&args.program, Some(printed), console)?;
+    let session = Session::new(&args.program, Some(printed), MissingInputs::Refuse, console)?;
     let types = session.result_types();
     let wanted = Wanted::new(args, &session, &types)?;
     let has_profiler = args.nvtx && tfrt_gpu::mark_spans_for_profilers().is_ok();
@@ -142,6 +142,12 @@ fn write_trace(file: &Path) -> Result<(), Diagnostic> {
 fn print_results(session: &Session, results: &[AsyncValue], types: &[String], console: &mut Console) {
     for (number, (value, ty)) in results.iter().zip(types).enumerate() {
         if value.error().is_none() && ty != CHAIN {
+            if let Some(labels) = session.labels()
+                && let Some(table) = classes::table(value, labels)
+            {
+                console.print(table);
+                continue;
+            }
             match values::show(value, ty) {
                 Ok(text) => console.print(format_args!("result {number}: {ty} = {text}\n")),
                 Err(error) => session.note(error),
@@ -166,16 +172,20 @@ fn results_json(session: &Session, results: &[AsyncValue], types: &[String]) -> 
     results.iter().zip(types).map(show).collect()
 }
 
-/// Assigns texts to results: `3=TEXT` to result 3, any other text to the first result that is still free and
+/// Assigns texts to results: `3=TEXT` to result 3, `NAME=TEXT` to a model's output of this name, any other text to the first result that is still free and
 /// whose type is `eligible`.
 fn assign<'t>(
     texts: &'t [String],
     types: &[String],
+    named: impl Fn(&str) -> Option<usize>,
     eligible: impl Fn(&str) -> bool,
 ) -> Result<Vec<(usize, &'t str)>, Failure> {
     let mut assigned: Vec<(usize, &str)> = Vec::new();
     for text in texts {
-        let numbered = text.split_once('=').and_then(|(number, rest)| Some((number.parse().ok()?, rest)));
+        let numbered = text.split_once('=').and_then(|(result, rest)| {
+            let place = named(result).or_else(|| result.parse().ok())?;
+            Some((place, rest))
+        });
         let free =
             |place: &usize| eligible(&types[*place]) && assigned.iter().all(|(taken, _)| taken != place);
         let next = || (0..types.len()).find(free).map(|place| (place, text.as_str()));
@@ -200,12 +210,13 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn new(args: &'a Args, session: &Session, types: &[String]) -> Result<Self, Failure> {
-        let outputs = assign(&args.outputs, types, |ty| ty == HostTensor::TYPE_NAME)?;
+        let named = |name: &str| session.model.as_ref()?.output(name);
+        let outputs = assign(&args.outputs, types, named, |ty| ty == HostTensor::TYPE_NAME)?;
         for &(place, file) in &outputs {
             values::check_output(file, &types[place])?;
         }
         let allocator = session.runtime.host().allocator();
-        let expected = assign(&args.expected, types, |ty| ty != CHAIN)?;
+        let expected = assign(&args.expected, types, named, |ty| ty != CHAIN)?;
         let parsed = |(place, text): (usize, &str)| {
             let value = values::parse(text, &types[place], allocator).map_err(|failure| {
                 failure.in_context(format_args!("expected output {place} ({})", types[place]))

@@ -224,6 +224,11 @@ fn is_tensor_file(file: &str) -> bool {
     ["npy", "btf", "safetensors", "jpg", "jpeg", "png"].contains(&&*extension(file))
 }
 
+/// Whether a file is an image, by its name.
+pub(super) fn is_image_file(file: &str) -> bool {
+    ["jpg", "jpeg", "png"].contains(&&*extension(file))
+}
+
 /// The most bytes of an image file.
 const MAX_IMAGE_BYTES: u64 = 1 << 28;
 

@@ -1,0 +1,218 @@
+//! Inputs of models: tensors as for any program, pictures in the form that the model takes, and random numbers.
+
+use std::sync::Arc;
+
+use tfrt_compiler::TensorType;
+use tfrt_host::{AsyncValue, DType, Diagnostic, allocator::HostAllocator};
+use tfrt_models::image::{CHANNELS, Image, Preparation};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata, TensorShape, bf16, f16};
+
+use super::{Failure, values};
+use crate::Console;
+
+static READ: Accessor = Accessor::new("inputs of a model");
+
+/// The mean and the standard deviation of ImageNet's pixels, from 0 to 1, by which most models of pictures were trained.
+const MEAN: [f32; CHANNELS] = [0.485, 0.456, 0.406];
+const STD: [f32; CHANNELS] = [0.229, 0.224, 0.225];
+/// The shorter side is scaled to this many pixels for a crop of [`CROP`], and in proportion for others.
+const SIDE: usize = 256;
+const CROP: usize = 224;
+
+/// How pictures become inputs of a model.
+#[derive(clap::Args)]
+pub(super) struct ImageArgs {
+    /// Subtract this mean from the channels of pictures, in numbers from 0 to 1 [default: ImageNet's, 0.485,0.456,0.406]
+    #[arg(long, value_name = "R,G,B", value_delimiter = ',', num_args = 3)]
+    mean: Option<Vec<f32>>,
+    /// Divide the channels of pictures by this standard deviation [default: ImageNet's, 0.229,0.224,0.225]
+    #[arg(long, value_name = "R,G,B", value_delimiter = ',', num_args = 3)]
+    std: Option<Vec<f32>>,
+    /// Order of a picture's dimensions [default: as the model's input has its three channels]
+    #[arg(long, value_enum, value_name = "LAYOUT")]
+    layout: Option<ImageLayout>,
+}
+
+/// Where a picture's channels are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ImageLayout {
+    Nchw,
+    Nhwc,
+}
+
+type Allocator = Arc<dyn HostAllocator>;
+
+fn wrong(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::invalid_argument(message)
+}
+
+/// The type that a signature spells, such as `1x3x?x224xf32`.
+pub(super) fn parse_type(text: &str) -> Option<TensorType> {
+    let mut dims = Vec::new();
+    let mut rest = text;
+    while let Some((extent, after)) = rest.split_once('x') {
+        match extent {
+            "?" => dims.push(None),
+            "*" => return Some(TensorType::unranked(DType::from_mlir_name(after)?)),
+            extent => match extent.parse() {
+                Ok(extent) => dims.push(Some(extent)),
+                // `complex` and the like contain an x, too.
+                Err(_) => break,
+            },
+        }
+        rest = after;
+    }
+    Some(TensorType::ranked(DType::from_mlir_name(rest)?, dims))
+}
+
+/// Reads an input of this type: as for any program, or a picture for a model that takes numbers.
+pub(super) fn parse(
+    text: &str,
+    ty: Option<&TensorType>,
+    args: &ImageArgs,
+    allocator: &Allocator,
+    console: &mut Console,
+) -> Result<AsyncValue, Failure> {
+    let value = values::parse(text, <HostTensor as tfrt_host::Value>::TYPE_NAME, allocator)?;
+    let is_image = text.strip_prefix('@').is_some_and(values::is_image_file);
+    let Some(ty) = ty.filter(|ty| is_image && ty.rank() == Some(4)) else { return Ok(value) };
+    let Some(pixels) = value.get::<HostTensor>() else { return Ok(value) };
+    let tensor = image_tensor(pixels.dense()?, ty, args, allocator, console)?;
+    Ok(AsyncValue::new(HostTensor::from(tensor)))
+}
+
+/// A picture as a tensor of a model's input type.
+fn image_tensor(
+    pixels: &DenseHostTensor,
+    ty: &TensorType,
+    args: &ImageArgs,
+    allocator: &Allocator,
+    console: &mut Console,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let dims = ty.dims.clone().unwrap_or_default();
+    let layout = match (args.layout, dims[1], dims[3]) {
+        (Some(layout), ..) => layout,
+        (None, Some(3), _) => ImageLayout::Nchw,
+        (None, _, Some(3)) => ImageLayout::Nhwc,
+        _ => {
+            return Err(wrong(format!(
+                "the model's input {ty} has no dimension of three channels; use --layout"
+            )));
+        }
+    };
+    let [height, width] = if layout == ImageLayout::Nchw { [dims[2], dims[3]] } else { [dims[1], dims[2]] };
+    let crop = match (height, width) {
+        (Some(height), Some(width)) if height != width => {
+            return Err(wrong(format!(
+                "pictures are scaled to squares, and the model's input is {height} by {width}; pass a .npy file"
+            )));
+        }
+        (Some(side), _) | (_, Some(side)) => {
+            usize::try_from(side).map_err(|_| wrong(format!("a picture cannot have {side} rows")))?
+        }
+        (None, None) => CROP,
+    };
+    let triple = |given: &Option<Vec<f32>>, default: [f32; CHANNELS]| {
+        given.as_deref().and_then(|given| given.try_into().ok()).unwrap_or(default)
+    };
+    let (mean, std) = (triple(&args.mean, MEAN), triple(&args.std, STD));
+    let preparation = Preparation {
+        side: (crop * SIDE).div_ceil(CROP).max(crop),
+        crop,
+        bgr: false,
+        mean: mean.map(|mean| mean * 255.0),
+        deviation: std.map(|deviation| deviation * 255.0),
+    };
+    console.complain(format_args!(
+        "picture: shorter side scaled to {}, {crop} x {crop} cut from the middle, mean {mean:?}, std {std:?}, {layout:?}",
+        preparation.side
+    ));
+    let &[rows, columns, _] = pixels.shape().dims() else {
+        return Err(wrong("the picture is not rows of pixels"));
+    };
+    let bytes = pixels.read::<u8>(&READ)?;
+    let image = Image::new(rows, columns, &bytes[..]).map_err(|error| wrong(error.to_string()))?;
+    let mut prepared = vec![0.0; crop * crop * CHANNELS];
+    preparation.apply(&image, &mut prepared).map_err(|error| wrong(error.to_string()))?;
+    let (shape, numbers) = match layout {
+        ImageLayout::Nhwc => ([1, crop, crop, CHANNELS], prepared),
+        ImageLayout::Nchw => {
+            let planes =
+                (0..CHANNELS).flat_map(|channel| prepared.iter().skip(channel).step_by(CHANNELS).copied());
+            ([1, CHANNELS, crop, crop], planes.collect())
+        }
+    };
+    of_numbers(ty.dtype, &shape, &numbers, allocator)
+}
+
+/// A tensor of these numbers, in a data type of floating-point numbers.
+fn of_numbers(
+    dtype: DType,
+    shape: &[usize],
+    numbers: &[f32],
+    allocator: &Allocator,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let shape = TensorShape::new(shape)?;
+    match dtype {
+        DType::F32 => DenseHostTensor::from_slice(shape, numbers, allocator),
+        DType::F16 => {
+            let halves: Vec<_> = numbers.iter().map(|&number| f16::from_f32(number)).collect();
+            DenseHostTensor::from_slice(shape, &halves, allocator)
+        }
+        DType::BF16 => {
+            let halves: Vec<_> = numbers.iter().map(|&number| bf16::from_f32(number)).collect();
+            DenseHostTensor::from_slice(shape, &halves, allocator)
+        }
+        DType::F64 => {
+            let wide: Vec<_> = numbers.iter().map(|&number| f64::from(number)).collect();
+            DenseHostTensor::from_slice(shape, &wide, allocator)
+        }
+        other => Err(wrong(format!("pictures cannot be given to an input of {}", other.mlir_name()))),
+    }
+}
+
+/// Random numbers for an input of this type, the same for the same seed: floating-point ones from -1 to 1, others 0 or 1.
+/// Extents that are not known are 1.
+///
+/// # Errors
+/// InvalidArgument for types that have no numbers.
+pub(super) fn random(ty: &TensorType, seed: u64, allocator: &Allocator) -> Result<AsyncValue, Diagnostic> {
+    let dims = ty.dims.as_ref().ok_or_else(|| wrong(format!("the shape of an input {ty} is not known")))?;
+    let dims = dims.iter().map(|dim| usize::try_from(dim.unwrap_or(1)).unwrap_or(usize::MAX));
+    let shape = TensorShape::new(&dims.collect::<Vec<_>>())?;
+    let count = shape.num_elements()?;
+    let mut state = seed;
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let x = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    };
+    if matches!(ty.dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
+        let numbers: Vec<f32> = (0..count).map(|_| (next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
+        let tensor = of_numbers(ty.dtype, shape.dims(), &numbers, allocator)?;
+        return Ok(AsyncValue::new(HostTensor::from(tensor)));
+    }
+    let size = ty.dtype.size().filter(|_| !matches!(ty.dtype, DType::Complex64 | DType::Complex128));
+    let size =
+        size.ok_or_else(|| wrong(format!("there are no random inputs of {}", ty.dtype.mlir_name())))?;
+    let tensor = DenseHostTensor::allocate(TensorMetadata { dtype: ty.dtype, shape }, allocator)?;
+    // The lowest byte of each element comes first.
+    tensor.write_bytes(&READ)?.chunks_exact_mut(size).for_each(|element| element[0] = (next() & 1) as u8);
+    Ok(AsyncValue::new(HostTensor::from(tensor)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_signatures_are_read() {
+        let ty = TensorType::ranked(DType::F32, [Some(1), None, Some(224)]);
+        assert_eq!(parse_type("1x?x224xf32"), Some(ty));
+        assert_eq!(parse_type("f16"), Some(TensorType::ranked(DType::F16, [])));
+        assert_eq!(parse_type("*xi64"), Some(TensorType::unranked(DType::I64)));
+        assert_eq!(parse_type("3xnothing"), None);
+    }
+}
