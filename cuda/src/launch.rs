@@ -4,7 +4,9 @@ use half::{bf16, f16};
 use smallvec::SmallVec;
 use tfrt_device::front::{Argument, Context, DeviceBuffer, Function, Stream};
 use tfrt_device::hal::{Dim3, LaunchConfig};
+use tfrt_host::host_buffer::{HostBuffer, ReadGuard};
 use tfrt_host::{Arg, AsyncValue, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Rest};
+use tfrt_tensor::{Accessor, HostTensor};
 
 use crate::{from, module};
 
@@ -30,15 +32,28 @@ fn argument(index: usize, value: &AsyncValue) -> Result<Argument<'_>, Diagnostic
     )))
 }
 
+/// The bytes of a host tensor that a function takes by value.
+fn struct_bytes(value: &AsyncValue) -> Result<Option<ReadGuard<&HostBuffer>>, Diagnostic> {
+    static STRUCT: Accessor = Accessor::new("tfrt_cuda.function.launch");
+    value.get::<HostTensor>().map(|tensor| tensor.dense()?.read_bytes(&STRUCT)).transpose()
+}
+
 fn run(
     stream: &Stream,
     function: &Function,
     config: LaunchConfig,
     values: &Rest<AsyncValue>,
 ) -> Result<Chain, Diagnostic> {
+    let mut structs = SmallVec::<[_; INLINE_ARGUMENTS]>::with_capacity(values.len());
+    for value in values.iter() {
+        structs.push(struct_bytes(value?)?);
+    }
     let mut arguments = SmallVec::<[Argument<'_>; INLINE_ARGUMENTS]>::with_capacity(values.len());
-    for (index, value) in values.iter().enumerate() {
-        arguments.push(argument(index, value?)?);
+    for (index, (value, bytes)) in values.iter().zip(&structs).enumerate() {
+        arguments.push(match bytes {
+            Some(bytes) => Argument::Struct(bytes),
+            None => argument(index, value?)?,
+        });
     }
     stream.launch(function, &config, &arguments)?;
     Ok(Chain)
@@ -126,5 +141,8 @@ pub(crate) fn register(registry: &mut KernelRegistry) {
             "$arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 attr-dict \
              (`(` $args^ `)` `:` `(` type($args) `)`)?",
         )
-        .doc("Launches a function: grid, block, shared memory, stream, chain, then the function's own arguments.");
+        .doc(
+            "Launches a function: grid, block, shared memory, stream, chain, then the function's own arguments: \
+             buffers by address, numbers by value, and host tensors as the bytes of a struct by value.",
+        );
 }

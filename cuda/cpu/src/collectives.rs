@@ -474,7 +474,7 @@ mod tests {
     use tfrt_device::allocator::Options;
     use tfrt_device::front::{Platform, PlatformOptions};
     use tfrt_device::hal::StreamOptions;
-    use tfrt_device::observer::{Observer, Queued};
+    use tfrt_device::observer::{Observer, Queued, Toucher};
     use tfrt_device::origin::Origin;
 
     use super::*;
@@ -499,7 +499,7 @@ mod tests {
         fn started(&self, _: Id) -> Result<()> {
             Ok(())
         }
-        fn finished(&self, _: Id, _: &[Access]) -> Result<()> {
+        fn finished(&self, _: Id, _: &[Access], _: &Toucher<'_>) -> Result<()> {
             Ok(())
         }
         fn event_recorded(&self, _: Id, _: Id, _: Origin) {}

@@ -53,12 +53,13 @@ impl Device {
     pub(super) fn note(&self, result: Result<()>) {
         if let Err(error) = result {
             match &mut *self.failure.lock() {
-                // Of a program whose time is up: the work that was stopped for it says where it was queued.
+                // The work that is stopped when a program's time is up says what it is and where it was queued.
                 Some(known)
                     if known.status == Status::LaunchTimeout
                         && error.status == Status::LaunchTimeout
                         && known.queued.is_none() =>
                 {
+                    known.detail = format!("{}; {}", known.detail, error.detail);
                     known.queued = error.queued;
                 }
                 Some(_) => {}

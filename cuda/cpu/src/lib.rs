@@ -163,7 +163,7 @@ impl Backend for CpuBackend {
             format!("tfrt-ptx {}", env!("CARGO_PKG_VERSION")),
             u32::try_from(threads).unwrap_or(u32::MAX),
         );
-        Ok(DeviceProperties { cooperative_blocks_max: tfrt_ptx::BLOCKS_BEGUN_MAX as u64, ..emulated })
+        Ok(DeviceProperties { cooperative_blocks_max: tfrt_ptx::MAX_BLOCKS_BEGUN as u64, ..emulated })
     }
 
     fn can_access_peer(&self, _from: u32, _to: u32) -> Result<bool> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
 use tfrt_device::observer::{Access, AccessKind};
-use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, Touched};
+use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, TouchKind, Touched};
 
 use super::Shared;
 use super::access::Manner;
@@ -59,7 +59,9 @@ fn status(kind: &FaultKind) -> Status {
         FaultKind::Assert { .. } => Status::Assert,
         FaultKind::Race => Status::Race,
         FaultKind::Uninitialized => Status::Uninitialized,
-        FaultKind::Cancelled | FaultKind::InstructionLimit => Status::LaunchTimeout,
+        FaultKind::Cancelled | FaultKind::DeadlineExceeded | FaultKind::InstructionLimit => {
+            Status::LaunchTimeout
+        }
         FaultKind::OutOfMemory => Status::OutOfMemory,
         _ => Status::LaunchFailed,
     }
@@ -164,6 +166,7 @@ impl Modules for CpuContext {
                 .grid(extents(config.grid))
                 .block(extents(config.block))
                 .shared(config.shared_memory_bytes.into())
+                .cooperative(config.cooperative)
                 .footprint(run.shared.observer.is_some())
                 .cancel(device.failed())
                 .parallel(&run.shared.pool);
@@ -173,9 +176,15 @@ impl Modules for CpuContext {
             };
             let report = launch.run_packed(&params, memory).map_err(|fault| device_error(&fault))?;
             run.observed.extend(report.touched.iter().map(|touched| {
-                let Touched { address, bytes, written } = *touched;
-                if written { Access::write(address, bytes) } else { Access::read(address, bytes) }
+                let Touched { address, bytes, kind } = *touched;
+                let kind = match kind {
+                    TouchKind::Read => AccessKind::Read,
+                    TouchKind::Written => AccessKind::Write,
+                    TouchKind::Atomic => AccessKind::Atomic,
+                };
+                Access { address, bytes, kind }
             }));
+            run.report = Some(report);
             Ok(())
         };
         stream.core.submit(Operation::of_manner(Manner::Anywhere, name, accesses, body))

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::observer::Access;
+use tfrt_device::observer::{Access, AccessKind};
 use tfrt_device::origin::{Caller, Origin};
+use tfrt_ptx::Report;
 
 use super::Shared;
 use super::access::{Manner, Waiting};
@@ -18,6 +19,8 @@ pub(super) struct Run<'a> {
     pub(super) shared: &'a Shared,
     /// What it saw itself touch, if it can tell: launches do.
     pub(super) observed: Vec<Access>,
+    /// The report of a launch, which says who touched it.
+    pub(super) report: Option<Report>,
 }
 
 /// What is done. May be called any number of times: graphs replay it.
@@ -93,12 +96,16 @@ impl Operation {
         if let Some(observer) = &shared.observer {
             observer.started(id)?;
         }
-        let mut run = Run { shared, observed: Vec::new() };
+        let mut run = Run { shared, observed: Vec::new(), report: None };
         let done = catch_unwind(AssertUnwindSafe(|| (self.body)(&mut run))).unwrap_or_else(|_| {
             Err(DeviceError::new(Status::LaunchFailed, format!("{} panicked", self.name)))
         });
         if let Some(observer) = &shared.observer {
-            observer.finished(id, &run.observed)?;
+            let toucher = |address, kind| {
+                let toucher = run.report.as_ref()?.toucher(address, kind != AccessKind::Read)?;
+                Some(toucher.to_string())
+            };
+            observer.finished(id, &run.observed, &toucher)?;
         }
         done
     }

@@ -11,6 +11,8 @@ pub enum AccessKind {
     Read,
     /// It writes them, and may read them.
     Write,
+    /// It accesses them by atomic operations alone.
+    Atomic,
     /// They were passed to a launch.
     Launch,
 }
@@ -51,6 +53,10 @@ impl Access {
 
 /// The id of a stream, an event or an operation, unique in the process.
 pub type Id = u64;
+
+/// Says who was the first of an operation to read or write a byte: the instruction, its source line and
+/// the thread. Returns `None` if the operation cannot tell.
+pub type Toucher<'a> = dyn Fn(u64, AccessKind) -> Option<String> + 'a;
 
 /// An exchange between ranks of a communicator: work that is queued on the ranks that tell is done
 /// before the ranks that learn continue.
@@ -115,11 +121,12 @@ pub trait Observer: Send + Sync {
     /// # Errors
     /// A mistake that the checker found.
     fn started(&self, operation: Id) -> Result<(), DeviceError>;
-    /// An operation is done. `observed` holds the bytes that a launch read and wrote.
+    /// An operation is done. `observed` holds the bytes that a launch read and wrote, and `toucher` says
+    /// who did.
     ///
     /// # Errors
     /// A mistake that the checker found.
-    fn finished(&self, operation: Id, observed: &[Access]) -> Result<(), DeviceError>;
+    fn finished(&self, operation: Id, observed: &[Access], toucher: &Toucher<'_>) -> Result<(), DeviceError>;
     /// An event was recorded behind the work queued on the stream so far.
     fn event_recorded(&self, event: Id, stream: Id, origin: Origin);
     /// Work queued on the stream from now on waits for the event. `recorded` says whether the event

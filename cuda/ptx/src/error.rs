@@ -1,11 +1,11 @@
-//! What is wrong with a module, and where.
+//! Errors in the text of a module.
 
 use std::fmt;
 
-/// The most errors that are kept for one module; there may have been more, see [`Errors::is_truncated`].
+/// The number of errors that are kept for one module. [`Errors::is_truncated`] says whether there were more.
 pub const MAX_ERRORS: usize = 100;
 
-/// A place in PTX text. Lines and columns count from 1, columns in bytes.
+/// A position in PTX text. Lines and columns count from 1, columns in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// The line.
@@ -20,17 +20,17 @@ impl fmt::Display for Span {
     }
 }
 
-/// One thing that is wrong with a module.
+/// An error in a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Where.
+    /// The position.
     pub span: Span,
-    /// What, in one sentence without a period.
+    /// The message: lower case, without a period.
     pub message: String,
 }
 
 impl Error {
-    /// An error at a place.
+    /// Creates an error.
     pub fn new(span: Span, message: impl Into<String>) -> Error {
         Error { span, message: message.into() }
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// All that is wrong with a module, in the order of the text; at least one error, at most [`MAX_ERRORS`].
+/// All errors of a module in the order of the text: at least one, at most [`MAX_ERRORS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors {
     errors: Vec<Error>,
@@ -52,18 +52,18 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// The errors, first to last.
+    /// Iterates over the errors in the order of the text.
     pub fn iter(&self) -> std::slice::Iter<'_, Error> {
         self.errors.iter()
     }
 
-    /// How many there are.
+    /// Returns the number of errors, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "there is always one")]
     pub fn len(&self) -> usize {
         self.errors.len()
     }
 
-    /// Whether there were more than are kept.
+    /// Returns whether there were more errors than are kept.
     pub fn is_truncated(&self) -> bool {
         self.truncated
     }

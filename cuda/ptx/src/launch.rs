@@ -10,33 +10,33 @@ use crate::exec::instrument::footprint::{self, Accessor, Footprint};
 use crate::exec::instrument::{Switches, global_races};
 use crate::exec::level::Level;
 use crate::exec::{
-    BLOCKS_BEGUN_MAX, Dim3, Fault, FaultKind, Memory, MemoryError, OwnThreads, ParallelFor, Params, Place,
+    Dim3, Fault, FaultKind, MAX_BLOCKS_BEGUN, Memory, MemoryError, OwnThreads, ParallelFor, Params, Place,
     Sink, Statistics, Touched,
 };
 use crate::module::Function;
 
 /// Threads of a block at most.
-const BLOCK_THREADS_MAX: u64 = 1024;
+const MAX_BLOCK_THREADS: u64 = 1024;
 /// Bytes of shared memory of a block at most: 227 KiB on sm_90.
-const SHARED_BYTES_MAX: u64 = 227 << 10;
+const MAX_SHARED_BYTES: u64 = 227 << 10;
 
-/// What a launch did.
+/// The report of a launch that succeeded.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Instructions that warps executed.
+    /// The number of instructions that warps executed.
     pub warp_instructions: u64,
-    /// What was counted, if [`Launch::statistics`] asked for it.
+    /// The counts, if [`Launch::statistics`] asked for them.
     pub statistics: Option<Statistics>,
-    /// What the launch touched of global memory, if [`Launch::footprint`] asked for it: what it read, by address, then what
-    /// it wrote.
+    /// The global memory that the launch touched, if [`Launch::footprint`] asked for it: ranges that were read, by address,
+    /// then ranges that were written, then ranges that only atomic operations accessed.
     pub touched: Vec<Touched>,
     touchers: Option<Arc<Touchers>>,
 }
 
 impl Report {
-    /// Returns who was the first to write a byte of [`Report::touched`], or to read what was there before the launch.
-    /// Bytes are told apart by fours.
+    /// Returns who was the first to write a byte of [`Report::touched`], or to read what was there before the launch. The
+    /// resolution is four bytes.
     #[must_use]
     pub fn toucher(&self, address: u64, written: bool) -> Option<Toucher> {
         let touchers = self.touchers.as_ref()?;
@@ -80,7 +80,7 @@ impl fmt::Display for Toucher {
 /// Bytes of the memory by which the blocks of a cooperative launch meet.
 const WORKSPACE_BYTES: u64 = 64;
 
-/// A launch in preparation.
+/// A builder of a launch.
 #[must_use = "a launch does nothing until it is run"]
 pub struct Launch<'l> {
     function: &'l Function,
@@ -98,7 +98,7 @@ pub struct Launch<'l> {
 }
 
 impl<'l> Launch<'l> {
-    /// A launch of one block of one thread.
+    /// Prepares a launch of one block of one thread.
     pub fn new(function: &'l Function) -> Launch<'l> {
         Launch {
             function,
@@ -116,99 +116,108 @@ impl<'l> Launch<'l> {
         }
     }
 
-    /// Blocks.
+    /// Sets the size of the grid, in blocks.
     pub fn grid(mut self, grid: impl Into<Dim3>) -> Self {
         self.grid = grid.into();
         self
     }
 
-    /// Threads of a block.
+    /// Sets the size of a block, in threads.
     pub fn block(mut self, block: impl Into<Dim3>) -> Self {
         self.block = block.into();
         self
     }
 
-    /// Bytes of dynamic shared memory.
+    /// Sets the bytes of dynamic shared memory of a block.
     pub fn shared(mut self, bytes: u64) -> Self {
         self.shared = bytes;
         self
     }
 
-    /// Reports reads of memory that nobody wrote.
+    /// Makes a read of memory that was never written a fault.
     pub fn check_uninitialized(mut self, check: bool) -> Self {
         self.switches.uninitialized = check;
         self
     }
 
-    /// Reports accesses in no order.
+    /// Makes two accesses that nothing orders, one of them a write, a fault. Blocks then run one after the other.
     pub fn check_races(mut self, check: bool) -> Self {
         self.switches.races = check;
         self
     }
 
-    /// Counts what the launch does.
+    /// Counts instructions, divergence and memory traffic, for [`Report::statistics`].
     pub fn statistics(mut self, count: bool) -> Self {
         self.switches.statistics = count;
         self
     }
 
-    /// Keeps which bytes of global memory the launch reads and writes.
+    /// Records which bytes of global memory the launch reads and writes, for [`Report::touched`].
     pub fn footprint(mut self, keep: bool) -> Self {
         self.switches.footprint = keep;
         self
     }
 
-    /// Where the program's `printf` goes; without one, nowhere. It may be called from several threads at once.
+    /// Sets the sink for the program's `printf`. Without one, the text is dropped. Several threads may call it at once.
     pub fn printf(mut self, sink: &'l Sink<'l>) -> Self {
         self.sink = Some(sink);
         self
     }
 
-    /// Runs on so many threads at most.
+    /// Limits the number of threads that run blocks.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Runs on the caller's threads.
+    /// Runs blocks on the caller's threads instead of [`OwnThreads`].
     pub fn parallel(mut self, parallel: &'l dyn ParallelFor) -> Self {
         self.parallel = parallel;
         self
     }
 
-    /// Ends the launch soon after `cancel` has become true.
+    /// Ends the launch with [`FaultKind::Cancelled`] soon after `cancel` becomes true. The flag is read before each block and
+    /// while a block runs.
     pub fn cancel(mut self, cancel: &'l AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
     }
 
-    /// Ends the launch soon after `deadline`. It is looked at before each block, and while a block runs.
+    /// Ends the launch with [`FaultKind::DeadlineExceeded`] soon after `deadline`. The clock is read before each block and
+    /// while a block runs.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Makes the launch cooperative: `grid.sync()` of cooperative groups works in it. The grid may have
-    /// [`BLOCKS_BEGUN_MAX`] blocks.
+    /// Makes the launch cooperative, so that `grid.sync()` of cooperative groups works. The grid has at most
+    /// [`MAX_BLOCKS_BEGUN`] blocks.
     pub fn cooperative(mut self, cooperative: bool) -> Self {
         self.cooperative = cooperative;
         self
     }
 
-    /// Ends the launch soon after so many instructions of warps.
+    /// Ends the launch with [`FaultKind::InstructionLimit`] soon after its warps have executed `limit` instructions.
     pub fn instruction_limit(mut self, limit: u64) -> Self {
         self.instruction_limit = Some(limit);
         self
     }
 
     /// Runs the kernel and waits for its end.
+    ///
+    /// # Errors
+    /// A [`Fault`]: [`FaultKind::InvalidLaunch`] if sizes or parameters do not fit the kernel, else what the program did
+    /// wrong.
     pub fn run(self, params: &Params, memory: &Memory) -> Result<Report, Fault> {
         let bank = self.check().and_then(|()| self.function.param_bank(params));
         self.run_bank(bank, memory)
     }
 
-    /// As [`Launch::run`], with parameters that have been laid out: each at its
-    /// [`offset`](crate::Parameter::offset), the last one ending the bytes.
+    /// Runs the kernel with parameters that are laid out already: each at its [`offset`](crate::Parameter::offset), and
+    /// nothing behind the last.
+    ///
+    /// # Errors
+    /// See [`Launch::run`].
     pub fn run_packed(self, params: &[u8], memory: &Memory) -> Result<Report, Fault> {
         let bank = self.check().and_then(|()| self.function.packed_bank(params));
         self.run_bank(bank, memory)
@@ -288,18 +297,18 @@ impl<'l> Launch<'l> {
         if grid.volume() == 0 || block.volume() == 0 {
             return Err(format!("grid {grid} of blocks {block} is empty"));
         }
-        if self.cooperative && grid.volume() > BLOCKS_BEGUN_MAX as u64 {
+        if self.cooperative && grid.volume() > MAX_BLOCKS_BEGUN as u64 {
             let blocks = grid.volume();
             return Err(format!(
-                "a cooperative launch of {blocks} blocks; {BLOCKS_BEGUN_MAX} at most run at once"
+                "a cooperative launch of {blocks} blocks; {MAX_BLOCKS_BEGUN} at most run at once"
             ));
         }
         if grid.x > i32::MAX as u32 || grid.y > 65535 || grid.z > 65535 {
             return Err(format!("grid {grid} is too large; (2147483647, 65535, 65535) is the most"));
         }
-        if block.volume() > BLOCK_THREADS_MAX || block.x > 1024 || block.y > 1024 || block.z > 64 {
+        if block.volume() > MAX_BLOCK_THREADS || block.x > 1024 || block.y > 1024 || block.z > 64 {
             return Err(format!(
-                "block {block} is too large: {BLOCK_THREADS_MAX} threads, (1024, 1024, 64) are the most"
+                "block {block} is too large: {MAX_BLOCK_THREADS} threads, (1024, 1024, 64) are the most"
             ));
         }
         if let Some(required) = limits.required_threads
@@ -313,15 +322,18 @@ impl<'l> Launch<'l> {
             return Err(format!("block {block} is larger than the kernel's .maxntid {}", Dim3::from(max)));
         }
         let shared = u64::from(self.function.program().shared_bytes).saturating_add(self.shared);
-        if shared > SHARED_BYTES_MAX {
-            return Err(format!("{shared} bytes of shared memory, more than {SHARED_BYTES_MAX}"));
+        if shared > MAX_SHARED_BYTES {
+            return Err(format!("{shared} bytes of shared memory, more than {MAX_SHARED_BYTES}"));
         }
         Ok(())
     }
 }
 
 impl Function {
-    /// Runs the kernel and waits for its end; see [`Launch`] for all that can be asked for.
+    /// Launches the kernel and waits for its end. [`Launch`] has further options.
+    ///
+    /// # Errors
+    /// See [`Launch::run`].
     pub fn launch(
         &self,
         grid: impl Into<Dim3>,

@@ -1,4 +1,4 @@
-//! A module that is ready to run: its kernels, and the storage of its variables.
+//! Loaded modules: their kernels, and the storage of their variables.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,12 +15,12 @@ use crate::syntax::ast::{self, FunctionId, Limits, ParameterStorage, Relocation,
 use crate::syntax::types::{Linkage, Space, Type};
 
 /// Bytes of a module's variables at most.
-const VARIABLE_BYTES_MAX: u64 = 1 << 32;
+const MAX_VARIABLE_BYTES: u64 = 1 << 32;
 
 /// Instructions of functions that kernels may call at most: a function counts for each kernel.
-const CALLED_LENGTH_MAX: usize = 1 << 23;
+const MAX_CALLED_LENGTH: usize = 1 << 23;
 
-/// A loaded module. Cheap to clone.
+/// A loaded module. Clones are cheap and share it.
 #[derive(Clone)]
 pub struct Module {
     inner: Arc<Inner>,
@@ -36,13 +36,13 @@ struct Inner {
 /// A variable at module scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Global {
-    /// Its device address.
+    /// The device address.
     pub address: u64,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
-/// A kernel of a module. Cheap to clone; it keeps the module's variables alive.
+/// A kernel of a module. Clones are cheap; each keeps the module's variables alive.
 #[derive(Clone)]
 pub struct Function {
     inner: Arc<Kernel>,
@@ -60,22 +60,22 @@ struct Kernel {
 pub struct Parameter {
     /// The name.
     pub name: String,
-    /// The type: of an array or a struct, that of its elements.
+    /// The type; for an array or a struct, the type of its elements.
     pub ty: Type,
-    /// Alignment in bytes.
+    /// The alignment in bytes.
     pub align: u32,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// The place within all parameters.
+    /// The offset in bytes from the first parameter.
     pub offset: u64,
 }
 
-/// A kernel that a module does not have.
+/// The error for a kernel that a module does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownFunction {
     /// The name that was asked for.
     pub name: String,
-    /// Those there are.
+    /// The kernels of the module.
     pub known: Vec<String>,
 }
 
@@ -103,9 +103,13 @@ impl fmt::Debug for Function {
 }
 
 impl Module {
-    /// Reads, checks and translates a module. An error lists all that is wrong with it.
+    /// Parses, checks and translates a module.
+    ///
+    /// # Errors
+    /// All errors of the text, each with its line: what [`syntax::parse`](crate::syntax::parse) finds, and instructions that
+    /// are unknown or have unsuitable operands.
     pub fn parse(text: &str) -> Result<Module, Errors> {
-        Self::load(text, CALLED_LENGTH_MAX)
+        Self::load(text, MAX_CALLED_LENGTH)
     }
 
     /// As [`Module::parse`]; kernels together may call `budget` instructions.
@@ -135,40 +139,49 @@ impl Module {
         Ok(Module { inner: Arc::new(Inner { functions, globals, storage, variables }) })
     }
 
-    /// The names of the kernels, in the order of the text.
+    /// Iterates over the names of the kernels in the order of the text.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.inner.functions.iter().map(Function::name)
     }
 
-    /// A kernel by its name.
+    /// Returns a kernel by its name.
+    ///
+    /// # Errors
+    /// [`UnknownFunction`], which lists the kernels of the module.
     pub fn function(&self, name: &str) -> Result<Function, UnknownFunction> {
         let found = self.inner.functions.iter().find(|function| function.name() == name);
         let known = || self.functions().map(str::to_owned).collect();
         found.cloned().ok_or_else(|| UnknownFunction { name: name.to_owned(), known: known() })
     }
 
-    /// A `.global` or `.const` variable at module scope.
+    /// Returns a `.global` or `.const` variable at module scope.
     pub fn global(&self, name: &str) -> Option<Global> {
         self.inner.globals.iter().find(|(known, _)| known == name).map(|(_, global)| *global)
     }
 
-    /// Makes the module's variables part of a memory, where their addresses can be read and written as others can.
-    /// Launches do so as well.
+    /// Adds the module's variables to a memory, where they can be read and written by their addresses. A launch does that
+    /// as well.
     pub fn attach(&self, memory: &Memory) {
         memory.attach(&self.inner.storage);
     }
 
-    /// Takes the module's variables out of a memory again.
+    /// Removes the module's variables from a memory.
     pub fn detach(&self, memory: &Memory) {
         memory.detach(&self.inner.storage);
     }
 
-    /// Copies `bytes` to a variable: `address` is a place inside it.
+    /// Copies `bytes` to a variable, from `address` on.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] if the range is not inside a variable of this module.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.inner.variables.write(address, bytes)
     }
 
     /// Copies from a variable to `bytes`.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] if the range is not inside a variable of this module.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
         self.inner.variables.read(address, bytes)
     }
@@ -195,19 +208,19 @@ impl Function {
         Function { inner: Arc::new(kernel) }
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner.program.name
     }
 
-    /// What it takes.
+    /// Returns the parameters in order.
     #[must_use]
     pub fn parameters(&self) -> &[Parameter] {
         &self.inner.parameters
     }
 
-    /// Threads of a block, at most.
+    /// Returns the largest number of threads of a block.
     #[must_use]
     pub fn max_threads(&self) -> u32 {
         let limits = self.inner.limits;
@@ -216,20 +229,20 @@ impl Function {
         limit.unwrap_or(1024).min(1024) as u32
     }
 
-    /// Bytes of static shared memory.
+    /// Returns the bytes of static shared memory of a block.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
         self.inner.program.shared_bytes
     }
 
-    /// Bytes of local memory of a thread.
+    /// Returns the bytes of local memory of a thread.
     #[must_use]
     pub fn local_bytes(&self) -> u32 {
         self.inner.program.functions[0].local_bytes
     }
 
-    /// 32-bit registers the text uses. A compiler for a GPU would need fewer, as it shares them between
-    /// values.
+    /// Returns the number of 32-bit registers that the text uses. A compiler for a GPU needs fewer, because it shares
+    /// registers between values.
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.inner.program.functions[0].registers
@@ -306,8 +319,8 @@ fn place_variables(
         }
         let bytes = variable.layout.bytes();
         total = total.saturating_add(bytes);
-        if total > VARIABLE_BYTES_MAX {
-            errors.add(variable.span, format!("variables take more than {VARIABLE_BYTES_MAX} bytes"));
+        if total > MAX_VARIABLE_BYTES {
+            errors.add(variable.span, format!("variables take more than {MAX_VARIABLE_BYTES} bytes"));
             break;
         }
         let label = format!("variable {}", variable.name);

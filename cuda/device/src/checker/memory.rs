@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::report::Mistake;
+use crate::observer::Access;
 use crate::origin::Origin;
 
 /// A range somebody was given.
@@ -44,17 +46,57 @@ pub(super) enum Place {
     Outside(Option<Buffer>),
 }
 
+impl Place {
+    /// The mistake of an operation that accesses such a range, with what is said of it, and who else has to do with it.
+    pub(super) fn mistake(
+        self,
+        operation: &str,
+        access: &Access,
+    ) -> Option<(Mistake, String, Option<(&'static str, Origin)>)> {
+        let &Access { address, bytes, .. } = access;
+        Some(match self {
+            Place::Fine => return None,
+            Place::Freed(buffer) => (
+                Mistake::UseAfterFree,
+                format!("{operation} uses a buffer that was given back"),
+                buffer.released.map(|(origin, _)| ("given back", origin)),
+            ),
+            Place::Outside(Some(buffer)) => {
+                let (at, size) = (address - buffer.address, buffer.bytes);
+                let message =
+                    format!("{operation} touches {bytes} bytes from byte {at} of a buffer of {size} bytes");
+                (Mistake::OutOfBounds, message, Some(("allocated", buffer.granted)))
+            }
+            Place::Outside(None) => {
+                let message =
+                    format!("{operation} touches {bytes} bytes at {address:#x}, where no buffer is");
+                (Mistake::OutOfBounds, message, None)
+            }
+        })
+    }
+}
+
 impl Memory {
     pub(super) fn allocated(&mut self, address: u64, bytes: u64, origin: Origin) {
         self.raw.insert(address, Raw { bytes, origin, is_segment: false });
     }
 
-    /// How many bytes are gone.
-    pub(super) fn freed(&mut self, address: u64) -> u64 {
-        let Some(raw) = self.raw.remove(&address) else { return 0 };
+    /// Bytes of the raw memory that begins there; 0 if none does.
+    pub(super) fn size_of_raw(&self, address: u64) -> u64 {
+        self.raw.get(&address).map_or(0, |raw| raw.bytes)
+    }
+
+    /// Forgets raw memory and the buffers in it.
+    pub(super) fn freed(&mut self, address: u64) {
+        let Some(raw) = self.raw.remove(&address) else { return };
         let inside: Vec<u64> = self.buffers.range(address..address + raw.bytes).map(|(&a, _)| a).collect();
         inside.iter().for_each(|address| drop(self.buffers.remove(address)));
-        raw.bytes
+    }
+
+    /// The buffer that holds an address, or held it last.
+    pub(super) fn holder(&self, address: u64) -> Option<&Buffer> {
+        let (_, buffer) = self.buffers.range(..=address).next_back()?;
+        (address < buffer.address + buffer.bytes).then_some(buffer)
     }
 
     pub(super) fn granted(&mut self, buffer: Buffer) {
@@ -91,6 +133,24 @@ impl Memory {
     pub(super) fn knows(&self, address: u64) -> bool {
         let raw = self.raw.range(..=address).next_back();
         raw.is_some_and(|(start, raw)| address < *start + raw.bytes)
+    }
+
+    /// An access cut where buffers begin and end.
+    pub(super) fn pieces(&self, access: &Access) -> Vec<Access> {
+        let end = access.address.saturating_add(access.bytes);
+        let before = self.buffers.range(..=access.address).next_back();
+        let buffers =
+            before.into_iter().chain(self.buffers.range(access.address.saturating_add(1)..end.max(1)));
+        let mut pieces = Vec::new();
+        let mut start = access.address;
+        for cut in buffers.flat_map(|(_, buffer)| [buffer.address, buffer.address + buffer.bytes]) {
+            if start < cut && cut < end {
+                pieces.push(Access { address: start, bytes: cut - start, ..*access });
+                start = cut;
+            }
+        }
+        pieces.push(Access { address: start, bytes: end - start, ..*access });
+        pieces
     }
 
     /// What the bytes are to an operation queued `at`.

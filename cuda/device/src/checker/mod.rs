@@ -44,13 +44,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::error::DeviceError;
-use crate::observer::{Access, AccessKind, Exchange, Id, Observer, Queued};
+use crate::observer::{Access, AccessKind, Exchange, Id, Observer, Queued, Toucher};
 use crate::origin::Origin;
 
 pub use report::{Mistake, Report};
 
 use clock::{Clock, Lesson};
-use memory::{Buffer, Memory, Place};
+use memory::{Buffer, Memory};
 use shadow::{Conflict, EarlyRead, Operation, Shadow};
 
 /// Different reports that are kept.
@@ -224,65 +224,39 @@ impl State {
             is_grant: false,
         };
         for access in queued.accesses {
-            self.check_place(&operation, access);
+            self.check_place(&operation, access, &|_, _| None);
         }
         self.in_flight.insert(queued.operation, InFlight { operation, accesses: queued.accesses.to_vec() });
     }
 
-    fn check_place(&mut self, operation: &Operation, access: &Access) {
+    fn check_place(&mut self, operation: &Operation, access: &Access, toucher: &Toucher<'_>) {
         if access.bytes == 0 {
             return;
         }
-        let (mistake, message, other) =
-            match self.memory.place(access.address, access.bytes, operation.sequence) {
-                Place::Fine => return,
-                Place::Freed(buffer) => (
-                    Mistake::UseAfterFree,
-                    format!("{} uses a buffer that was given back", operation.name),
-                    buffer.released.map(|(origin, _)| ("given back", origin)),
-                ),
-                Place::Outside(Some(buffer)) => (
-                    Mistake::OutOfBounds,
-                    format!(
-                        "{} touches {} bytes from byte {} of a buffer of {} bytes",
-                        operation.name,
-                        access.bytes,
-                        access.address - buffer.address,
-                        buffer.bytes
-                    ),
-                    Some(("allocated", buffer.granted)),
-                ),
-                Place::Outside(None) => (
-                    Mistake::OutOfBounds,
-                    format!(
-                        "{} touches {} bytes at {:#x}, where no buffer is",
-                        operation.name, access.bytes, access.address
-                    ),
-                    None,
-                ),
-            };
+        let place = self.memory.place(access.address, access.bytes, operation.sequence);
+        let Some((mistake, mut message, other)) = place.mistake(&operation.name, access) else { return };
+        if let Some(toucher) = toucher(access.address, access.kind) {
+            message += &format!(": {toucher}");
+        }
         let at = operation.origin.clone();
         self.report(Report { mistake, message, at, other, advice: None, times: 1 });
     }
 
-    fn finish_operation(&mut self, id: Id, observed: &[Access]) {
+    fn finish_operation(&mut self, id: Id, observed: &[Access], toucher: &Toucher<'_>) {
         let Some(InFlight { mut operation, accesses }) = self.in_flight.remove(&id) else { return };
         // Whatever it had to wait for is settled by now.
         operation.clock.settle();
         let operation = Arc::new(operation);
         let given = accesses.iter().filter(|access| access.kind == AccessKind::Launch);
-        for access in observed {
-            // Bytes side by side are observed as one range, which may run through several buffers.
-            let mut rest = *access;
-            while let Some(buffer) = given.clone().find(|given| given.overlaps(&Access { bytes: 1, ..rest }))
-            {
-                let end = (buffer.address + buffer.bytes).min(rest.address + rest.bytes);
-                rest = Access { address: end, bytes: rest.address + rest.bytes - end, ..rest };
-                if rest.bytes == 0 {
-                    break;
-                }
+        // A launch does not tell buffers apart that lie next to each other.
+        let pieces = observed.iter().flat_map(|access| self.memory.pieces(access)).collect::<Vec<_>>();
+        for access in &pieces {
+            let was_given = given
+                .clone()
+                .any(|g| g.address <= access.address && access.address + access.bytes <= g.address + g.bytes);
+            if !was_given {
+                self.check_place(&operation, access, toucher);
             }
-            self.check_place(&operation, &rest);
         }
         if observed.is_empty() {
             // It does not tell what it did.
@@ -296,11 +270,15 @@ impl State {
         // An operation reads before it writes.
         let mut conflicts = Vec::new();
         for access in uses.iter().filter(|access| access.kind == AccessKind::Read) {
-            let conflict = self.shadow.read(access.address, access.bytes, &operation);
+            let conflict = self.shadow.read(access.address, access.bytes, &operation, toucher);
             add_conflict(&mut conflicts, conflict, false);
         }
         for access in uses.iter().filter(|access| access.kind == AccessKind::Write) {
             let conflict = self.shadow.write(access.address, access.bytes, &operation);
+            add_conflict(&mut conflicts, conflict, true);
+        }
+        for access in uses.iter().filter(|access| access.kind == AccessKind::Atomic) {
+            let conflict = self.shadow.update(access.address, access.bytes, &operation, toucher);
             add_conflict(&mut conflicts, conflict, true);
         }
         for (conflict, writes) in conflicts {
@@ -391,10 +369,15 @@ impl State {
     }
 
     fn early_read(&self, early: &EarlyRead) -> Report {
-        let EarlyRead { read, granted, address } = early;
+        let EarlyRead { read, granted, address, toucher } = early;
+        let toucher = toucher.as_ref().map_or_else(String::new, |toucher| format!(": {toucher}"));
         Report {
             mistake: Mistake::Uninitialized,
-            message: format!("{} reads device memory that nobody wrote{}", read.name, self.offset(*address)),
+            message: format!(
+                "{} reads device memory that nobody wrote{}{toucher}",
+                read.name,
+                self.offset(*address)
+            ),
             at: read.origin.clone(),
             other: granted.as_ref().map(|grant| ("allocated", grant.origin.clone())),
             advice: None,
@@ -409,9 +392,7 @@ impl State {
     }
 
     fn offset(&self, address: u64) -> String {
-        let mut live = self.memory.live();
-        let buffer = live.find(|b| b.address <= address && address < b.address + b.bytes);
-        buffer.map_or_else(String::new, |b| {
+        self.memory.holder(address).map_or_else(String::new, |b| {
             format!(", from byte {} of a buffer of {} bytes", address - b.address, b.bytes)
         })
     }
@@ -466,9 +447,11 @@ impl Observer for Checker {
 
     fn freed(&self, address: u64) {
         let state = &mut *self.state.lock();
-        let bytes = state.memory.freed(address);
+        let bytes = state.memory.size_of_raw(address);
         let early = state.shadow.remove(address, bytes);
+        // While the buffers that lay there are known.
         state.report_early_reads(&early);
+        state.memory.freed(address);
     }
 
     fn buffer_granted(&self, address: u64, bytes: u64, stream: Id, origin: Origin) {
@@ -509,8 +492,8 @@ impl Observer for Checker {
         Ok(())
     }
 
-    fn finished(&self, operation: Id, observed: &[Access]) -> Result<(), DeviceError> {
-        self.state.lock().finish_operation(operation, observed);
+    fn finished(&self, operation: Id, observed: &[Access], toucher: &Toucher<'_>) -> Result<(), DeviceError> {
+        self.state.lock().finish_operation(operation, observed, toucher);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::clock::Clock;
+use crate::observer::{AccessKind, Toucher};
 use crate::origin::Origin;
 
 /// An operation, once it is queued; or the grant of a buffer, which comes before all its uses.
@@ -47,11 +48,35 @@ struct Cell {
     written: Option<Arc<Operation>>,
     /// Reads since, the last one of each stream.
     reads: Vec<Arc<Operation>>,
+    /// Operations since that accessed the bytes by atomic operations alone, the last one of each stream.
+    updates: Vec<Arc<Operation>>,
     initialized: bool,
     /// When the bytes got their owner; what was queued before used them for another one.
     since: u64,
     /// The first read before anybody wrote, and the grant it came after.
-    early_read: Option<(Arc<Operation>, Option<Arc<Operation>>)>,
+    early_read: Option<EarlyRead>,
+}
+
+impl Cell {
+    /// Takes note of a read of bytes that nobody wrote, unless there was one before.
+    fn note_early_read(&mut self, start: u64, by: &Arc<Operation>, toucher: &Toucher<'_>) {
+        if !self.initialized && self.early_read.is_none() {
+            self.early_read = Some(EarlyRead {
+                read: by.clone(),
+                granted: self.written.clone(),
+                address: start,
+                toucher: toucher(start, AccessKind::Read),
+            });
+        }
+    }
+}
+
+/// Takes note of the last operation of a stream.
+fn note(operations: &mut Vec<Arc<Operation>>, by: &Arc<Operation>) {
+    match operations.iter_mut().find(|known| known.stream == by.stream) {
+        Some(known) => *known = by.clone(),
+        None => operations.push(by.clone()),
+    }
 }
 
 /// Two uses of the same bytes without an order.
@@ -81,8 +106,15 @@ impl Shadow {
         let early = self.remove(address, bytes);
         if bytes > 0 {
             let end = address + bytes;
-            let cell =
-                Cell { end, written: grant, reads: vec![], initialized: false, since, early_read: None };
+            let cell = Cell {
+                end,
+                written: grant,
+                reads: vec![],
+                updates: vec![],
+                initialized: false,
+                since,
+                early_read: None,
+            };
             self.cells.insert(address, cell);
         }
         early
@@ -101,8 +133,15 @@ impl Shadow {
         }
         gaps.push((at, end));
         for (start, end) in gaps.into_iter().filter(|(start, end)| start < end) {
-            let cell =
-                Cell { end, written: None, reads: vec![], initialized: true, since: 0, early_read: None };
+            let cell = Cell {
+                end,
+                written: None,
+                reads: vec![],
+                updates: vec![],
+                initialized: true,
+                since: 0,
+                early_read: None,
+            };
             self.cells.insert(start, cell);
         }
     }
@@ -128,12 +167,18 @@ impl Shadow {
     }
 
     /// The operation reads the bytes. The first conflict, if there is one.
-    pub(super) fn read(&mut self, address: u64, bytes: u64, by: &Arc<Operation>) -> Option<Conflict> {
+    pub(super) fn read(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        by: &Arc<Operation>,
+        toucher: &Toucher<'_>,
+    ) -> Option<Conflict> {
         let mut conflict = None;
         self.for_each(address, bytes, by.sequence, |start, cell| {
-            if let Some(written) = &cell.written
-                && conflict.is_none()
-                && !written.is_before(by)
+            let writes = cell.written.iter().chain(&cell.updates);
+            if conflict.is_none()
+                && let Some(written) = writes.into_iter().find(|written| !written.is_before(by))
             {
                 conflict = Some(Conflict {
                     earlier: written.clone(),
@@ -141,13 +186,33 @@ impl Shadow {
                     address: start.max(address),
                 });
             }
-            if !cell.initialized && cell.early_read.is_none() {
-                cell.early_read = Some((by.clone(), cell.written.clone()));
+            cell.note_early_read(start, by, toucher);
+            note(&mut cell.reads, by);
+        });
+        conflict
+    }
+
+    /// The operation accesses the bytes by atomic operations alone, which are in order with each other. The first conflict with
+    /// another access, if there is one.
+    pub(super) fn update(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        by: &Arc<Operation>,
+        toucher: &Toucher<'_>,
+    ) -> Option<Conflict> {
+        let mut conflict = None;
+        self.for_each(address, bytes, by.sequence, |start, cell| {
+            let reads = cell.reads.iter().map(|read| (read, false));
+            let uses = cell.written.iter().map(|write| (write, true)).chain(reads);
+            let unordered = uses.into_iter().find(|(earlier, _)| !earlier.is_before(by));
+            if let Some((earlier, earlier_wrote)) = unordered {
+                let (earlier, address) = (earlier.clone(), start.max(address));
+                conflict.get_or_insert(Conflict { earlier, earlier_wrote, address });
             }
-            match cell.reads.iter_mut().find(|read| read.stream == by.stream) {
-                Some(read) => *read = by.clone(),
-                None => cell.reads.push(by.clone()),
-            }
+            cell.note_early_read(start, by, toucher);
+            cell.initialized = true;
+            note(&mut cell.updates, by);
         });
         conflict
     }
@@ -157,14 +222,15 @@ impl Shadow {
         let mut conflict = None;
         self.for_each(address, bytes, by.sequence, |start, cell| {
             let reads = cell.reads.iter().map(|read| (read, false));
-            let uses = cell.written.iter().map(|write| (write, true)).chain(reads);
+            let updates = cell.updates.iter().map(|update| (update, true));
+            let uses = cell.written.iter().map(|write| (write, true)).chain(updates).chain(reads);
             let unordered = uses.into_iter().find(|(earlier, _)| {
                 // What an operation itself read before it wrote is in order.
                 earlier.sequence != by.sequence && !earlier.is_before(by)
             });
             if let Some((earlier, earlier_wrote)) = unordered {
                 // A read that came first by chance was not too early: that it is not ordered is the mistake.
-                if cell.early_read.as_ref().is_some_and(|(read, _)| !read.is_before(by)) {
+                if cell.early_read.as_ref().is_some_and(|early| !early.read.is_before(by)) {
                     cell.early_read = None;
                 }
                 let (earlier, address) = (earlier.clone(), start.max(address));
@@ -172,6 +238,7 @@ impl Shadow {
             }
             cell.written = Some(by.clone());
             cell.reads.clear();
+            cell.updates.clear();
             cell.initialized = true;
         });
         conflict
@@ -204,16 +271,18 @@ impl Shadow {
 }
 
 /// A read of bytes that nobody had written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct EarlyRead {
     pub(super) read: Arc<Operation>,
     pub(super) granted: Option<Arc<Operation>>,
     /// The first of the bytes.
     pub(super) address: u64,
+    /// Who read it, if the operation can tell.
+    pub(super) toucher: Option<String>,
 }
 
 impl EarlyRead {
     fn of(start: u64, cell: &Cell) -> Option<Self> {
-        cell.early_read.clone().map(|(read, granted)| Self { read, granted, address: start })
+        cell.early_read.clone().map(|early| Self { address: start, ..early })
     }
 }

@@ -50,7 +50,7 @@ impl Program {
 
     fn done(&self, operation: Id, observed: &[Access]) {
         self.checker.started(operation).unwrap();
-        self.checker.finished(operation, observed).unwrap();
+        self.checker.finished(operation, observed, &|_, _| None).unwrap();
     }
 
     fn record(&self, stream: Id) {
@@ -105,6 +105,54 @@ fn streams_need_an_event_between_conflicting_uses() {
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
+}
+
+#[test]
+fn atomic_operations_are_in_order_with_each_other() {
+    let atomic = Access { kind: AccessKind::Atomic, ..write() };
+    let mut p = Program::new();
+    p.run(S, 10, &[write()]);
+    p.record(S);
+    p.wait(T);
+    p.run(S, 11, &[atomic]);
+    p.run(T, 12, &[atomic]);
+    p.run(S, 13, &[atomic]);
+    assert_eq!(p.found(), []);
+    // But not with others: the second stream knows nothing of what the first one did since the event.
+    p.run(T, 14, &[read()]);
+    assert_eq!(p.found(), [(Mistake::Race, 14, Some(13))]);
+    for plain in [read(), write()] {
+        let mut p = Program::new();
+        p.run(S, 10, &[write()]);
+        p.record(S);
+        p.wait(T);
+        p.run(S, 11, &[plain]);
+        p.run(T, 12, &[atomic]);
+        assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))]);
+    }
+    // An atomic operation reads what was there.
+    let mut p = Program::new();
+    p.run(S, 10, &[atomic]);
+    p.checker.buffer_released(4096, 1024, at(11));
+    p.checker.freed(4096);
+    assert_eq!(p.found(), [(Mistake::Uninitialized, 10, Some(5))]);
+}
+
+#[test]
+fn a_range_over_several_buffers_is_several() {
+    let mut p = Program::new();
+    p.checker.buffer_granted(4096 + 1024, 512, S, at(6));
+    p.checker.buffer_granted(4096 + 2048, 512, S, at(7));
+    let launched = p.queue(S, 10, &[launch()]);
+    p.done(launched, &[Access::write(4096, 1536)]);
+    assert_eq!(p.found(), []);
+    // The bytes between two buffers are nobody's.
+    let launched = p.queue(S, 11, &[launch()]);
+    p.checker
+        .finished(launched, &[Access::write(4096, 2048 + 4)], &|address, _| Some(format!("st at {address}")))
+        .unwrap();
+    let expected = "an operation touches 512 bytes from byte 512 of a buffer of 512 bytes: st at 5632";
+    assert_eq!(p.checker.reports().iter().map(|r| r.message.clone()).collect::<Vec<_>>(), [expected]);
 }
 
 #[test]

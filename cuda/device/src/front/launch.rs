@@ -19,6 +19,9 @@ pub enum Argument<'a> {
     Buffer(&'a DeviceBuffer, Option<Intent>),
     /// A number: its little-endian bytes, their count, and the name of its type for messages.
     Scalar([u8; 8], u8, &'static str),
+    /// A struct by value: its bytes as they lie in memory, padding included. The driver must know where the function wants
+    /// it, as its alignment does not show.
+    Struct(&'a [u8]),
 }
 
 macro_rules! scalars {
@@ -54,14 +57,7 @@ impl Argument<'_> {
         match self {
             Self::Buffer(..) => 8,
             Self::Scalar(_, size, _) => u32::from(*size),
-        }
-    }
-
-    /// Its bytes, and zeros behind them if they are fewer.
-    fn bytes(&self) -> [u8; 8] {
-        match self {
-            Self::Buffer(buffer, _) => buffer.address().to_le_bytes(),
-            Self::Scalar(bytes, ..) => *bytes,
+            Self::Struct(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
         }
     }
 
@@ -69,6 +65,7 @@ impl Argument<'_> {
         match self {
             Self::Buffer(..) => "buffer",
             Self::Scalar(_, _, name) => name,
+            Self::Struct(_) => "struct",
         }
     }
 }
@@ -78,22 +75,37 @@ const INLINE_BYTES: usize = 256;
 
 /// Where parameters go whose function does not tell, each aligned to its size, which is a power of two. Gives bytes up to the
 /// end of the last one.
-fn lay_out(arguments: &[Argument<'_>], offsets: &mut SmallVec<[u32; 32]>) -> usize {
+///
+/// # Errors
+/// `NotSupported` for a struct, whose alignment nobody knows.
+fn lay_out(arguments: &[Argument<'_>], offsets: &mut SmallVec<[u32; 32]>) -> Result<usize> {
     let mut end = 0;
-    for argument in arguments {
+    for (index, argument) in arguments.iter().enumerate() {
+        if let Argument::Struct(bytes) = argument {
+            let detail = format!(
+                "argument {index} is a struct of {} bytes, and the driver does not tell where the function takes it",
+                bytes.len()
+            );
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        }
         let (size, mask) = (argument.size(), argument.size() - 1);
         let offset = (end + mask) & !mask;
         end = offset + size;
         offsets.push(offset);
     }
-    end as usize
+    Ok(end as usize)
 }
 
 /// Writes a parameter where it goes.
 #[inline]
 fn place(bytes: &mut [u8], offset: u32, argument: &Argument<'_>) {
-    let (start, size, value) = (offset as usize, argument.size() as usize, argument.bytes());
+    let (start, size) = (offset as usize, argument.size() as usize);
     let place = &mut bytes[start..start + size];
+    let value = match argument {
+        Argument::Buffer(buffer, _) => buffer.address().to_le_bytes(),
+        Argument::Scalar(bytes, ..) => *bytes,
+        Argument::Struct(bytes) => return place.copy_from_slice(bytes),
+    };
     // Of a known size, so that it is one instruction for most of them.
     match size {
         8 => place.copy_from_slice(&value),
@@ -206,7 +218,7 @@ impl Stream {
                 (&*layout.offsets, layout.bytes)
             }
             None => {
-                let size = lay_out(arguments, &mut laid_out);
+                let size = lay_out(arguments, &mut laid_out)?;
                 (&*laid_out, size)
             }
         };

@@ -16,7 +16,7 @@ pub(crate) enum Tf32Rounding {
 
 /// Bits of an `f32` that a `tf32` lacks.
 const TF32_CUT: u32 = 13;
-const TF32_MAX: u32 = 0x7f7f_e000;
+const MAX_TF32: u32 = 0x7f7f_e000;
 
 /// `cvt.tf32.f32`, as the bits of an `f32`.
 #[inline(always)]
@@ -29,7 +29,7 @@ pub(crate) fn tf32(x: f32, rounding: Tf32Rounding, satfinite: bool, relu: bool) 
         Tf32Rounding::Zero => 0,
     };
     let rounded = (magnitude + increment) & !((1 << TF32_CUT) - 1);
-    let limit = if satfinite { TF32_MAX } else { f32::INFINITY.to_bits() };
+    let limit = if satfinite { MAX_TF32 } else { f32::INFINITY.to_bits() };
     let signed = rounded.min(limit) | sign;
     let clamped = if relu & (sign != 0) { 0 } else { signed };
     if x.is_nan() { CANONICAL_NAN.to_bits() } else { clamped }

@@ -23,11 +23,11 @@ use crate::syntax::types::{Linkage, Space, SpecialRegister};
 /// Local memory of a thread for programs that recurse, whose need is not known.
 const RECURSIVE_STACK_BYTES: u64 = 128 << 10;
 /// Local memory of a thread at most.
-const LOCAL_BYTES_MAX: u64 = 512 << 10;
+const MAX_LOCAL_BYTES: u64 = 512 << 10;
 /// Shared memory of variables that have a size, at most; what is beyond, a launch asks for.
-const STATIC_SHARED_BYTES_MAX: u64 = 48 << 10;
+const MAX_STATIC_SHARED_BYTES: u64 = 48 << 10;
 /// Registers, constants and temporaries of a function at most, in bytes of the window.
-const WINDOW_BYTES_MAX: u32 = 1 << 27;
+const MAX_WINDOW_BYTES: u32 = 1 << 27;
 
 /// What the functions of a program share while they are translated.
 #[derive(Default)]
@@ -221,14 +221,14 @@ fn place_shared(
     let start = packer.place(0, align) as u32;
     offsets.extend(dynamic.into_iter().map(|id| (*id, start)));
     let bytes = packer.end - u64::from(reserved);
-    if bytes > STATIC_SHARED_BYTES_MAX {
+    if bytes > MAX_STATIC_SHARED_BYTES {
         let message = format!(
-            "{}: {bytes} bytes of variables in shared memory, more than {STATIC_SHARED_BYTES_MAX}",
+            "{}: {bytes} bytes of variables in shared memory, more than {MAX_STATIC_SHARED_BYTES}",
             kernel.name
         );
         errors.add(kernel.span, message);
     }
-    SharedLayout { offsets, bytes: bytes.min(STATIC_SHARED_BYTES_MAX) as u32, reserved }
+    SharedLayout { offsets, bytes: bytes.min(MAX_STATIC_SHARED_BYTES) as u32, reserved }
 }
 
 fn collect_shared(module: &Module<'_>, operand: &Operand, named: &mut BTreeSet<VariableId>) {
@@ -308,7 +308,7 @@ fn translate_function(
         if let Err(reason) = known.and_then(|()| select(&mut emitter, instruction)) {
             errors.add(instruction.span, format!("{}: {reason}", instruction.full_name()));
         }
-        if emitter.window_is_full(WINDOW_BYTES_MAX) {
+        if emitter.window_is_full(MAX_WINDOW_BYTES) {
             errors.add(instruction.span, format!("function {} has too many registers", function.name));
             break;
         }
@@ -334,7 +334,7 @@ fn translate_function(
         index,
         start,
         window_bytes,
-        local_bytes: frame.packer.end.min(LOCAL_BYTES_MAX) as u32,
+        local_bytes: frame.packer.end.min(MAX_LOCAL_BYTES) as u32,
         parameters: frame.parameters,
         returns: frame.returns,
         filled,
@@ -359,11 +359,11 @@ fn local_bytes(
     if dynamic_stack || may_recurse(module, reached) {
         bytes += RECURSIVE_STACK_BYTES;
     }
-    if bytes > LOCAL_BYTES_MAX + RECURSIVE_STACK_BYTES {
+    if bytes > MAX_LOCAL_BYTES + RECURSIVE_STACK_BYTES {
         let kernel = &module.functions[reached[0].index()];
         errors.add(kernel.span, format!("{}: {bytes} bytes of local memory are too many", kernel.name));
     }
-    bytes.min(LOCAL_BYTES_MAX + RECURSIVE_STACK_BYTES).next_multiple_of(16) as u32
+    bytes.min(MAX_LOCAL_BYTES + RECURSIVE_STACK_BYTES).next_multiple_of(16) as u32
 }
 
 /// Whether some chain of calls comes back to a function it has been to.

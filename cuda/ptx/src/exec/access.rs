@@ -366,7 +366,7 @@ unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Store<O
 handlers!(store_handlers, store_fast, Shape, Store<O>, instrumented: store_slow::<O>);
 
 /// Components of a vector at most.
-const COMPONENTS_MAX: usize = 8;
+const MAX_COMPONENTS: usize = 8;
 
 #[inline(always)]
 unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
@@ -475,7 +475,7 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow
     // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
     unsafe {
         // One of the destinations may hold the addresses, so that all is read first.
-        let mut words = [[WordOf::<O>::default(); LANES]; COMPONENTS_MAX];
+        let mut words = [[WordOf::<O>::default(); LANES]; MAX_COMPONENTS];
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
             let request = request(m, i, bytes, AccessKind::Read, lane);

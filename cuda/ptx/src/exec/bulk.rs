@@ -54,7 +54,7 @@ pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>,
 /// Bytes that are set to zero at a time; sizes and addresses are multiples of it.
 const ZEROS: u64 = 8;
 /// Bytes that one instruction sets to zero at most, as the manual has it.
-const ZEROS_MAX: u64 = 1 << 24;
+const MAX_ZEROS: u64 = 1 << 24;
 
 /// `st.bulk`: `a` is the address and `c` the number of bytes, in 64 bits; `d` has the space, `imm` the offset.
 pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<u64>>) -> Flow {
@@ -62,9 +62,9 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<
     let (to, counts) = unsafe { (m.read(i.a), m.read(i.c)) };
     for lane in lanes(m.mask) {
         let (bytes, to) = (counts.0[lane], to.0[lane].wrapping_add(i.imm));
-        if !bytes.is_multiple_of(ZEROS) || bytes > ZEROS_MAX {
+        if !bytes.is_multiple_of(ZEROS) || bytes > MAX_ZEROS {
             let detail =
-                format!("st.bulk of {bytes} bytes: multiples of {ZEROS} up to {ZEROS_MAX} can be stored");
+                format!("st.bulk of {bytes} bytes: multiples of {ZEROS} up to {MAX_ZEROS} can be stored");
             return m.fail(Trap::new(FaultKind::InvalidOperand, lane, detail).at(to));
         }
         let is_elsewhere = i.d as u8 == AccessSpace::Generic as u8 && space_of(to) != AccessSpace::Shared;

@@ -5,22 +5,22 @@ use std::fmt;
 /// The size of a grid or a block, or a position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3 {
-    /// The dimension that varies fastest.
+    /// The first dimension, which varies fastest.
     pub x: u32,
-    /// The second.
+    /// The second dimension.
     pub y: u32,
-    /// The third.
+    /// The third dimension.
     pub z: u32,
 }
 
 impl Dim3 {
-    /// A size or position.
+    /// Creates a size or a position.
     #[must_use]
     pub const fn new(x: u32, y: u32, z: u32) -> Dim3 {
         Dim3 { x, y, z }
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     #[must_use]
     pub fn volume(self) -> u64 {
         // Saturates instead of wrapping: a launch of so many blocks is refused anyway.

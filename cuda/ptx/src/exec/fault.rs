@@ -1,4 +1,4 @@
-//! What went wrong in a launch, and where.
+//! Faults: why a launch ended early, and where.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,21 +11,21 @@ use super::dim::Dim3;
 pub enum FaultKind {
     /// An access outside every allocation.
     OutOfBounds,
-    /// An address that is no multiple of the access's size.
+    /// An access at an address that is not a multiple of its size.
     Misaligned,
-    /// An address of another space than the instruction's, or a write to read-only memory.
+    /// An access to another state space than the instruction names, or a write to read-only memory.
     WrongSpace,
     /// An access to memory that was freed.
     UseAfterFree,
-    /// A read of memory nobody wrote.
+    /// A read of memory that was never written.
     Uninitialized,
-    /// Two accesses in no order, one of them a write.
+    /// Two accesses that nothing orders, one of them a write.
     Race,
-    /// Every thread that is left waits for one that never comes.
+    /// All remaining threads of a block wait at barriers that cannot be passed.
     BarrierDeadlock,
     /// `trap`, or `brkpt` without a debugger.
     Trap,
-    /// `assert` failed in the program.
+    /// An `assert` of the program failed.
     Assert {
         /// The condition.
         message: String,
@@ -36,17 +36,17 @@ pub enum FaultKind {
         /// The function.
         function: String,
     },
-    /// The launch itself cannot be: sizes or parameters.
+    /// The sizes or the parameters of the launch do not fit the kernel.
     InvalidLaunch,
-    /// An instruction was given an operand it cannot take, as a barrier above 15.
+    /// An operand has a value that its instruction does not take, such as barrier 16.
     InvalidOperand,
-    /// A call through a value that is no function's address, or of a function with another signature.
+    /// A call through a register that does not hold the address of a function with that signature.
     InvalidCall,
-    /// Calls nested too deep, or too much local memory.
+    /// Calls are nested too deeply, or take too much local memory.
     StackOverflow,
     /// Memory ran out.
     OutOfMemory,
-    /// More instructions ran than the launch allowed.
+    /// The launch executed more instructions than it was allowed.
     InstructionLimit,
     /// The launch was cancelled.
     Cancelled,
@@ -80,14 +80,14 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// A place in a program: the PTX line, and the line it was compiled from where `.loc` says so.
+/// An instruction of a program: its PTX line, and the source line if the text has `.loc` directives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The instruction as written: `ld.global.f32`.
     pub instruction: String,
     /// The line in the PTX text.
     pub line: u32,
-    /// File and line of the source.
+    /// The source file and line.
     pub source: Option<(String, u32)>,
 }
 
@@ -101,7 +101,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a launch ended early. What is known of it are the fields of [`FaultParts`].
+/// The reason why a launch ended early. It dereferences to [`FaultParts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Box<FaultParts>);
 
@@ -119,17 +119,17 @@ impl DerefMut for Fault {
     }
 }
 
-/// What is known of a [`Fault`].
+/// The parts of a [`Fault`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FaultParts {
-    /// What went wrong.
+    /// The kind.
     pub kind: FaultKind,
-    /// Further words: sizes, who waits where.
+    /// Details: sizes, and which threads wait where.
     pub detail: String,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The instruction, if one is to blame.
+    /// The instruction, if the fault belongs to one.
     pub place: Option<Place>,
     /// The block within the grid.
     pub block: Option<Dim3>,
@@ -137,7 +137,7 @@ pub struct FaultParts {
     pub thread: Option<Dim3>,
     /// The address of the access.
     pub address: Option<u64>,
-    /// The nearest allocation, in words.
+    /// A description of the nearest allocation.
     pub nearest: Option<String>,
 }
 

@@ -17,11 +17,11 @@ use super::parallel::ParallelFor;
 use super::printf::Sink;
 use super::program::{Inst, Program};
 
-/// Blocks that a worker has begun and not ended, at most. If a launch has no more, its blocks may wait for each other,
-/// on however few threads it runs.
-pub const BLOCKS_BEGUN_MAX: usize = 4096;
+/// The number of blocks that a worker interleaves. The blocks of a launch with at most this many may wait for each other,
+/// even if it runs on one thread.
+pub const MAX_BLOCKS_BEGUN: usize = 4096;
 
-/// The values a kernel is launched with, in the order of its parameters.
+/// The arguments of a launch, in the order of the kernel's parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     values: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ pub struct Params {
 
 /// A scalar that can be passed to a kernel.
 pub trait Param: Copy {
-    /// The bytes, little-endian.
+    /// Returns the bytes, little-endian.
     fn to_bytes(self) -> Vec<u8>;
 }
 
@@ -45,27 +45,27 @@ macro_rules! params {
 params! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 half::f16 half::bf16 }
 
 impl Params {
-    /// No values.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Params {
         Params::default()
     }
 
-    /// Adds a scalar; of a pointer, the device address as `u64`.
+    /// Adds a scalar. A pointer is passed as its device address, a `u64`.
     #[must_use]
     pub fn push(mut self, value: impl Param) -> Params {
         self.values.push(value.to_bytes());
         self
     }
 
-    /// Adds a value of any type by its bytes, as a struct.
+    /// Adds a value of any type, such as a struct, by its bytes.
     #[must_use]
     pub fn bytes(mut self, value: &[u8]) -> Params {
         self.values.push(value.to_vec());
         self
     }
 
-    /// The values.
+    /// Iterates over the bytes of each argument.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.values.iter().map(Vec::as_slice)
     }
@@ -172,7 +172,7 @@ impl Launched<'_> {
         let mut idle: Vec<Box<Machine<'_>>> = Vec::new();
         let mut running: VecDeque<Box<Machine<'_>>> = VecDeque::new();
         loop {
-            let may_begin = running.len() < BLOCKS_BEGUN_MAX;
+            let may_begin = running.len() < MAX_BLOCKS_BEGUN;
             if let Some(block) = if may_begin { take() } else { None } {
                 let mut machine = idle.pop().unwrap_or_else(|| Box::new(Machine::new(self)));
                 machine.start_block(block);

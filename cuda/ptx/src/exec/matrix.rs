@@ -120,9 +120,9 @@ unsafe fn multiply_double(m: &mut Machine<'_>, form: &Multiply, operands: &Opera
 /// # Safety
 /// The registers are of the current window.
 unsafe fn multiply_narrow(m: &mut Machine<'_>, form: &Multiply, operands: &Operands<u32>) {
-    const REGISTERS_MAX: usize = 16;
-    let (mut a, mut b) = ([[0; LANES]; REGISTERS_MAX], [[0; LANES]; REGISTERS_MAX]);
-    let (mut c, mut d) = ([[0; LANES]; REGISTERS_MAX], [[0; LANES]; REGISTERS_MAX]);
+    const MAX_REGISTERS: usize = 16;
+    let (mut a, mut b) = ([[0; LANES]; MAX_REGISTERS], [[0; LANES]; MAX_REGISTERS]);
+    let (mut c, mut d) = ([[0; LANES]; MAX_REGISTERS], [[0; LANES]; MAX_REGISTERS]);
     // SAFETY: the caller's promise is what `read` and `write` ask for.
     unsafe {
         let read = |registers: &[Reg<u32>], to: &mut [Register]| {

@@ -32,26 +32,26 @@ const GUARD_BYTES: u64 = 1 << 16;
 /// Alignment of every allocation.
 const ALIGNMENT: u64 = 256;
 /// Frees remembered for reports of use after free.
-const FREED_MAX: usize = 4096;
+const MAX_FREED: usize = 4096;
 
 static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
 
-/// Why an operation of the host on device memory failed.
+/// The error of an operation on device memory by the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// The storage could not be allocated.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// The bytes that were requested.
         bytes: u64,
     },
     /// No allocation holds the whole range.
     OutOfBounds {
-        /// First byte of the range.
+        /// The first byte of the range.
         address: u64,
-        /// Length of the range.
+        /// The length of the range in bytes.
         bytes: u64,
-        /// The allocation nearest to the address, in words.
+        /// A description of the allocation nearest to the address.
         nearest: String,
     },
     /// The address is not the start of an allocation.
@@ -64,7 +64,7 @@ pub enum MemoryError {
     BadRegistration {
         /// The address.
         address: u64,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -92,7 +92,7 @@ enum Storage {
     Empty,
 }
 
-/// Whatever keeps registered storage alive.
+/// A handle that keeps registered storage alive.
 pub type Owner = Arc<dyn Send + Sync>;
 
 /// A range of device addresses and its bytes.
@@ -240,7 +240,7 @@ impl Table {
     }
 }
 
-/// The device memory that launches work on. Shared freely between threads.
+/// The device memory that launches work on. Threads may share it.
 #[derive(Default)]
 pub struct Memory {
     table: RwLock<Arc<Table>>,
@@ -256,19 +256,25 @@ impl fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// An empty memory.
+    /// Creates an empty memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allocates `bytes` bytes and gives their device address, a multiple of 256. An empty allocation has an
-    /// address too.
+    /// Allocates `bytes` bytes and returns their device address, a multiple of 256. A size of zero is allowed and returns a
+    /// unique address.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`].
     pub fn allocate(&self, bytes: u64) -> Result<u64, MemoryError> {
         self.allocate_labelled(bytes, "an allocation")
     }
 
-    /// As [`Memory::allocate`], with words that name the allocation in reports.
+    /// Allocates memory that reports call `label`, see [`Memory::allocate`].
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`].
     pub fn allocate_labelled(&self, bytes: u64, label: &str) -> Result<u64, MemoryError> {
         let mut allocation = Allocation::new(bytes, false, label)?;
         allocation.written = Written::nothing(bytes, &self.unwatched);
@@ -277,19 +283,25 @@ impl Memory {
         Ok(base)
     }
 
-    /// Allocates and fills with `bytes`.
+    /// Allocates memory and copies `bytes` to it.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`].
     pub fn allocate_from(&self, bytes: &[u8]) -> Result<u64, MemoryError> {
         let address = self.allocate(bytes.len() as u64)?;
         self.write(address, bytes)?;
         Ok(address)
     }
 
-    /// Frees the allocation that starts at `address`. Kernels that still run may go on using it; later ones
-    /// get a fault.
+    /// Frees the allocation that starts at `address`. Launches that run already may continue to use it; an access by a later
+    /// launch is a fault.
+    ///
+    /// # Errors
+    /// [`MemoryError::NotAllocated`].
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
         self.update(|table| {
             let allocation = table.remove(address).ok_or(MemoryError::NotAllocated { address })?;
-            if table.freed.len() == FREED_MAX {
+            if table.freed.len() == MAX_FREED {
                 table.freed.pop_front();
             }
             table.freed.push_back(Freed {
@@ -301,9 +313,11 @@ impl Memory {
         })
     }
 
-    /// Makes `bytes` bytes of the caller's storage visible to kernels at device address `address`.
-    /// [`Memory::free`] takes them away again; `owner` is kept until then, and until every launch and every
-    /// [`Held`] that began before has ended, whichever of them knows the address.
+    /// Makes `bytes` bytes of the caller's storage visible to kernels at device address `address`, until [`Memory::free`].
+    /// `owner` is dropped after that, when every launch and every [`Held`] that began before has ended.
+    ///
+    /// # Errors
+    /// [`MemoryError::BadRegistration`].
     ///
     /// # Safety
     /// `pointer` must be valid for reads and writes of `bytes` bytes as long as `owner` is kept. While a launch
@@ -368,15 +382,21 @@ impl Memory {
     }
 
     /// Copies `bytes` to device memory.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         // SAFETY: `bytes` is borrowed for the call, so that it can be read and nobody writes it.
         unsafe { self.write_from(address, bytes.as_ptr(), bytes.len()) }
     }
 
-    /// Copies `bytes` bytes of the caller's to device memory.
+    /// Copies `bytes` bytes from host memory to device memory.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     ///
     /// # Safety
-    /// `source` is valid for reads of `bytes` bytes. Nobody writes them meanwhile but by [`Memory::read_to`].
+    /// `source` is valid for reads of `bytes` bytes. During the call, only [`Memory::read_to`] writes them.
     pub unsafe fn write_from(
         &self,
         address: u64,
@@ -408,15 +428,21 @@ impl Memory {
     }
 
     /// Copies device memory to `bytes`.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
         // SAFETY: `bytes` is borrowed mutably for the call, so that it can be written and nobody else uses it.
         unsafe { self.read_to(address, bytes.as_mut_ptr(), bytes.len()) }
     }
 
-    /// Copies `bytes` bytes of device memory to memory of the caller's.
+    /// Copies `bytes` bytes from device memory to host memory.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     ///
     /// # Safety
-    /// `target` is valid for writes of `bytes` bytes. Nobody uses them meanwhile but by [`Memory::write_from`] and this.
+    /// `target` is valid for writes of `bytes` bytes. During the call, only [`Memory::write_from`] and this method use them.
     pub unsafe fn read_to(&self, address: u64, target: *mut u8, bytes: usize) -> Result<(), MemoryError> {
         let source = self.hold(address, bytes as u64)?;
         // SAFETY: `hold` checked the source and keeps its storage alive; the caller promises that the target
@@ -425,7 +451,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies from one range of device memory to another, which may overlap it.
+    /// Copies one range of device memory to another, which may overlap it.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     pub fn copy(&self, to: u64, from: u64, bytes: u64) -> Result<(), MemoryError> {
         let (target, source) = (self.hold(to, bytes)?, self.hold(from, bytes)?);
         // SAFETY: `hold` checked both ranges and keeps their storage alive.
@@ -434,7 +463,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Writes `count` copies of a pattern one behind the other.
+    /// Fills device memory with `count` copies of a pattern.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), MemoryError> {
         let bytes = (pattern.len() as u64).saturating_mul(count);
         let target = self.hold(address, bytes)?;
@@ -444,7 +476,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Where a range of device memory lies, for as long as the result is kept; whatever is freed meanwhile.
+    /// Returns a handle that keeps a range of device memory alive, even if it is freed.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
     pub fn hold(&self, address: u64, bytes: u64) -> Result<Held, MemoryError> {
         let table = self.snapshot();
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -463,7 +498,7 @@ impl Memory {
     }
 }
 
-/// A range of device memory that stays where it is.
+/// A handle that keeps a range of device memory alive.
 pub struct Held {
     pointer: *mut u8,
     /// None for an empty range that is nowhere.
@@ -471,7 +506,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// The first byte. Others may touch the bytes at any time; the contract of [`Memory::register`] says how.
+    /// Returns a pointer to the first byte. Kernels may access the bytes at any time, by atomic or volatile accesses.
     pub fn pointer(&self) -> *mut u8 {
         self.pointer
     }
@@ -507,101 +542,4 @@ fn locate(table: &Table, address: u64, bytes: usize) -> Result<*mut u8, MemoryEr
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn allocations_hold_what_is_written_and_know_their_bounds() {
-        let memory = Memory::new();
-        let a = memory.allocate(8).unwrap();
-        let b = memory.allocate_labelled(16, "b").unwrap();
-        assert_eq!(a % 256, 0);
-        assert!(b > a + GUARD_BYTES);
-        memory.write(a, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
-        let mut middle = [0; 4];
-        memory.read(a + 2, &mut middle).unwrap();
-        assert_eq!(middle, [3, 4, 5, 6]);
-        let error = memory.write(b + 12, &[0; 5]).unwrap_err();
-        assert!(error.to_string().contains("12 bytes into b of 16 bytes"), "{error}");
-        assert!(memory.read(a + 8, &mut [0]).is_err());
-        memory.read(a + 8, &mut []).unwrap();
-    }
-
-    #[test]
-    fn frees_are_remembered() {
-        let memory = Memory::new();
-        let a = memory.allocate_labelled(64, "weights").unwrap();
-        memory.free(a).unwrap();
-        assert_eq!(memory.free(a), Err(MemoryError::NotAllocated { address: a }));
-        let error = memory.read(a + 4, &mut [0]).unwrap_err().to_string();
-        assert!(error.contains("4 bytes into weights of 64 bytes") && error.contains("was freed"), "{error}");
-    }
-
-    #[test]
-    fn registered_storage_is_the_callers() {
-        let memory = Memory::new();
-        let mut storage = [7u64; 4];
-        let pointer = storage.as_mut_ptr().cast::<u8>();
-        let address = 0x4000_0000 + pointer.addr() as u64 % 16;
-        // SAFETY: the storage outlives the registration and is not touched meanwhile.
-        unsafe {
-            memory.register(address, pointer, 32, "storage", Arc::new(())).unwrap();
-            assert!(memory.register(address + 16, pointer, 32, "twice", Arc::new(())).is_err());
-            assert!(memory.register(address + 65, pointer, 32, "misaligned", Arc::new(())).is_err());
-            assert!(memory.register(0, pointer, 32, "null", Arc::new(())).is_err());
-        }
-        memory.write(address + 8, &9u64.to_le_bytes()).unwrap();
-        memory.free(address).unwrap();
-        assert_eq!(storage, [7, 9, 7, 7]);
-    }
-
-    #[test]
-    fn registered_storage_outlives_its_registration_while_somebody_may_use_it() {
-        let memory = Memory::new();
-        let owner = Arc::new([AtomicU64::new(1), AtomicU64::new(2)]);
-        let (pointer, gone) = (owner[0].as_ptr().cast::<u8>(), Arc::downgrade(&owner));
-        // SAFETY: the storage is the owner's, and made of atomics.
-        unsafe { memory.register(0x5000_0000, pointer, 16, "storage", owner).unwrap() };
-        // As a launch and a copy have it.
-        let (launch, copy) = (memory.snapshot(), memory.hold(0x5000_0008, 8).unwrap());
-        memory.free(0x5000_0000).unwrap();
-        assert!(memory.read(0x5000_0000, &mut [0]).is_err());
-        drop(launch);
-        assert!(gone.upgrade().is_some());
-        drop(copy);
-        assert!(gone.upgrade().is_none());
-    }
-
-    #[test]
-    fn ranges_are_copied_and_filled_at_any_alignment() {
-        let memory = Memory::new();
-        let text: Vec<u8> = (0..2000u32).map(|i| (i % 251) as u8).collect();
-        let a = memory.allocate_from(&text).unwrap();
-        for (to, from, bytes) in [(3, 500, 700), (500, 3, 700), (100, 107, 1500), (107, 100, 1500), (9, 8, 5)]
-        {
-            let mut expected = text.clone();
-            expected.copy_within(from..from + bytes, to);
-            memory.write(a, &text).unwrap();
-            memory.copy(a + to as u64, a + from as u64, bytes as u64).unwrap();
-            let mut found = vec![0; text.len()];
-            memory.read(a, &mut found).unwrap();
-            assert_eq!(found, expected, "{bytes} bytes from {from} to {to}");
-        }
-        memory.fill(a + 6, &[1, 2], 300).unwrap();
-        memory.fill(a + 1000, &[7], 3).unwrap();
-        memory.fill(a + 1004, &[1, 2, 3, 4], 200).unwrap();
-        let mut found = vec![0; 810];
-        memory.read(a, &mut found[..610]).unwrap();
-        assert_eq!(found[6..606], [1, 2].repeat(300));
-        memory.read(a + 1000, &mut found).unwrap();
-        assert_eq!((&found[..3], &found[4..804]), (&[7; 3][..], &[1, 2, 3, 4].repeat(200)[..]));
-        assert!(memory.fill(a, &[0; 4], 501).is_err() && memory.copy(a, a + 1, 2000).is_err());
-    }
-
-    #[test]
-    fn absurd_sizes_are_an_error() {
-        assert!(Memory::new().allocate(u64::MAX).is_err());
-        assert!(Memory::new().allocate(1 << 62).is_err());
-        assert_ne!(Memory::new().allocate(0).unwrap(), 0);
-    }
-}
+mod tests;

@@ -56,8 +56,8 @@ pub(crate) mod wide;
 
 pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};
-pub use grid::{BLOCKS_BEGUN_MAX, Param, Params};
-pub use instrument::footprint::Touched;
+pub use grid::{MAX_BLOCKS_BEGUN, Param, Params};
+pub use instrument::footprint::{TouchKind, Touched};
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
 pub use memory::{Held, Memory, MemoryError, Owner};
 pub use parallel::{OwnThreads, ParallelFor, Sequential};

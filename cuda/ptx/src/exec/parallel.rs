@@ -5,17 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-/// Threads to run on, as the caller has them.
+/// The caller's threads, for running blocks.
 pub trait ParallelFor: Sync {
-    /// How many bodies can run at the same time, the calling thread's included; at least 1.
+    /// Returns the number of bodies that can run at the same time, including one on the calling thread.
     fn parallelism(&self) -> usize;
 
-    /// Calls `body` with each number below `tasks`, in any order and on any threads, and returns when all
-    /// calls have.
+    /// Calls `body` with each number below `tasks`, in any order and on any threads, and waits for all calls.
     fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync));
 }
 
-/// The calling thread alone.
+/// Runs blocks on the calling thread alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 
@@ -29,7 +28,7 @@ impl ParallelFor for Sequential {
     }
 }
 
-/// Threads of our own, as many as the processor runs, started when first needed and kept.
+/// Runs blocks on a pool of this crate's own: one thread for each core, started when first needed and kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnThreads;
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-/// Where output goes: called with the text of one `printf`, possibly from several threads at once.
+/// A sink for output. It is called with the text of one `printf`, possibly by several threads at once.
 pub type Sink<'s> = dyn Fn(&str) + Sync + 's;
 
 /// Longest field a conversion is padded to, and most digits.
-const FIELD_MAX: usize = 4096;
+const MAX_FIELD: usize = 4096;
 
 /// Reads arguments one after the other, as CUDA passes them: in memory, each at its natural alignment.
 pub(crate) trait Arguments {
@@ -69,12 +69,12 @@ fn convert<'f, A: Arguments>(
     (width, rest) = number(rest, arguments)?;
     let width = width.unwrap_or(0);
     spec.left |= width < 0;
-    spec.width = (width.unsigned_abs() as usize).min(FIELD_MAX);
+    spec.width = (width.unsigned_abs() as usize).min(MAX_FIELD);
     if let [b'.', tail @ ..] = rest {
         let precision;
         (precision, rest) = number(tail, arguments)?;
         let precision = precision.unwrap_or(0);
-        spec.precision = usize::try_from(precision).ok().map(|precision| precision.min(FIELD_MAX));
+        spec.precision = usize::try_from(precision).ok().map(|precision| precision.min(MAX_FIELD));
     }
     while let Some((&length, tail)) = rest.split_first() {
         match length {

@@ -20,7 +20,7 @@ use super::warp::{self, Split};
 use super::{block, special};
 
 /// Instructions within which a loop comes round.
-const STEPS_MAX: usize = 256;
+const MAX_STEPS: usize = 256;
 
 impl Machine<'_> {
     /// Ends the launch if all that is left of the block waits, and some of it at memory barriers.
@@ -48,7 +48,7 @@ impl Machine<'_> {
         self.fuel = block::TURN;
         let mut first: Option<(Split, Vec<u32>)> = None;
         let mut found = None;
-        for _ in 0..STEPS_MAX {
+        for _ in 0..MAX_STEPS {
             let code = self.launch.code;
             let Some(instruction) = code.get(self.pc as usize) else { break };
             if !self.only_waits(instruction) {

@@ -14,7 +14,7 @@ use super::raw::Word;
 use super::slots::Reg;
 
 /// The longest string a program can pass.
-const STRING_BYTES_MAX: u64 = 1 << 16;
+const MAX_STRING_BYTES: u64 = 1 << 16;
 
 /// `trap`, and `brkpt` if `imm` is 1.
 pub(crate) unsafe fn trap(m: &mut Machine<'_>, i: &Inst) -> Flow {
@@ -61,7 +61,7 @@ impl Arguments for Reader<'_, '_> {
 
     fn string(&mut self, address: u64) -> Result<Vec<u8>, Trap> {
         let mut string = Vec::new();
-        for offset in 0..STRING_BYTES_MAX {
+        for offset in 0..MAX_STRING_BYTES {
             let pointer = self.locate(address.wrapping_add(offset), 1)?;
             // SAFETY: `locate` checked that the bytes are there, and their alignment.
             match unsafe { u8::load(pointer) } {

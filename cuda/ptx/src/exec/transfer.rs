@@ -115,10 +115,10 @@ struct Word64 {
 }
 
 impl Word64 {
-    const COUNT_MAX: i64 = (1 << 20) - 1;
+    const MAX_COUNT: i64 = (1 << 20) - 1;
 
     fn unpack(word: u64) -> Word64 {
-        let count = |shift: u32| (word >> shift) as i64 & Self::COUNT_MAX;
+        let count = |shift: u32| (word >> shift) as i64 & Self::MAX_COUNT;
         // The bytes are signed: they may be complete before they are expected.
         let bytes = (word << 1) as i64 >> 41;
         Word64 { pending: count(0), expected: count(20), bytes, phase: word >> 63 }
@@ -140,7 +140,7 @@ impl Word64 {
     /// Bytes more to wait for; of those that have arrived, the negative number.
     fn expect(&mut self, bytes: i64) -> Result<(), &'static str> {
         let sum = self.bytes + bytes;
-        if bytes.abs() > Self::COUNT_MAX || sum.abs() > Self::COUNT_MAX {
+        if bytes.abs() > Self::MAX_COUNT || sum.abs() > Self::MAX_COUNT {
             return Err("the number of bytes is not between -(2^20 - 1) and 2^20 - 1");
         }
         self.bytes = sum;
@@ -158,7 +158,7 @@ impl Word64 {
     fn step(&mut self, step: Step, count: i64, bytes: i64, state: u64) -> Result<bool, &'static str> {
         match step {
             Step::Init => {
-                if !(1..=Self::COUNT_MAX).contains(&count) {
+                if !(1..=Self::MAX_COUNT).contains(&count) {
                     return Err("the count is not between 1 and 2^20 - 1");
                 }
                 *self = Word64 { pending: count, expected: count, bytes: 0, phase: 0 };

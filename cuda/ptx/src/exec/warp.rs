@@ -24,9 +24,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The program counter of a join at the end of a call.
 const RETURN: u32 = u32::MAX;
 /// Calls a split may be deep in.
-const DEPTH_MAX: u32 = 8192;
+const MAX_DEPTH: u32 = 8192;
 /// Bytes of registers of a warp at most, over all frames.
-const REGISTER_BYTES_MAX: usize = 1 << 28;
+const MAX_REGISTER_BYTES: usize = 1 << 28;
 
 /// Lanes that run together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -375,10 +375,10 @@ impl Machine<'_> {
 
     /// The split has used its turn: others go on, and lanes that wait for it may have to go on for it to end.
     pub(crate) fn yield_turn(&mut self) -> Flow {
-        const TURNS_MAX: u32 = 64;
+        const MAX_TURNS: u32 = 64;
         let split = self.split(0);
         self.current().turns += 1;
-        if self.current().turns >= TURNS_MAX {
+        if self.current().turns >= MAX_TURNS {
             self.release_joins();
         }
         self.current().wake(split);
@@ -403,7 +403,7 @@ impl Machine<'_> {
         let caller = self.current_frame();
         let local_base = caller.local_top.next_multiple_of(16);
         let local_top = u64::from(local_base) + u64::from(code.local_bytes);
-        if caller.depth >= DEPTH_MAX || local_top > self.local_stride {
+        if caller.depth >= MAX_DEPTH || local_top > self.local_stride {
             let lane = self.first_lane();
             let detail = format!("{} calls deep, {local_top} bytes of local memory", caller.depth + 1);
             return self.fail(Trap::new(FaultKind::StackOverflow, lane, detail));
@@ -412,7 +412,7 @@ impl Machine<'_> {
         let warp = &mut self.warps[self.warp];
         let window = warp.frames.iter().map(|frame| frame.end).max().unwrap_or(0);
         let end = window + code.window_bytes as usize;
-        if end > REGISTER_BYTES_MAX {
+        if end > MAX_REGISTER_BYTES {
             let lane = self.first_lane();
             return self.fail(Trap::new(FaultKind::StackOverflow, lane, "no registers are left"));
         }

@@ -316,8 +316,8 @@ impl Token<'_> {
 
 /// A word of any length, cut for a message.
 pub(super) fn shortened(text: &str) -> String {
-    const LENGTH_MAX: usize = 100;
-    match text.char_indices().nth(LENGTH_MAX) {
+    const MAX_LENGTH: usize = 100;
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

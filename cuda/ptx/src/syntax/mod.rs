@@ -1,8 +1,7 @@
-//! PTX text: read, resolved, checked.
+//! Parses PTX text, resolves names and checks declarations.
 //!
-//! [`parse`] gives a [`Module`](ast::Module) in which every name is resolved and every declaration is sound, or all that is
-//! wrong with the text. This module never looks at what an instruction means: which modifiers and operands `ld` takes is
-//! known to `code`.
+//! [`parse`] returns a [`Module`](ast::Module) in which every name is resolved and every declaration is valid, or all errors of
+//! the text. This module never interprets instructions: `code` knows which modifiers and operands `ld` takes.
 //!
 //! What is checked:
 //!
@@ -15,8 +14,8 @@
 //! - directives and features that are not supported are named, not skipped. Skipped is what changes no result: hints
 //!   (`.pragma`), debugging information, where the driver keeps a variable (`.attribute`).
 //!
-//! The text may come from anybody: its size, the depth of blocks, expressions and initializers, the length of names, the
-//! bytes of variables and the number of errors are bounded, and reading takes time in proportion to the text.
+//! The text is not trusted. Its size, the depth of blocks, expressions and initializers, the length of names, the bytes of
+//! variables and the number of errors are bounded, and parsing takes time in proportion to the text.
 
 pub mod ast;
 mod expression;
@@ -29,28 +28,31 @@ pub mod types;
 
 use crate::{Error, Errors, Span};
 
-/// The longest text.
+/// The size of the longest text.
 pub const MAX_TEXT_BYTES: usize = 256 << 20;
 
-/// The longest name.
+/// The length of the longest name.
 pub const MAX_NAME_BYTES: usize = 64 << 10;
 
-/// The deepest nesting of blocks, of expressions, of initializers.
+/// The deepest nesting of blocks, of expressions and of initializers.
 pub const MAX_DEPTH: usize = 100;
 
-/// The largest variable, in bytes.
+/// The size of the largest variable.
 pub const MAX_VARIABLE_BYTES: u64 = 1 << 40;
 
-/// The most bytes that the initial values of a module's variables take.
+/// The bytes that the initial values of a module's variables may take.
 pub const MAX_INITIALIZED_BYTES: u64 = 256 << 20;
 
-/// The most instructions of a module: some hundred bytes each while it is loaded.
+/// The number of instructions that a module may have. Each takes about a hundred bytes while the module is loaded.
 pub const MAX_INSTRUCTIONS: usize = 1 << 23;
 
-/// The most functions of a module, declared ones among them: some thousand bytes each.
+/// The number of functions that a module may define or declare. Each takes about a thousand bytes.
 pub const MAX_FUNCTIONS: usize = 1 << 20;
 
-/// Reads a module.
+/// Parses a module.
+///
+/// # Errors
+/// All errors of the text, each with its position.
 pub fn parse(text: &str) -> Result<ast::Module<'_>, Errors> {
     if text.len() > MAX_TEXT_BYTES {
         let message = format!("the text is longer than {MAX_TEXT_BYTES} bytes");

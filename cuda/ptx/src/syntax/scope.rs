@@ -253,8 +253,8 @@ impl<'s> Scopes<'s> {
 /// The ways to read a name as one of a family: `%r12` is number 12 of `%r` or number 2 of `%r1`.
 fn splits(name: &str) -> impl Iterator<Item = (&str, u64)> {
     /// No family is larger than 32 bits count.
-    const DIGITS_MAX: usize = 10;
-    let digits = name.bytes().rev().take(DIGITS_MAX).take_while(u8::is_ascii_digit).count();
+    const MAX_DIGITS: usize = 10;
+    let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
     (1..=digits).rev().filter_map(move |count| {
         let (prefix, number) = name.split_at(name.len() - count);
         let plain = count == 1 || !number.starts_with('0');

@@ -3,8 +3,8 @@
 /// The candidate that differs from `word` least, if that is little: one letter in short words, two in longer ones.
 pub(super) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     /// Longer words are no typing mistakes.
-    const LENGTH_MAX: usize = 40;
-    if word.len() > LENGTH_MAX {
+    const MAX_LENGTH: usize = 40;
+    if word.len() > MAX_LENGTH {
         return None;
     }
     let limit = if word.len() < 5 { 1 } else { 2 };

@@ -2,7 +2,7 @@
 
 use super::operations::OPERATIONS;
 use super::{
-    Access, Exchange, Guard, Kind, LOOPS_MAX, Operand, Program, REGISTERS, Register, Space, Statement, Width,
+    Access, Exchange, Guard, Kind, MAX_LOOPS, Operand, Program, REGISTERS, Register, Space, Statement, Width,
 };
 
 /// Where decisions come from: a random number generator, or the bytes of a fuzzer.
@@ -95,7 +95,7 @@ impl<C: Choices> Generator<'_, C> {
                 then: self.list(depth + 1, loops),
                 otherwise: self.list(depth + 1, loops),
             },
-            18 | 19 if loops < LOOPS_MAX => {
+            18 | 19 if loops < MAX_LOOPS => {
                 let limit = self.register();
                 Statement::Loop { depth: loops, limit, body: self.list(depth + 1, loops + 1) }
             }

@@ -20,7 +20,7 @@ pub(crate) const OWN_BYTES: usize = 64;
 /// Registers of each kind.
 pub(crate) const REGISTERS: usize = 6;
 /// Loops within loops at most.
-pub(crate) const LOOPS_MAX: usize = 3;
+pub(crate) const MAX_LOOPS: usize = 3;
 
 /// What a register holds. All values are kept as bits in a `u64`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::operations::OPERATIONS;
 use super::{
-    Access, Exchange, Guard, Kind, LOOPS_MAX, OWN_BYTES, Operand, Program, REGISTERS, Register, Space,
+    Access, Exchange, Guard, Kind, MAX_LOOPS, OWN_BYTES, Operand, Program, REGISTERS, Register, Space,
     Statement, THREADS, Width,
 };
 
@@ -128,9 +128,9 @@ impl Printer {
         self.line(&format!(".shared .align 16 .b8 meeting[{}];", THREADS * 4));
         self.line(&format!(".local .align 16 .b8 private[{OWN_BYTES}];"));
         self.line(&format!(
-            ".reg .b32 %count<{LOOPS_MAX}>, %limit<{LOOPS_MAX}>, %thread, %threads, %index, %shared, %slot;"
+            ".reg .b32 %count<{MAX_LOOPS}>, %limit<{MAX_LOOPS}>, %thread, %threads, %index, %shared, %slot;"
         ));
-        self.line(&format!(".reg .pred %done<{LOOPS_MAX}>;"));
+        self.line(&format!(".reg .pred %done<{MAX_LOOPS}>;"));
         self.line(".reg .b64 %all, %global, %local, %counter, %address, %generic_global, %generic_shared, %generic_local;");
         for line in [
             "mov.u32 %thread, %tid.x;",

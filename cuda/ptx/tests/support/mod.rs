@@ -14,7 +14,7 @@ use fastrand::Rng;
 use tfrt_ptx::{Dim3, Fault, Launch, Memory, Module, Param, Params};
 
 /// Instructions after which a kernel counts as endless.
-const INSTRUCTIONS_MAX: u64 = 200_000_000;
+const MAX_INSTRUCTIONS: u64 = 200_000_000;
 
 /// An array in device memory.
 pub(crate) struct Buffer<T> {
@@ -208,7 +208,7 @@ impl Gpu {
         let launch = Launch::new(&function)
             .check_uninitialized(self.checked)
             .check_races(self.checked && self.races)
-            .instruction_limit(INSTRUCTIONS_MAX);
+            .instruction_limit(MAX_INSTRUCTIONS);
         prepare(launch).run(params, &self.memory).map(|_| ())
     }
 }

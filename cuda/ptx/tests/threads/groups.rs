@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use tfrt_ptx::{BLOCKS_BEGUN_MAX, FaultKind, Function, Launch, Memory, Module, Params};
+use tfrt_ptx::{FaultKind, Function, Launch, MAX_BLOCKS_BEGUN, Memory, Module, Params};
 
 use super::{upload, words};
 
@@ -80,7 +80,7 @@ fn a_cooperative_grid_has_bounds() {
     let [counts, out] = [(); 2].map(|()| upload(&memory, &[0; 64]));
     let params = Params::new().push(counts).push(out).push(1i32);
     let kernel = function("grid_rounds");
-    let blocks = BLOCKS_BEGUN_MAX as u32 + 1;
+    let blocks = MAX_BLOCKS_BEGUN as u32 + 1;
     let fault = Launch::new(&kernel).grid(blocks).cooperative(true).run(&params, &memory).unwrap_err();
     let expected =
         "kernel grid_rounds: invalid launch: a cooperative launch of 4097 blocks; 4096 at most run at once";

@@ -40,9 +40,9 @@ pub(crate) struct Multiply {
 }
 
 /// Enough for the largest factor, in elements: 16×64 of four bits.
-const FACTOR_MAX: usize = 1024;
+const MAX_FACTOR: usize = 1024;
 /// Enough for the largest result: 16×16, 8×32 or 32×8.
-const RESULT_MAX: usize = 256;
+const MAX_RESULT: usize = 256;
 
 impl Multiply {
     /// Whether the manual has this form and this module knows it. Only such a form may be executed.
@@ -118,11 +118,11 @@ impl Multiply {
 
     fn execute_floats(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         let Shape { n, k, .. } = self.shape;
-        let mut left = [0.0; FACTOR_MAX / 2];
-        let mut right = [0.0; FACTOR_MAX / 2];
+        let mut left = [0.0; MAX_FACTOR / 2];
+        let mut right = [0.0; MAX_FACTOR / 2];
         gather(&self.fragment_a(), a, |row, column, bits| left[row * k + column] = float(self.a, bits));
         gather(&self.fragment_b(), b, |row, column, bits| right[row * n + column] = float(self.b, bits));
-        let mut sums = [0.0; RESULT_MAX];
+        let mut sums = [0.0; MAX_RESULT];
         add_products(self.shape, &left, &right, &mut sums);
         self.finish_floats(&mut sums, c, d);
     }
@@ -131,11 +131,11 @@ impl Multiply {
     fn execute_quads(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         let Shape { n, k, .. } = self.shape;
         let all = self.shape.of_warp(self.family);
-        let mut left = [0.0; FACTOR_MAX / 2];
-        let mut right = [0.0; FACTOR_MAX / 2];
+        let mut left = [0.0; MAX_FACTOR / 2];
+        let mut right = [0.0; MAX_FACTOR / 2];
         gather(&self.fragment_a(), a, |row, column, bits| left[row * k + column] = float(self.a, bits));
         gather(&self.fragment_b(), b, |row, column, bits| right[row * all.n + column] = float(self.b, bits));
-        let mut sums = [0.0; RESULT_MAX];
+        let mut sums = [0.0; MAX_RESULT];
         for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
             let start = row / self.shape.m * n;
             for (along, factor) in left[row * k..][..k].iter().enumerate() {
@@ -147,7 +147,7 @@ impl Multiply {
         self.finish_floats(&mut sums, c, d);
     }
 
-    fn finish_floats(&self, sums: &mut [f64; RESULT_MAX], c: &[Register], d: &mut [Register]) {
+    fn finish_floats(&self, sums: &mut [f64; MAX_RESULT], c: &[Register], d: &mut [Register]) {
         let n = self.shape.n;
         gather(&self.fragment_c(), c, |row, column, bits| {
             sums[row * n + column] += match self.c {
@@ -166,12 +166,12 @@ impl Multiply {
 
     fn execute_integers(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         let Shape { m, n, k } = self.shape;
-        let mut left = [0; FACTOR_MAX];
-        let mut right = [0; FACTOR_MAX];
+        let mut left = [0; MAX_FACTOR];
+        let mut right = [0; MAX_FACTOR];
         gather(&self.fragment_a(), a, |row, column, bits| left[row * k + column] = integer(self.a, bits));
         gather(&self.fragment_b(), b, |row, column, bits| right[row * n + column] = integer(self.b, bits));
         // 64 products of 16 bits do not overflow.
-        let mut sums = [0i32; RESULT_MAX];
+        let mut sums = [0i32; MAX_RESULT];
         for row in 0..m {
             let sums = &mut sums[row * n..][..n];
             for (along, &factor) in left[row * k..][..k].iter().enumerate() {
@@ -187,12 +187,12 @@ impl Multiply {
     fn execute_bits(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         let words = Shape { k: self.shape.k / 32, ..self.shape };
         let Shape { m, n, k } = words;
-        let mut left = [0u32; FACTOR_MAX];
-        let mut right = [0u32; FACTOR_MAX];
+        let mut left = [0u32; MAX_FACTOR];
+        let mut right = [0u32; MAX_FACTOR];
         let fragment = |operand| Fragment::factor(Family::Mma, operand, words, Element::Tf32);
         gather(&fragment(Operand::A), a, |row, column, bits| left[row * k + column] = bits);
         gather(&fragment(Operand::B), b, |row, column, bits| right[column * k + row] = bits);
-        let mut sums = [0i32; RESULT_MAX];
+        let mut sums = [0i32; MAX_RESULT];
         for row in 0..m {
             for column in 0..n {
                 let pairs = left[row * k..][..k].iter().zip(&right[column * k..][..k]);
@@ -206,9 +206,9 @@ impl Multiply {
         self.finish_integers(&sums, c, d);
     }
 
-    fn finish_integers(&self, sums: &[i32; RESULT_MAX], c: &[Register], d: &mut [Register]) {
+    fn finish_integers(&self, sums: &[i32; MAX_RESULT], c: &[Register], d: &mut [Register]) {
         let n = self.shape.n;
-        let mut accumulator = [0i32; RESULT_MAX];
+        let mut accumulator = [0i32; MAX_RESULT];
         gather(&self.fragment_c(), c, |row, column, bits| accumulator[row * n + column] = bits as i32);
         scatter(&self.fragment_d(), d, |row, column| {
             let (sum, before) = (sums[row * n + column], accumulator[row * n + column]);
@@ -226,8 +226,8 @@ impl Multiply {
         d: &mut [[f64; LANES]],
     ) {
         let Shape { n, k, .. } = self.shape;
-        let mut left = [0.0; RESULT_MAX];
-        let mut right = [0.0; RESULT_MAX];
+        let mut left = [0.0; MAX_RESULT];
+        let mut right = [0.0; MAX_RESULT];
         let (from_a, from_b, from_c) = (self.fragment_a(), self.fragment_b(), self.fragment_c());
         for lane in 0..LANES {
             for (element, register) in a.iter().enumerate() {

@@ -10,7 +10,7 @@ use crate::syntax::types::Type;
 
 /// The alignment where none is given, and the largest one.
 const ALIGN: u64 = 8;
-const ALIGN_MAX: u64 = 1 << 16;
+const MAX_ALIGN: u64 = 1 << 16;
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let ty = w.ty()?;
@@ -24,11 +24,11 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             let imm = match rest {
                 [] => ALIGN,
                 [Operand::Immediate(Immediate::Integer { bits, .. })]
-                    if bits.is_power_of_two() && *bits <= ALIGN_MAX =>
+                    if bits.is_power_of_two() && *bits <= MAX_ALIGN =>
                 {
                     *bits
                 }
-                _ => return Err(format!("an alignment is a power of two up to {ALIGN_MAX}")),
+                _ => return Err(format!("an alignment is a power of two up to {MAX_ALIGN}")),
             };
             let size = e.source(size, ty)?;
             let a = if ty == Type::U32 { e.widen(size, false) } else { size };

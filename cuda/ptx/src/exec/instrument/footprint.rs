@@ -12,15 +12,26 @@ use super::AccessKind;
 const PAGE_SHIFT: u32 = 12;
 const WORDS: usize = 1 << (PAGE_SHIFT - 6);
 
-/// A range of global memory that a launch used.
+/// A range of global memory that a launch touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// The first byte.
+    /// The address of the first byte.
     pub address: u64,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Whether the launch wrote them; otherwise it read what was there before.
-    pub written: bool,
+    /// What the launch did with them.
+    pub kind: TouchKind,
+}
+
+/// What a launch did with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchKind {
+    /// It read what was there before.
+    Read,
+    /// It wrote, and perhaps read as well.
+    Written,
+    /// All its accesses were atomic operations.
+    Atomic,
 }
 
 /// One bit for each byte of a page.
@@ -28,6 +39,12 @@ pub struct Touched {
 struct Page {
     read: [u64; WORDS],
     written: [u64; WORDS],
+    /// Bytes that were accessed by something else than an atomic operation.
+    plain: [u64; WORDS],
+}
+
+impl Page {
+    const UNTOUCHED: Page = Page { read: [0; WORDS], written: [0; WORDS], plain: [0; WORDS] };
 }
 
 /// Bytes of a granule, as a power of two: of each it is known who touched it first.
@@ -93,12 +110,15 @@ impl Footprint {
         // A block has 1024 threads at most.
         let who = (self.instants.len() as u32, accessor.thread as u16);
         for address in address..address.saturating_add(u64::from(bytes)) {
-            let touches = self.pages.entry(address >> PAGE_SHIFT).or_insert_with(|| {
-                let page = Page { read: [0; WORDS], written: [0; WORDS] };
-                Box::new(Touches { page, first: [First::NOBODY; 2] })
-            });
+            let touches = self
+                .pages
+                .entry(address >> PAGE_SHIFT)
+                .or_insert_with(|| Box::new(Touches { page: Page::UNTOUCHED, first: [First::NOBODY; 2] }));
             let Touches { page, first: [reader, writer] } = &mut **touches;
             let (word, bit) = ((address >> 6) as usize % WORDS, 1u64 << (address % 64));
+            if kind != AccessKind::Atomic {
+                page.plain[word] |= bit;
+            }
             if kind != AccessKind::Write && page.written[word] & bit == 0 {
                 page.read[word] |= bit;
                 reader.note(address, who);
@@ -121,31 +141,34 @@ impl Footprint {
     }
 }
 
-/// What all workers of a launch touched together, by address: what is read, then what is written.
+/// What all workers of a launch touched together, by address: what is read, then what is written, then what is accessed by
+/// atomic operations alone.
 pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
     let mut pages: BTreeMap<u64, Page> = BTreeMap::new();
     for footprint in footprints {
         for (&number, touches) in &footprint.pages {
             let page = &touches.page;
-            let sum = pages.entry(number).or_insert(Page { read: [0; WORDS], written: [0; WORDS] });
+            let sum = pages.entry(number).or_insert(Page::UNTOUCHED);
             for word in 0..WORDS {
                 // Handed over: one side wrote without having read, the other one read.
                 let (here, there) =
                     (page.written[word] & !page.read[word], sum.written[word] & !sum.read[word]);
                 sum.read[word] = sum.read[word] & !here | page.read[word] & !there;
                 sum.written[word] |= page.written[word];
+                sum.plain[word] |= page.plain[word];
             }
         }
     }
-    let mut touched = ranges(&pages, |page| &page.read, false);
-    touched.extend(ranges(&pages, |page| &page.written, true));
+    let mut touched = ranges(&pages, |page, word| page.read[word] & page.plain[word], TouchKind::Read);
+    touched.extend(ranges(&pages, |page, word| page.written[word] & page.plain[word], TouchKind::Written));
+    touched.extend(ranges(&pages, |page, word| page.written[word] & !page.plain[word], TouchKind::Atomic));
     touched
 }
 
-fn ranges(pages: &BTreeMap<u64, Page>, bits: impl Fn(&Page) -> &[u64; WORDS], written: bool) -> Vec<Touched> {
+fn ranges(pages: &BTreeMap<u64, Page>, bits: impl Fn(&Page, usize) -> u64, kind: TouchKind) -> Vec<Touched> {
     let mut ranges: Vec<Touched> = Vec::new();
     for (&number, page) in pages {
-        for (word, &bits) in bits(page).iter().enumerate() {
+        for (word, bits) in (0..WORDS).map(|word| (word, bits(page, word))) {
             let base = (number << PAGE_SHIFT) + 64 * word as u64;
             let mut rest = bits;
             while rest != 0 {
@@ -154,7 +177,7 @@ fn ranges(pages: &BTreeMap<u64, Page>, bits: impl Fn(&Page) -> &[u64; WORDS], wr
                 let address = base + u64::from(start);
                 match ranges.last_mut() {
                     Some(last) if last.address + last.bytes == address => last.bytes += u64::from(length),
-                    _ => ranges.push(Touched { address, bytes: length.into(), written }),
+                    _ => ranges.push(Touched { address, bytes: length.into(), kind }),
                 }
                 rest &= !((u64::MAX >> (64 - length)) << start);
             }
@@ -167,6 +190,7 @@ fn ranges(pages: &BTreeMap<u64, Page>, bits: impl Fn(&Page) -> &[u64; WORDS], wr
 mod tests {
     use super::*;
     use AccessKind::{Atomic, Read, Write};
+    use TouchKind::{Atomic as Atomically, Read as IsRead, Written};
 
     fn footprint(accesses: &[(AccessKind, u64, u32)]) -> Footprint {
         let mut footprint = Footprint::default();
@@ -176,9 +200,9 @@ mod tests {
         footprint
     }
 
-    fn touched(workers: &[&[(AccessKind, u64, u32)]]) -> Vec<(u64, u64, bool)> {
+    fn touched(workers: &[&[(AccessKind, u64, u32)]]) -> Vec<(u64, u64, TouchKind)> {
         let footprints: Vec<_> = workers.iter().map(|accesses| footprint(accesses)).collect();
-        merge(&footprints).iter().map(|t| (t.address, t.bytes, t.written)).collect()
+        merge(&footprints).iter().map(|t| (t.address, t.bytes, t.kind)).collect()
     }
 
     #[test]
@@ -200,25 +224,27 @@ mod tests {
     fn neighbours_join_over_words_and_pages() {
         assert_eq!(
             touched(&[&[(Read, 4090, 4), (Read, 4094, 8), (Write, 8000, 200)]]),
-            [(4090, 12, false), (8000, 200, true)]
+            [(4090, 12, IsRead), (8000, 200, Written)]
         );
-        assert_eq!(touched(&[&[(Write, 128, 64)], &[(Write, 192, 64)]]), [(128, 128, true)]);
+        assert_eq!(touched(&[&[(Write, 128, 64)], &[(Write, 192, 64)]]), [(128, 128, Written)]);
     }
 
     #[test]
     fn what_a_worker_wrote_itself_it_does_not_read_from_before() {
-        assert_eq!(touched(&[&[(Write, 64, 4), (Read, 64, 8)]]), [(68, 4, false), (64, 4, true)]);
-        assert_eq!(touched(&[&[(Read, 64, 4), (Write, 64, 4)]]), [(64, 4, false), (64, 4, true)]);
-        assert_eq!(touched(&[&[(Atomic, 64, 4)]]), [(64, 4, false), (64, 4, true)]);
+        assert_eq!(touched(&[&[(Write, 64, 4), (Read, 64, 8)]]), [(68, 4, IsRead), (64, 4, Written)]);
+        assert_eq!(touched(&[&[(Read, 64, 4), (Write, 64, 4)]]), [(64, 4, IsRead), (64, 4, Written)]);
+        assert_eq!(
+            touched(&[&[(Atomic, 64, 4), (Read, 66, 1)]]),
+            [(66, 1, IsRead), (66, 1, Written), (64, 2, Atomically), (67, 1, Atomically)]
+        );
     }
 
     #[test]
     fn what_workers_hand_over_counts_as_written() {
         let (producer, consumer): (&[_], &[_]) = (&[(Write, 64, 4)], &[(Read, 64, 4)]);
-        assert_eq!(touched(&[producer, consumer]), [(64, 4, true)]);
-        assert_eq!(touched(&[consumer, producer]), [(64, 4, true)]);
-        // Both count on it with atomics: somebody read what was there before.
-        assert_eq!(touched(&[&[(Atomic, 64, 4)], &[(Atomic, 64, 4)]]), [(64, 4, false), (64, 4, true)]);
-        assert_eq!(touched(&[&[(Read, 64, 4)], &[(Read, 64, 4)]]), [(64, 4, false)]);
+        assert_eq!(touched(&[producer, consumer]), [(64, 4, Written)]);
+        assert_eq!(touched(&[consumer, producer]), [(64, 4, Written)]);
+        assert_eq!(touched(&[&[(Atomic, 64, 4)], &[(Atomic, 64, 4)]]), [(64, 4, Atomically)]);
+        assert_eq!(touched(&[&[(Read, 64, 4)], &[(Read, 64, 4)]]), [(64, 4, IsRead)]);
     }
 }

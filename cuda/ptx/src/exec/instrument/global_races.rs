@@ -14,7 +14,7 @@ const PAGE_GRANULES: u64 = 1024;
 const SHARDS: usize = 64;
 
 /// The most blocks that are told apart; those of larger grids are not watched.
-const BLOCKS_MAX: u64 = u32::MAX as u64;
+const MAX_BLOCKS: u64 = u32::MAX as u64;
 
 #[derive(Clone, Copy, Default)]
 struct BlockMark {
@@ -96,7 +96,7 @@ impl GlobalRaces {
         block: u64,
         clock: &mut Clock,
     ) -> Option<Rival> {
-        if block >= BLOCKS_MAX {
+        if block >= MAX_BLOCKS {
             return None;
         }
         let strong = is_strong(access, class);

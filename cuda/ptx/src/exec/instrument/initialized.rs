@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Ranges the host wrote that are kept apart; with more, an allocation counts as written.
-const RANGES_MAX: usize = 1024;
+const MAX_RANGES: usize = 1024;
 
 /// Bits for bytes.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl Written {
             State::Bits(bits) => bits.set_range(offset, bytes),
             State::Ranges(ranges) => {
                 insert(ranges, offset, offset + bytes);
-                if ranges.len() > RANGES_MAX || ranges[..] == [(0, self.bytes)] {
+                if ranges.len() > MAX_RANGES || ranges[..] == [(0, self.bytes)] {
                     *state = State::All;
                 }
             }

@@ -110,11 +110,11 @@ struct Suspect {
     rival: Rival,
     pointer: *const u8,
     /// The bytes before the write.
-    before: [u8; ACCESS_BYTES_MAX],
+    before: [u8; MAX_ACCESS_BYTES],
 }
 
 /// Bytes of the widest access.
-const ACCESS_BYTES_MAX: usize = 16;
+const MAX_ACCESS_BYTES: usize = 16;
 
 impl<'l> Instruments<'l> {
     pub(crate) fn new(launch: &'l Launched<'l>) -> Instruments<'l> {
@@ -186,7 +186,7 @@ impl<'l> Instruments<'l> {
         }
         let suspects = std::mem::take(&mut self.suspects);
         let changed = |suspect: &&Suspect| {
-            let bytes = (suspect.access.bytes as usize).min(ACCESS_BYTES_MAX);
+            let bytes = (suspect.access.bytes as usize).min(MAX_ACCESS_BYTES);
             // SAFETY: `locate` found the pointer for this access in the instruction that has just ended, and the machine keeps the
             // table of allocations that it found it in.
             let after = unsafe { bytes_at(suspect.pointer, bytes) };
@@ -224,7 +224,7 @@ impl<'l> Instruments<'l> {
         match rival {
             Some(rival) if rival.writes && access.kind == AccessKind::Write => {
                 // SAFETY: `locate`, which calls this, found the pointer for the bytes of this access.
-                let before = unsafe { bytes_at(pointer, (access.bytes as usize).min(ACCESS_BYTES_MAX)) };
+                let before = unsafe { bytes_at(pointer, (access.bytes as usize).min(MAX_ACCESS_BYTES)) };
                 self.suspects.push(Suspect { access: *access, rival, pointer, before });
                 Ok(())
             }
@@ -303,8 +303,8 @@ impl<'l> Instruments<'l> {
 ///
 /// # Safety
 /// The pointer is valid for reads of so many bytes of device memory.
-unsafe fn bytes_at(pointer: *const u8, bytes: usize) -> [u8; ACCESS_BYTES_MAX] {
-    let mut copy = [0; ACCESS_BYTES_MAX];
+unsafe fn bytes_at(pointer: *const u8, bytes: usize) -> [u8; MAX_ACCESS_BYTES] {
+    let mut copy = [0; MAX_ACCESS_BYTES];
     // SAFETY: the caller's promise is what `copy_out` asks for.
     unsafe { raw::copy_out(pointer, &mut copy[..bytes]) };
     copy

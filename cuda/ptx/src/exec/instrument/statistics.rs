@@ -1,4 +1,4 @@
-//! Counts of what a launch does, for those who tune kernels.
+//! Counts of what a launch does, for tuning kernels.
 
 use std::collections::BTreeMap;
 
@@ -13,46 +13,46 @@ const BANKS: usize = 32;
 /// Bytes of a sector, the unit in which global memory moves.
 const SECTOR_BYTES: u64 = 32;
 
-/// How often an instruction took place.
+/// The number of times that an instruction was executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpcodeCount {
-    /// For warps.
+    /// Executions by a warp.
     pub warps: u64,
-    /// For threads.
+    /// Executions by a thread.
     pub threads: u64,
 }
 
-/// What was moved in a state space.
+/// The traffic of a state space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpaceTraffic {
-    /// Instructions of warps that accessed it.
+    /// Instructions of warps that accessed the space.
     pub requests: u64,
-    /// Bytes threads read.
+    /// Bytes that threads read.
     pub read_bytes: u64,
-    /// Bytes threads wrote.
+    /// Bytes that threads wrote.
     pub written_bytes: u64,
     /// Bytes of atomic operations.
     pub atomic_bytes: u64,
 }
 
-/// What a launch did.
+/// The counts of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Instructions by their full name, as `fma.rn.f32`.
+    /// Instructions by their full name, such as `fma.rn.f32`.
     pub opcodes: BTreeMap<String, OpcodeCount>,
-    /// Branches after which a warp's threads went different ways.
+    /// Branches that some threads of a warp took and others did not.
     pub divergent_branches: u64,
-    /// Global memory, and constants.
+    /// The traffic of global and constant memory.
     pub global: SpaceTraffic,
-    /// Shared memory.
+    /// The traffic of shared memory.
     pub shared: SpaceTraffic,
-    /// Local memory.
+    /// The traffic of local memory.
     pub local: SpaceTraffic,
-    /// Sectors of 32 bytes that requests to global memory touched. Divided by the requests, 4 is the best there is for
-    /// four bytes a thread, 32 the worst.
+    /// Sectors of 32 bytes that requests to global memory touched. For four bytes a thread, the best ratio to the requests is
+    /// 4 and the worst 32.
     pub global_sectors: u64,
-    /// Further passes that requests to shared memory took because several words were in one bank.
+    /// Extra passes of requests to shared memory, because several words were in one bank.
     pub bank_conflicts: u64,
 }
 

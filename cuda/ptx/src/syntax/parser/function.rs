@@ -31,7 +31,7 @@ const DIRECTIVES: &[&str] = &[
 ];
 
 /// The most bytes the parameters of a kernel take, from PTX ISA 8.1 and sm_70 on, and before.
-const KERNEL_PARAMETER_BYTES_MAX: u64 = 32_764;
+const MAX_KERNEL_PARAMETER_BYTES: u64 = 32_764;
 const KERNEL_PARAMETER_BYTES_MAX_BEFORE: u64 = 4352;
 
 /// What is read of a function before its body.
@@ -117,7 +117,7 @@ impl<'s> Parser<'s> {
         }
         let Module { version, target, .. } = self.module;
         let recent = version >= Version { major: 8, minor: 1 } && target.architecture >= 70;
-        let most = if recent { KERNEL_PARAMETER_BYTES_MAX } else { KERNEL_PARAMETER_BYTES_MAX_BEFORE };
+        let most = if recent { MAX_KERNEL_PARAMETER_BYTES } else { KERNEL_PARAMETER_BYTES_MAX_BEFORE };
         if bytes > most {
             self.report(span, format!("the parameters take {bytes} bytes; {most} is the most"));
         }

@@ -30,7 +30,7 @@ const DIRECTIVES: &[&str] = &[
 ];
 
 /// The most bytes all `.const` variables of a module take.
-const CONST_BYTES_MAX: u64 = 64 << 10;
+const MAX_CONST_BYTES: u64 = 64 << 10;
 
 impl<'s> Parser<'s> {
     pub(super) fn directives(&mut self) {
@@ -178,8 +178,8 @@ impl<'s> Parser<'s> {
         let constants = self.module.variables.iter().filter(|variable| variable.space == Space::Const);
         for variable in constants {
             bytes = bytes.saturating_add(variable.layout.bytes());
-            if bytes > CONST_BYTES_MAX {
-                let message = format!("the module's .const variables take more than {CONST_BYTES_MAX} bytes");
+            if bytes > MAX_CONST_BYTES {
+                let message = format!("the module's .const variables take more than {MAX_CONST_BYTES} bytes");
                 self.errors.add(variable.span, message);
                 return;
             }

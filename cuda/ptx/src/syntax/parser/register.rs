@@ -9,7 +9,7 @@ use crate::syntax::{
 };
 
 /// The most registers that one declaration may stand for.
-const FAMILY_MAX: u64 = 1 << 32;
+const MAX_FAMILY: u64 = 1 << 32;
 
 impl<'s> Parser<'s> {
     /// `.reg .v2 .b32 %r<10>, a, b;`
@@ -46,7 +46,7 @@ impl<'s> Parser<'s> {
     ) -> Result<(), Failed> {
         let span = self.token.span;
         let count = self.expect_u64("how many registers there are")?;
-        if count > FAMILY_MAX {
+        if count > MAX_FAMILY {
             return self.fail(span, format!("{count} registers are too many"));
         }
         self.expect(Tok::Greater, "'>'")?;

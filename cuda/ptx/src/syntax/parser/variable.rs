@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// The largest alignment there is a use for.
-const ALIGN_MAX: u32 = 1 << 16;
+const MAX_ALIGN: u32 = 1 << 16;
 
 /// The bytes of the largest vector.
-const VECTOR_BYTES_MAX: u32 = 16;
+const MAX_VECTOR_BYTES: u32 = 16;
 
 impl<'s> Parser<'s> {
     /// `.global .align 8 .u32 x, y[4] = {1, 2, 3, 4};`, from the state space on.
@@ -158,7 +158,7 @@ impl<'s> Parser<'s> {
             self.attribute()?;
         }
         let bytes = element.bytes() * vector;
-        if vector > 1 && (bytes > VECTOR_BYTES_MAX || element == Type::Pred) {
+        if vector > 1 && (bytes > MAX_VECTOR_BYTES || element == Type::Pred) {
             self.report(span, format!("a vector of {vector} {element} is no type: 16 bytes is the most"));
         }
         Ok(Layout {
@@ -175,8 +175,8 @@ impl<'s> Parser<'s> {
         self.bump();
         let span = self.token.span;
         let align = self.expect_u32("an alignment")?;
-        if !align.is_power_of_two() || align > ALIGN_MAX {
-            return self.fail(span, format!("an alignment is a power of two up to {ALIGN_MAX}, not {align}"));
+        if !align.is_power_of_two() || align > MAX_ALIGN {
+            return self.fail(span, format!("an alignment is a power of two up to {MAX_ALIGN}, not {align}"));
         }
         Ok(align)
     }
