@@ -136,6 +136,10 @@ fn atomic_operations_are_in_order_with_each_other() {
     p.checker.buffer_released(4096, 1024, at(11));
     p.checker.freed(4096);
     assert_eq!(p.found(), [(Mistake::Uninitialized, 10, Some(5))]);
+    // The buffer is known, though it is gone.
+    let expected =
+        "an operation reads device memory that nobody wrote, from byte 0 of a buffer of 1024 bytes";
+    assert_eq!(p.checker.reports()[0].message, expected);
 }
 
 #[test]
