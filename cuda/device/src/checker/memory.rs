@@ -35,6 +35,9 @@ pub(super) struct Memory {
     buffers: BTreeMap<u64, Buffer>,
 }
 
+/// A mistake, its message, and the call that has to do with it, with the word for what that did.
+pub(super) type Found = (Mistake, String, Option<(&'static str, Origin)>);
+
 /// What a range is to an operation that was queued at some time.
 #[derive(Debug)]
 pub(super) enum Place {
@@ -48,11 +51,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The mistake of an operation that accesses such a range, with what is said of it, and who else has to do with it.
-    pub(super) fn mistake(
-        self,
-        operation: &str,
-        access: &Access,
-    ) -> Option<(Mistake, String, Option<(&'static str, Origin)>)> {
+    pub(super) fn mistake(self, operation: &str, access: &Access) -> Option<Found> {
         let &Access { address, bytes, .. } = access;
         Some(match self {
             Place::Fine => return None,
