@@ -15,6 +15,7 @@ mod device;
 mod diagonal;
 mod einsum;
 mod elementwise;
+mod fail;
 mod fused;
 mod gather;
 mod gradients;
@@ -61,6 +62,7 @@ pub fn register(ops: &mut OpRegistry) {
     prepared_convolution::register(ops);
     diagonal::register(ops);
     einsum::register(ops);
+    fail::register(ops);
     gather::register(ops);
     gradients::register(ops);
     image::register(ops);

@@ -26,3 +26,12 @@ func @default_handler() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// A branch that could not be compiled fails when it is taken.
+// CHECK-LABEL: --- Running 'failing_branch'
+func @failing_branch() -> !corert.tensorhandle {
+  %handler = "corert.create_default_op_handler"() : () -> !corert.ophandler
+  // CHECK: 'failing_branch' returned <<error: the else branch cannot be imported>>
+  %y = corert.executeop(%handler) "tfrt.Fail"() { message = "the else branch cannot be imported" } : 1
+  tfrt.return %y : !corert.tensorhandle
+}

@@ -10,6 +10,8 @@ mod proto;
 mod scope;
 mod subgraph;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{HashMap, HashSet},

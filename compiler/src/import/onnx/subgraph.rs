@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use tfrt_ir::{FunctionType, OpId, ValueId};
+use tfrt_ir::{Attribute, FunctionType, OpId, ValueId};
 
 use super::{
     Importer, MAX_DEPTH,
@@ -149,6 +149,21 @@ impl Importer<'_> {
     pub(super) fn import_branch(&mut self, graph: &GraphProto, captures: &Captures) -> Imported<Subgraph> {
         self.make_function(&[], captures, |importer, arguments| {
             importer.import_captured(graph, &[], captures, arguments)
+        })
+    }
+
+    /// Makes a function that fails with this message, in the place of one with results of these types.
+    pub(super) fn import_failure(
+        &mut self,
+        captures: &Captures,
+        results: &[TensorType],
+        message: &str,
+    ) -> Imported<Subgraph> {
+        self.make_function(&[], captures, |importer, _| {
+            // What the other branch gives says nothing of shapes here.
+            let types = results.iter().map(|ty| TensorType::unranked(ty.dtype).to_ir());
+            let attributes = [("message", Attribute::string(message))].into_iter().collect();
+            Ok(importer.builder().append_op("tfrt.Fail", &[], attributes, types.collect()))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Control flow: `If`, `Loop` and `Scan`, as `tf.If` and `tf.While` on functions.
 
 use tfrt_host::DType;
-use tfrt_ir::{AttrDict, Attribute, ValueId};
+use tfrt_ir::{AttrDict, Attribute, Diagnostics, ValueId};
 
 use super::Family;
 use crate::{
@@ -50,13 +50,56 @@ fn conditional(node: &mut Node<'_, '_>) -> Imported {
     }
     let importer = &mut *node.importer;
     let captures = Captures::new(importer, &branches);
-    let on_true = importer.import_branch(branches[0], &captures)?;
-    let on_false = importer.import_branch(branches[1], &captures)?;
+    let [on_true, on_false] = import_branches(importer, branches, &captures)?;
     let both = on_true.results.iter().zip(&on_false.results);
     let types = both.map(|(a, b)| Ok(join(a, b)?.to_ir())).collect::<Imported<Vec<_>>>()?;
     let operands = [&[condition][..], &captures.values].concat();
     let attributes = symbols([("then_branch", &on_true), ("else_branch", &on_false)]);
     Ok(importer.builder().append_op("tf.If", &operands, attributes, types))
+}
+
+/// Imports both branches. Models keep branches that are never taken for their inputs, and whose shapes do not fit these: a
+/// branch that cannot be imported becomes one that fails if it is taken, with a warning.
+fn import_branches(
+    importer: &mut Importer<'_>,
+    branches: [&GraphProto; 2],
+    captures: &Captures,
+) -> Imported<[Subgraph; 2]> {
+    let mut attempt = |graph| {
+        let outer = std::mem::take(&mut importer.diagnostics);
+        let imported = importer.import_branch(graph, captures);
+        let inner = std::mem::replace(&mut importer.diagnostics, outer);
+        (imported, inner)
+    };
+    let [(on_true, first), (on_false, second)] = branches.map(&mut attempt);
+    let mut refused = |imported: &Subgraph, name: &str, why: Diagnostics, error: ImportError| {
+        let why = why.iter().next().map_or(error.0, |error| error.to_string());
+        let message = format!("the {name} cannot be imported and fails if it is taken: {why}");
+        importer.warn(message.clone());
+        importer.import_failure(captures, &imported.results, &message)
+    };
+    match (on_true, on_false) {
+        (Ok(on_true), Ok(on_false)) => {
+            importer.diagnostics.extend(first);
+            importer.diagnostics.extend(second);
+            Ok([on_true, on_false])
+        }
+        (Ok(on_true), Err(error)) => {
+            let on_false = refused(&on_true, "else branch", second, error)?;
+            importer.diagnostics.extend(first);
+            Ok([on_true, on_false])
+        }
+        (Err(error), Ok(on_false)) => {
+            let on_true = refused(&on_false, "then branch", first, error)?;
+            importer.diagnostics.extend(second);
+            Ok([on_true, on_false])
+        }
+        (Err(error), Err(_)) => {
+            importer.diagnostics.extend(first);
+            importer.diagnostics.extend(second);
+            Err(error)
+        }
+    }
 }
 
 /// A loop on its way into `tf.While`: the iteration, the number of them, whether to go on, what is carried, and lists of what

@@ -1,0 +1,220 @@
+//! Models made by hand: what is imported, and how broken files end.
+
+use std::{fs, path::Path, sync::Arc};
+
+use prost::Message;
+use tfrt_host::{HostContext, allocator::SystemAllocator, work_queue};
+
+use super::{
+    proto::{
+        AttributeProto, AttributeType, DimensionProto, DimensionValue, EXTERNAL, GraphProto, ModelProto,
+        NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto,
+        TensorTypeProto, TypeProto, TypeValue, ValueInfoProto,
+    },
+    read_file,
+};
+use crate::{CompileOptions, Evaluator, Graph, compile, import::ImportOptions};
+
+fn host() -> Arc<HostContext> {
+    HostContext::builder(work_queue::from_str("s").unwrap(), Arc::new(SystemAllocator)).build()
+}
+
+fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
+    NodeProto {
+        name: format!("{op} node"),
+        op_type: op.to_owned(),
+        input: inputs.iter().map(|&name| name.to_owned()).collect(),
+        output: outputs.iter().map(|&name| name.to_owned()).collect(),
+        ..NodeProto::default()
+    }
+}
+
+/// A value of f32 of these extents; -1 for one that is not known.
+fn value(name: &str, dims: &[i64]) -> ValueInfoProto {
+    let dim = |&extent: &i64| DimensionProto {
+        value: Some(match extent {
+            -1 => DimensionValue::Parameter("n".to_owned()),
+            extent => DimensionValue::Value(extent),
+        }),
+    };
+    let shape = TensorShapeProto { dim: dims.iter().map(dim).collect() };
+    let ty = TensorTypeProto { elem_type: 1, shape: Some(shape) };
+    ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { value: Some(TypeValue::Tensor(ty)) }) }
+}
+
+fn model(graph: GraphProto) -> ModelProto {
+    let opset = OperatorSetIdProto { domain: String::new(), version: 17 };
+    ModelProto { ir_version: 8, opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() }
+}
+
+fn graph_of(nodes: Vec<NodeProto>, initializer: Vec<TensorProto>) -> GraphProto {
+    GraphProto {
+        node: nodes,
+        initializer,
+        input: vec![value("x", &[-1, 4])],
+        output: vec![value("y", &[-1, 4])],
+        ..GraphProto::default()
+    }
+}
+
+/// The imported graph, or all errors as text.
+fn import_in(folder: &Path, model: &ModelProto) -> Result<Graph, String> {
+    let path = folder.join("model.onnx");
+    fs::write(&path, model.encode_to_vec()).unwrap();
+    let evaluator = Evaluator::new(&host()).unwrap();
+    match read_file(&path, &ImportOptions::default(), &evaluator) {
+        Ok((graph, _)) => Ok(graph),
+        Err(errors) => Err(errors.iter().map(|error| format!("{error}\n")).collect()),
+    }
+}
+
+fn import(model: &ModelProto) -> Result<Graph, String> {
+    import_in(tempfile::tempdir().unwrap().path(), model)
+}
+
+fn floats(name: &str, numbers: &[f32]) -> TensorProto {
+    TensorProto {
+        name: name.to_owned(),
+        dims: vec![numbers.len() as i64],
+        data_type: 1,
+        float_data: numbers.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
+#[test]
+fn ports_have_names_and_open_extents() {
+    let nodes = vec![node("Add", &["x", "b"], &["s"]), node("Relu", &["s"], &["y"])];
+    let graph = import(&model(graph_of(nodes, vec![floats("b", &[1.0, 2.0, 3.0, 4.0])]))).unwrap();
+    let ports = |ports: &[crate::Port]| {
+        ports.iter().map(|port| format!("{}: {}", port.name, port.ty)).collect::<Vec<_>>()
+    };
+    assert_eq!(ports(&graph.inputs), ["x: ?x4xf32"]);
+    assert_eq!(ports(&graph.outputs), ["y: ?x4xf32"]);
+}
+
+#[test]
+fn a_model_becomes_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.onnx");
+    fs::write(&path, model(graph_of(vec![node("Relu", &["x"], &["y"])], vec![])).encode_to_vec()).unwrap();
+    let compiled = compile(&path, &CompileOptions::default(), &host()).unwrap();
+    let functions: Vec<_> = compiled.module.functions().map(|function| function.name().to_owned()).collect();
+    assert_eq!(functions, ["signature", "setup", "main"]);
+    assert!(compiled.weights.is_empty());
+}
+
+#[test]
+fn all_unsupported_nodes_are_named_at_once() {
+    let nodes =
+        vec![node("Frobnicate", &["x"], &["s"]), node("Relu", &["s"], &["t"]), node("Quux", &["t"], &["y"])];
+    let errors = import(&model(graph_of(nodes, vec![]))).unwrap_err();
+    assert!(errors.contains("node 'Frobnicate node' (Frobnicate) of model.onnx"), "{errors}");
+    assert!(errors.contains("unsupported op 'Quux' (operator set ai.onnx 17)"), "{errors}");
+}
+
+#[test]
+fn errors_do_not_hide_each_other() {
+    let nodes = vec![
+        node("Add", &["x", "missing"], &["a"]),
+        node("Relu", &["a"], &["b"]),
+        node("Concat", &["x", "nowhere"], &["y"]),
+    ];
+    let errors = import(&model(graph_of(nodes, vec![]))).unwrap_err();
+    assert!(errors.contains("input 'missing' is not defined"), "{errors}");
+    assert!(errors.contains("input 'nowhere' is not defined"), "{errors}");
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_errors_of_the_node() {
+    let errors =
+        import(&model(graph_of(vec![node("Add", &["x", "b"], &["y"])], vec![floats("b", &[1.0; 3])])))
+            .unwrap_err();
+    assert!(errors.contains("(Add) of model.onnx") && errors.contains("cannot be broadcast"), "{errors}");
+}
+
+#[test]
+fn a_cycle_is_an_error() {
+    let nodes =
+        vec![node("Add", &["x", "b"], &["a"]), node("Relu", &["a"], &["b"]), node("Relu", &["b"], &["y"])];
+    let errors = import(&model(graph_of(nodes, vec![]))).unwrap_err();
+    assert!(errors.contains("input 'b' is not defined by any node before it"), "{errors}");
+}
+
+#[test]
+fn tensors_that_lie_about_their_size_are_errors() {
+    let lies = [
+        TensorProto { dims: vec![1 << 40, 1 << 40], ..floats("b", &[1.0]) },
+        TensorProto { dims: vec![-4], ..floats("b", &[1.0]) },
+        TensorProto { dims: vec![1000], raw_data: vec![0u8; 16].into(), ..floats("b", &[]) },
+        TensorProto { data_type: 999, ..floats("b", &[1.0]) },
+    ];
+    for lie in lies {
+        let errors = import(&model(graph_of(vec![node("Add", &["x", "b"], &["y"])], vec![lie]))).unwrap_err();
+        assert!(errors.contains("initializer 'b'"), "{errors}");
+    }
+}
+
+#[test]
+fn external_data_stays_in_the_folder() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("model");
+    fs::create_dir(&folder).unwrap();
+    fs::write(outer.path().join("secret"), [0u8; 16]).unwrap();
+    fs::write(folder.join("data"), 1.5f32.to_le_bytes().repeat(4)).unwrap();
+    let external = |location: &str| {
+        let entry =
+            |key: &str, value: &str| StringStringEntryProto { key: key.to_owned(), value: value.to_owned() };
+        TensorProto {
+            dims: vec![4],
+            data_location: EXTERNAL,
+            external_data: vec![entry("location", location), entry("length", "16")],
+            ..floats("b", &[])
+        }
+    };
+    let run = |location| {
+        import_in(&folder, &model(graph_of(vec![node("Add", &["x", "b"], &["y"])], vec![external(location)])))
+    };
+    run("data").unwrap();
+    for outside in ["../secret", "/etc/passwd", "a/../../secret"] {
+        let errors = run(outside).unwrap_err();
+        assert!(errors.contains("lies outside of the model's folder"), "{errors}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(outer.path().join("secret"), folder.join("link")).unwrap();
+        let errors = run("link").unwrap_err();
+        assert!(errors.contains("lies outside of the model's folder"), "{errors}");
+    }
+}
+
+#[test]
+fn subgraphs_nest_only_so_deep() {
+    let mut graph = graph_of(vec![node("Relu", &["x"], &["y"])], vec![]);
+    for _ in 0..30 {
+        let branch = |name: &str| AttributeProto {
+            name: name.to_owned(),
+            g: Some(Box::new(GraphProto { input: vec![], ..graph.clone() })),
+            r#type: AttributeType::Graph as i32,
+            ..AttributeProto::default()
+        };
+        let attribute = vec![branch("then_branch")];
+        graph = graph_of(vec![NodeProto { attribute, ..node("If", &["x"], &["y"]) }], vec![]);
+    }
+    // Protobuf's own bound on nesting ends it before ours does.
+    let errors = import(&model(graph)).unwrap_err();
+    assert!(!errors.is_empty());
+}
+
+#[test]
+fn files_that_are_no_models_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.onnx");
+    let evaluator = Evaluator::new(&host()).unwrap();
+    for bytes in [&b""[..], b"not a model", &[0xff; 64], &[0x08, 0x08]] {
+        fs::write(&path, bytes).unwrap();
+        let errors = read_file(&path, &ImportOptions::default(), &evaluator).map(drop).unwrap_err();
+        assert!(errors.iter().any(|error| error.message.contains("not an ONNX model")), "{errors:?}");
+    }
+    assert!(read_file(&folder.path().join("none.onnx"), &ImportOptions::default(), &evaluator).is_err());
+}
