@@ -73,7 +73,7 @@ fn import_branches(
     };
     let [(on_true, first), (on_false, second)] = branches.map(&mut attempt);
     let mut refused = |imported: &Subgraph, name: &str, why: Diagnostics, error: ImportError| {
-        let why = why.iter().next().map_or(error.0, |error| error.to_string());
+        let why = why.iter().next().map_or(error.0, ToString::to_string);
         let message = format!("the {name} cannot be imported and fails if it is taken: {why}");
         importer.warn(message.clone());
         importer.import_failure(captures, &imported.results, &message)
