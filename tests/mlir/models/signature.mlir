@@ -12,6 +12,7 @@ func @signature() -> !tfrt_model.signature {
 // CHECK-LABEL: --- Running 'missing_weight'
 func @missing_weight() -> !t.tensor {
   // CHECK: 'missing_weight' returned <<error: the program was compiled from a model, and its weights are not loaded>>
+  // expected-error @+1 {{runtime error: the program was compiled from a model, and its weights are not loaded}}
   %w = "tfrt_model.weight"() { name = "w" } : () -> !t.tensor
   tfrt.return %w : !t.tensor
 }
@@ -32,6 +33,7 @@ func @default_handler() -> !tfrt.chain {
 func @failing_branch() -> !corert.tensorhandle {
   %handler = "corert.create_default_op_handler"() : () -> !corert.ophandler
   // CHECK: 'failing_branch' returned <<error: the else branch cannot be imported>>
+  // expected-error @+1 {{runtime error: the else branch cannot be imported}}
   %y = corert.executeop(%handler) "tfrt.Fail"() { message = "the else branch cannot be imported" } : 1
   tfrt.return %y : !corert.tensorhandle
 }
