@@ -233,7 +233,7 @@ func @bernoulli() -> !tfrt.chain {
   %cpu = corert.get_op_handler %ch0 "cpu"
   %x0 = corert.const_dense_tensor dense<[0.0, 1.0, 1.0]> : tensor<3xf32>
   %y = corert.executeop(%cpu) "onnx.Bernoulli"(%x0) : 1
-  // CHECK: DenseHostTensor dtype = F32, shape = [3], values = [1.000000e+00, 0.000000e+00, 0.000000e+00]
+  // CHECK: DenseHostTensor dtype = F32, shape = [3], values = [0.000000e+00, 1.000000e+00, 1.000000e+00]
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
