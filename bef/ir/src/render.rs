@@ -66,6 +66,7 @@ pub fn render_one(diagnostic: &Diagnostic, sources: &[&Source], color: bool) -> 
 
 fn place(location: &Location) -> String {
     match location.file_position() {
+        Some((file, 0, _)) => escape_controls(file.as_str()),
         Some((file, line, column)) => format!("{}:{line}:{column}", escape_controls(file.as_str())),
         None => format!("location {}", escape_controls(&location.to_string())),
     }

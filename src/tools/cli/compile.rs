@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tfrt_host::{Diagnostic, ErrorCode};
+use tfrt_host::Diagnostic;
 use tfrt_ir::{PrintOptions, print_module};
-use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, files::safetensors};
+use tfrt_tensor::{Accessor, files::safetensors};
 
 use super::{
     Failure, file_error,
@@ -50,18 +50,19 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         let ops = crate::operations(runtime.registry())?;
         console.print(print_module(&compiled.module, &ops, PrintOptions::default()));
     }
-    let dense = compiled.weights.iter().map(|(name, tensor)| Ok((name.as_str(), dense(tensor)?)));
+    let allocator = runtime.host().allocator();
+    let dense = compiled
+        .weights
+        .iter()
+        .map(|(name, tensor)| Ok((name.as_str(), tensor.to_dense(&WRITE, allocator)?)));
     let dense = dense.collect::<Result<Vec<_>, Diagnostic>>()?;
+    let dense: Vec<_> = dense.iter().map(|(name, tensor)| (*name, tensor)).collect();
     let texts = [(CHECKSUM, model::checksum(&compiled.bef).to_string())];
     let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
     let bytes = safetensors::encode_with(&dense, &texts, &WRITE)?;
     write(&weights_file, &bytes)?;
     write(&args.output, &compiled.bef)?;
     Ok(())
-}
-
-fn dense(tensor: &HostTensor) -> Result<&DenseHostTensor, Diagnostic> {
-    tensor.dense().map_err(|error| Diagnostic::new(ErrorCode::Internal, error.message))
 }
 
 fn write(file: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {

@@ -1,7 +1,7 @@
 //! The ONNX importer: a `ModelProto` as a [`Graph`] of `tf.*` and `onnx.*` operations.
 //!
-//! Each node becomes one or more operations through a function of its op ([`ops`]). Values are named in ONNX; here they are
-//! found by name in a [`Scope`] and nowhere else. Subgraphs of control flow become functions, functions of the model are
+//! Each node becomes one or more operations through a function of its op (`ops`). Values are named in ONNX; here they are
+//! found by name in a `Scope` and nowhere else. Subgraphs of control flow become functions, functions of the model are
 //! inlined. What cannot be imported is collected: one run names every such node.
 
 mod node;

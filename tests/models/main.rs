@@ -1,0 +1,80 @@
+//! `tfrt` and models: an ONNX file is run, measured and compiled.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// A product by a matrix of 3 by 40, a bias and an activation; `make.py` writes it.
+fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/layer.onnx")
+}
+
+fn tfrt(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tfrt")).args(arguments).output().expect("tfrt runs")
+}
+
+fn output(arguments: &[&str]) -> String {
+    let output = tfrt(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn errors(arguments: &[&str], code: i32) -> String {
+    let output = tfrt(arguments);
+    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn a_model_runs_with_inputs_by_name_or_in_order() {
+    let model = model();
+    let model = model.to_str().expect("a path");
+    // Each row of the matrix is 40 more than the one before.
+    let sum = |input: &str| output(&["run", model, "-i", input, "--json"]);
+    assert_eq!(sum("x=1x3xf32=[0,-1,1]"), sum("1x3xf32=[0,-1,1]"));
+    assert!(sum("x=1x3xf32=[0,-1,1]").contains("40.5"));
+    assert!(output(&["run", model, "-i", "x=2x3xf32=0", "--device=cpu"]).contains("shape = [2, 40]"));
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    let model = model();
+    let model = model.to_str().expect("a path");
+    let missing = errors(&["run", model], 2);
+    assert!(missing.contains("the model needs input 'x' (?x3xf32)"), "{missing}");
+    let wrong = errors(&["run", model, "-i", "x=1x2xf32=0"], 1);
+    assert!(wrong.contains("node 'dense' (MatMul) of layer.onnx"), "{wrong}");
+    assert!(!wrong.contains("layer.onnx:0"), "{wrong}");
+    let shape = errors(&["run", model, "--input-shape", "x=1x7"], 1);
+    assert!(shape.contains("node 'dense' (MatMul) of layer.onnx"), "{shape}");
+}
+
+#[test]
+fn a_compiled_model_brings_its_weights_along() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [program, weights, other] =
+        ["model.bef", "model.safetensors", "other.bef"].map(|name| folder.path().join(name));
+    let (model, text) = (model(), |path: &PathBuf| path.to_str().expect("a path").to_owned());
+    output(&["compile", &text(&model), "-o", &text(&program)]);
+    let run = ["run", &text(&program), "-i", "x=1x3xf32=[0,-1,1]"].map(str::to_owned);
+    let run: Vec<&str> = run.iter().map(String::as_str).collect();
+    assert_eq!(output(&run), output(&["run", &text(&model), "-i", "x=1x3xf32=[0,-1,1]"]));
+    // Another program's weights are not taken for its own.
+    output(&["compile", &text(&model), "--input-shape", "batch=1", "-o", &text(&other)]);
+    fs::copy(other.with_extension("safetensors"), &weights).expect("a copy");
+    let wrong = errors(&run, 1);
+    assert!(wrong.contains("they were written for another program"), "{wrong}");
+    fs::remove_file(&weights).expect("removed");
+    let missing = errors(&run, 1);
+    assert!(missing.contains("its weights are not loaded"), "{missing}");
+}
+
+#[test]
+fn inputs_that_are_not_given_are_random_when_measuring() {
+    let model = model();
+    let figures =
+        output(&["bench", model.to_str().expect("a path"), "--calls", "2", "--input-shape", "batch=8"]);
+    assert!(figures.contains("of 2 calls"), "{figures}");
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Writes the models of this folder. Needs the packages onnx and numpy:
+
+    python3 tests/models/make.py
+"""
+
+import os
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def main():
+    weights = numpy.arange(120, dtype=numpy.float32).reshape(3, 40) - 60
+    bias = numpy.full(40, 0.5, numpy.float32)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"], name="dense"),
+        helper.make_node("Add", ["product", "b"], ["sum"], name="bias"),
+        helper.make_node("Relu", ["sum"], ["y"], name="activation"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "layer",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 40])],
+        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    onnx.save(model, os.path.join(FOLDER, "layer.onnx"))
+
+
+if __name__ == "__main__":
+    main()
