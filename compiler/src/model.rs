@@ -71,7 +71,7 @@ pub fn compile(
     measured("import");
     pass::run_all(&mut graph, &evaluator);
     measured("passes");
-    let lowered = lower::corert::lower(&graph)?;
+    let lowered = lower::corert::lower(&graph, evaluator.allocator())?;
     measured("lower");
     let bef = mlir_to_bef(&lowered.module, &kernel_ops()?, ConvertOptions::default())?;
     measured("encode");

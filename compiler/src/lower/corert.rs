@@ -12,7 +12,7 @@ use tfrt_ir::{
     AttrDict, Attribute, BlockId, DenseElements, Diagnostic, Diagnostics, FunctionType, Location, Module,
     OpId, OpState, Type, ValueId,
 };
-use tfrt_tensor::{Accessor, HostTensor};
+use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
 use super::{SETUP, SIGNATURE};
 use crate::{ConstantId, Graph, MAIN, import::onnx::RETURN};
@@ -33,13 +33,14 @@ pub struct Lowered {
     pub weights: Vec<(String, HostTensor)>,
 }
 
-/// Lowers a graph.
+/// Lowers a graph. Weights that are one value everywhere take memory of `allocator`, so that no call has to expand them.
 ///
 /// # Errors
 /// Everything that has no counterpart in a kernel graph, each where it stands.
-pub fn lower(graph: &Graph) -> Result<Lowered, Diagnostics> {
+pub fn lower(graph: &Graph, allocator: &SharedAllocator) -> Result<Lowered, Diagnostics> {
     let mut lowering = Lowering {
         graph,
+        allocator,
         module: Module::new(),
         weights: Vec::new(),
         used: HashMap::new(),
@@ -66,6 +67,7 @@ fn tensor() -> Type {
 
 struct Lowering<'g> {
     graph: &'g Graph,
+    allocator: &'g SharedAllocator,
     module: Module,
     weights: Vec<(String, HostTensor)>,
     /// The constants that each function uses, those of functions it calls too.
@@ -220,7 +222,10 @@ impl<'g> Lowering<'g> {
         let state =
             OpState::new("tfrt_model.weight").attr("name", Attribute::string(&name)).results([tensor()]);
         let weight = self.append_one(block, state);
-        self.weights.push((name, constant.clone()));
+        match constant.to_dense(&READ, self.allocator) {
+            Ok(dense) => self.weights.push((name, dense.into())),
+            Err(error) => self.errors.push(Diagnostic::error(Location::Unknown, error.message)),
+        }
         let state = OpState::new("corert.ht_to_tensorhandle").operands([weight, chain]).results([handle()]);
         self.append_one(block, state)
     }
