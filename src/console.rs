@@ -166,7 +166,7 @@ impl Console {
         }
     }
 
-    /// Returns the process's own streams. The environment decides about colors: see [`wants_color`].
+    /// Returns the process's own streams. The environment decides about colors.
     pub fn process() -> Self {
         let variable = |name: &str| env::var_os(name);
         let is_dumb = variable("TERM").is_some_and(|value| value == "dumb");

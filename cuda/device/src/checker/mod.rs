@@ -337,15 +337,13 @@ impl State {
         });
     }
 
-    /// The buffer that holds an address, for messages.
+    /// The buffer that holds an address or held it last, for messages: it may be gone when the report is made.
     fn whose(&self, address: u64) -> String {
         if !self.memory.knows(address) {
             return " (in a variable of a module)".to_owned();
         }
-        let mut live = self.memory.live();
-        let buffer = live.find(|b| b.address <= address && address < b.address + b.bytes);
-        buffer.map_or_else(String::new, |b| {
-            format!(" (a buffer of {} bytes allocated by {})", b.bytes, b.granted)
+        self.memory.holder(address).map_or_else(String::new, |buffer| {
+            format!(" (a buffer of {} bytes allocated by {})", buffer.bytes, buffer.granted)
         })
     }
 
