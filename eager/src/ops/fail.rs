@@ -2,7 +2,7 @@
 
 use tfrt_host::Diagnostic;
 
-use super::support::invalid;
+use super::{support::invalid, types};
 use crate::{CpuCall, OpRegistry, OpResult, attr};
 
 fn fail(call: CpuCall<'_>) -> Result<OpResult, Diagnostic> {
@@ -11,5 +11,5 @@ fn fail(call: CpuCall<'_>) -> Result<OpResult, Diagnostic> {
 
 pub(super) fn register(ops: &mut OpRegistry) {
     // Not folded and not shared: it fails if the program comes to it, and not before.
-    ops.add("tfrt.Fail").attrs([attr::string("message")]).external().cpu(fail);
+    ops.add("tfrt.Fail").types(types::ANY).attrs([attr::string("message")]).external().cpu(fail);
 }
