@@ -66,8 +66,8 @@ struct Awaited<T: Value> {
 }
 
 impl<T: Value> Awaited<T> {
-    /// The result, which is an error as soon as the request is cancelled; what the device does goes on, and keeps what it
-    /// uses. The hook goes when the device has told.
+    /// Returns the result, which becomes an error as soon as the request is cancelled. The device's work continues and keeps
+    /// what it uses. The hook is removed when the device reports completion.
     fn new(cx: &ExecutionContext) -> (Arc<Self>, AsyncValueRef<T>, CancellationHook) {
         let (promise, value) = Promise::new();
         let awaited = Arc::new(Self { cx: cx.clone(), promise: Mutex::new(Some(promise)) });

@@ -1,5 +1,5 @@
-//! The hooks of a checker: it is told of everything that orders or touches device memory, and may end an operation with an
-//! error. Without one, none of this is computed.
+//! The hooks of a checker. A checker observes every operation that orders or accesses device memory, and may fail an
+//! operation. Without a checker, none of this is computed.
 
 use crate::error::DeviceError;
 use crate::origin::Origin;

@@ -5,7 +5,7 @@
 //! for the same misuse.
 //!
 //! These rules hold on every backend:
-//! - No stream is predefined, and none is chosen here. Whoever queues work names its stream.
+//! - No stream is predefined, and none is chosen here. Each call that queues work names its stream.
 //! - Memory is allocated on demand and cached. Requests are granted in order. If a request must wait, its buffer becomes
 //!   available later; no thread waits for it.
 //! - Raw addresses are not hidden: [`DeviceBuffer::address`].

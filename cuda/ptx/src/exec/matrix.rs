@@ -22,7 +22,7 @@ pub(crate) enum Registers {
 }
 
 impl Registers {
-    /// Registers that hold elements of so many bits.
+    /// Registers that hold elements of a given width in bits.
     pub(crate) fn for_elements(bits: usize, slots: &[RegisterSlot]) -> Result<Registers, Mismatch> {
         if bits == 64 {
             all_typed(slots).map(Registers::Double)
@@ -220,7 +220,7 @@ unsafe fn element(m: &Machine<'_>, registers: &Registers, at: usize, lane: usize
     }
 }
 
-/// Loads an element of so many bits, or the byte that it is in.
+/// Loads an element of a given width in bits, or the byte that contains it.
 ///
 /// # Safety
 /// The pointer is to that many bytes of program memory, and aligned to them.
@@ -236,7 +236,7 @@ unsafe fn load_element(pointer: *const u8, bits: usize) -> u64 {
     }
 }
 
-/// Stores an element of so many bits.
+/// Stores an element of a given width in bits.
 ///
 /// # Safety
 /// The pointer is to that many bytes of program memory, and aligned to them.

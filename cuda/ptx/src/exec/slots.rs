@@ -27,7 +27,7 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    /// The width of a register that holds values of so many bits.
+    /// The width of a register for values of a given width in bits.
     pub(crate) fn of_bits(bits: u32) -> Width {
         match bits {
             0 | 1 => Width::Predicate,

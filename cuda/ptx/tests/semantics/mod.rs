@@ -21,7 +21,7 @@ const TABLES: [(&str, &str); 8] = [
     ("approximate", include_str!("approximate.txt")),
 ];
 
-/// Miri, for which each instruction takes a second, runs one of so many.
+/// Miri takes about a second for each instruction, so it runs one in this many.
 const STEP: usize = if cfg!(miri) { 16 } else { 1 };
 
 /// The type of an operand.

@@ -206,7 +206,7 @@ impl Loop<'_> {
                 .map(|(before, after)| join(before, after))
                 .collect::<Imported<_>>()?;
             if next != self.types && attempt < MAX_ATTEMPTS {
-                // What an iteration gives is not what it takes: less is known of it.
+                // The body changes the types of the carried values, so import it again with weaker types.
                 importer.remove_function(&step);
                 self.types = next;
                 if attempt + 1 == MAX_ATTEMPTS {

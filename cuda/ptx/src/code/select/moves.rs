@@ -73,7 +73,7 @@ fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, cou
     Ok(())
 }
 
-/// Whether a vector is all axes of one special register, behind which there is a zero.
+/// Whether a vector holds all axes of one special register, followed by a zero.
 fn is_whole_special(parts: &[Operand]) -> bool {
     use SpecialRegister as S;
     let [Operand::Special(x), Operand::Special(y), Operand::Special(z), Operand::Immediate(_)] = parts else {
