@@ -289,7 +289,7 @@ fn serving(name: impl Into<String>, seed: u64, streams: u32, requests: usize) ->
 fn growing_caches(name: impl Into<String>, seed: u64, streams: u32) -> Trace {
     const LAYERS: usize = 8;
     const TOKEN_BYTES: u64 = 2 * 1024;
-    const TOKENS_MIN: u64 = 64;
+    const MIN_TOKENS: u64 = 64;
     const SEQUENCES: usize = 120;
     struct Sequence {
         stream: u32,
@@ -307,9 +307,9 @@ fn growing_caches(name: impl Into<String>, seed: u64, streams: u32) -> Trace {
         if started < SEQUENCES && alive.len() < 24 {
             started += 1;
             let stream = random.u32(0..streams);
-            let caches = (0..2 * LAYERS).map(|_| trace.allocate(stream, TOKENS_MIN * TOKEN_BYTES)).collect();
+            let caches = (0..2 * LAYERS).map(|_| trace.allocate(stream, MIN_TOKENS * TOKEN_BYTES)).collect();
             let end = random.u64(32..2048);
-            alive.push(Sequence { stream, tokens: random.u64(1..32), room: TOKENS_MIN, end, caches });
+            alive.push(Sequence { stream, tokens: random.u64(1..32), room: MIN_TOKENS, end, caches });
         }
         let index = random.usize(0..alive.len());
         let sequence = &mut alive[index];

@@ -29,7 +29,7 @@ pub use context::{
     HostContextBuilder, MAX_PENDING_CALLS, RequestContext, ResourceContext,
 };
 pub use diagnostic::{Diagnostic, ErrorCode, SourceLocation};
-pub use executor::{CALL_DEPTH_MAX, Invocation, STACK_DEPTH_MAX};
+pub use executor::{Invocation, MAX_CALL_DEPTH, MAX_STACK_DEPTH};
 pub use kernel::{
     Alias, Arg, ArgumentType, Attr, AttributeParameter, AttributeSpec, AttributeType, FunctionAttribute,
     IntoKernel, Kernel, KernelBuilder, KernelParameter, KernelRegistry, KernelResult, KernelSignature, Out,
@@ -37,7 +37,7 @@ pub use kernel::{
 };
 pub use mapped_file::MappedFile;
 pub use once_list::OnceList;
-pub use process::{ProcessTables, TYPES_MAX, TypeIndex, TypeInfo, adopt_process_tables, process_tables};
+pub use process::{MAX_TYPES, ProcessTables, TypeIndex, TypeInfo, adopt_process_tables, process_tables};
 pub use program::{BefFile, Function, FunctionRef, KernelFn, KernelFrame, NativeFn};
 pub use tfrt_bef as bef;
 pub use tfrt_bef::DType;

@@ -71,7 +71,7 @@ impl Loader<'_> {
         let mut plan = Plan::default();
         let Some(function) = self.bef.function(index) else { return plan };
         plan.register_count = function.register_use_counts().len();
-        if plan.register_count > Operand::REGISTER_MAX as usize {
+        if plan.register_count > Operand::MAX_REGISTER as usize {
             let message = format!("a function has {} registers", plan.register_count);
             self.error(ErrorCode::ResourceExhausted, function.location(), message);
             return plan;

@@ -23,11 +23,11 @@ const STEP: usize = 32;
 /// Sizes kept: 32, 64, … 256 bytes.
 const CLASSES: usize = 8;
 /// Blocks kept per size and thread.
-const KEPT_MAX: u32 = 1024;
+const MAX_KEPT: u32 = 1024;
 /// Blocks that go to a depot, or come from there, at once.
 const BATCH: u32 = 256;
 /// Batches kept per size.
-const BATCHES_MAX: usize = 64;
+const MAX_BATCHES: usize = 64;
 
 #[repr(C)]
 struct Block {
@@ -87,7 +87,7 @@ impl List {
     /// The block is the caller's to give, and came from `allocate` for this class.
     #[inline]
     unsafe fn push(&self, block: NonNull<Block>, class: usize) {
-        if self.length.get() == KEPT_MAX {
+        if self.length.get() == MAX_KEPT {
             self.spill(class);
         }
         // SAFETY: the caller's, and large and aligned enough for a link.
@@ -110,7 +110,7 @@ impl List {
         }
         self.length.set(self.length.get() - BATCH);
         if let Some(mut depot) = DEPOTS[class].try_lock()
-            && depot.len() < BATCHES_MAX
+            && depot.len() < MAX_BATCHES
         {
             return depot.push(Batch(first));
         }
@@ -287,7 +287,7 @@ mod tests {
         // A size that nothing else here uses.
         let layout = Layout::from_size_align(7 * STEP, 8).unwrap();
         let class = class_of(layout).unwrap();
-        let count = (KEPT_MAX + BATCH) as usize;
+        let count = (MAX_KEPT + BATCH) as usize;
         let blocks: Vec<_> = (0..count).map(|_| allocate(layout)).collect();
         for &block in &blocks {
             // SAFETY: from `allocate` with this layout.

@@ -50,7 +50,7 @@ pub unsafe trait Value: Send + Sync + Sized + 'static {
 /// Returns the number of `T`, which the first call assigns.
 ///
 /// # Panics
-/// If the process has more than [`TYPES_MAX`](crate::TYPES_MAX) types, which is a programming error.
+/// If the process has more than [`MAX_TYPES`](crate::MAX_TYPES) types, which is a programming error.
 #[cold]
 pub fn register_type<T: Value>() -> TypeIndex {
     process_tables().types.register::<T>(T::TYPE_NAME)

@@ -75,7 +75,7 @@ fn peak_bytes<R>(body: impl FnOnce() -> R) -> (R, usize) {
 
 const KERNELS: usize = 1_000_000;
 /// Beyond the file itself.
-const BYTES_PER_KERNEL_MAX: usize = 300;
+const MAX_BYTES_PER_KERNEL: usize = 300;
 
 /// A function of one parameter and `count` kernels: each adds to the result of the one before (`chained`), or all of
 /// them add the parameter to itself.
@@ -167,7 +167,7 @@ fn kernels_cost_little_memory() {
         let (load, run) = bytes_per_kernel(program(kernel, KERNELS, chained), queue, expected);
         println!("{kernel} on {queue}, chained: {chained}: {load} bytes a kernel to load, {run} to run");
         assert!(
-            load.max(run) < BYTES_PER_KERNEL_MAX,
+            load.max(run) < MAX_BYTES_PER_KERNEL,
             "{kernel} on {queue}, chained: {chained}: {load} bytes a kernel to load, {run} to run"
         );
     }

@@ -6,7 +6,7 @@ use cudarc::driver::sys::{self, CUresult};
 use tfrt_device::error::{DeviceError, Result, Status};
 
 /// The oldest driver that takes the PTX which is compiled into this program (version 9.0).
-pub(super) const VERSION_MIN: i32 = 13_000;
+pub(super) const MIN_VERSION: i32 = 13_000;
 
 /// Starts the driver and returns its version.
 ///
@@ -37,10 +37,10 @@ pub(super) fn start() -> Result<i32> {
 
 /// The version, if it is not too old.
 fn supported(version: i32) -> Result<i32> {
-    if version >= VERSION_MIN {
+    if version >= MIN_VERSION {
         return Ok(version);
     }
-    let (found, wanted) = (version_text(version), version_text(VERSION_MIN));
+    let (found, wanted) = (version_text(version), version_text(MIN_VERSION));
     let text = format!("the CUDA driver is too old: it is for CUDA {found}, and {wanted} or later is needed");
     Err(DeviceError::new(Status::SystemDriverMismatch, text))
 }

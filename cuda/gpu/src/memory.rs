@@ -51,14 +51,14 @@ struct HostBlocks {
 }
 
 /// The most pinned memory that is kept unused.
-const HOST_CACHE_BYTES_MAX: usize = 256 << 20;
+const MAX_HOST_CACHE_BYTES: usize = 256 << 20;
 /// The smallest block: a page.
-const HOST_BLOCK_BYTES_MIN: usize = 4096;
+const MIN_HOST_BLOCK_BYTES: usize = 4096;
 
 impl HostPool {
     /// A block of at least so many bytes. The context is current.
     fn allocate(&self, bytes: usize) -> Result<*mut u8> {
-        let bytes = bytes.max(HOST_BLOCK_BYTES_MIN).checked_next_power_of_two().ok_or(Status::OutOfMemory)?;
+        let bytes = bytes.max(MIN_HOST_BLOCK_BYTES).checked_next_power_of_two().ok_or(Status::OutOfMemory)?;
         let mut blocks = self.0.lock();
         let address = match blocks.cached.get_mut(&bytes).and_then(Vec::pop) {
             Some(address) => {
@@ -79,7 +79,7 @@ impl HostPool {
             .live
             .remove(&address)
             .ok_or_else(|| DeviceError::invalid_value("not pinned memory of this context"))?;
-        if blocks.cached_bytes + bytes > HOST_CACHE_BYTES_MAX {
+        if blocks.cached_bytes + bytes > MAX_HOST_CACHE_BYTES {
             return Ok(Some(address));
         }
         blocks.cached_bytes += bytes;

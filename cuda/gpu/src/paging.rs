@@ -20,7 +20,7 @@ use super::device::attribute;
 use super::memory::size;
 
 /// The smallest page: with smaller ones, mapping would cost more than it gains.
-const PAGE_BYTES_MIN: usize = 2 << 20;
+const MIN_PAGE_BYTES: usize = 2 << 20;
 
 /// What a context has found out about pages, which never changes.
 #[derive(Default)]
@@ -86,7 +86,7 @@ fn granularity(shared: &Shared) -> Result<Option<u64>> {
         let result =
             unsafe { sys::cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, which) };
         shared.check(result, "cuMemGetAllocationGranularity")?;
-        bytes.max(PAGE_BYTES_MIN).checked_next_power_of_two().map(|bytes| bytes as u64)
+        bytes.max(MIN_PAGE_BYTES).checked_next_power_of_two().map(|bytes| bytes as u64)
     };
     Ok(*shared.paging.page_bytes.get_or_init(|| page_bytes))
 }

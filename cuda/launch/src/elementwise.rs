@@ -271,13 +271,13 @@ const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DTy
 const BY_NUMBER: &[DType] = &[DType::I8, DType::UI8, DType::I16, DType::UI16, DType::UI32, DType::UI64];
 
 /// The most axes a broadcast has after neighbouring ones are merged.
-pub(crate) const RANK_MAX: usize = 6;
+pub(crate) const MAX_RANK: usize = 6;
 
 /// The shape of a result of two inputs that are repeated along some axes: extents, and each input's strides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broadcast {
-    extents: [u64; RANK_MAX],
-    strides: [[u64; RANK_MAX]; 2],
+    extents: [u64; MAX_RANK],
+    strides: [[u64; MAX_RANK]; 2],
     elements: u64,
     input_elements: [u64; 2],
 }
@@ -324,21 +324,21 @@ impl Broadcast {
 
     /// Two inputs of one shape, which has so many elements.
     pub fn of_equal(elements: u64) -> Self {
-        let (mut extents, mut strides) = ([1; RANK_MAX], [0; RANK_MAX]);
+        let (mut extents, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         if elements != 1 {
-            (extents[RANK_MAX - 1], strides[RANK_MAX - 1]) = (elements, 1);
+            (extents[MAX_RANK - 1], strides[MAX_RANK - 1]) = (elements, 1);
         }
         Self { extents, strides: [strides; 2], elements, input_elements: [elements; 2] }
     }
 
     fn from_merged(merged: &[(u64, [bool; 2])], input_elements: [u64; 2]) -> Result<Self> {
-        if merged.len() > RANK_MAX {
+        if merged.len() > MAX_RANK {
             return Err(DeviceError::invalid_value("a broadcast alternates between more than six axes"));
         }
-        let (mut extents, mut strides) = ([1; RANK_MAX], [[0; RANK_MAX]; 2]);
+        let (mut extents, mut strides) = ([1; MAX_RANK], [[0; MAX_RANK]; 2]);
         let mut next = [1u64; 2];
         for (position, &(extent, advances)) in merged.iter().enumerate() {
-            let axis = RANK_MAX - 1 - position;
+            let axis = MAX_RANK - 1 - position;
             extents[axis] = extent;
             for input in 0..2 {
                 if advances[input] {

@@ -4,16 +4,16 @@ use tfrt_device::error::{DeviceError, Result};
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::elementwise::RANK_MAX;
+use crate::elementwise::MAX_RANK;
 use crate::{DeviceKernels, by_width, by_width_up_to, in_out, input, output, product};
 
 /// A tensor's axes in another order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
     /// Of the result.
-    extents: [u64; RANK_MAX],
+    extents: [u64; MAX_RANK],
     /// Of the operand, along the result's axes.
-    strides: [u64; RANK_MAX],
+    strides: [u64; MAX_RANK],
     elements: u64,
     /// Batch, rows and columns, if it exchanges two neighbouring groups of axes.
     transposition: Option<[u64; 3]>,
@@ -45,12 +45,12 @@ impl Permutation {
                 }
             }
         }
-        if merged.len() > RANK_MAX {
+        if merged.len() > MAX_RANK {
             return Err(DeviceError::invalid_value("a permutation moves more than six groups of axes"));
         }
-        let (mut all_extents, mut strides) = ([1; RANK_MAX], [0; RANK_MAX]);
+        let (mut all_extents, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         for (position, &(extent, stride)) in merged.iter().enumerate() {
-            (all_extents[RANK_MAX - 1 - position], strides[RANK_MAX - 1 - position]) = (extent, stride);
+            (all_extents[MAX_RANK - 1 - position], strides[MAX_RANK - 1 - position]) = (extent, stride);
         }
         // Rows and columns exchanged: of the operand the row is the result's last axis.
         let transposition = match merged[..] {
@@ -72,9 +72,9 @@ impl Permutation {
 /// A tensor with a border.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padded {
-    extents: [u64; RANK_MAX],
-    inner: [u64; RANK_MAX],
-    before: [u64; RANK_MAX],
+    extents: [u64; MAX_RANK],
+    inner: [u64; MAX_RANK],
+    before: [u64; MAX_RANK],
 }
 
 impl Padded {
@@ -83,12 +83,12 @@ impl Padded {
     /// # Errors
     /// `InvalidValue` for more than six axes, or if lists differ in length.
     pub fn new(extents: &[u64], padding: &[(u64, u64)]) -> Result<Self> {
-        if extents.len() != padding.len() || extents.len() > RANK_MAX {
+        if extents.len() != padding.len() || extents.len() > MAX_RANK {
             let detail = format!("cannot pad {} axes by a list of {}", extents.len(), padding.len());
             return Err(DeviceError::invalid_value(detail));
         }
-        let first = RANK_MAX - extents.len();
-        let mut padded = Self { extents: [1; RANK_MAX], inner: [1; RANK_MAX], before: [0; RANK_MAX] };
+        let first = MAX_RANK - extents.len();
+        let mut padded = Self { extents: [1; MAX_RANK], inner: [1; MAX_RANK], before: [0; MAX_RANK] };
         for (axis, (&extent, &(before, after))) in extents.iter().zip(padding).enumerate() {
             let sum = extent.checked_add(before).and_then(|sum| sum.checked_add(after));
             let sum = sum.ok_or_else(|| DeviceError::invalid_value("a padded extent does not fit"))?;
@@ -101,7 +101,7 @@ impl Padded {
     }
 }
 
-fn numbers<'a>(lists: &[&[u64; RANK_MAX]]) -> Vec<Argument<'a>> {
+fn numbers<'a>(lists: &[&[u64; MAX_RANK]]) -> Vec<Argument<'a>> {
     lists.iter().flat_map(|list| list.iter().map(|&number| number.into())).collect()
 }
 

@@ -4,7 +4,7 @@ use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::elementwise::RANK_MAX;
+use crate::elementwise::MAX_RANK;
 use crate::{DeviceKernels, by_width, in_out, input, name_of, output, product};
 
 /// One axis of a box: how many positions it has, and how far apart they are in the result and in the operand.
@@ -47,7 +47,7 @@ impl Move {
                 _ => merged.push((extent, to, from)),
             }
         }
-        if merged.len() > RANK_MAX {
+        if merged.len() > MAX_RANK {
             return Err(DeviceError::invalid_value("elements move along more than six axes"));
         }
         let end = |start: u64, step: fn(&Axis) -> i64| {
@@ -105,7 +105,7 @@ pub struct Gather {
 /// What is gathered: pieces of `width` bytes, `count` of them, from a box of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherNd<'a> {
-    /// Extents of the box, at most [`GatherNd::DEPTH_MAX`]: each piece has as many coordinates.
+    /// Extents of the box, at most [`GatherNd::MAX_DEPTH`]: each piece has as many coordinates.
     pub extents: &'a [u64],
     /// Indices.
     pub count: u64,
@@ -115,7 +115,7 @@ pub struct GatherNd<'a> {
 
 impl GatherNd<'_> {
     /// The most coordinates a piece has.
-    pub const DEPTH_MAX: usize = 8;
+    pub const MAX_DEPTH: usize = 8;
 }
 
 /// Rows of `depth` elements, each row along an axis with `inner` elements behind it.
@@ -172,9 +172,9 @@ impl DeviceKernels {
         let aligned = (y_address | x_address).is_multiple_of(16);
         let unit = if aligned { moved.unit(16 / size) } else { 1 };
         let wider = moved.in_units(unit);
-        let (mut extents, mut steps) = ([1u64; RANK_MAX], [[0i64; RANK_MAX]; 2]);
+        let (mut extents, mut steps) = ([1u64; MAX_RANK], [[0i64; MAX_RANK]; 2]);
         for (place, &(extent, to, from)) in wider.axes.iter().enumerate() {
-            let axis = RANK_MAX - 1 - place;
+            let axis = MAX_RANK - 1 - place;
             (extents[axis], steps[0][axis], steps[1][axis]) = (extent, to, from);
         }
         let mut arguments = vec![y, x, wider.elements.into(), wider.starts[0].into(), wider.starts[1].into()];
@@ -214,7 +214,7 @@ impl DeviceKernels {
     /// `y` gets the pieces of `x` that the coordinates (i32 or i64) name, and zeros where there is no such piece.
     ///
     /// # Errors
-    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than [`GatherNd::DEPTH_MAX`].
+    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than [`GatherNd::MAX_DEPTH`].
     pub fn gather_nd(
         &self,
         stream: &Stream,
@@ -226,7 +226,7 @@ impl DeviceKernels {
         let GatherNd { extents, count, width } = gather;
         let name = super::typed("gather_nd", dtype, &[DType::I32, DType::I64])?;
         let depth = extents.len() as u64;
-        let mut padded = [1; GatherNd::DEPTH_MAX];
+        let mut padded = [1; GatherNd::MAX_DEPTH];
         let Some(front) = padded.get_mut(..extents.len()) else {
             let detail = format!("'gather_nd' has no kernel for {depth} coordinates");
             return Err(DeviceError::new(Status::NotSupported, detail));

@@ -35,7 +35,7 @@ pub struct ReductionShape {
 }
 
 /// Elements of an output that one warp or block still reduces alone.
-const EXTENT_ALONE_MAX: u64 = 8192;
+const MAX_EXTENT_ALONE: u64 = 8192;
 const TYPES: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 /// What parts of a reduction are kept in.
@@ -88,10 +88,10 @@ impl DeviceKernels {
     pub fn reduction_parts(&self, shape: &ReductionShape) -> Result<u64> {
         let blocks = shape.blocks()?.max(1);
         let wanted = u64::from(self.context.device().properties().multiprocessors) * 4;
-        if shape.extent <= EXTENT_ALONE_MAX || blocks >= wanted {
+        if shape.extent <= MAX_EXTENT_ALONE || blocks >= wanted {
             return Ok(1);
         }
-        Ok((wanted / blocks).min(shape.extent / (EXTENT_ALONE_MAX / 4)).max(1))
+        Ok((wanted / blocks).min(shape.extent / (MAX_EXTENT_ALONE / 4)).max(1))
     }
 
     /// Bytes of scratch memory that [`DeviceKernels::reduce`] needs.

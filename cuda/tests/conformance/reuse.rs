@@ -23,7 +23,7 @@ pub(crate) const CASES: &[Case] = &[
 /// The most that an allocator may reserve.
 const LIMIT: u64 = 24 << 20;
 /// The most that is asked for at once.
-const BYTES_MAX: f32 = 5e6;
+const MAX_BYTES: f32 = 5e6;
 const STREAMS: usize = 3;
 const STEPS: usize = 200;
 
@@ -104,7 +104,7 @@ impl Program {
         match random.choose(8) {
             0..4 => {
                 let (stream, size) = (random.choose(STREAMS), random.below(1.0));
-                let bytes = 1 + (size * size * BYTES_MAX) as u64;
+                let bytes = 1 + (size * size * MAX_BYTES) as u64;
                 self.request(stream, bytes);
             }
             4..7 if !self.held.is_empty() => {

@@ -15,7 +15,7 @@ use crate::{DeviceTensor, TensorHandle, tensor_handle::in_host_memory};
 static CONDITION: Accessor = Accessor::new("the condition of corert.cond or corert.while");
 
 /// Iterations of a loop before other work gets its turn.
-const ITERATIONS_MAX: u32 = 64;
+const MAX_ITERATIONS: u32 = 64;
 
 /// Whether a tensor is true.
 fn truth(tensor: &HostTensor) -> Result<bool, Diagnostic> {
@@ -174,7 +174,7 @@ fn repeat(frame: &mut KernelFrame<'_>) {
 
 impl Loop {
     fn run(mut self) {
-        for _ in 0..ITERATIONS_MAX {
+        for _ in 0..MAX_ITERATIONS {
             if let Some(reason) = self.cx.request().cancellation() {
                 return self.results.fail(&AsyncValue::from_error(reason.clone()));
             }

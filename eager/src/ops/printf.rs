@@ -9,9 +9,9 @@ use tfrt_host::Diagnostic;
 use super::{strings::reserve, support::invalid};
 
 /// No finite number has more decimal places than this, nor more digits: beyond there are zeros only.
-const PLACES_MAX: usize = 1100;
+const MAX_PLACES: usize = 1100;
 /// No exponent is longer than this, with its letter and sign.
-const EXPONENT_MAX: usize = 5;
+const MAX_EXPONENT: usize = 5;
 
 /// How a floating-point number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Format {
 
     fn fixed(&self, x: f64, places: usize) -> Result<String, Diagnostic> {
         let (mut text, zeros) =
-            (format!("{x:.*}", places.min(PLACES_MAX)), places.saturating_sub(PLACES_MAX));
+            (format!("{x:.*}", places.min(MAX_PLACES)), places.saturating_sub(MAX_PLACES));
         reserve(&mut text, zeros)?;
         text.extend(repeat_n('0', zeros));
         if places == 0 && self.is_alternate() {
@@ -127,11 +127,11 @@ impl Format {
 
     /// The number, and its exponent.
     fn scientific(&self, x: f64, places: usize) -> Result<(String, i32), Diagnostic> {
-        let text = format!("{x:.*e}", places.min(PLACES_MAX));
+        let text = format!("{x:.*e}", places.min(MAX_PLACES));
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let exponent: i32 = exponent.parse().unwrap_or_default();
-        let (mut text, zeros) = (digits.to_owned(), places.saturating_sub(PLACES_MAX));
-        reserve(&mut text, zeros.saturating_add(EXPONENT_MAX))?;
+        let (mut text, zeros) = (digits.to_owned(), places.saturating_sub(MAX_PLACES));
+        reserve(&mut text, zeros.saturating_add(MAX_EXPONENT))?;
         text.extend(repeat_n('0', zeros));
         if places == 0 && self.is_alternate() {
             text.push('.');

@@ -9,7 +9,7 @@ use super::{HostAllocator, MessageSink};
 
 /// Blocks up to this size are served without being counted: they are the runtime's own small objects, which a test
 /// of tensors does not mean to run out of.
-const UNCOUNTED_SIZE_MAX: usize = 32;
+const MAX_UNCOUNTED_SIZE: usize = 32;
 
 /// Serves at most `capacity` bytes at a time and tells about each block larger than 32 bytes: `Allocating N bytes. M
 /// remaining.`, `Freeing N bytes. M available.`, and `Attempted to allocate N bytes. However current capacity is only
@@ -28,7 +28,7 @@ impl<A: HostAllocator> FixedSizeAllocator<A> {
     }
 
     fn reserve(&self, size: usize) -> bool {
-        if size <= UNCOUNTED_SIZE_MAX {
+        if size <= MAX_UNCOUNTED_SIZE {
             return true;
         }
         let mut used = self.used.lock();
@@ -45,7 +45,7 @@ impl<A: HostAllocator> FixedSizeAllocator<A> {
     }
 
     fn release(&self, size: usize) {
-        if size > UNCOUNTED_SIZE_MAX {
+        if size > MAX_UNCOUNTED_SIZE {
             let mut used = self.used.lock();
             *used -= size;
             (self.sink)(&format!("Freeing {size} bytes. {} available.", self.capacity - *used));

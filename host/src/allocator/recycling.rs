@@ -16,7 +16,7 @@ const SMALLEST: usize = 32 * 1024;
 /// Sizes are rounded up to one of so many between a power of two and the next, so that nearly equal ones share blocks.
 const STEPS: usize = 8;
 /// Blocks kept at most.
-const KEPT_MAX: usize = 256;
+const MAX_KEPT: usize = 256;
 /// Bytes kept at most, in multiples of what was in use at once: a network of layers that shrink has blocks of every size in
 /// turn, and never of all at once.
 const KEPT_SHARE: usize = 2;
@@ -156,7 +156,7 @@ unsafe impl<A: HostAllocator> HostAllocator for RecyclingAllocator<A> {
         state.bytes_kept += large.size();
         state.kept.push(Block { start: block, layout: large });
         let mut excess = Vec::new();
-        while state.bytes_kept / KEPT_SHARE > state.bytes_used_max || state.kept.len() > KEPT_MAX {
+        while state.bytes_kept / KEPT_SHARE > state.bytes_used_max || state.kept.len() > MAX_KEPT {
             // What was asked for longest ago is the likeliest never to be asked for again.
             let oldest = state.kept.remove(0);
             state.bytes_kept -= oldest.layout.size();
@@ -245,12 +245,12 @@ mod tests {
             assert!(live(&allocator) as usize <= KEPT_SHARE * rounded(size).unwrap().size() + 1);
         }
         let many: Vec<_> =
-            (0..KEPT_MAX + 10).map(|_| allocator.allocate(layout(SMALLEST)).unwrap()).collect();
+            (0..MAX_KEPT + 10).map(|_| allocator.allocate(layout(SMALLEST)).unwrap()).collect();
         for block in many {
             // SAFETY: see above.
             unsafe { allocator.deallocate(block, layout(SMALLEST)) };
         }
-        assert_eq!(live(&allocator) as usize, KEPT_MAX * SMALLEST);
+        assert_eq!(live(&allocator) as usize, MAX_KEPT * SMALLEST);
         allocator.release();
         assert_eq!(live(&allocator), 0);
     }

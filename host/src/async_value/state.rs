@@ -215,7 +215,7 @@ impl StateWord {
 pub(crate) struct RefCount(AtomicU32);
 
 /// Beyond this many references the count sticks: the cell is never destroyed rather than too early.
-const REFS_MAX: u32 = u32::MAX / 2;
+const MAX_REFS: u32 = u32::MAX / 2;
 
 impl RefCount {
     pub(crate) fn new(count: u32) -> Self {
@@ -226,8 +226,8 @@ impl RefCount {
     #[inline]
     pub(crate) fn acquire(&self) {
         // Relaxed suffices: the new handle comes from one that keeps the cell alive.
-        if self.0.fetch_add(1, Ordering::Relaxed) >= REFS_MAX {
-            self.0.store(REFS_MAX, Ordering::Relaxed);
+        if self.0.fetch_add(1, Ordering::Relaxed) >= MAX_REFS {
+            self.0.store(MAX_REFS, Ordering::Relaxed);
         }
     }
 
@@ -243,8 +243,8 @@ impl RefCount {
                 fence(Ordering::Acquire);
                 Release::Last
             }
-            count if count >= REFS_MAX => {
-                self.0.store(REFS_MAX, Ordering::Relaxed);
+            count if count >= MAX_REFS => {
+                self.0.store(MAX_REFS, Ordering::Relaxed);
                 Release::Shared
             }
             _ => Release::Shared,

@@ -17,8 +17,8 @@
 //! is cancelled, kernels not yet started give the cancellation.
 //!
 //! # Bounds
-//! Calls nest on the stack up to [`STACK_DEPTH_MAX`]; deeper ones continue on the work queue with a fresh
-//! stack, up to [`CALL_DEPTH_MAX`] in all, beyond which they fail.
+//! Calls nest on the stack up to [`MAX_STACK_DEPTH`]; deeper ones continue on the work queue with a fresh
+//! stack, up to [`MAX_CALL_DEPTH`] in all, beyond which they fail.
 
 #![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
 
@@ -34,7 +34,7 @@ use std::{
 };
 
 use deferred::Deferring;
-pub use nesting::{CALL_DEPTH_MAX, STACK_DEPTH_MAX};
+pub use nesting::{MAX_CALL_DEPTH, MAX_STACK_DEPTH};
 use registers::Registers;
 
 use crate::{
@@ -132,10 +132,10 @@ impl Invocation<'_> {
             Body::Native(_) => self.function.argument_types().len(),
         };
         let depth = nesting::stack_depth();
-        if self.arguments != expected || self.caller.depth >= CALL_DEPTH_MAX {
+        if self.arguments != expected || self.caller.depth >= MAX_CALL_DEPTH {
             return self.refuse(expected, result);
         }
-        if depth >= STACK_DEPTH_MAX {
+        if depth >= MAX_STACK_DEPTH {
             return self.run_later(result);
         }
         let caller = self.caller;
@@ -266,8 +266,8 @@ fn run(
     let depth = nesting::stack_depth();
     if let Body::Async(plan) | Body::Sync(plan) = body
         && arguments == plan.parameters.len()
-        && caller.depth < CALL_DEPTH_MAX
-        && depth < STACK_DEPTH_MAX
+        && caller.depth < MAX_CALL_DEPTH
+        && depth < MAX_STACK_DEPTH
         && !tracing::is_enabled()
     {
         let run = || {

@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// Nested calls on one thread's stack before a call continues on the work queue.
-pub const STACK_DEPTH_MAX: u32 = 64;
+pub const MAX_STACK_DEPTH: u32 = 64;
 /// Nested calls in all.
 // Under Miri, which is a thousand times slower, it is reached too.
-pub const CALL_DEPTH_MAX: u32 = if cfg!(miri) { 500 } else { 100_000 };
+pub const MAX_CALL_DEPTH: u32 = if cfg!(miri) { 500 } else { 100_000 };
 
 /// Callers that an error names.
 const MAX_NAMED_CALLERS: u32 = 8;
@@ -21,11 +21,11 @@ const MAX_NAMED_CALLERS: u32 = 8;
 struct Stack {
     depth: Cell<u32>,
     /// The contexts that the nested calls were called from. The first `depth` of them exist.
-    callers: [Cell<*const ExecutionContext>; STACK_DEPTH_MAX as usize],
+    callers: [Cell<*const ExecutionContext>; MAX_STACK_DEPTH as usize],
 }
 
 thread_local!(static STACK: Stack = const {
-    Stack { depth: Cell::new(0), callers: [const { Cell::new(ptr::null()) }; STACK_DEPTH_MAX as usize] }
+    Stack { depth: Cell::new(0), callers: [const { Cell::new(ptr::null()) }; MAX_STACK_DEPTH as usize] }
 });
 
 /// Returns how many calls nest on this thread's stack.
@@ -37,7 +37,7 @@ pub(super) fn stack_depth() -> u32 {
 /// Runs a call from `caller` on this thread's stack.
 ///
 /// # Safety
-/// `depth` is [`stack_depth`], and below [`STACK_DEPTH_MAX`].
+/// `depth` is [`stack_depth`], and below [`MAX_STACK_DEPTH`].
 #[inline(always)]
 pub(super) unsafe fn nest(caller: &ExecutionContext, depth: u32, run: impl FnOnce()) {
     /// Ends the call, also if `run` panics.
@@ -60,7 +60,7 @@ pub(super) unsafe fn nest(caller: &ExecutionContext, depth: u32, run: impl FnOnc
 /// Returns the error of a call that is too deep.
 #[cold]
 pub(super) fn too_deep() -> Diagnostic {
-    let message = format!("calls nest deeper than {CALL_DEPTH_MAX}");
+    let message = format!("calls nest deeper than {MAX_CALL_DEPTH}");
     with_callers(Diagnostic::new(ErrorCode::ResourceExhausted, message))
 }
 

@@ -14,8 +14,8 @@ use std::{
 use crate::async_value::AsyncValue;
 
 /// Files kept for the next invocations on a thread, and the largest worth keeping.
-const KEPT_MAX: u32 = 16;
-const KEPT_REGISTERS_MAX: usize = 1 << 16;
+const MAX_KEPT: u32 = 16;
+const MAX_KEPT_REGISTERS: usize = 1 << 16;
 
 thread_local! {
     /// The file given back last, linked to the one before.
@@ -92,12 +92,12 @@ impl Drop for Registers {
 /// Keeps a file for the next invocation.
 #[inline(always)]
 fn keep(mut file: Box<File>) {
-    if file.registers.len() <= KEPT_REGISTERS_MAX {
+    if file.registers.len() <= MAX_KEPT_REGISTERS {
         // A thread past destroying its locals frees the registers instead.
         let _ = SPARE.try_with(|spare| {
             let next = spare.take();
             file.behind = next.as_ref().map_or(0, |next| next.behind + 1);
-            let kept = if file.behind < KEPT_MAX {
+            let kept = if file.behind < MAX_KEPT {
                 mem::forget(mem::replace(&mut file.next, next));
                 Some(file)
             } else {

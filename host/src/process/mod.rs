@@ -19,7 +19,7 @@ use derived::DerivedValues;
 pub(crate) use derived::Kept;
 pub(crate) use live::LiveCells;
 use types::TypeTable;
-pub use types::{TYPES_MAX, TypeIndex, TypeInfo};
+pub use types::{MAX_TYPES, TypeIndex, TypeInfo};
 
 /// The tables of a process.
 #[derive(Debug)]

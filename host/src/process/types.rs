@@ -48,19 +48,19 @@ impl TypeInfo {
 }
 
 /// Most payload types that a process may register.
-pub const TYPES_MAX: usize = 4096;
+pub const MAX_TYPES: usize = 4096;
 
 /// A table of types that only grows, and is read without a lock.
 #[derive(Debug)]
 pub(crate) struct TypeTable {
-    entries: [AtomicPtr<TypeInfo>; TYPES_MAX],
+    entries: [AtomicPtr<TypeInfo>; MAX_TYPES],
     next: Mutex<u32>,
 }
 
 impl TypeTable {
     pub(super) const fn new() -> Self {
         Self {
-            entries: [const { AtomicPtr::new(ptr::null_mut()) }; TYPES_MAX],
+            entries: [const { AtomicPtr::new(ptr::null_mut()) }; MAX_TYPES],
             next: Mutex::new(TypeIndex::FIRST_DYNAMIC),
         }
     }
@@ -76,7 +76,7 @@ impl TypeTable {
     /// Returns the number of `T`, which it assigns at the first call.
     ///
     /// # Panics
-    /// If the process has more than [`TYPES_MAX`] types.
+    /// If the process has more than [`MAX_TYPES`] types.
     pub(crate) fn register<T: 'static>(&self, name: &'static str) -> TypeIndex {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let known = (TypeIndex::FIRST_DYNAMIC..*next)
@@ -86,7 +86,7 @@ impl TypeTable {
             return index;
         }
         let index = *next;
-        assert!((index as usize) < TYPES_MAX, "more than {TYPES_MAX} value types");
+        assert!((index as usize) < MAX_TYPES, "more than {MAX_TYPES} value types");
         let info = Box::into_raw(Box::new(TypeInfo::new::<T>(name)));
         self.entries[index as usize].store(info, Ordering::Release);
         *next = index + 1;

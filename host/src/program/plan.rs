@@ -17,7 +17,7 @@ pub(crate) struct Operand(u32);
 impl Operand {
     const LAST_USE: u32 = 1;
     /// Largest register number an operand can name.
-    pub(crate) const REGISTER_MAX: u32 = u32::MAX >> 1;
+    pub(crate) const MAX_REGISTER: u32 = u32::MAX >> 1;
 
     pub(crate) const fn new(register: u32) -> Self {
         Self(register << 1)

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::trace::{Event, Trace, TrackTrace};
 
 /// Events that a thread or track keeps between two calls of [`super::take`]; about 16 MiB of them.
-pub const EVENTS_PER_TRACK_MAX: usize = 1 << 18;
+pub const MAX_EVENTS_PER_TRACK: usize = 1 << 18;
 
 /// One track's events. Locked by its own thread, and by whoever collects.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ struct Recorded {
 impl Buffer {
     fn record(&self, event: Event) {
         let mut recorded = self.recorded.lock();
-        if recorded.events.len() < EVENTS_PER_TRACK_MAX {
+        if recorded.events.len() < MAX_EVENTS_PER_TRACK {
             recorded.events.push(event);
         } else {
             recorded.dropped += 1;

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-pub use buffer::{EVENTS_PER_TRACK_MAX, Track};
+pub use buffer::{MAX_EVENTS_PER_TRACK, Track};
 pub use trace::{Event, Trace, TrackTrace};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);

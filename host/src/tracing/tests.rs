@@ -55,13 +55,13 @@ fn spans_are_recorded_on_their_threads_while_enabled() {
     }
     // What does not fit is counted.
     enable();
-    for _ in 0..EVENTS_PER_TRACK_MAX + 3 {
+    for _ in 0..MAX_EVENTS_PER_TRACK + 3 {
         track.record("test", "many", 0, 1);
     }
     disable();
     let trace = take();
     let full = trace.tracks.iter().find(|t| t.name == "stream 7").unwrap();
-    assert_eq!((full.events.len(), full.dropped), (EVENTS_PER_TRACK_MAX, 3));
+    assert_eq!((full.events.len(), full.dropped), (MAX_EVENTS_PER_TRACK, 3));
     assert!(trace.dropped() >= 3);
 }
 

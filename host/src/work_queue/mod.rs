@@ -92,7 +92,7 @@ pub trait ConcurrentWorkQueue: Send + Sync {
 }
 
 /// Threads that a description may ask for: more is a typing error.
-const THREADS_MAX: usize = 4096;
+const MAX_THREADS: usize = 4096;
 
 /// Makes a queue from its description:
 ///
@@ -112,14 +112,14 @@ pub fn from_str(description: &str) -> Result<Arc<dyn ConcurrentWorkQueue>, Inval
         "mstd" => {
             let mut counts = [
                 std::thread::available_parallelism().map_or(1, usize::from),
-                multi::BLOCKING_THREADS_DEFAULT,
+                multi::DEFAULT_BLOCKING_THREADS,
             ];
             let has_arguments = description.contains(':');
             let mut arguments = arguments.split([',', ':']).take_while(|_| has_arguments);
             for (count, argument) in counts.iter_mut().zip(arguments.by_ref()) {
                 *count = match argument.parse() {
-                    Ok(number @ 1..=THREADS_MAX) => number,
-                    _ => return Err(invalid(format!("`{argument}` is no number from 1 to {THREADS_MAX}"))),
+                    Ok(number @ 1..=MAX_THREADS) => number,
+                    _ => return Err(invalid(format!("`{argument}` is no number from 1 to {MAX_THREADS}"))),
                 };
             }
             if arguments.next().is_some() {

@@ -10,7 +10,7 @@ use super::Task;
 use crate::panics::message;
 
 /// Most panics kept between two calls of `take`. Further ones most likely say the same.
-const KEPT_MAX: usize = 64;
+const MAX_KEPT: usize = 64;
 
 /// A task's panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Panics {
         // A payload may panic when it is dropped; it is text in all but contrived cases.
         std::mem::forget(payload);
         let mut kept = self.kept.lock();
-        if kept.len() < KEPT_MAX {
+        if kept.len() < MAX_KEPT {
             kept.push(panic);
         }
     }

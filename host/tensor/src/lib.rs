@@ -33,6 +33,6 @@ pub use metadata::TensorMetadata;
 pub use partial_shape::{PartialTensorShape, UNKNOWN_DIM};
 pub use ranked::{RankedElements, RankedElementsMut};
 pub use scalar::ScalarHostTensor;
-pub use shape::{FixedRankShape, RANK_MAX, TensorShape};
+pub use shape::{FixedRankShape, MAX_RANK, TensorShape};
 pub use string::StringHostTensor;
 pub use tfrt_host::DType;

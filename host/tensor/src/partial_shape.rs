@@ -4,7 +4,7 @@ use std::fmt;
 
 use tfrt_host::{Diagnostic, value_type};
 
-use crate::shape::{List, RANK_MAX, TensorShape};
+use crate::shape::{List, MAX_RANK, TensorShape};
 
 /// How programs write an extent that is not known.
 pub const UNKNOWN_DIM: i64 = -1;
@@ -24,7 +24,7 @@ impl PartialTensorShape {
     /// A shape of known rank, with [`UNKNOWN_DIM`] for extents that are not known.
     ///
     /// # Errors
-    /// InvalidArgument for other negative extents or more than [`RANK_MAX`] of them.
+    /// InvalidArgument for other negative extents or more than [`MAX_RANK`] of them.
     pub fn ranked(dims: &[i64]) -> Result<Self, Diagnostic> {
         if let Some(dim) = dims.iter().find(|&&dim| dim < UNKNOWN_DIM) {
             return Err(Diagnostic::invalid_argument(format!(
@@ -32,9 +32,9 @@ impl PartialTensorShape {
                 List(dims)
             )));
         }
-        if dims.len() > RANK_MAX {
+        if dims.len() > MAX_RANK {
             return Err(Diagnostic::invalid_argument(format!(
-                "rank {} is higher than {RANK_MAX}",
+                "rank {} is higher than {MAX_RANK}",
                 dims.len()
             )));
         }

@@ -14,7 +14,7 @@ use crate::scalar::ScalarHostTensor;
 use crate::string::StringHostTensor;
 
 /// Most elements a dense or string tensor prints.
-const ELEMENTS_MAX: usize = 32;
+const MAX_ELEMENTS: usize = 32;
 
 impl HostTensor {
     /// The tensor as text, e.g. `DenseHostTensor dtype = I32, shape = [2], values = [1, 2]`. Of more than 32 elements
@@ -67,7 +67,7 @@ fn print_values(
 fn print_dense(tensor: &DenseHostTensor, accessor: &Accessor, out: &mut String) -> Result<(), Diagnostic> {
     write!(out, "DenseHostTensor dtype = {:?}, shape = {}", tensor.dtype(), tensor.shape())
         .map_err(unprintable)?;
-    let is_long = tensor.num_elements() > ELEMENTS_MAX;
+    let is_long = tensor.num_elements() > MAX_ELEMENTS;
     if is_long {
         let mut md5 = Md5::new();
         md5.update(&tensor.read_bytes(accessor)?);
@@ -75,7 +75,7 @@ fn print_dense(tensor: &DenseHostTensor, accessor: &Accessor, out: &mut String) 
         write!(out, ", md5sum = {}", md5.finish_low() as u32).map_err(unprintable)?;
     }
     out.push_str(", values = [");
-    print_values(tensor, ELEMENTS_MAX, accessor, out)?;
+    print_values(tensor, MAX_ELEMENTS, accessor, out)?;
     out.push_str(if is_long { ", ... ]" } else { "]" });
     Ok(())
 }
@@ -100,7 +100,7 @@ fn print_coo(tensor: &CooHostTensor, accessor: &Accessor, out: &mut String) -> R
 
 fn print_strings(tensor: &StringHostTensor, out: &mut String) -> fmt::Result {
     write!(out, "StringHostTensor shape = {}", tensor.shape())?;
-    let is_long = tensor.strings().len() > ELEMENTS_MAX;
+    let is_long = tensor.strings().len() > MAX_ELEMENTS;
     if is_long {
         let mut md5 = Md5::new();
         for string in tensor.strings() {
@@ -109,7 +109,7 @@ fn print_strings(tensor: &StringHostTensor, out: &mut String) -> fmt::Result {
         write!(out, ", md5sum = {}", md5.finish_low())?;
     }
     out.push_str(", values = [");
-    for (i, string) in tensor.strings().iter().take(ELEMENTS_MAX).enumerate() {
+    for (i, string) in tensor.strings().iter().take(MAX_ELEMENTS).enumerate() {
         write!(out, "{}\"{string}\"", if i == 0 { "" } else { ", " })?;
     }
     out.push_str(if is_long { ", ... ]" } else { "]" });

@@ -8,21 +8,21 @@ use crate::metadata::{TensorMetadata, element_size};
 use crate::shape::TensorShape;
 
 /// Bytes of the largest element.
-const ELEMENT_SIZE_MAX: usize = 16;
+const MAX_ELEMENT_SIZE: usize = 16;
 
 /// One value in every place of a shape. It never changes.
 #[derive(Clone, Debug)]
 pub struct ScalarHostTensor {
     metadata: TensorMetadata,
     /// The value's bytes, a valid element of the data type, then zeros.
-    bytes: [u8; ELEMENT_SIZE_MAX],
+    bytes: [u8; MAX_ELEMENT_SIZE],
 }
 
 impl ScalarHostTensor {
     /// `value` in every place of `shape`.
     pub fn new<T: Element>(shape: impl Into<TensorShape>, value: T) -> Self {
-        const { assert!(size_of::<T>() <= ELEMENT_SIZE_MAX) };
-        let mut bytes = [0; ELEMENT_SIZE_MAX];
+        const { assert!(size_of::<T>() <= MAX_ELEMENT_SIZE) };
+        let mut bytes = [0; MAX_ELEMENT_SIZE];
         bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         Self { metadata: TensorMetadata::new(T::DTYPE, shape), bytes }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tfrt_host::{Diagnostic, ErrorCode, value_type};
 
 /// Most dimensions a tensor may have.
-pub const RANK_MAX: usize = 255;
+pub const MAX_RANK: usize = 255;
 const RANK_INLINE: usize = TensorShape::RANK_INLINE;
 
 /// The extents of a tensor, outermost first. Cheap to clone.
@@ -51,7 +51,7 @@ impl TensorShape {
     /// A shape of these extents.
     ///
     /// # Errors
-    /// InvalidArgument for more than [`RANK_MAX`] of them.
+    /// InvalidArgument for more than [`MAX_RANK`] of them.
     #[inline]
     pub fn new(dims: &[usize]) -> Result<Self, Diagnostic> {
         // One by one: a copy of unknown length would be a call.
@@ -67,7 +67,7 @@ impl TensorShape {
     }
 
     fn on_heap(dims: &[usize]) -> Result<Self, Diagnostic> {
-        if dims.len() > RANK_MAX {
+        if dims.len() > MAX_RANK {
             return Err(rank_too_high(dims.len()));
         }
         Ok(Self(Repr::Heap(dims.into())))
@@ -76,7 +76,7 @@ impl TensorShape {
     /// A shape of extents as programs write them.
     ///
     /// # Errors
-    /// InvalidArgument for a negative extent or more than [`RANK_MAX`] of them.
+    /// InvalidArgument for a negative extent or more than [`MAX_RANK`] of them.
     pub fn from_signed(dims: &[i64]) -> Result<Self, Diagnostic> {
         let mut inline = [0; RANK_INLINE];
         let unsigned = |dim: i64| {
@@ -146,7 +146,7 @@ impl TensorShape {
 }
 
 fn rank_too_high(rank: usize) -> Diagnostic {
-    Diagnostic::invalid_argument(format!("rank {rank} is higher than {RANK_MAX}"))
+    Diagnostic::invalid_argument(format!("rank {rank} is higher than {MAX_RANK}"))
 }
 
 /// The product, `None` if it overflows. A zero anywhere makes it zero, whatever the other factors.
@@ -186,7 +186,7 @@ impl<const N: usize> PartialEq<[usize; N]> for TensorShape {
 /// Arrays are short, and too long a one is refused when compiling.
 impl<const N: usize> From<[usize; N]> for TensorShape {
     fn from(dims: [usize; N]) -> Self {
-        const { assert!(N <= RANK_MAX) };
+        const { assert!(N <= MAX_RANK) };
         FixedRankShape(dims).to_shape()
     }
 }
@@ -232,7 +232,7 @@ value_type!(FixedRankShape<4>, "!ts.fixed_rank_shape.4");
 impl<const N: usize> FixedRankShape<N> {
     /// The same extents with the rank known at run time only.
     pub fn to_shape(self) -> TensorShape {
-        const { assert!(N <= RANK_MAX) };
+        const { assert!(N <= MAX_RANK) };
         // So few extents are a shape.
         TensorShape::new(&self.0).unwrap_or(TensorShape::scalar())
     }

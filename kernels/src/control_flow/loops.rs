@@ -2,11 +2,11 @@
 //!
 //! An iteration starts when the one before has been *called*, not when its results are there: bodies are
 //! pipelined as far as their data allows. Three bounds keep a loop in its place, however long it is:
-//! - with [`IN_FLIGHT_MAX`] iterations whose results are still pending, the loop suspends until those of the
+//! - with [`MAX_IN_FLIGHT`] iterations whose results are still pending, the loop suspends until those of the
 //!   last are there;
-//! - after [`ITERATIONS_MAX`] iterations at a stretch it goes to the end of the work queue, so that what
+//! - after [`MAX_ITERATIONS`] iterations at a stretch it goes to the end of the work queue, so that what
 //!   bodies started without waiting for it gets its turn;
-//! - a suspended loop goes on in the waiter that wakes it only [`RESUMES_MAX`] deep, and through the work queue
+//! - a suspended loop goes on in the waiter that wakes it only [`MAX_RESUMES`] deep, and through the work queue
 //!   beyond.
 
 use std::cell::Cell;
@@ -22,11 +22,11 @@ use super::{
 };
 
 /// Iterations under way at once.
-const IN_FLIGHT_MAX: u32 = 32;
+const MAX_IN_FLIGHT: u32 = 32;
 /// Iterations without going back to the work queue.
-const ITERATIONS_MAX: u32 = 8192;
+const MAX_ITERATIONS: u32 = 8192;
 /// Loops that go on inside of each other on one stack.
-const RESUMES_MAX: u32 = 8;
+const MAX_RESUMES: u32 = 8;
 
 thread_local!(static RESUMES: Cell<u32> = const { Cell::new(0) });
 
@@ -150,8 +150,8 @@ fn start(frame: &mut KernelFrame<'_>, test: impl FnOnce(AsyncValue) -> Test) {
 impl Loop {
     /// Iterates until there is a reason not to.
     fn advance(&mut self) -> Pause {
-        for _ in 0..ITERATIONS_MAX {
-            if self.in_flight >= IN_FLIGHT_MAX {
+        for _ in 0..MAX_ITERATIONS {
+            if self.in_flight >= MAX_IN_FLIGHT {
                 if let Some(pending) = self.pending() {
                     return Pause::Pending(pending.clone());
                 }
@@ -200,7 +200,7 @@ impl Loop {
         // A value may have become available while the loop was about to wait for it: then this runs within `pause`, and
         // there may be many such coincidences in a row.
         let depth = RESUMES.get();
-        if depth >= RESUMES_MAX {
+        if depth >= MAX_RESUMES {
             return self.requeue(results);
         }
         let _depth = Depth::enter(depth);

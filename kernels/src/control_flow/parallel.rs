@@ -2,7 +2,7 @@
 //!
 //! The threads that take part fetch one block after the other from a common counter, so the work under way
 //! is bounded by their number and not by the number of blocks. A body that finishes later says so with a
-//! chain; of such blocks at most [`IN_FLIGHT_MAX`], and one more for each thread, are under way at once.
+//! chain; of such blocks at most [`MAX_IN_FLIGHT`], and one more for each thread, are under way at once.
 
 use std::sync::{
     Arc,
@@ -16,7 +16,7 @@ use tfrt_host::{
 };
 
 /// Blocks whose chain is awaited while further ones are started.
-const IN_FLIGHT_MAX: u32 = 256;
+const MAX_IN_FLIGHT: u32 = 256;
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     let doc = "Runs the body for each block of the range from the first argument up to, not including, the second, in \
@@ -110,7 +110,7 @@ impl Range {
                 continue;
             };
             match chain.status() {
-                Status::Pending if self.in_flight.fetch_add(1, Ordering::Relaxed) >= IN_FLIGHT_MAX => {
+                Status::Pending if self.in_flight.fetch_add(1, Ordering::Relaxed) >= MAX_IN_FLIGHT => {
                     return self.wait_then_run(block, chain);
                 }
                 Status::Pending => {

@@ -1,7 +1,7 @@
 //! `tfrt_test.benchmark` and `tfrt_test.sync_benchmark`: run a function over and over, and say how long it took.
 //!
 //! Runs follow one another; a run ends when its result is there. As long as results are there at once the runs
-//! stay on one thread, with a pause for others every [`RUNS_MAX`] of them, so that a run's time holds neither
+//! stay on one thread, with a pause for others every [`MAX_RUNS`] of them, so that a run's time holds neither
 //! a queue's nor a wake-up's. Nothing waits: a result that is still pending brings on the next run when it
 //! arrives.
 
@@ -19,7 +19,7 @@ use tfrt_host::{
 use tfrt_host::text::format_exponent;
 
 /// Runs without going back to the work queue.
-const RUNS_MAX: usize = 1024;
+const MAX_RUNS: usize = 1024;
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
@@ -110,7 +110,7 @@ impl Runner {
     }
 
     fn run(mut self: Box<Self>) {
-        for _ in 0..RUNS_MAX {
+        for _ in 0..MAX_RUNS {
             if !self.measurement.wants_more() {
                 return self.finish();
             }

@@ -35,7 +35,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
 }
 
 /// Widths beyond this are taken for mistakes.
-const WIDTH_MAX: usize = 1024;
+const MAX_WIDTH: usize = 1024;
 
 fn format_number(format: &str, number: i32) -> Result<String, Diagnostic> {
     let wrong = || Diagnostic::invalid_argument(format!("'{format}' is no format for one number"));
@@ -55,7 +55,7 @@ fn format_number(format: &str, number: i32) -> Result<String, Diagnostic> {
         seen = true;
         let zeros = width.starts_with('0');
         let width = if width.is_empty() { 0 } else { width.parse().map_err(|_| wrong())? };
-        if width > WIDTH_MAX {
+        if width > MAX_WIDTH {
             return Err(wrong());
         }
         // Writing to a string cannot fail.

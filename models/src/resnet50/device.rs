@@ -17,7 +17,7 @@ const READY: &str = "%ready";
 const SINGLE: usize = 4;
 /// Threads of a block of our own kernels, and blocks at most: they take elements until there are none.
 const THREADS: usize = 256;
-const BLOCKS_MAX: usize = 1024;
+const MAX_BLOCKS: usize = 1024;
 
 /// What every program of this form opens first, and hands on.
 const OPENED: [(&str, &str); 8] = [
@@ -98,7 +98,7 @@ impl Body {
     /// Launches one of our own kernels on so many elements.
     fn launch(&mut self, function: &str, elements: usize, (arguments, types): (&str, &str)) {
         let (before, after) = (self.chain, self.chain + 1);
-        let blocks = elements.div_ceil(THREADS).min(BLOCKS_MAX);
+        let blocks = elements.div_ceil(THREADS).min(MAX_BLOCKS);
         self.line(format!("{function}_blocks = tfrt.constant.ui32 {blocks}"));
         self.line(format!(
             "%c{after} = tfrt_cuda.function.launch {function} {function}_blocks %single %single %threads %single %single \

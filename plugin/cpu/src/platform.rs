@@ -20,7 +20,7 @@ use super::executor;
 use super::fill::{fill, size_of_core};
 
 /// The most devices that may be asked for.
-const DEVICES_MAX: u32 = 64;
+const MAX_DEVICES: u32 = 64;
 
 /// The devices, made when they are first asked for.
 fn backend() -> Result<&'static Arc<dyn DynBackend>> {
@@ -28,9 +28,9 @@ fn backend() -> Result<&'static Arc<dyn DynBackend>> {
     let backend = BACKEND.get_or_init(|| {
         let count = match std::env::var("TFRT_CPU_PLUGIN_DEVICES") {
             Ok(text) => {
-                text.parse().ok().filter(|count| (1..=DEVICES_MAX).contains(count)).ok_or_else(|| {
+                text.parse().ok().filter(|count| (1..=MAX_DEVICES).contains(count)).ok_or_else(|| {
                     let detail =
-                        format!("TFRT_CPU_PLUGIN_DEVICES is '{text}'; it is a number up to {DEVICES_MAX}");
+                        format!("TFRT_CPU_PLUGIN_DEVICES is '{text}'; it is a number up to {MAX_DEVICES}");
                     DeviceError::new(Status::InvalidValue, detail)
                 })?
             }

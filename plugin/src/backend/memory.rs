@@ -19,7 +19,7 @@ use crate::load::Replacement;
 /// Alignment of host memory.
 const HOST_ALIGNMENT: usize = 64;
 /// The most that is copied at a time to fill memory of a device that cannot do it itself.
-const FILL_BYTES_MAX: u64 = 1 << 20;
+const MAX_FILL_BYTES: u64 = 1 << 20;
 
 /// A pointer that stands for a device address.
 fn opaque(address: u64) -> *mut c_void {
@@ -217,7 +217,7 @@ impl Device {
 
     /// Fills memory by copying from the host, again and again.
     fn fill_by_copies(&self, stream: &Stream, dst: u64, pattern: Pattern, bytes: u64) -> Result<()> {
-        let period = bytes.min(FILL_BYTES_MAX) as usize;
+        let period = bytes.min(MAX_FILL_BYTES) as usize;
         let memory = self.allocate_host(period)?;
         // SAFETY: just allocated, of this size.
         let filled = unsafe {

@@ -45,7 +45,7 @@ struct Graves {
 }
 
 /// So many may lie there in any case.
-const GRAVES_MIN: usize = 16;
+const MIN_GRAVES: usize = 16;
 
 impl Remains {
     /// Destroys something now or later.
@@ -61,7 +61,7 @@ impl Remains {
     pub(super) fn clear(&self, device: &Device) {
         let list = {
             let mut graves = self.graves.lock();
-            if graves.list.len() < graves.looked.max(GRAVES_MIN) {
+            if graves.list.len() < graves.looked.max(MIN_GRAVES) {
                 return;
             }
             std::mem::take(&mut graves.list)

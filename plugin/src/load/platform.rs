@@ -16,9 +16,9 @@ use crate::abi::{
 use crate::status::{CallStatus, Failure, provide};
 
 /// More devices than that are taken for a mistake.
-const DEVICES_MAX: usize = 1024;
+const MAX_DEVICES: usize = 1024;
 /// Longer names are taken for a mistake.
-const NAME_MAX: usize = 256;
+const MAX_NAME: usize = 256;
 
 /// A platform.
 pub(crate) struct Platform {
@@ -168,8 +168,8 @@ impl Platform {
     pub(crate) fn check_count(count: usize) -> Result<u32, String> {
         match u32::try_from(count) {
             Ok(0) => Err("the platform has no devices".to_owned()),
-            Ok(number) if count <= DEVICES_MAX => Ok(number),
-            _ => Err(format!("the platform claims {count} devices; at most {DEVICES_MAX} are believed")),
+            Ok(number) if count <= MAX_DEVICES => Ok(number),
+            _ => Err(format!("the platform claims {count} devices; at most {MAX_DEVICES} are believed")),
         }
     }
 
@@ -237,7 +237,7 @@ fn text(what: &str, pointer: *const c_char) -> Result<String, String> {
     let text = unsafe { CStr::from_ptr(pointer) }.to_str().map_err(|_| format!("{what} is not UTF-8"))?;
     match text.len() {
         0 => Err(format!("{what} is empty")),
-        length if length > NAME_MAX => Err(format!("{what} has {length} characters")),
+        length if length > MAX_NAME => Err(format!("{what} has {length} characters")),
         _ => Ok(text.to_owned()),
     }
 }

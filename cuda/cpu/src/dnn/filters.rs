@@ -15,9 +15,9 @@ use tfrt_device::hal::TensorLayout;
 use crate::pool::Pool;
 
 /// Bytes of filters kept at most: the copies, beside which the filters themselves take as much again.
-const KEPT_BYTES_MAX: usize = 512 << 20;
+const MAX_KEPT_BYTES: usize = 512 << 20;
 /// Filters kept at most.
-const KEPT_MAX: usize = 512;
+const MAX_KEPT: usize = 512;
 /// Bytes that a thread compares at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
@@ -56,7 +56,7 @@ impl Filters {
             return Ok(filter);
         }
         let filter = Arc::new(make()?);
-        if source.len() <= KEPT_BYTES_MAX {
+        if source.len() <= MAX_KEPT_BYTES {
             self.keep(Kept { key, source: source.to_vec(), filter: filter.clone() });
         }
         Ok(filter)
@@ -76,7 +76,7 @@ impl Filters {
         let bytes = |all: &[Arc<Kept>]| all.iter().map(|kept| kept.source.len()).sum::<usize>();
         let mut gone: Vec<_> = all.extract_if(.., |kept| kept.key == new.key).collect();
         all.push(new);
-        while bytes(&all) > KEPT_BYTES_MAX || all.len() > KEPT_MAX {
+        while bytes(&all) > MAX_KEPT_BYTES || all.len() > MAX_KEPT {
             gone.push(all.remove(0));
         }
         drop(all);
@@ -145,7 +145,7 @@ mod tests {
         filters.forget(500..600);
         assert_eq!([sum(512, &[7]), sum(256, &[7])], [(7, true), (7, false)]);
         // The one that was used longest ago makes room.
-        (0..KEPT_MAX as u64 - 1).for_each(|at| assert!(sum(1024 + at, &[7]).1));
+        (0..MAX_KEPT as u64 - 1).for_each(|at| assert!(sum(1024 + at, &[7]).1));
         assert_eq!([sum(256, &[7]), sum(512, &[7])], [(7, false), (7, true)]);
     }
 }

@@ -20,7 +20,7 @@ use crate::bytes::{Input, Output};
 use crate::operation::Run;
 
 /// Elements that are worth a thread's attention.
-const ELEMENTS_MIN: usize = 1 << 14;
+const MIN_ELEMENTS: usize = 1 << 14;
 
 /// A type that is computed in.
 pub(super) trait Work: Float<Acc = f64> + MatMulElement + ConvElement + Pod {
@@ -181,7 +181,7 @@ impl Owned {
             });
         };
         let (runs, count) = runs(&self.layout, order);
-        let each = ELEMENTS_MIN.div_ceil(count.max(1));
+        let each = MIN_ELEMENTS.div_ceil(count.max(1));
         in_parts(run, dense.chunks_mut((each * count).max(1)), |part, dense| {
             fill(part * each..runs.min((part + 1) * each), dense);
         });
@@ -252,7 +252,7 @@ impl Owned {
         let (&items, &stride) = (self.layout.dims.first()?, self.layout.strides.first()?);
         let mut item = self.layout.clone();
         item.dims[0] = 1;
-        let is_worth_it = items > 1 && item.elements() >= ELEMENTS_MIN as u64;
+        let is_worth_it = items > 1 && item.elements() >= MIN_ELEMENTS as u64;
         (is_worth_it && order.first() == Some(&0) && item.span() <= stride).then_some((item, stride as usize))
     }
 }

@@ -32,13 +32,13 @@ pub(super) enum Kind {
 }
 
 /// The largest small block.
-const SMALL_BYTES_MAX: u64 = 512 << 10;
+const MAX_SMALL_BYTES: u64 = 512 << 10;
 
 impl Kind {
     /// Which segments serve blocks of this size.
     #[inline]
     pub(super) fn of(bytes: u64) -> Self {
-        if bytes <= SMALL_BYTES_MAX { Self::Small } else { Self::Large }
+        if bytes <= MAX_SMALL_BYTES { Self::Small } else { Self::Large }
     }
 
     pub(super) fn other(self) -> Self {

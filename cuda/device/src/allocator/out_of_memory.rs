@@ -9,7 +9,7 @@ use super::origin::Origin;
 use super::statistics::Statistics;
 
 /// Rows of the table; the rest is one row together.
-const ROWS_MAX: usize = 10;
+const MAX_ROWS: usize = 10;
 
 /// Bytes as people read them.
 pub(crate) struct Bytes(pub(crate) u64);
@@ -81,8 +81,8 @@ fn table<'a>(live: impl Iterator<Item = (&'a Origin, u64)>) -> Option<String> {
     }
     let mut rows: Vec<_> = by_origin.into_iter().map(|(origin, held)| (held, origin.to_string())).collect();
     rows.sort_by(|(a, a_name), (b, b_name)| b.bytes.cmp(&a.bytes).then_with(|| a_name.cmp(b_name)));
-    if rows.len() > ROWS_MAX + 1 {
-        let rest = rows.split_off(ROWS_MAX);
+    if rows.len() > MAX_ROWS + 1 {
+        let rest = rows.split_off(MAX_ROWS);
         let sum = rest.iter().fold(Held::default(), |sum, (held, _)| Held {
             blocks: sum.blocks + held.blocks,
             bytes: sum.bytes + held.bytes,

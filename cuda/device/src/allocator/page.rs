@@ -10,9 +10,9 @@ use super::out_of_memory::Bytes;
 use super::timeline::{EventKind, MemoryLog};
 
 /// Blocks that are drawn; of more, those that hold the most for the longest.
-const BLOCKS_MAX: usize = 20_000;
+const MAX_BLOCKS: usize = 20_000;
 /// Holders that the table lists and that have a colour of their own.
-const HOLDERS_MAX: usize = 24;
+const MAX_HOLDERS: usize = 24;
 /// Width of the drawings, and of the numbers at their left, in units of the page.
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 90.0;
@@ -191,7 +191,7 @@ struct Colours<'a>(HashMap<&'a Origin, usize>);
 
 impl<'a> Colours<'a> {
     fn new(holders: &[(&'a Origin, u64, u64)]) -> Self {
-        Self(holders.iter().take(HOLDERS_MAX).enumerate().map(|(i, (origin, ..))| (*origin, i)).collect())
+        Self(holders.iter().take(MAX_HOLDERS).enumerate().map(|(i, (origin, ..))| (*origin, i)).collect())
     }
 
     /// Neighbours in the table are far apart on the wheel.
@@ -369,10 +369,10 @@ fn write_blocks(story: &Story<'_>, colours: &Colours<'_>, page: &mut String) -> 
     )?;
     let weight = |span: &Span<'_>| span.bytes as u128 * u128::from((span.end_ns - span.start_ns).max(1));
     let mut drawn: Vec<&Span<'_>> = story.spans.iter().collect();
-    if drawn.len() > BLOCKS_MAX {
+    if drawn.len() > MAX_BLOCKS {
         drawn.sort_by_key(|span| std::cmp::Reverse(weight(span)));
-        writeln!(page, "<p>{} small or short-lived blocks are left out.</p>", drawn.len() - BLOCKS_MAX)?;
-        drawn.truncate(BLOCKS_MAX);
+        writeln!(page, "<p>{} small or short-lived blocks are left out.</p>", drawn.len() - MAX_BLOCKS)?;
+        drawn.truncate(MAX_BLOCKS);
     }
     writeln!(page, "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\">", BLOCKS_HEIGHT + 22.0)?;
     for (address, SegmentPlace { bytes, used, .. }) in &story.segments {
@@ -425,7 +425,7 @@ fn write_table(
         page,
         "<tr><th>from</th><th class=\"n\">bytes</th><th class=\"n\">share</th><th class=\"n\">blocks</th></tr>"
     )?;
-    for (origin, bytes, blocks) in holders.iter().take(HOLDERS_MAX) {
+    for (origin, bytes, blocks) in holders.iter().take(MAX_HOLDERS) {
         writeln!(
             page,
             "<tr><td><i style=\"background:{}\"></i>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1} %</td><td \
@@ -436,8 +436,8 @@ fn write_table(
             100.0 * *bytes as f64 / peak.live.max(1) as f64
         )?;
     }
-    if holders.len() > HOLDERS_MAX {
-        let rest = &holders[HOLDERS_MAX..];
+    if holders.len() > MAX_HOLDERS {
+        let rest = &holders[MAX_HOLDERS..];
         let (bytes, blocks) = rest.iter().fold((0, 0), |(b, n), (_, bytes, blocks)| (b + bytes, n + blocks));
         writeln!(
             page,

@@ -48,8 +48,8 @@ pub(super) enum Joining {
 
 /// Whether memory is to be taken by the page. A limit of few pages is used up by the byte.
 fn wants_pages(options: Options, page_bytes: u64) -> bool {
-    const PAGES_MIN: u64 = 8;
-    !options.in_segments && options.bytes_limit.is_none_or(|limit| limit / PAGES_MIN >= page_bytes)
+    const MIN_PAGES: u64 = 8;
+    !options.in_segments && options.bytes_limit.is_none_or(|limit| limit / MIN_PAGES >= page_bytes)
 }
 
 /// See the module.

@@ -33,11 +33,11 @@ use super::{ALIGNMENT, Allocation, GRANULE};
 /// segments.
 const SLACK_DIVISOR: u64 = 16;
 /// While this little is reserved, nobody counts.
-const SLACK_BYTES_MIN: u64 = 16 << 20;
+const MIN_SLACK_BYTES: u64 = 16 << 20;
 /// A segment is at least this part of what is reserved, so that their number grows slowly.
 const GROWTH_DIVISOR: u64 = 32;
 /// But not larger, if the request is not.
-const GROWTH_BYTES_MAX: u64 = 256 << 20;
+const MAX_GROWTH_BYTES: u64 = 256 << 20;
 
 /// Who asks, and what was done for the request already.
 #[derive(Debug)]
@@ -317,7 +317,7 @@ impl<B: Backing> Pool<B> {
     /// How much may be reserved, once a request of `bytes` bytes is granted, without waiting or trimming first.
     fn reserve_allowed(&self, bytes: u64) -> u64 {
         let peak = self.statistics.peak_bytes_in_use.max(self.statistics.bytes_in_use.saturating_add(bytes));
-        peak.saturating_add(peak / SLACK_DIVISOR).max(SLACK_BYTES_MIN)
+        peak.saturating_add(peak / SLACK_DIVISOR).max(MIN_SLACK_BYTES)
     }
 
     /// Asks the device for a segment: a large one, if that leaves `allowed` bytes reserved, else a smaller one.
@@ -380,7 +380,7 @@ impl<B: Backing> Pool<B> {
             return exact;
         }
         let reserved = self.statistics.bytes_reserved;
-        let large = self.segment_bytes((reserved / GROWTH_DIVISOR).min(GROWTH_BYTES_MAX));
+        let large = self.segment_bytes((reserved / GROWTH_DIVISOR).min(MAX_GROWTH_BYTES));
         if reserved.saturating_add(large) <= allowed { large.max(exact) } else { exact }
     }
 

@@ -19,7 +19,7 @@ use super::free_list::FreeList;
 use super::hash::MultiplyHasher;
 
 /// Fences of one stream that may be outstanding for the sole purpose of learning how far it is.
-const FENCES_MAX: usize = 64;
+const MAX_FENCES: usize = 64;
 
 /// A point of a stream: the stream's slot, and the point's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,7 +229,7 @@ impl<B: Backing> Streams<B> {
     pub(super) fn cover(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
         let Slot { stream, point, reached, fences, .. } = self.slot(slot);
         let covered = fences.back().map_or(*reached, |fence| fence.covers);
-        if stream.is_some() && covered < *point && fences.len() < FENCES_MAX {
+        if stream.is_some() && covered < *point && fences.len() < MAX_FENCES {
             self.record(backing, slot)?;
         }
         Ok(())

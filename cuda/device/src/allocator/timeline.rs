@@ -7,7 +7,7 @@ use tfrt_host::tracing;
 use super::origin::Origin;
 
 /// Events kept.
-const EVENTS_MAX: usize = 1 << 20;
+const MAX_EVENTS: usize = 1 << 20;
 
 /// A kind of event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn record(&mut self, kind: EventKind) {
-        if self.log.events.len() < EVENTS_MAX {
+        if self.log.events.len() < MAX_EVENTS {
             self.log.events.push(MemoryEvent { time_ns: tracing::now_ns(), kind });
         } else {
             self.log.dropped += 1;

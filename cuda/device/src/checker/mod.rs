@@ -54,7 +54,7 @@ use memory::{Buffer, Memory};
 use shadow::{Conflict, EarlyRead, Operation, Shadow};
 
 /// Different reports that are kept.
-const REPORTS_MAX: usize = 100;
+const MAX_REPORTS: usize = 100;
 
 /// A checker. Pass it to the devices whose work it should check.
 #[derive(Debug, Default)]
@@ -165,7 +165,7 @@ impl Checker {
 fn add(reports: &mut Vec<Report>, report: Report) {
     if let Some(known) = reports.iter_mut().find(|known| known.is_same(&report)) {
         known.times += 1;
-    } else if reports.len() < REPORTS_MAX {
+    } else if reports.len() < MAX_REPORTS {
         reports.push(report);
     }
 }

@@ -25,7 +25,7 @@ use crate::hal::{self, Collective, Erased, LetGo, Teardown, UniqueId};
 use crate::origin::Caller;
 
 /// The most ranks of a communicator.
-const RANKS_MAX: u32 = 1 << 16;
+const MAX_RANKS: u32 = 1 << 16;
 
 /// The id of a communicator, on which all its ranks agree before they create it. A process may send
 /// its bytes to others.
@@ -98,7 +98,7 @@ impl Context {
         rank: u32,
         timeout: Duration,
     ) -> Result<Communicator> {
-        if ranks == 0 || ranks > RANKS_MAX || rank >= ranks {
+        if ranks == 0 || ranks > MAX_RANKS || rank >= ranks {
             return Err(DeviceError::invalid_value(format!("there is no rank {rank} of {ranks}")));
         }
         Ok(Communicator(Arc::new(Inner {

@@ -87,8 +87,8 @@ pub(super) struct Completions {
 
 /// Rounds of looking before the thread sleeps, and the longest sleep.
 const SPINS: u32 = 200;
-const SLEEP_MAX: Duration = Duration::from_micros(100);
-const SPARE_MAX: usize = 64;
+const MAX_SLEEP: Duration = Duration::from_micros(100);
+const MAX_SPARE: usize = 64;
 
 impl Completions {
     pub(super) fn new(hal: SharedContext, teardown: Teardown, kin: Arc<Mutex<Vec<Weak<Self>>>>) -> Arc<Self> {
@@ -267,7 +267,7 @@ impl Completions {
             }
             if let Mark::Own(event) = done.event {
                 let mut state = self.state.lock();
-                if state.spare.len() < SPARE_MAX {
+                if state.spare.len() < MAX_SPARE {
                     state.spare.push(event);
                 }
             }
@@ -340,7 +340,7 @@ impl Completions {
             }
             idle = if self.round() { 0 } else { idle.saturating_add(1) };
             if idle > SPINS {
-                std::thread::sleep(SLEEP_MAX.min(Duration::from_micros(u64::from(idle - SPINS))));
+                std::thread::sleep(MAX_SLEEP.min(Duration::from_micros(u64::from(idle - SPINS))));
             } else if idle > 0 {
                 std::thread::yield_now();
             }

@@ -22,7 +22,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Copy2d, Endpoint};
 
 /// Sources of up to so many bytes are copied aside.
-const STAGED_BYTES_MAX: usize = 64 << 10;
+const MAX_STAGED_BYTES: usize = 64 << 10;
 
 /// When the host may use its buffer again after a copy.
 pub enum Transferred {
@@ -220,7 +220,7 @@ impl Stream {
         // The rows fit into the source, so that their bytes can be counted.
         let bytes = (extent.width * extent.height) as usize;
         let pinned = context.is_pinned(src);
-        if pinned || (context.device().properties().pageable_copies && bytes > STAGED_BYTES_MAX) {
+        if pinned || (context.device().properties().pageable_copies && bytes > MAX_STAGED_BYTES) {
             let hold = Hold::read(src, context)?;
             // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
             unsafe { self.queue_rows(&direct)? };

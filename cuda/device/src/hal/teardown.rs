@@ -32,8 +32,8 @@ enum Job {
 /// How long the thread waits for more before it ends.
 const LINGER: Duration = Duration::from_millis(50);
 /// How long until what was not done is tried again.
-const PAUSE_MIN: Duration = Duration::from_micros(50);
-const PAUSE_MAX: Duration = Duration::from_millis(2);
+const MIN_PAUSE: Duration = Duration::from_micros(50);
+const MAX_PAUSE: Duration = Duration::from_millis(2);
 
 thread_local! {
     /// Whether this thread is one of those that others wait for here.
@@ -235,7 +235,7 @@ impl Unfinished {
     /// Adds one, to be tried at once.
     fn add(&mut self, attempt: Attempt) {
         self.attempts.push(attempt);
-        (self.due, self.pause) = (Some(Instant::now()), PAUSE_MIN);
+        (self.due, self.pause) = (Some(Instant::now()), MIN_PAUSE);
     }
 
     /// When they are tried next, if there are any.
@@ -250,7 +250,7 @@ impl Unfinished {
         }
         let done: Vec<_> =
             self.attempts.extract_if(.., |attempt| or_panicked(attempt).unwrap_or(true)).collect();
-        self.pause = if done.is_empty() { PAUSE_MAX.min(self.pause * 2) } else { PAUSE_MIN };
+        self.pause = if done.is_empty() { MAX_PAUSE.min(self.pause * 2) } else { MIN_PAUSE };
         for attempt in done {
             // First this: who waits for the end waits for what it holds, too.
             or_panicked(|| drop(attempt));

@@ -74,7 +74,7 @@ struct Heuristic {
 const _: () = assert!(size_of::<Heuristic>() == size_of::<sys::cublasLtMatmulHeuristicResult_t>());
 
 /// Addresses of one alignment have one algorithm; a larger one than this makes no difference.
-const ALIGNMENT_MAX: u32 = 256;
+const MAX_ALIGNMENT: u32 = 256;
 
 /// What an algorithm is chosen for.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -95,7 +95,7 @@ struct Matrix {
 
 impl Matrix {
     fn new(operand: &GemmOperand) -> Self {
-        let alignment = 1 << operand.address.trailing_zeros().min(ALIGNMENT_MAX.trailing_zeros());
+        let alignment = 1 << operand.address.trailing_zeros().min(MAX_ALIGNMENT.trailing_zeros());
         let GemmOperand { dtype, leading_dimension, batch_stride, .. } = *operand;
         Self { dtype, leading_dimension, batch_stride, alignment }
     }

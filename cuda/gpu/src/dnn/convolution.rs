@@ -81,15 +81,15 @@ impl<'a> Problem<'a> {
     fn is_aligned(&self) -> bool {
         let others = [self.bias, self.residual.map(|(layout, alignment, _)| (layout, alignment))];
         let all = self.tensors.into_iter().chain(others.into_iter().flatten());
-        all.into_iter().all(|(_, alignment)| alignment == ALIGNMENT_MAX)
+        all.into_iter().all(|(_, alignment)| alignment == MAX_ALIGNMENT)
     }
 }
 
 /// A larger alignment makes no difference.
-const ALIGNMENT_MAX: u32 = 16;
+const MAX_ALIGNMENT: u32 = 16;
 
 fn aligned((layout, address): Tensor<'_>) -> Aligned<'_> {
-    (layout, 1 << address.trailing_zeros().min(ALIGNMENT_MAX.trailing_zeros()))
+    (layout, 1 << address.trailing_zeros().min(MAX_ALIGNMENT.trailing_zeros()))
 }
 
 /// How a convolution with an epilogue is computed.

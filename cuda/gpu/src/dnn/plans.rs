@@ -33,9 +33,9 @@ use crate::device;
 /// The environment variable with the folder that plans are kept in; empty for none.
 const FOLDER_VARIABLE: &str = "TFRT_CACHE_DIR";
 /// Workspaces larger than this are not worth their memory.
-const WORKSPACE_BYTES_MAX: i64 = 1 << 30;
+const MAX_WORKSPACE_BYTES: i64 = 1 << 30;
 /// How many engines are tried.
-const ENGINES_MAX: usize = 64;
+const MAX_ENGINES: usize = 64;
 
 /// A plan ready for running.
 pub(super) struct Plan {
@@ -173,7 +173,7 @@ impl Plans {
             Err(error) if error.status == Status::DnnNotSupported => return Ok(Vec::new()),
             heuristic => heuristic?,
         };
-        let count = heuristic.count::<Reference>(Name::CUDNN_ATTR_ENGINEHEUR_RESULTS)?.min(ENGINES_MAX);
+        let count = heuristic.count::<Reference>(Name::CUDNN_ATTR_ENGINEHEUR_RESULTS)?.min(MAX_ENGINES);
         let mut engines = (0..count)
             .map(|_| Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR))
             .collect::<Result<Vec<_>>>()?;
@@ -242,7 +242,7 @@ impl Plan {
         let mut bytes = [Int64(0)];
         descriptor.get(Name::CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, &mut bytes)?;
         let [Int64(bytes)] = bytes;
-        if bytes > WORKSPACE_BYTES_MAX {
+        if bytes > MAX_WORKSPACE_BYTES {
             return Err(DeviceError::new(
                 Status::DnnNotSupported,
                 format!("it wants {bytes} bytes of workspace"),

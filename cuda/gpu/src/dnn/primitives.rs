@@ -46,7 +46,7 @@ type PoolingDescriptor = Descriptor<sys::cudnnPoolingStruct>;
 type ActivationDescriptor = Descriptor<sys::cudnnActivationStruct>;
 
 /// The fewest directions these calls take.
-const RANK_MIN: usize = 4;
+const MIN_RANK: usize = 4;
 
 fn ints(values: &[u64]) -> Result<Vec<c_int>> {
     let int = |&value| c_int::try_from(value);
@@ -60,7 +60,7 @@ fn ints(values: &[u64]) -> Result<Vec<c_int>> {
 /// Directions that are not there have one element.
 fn tensor(library: &Cudnn, layout: &TensorLayout) -> Result<TensorDescriptor> {
     let (mut extents, mut strides) = (ints(&layout.dims)?, ints(&layout.strides)?);
-    extents.resize(extents.len().max(RANK_MIN), 1);
+    extents.resize(extents.len().max(MIN_RANK), 1);
     strides.resize(extents.len(), 1);
     let descriptor =
         Descriptor::new(library, library.cudnnCreateTensorDescriptor, library.cudnnDestroyTensorDescriptor)?;
@@ -96,7 +96,7 @@ fn pooling_descriptor(library: &Cudnn, pooling: &Pooling) -> Result<PoolingDescr
     let (mut window, mut padding, mut strides) =
         (ints(&pooling.window)?, ints(&pooling.padding)?, ints(&pooling.strides)?);
     // As many as tensors have beside N and C.
-    let rank = window.len().max(RANK_MIN - 2);
+    let rank = window.len().max(MIN_RANK - 2);
     window.resize(rank, 1);
     padding.resize(rank, 0);
     strides.resize(rank, 1);
@@ -588,7 +588,7 @@ mod tests {
             let strides: Vec<_> = (0..dims.len()).map(|i| dims[i + 1..].iter().product()).collect();
             let x = TensorLayout { dtype: DType::F32, dims, strides };
             let (pooling, x) = (pooling_descriptor(library, &pooling).unwrap(), tensor(library, &x).unwrap());
-            let mut result = vec![0; (rank + 2).max(RANK_MIN)];
+            let mut result = vec![0; (rank + 2).max(MIN_RANK)];
             // SAFETY: both descriptors are alive, and there is room for as many extents as are asked for.
             let status =
                 unsafe { output_dim(pooling.raw, x.raw, result.len() as c_int, result.as_mut_ptr()) };

@@ -23,7 +23,7 @@ use super::stream::{Event, Stream, status};
 /// Rows that are copied on a device are multiples of this apart.
 const PITCH_BYTES: usize = 512;
 /// How many events a device may have at once.
-const EVENTS_MAX: usize = 2000;
+const MAX_EVENTS: usize = 2000;
 const NOT_READY: c_int = 600;
 const NOT_FOUND: c_int = 500;
 const NO_DEVICE: c_int = 100;
@@ -426,7 +426,7 @@ entry_points! {
         if flags > 7 || (flags & INTERPROCESS != 0 && timing) {
             return Err(INVALID_VALUE);
         }
-        if all::<Event>(context).len() >= EVENTS_MAX {
+        if all::<Event>(context).len() >= MAX_EVENTS {
             return Err(OUT_OF_MEMORY);
         }
         put(event, keep(context, "event", Arc::new(Event::new(timing))))

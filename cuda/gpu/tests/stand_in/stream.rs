@@ -21,7 +21,7 @@ enum Work {
 }
 
 /// How much may be queued on a stream.
-const QUEUE_MAX: u64 = 1024;
+const MAX_QUEUE: u64 = 1024;
 
 pub(crate) struct Stream {
     pub(crate) context: &'static Context,
@@ -76,7 +76,7 @@ impl Stream {
     /// As a driver does, it lets the caller wait while much is queued.
     pub(crate) fn run(&self, body: Body) {
         let mut counts = self.progress.counts.lock();
-        while counts[0] - counts[1] >= QUEUE_MAX {
+        while counts[0] - counts[1] >= MAX_QUEUE {
             self.progress.changed.wait(&mut counts);
         }
         drop(counts);

@@ -53,7 +53,7 @@ fn strided_slice_gradient(call: &DeviceCall<'_>) -> Queued {
 }
 
 /// The most groups of axes that a permutation moves.
-const GROUPS_MAX: usize = 6;
+const MAX_GROUPS: usize = 6;
 
 /// The first argument with its axes in another order, as the others, on the host, say.
 fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
@@ -65,7 +65,7 @@ fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
         return Ok(call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?.into());
     }
     // The axes that rest stay neighbours.
-    if view.len() - resting + resting.min(&1) > GROUPS_MAX {
+    if view.len() - resting + resting.min(&1) > MAX_GROUPS {
         let (places, unit) = plan.places(x.shape().dims())?;
         return Ok(picked(call, &x, (1, unit), &places, &dims)?.into());
     }

@@ -16,7 +16,7 @@ use crate::{DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCa
 static ME: Accessor = Accessor::new("tfrt_test op");
 
 /// Most elements that are printed.
-const PRINTED_MAX: usize = 32;
+const MAX_PRINTED: usize = 32;
 
 /// An op's work on a device as it goes on: its result is there when everything queued before it is done.
 fn synchronize(call: &DeviceCall<'_>) -> Queued {
@@ -114,7 +114,7 @@ fn precise(tensor: &DenseHostTensor) -> Result<String, Diagnostic> {
             else return Err(unsupported("tfrt_test.print", dtype))
         ),
     };
-    let more = if tensor.num_elements() > PRINTED_MAX { ", ... " } else { "" };
+    let more = if tensor.num_elements() > MAX_PRINTED { ", ... " } else { "" };
     Ok(format!(
         "DenseHostTensor dtype = {dtype:?}, shape = {shape}, values = [{}{more}]",
         elements.join(", ")
@@ -125,7 +125,7 @@ fn texts<T: Element>(
     tensor: &DenseHostTensor,
     text: impl Fn(T) -> String,
 ) -> Result<Vec<String>, Diagnostic> {
-    Ok(tensor.read::<T>(&ME)?.iter().take(PRINTED_MAX).map(|&value| text(value)).collect())
+    Ok(tensor.read::<T>(&ME)?.iter().take(MAX_PRINTED).map(|&value| text(value)).collect())
 }
 
 /// A number as C's `%g` prints it with so many digits.

@@ -3,8 +3,8 @@
 use super::{FEW_ROWS, Layout, MatMulElement};
 
 /// Up to so many elements are summed by [`MatMul`](super::MatMul) in order, wherever they lie.
-const LENGTH_MAX: usize = 15;
-const COLUMNS_MAX: usize = 8;
+const MAX_LENGTH: usize = 15;
+const MAX_COLUMNS: usize = 8;
 
 /// Computes the product of an `m` × `k` by a `k` × `n` matrix into a dense row-major `output` if it is small and its type is not
 /// widened for sums. Returns whether it did; else nothing is written. The result is that of [`MatMul`](super::MatMul), bit for bit.
@@ -16,7 +16,7 @@ pub fn small_matmul<T: MatMulElement>(
     (b, b_layout): (&[T], Layout),
     output: &mut [T],
 ) -> bool {
-    let is_small = T::SUMS_AS_ITSELF && m <= FEW_ROWS && k <= LENGTH_MAX && n <= COLUMNS_MAX;
+    let is_small = T::SUMS_AS_ITSELF && m <= FEW_ROWS && k <= MAX_LENGTH && n <= MAX_COLUMNS;
     if !is_small || output.len() != m * n || m * n == 0 {
         return false;
     }

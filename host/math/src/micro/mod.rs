@@ -62,14 +62,14 @@ pub(crate) trait MicroElement: crate::Number {
 
     /// Keeps memory for who asks for [`scratch`](Self::scratch) next, or gives it back if it is much.
     fn keep(memory: Vec<Self>) {
-        if memory.capacity() * size_of::<Self>() <= KEPT_BYTES_MAX {
+        if memory.capacity() * size_of::<Self>() <= MAX_KEPT_BYTES {
             Self::scratch().set(memory);
         }
     }
 }
 
 /// Bytes that a thread keeps at most.
-const KEPT_BYTES_MAX: usize = 2 << 20;
+const MAX_KEPT_BYTES: usize = 2 << 20;
 
 /// What [`MicroElement::scratch`] is for a type.
 macro_rules! scratch {
@@ -139,7 +139,7 @@ mod tests {
     fn a_thread_keeps_little_memory() {
         f32::keep(vec![0.0; 1000]);
         assert_eq!(f32::scratch().take().len(), 1000);
-        f32::keep(vec![0.0; KEPT_BYTES_MAX / size_of::<f32>() + 1]);
+        f32::keep(vec![0.0; MAX_KEPT_BYTES / size_of::<f32>() + 1]);
         assert_eq!(f32::scratch().take().capacity(), 0);
     }
 }

@@ -23,7 +23,7 @@ use self::core::{Core, Until};
 use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
 
 /// Blocking threads unless the description says otherwise.
-pub(super) const BLOCKING_THREADS_DEFAULT: usize = 256;
+pub(super) const DEFAULT_BLOCKING_THREADS: usize = 256;
 
 /// How long a blocking thread waits for more to do before it ends.
 const IDLE_TIME: Duration = Duration::from_secs(2);

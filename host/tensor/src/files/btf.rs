@@ -26,7 +26,7 @@ use crate::dense::DenseHostTensor;
 use crate::elements;
 use crate::host_tensor::HostTensor;
 use crate::metadata::{TensorMetadata, element_size};
-use crate::shape::{RANK_MAX, TensorShape};
+use crate::shape::{MAX_RANK, TensorShape};
 
 static READER: Accessor = Accessor::new("BTF reader");
 
@@ -256,8 +256,8 @@ fn record_header(cursor: &mut Cursor<'_>) -> Result<RecordHeader, Diagnostic> {
     }
     cursor.at = offset;
     let rank = cursor.number("the rank of a tensor")?;
-    if rank > RANK_MAX {
-        return Err(cursor.bad_at(offset, format_args!("rank {rank} is higher than {RANK_MAX}")));
+    if rank > MAX_RANK {
+        return Err(cursor.bad_at(offset, format_args!("rank {rank} is higher than {MAX_RANK}")));
     }
     let codes_at = cursor.at;
     let [dtype, layout, reserved @ ..] = cursor.take::<8>("the dtype and layout of a tensor")?;

@@ -15,12 +15,12 @@ use crate::elements;
 static READER: Accessor = Accessor::new("npz reader");
 
 /// Bytes of all arrays at most, so that a small file cannot ask for all memory there is.
-const BYTES_MAX: u64 = 1 << 32;
+const MAX_BYTES: u64 = 1 << 32;
 /// How many bytes DEFLATE makes of one at most.
-const DEFLATE_RATIO_MAX: u64 = 1032;
+const MAX_DEFLATE_RATIO: u64 = 1032;
 const WRONG_SIZE: &str = "it has not as many bytes as the archive says";
 /// Longest header of an array. NumPy's have some hundred bytes.
-const HEADER_MAX: usize = 1 << 16;
+const MAX_HEADER: usize = 1 << 16;
 /// Alignment of the bytes of an array that is read.
 const ALIGNMENT: usize = 64;
 
@@ -53,18 +53,18 @@ pub fn read_buffer(
     if archive.has_duplicate_names() {
         return Err(broken(&"two arrays have one name"));
     }
-    let (mut arrays, mut left) = (Vec::with_capacity(archive.len()), BYTES_MAX);
+    let (mut arrays, mut left) = (Vec::with_capacity(archive.len()), MAX_BYTES);
     for index in 0..archive.len() {
         let file = archive.by_index(index).map_err(|error| broken(&error))?;
         let member = file.name().map_err(|error| broken(&error))?.into_owned();
         let member_name = format!("{name}: {member}");
         let size = file.size();
         left = left.checked_sub(size).ok_or_else(|| {
-            let message = format!("{name}: its arrays have more than {BYTES_MAX} bytes");
+            let message = format!("{name}: its arrays have more than {MAX_BYTES} bytes");
             Diagnostic::new(ErrorCode::ResourceExhausted, message)
         })?;
         // What cannot be in so few bytes need not be looked for.
-        if size > file.compressed_size().saturating_mul(DEFLATE_RATIO_MAX) {
+        if size > file.compressed_size().saturating_mul(MAX_DEFLATE_RATIO) {
             return Err(malformed(&member_name, 0, WRONG_SIZE));
         }
         let unpacked = unpack(file, size, allocator).map_err(|error| match error {
@@ -115,7 +115,7 @@ fn unpack(mut file: impl Read, size: u64, allocator: &SharedAllocator) -> Result
     let mut start = vec![0; npy::PREFIX_SIZE.min(size)];
     file.read_exact(&mut start)?;
     let header_end = npy::elements_start(&start)?;
-    if header_end > HEADER_MAX.min(size) {
+    if header_end > MAX_HEADER.min(size) {
         return Err(Unpack::from("the header is longer than the file, or than any header"));
     }
     let read = start.len();
