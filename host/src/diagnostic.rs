@@ -1,24 +1,24 @@
-//! Errors as values: what went wrong, where in the user's program, and what led there.
+//! //! Errors as values: what went wrong, where in the user's program, and what led to it.
 //!
-//! A [`Diagnostic`] is made once, shared by [`Arc`](std::sync::Arc), and handed from value to value; it is
-//! never formatted on the way. It does not know how to print a source line: that is for the tools.
+//! A [`Diagnostic`] is created once, shared by [`Arc`], and passed from value to
+//! value. It is not formatted on the way, and it cannot print a source line; the tools do that.
 
 use std::{fmt, sync::Arc};
 
-/// The kind of an error. Closed on purpose: callers match on it.
+/// The kind of an error. The set is closed on purpose: callers match on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
-    /// An argument, shape or attribute has a value the operation does not accept.
+    /// An argument, shape or attribute has a value that the operation does not accept.
     InvalidArgument,
     /// A named thing (kernel, function, file, resource) does not exist.
     NotFound,
-    /// The operation is known but does not apply in the present state.
+    /// The operation is known but not possible in the present state.
     FailedPrecondition,
     /// An index or count lies outside its range.
     OutOfRange,
     /// An allocator could not satisfy a request.
     OutOfMemory,
-    /// A bound on depth, size or number was reached.
+    /// A limit on depth, size or number was reached.
     ResourceExhausted,
     /// The request was cancelled.
     Cancelled,
@@ -26,20 +26,20 @@ pub enum ErrorCode {
     DeadlineExceeded,
     /// The device stopped answering.
     DeviceLost,
-    /// Two kernels accessed the same memory without an order between them.
+    /// Two kernels accessed the same memory, and nothing ordered the accesses.
     DataRace,
     /// Reading or writing a file failed.
     Io,
-    /// A value's producer went away without producing it.
+    /// The producer of a value was dropped before it set the value.
     Abandoned,
-    /// A kernel failed in a way of its own.
+    /// A kernel failed for a reason that no other code describes.
     Unknown,
     /// The runtime or a kernel broke one of its own rules.
     Internal,
 }
 
 impl ErrorCode {
-    /// Every code, for tests and documentation.
+    /// All codes, for tests and documentation.
     pub const ALL: [Self; 14] = [
         Self::InvalidArgument,
         Self::NotFound,
@@ -57,7 +57,7 @@ impl ErrorCode {
         Self::Internal,
     ];
 
-    /// The code's name as printed.
+    /// Returns the printed name of the code.
     pub fn name(self) -> &'static str {
         match self {
             Self::InvalidArgument => "InvalidArgument",
@@ -84,14 +84,14 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A position in the user's program; lines and columns count from 1.
+/// A position in the user's program. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
-    /// File name as given when the program was translated.
+    /// The file name that was given when the program was translated.
     pub file: Arc<str>,
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// The column, from 1.
     pub column: u32,
 }
 
@@ -104,36 +104,36 @@ impl fmt::Display for SourceLocation {
     }
 }
 
-/// One error with its place and history.
+/// One error with its location and history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of error.
+    /// The kind of error.
     pub code: ErrorCode,
-    /// What happened, without place or prefix.
+    /// What happened, without location or prefix.
     pub message: String,
-    /// Where in the user's program, if known.
+    /// Where in the user's program it happened, if known.
     pub location: Option<SourceLocation>,
-    /// What led there: the kernel's name, the chain of calls.
+    /// What led to it: the kernel's name, the chain of calls.
     pub notes: Vec<String>,
 }
 
 impl Diagnostic {
-    /// An error without a place; the executor adds the kernel's.
+    /// Creates an error without a location. The executor adds the kernel's.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), location: None, notes: Vec::new() }
     }
 
-    /// Shorthand for [`ErrorCode::InvalidArgument`].
+    /// Creates an error with [`ErrorCode::InvalidArgument`].
     pub fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message)
     }
 
-    /// Shorthand for [`ErrorCode::Internal`].
+    /// Creates an error with [`ErrorCode::Internal`].
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Internal, message)
     }
 
-    /// Adds a place.
+    /// Sets the location.
     #[must_use]
     pub fn at(mut self, location: SourceLocation) -> Self {
         self.location = Some(location);
@@ -163,7 +163,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A message alone is a kernel's own failure.
+/// Turns a message without a code into an error with [`ErrorCode::Unknown`].
 impl From<String> for Diagnostic {
     fn from(message: String) -> Self {
         Self::new(ErrorCode::Unknown, message)

@@ -1,4 +1,4 @@
-//! Files read in place.
+//! //! [`MappedFile`]: a file that is read in place.
 
 #![expect(unsafe_code, reason = "the operating system maps files without promising that nobody changes them")]
 
@@ -12,11 +12,11 @@ use memmap2::Mmap;
 
 use crate::diagnostic::{Diagnostic, ErrorCode};
 
-/// The bytes of a file, mapped read-only: opening costs no copy, and only what is looked at is read. What cannot
-/// be mapped, a pipe for instance, is read to its end.
+/// The bytes of a file, mapped read-only. Opening copies nothing, and only the parts that are
+/// accessed are read. A file that cannot be mapped, such as a pipe, is read to its end.
 ///
-/// A program that changes the file meanwhile changes what is read; one that shortens it makes the operating
-/// system stop this process. Nothing in this process does either.
+/// If another program changes the file meanwhile, the bytes change too. If it truncates the file,
+/// the operating system stops this process. Nothing in this process does either.
 #[derive(Debug)]
 pub struct MappedFile(Contents);
 
@@ -30,7 +30,7 @@ impl MappedFile {
     /// Maps the file at `path`.
     ///
     /// # Errors
-    /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], naming the file.
+    /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file.
     pub fn open(path: &Path) -> Result<Self, Diagnostic> {
         Self::map(path).map_err(|error| {
             let code = if error.kind() == ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Io };
@@ -50,13 +50,13 @@ impl MappedFile {
             file.read_to_end(&mut bytes)?;
             return Ok(Self(Contents::Read(bytes)));
         }
-        // SAFETY: the map is only read; that the file does not change meanwhile is this type's documented demand on
-        // the world, as for every reader of mapped files.
+        // SAFETY: the map is only read. That the file does not change meanwhile is a documented
+        // requirement of this type, as for every reader of mapped files.
         unsafe { Mmap::map(&file) }.map(|map| Self(Contents::Mapped(map)))
     }
 }
 
-/// What was read elsewhere, from the standard input for instance.
+/// Bytes that were read elsewhere, for instance from standard input.
 impl From<Vec<u8>> for MappedFile {
     fn from(bytes: Vec<u8>) -> Self {
         Self(Contents::Read(bytes))

@@ -1,10 +1,11 @@
-//! [`OnceList`]: a list that only grows, so that it is read without a lock and lends its items for as long as it lives.
+//! //! [`OnceList`]: a list that only grows.
 //!
-//! For a few items that are made once and looked up often: an item is found by walking, and never forgotten.
+//! It can be read without a lock, and lends its items for as long as it lives. It suits a few items
+//! that are made once and looked up often: a lookup walks the list, and items are never removed.
 
 use std::{fmt, iter::successors, sync::OnceLock};
 
-/// See the module.
+/// A list that only grows; see the module documentation.
 pub struct OnceList<T>(OnceLock<Box<Node<T>>>);
 
 struct Node<T> {
@@ -13,25 +14,28 @@ struct Node<T> {
 }
 
 impl<T> OnceList<T> {
-    /// A list without items.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self(OnceLock::new())
     }
 
-    /// The items, in the order in which they were added.
+    /// Returns the items in the order in which they were added.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         successors(self.0.get(), |node| node.rest.0.get()).map(|node| &node.item)
     }
 
-    /// The first item that `is_wanted`, or else the one that `make` makes and that becomes the last. Of threads that ask
-    /// for the same at a time one makes it, and the others wait for that. `make` must not use this list.
+    /// Returns the first item for which `is_wanted` returns true. If there is none, appends the
+    /// item that `make` returns. If several threads call this at once, one of them calls `make` and
+    /// the others wait. `make` must not use this list.
     pub fn find_or_add(&self, is_wanted: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &T {
         let mut make = Some(make);
         let mut list = self;
         loop {
             let node = list.0.get_or_init(|| {
-                let Some(make) = make.take() else { unreachable!("what was made has been returned") };
+                let Some(make) = make.take() else {
+                    unreachable!("`make` is taken only by the turn that returns its item")
+                };
                 Box::new(Node { item: make(), rest: Self::new() })
             });
             if make.is_none() || is_wanted(&node.item) {

@@ -1,10 +1,11 @@
 //! Small blocks, recycled per thread: the cells of values and the kernels that wait for them.
 //!
-//! Values come and go by the hundred within microseconds, more than a general allocator's per-thread caches
-//! hold. Blocks of a few sizes are kept on per-thread lists of bounded length. A block may be given back on another
-//! thread than it was taken on: one that runs what others prepare, say, collects blocks that they run out of. So what
-//! is too much for a list goes, a batch at a time, to a depot that all threads take from. Everything else goes to the
-//! global allocator.
+//! Hundreds of values come and go within microseconds, more than the per-thread caches of a general
+//! allocator hold. So each thread keeps lists of blocks of a few sizes. The lists are bounded.
+//!
+//! A block may be freed on another thread than it was allocated on. A thread that only runs what
+//! others prepare would collect blocks while the others run out. So a full list moves a batch of
+//! blocks to a depot that all threads take from. The rest goes to the global allocator.
 
 #![expect(unsafe_code, reason = "an allocator")]
 
@@ -18,15 +19,15 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Sizes are multiples of this; so is every block's alignment.
+/// Block sizes are multiples of this, which is also the alignment of every block.
 const STEP: usize = 32;
-/// Sizes kept: 32, 64, … 256 bytes.
+/// The number of block sizes: 32, 64, … 256 bytes.
 const CLASSES: usize = 8;
-/// Blocks kept per size and thread.
+/// The most blocks kept per size and thread.
 const MAX_KEPT: u32 = 1024;
-/// Blocks that go to a depot, or come from there, at once.
+/// The number of blocks that move to or from a depot at once.
 const BATCH: u32 = 256;
-/// Batches kept per size.
+/// The most batches kept per size.
 const MAX_BATCHES: usize = 64;
 
 #[repr(C)]
@@ -56,7 +57,7 @@ impl Drop for Lists {
 /// A list of [`BATCH`] blocks.
 struct Batch(NonNull<Block>);
 
-// SAFETY: it owns its blocks, which are plain memory.
+// SAFETY: the batch owns its blocks, which are plain memory.
 unsafe impl Send for Batch {}
 
 static DEPOTS: [Mutex<Vec<Batch>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CLASSES];
@@ -66,7 +67,7 @@ impl List {
     #[inline]
     fn pop(&self, class: usize) -> Option<NonNull<Block>> {
         let block = NonNull::new(self.head.get()).or_else(|| self.refill(class))?;
-        // SAFETY: blocks on the list are owned by it.
+        // SAFETY: the list owns its blocks, so they are valid.
         self.head.set(unsafe { block.as_ref() }.next);
         self.length.set(self.length.get() - 1);
         Some(block)
@@ -74,7 +75,7 @@ impl List {
 
     #[cold]
     fn refill(&self, class: usize) -> Option<NonNull<Block>> {
-        // Nobody waits for memory that can be had elsewhere.
+        // If the depot is locked, the global allocator is faster than waiting.
         let batch = DEPOTS[class].try_lock()?.pop()?;
         self.head.set(batch.0.as_ptr());
         self.length.set(BATCH);
@@ -84,24 +85,25 @@ impl List {
     /// Adds a block.
     ///
     /// # Safety
-    /// The block is the caller's to give, and came from `allocate` for this class.
+    /// The caller owns the block, which came from `allocate` for this class.
     #[inline]
     unsafe fn push(&self, block: NonNull<Block>, class: usize) {
         if self.length.get() == MAX_KEPT {
             self.spill(class);
         }
-        // SAFETY: the caller's, and large and aligned enough for a link.
+        // SAFETY: the caller owns the block, which is large and aligned enough for a link.
         unsafe { block.write(Block { next: self.head.get() }) };
         self.head.set(block.as_ptr());
         self.length.set(self.length.get() + 1);
     }
 
-    /// Gives a batch to the depot, or back to the global allocator.
+    /// Moves a batch to the depot, or to the global allocator if the depot is full.
     #[cold]
     fn spill(&self, class: usize) {
         let Some(first) = NonNull::new(self.head.get()) else { return };
         let mut last = first;
-        // SAFETY: the list owns its blocks and is longer than a batch; the part cut off ends in null as the list does.
+        // SAFETY: the list owns its blocks and is longer than a batch. The part cut off ends in
+        // null as the list does.
         unsafe {
             for _ in 1..BATCH {
                 last = NonNull::new_unchecked(last.as_ref().next);
@@ -118,10 +120,10 @@ impl List {
     }
 }
 
-/// Gives a list of blocks back to the global allocator.
+/// Returns a list of blocks to the global allocator.
 fn free_all(mut block: *mut Block, class: usize) {
     while !block.is_null() {
-        // SAFETY: blocks on lists are owned by them and were allocated with their class's layout.
+        // SAFETY: the list owns its blocks, which were allocated with the layout of their class.
         unsafe {
             let next = (*block).next;
             alloc::dealloc(block.cast(), layout_of(class));
@@ -132,7 +134,7 @@ fn free_all(mut block: *mut Block, class: usize) {
 
 fn layout_of(class: usize) -> Layout {
     const { assert!(STEP.is_power_of_two() && STEP >= size_of::<Block>()) };
-    // SAFETY: a power of two, and far below the limit of sizes.
+    // SAFETY: the alignment is a power of two, and the size is far below the maximum.
     unsafe { Layout::from_size_align_unchecked((class + 1) * STEP, STEP) }
 }
 
@@ -142,7 +144,8 @@ fn class_of(layout: Layout) -> Option<usize> {
     (class < CLASSES && layout.align() <= STEP).then_some(class)
 }
 
-/// A block of at least this layout. Ends the process when memory is exhausted, as `Box` does.
+/// Allocates a block that fits this layout. Ends the process when memory is exhausted, as `Box`
+/// does.
 #[inline]
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     let Some(class) = class_of(layout) else { return allocate_globally(layout) };
@@ -152,22 +155,22 @@ pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
 
 #[cold]
 fn allocate_globally(layout: Layout) -> NonNull<u8> {
-    // SAFETY: no caller asks for nothing: every block begins with a header.
+    // SAFETY: the size is not zero, because every block begins with a header.
     NonNull::new(unsafe { alloc::alloc(layout) }).unwrap_or_else(|| alloc::handle_alloc_error(layout))
 }
 
-/// Gives a block back.
+/// Frees a block.
 ///
 /// # Safety
-/// It came from [`allocate`] with this layout and is not used again.
+/// The block came from [`allocate`] with this layout and is not used again.
 #[inline]
 pub(crate) unsafe fn deallocate(block: NonNull<u8>, layout: Layout) {
     let Some(class) = class_of(layout) else {
-        // SAFETY: the block came from `allocate` with this layout, as this function demands, and `allocate` takes blocks of no
-        // class from the global allocator.
+        // SAFETY: the block came from `allocate` with this layout, as this function requires.
+        // `allocate` takes blocks without a class from the global allocator.
         return unsafe { alloc::dealloc(block.as_ptr(), layout) };
     };
-    // SAFETY: the block is the caller's to give.
+    // SAFETY: the caller gives up the block, which came from `allocate` for this class.
     let kept = LISTS.try_with(|lists| unsafe { lists.0[class].push(block.cast(), class) });
     if kept.is_err() {
         // The thread is past destroying its locals.
@@ -176,30 +179,32 @@ pub(crate) unsafe fn deallocate(block: NonNull<u8>, layout: Layout) {
     }
 }
 
-/// A box in such a block.
+/// A box in a pooled block.
 pub(crate) struct PoolBox<T>(NonNull<T>);
 
-// SAFETY: it owns its value.
+// SAFETY: the box owns its value.
 unsafe impl<T: Send> Send for PoolBox<T> {}
 
 impl<T> PoolBox<T> {
-    /// A box of what `make` makes.
-    // Made after the block was taken, so that it is made there: moving what was just written, in larger pieces than it
-    // was written in, stalls the processor.
+    /// Creates a box with the value that `make` returns.
+    // The closure runs after the block was allocated, so the value is built in place. Moving a
+    // value right after it was written, in larger pieces than it was written in, stalls the
+    // processor.
     #[inline]
     pub(crate) fn new(make: impl FnOnce() -> T) -> Self {
         const { assert!(size_of::<T>() > 0) };
         let place = allocate(Layout::new::<T>()).cast::<T>();
-        // SAFETY: a block of this layout, ours.
+        // SAFETY: the block has this layout, and nobody else uses it.
         unsafe { place.write(make()) };
         Self(place)
     }
 
-    /// The value.
+    /// Moves the value out and frees the block.
     #[inline]
     pub(crate) fn into_inner(self) -> T {
         let place = self.into_raw();
-        // SAFETY: initialized, and moved out once; the block is from `allocate` with this layout.
+        // SAFETY: the value is initialized and moved out once. The block is from `allocate` with
+        // this layout.
         unsafe {
             let value = place.read();
             deallocate(place.cast(), Layout::new::<T>());
@@ -207,14 +212,14 @@ impl<T> PoolBox<T> {
         }
     }
 
-    /// Gives the block back and forgets the value.
+    /// Frees the block without dropping the value.
     #[inline]
     pub(crate) fn forget(self) {
-        // SAFETY: the block is from `allocate` with this layout, and not used again.
+        // SAFETY: the block is from `allocate` with this layout and is not used again.
         unsafe { deallocate(self.into_raw().cast(), Layout::new::<T>()) };
     }
 
-    /// The value's place, which the caller owns now.
+    /// Returns a pointer to the value, which the caller now owns.
     #[inline]
     pub(crate) fn into_raw(self) -> NonNull<T> {
         mem::ManuallyDrop::new(self).0
@@ -232,7 +237,7 @@ impl<T> Deref for PoolBox<T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: owned and initialized.
+        // SAFETY: the box owns the value, which is initialized.
         unsafe { self.0.as_ref() }
     }
 }
@@ -240,14 +245,15 @@ impl<T> Deref for PoolBox<T> {
 impl<T> DerefMut for PoolBox<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: owned and initialized, and the borrow is exclusive.
+        // SAFETY: the box owns the value, which is initialized, and is borrowed exclusively.
         unsafe { self.0.as_mut() }
     }
 }
 
 impl<T> Drop for PoolBox<T> {
     fn drop(&mut self) {
-        // SAFETY: owned, initialized, not used again; the block is from `allocate` with this layout.
+        // SAFETY: the box owns the value, which is initialized and not used again. The block is
+        // from `allocate` with this layout.
         unsafe {
             self.0.drop_in_place();
             deallocate(self.0.cast(), Layout::new::<T>());
@@ -264,33 +270,33 @@ mod tests {
         let layout = Layout::from_size_align(48, 16).unwrap();
         let blocks: Vec<_> = (0..100).map(|_| allocate(layout)).collect();
         for (number, block) in blocks.iter().enumerate() {
-            // SAFETY: 48 bytes, ours.
+            // SAFETY: the block has 48 bytes and belongs to this test.
             unsafe { block.as_ptr().write_bytes(number as u8, 48) };
         }
         for (number, block) in blocks.iter().enumerate() {
-            // SAFETY: written above.
+            // SAFETY: the byte was written above.
             assert_eq!(unsafe { block.as_ptr().add(47).read() }, number as u8);
         }
         let last = blocks[99];
         for block in blocks {
-            // SAFETY: from `allocate` with this layout.
+            // SAFETY: the block is from `allocate` with this layout.
             unsafe { deallocate(block, layout) };
         }
         let again = allocate(layout);
         assert_eq!(again, last);
-        // SAFETY: from `allocate` with this layout.
+        // SAFETY: the block is from `allocate` with this layout.
         unsafe { deallocate(again, layout) };
     }
 
     #[test]
     fn what_one_thread_has_too_much_of_serves_another() {
-        // A size that nothing else here uses.
+        // No other test in this binary uses this size.
         let layout = Layout::from_size_align(7 * STEP, 8).unwrap();
         let class = class_of(layout).unwrap();
         let count = (MAX_KEPT + BATCH) as usize;
         let blocks: Vec<_> = (0..count).map(|_| allocate(layout)).collect();
         for &block in &blocks {
-            // SAFETY: from `allocate` with this layout.
+            // SAFETY: the block is from `allocate` with this layout.
             unsafe { deallocate(block, layout) };
         }
         assert_eq!(DEPOTS[class].lock().len(), 1);
@@ -298,7 +304,7 @@ mod tests {
         std::thread::spawn(move || {
             let block = allocate(layout);
             assert!(spilled.contains(&block.addr()));
-            // SAFETY: from `allocate` with this layout.
+            // SAFETY: the block is from `allocate` with this layout.
             unsafe { deallocate(block, layout) };
         })
         .join()
@@ -312,7 +318,7 @@ mod tests {
             let layout = Layout::from_size_align(size, align).unwrap();
             let block = allocate(layout);
             assert!(block.as_ptr().addr().is_multiple_of(align));
-            // SAFETY: from `allocate` with this layout.
+            // SAFETY: the block is from `allocate` with this layout.
             unsafe { deallocate(block, layout) };
         }
     }
@@ -323,7 +329,7 @@ mod tests {
         let block = allocate(layout).as_ptr().expose_provenance();
         std::thread::spawn(move || {
             let block = NonNull::new(ptr::with_exposed_provenance_mut(block)).unwrap();
-            // SAFETY: from `allocate` with this layout.
+            // SAFETY: the block is from `allocate` with this layout.
             unsafe { deallocate(block, layout) };
         })
         .join()

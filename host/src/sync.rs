@@ -1,12 +1,13 @@
 //! Atomics, locks, cells and threads, from `std` or from loom.
 //!
-//! Every protocol of this crate that loom models (the async value, the work queues' sleep protocol, the latch) names
-//! its primitives through this module and never through `std::sync` directly. With `--cfg loom` they become loom's and
-//! are good only inside `loom::model`. What is never modelled (counters, statics, tracing) uses `std`.
+//! Every protocol of this crate that loom models names its primitives through this module and never
+//! through `std::sync`: the async value, the sleep protocol of the work queues, and the latch. With
+//! `--cfg loom` the primitives are loom's and work only inside `loom::model`. Code that is never
+//! modelled (counters, statics, tracing) uses `std`.
 //!
-//! Two differences are smoothed over here: a lock that a panicking thread held is not poisoned, because what it
-//! protects is kept consistent by its owner and a panic is reported where it happened; and [`UnsafeCell`] is reached
-//! through closures, so that loom sees how long each access lasts.
+//! This module hides two differences. A lock held by a panicking thread is not poisoned: its owner
+//! keeps the protected data consistent, and the panic is reported where it happened. And an
+//! [`UnsafeCell`] is accessed through closures, so that loom sees how long each access lasts.
 
 /// Atomic integers, pointers and fences.
 pub mod atomic {
@@ -20,7 +21,7 @@ pub mod atomic {
     };
 }
 
-/// Threads: spawn, yield, park.
+/// Threads: spawning, yielding and parking.
 pub mod thread {
     #[cfg(loom)]
     pub use loom::thread::{JoinHandle, current, park, spawn, yield_now};
@@ -52,12 +53,12 @@ pub struct Mutex<T> {
 
 #[cfg(not(loom))]
 impl<T> Mutex<T> {
-    /// A new, unlocked mutex.
+    /// Creates an unlocked mutex.
     pub const fn new(value: T) -> Self {
         Self { inner: parking_lot::Mutex::new(value) }
     }
 
-    /// Waits for the lock.
+    /// Locks the mutex, waiting if another thread holds it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.inner.lock()
@@ -66,12 +67,12 @@ impl<T> Mutex<T> {
 
 #[cfg(loom)]
 impl<T> Mutex<T> {
-    /// A new, unlocked mutex.
+    /// Creates an unlocked mutex.
     pub fn new(value: T) -> Self {
         Self { inner: loom::sync::Mutex::new(value) }
     }
 
-    /// Waits for the lock.
+    /// Locks the mutex, waiting if another thread holds it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -88,18 +89,20 @@ pub struct Condvar {
 
 #[cfg(not(loom))]
 impl Condvar {
-    /// A condition nobody waits for.
+    /// Creates a condition variable.
     pub const fn new() -> Self {
         Self { inner: parking_lot::Condvar::new() }
     }
 
-    /// Gives the lock up, waits to be notified (or wakes for no reason), takes the lock again.
+    /// Releases the lock, waits for a notification, and takes the lock again. Wake-ups may be
+    /// spurious.
     pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.inner.wait(&mut guard);
         guard
     }
 
-    /// As [`Condvar::wait`], but for at most `timeout`. The flag is true when the time ran out.
+    /// Does the same as [`Condvar::wait`], but waits for at most `timeout`. The flag is true if the
+    /// time ran out.
     pub fn wait_timeout<'a, T>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -124,17 +127,18 @@ impl Condvar {
 
 #[cfg(loom)]
 impl Condvar {
-    /// A condition nobody waits for.
+    /// Creates a condition variable.
     pub fn new() -> Self {
         Self { inner: loom::sync::Condvar::new() }
     }
 
-    /// Gives the lock up, waits to be notified (or wakes for no reason), takes the lock again.
+    /// Releases the lock, waits for a notification, and takes the lock again. Wake-ups may be
+    /// spurious.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.inner.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// As [`Condvar::wait`]; loom has no clock, so the time never runs out.
+    /// Does the same as [`Condvar::wait`]. loom has no clock, so the time never runs out.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -154,8 +158,8 @@ impl Condvar {
     }
 }
 
-/// A cell whose accesses loom can check. The pointer is valid for the duration of the closure; the caller upholds
-/// Rust's aliasing rules.
+/// A cell whose accesses loom can check. A pointer is valid until the closure returns. The caller
+/// upholds Rust's aliasing rules.
 #[derive(Debug, Default)]
 pub struct UnsafeCell<T> {
     #[cfg(not(loom))]
@@ -166,18 +170,18 @@ pub struct UnsafeCell<T> {
 
 #[cfg(not(loom))]
 impl<T> UnsafeCell<T> {
-    /// A cell holding `value`.
+    /// Creates a cell that holds `value`.
     pub const fn new(value: T) -> Self {
         Self { inner: std::cell::UnsafeCell::new(value) }
     }
 
-    /// Reads: calls `f` with a pointer to the value.
+    /// Calls `f` with a pointer to read the value through.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.inner.get())
     }
 
-    /// Writes: calls `f` with a mutable pointer to the value.
+    /// Calls `f` with a pointer to write the value through.
     #[inline]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.inner.get())
@@ -186,23 +190,24 @@ impl<T> UnsafeCell<T> {
 
 #[cfg(loom)]
 impl<T> UnsafeCell<T> {
-    /// A cell holding `value`.
+    /// Creates a cell that holds `value`.
     pub fn new(value: T) -> Self {
         Self { inner: loom::cell::UnsafeCell::new(value) }
     }
 
-    /// Reads: calls `f` with a pointer to the value.
+    /// Calls `f` with a pointer to read the value through.
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         self.inner.with(f)
     }
 
-    /// Writes: calls `f` with a mutable pointer to the value.
+    /// Calls `f` with a pointer to write the value through.
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         self.inner.with_mut(f)
     }
 }
 
-/// Declares a thread-local `Cell`; it is reached through `with`, the one way that `std` and loom share.
+/// Declares a thread-local `Cell`. It is accessed through `with`, the only method that `std` and
+/// loom share.
 macro_rules! thread_local_cell {
     ($(#[$attribute:meta])* static $NAME:ident: $Type:ty = $init:expr;) => {
         #[cfg(not(loom))]
@@ -219,8 +224,8 @@ macro_rules! thread_local_cell {
 }
 pub(crate) use thread_local_cell;
 
-/// Puts its thread to sleep until its [`Unparker`] lets it go on. An unpark that comes first makes the next park
-/// return at once; several count as one.
+/// Puts its thread to sleep until its [`Unparker`] wakes it. An unpark that comes first makes the
+/// next park return at once. Several unparks count as one.
 #[derive(Debug)]
 pub struct Parker {
     #[cfg(not(loom))]
@@ -240,7 +245,7 @@ pub struct Unparker {
 
 #[cfg(not(loom))]
 impl Parker {
-    /// A parker without a token.
+    /// Creates a parker without a token.
     pub fn new() -> Self {
         Self { inner: crossbeam_utils::sync::Parker::new() }
     }
@@ -250,7 +255,7 @@ impl Parker {
         self.inner.park();
     }
 
-    /// A handle that wakes this parker.
+    /// Returns a handle that wakes this parker.
     pub fn unparker(&self) -> Unparker {
         Unparker { inner: self.inner.unparker().clone() }
     }
@@ -258,7 +263,7 @@ impl Parker {
 
 #[cfg(not(loom))]
 impl Unparker {
-    /// Leaves a token, and wakes the parked thread.
+    /// Leaves a token and wakes the parked thread.
     pub fn unpark(&self) {
         self.inner.unpark();
     }
@@ -266,7 +271,7 @@ impl Unparker {
 
 #[cfg(loom)]
 impl Parker {
-    /// A parker without a token.
+    /// Creates a parker without a token.
     pub fn new() -> Self {
         Self { token: std::sync::Arc::new((Mutex::new(false), Condvar::new())) }
     }
@@ -280,7 +285,7 @@ impl Parker {
         *token = false;
     }
 
-    /// A handle that wakes this parker.
+    /// Returns a handle that wakes this parker.
     pub fn unparker(&self) -> Unparker {
         Unparker { token: self.token.clone() }
     }
@@ -288,7 +293,7 @@ impl Parker {
 
 #[cfg(loom)]
 impl Unparker {
-    /// Leaves a token, and wakes the parked thread.
+    /// Leaves a token and wakes the parked thread.
     pub fn unpark(&self) {
         *self.token.0.lock() = true;
         self.token.1.notify_one();

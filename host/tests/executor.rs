@@ -306,7 +306,7 @@ fn calls_that_multiply_are_refused_with_their_call_chain() {
         let results = host.run(&program, "f", vec![AsyncValue::new(2i32)]);
         let error = results[0].error().unwrap();
         assert_eq!(error.code, ErrorCode::ResourceExhausted);
-        assert_eq!(error.message, "more than 200 calls of functions are pending");
+        assert_eq!(error.message, "more than 200 function calls are pending");
         assert!(error.location.is_some());
         assert!(error.notes[0].starts_with("called at test.mlir:"), "{:?}", error.notes);
         assert_eq!(host.errors.lock().unwrap().len(), 1, "reported once");

@@ -1,4 +1,4 @@
-//! Fault injection: an allocator whose n-th allocation fails.
+//! //! Fault injection: an allocator that fails its n-th allocation.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{AllocatorReport, HostAllocator};
 
-/// Passes everything on to another allocator, but refuses one allocation. A test runs its program once to count the
-/// allocations, then once for each of them.
+/// Forwards to another allocator, but refuses one allocation. A test runs its program once to count
+/// the allocations, then once for each of them.
 #[derive(Debug)]
 pub struct FailingAllocator<A> {
     inner: A,
@@ -16,12 +16,12 @@ pub struct FailingAllocator<A> {
 }
 
 impl<A: HostAllocator> FailingAllocator<A> {
-    /// Refuses the `n`-th allocation, counted from one; with `n == 0` it refuses none and only counts.
+    /// Refuses the `n`-th allocation, counted from one. If `n` is zero, it only counts.
     pub fn new(n: u64, inner: A) -> Self {
         Self { inner, fail_at: n, asked: AtomicU64::new(0) }
     }
 
-    /// How many allocations were asked for so far, the refused one included.
+    /// Returns the number of allocations requested so far, including the refused one.
     pub fn allocations(&self) -> u64 {
         self.asked.load(Ordering::Relaxed)
     }
@@ -31,7 +31,7 @@ impl<A: HostAllocator> FailingAllocator<A> {
     }
 }
 
-// SAFETY: blocks are those of `inner`, handed through unchanged, under its promise.
+// SAFETY: all blocks come from `inner` unchanged, and `inner` keeps the promises of the trait.
 unsafe impl<A: HostAllocator> HostAllocator for FailingAllocator<A> {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         if self.refuses() { None } else { self.inner.allocate(layout) }
@@ -46,7 +46,7 @@ unsafe impl<A: HostAllocator> HostAllocator for FailingAllocator<A> {
     }
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller's promise; the block came from `inner`.
+        // SAFETY: the caller keeps the promises of `deallocate`, and the block came from `inner`.
         unsafe { self.inner.deallocate(block, layout) };
     }
 
@@ -70,7 +70,7 @@ mod tests {
                     if i % 2 == 0 { allocator.allocate(layout) } else { allocator.allocate_zeroed(layout) };
                 assert_eq!(block.is_none(), i == n);
                 if let Some(block) = block {
-                    // SAFETY: allocated above with this layout.
+                    // SAFETY: the block was allocated above with this layout.
                     unsafe { allocator.deallocate(block, layout) };
                 }
             }

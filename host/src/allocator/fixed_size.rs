@@ -1,4 +1,4 @@
-//! An allocator with little memory, for tests of how a program meets its end.
+//! //! An allocator with little memory, for tests of programs that run out of it.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 
 use super::{HostAllocator, MessageSink};
 
-/// Blocks up to this size are served without being counted: they are the runtime's own small objects, which a test
-/// of tensors does not mean to run out of.
+/// The largest size in bytes of blocks that are not counted. They are the runtime's own small
+/// objects, and a test of tensors does not mean to run out of them.
 const MAX_UNCOUNTED_SIZE: usize = 32;
 
-/// Serves at most `capacity` bytes at a time and tells about each block larger than 32 bytes: `Allocating N bytes. M
-/// remaining.`, `Freeing N bytes. M available.`, and `Attempted to allocate N bytes. However current capacity is only
-/// M.` when it refuses.
+/// Serves at most `capacity` bytes at a time and reports each block larger than 32 bytes. The
+/// messages are `Allocating N bytes. M remaining.`, `Freeing N bytes. M available.`, and for a
+/// refusal `Attempted to allocate N bytes. However current capacity is only M.`
 pub struct FixedSizeAllocator<A> {
     inner: A,
     sink: MessageSink,
@@ -22,7 +22,7 @@ pub struct FixedSizeAllocator<A> {
 }
 
 impl<A: HostAllocator> FixedSizeAllocator<A> {
-    /// Serves up to `capacity` bytes out of `inner`; messages go to `sink`.
+    /// Serves up to `capacity` bytes from `inner` and sends messages to `sink`.
     pub fn new(capacity: usize, sink: MessageSink, inner: A) -> Self {
         Self { inner, sink, capacity, used: Mutex::new(0) }
     }
@@ -53,7 +53,7 @@ impl<A: HostAllocator> FixedSizeAllocator<A> {
     }
 }
 
-// SAFETY: blocks are those of `inner`, handed through unchanged, under its promise.
+// SAFETY: all blocks come from `inner` unchanged, and `inner` keeps the promises of the trait.
 unsafe impl<A: HostAllocator> HostAllocator for FixedSizeAllocator<A> {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         if !self.reserve(layout.size()) {
@@ -68,7 +68,7 @@ unsafe impl<A: HostAllocator> HostAllocator for FixedSizeAllocator<A> {
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         let size = layout.size();
-        // SAFETY: the caller's promise; the block came from `inner`.
+        // SAFETY: the caller keeps the promises of `deallocate`, and the block came from `inner`.
         unsafe { self.inner.deallocate(block, layout) };
         self.release(size);
     }
@@ -94,7 +94,7 @@ mod tests {
         let block = allocator.allocate(layout(192)).unwrap();
         assert!(allocator.allocate(layout(4160)).is_none());
         assert!(allocator.allocate(layout(833)).is_none());
-        // SAFETY: allocated above with these layouts.
+        // SAFETY: the blocks were allocated above with these layouts.
         unsafe {
             allocator.deallocate(small, layout(32));
             allocator.deallocate(block, layout(192));

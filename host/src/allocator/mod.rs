@@ -1,7 +1,7 @@
 //! Host memory: the [`HostAllocator`] trait and the allocators that come with the runtime.
 //!
-//! An allocator hands out raw blocks and takes them back; it never aborts when memory is short, and never prints: reports
-//! and messages go to whoever asks for them.
+//! An allocator hands out raw blocks and takes them back. It does not abort when memory is short,
+//! and it never prints: callers receive its reports and messages.
 #![expect(unsafe_code, reason = "raw blocks of memory are what this module deals in")]
 
 mod failing;
@@ -22,65 +22,70 @@ pub use profiled::{LeakCheckAllocator, ProfiledAllocator};
 pub use recycling::RecyclingAllocator;
 pub use report::{AllocatorReport, SizeClass};
 
-/// Takes the messages of an allocator that has something to say, one line each, without a line end.
+/// Receives the messages of an allocator, one line each, without a line end.
 pub type MessageSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A source of host memory. Shared by all threads.
+/// A source of host memory. All threads share it.
 ///
 /// # Safety
-/// A block that an implementation hands out has at least `layout.size()` bytes, is aligned to `layout.align()`, is
-/// readable and writable, and is nobody else's until it is given back; [`HostAllocator::allocate_zeroed`] hands it out
-/// filled with zeros, and [`HostAllocator::allocate_unset`] with all bytes initialized. Safe code
-/// ([`crate::host_buffer::HostBuffer`]) relies on it.
+/// A block has at least `layout.size()` bytes, is aligned to `layout.align()`, and is readable and
+/// writable. Nobody else uses it until it is deallocated. [`HostAllocator::allocate_zeroed`]
+/// returns it filled with zeros, [`HostAllocator::allocate_unset`] with all bytes initialized. Safe
+/// code ([`crate::host_buffer::HostBuffer`]) relies on this.
 pub unsafe trait HostAllocator: Send + Sync {
-    /// A block for `layout`, with arbitrary contents. `None` when there is no memory for it. A layout of size zero
-    /// is fine: the block then has no bytes.
+    /// Allocates a block for `layout`, with arbitrary contents. Returns `None` if memory is short.
+    /// A size of zero is allowed; the block then has no bytes.
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>>;
 
-    /// As [`HostAllocator::allocate`], with every byte zero.
+    /// Allocates a block for `layout`, with every byte zero.
     fn allocate_zeroed(&self, layout: Layout) -> Option<NonNull<u8>> {
         let block = self.allocate(layout)?;
-        // SAFETY: `allocate` returned a block of `layout.size()` writable bytes that nobody else knows yet.
+        // SAFETY: `allocate` returned a block of `layout.size()` writable bytes that nobody else
+        // knows yet.
         unsafe { block.write_bytes(0, layout.size()) };
         Some(block)
     }
 
-    /// As [`HostAllocator::allocate`], with every byte initialized, to whatever costs least: for whoever overwrites all of
-    /// them.
+    /// Allocates a block for `layout`, with every byte initialized to whatever is cheapest. For
+    /// callers that overwrite all of them.
     fn allocate_unset(&self, layout: Layout) -> Option<NonNull<u8>> {
         self.allocate_zeroed(layout)
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Safety
-    /// `block` came from this allocator, for the same `layout`, has not been given back, and is not used again.
+    /// `block` came from this allocator for the same `layout`, has not been freed, and is not used
+    /// again.
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout);
 
-    /// What the allocator has counted, if it counts.
+    /// Returns the allocator's counts, if it counts.
     fn report(&self) -> Option<AllocatorReport> {
         None
     }
 }
 
-/// The allocator of the Rust program (`malloc` unless the program chose another).
+/// Rust's global allocator: `malloc` unless the program chose another.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemAllocator;
 
-/// Up to this size a block is filled here instead of being asked for zeroed: `calloc` of the GNU library looks into none of the
-/// blocks that a thread keeps, so that it and the `free` after it take several times as long as filling the block.
+/// Blocks up to this size, in bytes, are allocated and then filled. The GNU library's `calloc` does
+/// not use the blocks that a thread keeps, so `calloc` and the `free` after it take several times
+/// as long.
 const SMALL_BYTES: usize = 1024;
-/// What it is filled with. Not zeros, for which the compiler would call `calloc` again.
+/// The byte that small blocks are filled with. It is not zero, because the compiler would turn that
+/// into a call of `calloc`.
 const UNSET: u8 = 0xff;
 
-/// The block of a layout without bytes: a pointer that is aligned and never read.
+/// Returns the block for a layout without bytes: a pointer that is aligned and never read.
 fn empty_block(layout: Layout) -> NonNull<u8> {
     NonNull::without_provenance(
         std::num::NonZero::new(layout.align()).unwrap_or(std::num::NonZero::<usize>::MIN),
     )
 }
 
-// SAFETY: the global allocator's blocks fit the layout asked for; a block of no bytes needs only an address.
+// SAFETY: blocks of the global allocator fit the layout. A block without bytes only needs an
+// address.
 unsafe impl HostAllocator for SystemAllocator {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         if layout.size() == 0 {
@@ -103,15 +108,15 @@ unsafe impl HostAllocator for SystemAllocator {
             return self.allocate_zeroed(layout);
         }
         let block = self.allocate(layout)?;
-        // SAFETY: the block has that many writable bytes, which nobody else knows yet.
+        // SAFETY: the block has that many writable bytes, and nobody else knows it yet.
         unsafe { block.write_bytes(UNSET, layout.size()) };
         Some(block)
     }
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         if layout.size() != 0 {
-            // SAFETY: by this function's contract the block came from `allocate` above with this layout, and a
-            // layout with bytes was served by the global allocator.
+            // SAFETY: the caller of this function promises that the block came from `allocate` with
+            // this layout, and layouts with bytes are served by the global allocator.
             unsafe { alloc::dealloc(block.as_ptr(), layout) };
         }
     }
@@ -133,11 +138,11 @@ pub enum HostAllocatorKind {
 }
 
 impl HostAllocatorKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::Malloc, Self::Recycling, Self::TestFixedSize1k, Self::Profiled, Self::LeakCheck];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Malloc => "malloc",
@@ -148,7 +153,7 @@ impl HostAllocatorKind {
         }
     }
 
-    /// Makes the allocator. `sink` gets the messages of those that talk while they work ([`FixedSizeAllocator`]).
+    /// Creates the allocator. `sink` receives the messages of [`FixedSizeAllocator`].
     pub fn create(self, sink: MessageSink) -> Arc<dyn HostAllocator> {
         match self {
             Self::Malloc => Arc::new(SystemAllocator),
@@ -166,13 +171,13 @@ impl fmt::Display for HostAllocatorKind {
     }
 }
 
-/// A name that is no allocator's.
+/// The error for a name that belongs to no allocator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAllocator(String);
 
 impl fmt::Display for UnknownAllocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown host allocator `{}`; there are", self.0)?;
+        write!(f, "unknown host allocator `{}`; expected one of", self.0)?;
         for (i, kind) in HostAllocatorKind::ALL.iter().enumerate() {
             write!(f, "{} {kind}", if i == 0 { "" } else { "," })?;
         }
@@ -214,10 +219,10 @@ mod tests {
             for layout in [layout(0, 64), layout(1, 1), layout(40, 8), layout(300, 128)] {
                 let block = allocator.allocate_zeroed(layout).unwrap();
                 assert_eq!(block.as_ptr() as usize % layout.align(), 0);
-                // SAFETY: the block has that many bytes and they were zeroed.
+                // SAFETY: the block has that many bytes, which are zero.
                 let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), layout.size()) };
                 assert!(bytes.iter().all(|&b| b == 0));
-                // SAFETY: allocated above with the same layout, used no more.
+                // SAFETY: the block was allocated above with the same layout and is not used again.
                 unsafe { allocator.deallocate(block, layout) };
             }
         }
@@ -234,13 +239,13 @@ mod tests {
         let error = "jemalloc".parse::<HostAllocatorKind>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "unknown host allocator `jemalloc`; there are malloc, recycling_allocator, test_fixed_size_1k, \
+            "unknown host allocator `jemalloc`; expected one of malloc, recycling_allocator, test_fixed_size_1k, \
              profiled_allocator, leak_check_allocator"
         );
     }
 
     #[test]
-    // Miri ends the program instead.
+    // Miri ends the program instead of refusing.
     #[cfg(not(miri))]
     fn impossible_sizes_are_refused() {
         let huge = layout(isize::MAX as usize - 63, 64);

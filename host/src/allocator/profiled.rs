@@ -1,4 +1,5 @@
-//! Allocators that count: [`ProfiledAllocator`] keeps totals, [`LeakCheckAllocator`] also remembers each live block.
+//! //! Allocators that count: [`ProfiledAllocator`] keeps totals, [`LeakCheckAllocator`] also
+//! tracks each live block.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, HashMap};
@@ -9,10 +10,12 @@ use parking_lot::Mutex;
 
 use super::{AllocatorReport, HostAllocator, SizeClass};
 
-/// Classes of the histogram: class `i > 0` holds the sizes from `2^(i-1)` to `2^i - 1`, class 0 the empty ones.
+/// The number of classes in the histogram. Class `i > 0` holds the sizes from `2^(i-1)` to `2^i -
+/// 1`, class 0 the size zero.
 const CLASSES: usize = usize::BITS as usize + 1;
 
-/// Counts what goes through to another allocator: blocks and bytes, now, at most and in total, and a histogram.
+/// Counts the blocks and bytes of another allocator (current, maximum and total) and keeps a
+/// histogram.
 #[derive(Debug)]
 pub struct ProfiledAllocator<A> {
     inner: A,
@@ -25,7 +28,7 @@ pub struct ProfiledAllocator<A> {
 }
 
 impl<A: HostAllocator> ProfiledAllocator<A> {
-    /// Counts what `inner` serves.
+    /// Counts the allocations of `inner`.
     pub fn new(inner: A) -> Self {
         Self {
             inner,
@@ -38,7 +41,7 @@ impl<A: HostAllocator> ProfiledAllocator<A> {
         }
     }
 
-    /// Only blocks that were really handed out are counted, so that the current counts return to zero.
+    /// Counts an allocation if it succeeded, so that the current counts return to zero.
     fn count(&self, layout: Layout, block: Option<NonNull<u8>>) -> Option<NonNull<u8>> {
         let block = block?;
         let size = layout.size() as u64;
@@ -70,7 +73,7 @@ impl<A: HostAllocator> ProfiledAllocator<A> {
     }
 }
 
-// SAFETY: blocks are those of `inner`, handed through unchanged, under its promise.
+// SAFETY: all blocks come from `inner` unchanged, and `inner` keeps the promises of the trait.
 unsafe impl<A: HostAllocator> HostAllocator for ProfiledAllocator<A> {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         self.count(layout, self.inner.allocate(layout))
@@ -87,7 +90,8 @@ unsafe impl<A: HostAllocator> HostAllocator for ProfiledAllocator<A> {
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         self.allocations_current.fetch_sub(1, Ordering::Relaxed);
         self.bytes_current.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: the caller's promise, and every block of this allocator is one of `inner`.
+        // SAFETY: the caller keeps the promises of `deallocate`, and every block comes from
+        // `inner`.
         unsafe { self.inner.deallocate(block, layout) };
     }
 
@@ -96,27 +100,29 @@ unsafe impl<A: HostAllocator> HostAllocator for ProfiledAllocator<A> {
     }
 }
 
-/// Shards of the table of live blocks: threads that allocate at once rarely meet on one lock.
+/// The number of shards of the table of live blocks. With several, threads that allocate at once
+/// rarely contend for a lock.
 const SHARDS: usize = 16;
 
-/// Counts as [`ProfiledAllocator`] does and follows every live block, so that its report lists what was never given
-/// back.
+/// Counts as [`ProfiledAllocator`] does and tracks every live block, so that its report lists
+/// leaked blocks.
 #[derive(Debug)]
 pub struct LeakCheckAllocator<A> {
     counted: ProfiledAllocator<A>,
-    /// Address to size of every live block.
+    /// The size of every live block, by address.
     live: [Mutex<HashMap<usize, usize>>; SHARDS],
 }
 
 impl<A: HostAllocator> LeakCheckAllocator<A> {
-    /// Follows what `inner` serves.
+    /// Tracks the allocations of `inner`.
     pub fn new(inner: A) -> Self {
         Self { counted: ProfiledAllocator::new(inner), live: std::array::from_fn(|_| Mutex::default()) }
     }
 
-    /// Blocks without bytes have no address of their own and are not followed.
+    /// Returns the shard of a block. Blocks without bytes have no unique address and are not
+    /// tracked.
     fn shard(&self, block: NonNull<u8>) -> &Mutex<HashMap<usize, usize>> {
-        // The low bits are equal in most blocks, by alignment.
+        // Alignment makes the low bits equal in most blocks.
         &self.live[(block.as_ptr() as usize >> 6) % SHARDS]
     }
 
@@ -129,7 +135,7 @@ impl<A: HostAllocator> LeakCheckAllocator<A> {
     }
 }
 
-// SAFETY: blocks are those of `counted`, handed through unchanged, under its promise.
+// SAFETY: all blocks come from `counted` unchanged, and `counted` keeps the promises of the trait.
 unsafe impl<A: HostAllocator> HostAllocator for LeakCheckAllocator<A> {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         self.follow(layout, self.counted.allocate(layout))
@@ -144,9 +150,10 @@ unsafe impl<A: HostAllocator> HostAllocator for LeakCheckAllocator<A> {
     }
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        // Forgotten before it is freed: another thread may be served the same address right after.
+        // Removed before it is freed, because another thread may receive the same address right
+        // after.
         self.shard(block).lock().remove(&(block.as_ptr() as usize));
-        // SAFETY: the caller's promise; the block came from `counted`.
+        // SAFETY: the caller keeps the promises of `deallocate`, and the block came from `counted`.
         unsafe { self.counted.deallocate(block, layout) };
     }
 
@@ -176,7 +183,7 @@ mod tests {
         let allocator = ProfiledAllocator::new(SystemAllocator);
         let a = allocator.allocate(layout(100)).unwrap();
         let b = allocator.allocate(layout(28)).unwrap();
-        // SAFETY: allocated above with this layout.
+        // SAFETY: the block was allocated above with this layout.
         unsafe { allocator.deallocate(a, layout(100)) };
         let c = allocator.allocate_zeroed(layout(64)).unwrap();
         let report = allocator.report().unwrap();
@@ -201,7 +208,7 @@ mod tests {
             "HostAllocator profile:\nCurrent number of allocations = 2\nMax number of allocations = 2\nTotal number \
              of allocations = 3\nCurrent number of bytes allocated = 92\nMax number of bytes allocated = 128"
         );
-        // SAFETY: allocated above with these layouts.
+        // SAFETY: the blocks were allocated above with these layouts.
         unsafe {
             allocator.deallocate(b, layout(28));
             allocator.deallocate(c, layout(64));
@@ -223,7 +230,7 @@ mod tests {
             "{text}"
         );
         for (block, layout) in blocks {
-            // SAFETY: allocated above with this layout.
+            // SAFETY: the block was allocated above with this layout.
             unsafe { allocator.deallocate(block, layout) };
         }
         let report = allocator.report().unwrap();
@@ -233,7 +240,7 @@ mod tests {
 
     #[test]
     fn threads_share_it() {
-        /// Miri is a thousand times slower.
+        /// Fewer under Miri, which is a thousand times slower.
         const SIZES: usize = if cfg!(miri) { 10 } else { 500 };
         let allocator = LeakCheckAllocator::new(SystemAllocator);
         std::thread::scope(|scope| {
@@ -241,7 +248,7 @@ mod tests {
                 scope.spawn(|| {
                     for size in 1..=SIZES {
                         let block = allocator.allocate(layout(size)).unwrap();
-                        // SAFETY: allocated above with this layout.
+                        // SAFETY: the block was allocated above with this layout.
                         unsafe { allocator.deallocate(block, layout(size)) };
                     }
                 });

@@ -1,7 +1,8 @@
-//! An allocator that keeps large blocks for whoever asks next: [`RecyclingAllocator`].
+//! //! [`RecyclingAllocator`]: keeps large freed blocks and reuses them.
 //!
-//! Programs that compute the same again and again give their tensors back and ask for others of the same sizes. From the
-//! system each of them would come as fresh pages, which are zeroed and mapped one by one when they are first touched.
+//! Programs that repeat a computation free their tensors and allocate others of the same sizes. The
+//! system would serve each of them with fresh pages, which it zeroes and maps one by one when they
+//! are first touched.
 
 use std::alloc::Layout;
 use std::fmt;
@@ -11,21 +12,23 @@ use parking_lot::Mutex;
 
 use super::{AllocatorReport, HostAllocator};
 
-/// Smaller blocks are not worth keeping.
+/// The smallest block, in bytes, that is worth keeping.
 const SMALLEST: usize = 32 * 1024;
-/// Sizes are rounded up to one of so many between a power of two and the next, so that nearly equal ones share blocks.
+/// Sizes are rounded up to one of this many steps between two powers of two, so that similar sizes
+/// share blocks.
 const STEPS: usize = 8;
-/// Blocks kept at most.
+/// The most blocks kept.
 const MAX_KEPT: usize = 256;
-/// Bytes kept at most, in multiples of what was in use at once: a network of layers that shrink has blocks of every size in
-/// turn, and never of all at once.
+/// The most bytes kept, as a multiple of the most bytes ever in use at once. A network whose layers
+/// shrink uses blocks of every size in turn, and never all sizes at once.
 const KEPT_SHARE: usize = 2;
 
-/// Keeps blocks from 32 KiB on that are given back, up to twice as many bytes as were ever in use at once, and hands them out
-/// again, the latest first: its bytes are the likeliest to be in a cache. Other blocks come from another allocator.
+/// Keeps freed blocks of 32 KiB and more, up to twice as many bytes as were ever in use at once. It
+/// reuses the latest first, whose bytes are the most likely to be in a cache. Other blocks come
+/// from another allocator.
 ///
-/// Large blocks are up to an eighth larger than asked for. When the other allocator has no memory, what is kept goes back
-/// to it first.
+/// Large blocks are up to an eighth larger than requested. If the other allocator runs out of
+/// memory, the kept blocks are freed before it is asked again.
 pub struct RecyclingAllocator<A: HostAllocator> {
     inner: A,
     state: Mutex<State>,
@@ -33,23 +36,24 @@ pub struct RecyclingAllocator<A: HostAllocator> {
 
 #[derive(Default)]
 struct State {
-    /// The latest last.
+    /// Ordered by the time they were freed, the latest last.
     kept: Vec<Block>,
     bytes_kept: usize,
     bytes_used: usize,
     bytes_used_max: usize,
 }
 
-/// A block nobody uses, all of whose bytes are initialized.
+/// A block that nobody uses, with all bytes initialized.
 struct Block {
     start: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: nobody else knows the block.
+// SAFETY: only this value refers to the block.
 unsafe impl Send for Block {}
 
-/// The layout of the block that serves a request, or `None` for small ones, which are not kept.
+/// Returns the layout of the block that serves a request, or `None` for small ones, which are not
+/// kept.
 fn rounded(layout: Layout) -> Option<Layout> {
     if layout.size() < SMALLEST {
         return None;
@@ -59,12 +63,12 @@ fn rounded(layout: Layout) -> Option<Layout> {
 }
 
 impl<A: HostAllocator> RecyclingAllocator<A> {
-    /// Keeps what comes from `inner`.
+    /// Keeps blocks of `inner`.
     pub fn new(inner: A) -> Self {
         Self { inner, state: Mutex::default() }
     }
 
-    /// A kept block, or a new one, whose bytes are zero; and whether it was kept.
+    /// Returns a kept block, or a new one whose bytes are zero. The flag says whether it was kept.
     fn take(&self, layout: Layout) -> Option<(NonNull<u8>, bool)> {
         let mut state = self.state.lock();
         let kept = state.kept.iter().rposition(|block| block.layout == layout);
@@ -75,7 +79,7 @@ impl<A: HostAllocator> RecyclingAllocator<A> {
             }
             None => {
                 drop(state);
-                // Zeros, so that the block has initialized bytes whoever uses it next.
+                // Zeroed, so that the bytes are initialized for any later user of the block.
                 let block = self.inner.allocate_zeroed(layout).or_else(|| {
                     self.release();
                     self.inner.allocate_zeroed(layout)
@@ -89,7 +93,7 @@ impl<A: HostAllocator> RecyclingAllocator<A> {
         Some((block, kept.is_some()))
     }
 
-    /// Gives all kept blocks back.
+    /// Frees all kept blocks.
     fn release(&self) {
         let blocks = {
             let mut state = self.state.lock();
@@ -119,8 +123,9 @@ impl<A: HostAllocator> fmt::Debug for RecyclingAllocator<A> {
     }
 }
 
-// SAFETY: blocks are those of `inner`, at least as large and as aligned as asked for. One is kept only after it was given
-// back, and given to one user at a time. Kept blocks have initialized bytes: new ones are zeroed, and users cannot undo that.
+// SAFETY: all blocks come from `inner`, and are at least as large and as aligned as requested. A
+// block is kept only after it was freed, and is given to one user at a time. Its bytes are
+// initialized: a new block is zeroed, and users cannot undo that.
 unsafe impl<A: HostAllocator> HostAllocator for RecyclingAllocator<A> {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         match rounded(layout) {
@@ -133,7 +138,7 @@ unsafe impl<A: HostAllocator> HostAllocator for RecyclingAllocator<A> {
         let Some(large) = rounded(layout) else { return self.inner.allocate_zeroed(layout) };
         let (block, was_kept) = self.take(large)?;
         if was_kept {
-            // SAFETY: the block has that many bytes, which nobody else knows.
+            // SAFETY: the block has that many bytes, and nobody else knows it.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         Some(block)
@@ -148,7 +153,8 @@ unsafe impl<A: HostAllocator> HostAllocator for RecyclingAllocator<A> {
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         let Some(large) = rounded(layout) else {
-            // SAFETY: the caller's promise; small blocks are those of `inner`.
+            // SAFETY: the caller keeps the promises of `deallocate`, and small blocks come from
+            // `inner`.
             return unsafe { self.inner.deallocate(block, layout) };
         };
         let mut state = self.state.lock();
@@ -157,7 +163,7 @@ unsafe impl<A: HostAllocator> HostAllocator for RecyclingAllocator<A> {
         state.kept.push(Block { start: block, layout: large });
         let mut excess = Vec::new();
         while state.bytes_kept / KEPT_SHARE > state.bytes_used_max || state.kept.len() > MAX_KEPT {
-            // What was asked for longest ago is the likeliest never to be asked for again.
+            // A block that was not reused for the longest time is the least likely to be reused.
             let oldest = state.kept.remove(0);
             state.bytes_kept -= oldest.layout.size();
             excess.push(oldest);
@@ -207,7 +213,8 @@ mod tests {
         let allocator = checked();
         let (size, other) = (layout(100_000), layout(300_000));
         let [a, b, c] = [size, size, other].map(|layout| allocator.allocate(layout).unwrap());
-        // SAFETY: the blocks were allocated with these layouts and are used no more after they are given back.
+        // SAFETY: the blocks were allocated with these layouts and are not used after they are
+        // freed.
         unsafe {
             b.write_bytes(7, size.size());
             allocator.deallocate(a, size);
@@ -221,10 +228,10 @@ mod tests {
         assert!(bytes.iter().all(|&byte| byte == 7));
         let zeroed = allocator.allocate_zeroed(size).unwrap();
         assert_eq!(zeroed, a);
-        // SAFETY: the block has that many bytes, which were zeroed.
+        // SAFETY: the block has that many bytes, which are zero.
         let bytes = unsafe { std::slice::from_raw_parts(zeroed.as_ptr(), 100_000) };
         assert!(bytes.iter().all(|&byte| byte == 0));
-        // SAFETY: the blocks are given back once, with the layouts they were allocated with.
+        // SAFETY: the blocks are freed once, with the layouts they were allocated with.
         unsafe {
             allocator.deallocate(again, layout(100_001));
             allocator.deallocate(zeroed, size);
@@ -235,19 +242,19 @@ mod tests {
     fn no_more_is_kept_than_twice_what_was_in_use_and_all_goes_back_in_the_end() {
         let allocator = checked();
         let small = layout(100);
-        // SAFETY: (all blocks of this test) given back once, with the layout they were allocated with.
+        // SAFETY: each block of this test is freed once, with the layout it was allocated with.
         unsafe { allocator.deallocate(allocator.allocate(small).unwrap(), small) };
         assert_eq!(live(&allocator), 0, "small blocks are not kept");
         for size in (1..40).map(|n| layout(n * 64 * 1024)) {
             let block = allocator.allocate_zeroed(size).unwrap();
-            // SAFETY: see above.
+            // SAFETY: the block is freed once, with the layout it was allocated with.
             unsafe { allocator.deallocate(block, size) };
             assert!(live(&allocator) as usize <= KEPT_SHARE * rounded(size).unwrap().size() + 1);
         }
         let many: Vec<_> =
             (0..MAX_KEPT + 10).map(|_| allocator.allocate(layout(SMALLEST)).unwrap()).collect();
         for block in many {
-            // SAFETY: see above.
+            // SAFETY: the block is freed once, with the layout it was allocated with.
             unsafe { allocator.deallocate(block, layout(SMALLEST)) };
         }
         assert_eq!(live(&allocator) as usize, MAX_KEPT * SMALLEST);
@@ -257,16 +264,16 @@ mod tests {
 
     #[test]
     fn what_is_kept_goes_back_before_memory_is_short() {
-        /// Has memory for one block.
+        /// An allocator with memory for one block.
         struct One(LeakCheckAllocator<SystemAllocator>);
-        // SAFETY: blocks are those of the allocator inside.
+        // SAFETY: all blocks come from the inner allocator.
         unsafe impl HostAllocator for One {
             fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
                 (self.0.report()?.allocations_current == 0).then(|| self.0.allocate(layout))?
             }
 
             unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller keeps the promises of `deallocate`.
                 unsafe { self.0.deallocate(block, layout) };
             }
         }
@@ -274,10 +281,10 @@ mod tests {
         let (first, second) = (layout(50_000), layout(500_000));
         let block = allocator.allocate(first).unwrap();
         assert!(allocator.allocate(second).is_none());
-        // SAFETY: the blocks are given back once, with their layouts.
+        // SAFETY: the blocks are freed once, with their layouts.
         unsafe { allocator.deallocate(block, first) };
         let block = allocator.allocate(second).unwrap();
-        // SAFETY: the block is given back once, with its layout.
+        // SAFETY: the block is freed once, with its layout.
         unsafe { allocator.deallocate(block, second) };
     }
 }

@@ -1,38 +1,38 @@
-//! What a counting allocator tells, and how it reads as text.
+//! //! The report of a counting allocator, and its text form.
 
 use std::fmt;
 
-/// How many live blocks have a size, or how many allocations fell into a class of sizes.
+/// The number of live blocks of one size, or of allocations in one class of sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeClass {
-    /// Size in bytes; of a class, its upper bound, inclusive.
+    /// The size in bytes. For a class, the largest size in it.
     pub size_bytes: usize,
-    /// How many.
+    /// The number of blocks or allocations.
     pub count: u64,
 }
 
-/// The counts of an allocator at one moment. Counts are exact once no other thread allocates.
+/// The counts of an allocator at one moment. They are exact if no other thread allocates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllocatorReport {
-    /// Blocks alive.
+    /// The number of live blocks.
     pub allocations_current: u64,
-    /// The most blocks alive at once.
+    /// The largest number of blocks alive at once.
     pub allocations_max: u64,
-    /// Blocks ever handed out.
+    /// The number of blocks ever allocated.
     pub allocations_total: u64,
-    /// Bytes alive.
+    /// The number of live bytes.
     pub bytes_current: u64,
-    /// The most bytes alive at once.
+    /// The largest number of bytes alive at once.
     pub bytes_max: u64,
-    /// Allocations ever served, by powers of two of their size; empty classes are left out.
+    /// All allocations by powers of two of their size, without empty classes.
     pub histogram: Vec<SizeClass>,
-    /// Live blocks by exact size, smallest first; `None` when the allocator does not follow single blocks. What is
-    /// here after the last user has gone is a leak.
+    /// Live blocks by exact size, smallest first, or `None` if the allocator does not track single
+    /// blocks. A block that is still listed after its last user has ended is a leak.
     pub live: Option<Vec<SizeClass>>,
 }
 
 impl AllocatorReport {
-    /// True if single blocks are followed and some are alive.
+    /// Returns true if single blocks are tracked and some are alive.
     pub fn has_leak(&self) -> bool {
         self.live.is_some() && self.allocations_current != 0
     }

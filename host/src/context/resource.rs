@@ -1,4 +1,5 @@
-//! Things that outlive a kernel: shared by name or by type within a request, or by type within a host.
+//! //! Resources, which outlive a kernel: shared by name or by type within a request, or by type
+//! within a host.
 
 use std::{
     any::{Any, TypeId},
@@ -16,8 +17,8 @@ use crate::{
 
 type Shared = Arc<dyn Any + Send + Sync>;
 
-/// Resources that kernels of one or several requests share: any number by name, and one of each type, which are found
-/// without a lock.
+/// Resources that kernels of one or several requests share: any number by name, and one of each
+/// type, which is found without a lock.
 #[derive(Default)]
 pub struct ResourceContext {
     resources: Mutex<HashMap<String, Shared>>,
@@ -25,15 +26,16 @@ pub struct ResourceContext {
 }
 
 impl ResourceContext {
-    /// A context without resources.
+    /// Creates an empty context.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The resource of this name, if there is one of this type.
+    /// Returns the resource with this name.
     ///
     /// # Errors
-    /// [`ErrorCode::NotFound`] if there is none, [`ErrorCode::InvalidArgument`] if it has another type.
+    /// [`ErrorCode::NotFound`] if there is none, [`ErrorCode::InvalidArgument`] if it has another
+    /// type.
     pub fn get<T: Any + Send + Sync>(&self, name: &str) -> Result<Arc<T>, Diagnostic> {
         let found = self.resources.lock().get(name).cloned();
         let shared = found
@@ -41,10 +43,11 @@ impl ResourceContext {
         downcast(shared, name)
     }
 
-    /// The resource of this name, made by `create` if there is none. `create` must not use this context.
+    /// Returns the resource with this name. If there is none, `create` makes it; it must not use
+    /// this context.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidArgument`] if there is one of another type.
+    /// [`ErrorCode::InvalidArgument`] if it has another type.
     pub fn get_or_create<T: Any + Send + Sync>(
         &self,
         name: &str,
@@ -56,28 +59,29 @@ impl ResourceContext {
         downcast(shared, name)
     }
 
-    /// Stores a resource, in place of an earlier one of this name.
+    /// Stores a resource, replacing an earlier one with this name.
     pub fn insert<T: Any + Send + Sync>(&self, name: impl Into<String>, resource: T) {
         let replaced = self.resources.lock().insert(name.into(), Arc::new(resource));
-        // Dropped outside the lock: a resource's destructor may use the context.
+        // Dropped outside the lock, because a resource's destructor may use the context.
         drop(replaced);
     }
 
-    /// The one resource of a type that is kept without a name, if there is one. For what kernels look up at every call.
+    /// Returns the one unnamed resource of a type, if there is one. For resources that kernels look
+    /// up at every call.
     #[inline]
     pub fn only<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.only.iter().find_map(|resource| resource.downcast_ref())
     }
 
-    /// As [`ResourceContext::only`], made by `create` if there is none, and there for as long as this context. `create`
-    /// must not use this context.
+    /// Returns the one unnamed resource of a type. If there is none, `create` makes it; it must not
+    /// use this context. The resource lives as long as this context.
     pub fn only_or_create<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> &T {
         let only = self.only.find_or_add(|resource| resource.is::<T>(), || Box::new(create()));
         let Some(only) = only.downcast_ref() else { unreachable!("entries are found by their type") };
         only
     }
 
-    /// Removes a resource; whether there was one.
+    /// Removes a resource. Returns whether there was one.
     pub fn remove(&self, name: &str) -> bool {
         let removed = self.resources.lock().remove(name);
         removed.is_some()
@@ -96,8 +100,8 @@ impl fmt::Debug for ResourceContext {
     }
 }
 
-/// One instance of each type per host: thread pools, device tables, caches. As they were made; the last goes first, for it may
-/// have what comes from those before.
+/// One instance of each type per host, such as thread pools, device tables and caches. They are
+/// dropped in reverse order of creation, because a later one may use an earlier one.
 #[derive(Default)]
 pub(crate) struct SharedContexts(Mutex<Vec<(TypeId, Shared)>>);
 

@@ -1,11 +1,13 @@
-//! A kernel that left the walk: it waits for its arguments, then runs wherever the last of them was produced.
+//! //! Deferred kernels: they left the walk to wait for their arguments.
 //!
-//! It waits for one argument at a time, so one link and no counter do for any number of arguments: when it is
-//! woken it goes on to the next argument that is still pending. It begins with the last one, which is often the last to
-//! be produced too: then the others are there by the time it is woken. While it waits, the list it is on owns it.
+//! A deferred kernel waits for one argument at a time, so one link suffices for any number of
+//! arguments and no counter is needed. When it is woken, it waits for the next argument that is
+//! still pending. It starts with the last argument, which is often the last to complete, so the
+//! others are usually available when it is woken. While it waits, the list it is on owns it. It
+//! runs on the thread that completed its last argument.
 //!
-//! A million of them may wait at once, so they are small: what all deferred kernels of a call have in common is in
-//! one [`Frame`], and what the plan knows is asked of the plan.
+//! A million kernels may wait at once, so they are small. The data that all deferred kernels of a
+//! call share is in one [`Frame`], and everything the plan knows is read from the plan.
 
 #![expect(unsafe_code, reason = "the kernel is a link of intrusive waiter lists, and shares a counted frame")]
 
@@ -32,25 +34,26 @@ use crate::{
     work_queue::Task,
 };
 
-/// What the deferred kernels of one call share.
+/// The data that the deferred kernels of one call share.
 struct Frame {
-    /// Kernels that still hold it, and [`WALK`] while the walk goes on.
+    /// The number of kernels that hold the frame, plus [`WALK`] until the walk ends.
     holders: AtomicUsize,
     plan: NonNull<Plan>,
     cx: ExecutionContext,
 }
 
-/// What the walk counts for: more than all kernels it can defer.
+/// The walk's share of the count: more than all kernels that it can defer.
 const WALK: usize = 1 << (usize::BITS - 2);
 
-/// The walk's side of a frame. It counts the kernels it defers on its own and settles with the others at the end.
+/// The walk's share of a frame. It counts the kernels that it defers locally, and corrects the
+/// shared count at the end.
 pub(super) struct Deferring {
     frame: NonNull<Frame>,
     deferred: usize,
 }
 
 impl Deferring {
-    /// The frame of a call of `function` in `cx`.
+    /// Creates the frame of a call of `function` in `cx`.
     #[inline(never)]
     pub(super) fn new(cx: &ExecutionContext, function: FunctionRef<'_>) -> Self {
         let cx = cx.clone();
@@ -66,8 +69,8 @@ impl Deferring {
         Self { frame: frame.into_raw(), deferred: 0 }
     }
 
-    /// Defers step `number`, of which the first `pending` arguments may be pending, with what its operands say in
-    /// `registers`.
+    /// Defers step `number`. Of its arguments the first `pending` may be pending. Its operands
+    /// refer to `registers`.
     pub(super) fn defer(
         &mut self,
         number: usize,
@@ -86,7 +89,7 @@ impl Deferring {
             few: [AsyncValue::EMPTY; FEW],
         });
         if arguments.len() + results.len() <= FEW && results.len() <= 1 {
-            // What is replaced here is nothing, which is not worth the code to drop it.
+            // Dropping the replaced values would do nothing, and `forget` spares the code for it.
             for (place, &argument) in deferred.few.iter_mut().zip(arguments) {
                 mem::forget(mem::replace(place, registers.use_up(argument)));
             }
@@ -100,7 +103,7 @@ impl Deferring {
     }
 }
 
-/// Makes a result pending.
+/// Makes a result pending and returns its promise.
 #[inline(always)]
 fn promise(registers: &mut RegisterFile<'_>, result: Operand) -> IndirectPromise {
     let (promise, value) = IndirectPromise::new();
@@ -110,43 +113,46 @@ fn promise(registers: &mut RegisterFile<'_>, result: Operand) -> IndirectPromise
 
 impl Drop for Deferring {
     fn drop(&mut self) {
-        // SAFETY: the walk held the frame for as much as is given back here.
+        // SAFETY: the walk holds the frame `WALK` times. Each deferred kernel took over one of
+        // them, and this gives back the rest.
         unsafe { Frame::release(self.frame, WALK - self.deferred) };
     }
 }
 
 impl Frame {
     /// # Safety
-    /// The caller holds the frame `count` times and gives all of them back.
+    /// The caller holds the frame `count` times and gives all of them up.
     #[inline]
     unsafe fn release(frame: NonNull<Self>, count: usize) {
-        // SAFETY: alive, because the caller holds it.
+        // SAFETY: the frame is alive, because the caller holds it.
         if unsafe { frame.as_ref() }.holders.fetch_sub(count, Ordering::Release) == count {
             fence(Ordering::Acquire);
-            // SAFETY: nobody holds it any more; `Deferring::new` took it out of such a box.
+            // SAFETY: nobody holds the frame any more, and `Deferring::new` took it out of such a
+            // box.
             let frame = unsafe { PoolBox::from_raw(frame) };
             frame.cx.request().end_call();
         }
     }
 }
 
-/// A deferred kernel's share of its frame.
+/// A deferred kernel's handle to its frame.
 struct FrameRef(NonNull<Frame>);
 
 impl FrameRef {
     #[inline]
     fn get(&self) -> &Frame {
-        // SAFETY: held.
+        // SAFETY: this handle holds the frame, which keeps it alive.
         unsafe { self.0.as_ref() }
     }
 
     #[inline]
     fn plan(&self) -> &Plan {
-        // SAFETY: the plan is part of the program that the frame's context keeps, and does not move or change.
+        // SAFETY: the plan is part of the program that the frame's context keeps alive. It neither
+        // moves nor changes.
         unsafe { self.get().plan.as_ref() }
     }
 
-    /// The context of a call of this step.
+    /// Returns the context for a call of this step.
     #[inline]
     fn context(&self, step: &Step) -> BorrowedContext<'_> {
         let mut cx = BorrowedContext::same(&self.get().cx);
@@ -158,12 +164,12 @@ impl FrameRef {
 impl Drop for FrameRef {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: held once, by this.
+        // SAFETY: this handle holds the frame once, and is not used again.
         unsafe { Frame::release(self.0, 1) };
     }
 }
 
-/// Arguments and results of most kernels.
+/// The number of registers that a deferred kernel stores inline: enough for most kernels.
 const FEW: usize = 3;
 
 #[repr(C)]
@@ -171,20 +177,21 @@ pub(super) struct Deferred {
     link: Waiter,
     frame: FrameRef,
     step: u32,
-    /// So many arguments may be pending; those behind have been seen available.
+    /// The number of leading arguments that may be pending. The others have been seen available.
     pending: u32,
-    /// The producer of the result, if there is one and it fits here.
+    /// The promise of the result, if there is exactly one result and it is stored inline.
     promise: Option<IndirectPromise>,
-    /// What does not fit here.
+    /// The registers, if they do not fit inline.
     many: Option<Box<Many>>,
-    /// Arguments, then room for the result.
+    /// The arguments, then the result.
     few: [AsyncValue; FEW],
 }
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Deferred>() == 96, "see the module");
 
-/// Registers of a kernel that has more than a few, or several results: arguments, then results, with their producers.
+/// The registers of a kernel with too many for inline storage, or with several results: arguments,
+/// then results, with the promises.
 struct Many {
     registers: Vec<AsyncValue>,
     promises: Vec<IndirectPromise>,
@@ -200,7 +207,7 @@ impl Many {
     }
 }
 
-/// Register numbers of deferred kernels: arguments and results are numbered through.
+/// The operands of deferred kernels: arguments and results are numbered consecutively.
 static IN_ORDER: [Operand; 64] = {
     let mut operands = [Operand::new(0); 64];
     let mut number = 0;
@@ -215,28 +222,28 @@ impl Deferred {
     /// # Safety
     /// `link` is the first field of a `PoolBox<Deferred>` that a list owned and now gives up.
     unsafe fn woken(link: *mut Waiter) {
-        // SAFETY: `link` leads to a `PoolBox<Deferred>` that is now ours, as this function demands, because it is the first
-        // field of a `repr(C)` struct.
+        // SAFETY: `link` is the first field of a `repr(C)` struct, so it points to a
+        // `PoolBox<Deferred>`. This function requires that the list gives it up.
         let deferred = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Self>()) };
         Self::advance(deferred);
     }
 
-    /// Waits for the next pending argument, or runs.
+    /// Waits for the next pending argument, or runs the kernel.
     fn advance(mut this: PoolBox<Self>) {
         while let Some(list) = this.next_pending() {
             let raw = this.into_raw();
-            // SAFETY: the box is given up; once pushed, the list owns it and `woken` takes it back. Its argument is a
-            // handle to the value until then.
+            // SAFETY: the box is given up. Once pushed, the list owns it, and `woken` takes it
+            // back. Until then its argument keeps the value alive.
             if unsafe { list.push(raw.cast::<Waiter>()) } == Enqueue::Pushed {
                 return;
             }
-            // SAFETY: the list did not take it.
+            // SAFETY: the list refused the link, so the box still belongs to this function.
             this = unsafe { PoolBox::from_raw(raw) };
         }
         Self::dispatch(this);
     }
 
-    /// Where to wait for the next argument that is pending.
+    /// Returns the list of waiters of the next argument that is pending.
     #[inline]
     fn next_pending(&mut self) -> Option<WaitList> {
         let registers = match &self.many {
@@ -264,7 +271,7 @@ impl Deferred {
             Dispatch::Inline | Dispatch::NonStrict => Self::run(this),
             Dispatch::Long if !more_ready() => Self::run(this),
             Dispatch::Blocking => Self::run_blocking(this),
-            // If others are ready on this thread too, the queue spreads what is long.
+            // If this thread has other kernels ready too, the queue spreads the long ones.
             Dispatch::Long | Dispatch::Queue => {
                 let host = this.frame.get().cx.host().clone();
                 host.add_task(Task::new(move || Self::run(this)));
@@ -272,8 +279,8 @@ impl Deferred {
         }
     }
 
-    /// Runs a kernel on the blocking pool. If the request is cancelled meanwhile, its results are errors at once, and what
-    /// it returns is dropped.
+    /// Runs a kernel on the blocking pool. If the request is cancelled meanwhile, the results
+    /// become errors at once, and the kernel's own results are dropped.
     #[inline(never)]
     fn run_blocking(mut this: PoolBox<Self>) {
         let cx = this.frame.get().cx.clone();
@@ -289,7 +296,7 @@ impl Deferred {
         };
         this.many.iter_mut().flat_map(|many| &mut many.promises).for_each(until_cancelled);
         this.promise.iter_mut().for_each(until_cancelled);
-        // A task that is refused is dropped, which makes the results errors.
+        // A refused task is dropped, which makes the results errors.
         drop(cx.host().work_queue().add_blocking_task(Task::new(move || Self::run(this)), true));
     }
 
@@ -297,9 +304,9 @@ impl Deferred {
         let failed = match this.call_with_scalars() {
             Some(Ok(result)) => {
                 let (frame, promise) = (this.frame.0, this.promise.take());
-                // Nothing is left in it but the frame.
+                // Only the frame's handle is left in it.
                 this.forget();
-                // SAFETY: the share of the kernel that was just forgotten.
+                // SAFETY: this is the handle of the kernel that was just forgotten.
                 unsafe { Frame::release(frame, 1) };
                 if let Some(promise) = promise {
                     promise.forward_to(result);
@@ -312,8 +319,8 @@ impl Deferred {
         this.produce(failed);
     }
 
-    /// Calls a kernel of few scalars that are there, and gives its result. `None` if it is another sort of kernel, or is
-    /// to be skipped or traced: then nothing was done.
+    /// Calls a kernel of few scalars that are available, and returns its result. Returns `None`,
+    /// without effect, for other kernels and for steps that must be skipped or traced.
     #[inline]
     fn call_with_scalars(&mut self) -> Option<thread::Result<AsyncValue>> {
         let Self { frame, step, many: None, few, .. } = self else { return None };
@@ -327,11 +334,13 @@ impl Deferred {
             argument.unbox();
         }
         let run = || {
-            // SAFETY: the operands used with this file are those of `IN_ORDER[..FEW]`, which number these registers.
+            // SAFETY: the operands used with this file are those of `IN_ORDER[..FEW]`, which number
+            // these registers.
             let registers = unsafe { RegisterFile::new(few) };
             let frame = ScalarFrame::new(registers, &IN_ORDER[..FEW]);
-            // SAFETY: `scalar` is the step's own. The step has at most `FEW` operands, or `many` would hold them
-            // (`Deferring::defer`); in `few` they are in order: arguments, then the result.
+            // SAFETY: `scalar` is the step's own. The step has at most `FEW` operands, or `many`
+            // would hold them (`Deferring::defer`); in `few` they are in order: arguments, then the
+            // result.
             unsafe { scalar(frame) }
         };
         match panic::catch_unwind(AssertUnwindSafe(run)) {
@@ -341,14 +350,15 @@ impl Deferred {
         }
     }
 
-    /// What a panic in the kernel gives.
+    /// Returns the error that stands for a panic of the kernel.
     #[cold]
     fn panicked(&self, payload: &(dyn Any + Send)) -> AsyncValue {
         let cx = self.frame.context(self.step());
         AsyncValue::from_error(cx.emit(kernel_panic(payload)))
     }
 
-    /// Calls the kernel. Gives what the results are instead if it cannot.
+    /// Calls the kernel. If that is not possible, returns the value that all results become
+    /// instead.
     fn call(&mut self) -> Option<AsyncValue> {
         let Self { frame, step, many, few, .. } = self;
         if let Some(reason) = frame.get().cx.request().cancellation() {
@@ -371,7 +381,7 @@ impl Deferred {
         ran.err().map(|payload| AsyncValue::from_error(cx.emit(kernel_panic(&*payload))))
     }
 
-    /// Makes the results available: what the kernel set, or `failed`.
+    /// Completes the results with the values that the kernel set, or with `failed`.
     fn produce(&mut self, failed: Option<AsyncValue>) {
         let arguments = self.step().operand_counts().0;
         let Self { promise, many, few, .. } = self;
@@ -380,7 +390,8 @@ impl Deferred {
             None => (&mut few[..], None),
         };
         let (arguments, results) = registers.split_at_mut(arguments);
-        // The arguments go first: a result's waiters may ask whether they are the only ones to hold them.
+        // The arguments are dropped first: waiters of a result may ask whether they hold the only
+        // handle to an argument.
         arguments.iter_mut().for_each(|argument| *argument = AsyncValue::EMPTY);
         let produce = |promise: IndirectPromise, result: &mut AsyncValue| match &failed {
             None => promise.forward_to(result.take()),
@@ -395,7 +406,7 @@ impl Deferred {
     }
 }
 
-/// Calls the kernel of a step with registers of its own: arguments, then results.
+/// Calls the kernel of a step with its own registers: arguments, then results.
 fn call(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionContext) {
     let numbered: Vec<Operand>;
     let operands = match IN_ORDER.get(..registers.len()) {
@@ -405,13 +416,15 @@ fn call(registers: &mut [AsyncValue], plan: &Plan, step: &Step, cx: &ExecutionCo
             &numbered
         }
     };
-    // SAFETY: the operands used with this file are the numbers below `registers.len()`, made above.
+    // SAFETY: the operands used with this file are the numbers below `registers.len()`, which were
+    // made above.
     let registers = unsafe { RegisterFile::new(registers) };
     let _span = tracing::span("kernel", || cx.kernel_name().unwrap_or("?").to_owned());
     let operands = operands.split_at(step.operand_counts().0);
     (step.run)(&mut KernelFrame::new(registers, operands, plan, step, cx));
 }
 
-// SAFETY: every field but the link and the frame may be sent. The link's pointer is owned by whichever list the kernel
-// is on, and unused while it is on none; the frame is counted atomically, and what it holds may be shared.
+// SAFETY: all fields except the link and the frame are `Send`. The list that the kernel is on owns
+// the link's pointer, which is unused otherwise. The frame is counted atomically, and its contents
+// may be shared.
 unsafe impl Send for Deferred {}

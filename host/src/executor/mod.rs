@@ -1,24 +1,27 @@
 //! Runs the functions of a loaded program.
 //!
-//! # One pass, and what is left over
-//! A function's kernels stand in the file in an order of their dependences (verification proves it), so the
-//! executor walks them once, in that order. A kernel whose arguments are there runs on the spot: no ready
-//! count, no queue, no allocation; scalars stay in the handles that registers are. A kernel with an argument
-//! still pending is *deferred*: it moves, with its arguments, into a [`deferred::Deferred`] of its own that
-//! waits for them, and its results become pending values, which in turn defer the kernels that use them. So
-//! the data, not the walk, decides when a kernel runs; nothing waits, and when the walk is over the function's
-//! registers are free again although its deferred kernels live on.
+//! # One pass and deferred kernels
+//! The file lists a function's kernels in an order of their dependences, which verification proves.
+//! So the executor walks them once, in that order. A kernel whose arguments are available runs at
+//! once: no ready count, no queue, no allocation, and scalars stay in the registers' handles.
 //!
-//! Kernels that compute for long leave the walk through the work queue when the plan shows that others could
-//! run beside them; kernels that may wait always leave it, through the blocking pool.
+//! A kernel with a pending argument is *deferred*. It moves with its arguments into a
+//! [`deferred::Deferred`] that waits for them. Its results become pending values, which in turn
+//! defer the kernels that use them. So the data, not the walk, decides when a kernel runs. The walk
+//! never waits. When it ends, the function's registers are free again although its deferred kernels
+//! live on.
+//!
+//! Kernels that compute for long move to the work queue if the plan shows that other kernels could
+//! run beside them. Kernels that may wait always move to the blocking pool.
 //!
 //! # Errors
-//! A strict kernel with an error among its arguments is skipped and hands on the first one. Once the request
-//! is cancelled, kernels not yet started give the cancellation.
+//! A strict kernel with an error among its arguments is skipped, and its results become the first
+//! such error. Once the request is cancelled, kernels that have not started return the
+//! cancellation.
 //!
 //! # Bounds
-//! Calls nest on the stack up to [`MAX_STACK_DEPTH`]; deeper ones continue on the work queue with a fresh
-//! stack, up to [`MAX_CALL_DEPTH`] in all, beyond which they fail.
+//! Calls nest on the stack up to [`MAX_STACK_DEPTH`]. Deeper ones continue on the work queue with a
+//! fresh stack. Beyond [`MAX_CALL_DEPTH`] in all, calls fail.
 
 #![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
 
@@ -49,10 +52,10 @@ use crate::{
     work_queue::Task,
 };
 
-/// Kernels of scalars between two looks at whether the request was cancelled.
+/// The number of scalar kernels between two checks for cancellation.
 const CANCELLATION_INTERVAL: usize = 64;
 
-/// A call being prepared: first the arguments in order, then [`Invocation::run`].
+/// A prepared call: first pass the arguments in order, then call [`Invocation::run`].
 pub struct Invocation<'f> {
     function: FunctionRef<'f>,
     body: &'f Body,
@@ -62,7 +65,7 @@ pub struct Invocation<'f> {
 }
 
 impl<'f> FunctionRef<'f> {
-    /// Begins a call of this function from `cx`.
+    /// Prepares a call of this function from `cx`.
     #[inline]
     pub fn call(self, cx: &'f ExecutionContext) -> Invocation<'f> {
         let body = self.body();
@@ -73,8 +76,8 @@ impl<'f> FunctionRef<'f> {
         Invocation { function: self, body, caller: cx, registers, arguments: 0 }
     }
 
-    /// Calls the function. Arguments and results may be pending; a wrong number of arguments makes the results
-    /// errors.
+    /// Calls the function. Arguments and results may be pending. A wrong number of arguments makes
+    /// the results errors.
     pub fn execute(
         self,
         cx: &ExecutionContext,
@@ -89,7 +92,7 @@ impl<'f> FunctionRef<'f> {
 }
 
 impl Invocation<'_> {
-    /// The next argument.
+    /// Adds the next argument.
     #[inline]
     pub fn argument(&mut self, value: AsyncValue) {
         match self.body {
@@ -105,28 +108,28 @@ impl Invocation<'_> {
         self.arguments += 1;
     }
 
-    /// Runs the function; `result` gets each result with its number, in order.
+    /// Runs the function. `result` receives each result with its number, in order.
     #[inline]
     pub fn run(self, mut result: impl FnMut(usize, AsyncValue)) {
         let Self { function, body, caller, registers, arguments } = self;
         run(function, body, caller, registers, arguments, &mut result);
     }
 
-    /// The context in which the function runs.
+    /// Returns the context in which the function runs.
     #[inline]
     fn enter(&self) -> BorrowedContext<'_> {
         BorrowedContext::enter(self.caller, self.function.program())
     }
 
-    /// Makes all results errors.
+    /// Makes all results this error.
     #[cold]
     fn fail(&self, error: &AsyncValue, result: &mut dyn FnMut(usize, AsyncValue)) {
         (0..self.function.result_types().len()).for_each(|index| result(index, error.clone()));
     }
 
-    /// Runs what is no plan, is traced, or is not to be run here and now.
+    /// The slow path: native functions, traced calls, and calls that must move to the work queue.
     #[inline(never)]
-    fn run_otherwise(mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
+    fn run_slowly(mut self, result: &mut dyn FnMut(usize, AsyncValue)) {
         let expected = match self.body {
             Body::Async(plan) | Body::Sync(plan) => plan.parameters.len(),
             Body::Native(_) => self.function.argument_types().len(),
@@ -146,11 +149,11 @@ impl Invocation<'_> {
                 Body::Native(function) => self.run_native(&**function, result),
             }
         };
-        // SAFETY: `depth` was just read, and is below the bound.
+        // SAFETY: `depth` was just read and is below the bound.
         unsafe { nesting::nest(caller, depth, run) };
     }
 
-    /// Makes the results errors that say why the call cannot be.
+    /// Makes the results errors that say why the call is refused.
     #[cold]
     fn refuse(&self, expected: usize, result: &mut dyn FnMut(usize, AsyncValue)) {
         let failure = if self.arguments != expected {
@@ -194,12 +197,12 @@ impl Invocation<'_> {
         if values.len() == count {
             values.into_iter().enumerate().for_each(|(index, value)| result(index, value));
         } else {
-            let message = format!("the native function gave {} results, it has {count}", values.len());
+            let message = format!("the native function returned {} results instead of {count}", values.len());
             self.fail(&AsyncValue::from_error(cx.emit(Diagnostic::internal(message))), result);
         }
     }
 
-    /// Goes on from step `next`; what comes before it ended like this.
+    /// Continues from step `next`. `ended` says how the steps before it ended.
     #[inline(never)]
     fn run_on(
         &mut self,
@@ -214,8 +217,8 @@ impl Invocation<'_> {
         }
     }
 
-    /// The pass over the kernels from step `next` on. In a synchronous function it ends at the first error, which it
-    /// returns.
+    /// Walks the kernels from step `next`. In a synchronous function the walk ends at the first
+    /// error, which it returns.
     fn walk(&mut self, plan: &Plan, mut next: usize, mut ended: thread::Result<()>) -> Option<AsyncValue> {
         let mut cx = BorrowedContext::enter(self.caller, self.function.program());
         let mut walk = Walk {
@@ -229,7 +232,7 @@ impl Invocation<'_> {
             stop_at_error: matches!(self.body, Body::Sync(_)),
         };
         loop {
-            // A panicking kernel is an error like any other; the walk goes on behind it.
+            // A panic becomes an error like any other, and the walk continues with the next step.
             if let Err(payload) = ended {
                 let error = walk.panicked(&plan.steps[next - 1], &*payload);
                 if walk.stop_at_error {
@@ -244,7 +247,7 @@ impl Invocation<'_> {
     }
 }
 
-/// A call that waits for its turn on the work queue.
+/// Counts a call that is pending on the work queue.
 struct PendingCall(Arc<RequestContext>);
 
 impl Drop for PendingCall {
@@ -254,7 +257,7 @@ impl Drop for PendingCall {
 }
 
 /// Runs a function with the arguments in its registers.
-// Not a method, so that what it is given comes in machine registers.
+// Not a method, so that its parameters are passed in machine registers.
 fn run(
     function: FunctionRef<'_>,
     body: &Body,
@@ -272,33 +275,33 @@ fn run(
     {
         let run = || {
             let mut file = register_file(&mut registers, plan);
-            // Many functions compute with nothing but scalars, and are done here.
+            // Many functions compute only with scalars and end here.
             let mut ended = Ok(());
             let next = run_scalars(plan, &mut file, caller.request(), 0, &mut ended);
             if next == plan.steps.len() && ended.is_ok() {
                 give(plan, &mut file, result);
-                // What a kernel used or set here is a scalar, and everything else was a result.
+                // The kernels here used and set only scalars, and the results were moved out.
                 registers.give_back();
             } else {
                 Invocation { function, body, caller, registers, arguments }.run_on(plan, next, ended, result);
             }
         };
-        // SAFETY: `depth` was just read, and is below the bound.
+        // SAFETY: `depth` was just read and is below the bound.
         unsafe { nesting::nest(caller, depth, run) };
     } else {
-        Invocation { function, body, caller, registers, arguments }.run_otherwise(result);
+        Invocation { function, body, caller, registers, arguments }.run_slowly(result);
     }
 }
 
-/// The registers of an invocation of `plan`.
+/// Returns the register file of an invocation of `plan`.
 #[inline]
 fn register_file<'r>(registers: &'r mut Registers, plan: &Plan) -> RegisterFile<'r> {
     assert!(registers.len() >= plan.register_count, "registers were taken for this plan");
-    // SAFETY: a plan's operands name registers below its register count.
+    // SAFETY: the operands of a plan name registers below its register count.
     unsafe { RegisterFile::new(registers) }
 }
 
-/// Hands the results over.
+/// Passes the results to `result`.
 #[inline]
 fn give(plan: &Plan, registers: &mut RegisterFile<'_>, result: &mut dyn FnMut(usize, AsyncValue)) {
     for (index, &operand) in plan.returns.iter().enumerate() {
@@ -306,9 +309,11 @@ fn give(plan: &Plan, registers: &mut RegisterFile<'_>, result: &mut dyn FnMut(us
     }
 }
 
-/// Runs the kernels of scalars from step `next` on, as far as their arguments are there: up to the first step that is
-/// something else, which is returned, or behind the first that panics, which `panicked` tells.
-// Twice in the program: the function that runs whole calls keeps its state in machine registers.
+/// Runs the scalar kernels from step `next` as long as their arguments are available. Returns the
+/// first step that is something else, or the step after the first one that panics, with the panic
+/// in `panicked`.
+// Instantiated twice, so that the function that runs whole calls keeps its state in machine
+// registers.
 #[inline(always)]
 fn run_scalars(
     plan: &Plan,
@@ -322,8 +327,9 @@ fn run_scalars(
         let ran = panic::catch_unwind(AssertUnwindSafe(|| {
             for step in &plan.steps[next..end] {
                 let Some(scalar) = step.scalar else { break };
-                // SAFETY: the step is one of this plan's. `scalar` is the step's own, and the loader checked that the
-                // step has the operands that its kernel's signature says: arguments, then results.
+                // SAFETY: the step belongs to this plan, and `scalar` belongs to the step. The
+                // loader checked that the step has the operands that the kernel's signature
+                // declares: arguments, then results.
                 if !unsafe { scalar(ScalarFrame::new(registers.reborrow(), plan.all_operands_of(step))) } {
                     break;
                 }
@@ -341,42 +347,42 @@ fn run_scalars(
     next
 }
 
-/// Arguments and results of a step.
+/// The arguments and results of a step.
 type Operands<'p> = (&'p [Operand], &'p [Operand]);
 
-/// What is there of a step's arguments.
+/// The state of a step's arguments.
 struct Arrived {
-    /// Some are more than scalars.
+    /// Some of them are reference-counted values, not scalars.
     are_counted: bool,
-    /// So many of the first are to be waited for; none behind them is pending.
+    /// The number of leading arguments to wait for; none after them is pending.
     pending: usize,
-    /// The first error among those that are there.
+    /// The first error among the available ones.
     failed: Option<Operand>,
 }
 
-/// The state of one pass.
+/// The state of one walk.
 struct Walk<'w> {
     plan: &'w Plan,
     cx: &'w mut ExecutionContext,
-    /// That of `cx`.
+    /// The request of `cx`.
     request: &'w RequestContext,
     registers: RegisterFile<'w>,
     function: FunctionRef<'w>,
-    /// What the deferred kernels of this call share, once there are any.
+    /// The state that the deferred kernels of this call share, once there are any.
     deferring: Option<Deferring>,
     traced: bool,
     stop_at_error: bool,
 }
 
 impl<'w> Walk<'w> {
-    /// Goes on from step `next`, which is always one beyond the step at hand.
+    /// Continues from step `next`, which is always one after the current step.
     fn run(&mut self, next: &mut usize) -> Option<AsyncValue> {
         let plan = self.plan;
         loop {
             let number = *next;
             let step = plan.steps.get(number)?;
             *next += 1;
-            // SAFETY: the step is one of this plan's.
+            // SAFETY: the step belongs to this plan.
             let (arguments, results) = unsafe { plan.operands_of_unchecked(step) };
             let Arrived { are_counted, pending, failed } = self.look_at(arguments);
             if !are_counted && step.scalar.is_some() && !self.traced && self.run_scalars(next) {
@@ -405,7 +411,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Runs the kernels of scalars from the one before step `next` on. False if there is not even one.
+    /// Runs the scalar kernels from the one before step `next`. Returns false if there is none.
     #[inline(never)]
     fn run_scalars(&mut self, next: &mut usize) -> bool {
         let (first, mut ended) = (*next - 1, Ok(()));
@@ -419,7 +425,7 @@ impl<'w> Walk<'w> {
         end != first
     }
 
-    /// What is there of a step's arguments.
+    /// Returns the state of a step's arguments.
     #[inline]
     fn look_at(&self, arguments: &[Operand]) -> Arrived {
         let (mut are_counted, mut pending, mut failed) = (false, 0, None);
@@ -438,8 +444,9 @@ impl<'w> Walk<'w> {
         Arrived { are_counted, pending, failed }
     }
 
-    /// Decides what becomes of step `number`, which is not simply ready and does not simply wait: the first `pending`
-    /// arguments may be pending, and `failed` is an error among the others. True if it is to be called now.
+    /// Decides what happens to step `number`, which is neither simply ready nor simply waiting. Its
+    /// first `pending` arguments may be pending, and `failed` is an error among the others. Returns
+    /// true if the step is to be called now.
     // Out of line, so that the loop around it keeps its state in machine registers.
     #[inline(never)]
     fn consider(&mut self, step: &'w Step, number: usize, pending: usize, failed: Option<Operand>) -> bool {
@@ -450,7 +457,7 @@ impl<'w> Walk<'w> {
             return true;
         } else if pending != 0 && self.stop_at_error {
             (self.cx.location, self.cx.kernel) = (step.location, step.kernel);
-            self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function got a pending value")
+            self.cx.error(ErrorCode::FailedPrecondition, "a synchronous function received a pending value")
         } else if failed.is_none() && step.dispatch > Dispatch::Long && !self.stop_at_error {
             self.defer(number, pending, (arguments, results));
             return false;
@@ -464,8 +471,8 @@ impl<'w> Walk<'w> {
         false
     }
 
-    /// Moves the kernel and its arguments, of which the first `pending` may be pending, out of the walk. Those that are
-    /// not used again go with it.
+    /// Moves the kernel and its arguments, of which the first `pending` may be pending, out of the
+    /// walk. Arguments that are used for the last time are moved instead of shared.
     #[inline]
     fn defer(&mut self, number: usize, pending: usize, operands: Operands<'w>) {
         let deferring = self.deferring.get_or_insert_with(|| Deferring::new(self.cx, self.function));
@@ -487,7 +494,7 @@ impl<'w> Walk<'w> {
         (step.run)(&mut KernelFrame::new(self.registers.reborrow(), operands, self.plan, step, self.cx));
     }
 
-    /// Gives up what is not used again.
+    /// Releases the registers that are used for the last time.
     fn release(&mut self, operands: &[Operand]) {
         for &operand in operands {
             if operand.is_last_use() {

@@ -1,4 +1,4 @@
-//! The calls that nest on a thread's stack, and the bounds on calls.
+//! //! Tracks the calls that nest on a thread's stack, and limits them.
 
 #![expect(unsafe_code, reason = "contexts of calls further down the stack are read through pointers")]
 
@@ -9,18 +9,18 @@ use crate::{
     diagnostic::{Diagnostic, ErrorCode},
 };
 
-/// Nested calls on one thread's stack before a call continues on the work queue.
+/// The most nested calls on one thread's stack. Further calls continue on the work queue.
 pub const MAX_STACK_DEPTH: u32 = 64;
-/// Nested calls in all.
-// Under Miri, which is a thousand times slower, it is reached too.
+/// The most nested calls in all.
+// Lower under Miri, which is a thousand times slower, so that tests reach it there too.
 pub const MAX_CALL_DEPTH: u32 = if cfg!(miri) { 500 } else { 100_000 };
 
-/// Callers that an error names.
+/// The most callers that an error names.
 const MAX_NAMED_CALLERS: u32 = 8;
 
 struct Stack {
     depth: Cell<u32>,
-    /// The contexts that the nested calls were called from. The first `depth` of them exist.
+    /// The contexts from which the nested calls were made. The first `depth` entries are valid.
     callers: [Cell<*const ExecutionContext>; MAX_STACK_DEPTH as usize],
 }
 
@@ -37,10 +37,10 @@ pub(super) fn stack_depth() -> u32 {
 /// Runs a call from `caller` on this thread's stack.
 ///
 /// # Safety
-/// `depth` is [`stack_depth`], and below [`MAX_STACK_DEPTH`].
+/// `depth` equals [`stack_depth`] and is below [`MAX_STACK_DEPTH`].
 #[inline(always)]
 pub(super) unsafe fn nest(caller: &ExecutionContext, depth: u32, run: impl FnOnce()) {
-    /// Ends the call, also if `run` panics.
+    /// Ends the call when dropped, also if `run` panics.
     struct Nested(u32);
     impl Drop for Nested {
         #[inline(always)]
@@ -64,26 +64,26 @@ pub(super) fn too_deep() -> Diagnostic {
     with_callers(Diagnostic::new(ErrorCode::ResourceExhausted, message))
 }
 
-/// Cancels a request that has more calls pending than it may have.
+/// Cancels a request whose pending calls have reached the limit.
 #[cold]
 pub(super) fn refuse_more_calls(cx: &ExecutionContext) {
     let request = cx.request();
     if request.is_cancelled() {
         return;
     }
-    let message = format!("more than {} calls of functions are pending", request.host().max_pending_calls());
+    let message = format!("more than {} function calls are pending", request.host().max_pending_calls());
     let error = with_callers(Diagnostic::new(ErrorCode::ResourceExhausted, message));
     request.cancel_with((*cx.emit(error)).clone());
 }
 
-/// Adds the places of the innermost calls on this thread's stack.
+/// Adds the locations of the innermost calls on this thread's stack.
 fn with_callers(mut error: Diagnostic) -> Diagnostic {
     STACK.with(|stack| {
         let depth = stack.depth.get();
         let named = depth.saturating_sub(MAX_NAMED_CALLERS)..depth;
         for caller in stack.callers[named.start as usize..named.end as usize].iter().rev() {
-            // SAFETY: `nest` stored the pointer for a call that has not ended, because `depth` counts it. For as long as it
-            // has not, `nest` borrows the context.
+            // SAFETY: `nest` stored the pointer, and borrows the context until the call ends.
+            // `depth` counts the call, so it has not ended.
             let caller = unsafe { &*caller.get() };
             error.notes.push(match (caller.location(), caller.kernel_name()) {
                 (Some(place), _) => format!("called at {place}"),

@@ -1,9 +1,10 @@
-//! The registers of one invocation, recycled per thread.
+//! //! The registers of one invocation, recycled per thread.
 //!
-//! What is recycled holds no reference to anything: its registers are empty, or still hold scalars of the call before,
-//! which nobody drops. So a call that computed with nothing but scalars gives its registers back as they are, and
-//! whoever sets a register that was not set before need not drop what is there. Kernels set all their results; those
-//! that might not begin with empty ones (`KernelRegistry::add_raw`).
+//! A recycled register holds no reference: it is empty, or still holds a scalar of an earlier call,
+//! which needs no drop. So a call that computes only with scalars gives its registers back
+//! unchanged, and setting a register for the first time need not drop its old contents. Kernels set
+//! all their results. Kernels that might not do so start with empty ones
+//! (`KernelRegistry::add_raw`).
 
 use std::{
     cell::Cell,
@@ -13,27 +14,27 @@ use std::{
 
 use crate::async_value::AsyncValue;
 
-/// Files kept for the next invocations on a thread, and the largest worth keeping.
+/// The most files kept per thread for the next invocations, and the largest file worth keeping.
 const MAX_KEPT: u32 = 16;
 const MAX_KEPT_REGISTERS: usize = 1 << 16;
 
 thread_local! {
-    /// The file given back last, linked to the one before.
+    /// The file that was given back last. It links to the one before.
     static SPARE: Cell<Option<Box<File>>> = const { Cell::new(None) };
 }
 
-/// Registers of one invocation after another.
+/// Registers that one invocation after another uses.
 #[derive(Default)]
 struct File {
     registers: Vec<AsyncValue>,
-    /// How many of them the invocation at hand has.
+    /// The number of registers of the current invocation.
     count: usize,
     next: Option<Box<File>>,
-    /// How many files are linked to this one.
+    /// The number of files linked to this one.
     behind: u32,
 }
 
-/// Registers of which each is to be set before it is read. Dropping them gives them back for reuse.
+/// Registers that must be set before they are read. Dropping them recycles them.
 pub(super) struct Registers(Option<Box<File>>);
 
 impl Registers {
@@ -52,7 +53,7 @@ impl Registers {
         Self(Some(file))
     }
 
-    /// Sets the register of this number, which is below the count.
+    /// Sets the register with this number, which must be below the count.
     #[inline]
     pub(super) fn set(&mut self, number: usize, value: AsyncValue) {
         if let Some(register) = self.0.as_mut().and_then(|file| file.registers.get_mut(number)) {
@@ -69,10 +70,10 @@ impl Registers {
         file.count += 1;
     }
 
-    /// Gives them back without a look at them: none holds more than a scalar.
+    /// Recycles the registers without clearing them. None may hold more than a scalar.
     #[inline]
     pub(super) fn give_back(self) {
-        debug_assert!(self.iter().all(|register| !register.is_counted()), "nothing but scalars");
+        debug_assert!(self.iter().all(|register| !register.is_counted()), "only scalars may remain");
         if let Some(file) = ManuallyDrop::new(self).0.take() {
             keep(file);
         }
@@ -93,7 +94,7 @@ impl Drop for Registers {
 #[inline(always)]
 fn keep(mut file: Box<File>) {
     if file.registers.len() <= MAX_KEPT_REGISTERS {
-        // A thread past destroying its locals frees the registers instead.
+        // If the thread is already destroying its locals, the registers are freed instead.
         let _ = SPARE.try_with(|spare| {
             let next = spare.take();
             file.behind = next.as_ref().map_or(0, |next| next.behind + 1);
@@ -103,7 +104,7 @@ fn keep(mut file: Box<File>) {
             } else {
                 next
             };
-            // What is replaced here and above is nothing, which is not worth the code to drop it.
+            // The replaced value is `None`, so forgetting it spares the code that would drop it.
             mem::forget(spare.replace(kept));
         });
     }

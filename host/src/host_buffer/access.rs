@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::HostBuffer;
 
-/// One word: the holder's id fills the upper half, `WRITER` or the number of readers the lower.
+/// One word. The upper half is the holder's id; the lower half is `WRITER` or the number of
+/// readers.
 #[derive(Debug, Default)]
 pub(super) struct AccessState(AtomicU64);
 
@@ -17,7 +18,8 @@ const READERS: u64 = WRITER - 1;
 const HOLDER_SHIFT: u32 = 32;
 
 impl AccessState {
-    /// True if no guard is alive. Acquire: what was done under the last one is seen.
+    /// Returns true if no guard is alive. Acquires, so that the accesses under the last guard are
+    /// seen.
     pub(super) fn is_free(&self) -> bool {
         self.0.load(Ordering::Acquire) & (WRITER | READERS) == 0
     }
@@ -26,7 +28,8 @@ impl AccessState {
     fn begin_read(&self, accessor: u32) -> Result<(), AccessError> {
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
-            // So many readers that one more would look like a writer cannot be; leaked guards are all there is to it.
+            // The reader count cannot overflow in practice: that would take 2^31 live guards, which
+            // only a leak could produce.
             if state & WRITER != 0 || state & READERS == READERS {
                 return Err(AccessError::Conflict {
                     holder: (state >> HOLDER_SHIFT) as u32,
@@ -34,7 +37,7 @@ impl AccessState {
                 });
             }
             let next = (u64::from(accessor) << HOLDER_SHIFT) | ((state & READERS) + 1);
-            // Acquire: what the last writer wrote is seen.
+            // Acquire: makes the writes of the last writer visible.
             match self.0.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => state = now,
@@ -53,7 +56,7 @@ impl AccessState {
                 _ => return Err(AccessError::Conflict { holder, held: Access::Read }),
             }
             let next = (u64::from(accessor) << HOLDER_SHIFT) | WRITER;
-            // Acquire: what earlier readers and writers did happened before.
+            // Acquire: earlier readers and writers happened before.
             match self.0.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => state = now,
@@ -61,7 +64,7 @@ impl AccessState {
         }
     }
 
-    /// From reading to writing, if nobody else reads; no third gets in between.
+    /// Turns a reader into a writer if nobody else reads. No other access can get in between.
     fn upgrade(&self, accessor: u32) -> Result<(), AccessError> {
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
@@ -70,7 +73,7 @@ impl AccessState {
                 return Err(AccessError::Conflict { holder, held: Access::Read });
             }
             let next = (u64::from(accessor) << HOLDER_SHIFT) | WRITER;
-            // Acquire: what earlier readers did happened before.
+            // Acquire: earlier readers happened before.
             match self.0.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => state = now,
@@ -78,15 +81,15 @@ impl AccessState {
         }
     }
 
-    /// Ends one access; `taken` is what it added to the state.
+    /// Ends one access. `taken` is the amount that it added to the state.
     #[inline]
     fn end(&self, taken: u64) {
-        // Release: what this access did is seen by the next.
+        // Release: makes this access visible to the next one.
         self.0.fetch_sub(taken, Ordering::Release);
     }
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reads only.
@@ -95,17 +98,17 @@ pub enum Access {
     Write,
 }
 
-/// Why a guard was not given.
+/// Why a guard was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessError {
-    /// Somebody else's access, unordered with this one, is going on.
+    /// Another access, not ordered with this one, is in progress.
     Conflict {
-        /// The accessor that took the guard (of several readers, the last).
+        /// The accessor that took the guard; with several readers, the last one.
         holder: u32,
-        /// What it does.
+        /// The kind of that access.
         held: Access,
     },
-    /// The memory may not be written.
+    /// The memory must not be written.
     ReadOnly,
 }
 
@@ -125,29 +128,35 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
+/// Returns a slice of these bytes.
+///
 /// # Safety
-/// `data` points to `size` initialized bytes that nobody writes for `'a`; it may be anything if `size` is zero.
+/// `data` points to `size` initialized bytes that nobody writes during `'a`. If `size` is zero,
+/// `data` may be any pointer.
 #[inline]
 pub(super) unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
     if size == 0 {
         return &[];
     }
-    // SAFETY: the caller's promise; with bytes the pointer is not null.
+    // SAFETY: the caller promises valid bytes, and with a size above zero the pointer is not null.
     unsafe { std::slice::from_raw_parts(data, size) }
 }
 
+/// Returns a mutable slice of these bytes.
+///
 /// # Safety
-/// As for [`bytes`], and nobody else reads them either.
+/// As for [`bytes`]; in addition, nobody else reads the bytes.
 #[inline]
 pub(super) unsafe fn bytes_mut<'a>(data: *mut u8, size: usize) -> &'a mut [u8] {
     if size == 0 {
         return &mut [];
     }
-    // SAFETY: the caller's promise; with bytes the pointer is not null.
+    // SAFETY: the caller promises exclusive valid bytes, and with a size above zero the pointer is
+    // not null.
     unsafe { std::slice::from_raw_parts_mut(data, size) }
 }
 
-/// Bytes taken for reading; given back when dropped.
+/// Read access to the bytes of a buffer, until dropped.
 #[derive(Debug)]
 pub struct ReadGuard<B: Borrow<HostBuffer>> {
     buffer: B,
@@ -166,10 +175,10 @@ impl<B: Borrow<HostBuffer>> ReadGuard<B> {
 }
 
 impl ReadGuard<HostBuffer> {
-    /// A guard for writing in place of this one, without anybody else's getting in between.
+    /// Turns this guard into a write guard. No other access can get in between.
     ///
     /// # Errors
-    /// This guard, and [`AccessError`] while others read, or if the memory may not be written.
+    /// This guard and an [`AccessError`] if others read, or if the memory must not be written.
     pub fn into_write(self, accessor: u32) -> Result<WriteGuard<HostBuffer>, (Self, AccessError)> {
         if !self.buffer.is_writable() {
             return Err((self, AccessError::ReadOnly));
@@ -177,9 +186,9 @@ impl ReadGuard<HostBuffer> {
         if let Err(error) = self.buffer.access().upgrade(accessor) {
             return Err((self, error));
         }
-        // The access is the new guard's, so that this one must not end it.
+        // The new guard takes over the access, so this one must not end it.
         let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not dropped, so that the handle is moved out of it once.
+        // SAFETY: `this` is not dropped, so the handle is moved out of it once.
         let buffer = unsafe { std::ptr::read(&raw const this.buffer) };
         buffer.root().header().derived.clear();
         Ok(WriteGuard { buffer })
@@ -192,7 +201,7 @@ impl<B: Borrow<HostBuffer>> Deref for ReadGuard<B> {
     #[inline]
     fn deref(&self) -> &[u8] {
         let buffer = self.buffer.borrow();
-        // SAFETY: while this guard lives the access state keeps every writer away.
+        // SAFETY: while this guard lives, the access state refuses writers.
         unsafe { bytes(buffer.as_ptr(), buffer.len()) }
     }
 }
@@ -204,7 +213,7 @@ impl<B: Borrow<HostBuffer>> Drop for ReadGuard<B> {
     }
 }
 
-/// Bytes taken for writing; given back when dropped.
+/// Write access to the bytes of a buffer, until dropped.
 #[derive(Debug)]
 pub struct WriteGuard<B: Borrow<HostBuffer>> {
     buffer: B,
@@ -228,7 +237,7 @@ impl<B: Borrow<HostBuffer>> Deref for WriteGuard<B> {
     #[inline]
     fn deref(&self) -> &[u8] {
         let buffer = self.buffer.borrow();
-        // SAFETY: while this guard lives the access state keeps everybody else away.
+        // SAFETY: while this guard lives, the access state refuses all other guards.
         unsafe { bytes(buffer.as_ptr(), buffer.len()) }
     }
 }
@@ -237,7 +246,8 @@ impl<B: Borrow<HostBuffer>> DerefMut for WriteGuard<B> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         let buffer = self.buffer.borrow();
-        // SAFETY: as in `deref`, and the guard is borrowed mutably.
+        // SAFETY: while this guard lives, the access state refuses all other guards, and this guard
+        // is borrowed mutably.
         unsafe { bytes_mut(buffer.as_ptr(), buffer.len()) }
     }
 }

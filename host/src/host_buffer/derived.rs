@@ -1,11 +1,12 @@
-//! Values computed from a buffer's bytes, such as a filter laid out for the processor, kept as long as the bytes stay the
-//! same.
+//! //! Values derived from a buffer's bytes, such as a filter in a layout that suits the processor.
+//! They are kept as long as the bytes stay the same.
 //!
-//! A buffer with such a value carries its number, its *stamp*. The stamp is cleared when the bytes are taken for writing
-//! and when the buffer is destroyed. Under a read guard one therefore finds only values that belong to the present bytes.
-//! The values lie in a table of the process, which kernel libraries share, and leave it together with the stamp.
+//! A buffer with such a value carries a number, its *stamp*. The stamp is cleared when a write
+//! guard is taken and when the buffer is destroyed. So a read guard only finds values that belong
+//! to the present bytes. The values are in a process-wide table, which kernel libraries share, and
+//! are removed together with the stamp.
 //!
-//! A slice of writable memory keeps nothing, because it cannot see what is written through other slices.
+//! A slice of writable memory keeps no values, because it cannot see writes through other slices.
 
 use std::any::Any;
 use std::borrow::Borrow;
@@ -15,12 +16,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{HostBuffer, Memory, ReadGuard};
 use crate::process::{Kept, process_tables};
 
-/// The number of a buffer's value in the table; zero if it has none.
+/// The number of a buffer's value in the table, or zero if it has none.
 #[derive(Debug, Default)]
 pub(super) struct Stamp(AtomicU32);
 
 impl Stamp {
-    /// Forgets the value. To be called by whoever alone can reach the bytes.
+    /// Removes the value. The caller must be the only one who can access the bytes.
     #[inline]
     pub(super) fn clear(&self) {
         if self.0.load(Ordering::Relaxed) != 0 {
@@ -36,11 +37,12 @@ impl Stamp {
 }
 
 impl<B: Borrow<HostBuffer>> ReadGuard<B> {
-    /// What `make` computes from the bytes. The value is kept until the bytes are taken for writing or go, so that the next
-    /// call finds it, if it is of the same type and `fits`. Of several values the last one is kept.
+    /// Returns the value that `make` computes from the bytes. The value is kept until the bytes are
+    /// taken for writing or freed. The next call returns it if it has the same type and `fits`
+    /// accepts it. A buffer keeps only its last value.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     pub fn derived<T: Any + Send + Sync, E>(
         &self,
         fits: impl FnOnce(&T) -> bool,
@@ -58,7 +60,8 @@ impl<B: Borrow<HostBuffer>> ReadGuard<B> {
 
 impl HostBuffer {
     fn kept<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        // Relaxed: the guard of whoever asks comes after the last writer, and the table is behind a lock.
+        // Relaxed: the caller's guard is ordered after the last writer, and the table is behind a
+        // lock.
         let stamp = self.header().derived.0.load(Ordering::Relaxed);
         if stamp == 0 {
             return None;
@@ -66,14 +69,15 @@ impl HostBuffer {
         process_tables().derived.get(stamp)?.downcast().ok()
     }
 
-    /// Keeps a value that was computed under a guard for reading, which is still held.
+    /// Keeps a value that was computed under a read guard, which is still held.
     fn keep(&self, value: Kept) {
         if matches!(self.header().memory, Memory::Slice(_)) && self.is_writable() {
             return;
         }
         let values = &process_tables().derived;
         let stamp = values.insert(value);
-        // Another reader may have kept one meanwhile. Each of them removes the stamp that it replaces.
+        // Another reader may have kept a value meanwhile. Each of them removes the stamp that it
+        // replaces.
         let before = self.header().derived.0.swap(stamp, Ordering::Relaxed);
         drop(values.remove(before));
     }
@@ -85,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// The sum of a buffer's bytes, and whether it was computed now.
+    /// Returns the sum of a buffer's bytes, and whether it was computed now.
     fn sum(buffer: &HostBuffer) -> (u32, bool) {
         let guard = buffer.read(0).unwrap();
         let mut is_new = false;
@@ -105,7 +109,7 @@ mod tests {
         assert_eq!([sum(&buffer), sum(&buffer)], [(16, true), (16, false)]);
         buffer.get_mut().unwrap()[1] = 12;
         assert_eq!(sum(&buffer), (26, true));
-        // Through a slice, too.
+        // Writing through a slice removes the value, too.
         buffer.slice(1, 1).unwrap().write(0).unwrap()[0] = 2;
         assert_eq!(sum(&buffer), (16, true));
     }
@@ -117,7 +121,7 @@ mod tests {
         assert_eq!([sum(&slice), sum(&slice)], [(3, true), (3, true)]);
         buffer.write(0).unwrap()[1] = 4;
         assert_eq!(sum(&slice), (5, true));
-        // Nobody writes what is read-only.
+        // Read-only memory is never written.
         let slice = HostBuffer::from_readonly(vec![1u8, 2, 3]).slice(0, 2).unwrap();
         assert_eq!([sum(&slice), sum(&slice)], [(3, true), (3, false)]);
     }

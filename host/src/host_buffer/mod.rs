@@ -1,15 +1,18 @@
-//! [`HostBuffer`]: shared, aligned bytes on the host, and the check that keeps concurrent accesses apart.
+//! //! [`HostBuffer`]: shared, aligned bytes on the host, with a check that keeps conflicting
+//! accesses apart.
 //!
-//! Tensors are mutable and shared, and it is the program's chains that order their accesses. So that a forgotten chain
-//! ends in an error instead of undefined behaviour, every safe access goes through a guard: any number of readers, or
-//! one writer, or an [`AccessError`] that says who holds the buffer. A guard costs one atomic operation when it is
-//! taken and one when it is dropped; it never waits.
+//! Tensors are mutable and shared, and the chains of a program order their accesses. A forgotten
+//! chain must cause an error, not undefined behaviour, so every safe access goes through a guard. A
+//! buffer has any number of read guards or one write guard; otherwise the caller receives an
+//! [`AccessError`] that names the holder. A guard costs one atomic operation when it is taken and
+//! one when it is dropped. It never waits.
 //!
-//! A buffer is one block: a header of [`HEADER_SIZE`] bytes (a const assertion holds it) and, when the bytes are its
-//! own, the bytes behind it. The allocator therefore sees `HEADER_SIZE + size` bytes. Other buffers only have the
-//! header and point into memory that an owner keeps alive: a vector, a memory map, another buffer.
+//! A buffer is one block. It starts with a header of [`HEADER_SIZE`] bytes (a const assertion
+//! checks that). If the buffer owns its bytes, they follow the header, so the allocator sees
+//! `HEADER_SIZE + size` bytes. Other buffers consist of the header, which points into memory that
+//! an owner keeps alive: a vector, a memory map, or another buffer.
 //!
-//! A `HostBuffer` knows no element type and no shape, and never resizes.
+//! A `HostBuffer` knows neither element type nor shape, and never changes its size.
 #![expect(unsafe_code, reason = "shared mutable bytes and a hand-counted reference are built here")]
 
 mod access;
@@ -31,23 +34,26 @@ pub use access::{Access, AccessError, ReadGuard, WriteGuard};
 use access::{AccessState, bytes_mut};
 use derived::Stamp;
 
-/// Bytes before the data in a buffer's block (more if the data's alignment is larger).
+/// The number of bytes before the data in a buffer's block, unless the alignment of the data is
+/// larger.
 pub const HEADER_SIZE: usize = 64;
 
-/// Buffers alive in this process. Statistics only, hence relaxed.
+/// The number of live buffers in this process. Only a statistic, hence relaxed.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Who holds the bytes, and gives them back.
+/// The owner of the bytes, which frees them.
 enum Memory {
-    /// They lie in the header's own block, which goes back to this allocator.
+    /// The bytes follow the header in its block, which came from this allocator.
     Inline(Arc<dyn HostAllocator>),
-    /// Somewhere else, alive as long as this owner.
+    /// The bytes are elsewhere, and this owner keeps them alive.
     External { _owner: Owner },
-    /// A part of another buffer, whose access state guards this part too. That buffer is never itself a slice.
+    /// A part of another buffer, whose access state guards this part too. That buffer is never
+    /// itself a slice.
     Slice(HostBuffer),
 }
 
-/// A box that does not claim to be the only way to its contents: the buffer's pointer may lead there as well.
+/// A box that does not claim exclusive access to its contents, because the buffer's pointer may
+/// lead there as well.
 struct Owner(NonNull<dyn Any + Send + Sync>);
 
 impl Owner {
@@ -58,7 +64,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // SAFETY: `new` took the pointer out of a box, and it is put back once.
+        // SAFETY: `new` took the pointer out of a box, and only this line puts it back.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
@@ -71,15 +77,16 @@ struct Header {
     memory: Memory,
     align_log2: u8,
     writable: bool,
-    /// What was computed from the bytes since they last changed.
+    /// The value computed from the bytes since they last changed.
     derived: Stamp,
 }
 
-/// Also the alignment of the data of a buffer that asks for none: what `malloc` gives anyway.
+/// The alignment of headers, and of data without a stricter one. It is the alignment of `malloc`.
 const HEADER_ALIGN: usize = 16;
 const _: () = assert!(size_of::<Header>() <= HEADER_SIZE && align_of::<Header>() <= HEADER_ALIGN);
 
-/// The block of a buffer whose own bytes number `size`, and where in it they begin.
+/// Returns the layout of the block of a buffer with `size` bytes of its own, and the offset of the
+/// bytes in it.
 fn block_layout(size: usize, align: usize) -> Option<(Layout, usize)> {
     let align = align.max(HEADER_ALIGN);
     let offset = HEADER_SIZE.max(align);
@@ -87,36 +94,40 @@ fn block_layout(size: usize, align: usize) -> Option<(Layout, usize)> {
     Some((layout, offset))
 }
 
-/// Reference-counted bytes. Cloning shares them.
+/// Reference-counted bytes. Clones share them.
 pub struct HostBuffer {
     header: NonNull<Header>,
 }
 value_type!(HostBuffer, "!ht.host_buffer");
 
-// SAFETY: the count and the access state are atomic; the bytes are reached through guards that keep writers apart from
-// everybody else, or through raw pointers, whose users promise the same; the rest of the header never changes, and its
-// owner and allocator are Send + Sync.
+// SAFETY: the reference count and the access state are atomic. The bytes are accessed through
+// guards, which keep writers apart from all others, or through raw pointers, whose users promise
+// the same. The rest of the header never changes, and its owner and allocator are `Send + Sync`.
 unsafe impl Send for HostBuffer {}
-// SAFETY: a shared handle gives no access beyond that of an owned one, which may be sent for the reasons above.
+// SAFETY: a shared handle gives no access beyond that of an owned one, and an owned handle may be
+// sent.
 unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
-    /// `size` bytes, zero, aligned to `align` (a power of two). `None` when memory is short or `size` and `align`
-    /// describe no possible block.
+    /// Allocates `size` bytes that are zero and aligned to `align`, which must be a power of two.
+    /// Returns `None` if memory is short or `size` and `align` describe no valid layout.
     pub fn allocate(size: usize, align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
         let (layout, offset) = block_layout(size, align)?;
         let block = allocator.allocate_zeroed(layout)?;
-        // SAFETY: the block is ours, fits the layout, and all its bytes are initialized.
+        // SAFETY: nobody else uses the block, it fits the layout, and all its bytes are
+        // initialized.
         Some(unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) })
     }
 
-    /// As [`HostBuffer::allocate`], but at no more cost than the allocator's own way of giving initialized memory has: the
-    /// bytes may be anything. For whoever overwrites all of them; builds with debug assertions put there what does not
-    /// go unnoticed (NaN in floating-point numbers).
+    /// Allocates `size` bytes that are initialized to whatever is cheapest for the allocator. For
+    /// callers that overwrite all of them. Builds with debug assertions fill the buffer with a
+    /// pattern that is easy to notice (NaN in floating-point numbers). The arguments are those of
+    /// [`HostBuffer::allocate`].
     pub fn allocate_unset(size: usize, align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
         let (layout, offset) = block_layout(size, align)?;
         let block = allocator.allocate_unset(layout)?;
-        // SAFETY: the block is ours, fits the layout, and all its bytes are initialized.
+        // SAFETY: nobody else uses the block, it fits the layout, and all its bytes are
+        // initialized.
         let mut buffer = unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) };
         if cfg!(debug_assertions)
             && let Some(bytes) = buffer.get_mut()
@@ -126,10 +137,11 @@ impl HostBuffer {
         Some(buffer)
     }
 
-    /// As [`HostBuffer::allocate`], but the bytes are not initialized.
+    /// Allocates `size` bytes that are not initialized. The arguments are those of
+    /// [`HostBuffer::allocate`].
     ///
     /// # Safety
-    /// Every byte is written through [`HostBuffer::as_ptr`] before anything reads it or takes a guard.
+    /// Every byte is written through [`HostBuffer::as_ptr`] before it is read or a guard is taken.
     pub unsafe fn allocate_uninit(
         size: usize,
         align: usize,
@@ -137,45 +149,48 @@ impl HostBuffer {
     ) -> Option<Self> {
         let (layout, offset) = block_layout(size, align)?;
         let block = allocator.allocate(layout)?;
-        // SAFETY: the block is ours and fits the layout; the caller promises to initialize before reading.
+        // SAFETY: nobody else uses the block, and it fits the layout. The caller promises to
+        // initialize it before reading.
         Some(unsafe { Self::from_block(block, offset, size, layout.align(), allocator.clone()) })
     }
 
-    /// A copy of `bytes`.
+    /// Allocates a copy of `bytes`. Returns `None` in the cases of [`HostBuffer::allocate`].
     pub fn copy_from_slice(bytes: &[u8], align: usize, allocator: &Arc<dyn HostAllocator>) -> Option<Self> {
-        // SAFETY: all bytes are written in the next statement, before the buffer is returned.
+        // SAFETY: the next statement writes all bytes, before the buffer is returned.
         let buffer = unsafe { Self::allocate_uninit(bytes.len(), align, allocator)? };
-        // SAFETY: the buffer has `bytes.len()` writable bytes that nobody else can reach yet.
+        // SAFETY: the buffer has `bytes.len()` writable bytes that nobody else can access yet.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.as_ptr(), bytes.len()) };
         Some(buffer)
     }
 
-    /// Takes the elements over without copying. Aligned as `T` is.
+    /// Wraps the elements without copying. The alignment is that of `T`.
     pub fn from_vec<T: Pod + Send + Sync>(mut elements: Vec<T>) -> Self {
         let data = elements.as_mut_ptr().cast::<u8>();
         let size = size_of_val(elements.as_slice());
-        // SAFETY: the vector's heap block stays where it is while the vector is owned and untouched; its first `size`
-        // bytes are initialized (`Pod` has no padding), any contents are valid for `T`, and nobody else can reach it.
+        // SAFETY: the vector's heap block stays in place while the vector is owned and untouched.
+        // Its first `size` bytes are initialized, because `Pod` has no padding, and any contents
+        // are valid for `T`. Nobody else can access it.
         unsafe { Self::from_raw(data, size, true, Box::new(elements)) }
     }
 
-    /// Memory that `owner` holds and lets others read, such as a memory map. It cannot be written.
+    /// Wraps memory that `owner` lends for reading, such as a memory map. The buffer is read-only.
     pub fn from_readonly<O: AsRef<[u8]> + Send + Sync + 'static>(owner: O) -> Self {
         let concrete = NonNull::from(Box::leak(Box::new(owner)));
         let owner = Owner(concrete);
-        // SAFETY: just leaked, and freed only when `owner` is dropped. The slice is valid while its owner is borrowed;
-        // from here on nobody can reach the owner to change, move or drop it before the buffer does. The bytes are
-        // never written.
+        // SAFETY: the owner was just leaked, and is freed only when it is dropped. The slice is
+        // valid while the owner is borrowed. From here on nobody can change, move or drop the owner
+        // before the buffer does. The bytes are never written.
         let bytes: &[u8] = unsafe { concrete.as_ref() }.as_ref();
         let (data, size) = (bytes.as_ptr().cast_mut(), bytes.len());
         Self::with_memory(data, size, false, Memory::External { _owner: owner })
     }
 
-    /// Memory that somebody else allocated, alive as long as `owner`.
+    /// Wraps memory that was allocated elsewhere and lives as long as `owner`.
     ///
     /// # Safety
-    /// `data` points to `size` initialized bytes that stay valid until `owner` is dropped, on whatever thread that
-    /// happens, and that nobody changes except through this buffer; if `writable`, nobody else reads them either.
+    /// `data` points to `size` initialized bytes. They stay valid until `owner` is dropped, on any
+    /// thread. Nobody changes them except through this buffer. If `writable`, nobody else reads
+    /// them either.
     pub unsafe fn from_raw(
         data: *mut u8,
         size: usize,
@@ -185,8 +200,8 @@ impl HostBuffer {
         Self::with_memory(data, size, writable, Memory::External { _owner: Owner::new(owner) })
     }
 
-    /// The bytes `offset .. offset + size` of this buffer, shared with it. `None` if there are none such. A guard of
-    /// the part is a guard of the whole.
+    /// Returns a buffer that shares the bytes `offset .. offset + size` of this one, or `None` if
+    /// they are out of bounds. A guard of the part is a guard of the whole.
     pub fn slice(&self, offset: usize, size: usize) -> Option<Self> {
         if offset.checked_add(size)? > self.len() {
             return None;
@@ -196,8 +211,11 @@ impl HostBuffer {
         Some(Self::with_memory(data, size, self.is_writable(), Memory::Slice(self.root().clone())))
     }
 
+    /// Creates the handle of a new buffer.
+    ///
     /// # Safety
-    /// `block` fits `block_layout(size, align)`, whose offset is `offset`, came from `allocator`, and is handed over.
+    /// `block` came from `allocator`, fits `block_layout(size, align)`, whose offset is `offset`,
+    /// and now belongs to the buffer.
     unsafe fn from_block(
         block: NonNull<u8>,
         offset: usize,
@@ -206,8 +224,8 @@ impl HostBuffer {
         allocator: Arc<dyn HostAllocator>,
     ) -> Self {
         let header = block.cast::<Header>();
-        // SAFETY: the block is at least `offset >= HEADER_SIZE` bytes long, is aligned to at least HEADER_ALIGN, and
-        // the offset lies within it.
+        // SAFETY: the block has at least `offset >= HEADER_SIZE` bytes and is aligned to at least
+        // `HEADER_ALIGN`. The offset lies within it.
         unsafe {
             header.write(Header {
                 references: AtomicUsize::new(1),
@@ -241,11 +259,12 @@ impl HostBuffer {
 
     #[inline]
     fn header(&self) -> &Header {
-        // SAFETY: this handle counts as one reference, so the header is alive; nothing but atomics in it changes.
+        // SAFETY: this handle counts as one reference, so the header is alive. Only its atomics
+        // change.
         unsafe { self.header.as_ref() }
     }
 
-    /// The buffer whose access state counts: itself, or the one it is a slice of.
+    /// Returns the buffer whose access state counts: this one, or the one that it is a slice of.
     #[inline]
     fn root(&self) -> &Self {
         match &self.header().memory {
@@ -259,40 +278,41 @@ impl HostBuffer {
         &self.root().header().access
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.header().size
     }
 
-    /// True if there are no bytes.
+    /// Returns true if there are no bytes.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// False for memory that may only be read, such as a mapped file.
+    /// Returns false for read-only memory, such as a mapped file.
     #[inline]
     pub fn is_writable(&self) -> bool {
         self.header().writable
     }
 
-    /// The address of the first byte, for those who order their accesses by other means (a device copy on a stream).
-    /// Whoever uses it promises what a guard would have checked.
+    /// Returns the address of the first byte, for users who order their accesses by other means,
+    /// such as device copies on a stream. They must ensure what a guard would check.
     #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.header().data
     }
 
-    /// Tells buffers apart that do not share a guard: a buffer and its parts have one number, for as long as one of their
-    /// handles lives.
+    /// Returns a number that identifies the guard. A buffer and its slices share the number, which
+    /// stays valid as long as one of their handles lives.
     pub fn guard_id(&self) -> usize {
         self.root().header.as_ptr().addr()
     }
 
-    /// True if no other handle can reach these bytes, so that an operation may reuse the buffer for its result.
+    /// Returns true if no other handle can access these bytes, so that an operation may reuse the
+    /// buffer for its result.
     pub fn is_exclusive(&self) -> bool {
-        // Acquire: what the other handles' users did to the bytes happened before they let go.
+        // Acquire: the accesses through other handles happened before those were dropped.
         if self.header().references.load(Ordering::Acquire) != 1 {
             return false;
         }
@@ -302,73 +322,74 @@ impl HostBuffer {
         }
     }
 
-    /// The bytes, if no other handle and no guard can reach them and they may be written.
+    /// Returns the bytes if they are writable and no other handle or guard can access them.
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
         if !self.is_writable() || !self.is_exclusive() || !self.access().is_free() {
             return None;
         }
         self.root().header().derived.clear();
-        // SAFETY: the only handle is borrowed mutably and no guard is alive, so nobody else can reach the bytes.
+        // SAFETY: the only handle is borrowed mutably and no guard is alive, so nobody else can
+        // access the bytes.
         Some(unsafe { bytes_mut(self.as_ptr(), self.len()) })
     }
 
-    /// Takes the bytes for reading, next to other readers. `accessor` is what a later conflict names (any number that
-    /// the caller can turn into a kernel's name).
+    /// Takes a read guard, beside other readers. A later conflict names `accessor`, any number that
+    /// the caller can map to a kernel's name.
     ///
     /// # Errors
-    /// [`AccessError`] while somebody writes.
+    /// [`AccessError`] if there is a write guard.
     #[inline]
     pub fn read(&self, accessor: u32) -> Result<ReadGuard<&Self>, AccessError> {
         ReadGuard::new(self, accessor)
     }
 
-    /// As [`HostBuffer::read`], with a guard that keeps the buffer alive itself.
+    /// Takes a read guard that keeps the buffer alive; see [`HostBuffer::read`].
     ///
     /// # Errors
-    /// [`AccessError`] while somebody writes.
+    /// [`AccessError`] if there is a write guard.
     pub fn read_owned(&self, accessor: u32) -> Result<ReadGuard<Self>, AccessError> {
         ReadGuard::new(self.clone(), accessor)
     }
 
-    /// Takes the bytes for writing, alone.
+    /// Takes the write guard; see [`HostBuffer::read`] for `accessor`.
     ///
     /// # Errors
-    /// [`AccessError`] while anybody else reads or writes, or if the memory may not be written.
+    /// [`AccessError`] if there is another guard, or if the memory is read-only.
     #[inline]
     pub fn write(&self, accessor: u32) -> Result<WriteGuard<&Self>, AccessError> {
         WriteGuard::new(self, accessor)
     }
 
-    /// As [`HostBuffer::write`], with a guard that keeps the buffer alive itself.
+    /// Takes the write guard, and keeps the buffer alive with it; see [`HostBuffer::write`].
     ///
     /// # Errors
-    /// [`AccessError`] while anybody else reads or writes, or if the memory may not be written.
+    /// [`AccessError`] if there is another guard, or if the memory is read-only.
     pub fn write_owned(&self, accessor: u32) -> Result<WriteGuard<Self>, AccessError> {
         WriteGuard::new(self.clone(), accessor)
     }
 
-    /// Buffers alive in this process, slices included.
+    /// Returns the number of live buffers in this process, including slices.
     pub fn live_count() -> usize {
         LIVE.load(Ordering::Relaxed)
     }
 
-    /// Called by the handle that dropped the count to zero.
+    /// Frees the buffer. The handle that decreased the count to zero calls it.
     #[cold]
     fn destroy(&mut self) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
         self.header().derived.clear();
         let header = self.header.as_ptr();
-        // SAFETY: no handle but this one is left and it is being dropped.
+        // SAFETY: only this handle is left, and it is being dropped.
         let inline = unsafe { matches!((*header).memory, Memory::Inline(_)) };
         if !inline {
             // SAFETY: `with_memory` made this header from a box.
             drop(unsafe { Box::from_raw(header) });
             return;
         }
-        // SAFETY: the handle being dropped is the last, so that nobody else can reach the header. It is moved out once, and
-        // its place is given back below.
+        // SAFETY: this handle is the last, so nobody else can access the header. It is moved out
+        // once, and its memory is freed below.
         let header = ManuallyDrop::into_inner(unsafe { self.header.cast::<ManuallyDrop<Header>>().read() });
-        // The same arguments gave a layout when the block was allocated.
+        // The same arguments returned a layout when the block was allocated.
         let Some((layout, _)) = block_layout(header.size, 1 << header.align_log2) else { return };
         let Memory::Inline(allocator) = header.memory else { return };
         // SAFETY: the block came from this allocator with this layout, and nobody uses it any more.
@@ -379,10 +400,10 @@ impl HostBuffer {
 impl Clone for HostBuffer {
     #[inline]
     fn clone(&self) -> Self {
-        // Relaxed: a new handle is made from one that is alive.
+        // Relaxed: a new handle is cloned from one that is alive.
         let before = self.header().references.fetch_add(1, Ordering::Relaxed);
         if before > isize::MAX as usize {
-            // Only leaking handles in a loop gets here; a count that wraps would free memory in use.
+            // Only a loop that leaks handles gets here. A wrapped count would free memory in use.
             std::process::abort();
         }
         Self { header: self.header }
@@ -392,7 +413,7 @@ impl Clone for HostBuffer {
 impl Drop for HostBuffer {
     #[inline]
     fn drop(&mut self) {
-        // Release: what was done through this handle happens before the last one frees.
+        // Release: the accesses through this handle happen before the last one frees the memory.
         if self.header().references.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             self.destroy();
@@ -548,7 +569,7 @@ mod tests {
 
     #[test]
     fn threads_never_write_at_once() {
-        /// Miri is a thousand times slower.
+        /// Fewer under Miri, which is a thousand times slower.
         const WRITES: usize = if cfg!(miri) { 20 } else { 2000 };
         let buffer = HostBuffer::from_vec(vec![0u64]);
         let written = AtomicU64::new(0);

@@ -1,4 +1,4 @@
-//! The plan of a function: its kernels in an order in which they can run, in flat tables.
+//! //! The plan of a function: flat tables of its kernels, in an order in which they can run.
 
 #![expect(unsafe_code, reason = "where a step's operands lie is settled when it is loaded, not at every use")]
 
@@ -7,16 +7,16 @@ use std::sync::Arc;
 use super::{KernelFn, NativeFn, ScalarFn};
 use crate::async_value::AsyncValue;
 
-/// A kernel's use of a register, and whether it is the last one.
+/// A kernel's use of a register, and whether it is the last use.
 ///
-/// The register's number is doubled to make room for that in the lowest bit: the place of a register is then a mask and
-/// an address with a factor of 8 away.
+/// The number of the register is stored doubled, and the lowest bit marks the last use. A mask and
+/// an address with a factor of 8 then give the place of the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operand(u32);
 
 impl Operand {
     const LAST_USE: u32 = 1;
-    /// Largest register number an operand can name.
+    /// The largest register number that an operand can name.
     pub(crate) const MAX_REGISTER: u32 = u32::MAX >> 1;
 
     pub(crate) const fn new(register: u32) -> Self {
@@ -32,7 +32,7 @@ impl Operand {
         (self.0 >> 1) as usize
     }
 
-    /// Where the register lies, in bytes from the first one.
+    /// Returns the offset of the register from the first one, in bytes.
     #[inline(always)]
     pub(super) const fn offset(self) -> usize {
         const { assert!(size_of::<AsyncValue>() == 2 * 8) };
@@ -45,14 +45,14 @@ impl Operand {
     }
 }
 
-/// One kernel call.
+/// One call of a kernel.
 #[derive(Clone)]
 pub(crate) struct Step {
-    /// The kernel's function, at hand without a look at the kernel.
+    /// The kernel's function, stored here so that a call need not look at the kernel.
     pub(crate) run: Arc<KernelFn>,
-    /// A shorter way to call it when its arguments are scalars.
+    /// A faster form of the kernel for scalar arguments.
     pub(crate) scalar: Option<ScalarFn>,
-    /// Where its operands begin: arguments, then results.
+    /// The index of its first operand. Its operands are the arguments, then the results.
     operands: u32,
     argument_count: u32,
     result_count: u32,
@@ -63,12 +63,12 @@ pub(crate) struct Step {
     pub(crate) kernel: u32,
     pub(crate) location: u32,
     pub(crate) dispatch: Dispatch,
-    /// Whether nobody uses some result.
+    /// Whether some result is never used.
     pub(crate) has_unused_result: bool,
 }
 
 impl Step {
-    /// Numbers of arguments and results.
+    /// Returns the numbers of arguments and results.
     #[inline]
     pub(crate) fn operand_counts(&self) -> (usize, usize) {
         (self.argument_count as usize, self.result_count as usize)
@@ -78,12 +78,12 @@ impl Step {
 /// How the executor treats a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Dispatch {
-    /// Run at once, whatever the arguments are.
+    /// Run at once, whether or not the arguments are available.
     NonStrict,
     /// Wait for the arguments, then run at once.
     Inline,
-    /// As [`Dispatch::Inline`], but it computes for long: if it had to wait, and others are ready on the same thread
-    /// by then, it goes to the work queue after all.
+    /// As [`Dispatch::Inline`] for a kernel that computes for long. If it had to wait, and other
+    /// kernels are ready on the same thread by then, it moves to the work queue.
     Long,
     /// Wait for the arguments, then run on the work queue.
     Queue,
@@ -91,39 +91,41 @@ pub(crate) enum Dispatch {
     Blocking,
 }
 
-/// An attribute resolved when its program is loaded: the bits of a scalar, or the place and count of its elements.
+/// An attribute that is resolved when its program is loaded: the bits of a scalar, or the place and
+/// count of its elements.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
 pub struct AttributeCell {
-    /// Offset in the attributes section.
+    /// The offset in the attributes section.
     pub(crate) offset: u32,
-    /// A scalar's bytes, little end first; the length of a list of attributes.
+    /// The bytes of a scalar, little-endian, or the length of a list of attributes.
     pub(crate) bits: u64,
 }
 
-/// A function's kernels in file order, which verification proved to be an order of their dependences.
+/// The kernels of a function in file order, which verification proved to be an order of their
+/// dependences.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
-    /// A result marked as last used is used by nobody.
+    /// The operands of all steps. A result marked as last used is never used.
     operands: Vec<Operand>,
     attributes: Vec<AttributeCell>,
     functions: Vec<u32>,
     pub(crate) register_count: usize,
-    /// Registers of the function's own arguments; marked as last used if nobody uses them.
+    /// The registers of the function's arguments, marked as last used if they are never used.
     pub(crate) parameters: Vec<Operand>,
-    /// Registers of the function's results.
+    /// The registers of the function's results.
     pub(crate) returns: Vec<Operand>,
 }
 
-/// What a function runs.
+/// What runs when a function is called.
 pub(crate) enum Body {
     Async(Plan),
     Sync(Plan),
     Native(Arc<NativeFn>),
 }
 
-/// A step's parts of the tables.
+/// Access to the parts of the tables that belong to a step.
 impl Plan {
     /// Returns a step's arguments and results.
     pub(crate) fn operands_of(&self, step: &Step) -> (&[Operand], &[Operand]) {
@@ -135,24 +137,24 @@ impl Plan {
     /// As [`Plan::operands_of`], without bounds checks.
     ///
     /// # Safety
-    /// The step is one of this plan's.
+    /// The step belongs to this plan.
     #[inline]
     pub(crate) unsafe fn operands_of_unchecked(&self, step: &Step) -> (&[Operand], &[Operand]) {
-        // SAFETY: the step is one of this plan's, as this function demands.
+        // SAFETY: the step belongs to this plan, as this function requires.
         unsafe { self.all_operands_of(step) }.split_at(step.argument_count as usize)
     }
 
     /// Returns a step's arguments, then its results, in one slice.
     ///
     /// # Safety
-    /// The step is one of this plan's.
+    /// The step belongs to this plan.
     #[inline]
     pub(crate) unsafe fn all_operands_of(&self, step: &Step) -> &[Operand] {
         let first = step.operands as usize;
         let count = (step.argument_count + step.result_count) as usize;
         debug_assert!(first + count <= self.operands.len());
-        // SAFETY: the step is one of this plan's, as this function demands. The loader made the step together with its
-        // part of the table, and neither has changed since.
+        // SAFETY: the step belongs to this plan, as this function requires. The loader made the
+        // step together with its part of the table, and neither has changed since.
         unsafe { self.operands.get_unchecked(first..first + count) }
     }
 
@@ -168,22 +170,22 @@ impl Plan {
 /// A kernel call to append to a plan.
 pub(crate) struct NewStep<'r> {
     pub(crate) run: Arc<KernelFn>,
-    /// Used for calls that run in place.
+    /// The scalar form, for calls that run in place.
     pub(crate) scalar: Option<ScalarFn>,
     pub(crate) dispatch: Dispatch,
     pub(crate) kernel: u32,
     pub(crate) location: u32,
-    /// Registers of the arguments.
+    /// The registers of the arguments.
     pub(crate) arguments: &'r [u32],
-    /// The call has this many of the attributes pushed last.
+    /// How many of the last pushed attributes belong to the call.
     pub(crate) attribute_count: usize,
     pub(crate) functions: &'r [u32],
-    /// Registers of the results.
+    /// The registers of the results.
     pub(crate) results: &'r [u32],
 }
 
 impl Plan {
-    /// Appends an attribute of the step that is pushed next.
+    /// Appends an attribute of the next step.
     pub(crate) fn push_attribute(&mut self, attribute: AttributeCell) {
         self.attributes.push(attribute);
     }
@@ -210,7 +212,7 @@ impl Plan {
         self.functions.extend(new.functions);
     }
 
-    /// Marks last uses, unused results and what is worth the queue.
+    /// Marks last uses, unused results and steps worth moving to the queue.
     pub(crate) fn seal(&mut self) {
         self.place();
         let mut used = vec![false; self.register_count];
@@ -223,7 +225,7 @@ impl Plan {
         for step in self.steps.iter_mut().rev() {
             let operands = &mut self.operands[step.operands as usize..];
             let (arguments, results) = operands.split_at_mut(step.argument_count as usize);
-            // A result that nobody behind uses, nobody uses.
+            // A result is unused if no later step uses it.
             let results = &mut results[..step.result_count as usize];
             results.iter_mut().for_each(&mut mark);
             step.has_unused_result = results.iter().any(|result| result.is_last_use());
@@ -232,11 +234,11 @@ impl Plan {
         self.parameters.iter_mut().for_each(&mut mark);
     }
 
-    /// Keeps a long kernel off the queue when nothing could run beside it.
+    /// Keeps a long kernel off the queue if nothing could run beside it.
     ///
-    /// Kernels get a level: one more than the longest chain of long kernels that leads to them. Long kernels of
-    /// one level may run beside each other, so all but the last of them go to the queue; the thread at hand runs
-    /// that one itself.
+    /// The level of a kernel is one more than the longest chain of long kernels that leads to it.
+    /// Long kernels of one level may run concurrently, so all but the last of them move to the
+    /// queue. The current thread runs the last one.
     fn place(&mut self) {
         if self.steps.iter().all(|step| step.dispatch != Dispatch::Queue) {
             return;

@@ -1,4 +1,4 @@
-//! The buffers that events are recorded into.
+//! //! The buffers that hold recorded events.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 
 use super::trace::{Event, Trace, TrackTrace};
 
-/// Events that a thread or track keeps between two calls of [`super::take`]; about 16 MiB of them.
+/// The most events that a thread or track keeps between two calls of [`super::take`], about 16 MiB.
 pub const MAX_EVENTS_PER_TRACK: usize = 1 << 18;
 
-/// One track's events. Locked by its own thread, and by whoever collects.
+/// The events of one track. Its own thread and the collector lock it.
 #[derive(Debug)]
 struct Buffer {
     id: u64,
@@ -36,7 +36,7 @@ impl Buffer {
     }
 }
 
-/// All buffers, and the id of the next.
+/// All buffers, and the id of the next one.
 struct Registry {
     buffers: Vec<Arc<Buffer>>,
     next_id: u64,
@@ -57,7 +57,7 @@ thread_local! {
     static HERE: OnceCell<Arc<Buffer>> = const { OnceCell::new() };
 }
 
-/// Records on this thread's track. Events of a thread that is ending already are lost.
+/// Records on this thread's track. Events of a thread that is already ending are lost.
 pub(super) fn record_here(event: Event) {
     let _ = HERE.try_with(|here| {
         let new = || {
@@ -68,19 +68,21 @@ pub(super) fn record_here(event: Event) {
     });
 }
 
-/// A line of events that is no thread of this process, such as a device's stream. Clones share it.
+/// A sequence of events outside this process's threads, such as those of a device's stream. Clones
+/// share it.
 #[derive(Debug, Clone)]
 pub struct Track {
     buffer: Arc<Buffer>,
 }
 
 impl Track {
-    /// A new track; its name is for people and need not be unique.
+    /// Creates a track. Its name is for people and need not be unique.
     pub fn new(name: &str) -> Self {
         Self { buffer: register(|_| name.to_owned()) }
     }
 
-    /// Records something that took from `start_ns` to `end_ns`, by [`super::now_ns`]'s clock, if tracing is on.
+    /// Records an event from `start_ns` to `end_ns`, by the clock of [`super::now_ns`], if tracing
+    /// is on.
     pub fn record(
         &self,
         category: &'static str,
@@ -95,7 +97,7 @@ impl Track {
         }
     }
 
-    /// Records what the counter `name` counts from now on, if tracing is on.
+    /// Records the value that the counter `name` has from now on, if tracing is on.
     pub fn count(&self, category: &'static str, name: impl Into<Cow<'static, str>>, value: u64) {
         if super::is_enabled() {
             let (name, start_ns, value) = (name.into(), super::now_ns(), Some(value));
@@ -104,7 +106,7 @@ impl Track {
     }
 }
 
-/// See [`super::take`].
+/// Collects all events; see [`super::take`].
 pub(super) fn take() -> Trace {
     let mut registry = REGISTRY.lock();
     let mut tracks = Vec::new();
@@ -113,7 +115,7 @@ pub(super) fn take() -> Trace {
         if !events.is_empty() || dropped != 0 {
             tracks.push(TrackTrace { id: buffer.id, name: buffer.name.clone(), events, dropped });
         }
-        // A buffer that only the registry knows is that of a thread that has ended.
+        // Only the registry refers to the buffer of a thread that has ended.
         Arc::strong_count(buffer) > 1
     });
     Trace { tracks }

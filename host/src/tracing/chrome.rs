@@ -1,14 +1,16 @@
-//! Writing a trace as JSON in the Trace Event Format, which Chrome's `about:tracing` and Perfetto's viewer open.
+//! //! Writes a trace as JSON in the Trace Event Format, which Chrome's `about:tracing` and
+//! Perfetto's viewer open.
 //!
-//! Spans are complete events (`"ph":"X"`), moments are thread-scoped instants (`"ph":"i"`), counters are counter events
-//! (`"ph":"C"`), tracks' names are metadata (`"ph":"M"`). Times are microseconds.
+//! Spans become complete events (`"ph":"X"`), moments thread-scoped instants (`"ph":"i"`), counters
+//! counter events (`"ph":"C"`), and names of tracks metadata (`"ph":"M"`). Times are in
+//! microseconds.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use super::trace::{Event, Trace, TrackTrace};
 
-/// A text as a JSON string.
+/// A text that displays as a JSON string.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -29,7 +31,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Nanoseconds as microseconds.
+/// Nanoseconds that display as microseconds.
 struct Microseconds(u64);
 
 impl fmt::Display for Microseconds {
@@ -42,7 +44,7 @@ impl Trace {
     /// Writes the trace in Chrome's Trace Event Format.
     ///
     /// # Errors
-    /// Those of `out`, which should be buffered.
+    /// The errors of `out`, which should be buffered.
     pub fn write_chrome_json(&self, out: &mut impl Write) -> io::Result<()> {
         let pid = std::process::id();
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"droppedEvents\":{},\"traceEvents\":[", self.dropped())?;

@@ -1,9 +1,11 @@
-//! What the program did when: spans and instants on the threads of this process and on tracks of others (a device's
-//! streams), and counters, to be looked at in a trace viewer.
+//! //! Tracing: records what the program did and when, to be viewed in a trace viewer. Records are
+//! spans and moments on this process's threads and on other tracks, such as a device's streams, and
+//! counters.
 //!
-//! While tracing is off, a span costs one relaxed load. While it is on, each thread records into a buffer of its own,
-//! which is bounded: events that no longer fit are counted, not kept. [`take`] collects everybody's events; writing
-//! them to a file is [`Trace`]'s business. Nothing here prints, and nothing is written until somebody asks.
+//! While tracing is off, a span costs one relaxed load. While it is on, each thread records into
+//! its own bounded buffer. Events that do not fit are counted and dropped. [`take`] collects the
+//! events of all threads, and [`Trace`] writes them to a file. Nothing here prints, and nothing is
+//! written without a call.
 
 mod buffer;
 #[cfg(feature = "trace-export")]
@@ -26,32 +28,34 @@ pub use trace::{Event, Trace, TrackTrace};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Records from now on.
+/// Starts recording.
 pub fn enable() {
-    // The clock's zero should not lie after the first event.
+    // Starts the clock, so that its zero is not after the first event.
     now_ns();
     ENABLED.store(true, Ordering::Relaxed);
 }
 
-/// Records no new spans; those under way are still recorded when they end.
+/// Stops recording new spans. Spans that have begun are still recorded when they end.
 pub fn disable() {
     ENABLED.store(false, Ordering::Relaxed);
 }
 
-/// True while events are recorded. What costs something only to be traced should ask first.
+/// Returns true while events are recorded. Callers should ask before they do work only for the
+/// trace.
 #[inline]
 pub fn is_enabled() -> bool {
     ENABLED.load(Ordering::Relaxed)
 }
 
-/// The clock of all events: nanoseconds since some moment near the start of the program.
+/// Returns the time by the clock of all events, in nanoseconds since a moment near the start of the
+/// program.
 pub fn now_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// The same text for the rest of the program, for names that are not in its source. Equal texts share memory; there
-/// should be few different ones.
+/// Returns a text that lives until the program ends, for names that are not in its source. Equal
+/// texts share memory, and there should be few different ones.
 pub fn intern(name: &str) -> &'static str {
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut names = NAMES.lock();
@@ -66,35 +70,38 @@ pub fn intern(name: &str) -> &'static str {
     }
 }
 
-/// Who is told of spans as they begin and end, on their threads, beside what is recorded: a profiler from outside.
+/// A profiler that is notified when spans begin and end, on their threads, in addition to the
+/// recording.
 #[derive(Clone, Copy, Debug)]
 pub struct Listener {
-    /// A span of this name begins.
+    /// Called when a span of this name begins.
     pub begins: fn(&str),
-    /// The span that began last on this thread, of those that have not ended, ends.
+    /// Called when the innermost open span of this thread ends.
     pub ends: fn(),
 }
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
 
-/// Has somebody told of the spans that begin from now on, while tracing is on. The first one stays.
+/// Sets the listener for spans that begin from now on while tracing is on. The first listener
+/// stays.
 pub fn listen(listener: Listener) {
     LISTENER.get_or_init(|| listener);
 }
 
-/// Something that takes time on this thread; it ends when dropped. Spans of a thread lie in each other.
+/// A period of time on this thread, which ends when this value is dropped. The spans of a thread
+/// nest.
 #[derive(Debug)]
 pub struct Span {
     category: &'static str,
     name: Cow<'static, str>,
     start_ns: u64,
-    /// Who was told that it began.
+    /// The listener that was notified of its beginning.
     listener: Option<&'static Listener>,
-    /// It ends on the thread it began on.
+    /// Keeps the span on its thread.
     _thread: PhantomData<*const ()>,
 }
 
-/// Begins a span, if anybody listens; only then is `name` called.
+/// Begins a span if tracing is on. `name` is called only then.
 #[inline]
 #[must_use = "a span ends when it is dropped"]
 pub fn span<N: Into<Cow<'static, str>>>(category: &'static str, name: impl FnOnce() -> N) -> Option<Span> {
@@ -130,7 +137,7 @@ impl Drop for Span {
     }
 }
 
-/// Records a moment on this thread; `name` is called only if somebody listens.
+/// Records a moment on this thread. `name` is called only if tracing is on.
 #[inline]
 pub fn instant<N: Into<Cow<'static, str>>>(category: &'static str, name: impl FnOnce() -> N) {
     if is_enabled() {
@@ -139,7 +146,7 @@ pub fn instant<N: Into<Cow<'static, str>>>(category: &'static str, name: impl Fn
     }
 }
 
-/// Collects, and forgets, what all threads and tracks recorded so far. Spans under way are not in it.
+/// Takes the events that all threads and tracks recorded so far, without the open spans.
 pub fn take() -> Trace {
     buffer::take()
 }

@@ -1,7 +1,7 @@
-//! Writing a trace as a Perfetto protobuf.
+//! //! Writes a trace as a Perfetto protobuf.
 //!
-//! The messages are declared here by hand, only as far as they are used; names and field numbers are those of
-//! `protos/perfetto/trace/**` in Perfetto's public sources.
+//! The messages are declared by hand, with only the fields that are used. Names and field numbers
+//! are those of `protos/perfetto/trace/**` in Perfetto's public sources.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::trace::{Event, Trace, TrackTrace};
 /// `perfetto.protos.TracePacket`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracePacket {
-    /// Nanoseconds.
+    /// In nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub(super) timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
@@ -90,18 +90,18 @@ pub(super) enum EventType {
     Counter = 4,
 }
 
-/// Field 1 of `perfetto.protos.Trace`, `repeated TracePacket packet`, as it precedes each packet. A trace is nothing
-/// but its packets, so they are written one by one.
+/// The tag before each packet: field 1 of `perfetto.protos.Trace`, `repeated TracePacket packet`. A
+/// trace consists only of packets, so they are written one by one.
 const PACKET_FIELD: u8 = 1 << 3 | 2;
 
-/// All packets are of one writer.
+/// The sequence of all packets, which come from one writer.
 const SEQUENCE_ID: u32 = 1;
 
-/// The track of the process; threads' and other tracks' ids lie behind it. A viewer puts threads under the process of
-/// their pid, so tracks that are no threads are described as if they were.
+/// The id of the process's track. The ids of threads and other tracks follow it. A viewer shows
+/// threads under the process with their pid, so other tracks are described as if they were threads.
 const PROCESS_UUID: u64 = 1 << 32;
 
-/// The tracks of counters lie behind this one.
+/// The ids of the tracks of counters follow this one.
 const COUNTER_UUID: u64 = 1 << 48;
 
 struct Writer<'a, W> {
@@ -146,7 +146,8 @@ impl<W: Write> Writer<'_, W> {
         })
     }
 
-    /// Writes what a counter counts. Each counter of a track has a track of its own; `known` are those described before.
+    /// Writes the value of a counter. Each counter of a track has its own track; `known` are those
+    /// already described.
     fn counter<'t>(
         &mut self,
         known: &mut Vec<&'t str>,
@@ -180,8 +181,8 @@ impl<W: Write> Writer<'_, W> {
         })
     }
 
-    /// Writes the track's events as beginnings and ends, in the order of time. Spans of a track lie in each other; one
-    /// that sticks out of the span it began in is cut off where that ends.
+    /// Writes the track's events as beginnings and ends, ordered by time. The spans of a track
+    /// nest. A span that outlasts the span it began in is cut off at the end of the outer one.
     fn track(&mut self, track: &TrackTrace, pid: i32) -> io::Result<()> {
         let uuid = PROCESS_UUID + track.id;
         self.descriptor(TrackDescriptor {
@@ -222,7 +223,7 @@ impl Trace {
     /// Writes the trace in Perfetto's format (`.pftrace`).
     ///
     /// # Errors
-    /// Those of `out`, which should be buffered.
+    /// The errors of `out`, which should be buffered.
     pub fn write_perfetto(&self, out: &mut impl Write) -> io::Result<()> {
         let mut writer = Writer { out, buffer: Vec::new() };
         let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);

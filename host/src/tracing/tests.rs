@@ -1,5 +1,5 @@
-//! Tests of tracing. Recording is a state of the process, so one test holds all that records;
-//! other tests of this process may record meanwhile, on tracks of their own.
+//! //! Tests of tracing. Recording is a state of the process, so a single test contains all of it.
+//! Other tests of this process may record meanwhile, on other tracks.
 
 use super::*;
 
@@ -50,10 +50,10 @@ fn spans_are_recorded_on_their_threads_while_enabled() {
     assert!(take().tracks.iter().all(|t| t.name != here && t.name != "stream 7"));
 
     if cfg!(miri) {
-        // A thousand times slower: too slow for a quarter of a million events.
+        // Miri is a thousand times slower: too slow for a quarter of a million events.
         return disable();
     }
-    // What does not fit is counted.
+    // Events that do not fit are counted.
     enable();
     for _ in 0..MAX_EVENTS_PER_TRACK + 3 {
         track.record("test", "many", 0, 1);
@@ -80,7 +80,8 @@ mod export {
     use super::*;
 
     fn trace() -> Trace {
-        // In the order they ended: two at the same moment, one moment, one that sticks out of what it began in.
+        // In the order in which they ended: two at the same moment, an instant, and one that
+        // outlasts the span it began in.
         let events = vec![
             event("inner \"quoted\"", 1_500, Some(500)),
             event("twin", 1_500, Some(500)),

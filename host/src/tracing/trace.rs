@@ -2,23 +2,23 @@
 
 use std::borrow::Cow;
 
-/// Something that happened.
+/// A recorded event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// What kind of thing: `function`, `kernel`.
+    /// The kind of event, such as `function` or `kernel`.
     pub category: &'static str,
-    /// Which one.
+    /// The name of the function, kernel or counter.
     pub name: Cow<'static, str>,
-    /// When it began, by the clock of [`super::now_ns`].
+    /// The start time by the clock of [`super::now_ns`].
     pub start_ns: u64,
-    /// How long it took; `None` for a moment.
+    /// The duration, or `None` for a moment.
     pub duration_ns: Option<u64>,
-    /// What a counter of this name counts from now on; `None` for what is no counter.
+    /// The value that a counter of this name has from now on, or `None` for other events.
     pub value: Option<u64>,
 }
 
 impl Event {
-    /// When it ended.
+    /// Returns the end time.
     pub fn end_ns(&self) -> u64 {
         self.start_ns.saturating_add(self.duration_ns.unwrap_or(0))
     }
@@ -27,36 +27,36 @@ impl Event {
 /// The events of one thread or track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackTrace {
-    /// Unique in this process, from 1.
+    /// The id of the track, unique in this process, from 1.
     pub id: u64,
-    /// The thread's or track's name.
+    /// The name of the thread or track.
     pub name: String,
-    /// In the order they ended.
+    /// The events in the order in which they ended.
     pub events: Vec<Event>,
-    /// Events that were lost for lack of space.
+    /// The number of events lost for lack of space.
     pub dropped: u64,
 }
 
 impl TrackTrace {
-    /// The events in the order they began, each before those within it.
+    /// Returns the events in the order in which they began, each before those within it.
     #[cfg(feature = "trace-export")]
     pub(super) fn in_order(&self) -> Vec<&Event> {
-        // Of two that began and ended at the same time the inner one ended, and was recorded, first.
+        // Of two events with equal times the inner one ended, and was recorded, first.
         let mut events: Vec<_> = self.events.iter().rev().collect();
         events.sort_by_key(|event| (event.start_ns, std::cmp::Reverse(event.end_ns())));
         events
     }
 }
 
-/// What [`super::take`] collected.
+/// The events that [`super::take`] collected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Threads and tracks that recorded something.
+    /// The threads and tracks that recorded something.
     pub tracks: Vec<TrackTrace>,
 }
 
 impl Trace {
-    /// Events that were lost for lack of space.
+    /// Returns the number of events lost for lack of space.
     pub fn dropped(&self) -> u64 {
         self.tracks.iter().map(|track| track.dropped).sum()
     }

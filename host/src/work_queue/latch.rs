@@ -1,4 +1,4 @@
-//! [`Latch`]: what a thread waits for.
+//! //! [`Latch`]: a countdown that threads wait for.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -6,20 +6,22 @@ use std::task::{Wake, Waker};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Condvar, Mutex};
 
-/// A count that falls to zero, once; then the latch is open for good. Whoever waits leaves a [`Waker`], which is woken
-/// when the latch opens.
+/// A count that falls to zero once. The latch then stays open. A waiting thread leaves a [`Waker`],
+/// which is woken when the latch opens.
 #[derive(Debug)]
 pub struct Latch {
-    /// Counts to go. Release on the way down, acquire on the way in: what was done before a count-down is seen by
-    /// those who find the latch open.
+    /// Remaining count-downs. A count-down releases and [`Latch::is_open`] acquires, so a thread
+    /// that finds the latch open sees everything that happened before the count-downs.
     count: AtomicUsize,
-    /// Those to wake. The count is checked under this lock before a waker is left, and the opener takes the wakers
-    /// under it after the count fell to zero: so either the waiter sees the open latch or the opener sees the waker.
+    /// The wakers of waiting threads. A waiter checks the count under this lock before it leaves a
+    /// waker. The opener takes the wakers under this lock after the count has fallen to zero. So
+    /// either the waiter sees the open latch, or the opener sees the waker.
     wakers: Mutex<Vec<Waker>>,
 }
 
 impl Latch {
-    /// A latch that opens at the `count`-th count-down; open already if `count` is zero.
+    /// Creates a latch that opens at the `count`-th count-down. If `count` is zero, it is open from
+    /// the start.
     pub fn new(count: usize) -> Self {
         Self { count: AtomicUsize::new(count), wakers: Mutex::new(Vec::new()) }
     }
@@ -37,20 +39,21 @@ impl Latch {
     }
 
     fn wake_all(&self) {
-        // Woken outside of the lock: a waker may run code of another queue.
+        // Woken after the lock is released: a waker may run code of another queue.
         let wakers = std::mem::take(&mut *self.wakers.lock());
         for waker in wakers {
             waker.wake();
         }
     }
 
-    /// True once the count is zero.
+    /// Returns true once the count is zero.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Has `waker` woken when the latch opens. False if it is open already: the waker is then not kept.
+    /// Registers `waker` to be woken when the latch opens. Returns false, and drops the waker, if
+    /// the latch is open already.
     pub fn wake_on_open(&self, waker: &Waker) -> bool {
         let mut wakers = self.wakers.lock();
         if self.is_open() {
@@ -60,7 +63,8 @@ impl Latch {
         true
     }
 
-    /// Sleeps until the latch is open, without running anything meanwhile. Never from within a compute task.
+    /// Sleeps until the latch is open. Unlike [`super::ConcurrentWorkQueue::await_latch`], it runs no
+    /// tasks meanwhile. Must not be called within a compute task.
     pub fn wait(&self) {
         let signal = Arc::new(Signal::default());
         if self.wake_on_open(&Waker::from(signal.clone())) {
@@ -69,7 +73,7 @@ impl Latch {
     }
 }
 
-/// A flag to sleep on: set once by [`Wake::wake`].
+/// A flag to sleep on. [`Wake::wake`] sets it once.
 #[derive(Debug, Default)]
 struct Signal {
     set: Mutex<bool>,
@@ -135,8 +139,8 @@ mod loom_tests {
         written: [UnsafeCell<u32>; 2],
     }
 
-    // Two threads write, count down and are gone; a third waits and reads what both wrote. No wake-up is lost (loom
-    // reports a deadlock) and the reads are ordered after the writes (loom reports a race).
+    // Two threads write, count down and exit. A third waits and reads what both wrote. loom reports
+    // a lost wake-up as a deadlock, and a read that is not ordered after the writes as a race.
     #[test]
     #[expect(unsafe_code, reason = "cells that loom checks")]
     fn loom_latch_orders_and_wakes() {
@@ -162,7 +166,7 @@ mod loom_tests {
             });
             shared.0.latch.wait();
             for cell in &shared.0.written {
-                // SAFETY: the writers have counted down and write no more.
+                // SAFETY: both writers have counted down, after which they do not write.
                 assert_eq!(cell.with(|cell| unsafe { *cell }), 1);
             }
             for writer in writers {

@@ -1,15 +1,16 @@
-//! Work queues: who runs the runtime's tasks, and on which thread.
+//! //! Work queues: they decide on which thread each task of the runtime runs.
 //!
-//! A [`ConcurrentWorkQueue`] takes two kinds of tasks. *Compute* tasks keep a core busy and never wait for anything
-//! but a short lock; they run on a fixed set of threads. *Blocking* tasks mostly wait (files, sockets, other threads)
-//! and run on threads of their own. A queue knows no kernel and no value: it runs closures.
+//! A [`ConcurrentWorkQueue`] takes two kinds of tasks. *Compute* tasks keep a core busy and wait
+//! for nothing but short locks. They run on a fixed set of threads. *Blocking* tasks mostly wait
+//! for files, sockets or other threads, and run on separate threads. A queue runs closures and
+//! knows neither kernels nor values.
 //!
-//! Waiting is done outside of tasks, on a [`Latch`]: [`ConcurrentWorkQueue::await_latch`] lends the waiting thread to
-//! the queue until the latch opens.
+//! Code outside of tasks waits on a [`Latch`]: [`ConcurrentWorkQueue::await_latch`] lends the
+//! waiting thread to the queue until the latch opens.
 //!
-//! A panic in a task ends that task only. The queue keeps what it said ([`TaskPanic`]) until
-//! [`ConcurrentWorkQueue::take_panics`] asks for it; the task counts as finished, so that nobody waits for it forever.
-//! What the task would have produced is dropped by the unwinding, which its consumers see as an error.
+//! A panic in a task ends only that task, which counts as finished, so waiting threads do not hang.
+//! The queue keeps the message as a [`TaskPanic`] until [`ConcurrentWorkQueue::take_panics`] is
+//! called. Unwinding drops the promises that the task held, and their consumers see an error.
 
 mod latch;
 mod multi;
@@ -29,80 +30,84 @@ pub use parallel_for::{parallel_for, parallel_for_scoped};
 pub use single::SingleThreadedWorkQueue;
 pub use task::Task;
 
-/// Runs tasks. Shared by all threads; see the module for the rules tasks live by.
+/// Runs tasks. All threads share it; the module documentation has the rules for tasks.
 pub trait ConcurrentWorkQueue: Send + Sync {
-    /// A description for people.
+    /// Returns a description for people.
     fn name(&self) -> String;
 
-    /// Takes a compute task. It runs later, on any thread of the queue, in no promised order.
+    /// Adds a compute task. It runs later, on any thread of the queue, in no guaranteed order.
     fn add_task(&self, task: Task);
 
-    /// Takes a blocking task. With `allow_queuing == false` it begins whatever other blocking tasks do, even if they
-    /// wait for it; with `true` it may have to wait for a thread.
+    /// Adds a blocking task. If `allow_queuing` is true, the task may have to wait for a thread. If
+    /// it is false, the task starts regardless of other blocking tasks, even if those wait for it.
     ///
     /// # Errors
-    /// Gives the task back if the promise cannot be kept.
+    /// Returns the task if `allow_queuing` is false and no thread is available for it.
     fn add_blocking_task(&self, task: Task, allow_queuing: bool) -> Result<(), Task>;
 
-    /// Returns when `latch` is open. Until then the calling thread runs tasks or sleeps. Not to be called from within
-    /// a compute task: debug builds of queues with threads of their own assert that.
+    /// Returns when `latch` is open. Until then the calling thread runs tasks or sleeps. Must not
+    /// be called within a compute task; queues with their own threads assert that in debug builds.
     fn await_latch(&self, latch: &Latch);
 
-    /// Calls `body` on this thread as if it were a task of the queue, then [`ConcurrentWorkQueue::await_latch`]. Tasks
-    /// that `body` adds are thereby added and run more cheaply: they need not be handed from one thread to another.
+    /// Calls `body` on this thread as if it were a task of the queue, then
+    /// [`ConcurrentWorkQueue::await_latch`]. Adding tasks from `body` is cheaper, because they need
+    /// not move from one thread to another.
     ///
     /// # Panics
-    /// If `body` does; the latch is then not waited for.
+    /// If `body` panics. The latch is not awaited in this case.
     fn run_and_await(&self, body: &mut dyn FnMut(), latch: &Latch) {
         body();
         self.await_latch(latch);
     }
 
-    /// Returns at a moment when every task added so far, and all that those added, have finished. Not to be called
-    /// from within a task.
+    /// Waits until all tasks added so far, and all tasks that those added, have finished. Must not
+    /// be called within a task.
     fn quiesce(&self);
 
-    /// A loop over tasks begins that keeps the queue's threads busy. Queues with threads of their own let these look longer
-    /// for more to do before they sleep while there is one, as loops tend to follow one another. A thread that waits and
-    /// sees one helps no more until what it waits for is there, so that it does not compete with them for the cores,
-    /// neither in this loop nor in those that follow.
+    /// Announces a loop that keeps the queue's threads busy. Loops tend to follow one another. So,
+    /// while a loop runs, the worker threads of a queue search longer for tasks before they sleep.
+    /// A waiting thread that sees a loop stops helping until its latch opens, so that it does not
+    /// compete with the workers for cores in this loop or the next ones.
     fn begin_loop(&self) {}
 
-    /// A loop that [`ConcurrentWorkQueue::begin_loop`] announced has ended.
+    /// Ends a loop that [`ConcurrentWorkQueue::begin_loop`] announced.
     fn end_loop(&self) {}
 
-    /// How many compute tasks run at once: into how many pieces it pays to split work.
+    /// Returns how many compute tasks can run at once. Splitting work into more pieces does not
+    /// pay.
     fn parallelism(&self) -> usize;
 
-    /// True if tasks never run at the same time as each other, all of them on threads that wait for the queue.
+    /// Returns true if tasks never run concurrently and all run on threads that wait for the queue.
     fn is_single_threaded(&self) -> bool {
         false
     }
 
-    /// True if the calling thread is running a compute task of this queue, and so may not block.
+    /// Returns true if the calling thread is running a compute task of this queue and so must not
+    /// block.
     fn is_worker_thread(&self) -> bool;
 
-    /// True if the calling thread runs blocking tasks of this queue: it may wait for values, but not for the queue.
+    /// Returns true if the calling thread runs blocking tasks of this queue. Such a thread may wait
+    /// for values, but not for the queue.
     fn is_blocking_thread(&self) -> bool {
         false
     }
 
-    /// Hands out, and forgets, what tasks said that panicked since the last call.
+    /// Takes the panics of tasks since the last call.
     fn take_panics(&self) -> Vec<TaskPanic>;
 }
 
-/// Threads that a description may ask for: more is a typing error.
+/// The most threads that a description may ask for. A larger number is probably a typing error.
 const MAX_THREADS: usize = 4096;
 
-/// Makes a queue from its description:
+/// Creates a queue from its description:
 ///
-/// - `s`: the single-threaded one,
-/// - `mstd`: the multi-threaded one, with one worker per core,
-/// - `mstd:N`: with `N` workers,
-/// - `mstd:N,M`: and with up to `M` threads for blocking tasks (256 otherwise); `mstd:N:M` is the same.
+/// - `s`: single-threaded
+/// - `mstd`: multi-threaded, with one worker per core
+/// - `mstd:N`: multi-threaded, with `N` workers
+/// - `mstd:N,M` or `mstd:N:M`: also with up to `M` threads for blocking tasks (default 256)
 ///
 /// # Errors
-/// [`InvalidWorkQueue`] if the description is none, or the system gives no threads.
+/// [`InvalidWorkQueue`] if the description is malformed or the system cannot start the threads.
 pub fn from_str(description: &str) -> Result<Arc<dyn ConcurrentWorkQueue>, InvalidWorkQueue> {
     let invalid = |reason: String| InvalidWorkQueue { description: description.to_owned(), reason };
     let (name, arguments) = description.split_once(':').unwrap_or((description, ""));
@@ -119,21 +124,23 @@ pub fn from_str(description: &str) -> Result<Arc<dyn ConcurrentWorkQueue>, Inval
             for (count, argument) in counts.iter_mut().zip(arguments.by_ref()) {
                 *count = match argument.parse() {
                     Ok(number @ 1..=MAX_THREADS) => number,
-                    _ => return Err(invalid(format!("`{argument}` is no number from 1 to {MAX_THREADS}"))),
+                    _ => {
+                        return Err(invalid(format!("`{argument}` is not a number from 1 to {MAX_THREADS}")));
+                    }
                 };
             }
             if arguments.next().is_some() {
-                return Err(invalid("it takes two numbers at most".to_owned()));
+                return Err(invalid("expected at most two numbers".to_owned()));
             }
             let queue = MultiThreadedWorkQueue::new(counts[0], counts[1])
-                .map_err(|error| invalid(format!("no thread could be started: {error}")))?;
+                .map_err(|error| invalid(format!("cannot start a thread: {error}")))?;
             Ok(Arc::new(queue))
         }
-        _ => Err(invalid("there are `s` and `mstd[:threads[,blocking threads]]`".to_owned())),
+        _ => Err(invalid("expected `s` or `mstd[:threads[,blocking threads]]`".to_owned())),
     }
 }
 
-/// Why [`from_str`] made no queue.
+/// The error of [`from_str`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidWorkQueue {
     description: String,
@@ -142,7 +149,7 @@ pub struct InvalidWorkQueue {
 
 impl fmt::Display for InvalidWorkQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no work queue `{}`: {}", self.description, self.reason)
+        write!(f, "invalid work queue `{}`: {}", self.description, self.reason)
     }
 }
 
@@ -172,16 +179,16 @@ mod tests {
     #[test]
     fn other_descriptions_say_what_is_wrong() {
         let cases = [
-            ("", "there are `s`"),
-            ("eigen", "there are `s`"),
+            ("", "expected `s`"),
+            ("eigen", "expected `s`"),
             ("s:1", "takes no argument"),
-            ("mstd:", "`` is no number from 1 to 4096"),
-            ("mstd:0", "`0` is no number"),
-            ("mstd:-1", "`-1` is no number"),
-            ("mstd:4x", "`4x` is no number"),
-            ("mstd:1,", "`` is no number"),
-            ("mstd:100000000000000000000", "is no number"),
-            ("mstd:1,2,3", "two numbers at most"),
+            ("mstd:", "`` is not a number from 1 to 4096"),
+            ("mstd:0", "`0` is not a number"),
+            ("mstd:-1", "`-1` is not a number"),
+            ("mstd:4x", "`4x` is not a number"),
+            ("mstd:1,", "`` is not a number"),
+            ("mstd:100000000000000000000", "is not a number"),
+            ("mstd:1,2,3", "at most two numbers"),
         ];
         for (description, expected) in cases {
             let error = from_str(description).err().unwrap().to_string();

@@ -9,15 +9,15 @@ use parking_lot::Mutex;
 use super::Task;
 use crate::panics::message;
 
-/// Most panics kept between two calls of `take`. Further ones most likely say the same.
+/// The most panics kept between two calls of `take`. Further ones usually repeat the same message.
 const MAX_KEPT: usize = 64;
 
 /// A task's panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskPanic {
-    /// Text of the panic.
+    /// The text of the panic.
     pub message: String,
-    /// Name of the thread that ran the task.
+    /// The name of the thread that ran the task.
     pub thread: String,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for TaskPanic {
 }
 
 impl TaskPanic {
-    /// Describes what `catch_unwind` caught on this thread.
+    /// Describes a panic that `catch_unwind` caught on this thread.
     pub(super) fn new(payload: &(dyn Any + Send)) -> Self {
         let message = message(payload).to_owned();
         let thread = std::thread::current().name().unwrap_or("(unnamed)").to_owned();
@@ -43,24 +43,24 @@ pub(super) struct Panics {
 }
 
 impl Panics {
-    /// Runs a task; a panic ends here.
+    /// Runs a task and catches its panic.
     #[inline]
     pub(super) fn run(&self, task: Task) {
         self.guard(|| task.run());
     }
 
-    /// Calls `run`, which runs tasks; a panic ends here, and `None` says that there was one.
+    /// Calls `run`, which runs tasks. Catches and keeps a panic, and then returns `None`.
     #[inline]
     pub(super) fn guard<R>(&self, run: impl FnOnce() -> R) -> Option<R> {
-        // Unwind safety: a task shares state only through types that are `Sync`, and the one thing it may leave
-        // half-done, its results, it drops.
+        // Unwind safety: tasks share state only through types that are `Sync`. The only thing a
+        // task may leave half-done is its results, which unwinding drops.
         catch_unwind(AssertUnwindSafe(run)).map_err(|payload| self.keep(payload)).ok()
     }
 
     #[cold]
     fn keep(&self, payload: Box<dyn Any + Send>) {
         let panic = TaskPanic::new(&*payload);
-        // A payload may panic when it is dropped; it is text in all but contrived cases.
+        // Dropping a payload may panic. It is text except in contrived cases, so little leaks.
         std::mem::forget(payload);
         let mut kept = self.kept.lock();
         if kept.len() < MAX_KEPT {

@@ -1,8 +1,9 @@
 //! Loops whose iterations run in parallel, on top of any work queue.
 //!
-//! [`parallel_for`] returns at once and calls back when all is done; kernels that finish later use it.
-//! [`parallel_for_scoped`] returns when all is done, and so may borrow; kernels that compute use it. The calling thread
-//! does its share and never waits for a task that has not begun, so it is fine on a compute thread.
+//! [`parallel_for`] returns at once and calls back when all iterations are done, for kernels that
+//! finish later. [`parallel_for_scoped`] returns when all iterations are done, so its body may
+//! borrow; kernels that compute use it. The calling thread does its share and never waits for a
+//! task that has not started, so compute threads may call it.
 #![expect(
     unsafe_code,
     reason = "a borrowed closure is lent to tasks that outlive the call, but do not use it then"
@@ -18,16 +19,16 @@ use parking_lot::Mutex;
 
 use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
 
-/// Blocks a thread gets at least, so that a thread that is late or slow leaves its share to others without the blocks
-/// becoming too small to pay.
+/// The fewest blocks per thread. With several blocks, a late or slow thread leaves part of its
+/// share to others, yet blocks stay large enough to be worth a task.
 const BLOCKS_PER_THREAD: usize = 16;
 
-/// Looks at the last blocks of a scoped loop before its thread sleeps until they are done: a few microseconds, about
-/// what sleeping and waking would cost.
+/// How often a scoped loop checks for the end of its last blocks before its thread sleeps. These
+/// checks take a few microseconds, about as long as sleeping and waking.
 const SPINS: u32 = 100;
 
-/// How `0..total` is cut into blocks of at least `block_min` elements (the last may be smaller): the size of a block,
-/// and how many there are.
+/// Returns the size and the number of the blocks that `0..total` is cut into. Blocks have at least
+/// `block_min` elements, except that the last may be smaller.
 fn blocks(queue: &dyn ConcurrentWorkQueue, total: usize, block_min: usize) -> (usize, usize) {
     let threads = if queue.is_single_threaded() { 1 } else { queue.parallelism() };
     if threads == 1 {
@@ -40,9 +41,10 @@ fn blocks(queue: &dyn ConcurrentWorkQueue, total: usize, block_min: usize) -> (u
 type Body = dyn Fn(Range<usize>) + Send + Sync;
 type Done = Box<dyn FnOnce(Result<(), TaskPanic>) + Send>;
 
-/// Calls `body` on ranges that together are `0..total`, as tasks of the queue, on ranges of at least `block_min`
-/// elements (all but the last). Whoever finishes last calls `done`, on its thread: with the first panic if `body`
-/// panicked or if the queue ended before it came to all of them. A loop of one block runs before this returns.
+/// Calls `body` on ranges that together cover `0..total`, as tasks of the queue. Ranges have at
+/// least `block_min` elements, except the last. The thread that finishes last calls `done`, with
+/// the first panic if `body` panicked or if the queue ended before all ranges had run. A loop of
+/// one block runs before this function returns.
 pub fn parallel_for(
     queue: &Arc<dyn ConcurrentWorkQueue>,
     total: usize,
@@ -64,19 +66,19 @@ pub fn parallel_for(
     }
 }
 
-/// A loop under way; it is done when its last reference goes.
+/// A running loop. It is done when its last reference is dropped.
 struct Loop {
     queue: Arc<dyn ConcurrentWorkQueue>,
     body: Arc<Body>,
     total: usize,
     block_size: usize,
-    /// The first panic, and whom to tell.
+    /// The first panic, and the callback.
     done: Mutex<(Option<TaskPanic>, Option<Done>)>,
-    /// Dropped after `done` was called, as what follows may well be a loop too.
+    /// Dropped after the call of `done`, because the next thing is often another loop.
     _under_way: Option<UnderWay>,
 }
 
-/// A loop of which the queue knows.
+/// Announces a loop to the queue until it is dropped.
 struct UnderWay(Arc<dyn ConcurrentWorkQueue>);
 
 impl UnderWay {
@@ -107,14 +109,14 @@ impl Loop {
     }
 }
 
-/// Some blocks of a loop that are still to run. If they are dropped instead, the loop fails.
+/// Blocks of a loop that have not run yet. If they are dropped, the loop fails.
 struct Blocks {
     shared: Arc<Loop>,
     range: Range<usize>,
 }
 
 impl Blocks {
-    /// Gives half of the blocks away again and again, and runs the first of them.
+    /// Adds half of the remaining blocks as a task, again and again, and runs the first block.
     fn run(mut self) {
         while self.range.len() > 1 {
             let middle = self.range.start + self.range.len() / 2;
@@ -144,8 +146,8 @@ impl Drop for Blocks {
     }
 }
 
-/// Calls `body` on ranges that together are `0..total`, each of at least `block_min` elements (all but the last),
-/// partly on this thread, and returns when all calls have.
+/// Calls `body` on ranges that together cover `0..total`, partly on this thread, and returns when
+/// all calls have returned. Ranges have at least `block_min` elements, except the last.
 ///
 /// # Panics
 /// With the first panic of `body`, after all calls have returned.
@@ -162,8 +164,8 @@ pub fn parallel_for_scoped(
         }
         return;
     }
-    // SAFETY: only the lifetime is changed. The pointer is used for claimed blocks only, and this function returns (or
-    // unwinds) only after every claimed block has finished and no more can be claimed.
+    // SAFETY: only the lifetime changes. The pointer is used only for claimed blocks. This function
+    // returns or unwinds only after every claimed block has finished and no more can be claimed.
     let body = unsafe {
         std::mem::transmute::<*const (dyn Fn(Range<usize>) + Sync + '_), *const (dyn Fn(Range<usize>) + Sync)>(
             body,
@@ -178,7 +180,8 @@ pub fn parallel_for_scoped(
         unfinished: Latch::new(blocks),
         panic: Mutex::new(None),
     });
-    // A queue that panics must not end this call before the tasks it took are done with the body.
+    // If the queue panics, this call must still wait until the tasks it took no longer use the
+    // body.
     let added = catch_unwind(AssertUnwindSafe(|| {
         for _ in 1..blocks.min(queue.parallelism()) {
             let shared = shared.clone();
@@ -186,7 +189,7 @@ pub fn parallel_for_scoped(
         }
     }));
     shared.run_blocks();
-    // What is left is running on other threads right now, most likely not for long.
+    // The remaining blocks are running on other threads and will probably finish soon.
     for _ in 0..SPINS {
         if shared.unfinished.is_open() {
             break;
@@ -208,7 +211,7 @@ struct Scoped {
     total: usize,
     block_size: usize,
     blocks: usize,
-    /// Blocks claimed so far; counts on beyond `blocks` for those that come too late.
+    /// The blocks claimed so far. It exceeds `blocks` when threads try to claim after the last one.
     claimed: AtomicUsize,
     unfinished: Latch,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -216,22 +219,24 @@ struct Scoped {
 
 // SAFETY: the body is `Sync`, so that it may be called from any thread.
 unsafe impl Send for Scoped {}
-// SAFETY: the body is `Sync`, so that threads may call it at the same time; the other fields are `Sync`.
+// SAFETY: the body is `Sync`, so that threads may call it at the same time; the other fields are
+// `Sync`.
 unsafe impl Sync for Scoped {}
 
 impl Scoped {
-    /// Claims and runs blocks as long as there are any.
+    /// Claims and runs blocks until none are left.
     fn run_blocks(&self) {
         loop {
-            // Relaxed: what the caller did before is seen through the task's hand-over, what the blocks do through
-            // the latch.
+            // Relaxed: passing the task to another thread orders what the caller did before, and
+            // the latch orders what the blocks do.
             let block = self.claimed.fetch_add(1, Ordering::Relaxed);
             if block >= self.blocks {
                 return;
             }
             let start = block * self.block_size;
             let range = start..self.total.min(start.saturating_add(self.block_size));
-            // SAFETY: a block is claimed and not finished, so the caller has not returned and the body is alive.
+            // SAFETY: a block is claimed and not finished, so `parallel_for_scoped` has not
+            // returned and the body is alive.
             let body = unsafe { &*self.body };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(range))) {
                 self.panic.lock().get_or_insert(payload);
@@ -248,7 +253,7 @@ mod tests {
     use super::*;
     use crate::work_queue::from_str;
 
-    /// Sizes, with the smallest block.
+    /// Totals with the smallest block size.
     const CASES: [(usize, usize); 7] = [(0, 1), (1, 1), (7, 100), (100, 0), (100, 7), (1000, 1), (4097, 16)];
 
     fn counters(total: usize) -> Arc<Vec<AtomicU8>> {
@@ -341,7 +346,7 @@ mod tests {
 
     #[test]
     fn blocks_that_never_run_fail_the_loop() {
-        // A queue that throws its tasks away.
+        // A queue that drops its tasks.
         struct Nowhere;
         impl ConcurrentWorkQueue for Nowhere {
             fn name(&self) -> String {

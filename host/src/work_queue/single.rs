@@ -1,18 +1,21 @@
-//! The single-threaded queue: no threads of its own.
+//! //! The single-threaded queue, which has no threads.
 //!
-//! Tasks, blocking ones too, run in the order they were added, on whichever thread waits for the queue
-//! ([`ConcurrentWorkQueue::await_latch`], [`ConcurrentWorkQueue::quiesce`]), never two at a time: the waiting thread
-//! that runs tasks is the *runner*, and other threads that wait sleep until their latch opens or there is no runner.
+//! Tasks, including blocking ones, run in the order in which they were added, one at a time, on a
+//! thread that waits for the queue ([`ConcurrentWorkQueue::await_latch`],
+//! [`ConcurrentWorkQueue::quiesce`]). The waiting thread that runs tasks is the *runner*. Other
+//! waiting threads sleep until their latch opens or there is no runner.
 //!
 //! # How it stays cheap and loses no wake-up
-//! There are two lists. The *inbox* is behind the lock; everybody but the runner adds there. The *run list* belongs to
-//! the runner alone: tasks that add tasks touch no atomic at all. When its list is empty, or when the hint says that
-//! the inbox is not, the runner moves the whole inbox behind its list under one lock. So tasks keep their order: what
-//! is in the inbox was added after what is in the list, or by a thread not ordered with the runner.
+//! There are two lists. The *inbox* is behind the lock; all threads but the runner add there. The
+//! *run list* belongs to the runner alone, so tasks that add tasks use no atomic operation. When
+//! the run list is empty, or a hint says that the inbox is not, the runner appends the whole inbox
+//! to its list under one lock. Tasks keep their order: a task in the inbox was added after those in
+//! the list, or by a thread not ordered with the runner.
 //!
-//! Everything a sleeping thread sleeps for (a task in the inbox, no runner, its latch) is checked under the lock just
-//! before it sleeps and announced under the lock after it changed: adders and the departing runner hold the lock
-//! anyway, and a latch wakes the queue through [`Inner::wake`], which takes it.
+//! A sleeping thread waits for a task in the inbox, the end of a runner, or its latch. It checks
+//! all of them under the lock just before it sleeps. Each change is announced under the lock after
+//! it happened: adders and a departing runner hold the lock anyway, and a latch wakes the queue
+//! through [`Inner::wake`], which takes the lock.
 #![expect(
     unsafe_code,
     reason = "the runner's list is reached without a lock, by ownership of the runner's role"
@@ -30,11 +33,12 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard, UnsafeCell, thread_local_cell};
 
 thread_local_cell! {
-    /// The queue whose runner this thread is (the innermost, should a task wait for another queue).
+    /// The queue whose runner is this thread. If a task waits for another queue, it is the
+    /// innermost one.
     static RUNNING: *const Inner = ptr::null();
 }
 
-/// See the module.
+/// A queue that runs tasks on the threads that wait for it; see the module documentation.
 pub struct SingleThreadedWorkQueue {
     inner: Arc<Inner>,
     waker: Waker,
@@ -43,9 +47,9 @@ pub struct SingleThreadedWorkQueue {
 struct Inner {
     shared: Mutex<Shared>,
     changed: Condvar,
-    /// A hint that the inbox is not empty; exact whenever the lock is held.
+    /// A hint that the inbox is not empty. It is exact whenever the lock is held.
     has_inbox: AtomicBool,
-    /// The runner's list.
+    /// The tasks of the runner.
     run_list: UnsafeCell<TaskList>,
     panics: Panics,
 }
@@ -56,13 +60,14 @@ struct Shared {
     sleepers: usize,
 }
 
-// SAFETY: everything but the run list is `Sync`; the run list is touched by the runner only, a role that `has_runner`
-// gives to one thread at a time, under the lock, which also orders one runner's accesses before the next one's.
+// SAFETY: everything but the run list is `Sync`. Only the runner touches the run list. `has_runner`
+// gives that role to one thread at a time, under the lock, which also orders the accesses of
+// successive runners.
 unsafe impl Sync for Inner {}
 // SAFETY: tasks are `Send`.
 unsafe impl Send for Inner {}
 
-/// What a thread waits for.
+/// The condition that a thread waits for.
 #[derive(Clone, Copy)]
 enum Until<'a> {
     Open(&'a Latch),
@@ -70,7 +75,7 @@ enum Until<'a> {
 }
 
 impl Until<'_> {
-    /// Cheap enough to ask after each task.
+    /// Returns whether the condition is met, cheaply enough to call after each task.
     fn is_met_early(self) -> bool {
         match self {
             Self::Open(latch) => latch.is_open(),
@@ -80,7 +85,7 @@ impl Until<'_> {
 }
 
 impl SingleThreadedWorkQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         let inner = Arc::new(Inner {
             shared: Mutex::new(Shared { inbox: TaskList::default(), has_runner: false, sleepers: 0 }),
@@ -109,51 +114,55 @@ impl Wake for Inner {
     }
 }
 
-/// The runner's role on this thread; given up when dropped.
+/// The role of the runner on this thread. Dropping it gives the role up.
 struct Runner<'a> {
     inner: &'a Inner,
     outer: *const Inner,
 }
 
 impl<'a> Runner<'a> {
-    /// The caller has set `has_runner` or is the runner already.
+    /// Takes the role. The caller has set `has_runner` or is the runner already.
     fn enter(inner: &'a Inner) -> Self {
         Self { inner, outer: RUNNING.with(|running| running.replace(inner)) }
     }
 
-    /// Moves the inbox behind the run list. True if there was anything.
+    /// Appends the inbox to the run list. Returns true if there was anything.
     fn take_inbox(&self) -> bool {
         let mut shared = self.inner.shared.lock();
         self.inner.has_inbox.store(false, Ordering::Relaxed);
         let found = !shared.inbox.is_empty();
-        // This thread is the runner, and no other reference to the list is alive: none is kept while a task or other
-        // foreign code runs, and moving tasks runs none.
+        // This thread is the runner, and no other reference to the list is alive: no reference is
+        // kept while a task or other foreign code runs, and moving tasks runs no such code.
         self.inner.run_list.with_mut(|list| {
-            // SAFETY: as just said.
+            // SAFETY: this thread is the runner and holds no other reference to the list, as
+            // explained before the call of `with_mut`.
             unsafe { (*list).append(&mut shared.inbox) };
         });
         found
     }
 
-    /// Runs the next task. False if there is none.
+    /// Runs the next task. Returns false if there is none.
     #[inline]
     fn run_one(&self) -> bool {
         if self.inner.has_inbox.load(Ordering::Relaxed) {
             self.take_inbox();
         }
-        // SAFETY: as in `take_inbox`.
+        // SAFETY: this thread is the runner and holds no other reference to the list; see
+        // `take_inbox`.
         let task = self.inner.run_list.with_mut(|list| unsafe { (*list).pop_in_place() });
         match task {
-            // SAFETY: just popped, run at once; the list is not touched before the closure is moved out.
+            // SAFETY: the task was just popped and runs at once. The list is not touched before the
+            // closure is moved out.
             Some(task) => unsafe { Task::run_in_place(task) },
             None => return self.take_inbox(),
         }
         true
     }
 
-    /// Runs tasks until the condition is met or there are none left.
+    /// Runs tasks until the condition is met or none are left.
     fn run(&self, until: Until<'_>) {
-        // A panic ends the inner loop only. Guarding all tasks at once costs less than guarding each.
+        // A panic ends only the inner loop. One guard around many tasks costs less than one guard
+        // per task.
         while self.inner.panics.guard(|| while !until.is_met_early() && self.run_one() {}).is_none() {}
     }
 }
@@ -164,7 +173,7 @@ impl Drop for Runner<'_> {
     }
 }
 
-/// Gives up the runner's role of the queue, whatever happens.
+/// Gives up the role of the runner when dropped, also on unwinding.
 struct Role<'a>(&'a Inner);
 
 impl Drop for Role<'_> {
@@ -194,7 +203,8 @@ impl Inner {
             Runner::enter(self).run(until);
             drop(role);
             shared = self.shared.lock();
-            // What came in between is found by the next turn, or by a sleeper that was just woken.
+            // The next round, or a sleeper that was just woken, finds tasks that arrived in
+            // between.
             if shared.inbox.is_empty() && !until.is_met_early() {
                 if matches!(until, Until::Empty) {
                     return;
@@ -211,7 +221,7 @@ impl Inner {
         shared
     }
 
-    /// Calls `body` as the runner, once there is no other.
+    /// Calls `body` as the runner, once there is no other runner.
     fn run_here(&self, body: &mut dyn FnMut()) {
         if self.is_running_here() {
             return body();
@@ -227,7 +237,7 @@ impl Inner {
         body();
     }
 
-    /// A task waits: the queue's other tasks run inside it.
+    /// Waits within a task: the queue's other tasks run inside it.
     fn wait_within_a_task(&self, until: Until<'_>) {
         let runner = Runner::enter(self);
         loop {
@@ -251,7 +261,7 @@ impl Inner {
     #[inline]
     fn add(&self, task: Task) {
         if self.is_running_here() {
-            // SAFETY: this thread is the runner and keeps no other reference to the list.
+            // SAFETY: this thread is the runner and holds no other reference to the list.
             self.run_list.with_mut(|list| unsafe { (*list).push(task) });
             return;
         }
@@ -274,8 +284,8 @@ impl ConcurrentWorkQueue for SingleThreadedWorkQueue {
         self.inner.add(task);
     }
 
-    /// Blocking tasks stand in line with all others, so one that needs a thread of its own is refused. A blocking task
-    /// that waits for a later task never ends.
+    /// Blocking tasks queue with all others, so a task that needs its own thread is refused. A
+    /// blocking task that waits for a later task never ends.
     fn add_blocking_task(&self, task: Task, allow_queuing: bool) -> Result<(), Task> {
         if !allow_queuing {
             return Err(task);
@@ -284,7 +294,7 @@ impl ConcurrentWorkQueue for SingleThreadedWorkQueue {
         Ok(())
     }
 
-    /// May be called within a task: the tasks behind it then run inside it.
+    /// May be called within a task. The tasks behind it then run inside it.
     fn await_latch(&self, latch: &Latch) {
         if latch.wake_on_open(&self.waker) {
             self.inner.wait_until(Until::Open(latch));
@@ -392,7 +402,7 @@ mod tests {
 
     #[test]
     fn waiting_threads_take_turns() {
-        /// Miri is a thousand times slower.
+        /// Fewer under Miri, which is a thousand times slower.
         const TASKS: usize = if cfg!(miri) { 10 } else { 500 };
         let (queue, _) = queue();
         let (running, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -463,7 +473,8 @@ mod loom_tests {
     use super::*;
     use crate::sync::thread;
 
-    // One thread waits while another adds: the waiting thread is woken for the task, and for the latch.
+    // One thread waits while another adds. The waiting thread is woken for the task and for the
+    // latch.
     #[test]
     fn loom_single_wakes_the_waiting_thread() {
         loom::model(|| {

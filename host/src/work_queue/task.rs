@@ -1,4 +1,4 @@
-//! [`Task`]: a closure that runs once, stored in place when it is small.
+//! //! [`Task`]: a closure that runs once and is stored inline if it is small.
 #![expect(unsafe_code, reason = "closures of any type in one inline store")]
 
 use std::fmt;
@@ -9,40 +9,40 @@ use std::ptr::NonNull;
 use crate::panics;
 use crate::process::is_library;
 
-/// Words of a closure that fit into a task without an allocation: a few pointers and indices.
+/// The size of the inline store in words: enough for a few pointers and indices.
 const INLINE_WORDS: usize = 6;
 
 type Store = [MaybeUninit<usize>; INLINE_WORDS];
 
-/// What to do with the closure in a store.
+/// The operations on the closure in a store.
 struct Operations {
     /// Moves the closure out and calls it.
     call: unsafe fn(*mut Store),
-    /// Drops the closure where it is.
+    /// Drops the closure in place.
     drop: unsafe fn(*mut Store),
 }
 
-/// A closure that runs at most once, on any thread. Closures of up to 48 bytes are stored in place; larger ones are
-/// boxed. A task that is dropped unrun drops what its closure holds.
+/// A closure that runs at most once, on any thread. Closures of up to 48 bytes are stored inline;
+/// larger ones are boxed. Dropping a task that has not run drops its closure.
 ///
-/// The store comes first: a move then copies the closure in the same pieces as later copies read it, which spares the
-/// processor waiting for one piece to be put together from two.
+/// The store comes first. A move then copies the closure in the same pieces in which it is read
+/// later. Otherwise the processor would have to wait until one piece is assembled from two.
 #[repr(C)]
 pub struct Task {
     store: Store,
     operations: &'static Operations,
-    /// `Send` like the closure, not `Sync`.
+    /// Makes the task `Send` like the closure, but not `Sync`.
     _closure: PhantomData<Box<dyn FnOnce() + Send>>,
 }
 
-/// The operations of a closure that lies in the store itself.
+/// Provides the operations of a closure that lies in the store itself.
 struct Inline<F>(F);
 
 impl<F: FnOnce() + Send + 'static> Inline<F> {
     const OPERATIONS: Operations = Operations {
-        // SAFETY: the store holds an `F`, written by `Task::in_place`, that is used no more afterwards.
+        // SAFETY: the store holds an `F`, which `Task::in_place` wrote and nobody uses afterwards.
         call: |store| unsafe { store.cast::<F>().read() }(),
-        // SAFETY: the store holds an `F`, written by `Task::in_place`, that is used no more afterwards.
+        // SAFETY: the store holds an `F`, which `Task::in_place` wrote and nobody uses afterwards.
         drop: |store| unsafe { store.cast::<F>().drop_in_place() },
     };
 
@@ -50,7 +50,7 @@ impl<F: FnOnce() + Send + 'static> Inline<F> {
 }
 
 impl Task {
-    /// Makes a task of a closure.
+    /// Creates a task from a closure.
     #[inline]
     pub fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         if is_library() {
@@ -59,7 +59,7 @@ impl Task {
         if Inline::<F>::FITS { Self::in_place(closure) } else { Self::in_place(Box::new(closure)) }
     }
 
-    /// Makes a task whose panics the host can catch.
+    /// Creates a task whose panics the host can catch.
     #[cold]
     #[inline(never)]
     fn in_library(closure: Box<dyn FnOnce() + Send>) -> Self {
@@ -70,8 +70,8 @@ impl Task {
     fn in_place<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         const { assert!(size_of::<Box<u8>>() <= size_of::<Store>()) };
         let mut store: Store = [MaybeUninit::uninit(); INLINE_WORDS];
-        // SAFETY: `new` passes only closures that fit the store's size and alignment; a box does,
-        // as asserted above.
+        // SAFETY: `new` passes only closures that fit the store's size and alignment, or a box,
+        // which fits as the constant assertion shows.
         unsafe { store.as_mut_ptr().cast::<F>().write(closure) };
         Self { operations: &Inline::<F>::OPERATIONS, store, _closure: PhantomData }
     }
@@ -80,27 +80,29 @@ impl Task {
     #[inline]
     pub fn run(self) {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: the pointer is to a task that is used no more and will not be dropped.
+        // SAFETY: the task is not used again, and `ManuallyDrop` keeps it from being dropped.
         unsafe { Self::run_in_place(NonNull::from(&mut *this)) };
     }
 
-    /// Calls the closure of a task where it lies. The closure is moved out before its code begins, so the task's place
-    /// may then be used for another.
+    /// Calls the closure of a task in place. The closure is moved out before its code starts, so
+    /// the task's slot may then be reused.
     ///
     /// # Safety
-    /// The pointer is to a task that nobody else uses, and that is used no more and not dropped afterwards.
+    /// The pointer is to a task that nobody else uses, and that is neither used nor dropped
+    /// afterwards.
     #[inline]
     pub(super) unsafe fn run_in_place(task: NonNull<Self>) {
         let task = task.as_ptr();
-        // SAFETY: the operations are those of the closure in the store, which by the caller's promise is there and is
-        // moved out once.
+        // SAFETY: the operations are those of the closure in the store. The caller promises that
+        // the task is alive and not used again, so the closure is moved out once.
         unsafe { ((*task).operations.call)(&raw mut (*task).store) };
     }
 }
 
 impl Drop for Task {
     fn drop(&mut self) {
-        // SAFETY: the operations are those of the closure in the store, which `run` has not taken.
+        // SAFETY: the operations are those of the closure in the store, which `run` has not moved
+        // out.
         unsafe { (self.operations.drop)(&raw mut self.store) };
     }
 }
@@ -125,7 +127,8 @@ mod tests {
 
     use super::*;
 
-    /// A task around `N` bytes of payload that adds to the counter when run, and shares it while alive.
+    /// Creates a task with `N` bytes of payload. It adds to the counter when run, and shares it
+    /// while alive.
     fn task<const N: usize>(counter: &Arc<AtomicUsize>) -> Task {
         let (counter, payload) = (counter.clone(), [1u8; N]);
         Task::new(move || {

@@ -1,8 +1,9 @@
-//! [`TaskList`]: a first-in-first-out list of tasks for one thread, made for handing small closures through quickly.
+//! //! [`TaskList`]: a first-in-first-out list of tasks for one thread, optimized for small
+//! closures.
 //!
-//! A task is written once, word by word: its words were just stored one at a time, and a processor that loads several
-//! such words at once has to wait until all of them have reached the cache. And it is run where it lies, without being
-//! moved out first.
+//! A task is written once, word by word. A processor that loads several words at once has to wait
+//! until all of them have reached the cache, if they were just stored one at a time. A task runs
+//! where it lies, without being moved first.
 #![expect(unsafe_code, reason = "a ring of slots, some of which hold tasks")]
 
 use std::mem::{self, MaybeUninit};
@@ -16,7 +17,7 @@ const _: () = assert!(size_of::<Words>() == size_of::<Task>() && align_of::<Word
 /// A growing ring. The slots `head .. head + len`, modulo the capacity, hold tasks.
 #[derive(Default)]
 pub(super) struct TaskList {
-    /// As many as a power of two, or none.
+    /// Their number is zero or a power of two.
     slots: Box<[MaybeUninit<Task>]>,
     head: usize,
     len: usize,
@@ -29,8 +30,10 @@ impl TaskList {
 
     fn slot(&mut self, index: usize) -> *mut Task {
         let mask = self.slots.len() - 1;
-        // In bounds by the mask; the pointer is one to all slots, so that it outlives the borrow of this one.
-        // SAFETY: the masked index is below the number of slots, which is not zero when this is called.
+        // In bounds because of the mask. The pointer is derived from the whole slice, so it stays
+        // valid beyond this borrow.
+        // SAFETY: the masked index is below the number of slots, which is not zero when this is
+        // called.
         unsafe { self.slots.as_mut_ptr().add(index & mask).cast::<Task>() }
     }
 
@@ -42,9 +45,10 @@ impl TaskList {
         let from = (&raw const task).cast::<MaybeUninit<usize>>();
         let to = self.slot(self.head.wrapping_add(self.len)).cast::<MaybeUninit<usize>>();
         for word in 0..size_of::<Words>() / size_of::<usize>() {
-            // Volatile only so that the compiler keeps the loads single (see the module).
-            // SAFETY: a task is that many words, some of which may be uninitialized; the slot is free and the task,
-            // which will not be dropped here, moves into it.
+            // Volatile only to keep the compiler from merging the loads (see the module
+            // documentation).
+            // SAFETY: a task consists of that many words, some of which may be uninitialized. The
+            // slot is free. The task moves into it and is not dropped here.
             unsafe { to.add(word).write(from.add(word).read_volatile()) };
         }
         mem::forget(task);
@@ -63,8 +67,8 @@ impl TaskList {
         self.head = 0;
     }
 
-    /// Takes the oldest task out of the list. It still lies in its slot and must be moved out, or run, before anything
-    /// is pushed, and once; a task that is not is never dropped.
+    /// Takes the oldest task out of the list. The task still lies in its slot: the caller must move
+    /// it out or run it, once, before anything is pushed. Otherwise it is never dropped.
     #[inline]
     pub(super) fn pop_in_place(&mut self) -> Option<ptr::NonNull<Task>> {
         if self.len == 0 {
@@ -76,13 +80,13 @@ impl TaskList {
         ptr::NonNull::new(task)
     }
 
-    /// Moves all tasks of `other` behind those of this list.
+    /// Moves all tasks of `other` to the end of this list.
     pub(super) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
             return std::mem::swap(self, other);
         }
         while let Some(task) = other.pop_in_place() {
-            // SAFETY: just popped, moved out once.
+            // SAFETY: the task was just popped and is moved out once.
             self.push(unsafe { task.read() });
         }
     }
@@ -91,7 +95,7 @@ impl TaskList {
 impl Drop for TaskList {
     fn drop(&mut self) {
         while let Some(task) = self.pop_in_place() {
-            // SAFETY: just popped, moved out once.
+            // SAFETY: the task was just popped and is moved out once.
             drop(unsafe { task.read() });
         }
     }
@@ -114,7 +118,7 @@ mod tests {
         };
         let run = |list: &mut TaskList, count: usize| {
             for _ in 0..count {
-                // SAFETY: run before anything is pushed, once.
+                // SAFETY: the task runs once, before anything is pushed.
                 unsafe { Task::run_in_place(list.pop_in_place().unwrap()) };
             }
         };

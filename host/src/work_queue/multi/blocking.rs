@@ -1,10 +1,12 @@
-//! The threads for tasks that block: started when one is needed, ended after a while without work, never more than a
-//! fixed number.
+//! //! The threads for blocking tasks.
 //!
-//! A task that may not wait in line is accepted only if there is a thread for it alone. *Idle* counts the threads that
-//! wait for a task, those just started among them. As long as no more tasks are in line than threads are idle, each of
-//! them has one; so a new task may join the line without waiting if the line is shorter than that. Tasks are taken in
-//! order.
+//! A thread starts when one is needed and ends after a while without work. There are never more
+//! than a fixed number of them.
+//!
+//! A task added without `allow_queuing` is accepted only if a thread is free for it. *Idle* counts
+//! the threads that wait for a task, including those that were just started. As long as at most
+//! that many tasks are queued, each of them has a thread. So a new task starts without waiting if
+//! fewer tasks are queued than threads are idle. Tasks are taken in order.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -19,11 +21,11 @@ use super::super::Task;
 use super::core::Core;
 
 thread_local! {
-    /// Which pool this thread belongs to. Only compared, never followed.
+    /// The pool that this thread belongs to. It is only compared, never dereferenced.
     static POOL: Cell<*const BlockingPool> = const { Cell::new(ptr::null()) };
 }
 
-/// See the module.
+/// The pool of threads for blocking tasks; see the module documentation.
 pub(super) struct BlockingPool {
     core: Arc<Core>,
     state: Mutex<State>,
@@ -50,17 +52,18 @@ impl BlockingPool {
         self.threads_max
     }
 
-    /// True on a thread of this pool.
+    /// Returns true on a thread of this pool.
     pub(super) fn is_current(&self) -> bool {
         ptr::eq(POOL.get(), self)
     }
 
-    /// Takes a task; gives it back if it may not wait but would have to, or if nobody would ever run it.
+    /// Adds a task. Returns it if it must not wait but would have to, or if no thread can ever run
+    /// it.
     pub(super) fn add(self: &Arc<Self>, task: Task, allow_queuing: bool) -> Result<(), Task> {
         self.core.quiet().added_blocking();
         let result = self.enqueue(task, allow_queuing);
         if result.is_err() {
-            // Counts never fall: what is given back counts as finished.
+            // Counts only grow, so a refused task counts as finished.
             self.core.quiet().finished_blocking();
         }
         result
@@ -82,7 +85,7 @@ impl BlockingPool {
         Err(task)
     }
 
-    /// Starts one more thread, idle. False if the system gives none.
+    /// Starts one more thread, which is idle at first. Returns false if the system cannot start it.
     fn start_thread(self: &Arc<Self>, state: &mut State) -> bool {
         let id = state.next_thread;
         let pool = self.clone();
@@ -94,7 +97,7 @@ impl BlockingPool {
         true
     }
 
-    /// A thread's life. It begins, and stands between two tasks, as idle.
+    /// Runs a thread of the pool. A thread is idle when it starts and between tasks.
     fn work(&self, id: u64) {
         POOL.set(self);
         while let Some(task) = self.next_or_retire(id) {
@@ -113,7 +116,8 @@ impl BlockingPool {
             if task.is_some() || is_over {
                 state.idle -= 1;
                 if task.is_none() && !state.is_shut_down {
-                    // Nobody will join this thread; it touches nothing of the pool's but its handle to it any more.
+                    // No thread joins this one. After this, it uses nothing of the pool except its
+                    // handle.
                     drop(state.threads.remove(&id));
                 }
                 return task;
@@ -127,7 +131,7 @@ impl BlockingPool {
         self.state.lock().idle
     }
 
-    /// Drops the tasks in line and waits for those that run.
+    /// Drops the queued tasks and waits for the running ones.
     pub(super) fn shut_down(&self) {
         let (line, threads) = {
             let mut state = self.state.lock();
@@ -137,7 +141,8 @@ impl BlockingPool {
         self.changed.notify_all();
         drop(line);
         for thread in threads.into_values() {
-            // The last handle of the queue may be dropped by one of its own tasks.
+            // One of the queue's own tasks may drop the last handle of the queue. A thread cannot
+            // join itself.
             if thread.thread().id() != thread::current().id() {
                 let _ = thread.join();
             }

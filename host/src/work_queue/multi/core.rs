@@ -1,4 +1,5 @@
-//! The participants of a multi-threaded queue: where they find tasks and how they spend their time.
+//! //! The participants of a multi-threaded queue: where they find tasks, and how they wait for
+//! them.
 #![expect(unsafe_code, reason = "a thread reaches its own deque through a thread-local pointer")]
 
 use std::cell::Cell;
@@ -17,24 +18,25 @@ use super::quiet::Quiet;
 use super::sleep::Sleep;
 use crate::sync::{Parker, Unparker, thread_local_cell};
 
-/// Threads that can help at once while they wait; more of them just wait.
+/// How many waiting threads can help at once. Further ones only wait.
 const GUESTS: usize = 8;
 
-/// One task in so many is taken from where the newest-first order would look last, so that a task that keeps adding
-/// another one cannot hold up all others forever.
+/// One in this many tasks is the oldest of the injector or of the participant. Otherwise a task that
+/// always adds another one could delay all others forever, because participants take their newest
+/// task first.
 const FAIRNESS_INTERVAL: u32 = 61;
 
-/// Rounds of looking for work before a participant sleeps: first with short pauses between them, twice as long each
-/// time, then giving the core to whoever else wants it.
+/// Rounds of searching before a participant sleeps. The first rounds pause between attempts, each
+/// twice as long as the one before. Later rounds yield the core to other threads.
 const SPIN_ROUNDS: u32 = 6;
 const YIELD_ROUNDS: u32 = 2;
 
-/// How often a worker goes through these rounds while a loop is under way: in all some 200 µs. Waking it would take a good
-/// part of what the next loop's first tasks do.
+/// How often a worker repeats these rounds while a loop is in progress, about 200 µs in all. Waking
+/// a sleeping worker would take a good part of the time of the next loop's first tasks.
 const ROUNDS_IN_LOOPS: u32 = 64;
 
 thread_local_cell! {
-    /// As which participant of which queue this thread runs right now.
+    /// The queue, and the participant in it, that this thread currently runs as.
     static CURRENT: Current = Current { core: ptr::null(), local: ptr::null() };
 }
 
@@ -44,35 +46,35 @@ struct Current {
     local: *const Local,
 }
 
-/// What all participants share.
+/// The state that all participants share.
 pub(super) struct Core {
     injector: Injector<Task>,
-    /// By participant: first the workers, then the guests.
+    /// Indexed by participant: first the workers, then the guests.
     stealers: Vec<Stealer<Task>>,
     workers: usize,
     sleep: Sleep,
     quiet: Quiet,
     panics: Panics,
     shutdown: std::sync::atomic::AtomicBool,
-    /// Loops under way.
+    /// The number of loops in progress.
     loops: CachePadded<AtomicUsize>,
-    /// The places for waiting threads that nobody takes at the moment. Their deques are empty.
+    /// The free places for waiting threads. Their deques are empty.
     guests: parking_lot::Mutex<Vec<Local>>,
 }
 
-/// What one participant has for itself.
+/// The private state of one participant.
 pub(super) struct Local {
     number: usize,
     deque: Worker<Task>,
     parker: Parker,
-    /// Unparks it.
+    /// Unparks this participant.
     waker: Waker,
-    /// Tasks taken so far.
+    /// The number of tasks taken so far.
     tick: Cell<u32>,
-    /// State of the generator that says whom to steal from first.
+    /// The state of the generator that chooses the first victim to steal from.
     seed: Cell<u32>,
-    /// It finished tasks that it has not yet told those about who wait for quiet.
-    has_news: Cell<bool>,
+    /// Whether it finished tasks that threads waiting for quiet have not been notified of.
+    has_unannounced: Cell<bool>,
 }
 
 struct UnparkWaker(Unparker);
@@ -87,7 +89,7 @@ impl Wake for UnparkWaker {
     }
 }
 
-/// Until when a participant participates.
+/// The condition that ends a participation.
 #[derive(Clone, Copy)]
 pub(super) enum Until<'a> {
     Shutdown,
@@ -95,7 +97,7 @@ pub(super) enum Until<'a> {
     Quiet,
 }
 
-/// Marks this thread as a participant; dropping restores what it was.
+/// Marks this thread as a participant. Dropping it restores the previous mark.
 struct Entered {
     before: Current,
 }
@@ -113,7 +115,8 @@ impl Drop for Entered {
 }
 
 impl Core {
-    /// A queue for `workers` threads, and what each of them passes to [`Core::participate`].
+    /// Creates the core for `workers` threads, and the state that each of them passes to
+    /// [`Core::participate`].
     pub(super) fn new(workers: usize) -> (Self, Vec<Local>) {
         let mut locals: Vec<_> = (0..workers + GUESTS).map(Local::new).collect();
         let stealers = locals.iter().map(|local| local.deque.stealer()).collect();
@@ -145,12 +148,12 @@ impl Core {
         &self.quiet
     }
 
-    /// What this thread has as a participant, if it is running tasks of this queue.
+    /// Returns this thread's participant state, if it is running tasks of this queue.
     #[inline]
     fn current(&self) -> Option<&Local> {
         let current = CURRENT.with(Cell::get);
-        // SAFETY: the pair was set by `participate`, which borrows both for as long as they are set; `Local` stays on
-        // this thread meanwhile, so its cells and its deque are reached by one thread.
+        // SAFETY: `participate` set the pair, and borrows both for as long as they are set. `Local`
+        // stays on this thread meanwhile, so only one thread accesses its cells and its deque.
         ptr::eq(current.core, self).then(|| unsafe { &*current.local })
     }
 
@@ -160,7 +163,7 @@ impl Core {
 
     #[inline]
     pub(super) fn add(&self, task: Task) {
-        // Counted before anybody can see, run and count it as finished.
+        // Counted before any thread can see the task, run it and count it as finished.
         match self.current() {
             Some(local) => {
                 self.quiet.added_by(local.number);
@@ -182,12 +185,13 @@ impl Core {
         self.loops.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether a loop is under way. Nothing but speed depends on when it is seen.
+    /// Returns whether a loop is in progress. Only speed depends on when a change is seen.
     fn has_loops(&self) -> bool {
         self.loops.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether the participant is a waiting thread that should leave the cores to the workers.
+    /// Returns whether the participant is a waiting thread that should leave the cores to the
+    /// workers.
     #[inline]
     fn leaves_work(&self, local: &Local) -> bool {
         local.number >= self.workers && self.has_loops()
@@ -206,12 +210,14 @@ impl Core {
         }
     }
 
-    /// True if the participant should stop although it may have work. It cannot be quiet then.
+    /// Returns true if the participant should stop although it may have work. Such a queue is not
+    /// quiet.
     fn is_met_early(&self, until: Until<'_>) -> bool {
         !matches!(until, Until::Quiet) && self.is_met(until)
     }
 
-    /// Runs tasks, and sleeps when there are none, until the condition is met. Whoever meets it unparks `local`.
+    /// Runs tasks, and sleeps when there are none, until the condition is met. Whichever thread
+    /// meets the condition unparks `local`.
     pub(super) fn participate(&self, local: &Local, until: Until<'_>) {
         let _entered = Entered::new(self, local);
         loop {
@@ -236,7 +242,8 @@ impl Core {
         }
     }
 
-    /// Looks for a task everywhere and sleeps while there is none. `None` when the condition is met.
+    /// Looks for a task everywhere and sleeps while there is none. Returns `None` when the
+    /// condition is met.
     fn search(&self, local: &Local, until: Until<'_>) -> Option<Task> {
         let mut rounds = 0;
         loop {
@@ -270,9 +277,9 @@ impl Core {
         }
     }
 
-    /// Waits until the condition is met, and leaves to the workers what tasks the participant has, also when the loop has
-    /// ended: where there was one there will be others. It is not counted as searching, so that whoever adds tasks wakes a
-    /// worker if none is awake.
+    /// Waits until the condition is met and leaves the participant's tasks to the workers, even
+    /// after the loop has ended, because other loops tend to follow. The participant does not count
+    /// as searching, so a thread that adds tasks wakes a worker if none is awake.
     fn rest(&self, local: &Local, until: Until<'_>) {
         self.announce(local);
         while !self.is_met(until) {
@@ -284,17 +291,17 @@ impl Core {
     fn run(&self, local: &Local, task: Task) {
         self.panics.run(task);
         self.quiet.finished_by(local.number);
-        local.has_news.set(true);
+        local.has_unannounced.set(true);
     }
 
-    /// Tells those who wait for quiet that this participant has no more to do.
+    /// Notifies threads that wait for quiet that this participant has run out of tasks.
     fn announce(&self, local: &Local) {
-        if local.has_news.replace(false) {
+        if local.has_unannounced.replace(false) {
             self.quiet.announce();
         }
     }
 
-    /// The participant's own next task.
+    /// Returns the participant's own next task.
     #[inline]
     fn next(&self, local: &Local) -> Option<Task> {
         let tick = local.tick.get().wrapping_add(1);
@@ -311,7 +318,8 @@ impl Core {
         local.deque.pop()
     }
 
-    /// Takes tasks from the injector or from somebody's deque: one to run, some for the participant's own deque.
+    /// Takes tasks from the injector or another participant's deque: one to run, and some for the
+    /// participant's own deque.
     fn steal(&self, local: &Local) -> Option<Task> {
         retry(|| self.injector.steal_batch_and_pop(&local.deque)).or_else(|| {
             let others = self.stealers.len();
@@ -329,13 +337,13 @@ impl Core {
         !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 
-    /// Takes part until the latch is open.
+    /// Participates until the latch is open.
     pub(super) fn wait(&self, latch: &Latch) {
         if latch.is_open() {
             return;
         }
         if let Some(local) = self.current() {
-            // A task that waits. It keeps its thread useful, at the price of the stack.
+            // A task is waiting. It keeps its thread useful, at the price of stack space.
             if latch.wake_on_open(&local.waker) {
                 self.participate(local, Until::Open(latch));
             }
@@ -347,7 +355,8 @@ impl Core {
         }
     }
 
-    /// Calls `body` as a participant if possible, then takes part until the latch is open.
+    /// Calls `body` as a participant if there is a free place, then participates until the latch is
+    /// open.
     pub(super) fn run_and_wait(&self, body: &mut dyn FnMut(), latch: &Latch) {
         let guest = if self.is_current() { None } else { Guest::enter(self) };
         let Some(guest) = guest else {
@@ -363,7 +372,8 @@ impl Core {
         }
     }
 
-    /// Takes part until nothing is pending. A task that calls this returns at once: it is pending itself.
+    /// Participates until nothing is pending. Within a task, which is pending itself, it returns at
+    /// once.
     pub(super) fn quiesce(&self) {
         if self.is_current() || self.quiet.is_quiet() {
             return;
@@ -382,14 +392,15 @@ impl Core {
     }
 }
 
-/// A place for a thread that waits and helps; given back when dropped, and the tasks left in it to the others.
+/// A participant's place for a thread that waits and helps. Dropping it frees the place and moves
+/// its remaining tasks to the injector.
 struct Guest<'a> {
     core: &'a Core,
     local: ManuallyDrop<Local>,
 }
 
 impl<'a> Guest<'a> {
-    /// `None` if all places are taken.
+    /// Takes a place. Returns `None` if all are in use.
     fn enter(core: &'a Core) -> Option<Self> {
         let local = ManuallyDrop::new(core.guests.lock().pop()?);
         Some(Self { core, local })
@@ -398,7 +409,8 @@ impl<'a> Guest<'a> {
 
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
-        // SAFETY: the place is taken out once, here, and not used through `self` any more.
+        // SAFETY: `drop` takes the place out once, here, and does not use it through `self`
+        // afterwards.
         let local = unsafe { ManuallyDrop::take(&mut self.local) };
         if let Some(task) = local.deque.pop() {
             self.core.injector.push(task);
@@ -421,11 +433,11 @@ impl Local {
             parker,
             tick: Cell::new(0),
             seed: Cell::new(0x9e37_79b9 ^ (number as u32 + 1)),
-            has_news: Cell::new(false),
+            has_unannounced: Cell::new(false),
         }
     }
 
-    /// Marsaglia's xorshift: quick, and good enough to keep thieves apart.
+    /// Returns a number from Marsaglia's xorshift: fast, and random enough to spread the thieves.
     fn random(&self) -> u32 {
         let mut x = self.seed.get();
         x ^= x << 13;

@@ -1,12 +1,13 @@
-//! The multi-threaded queue: a fixed set of worker threads that steal from each other, and a separate pool for tasks
-//! that block.
+//! //! The multi-threaded queue: a fixed set of worker threads that steal tasks from each other,
+//! and a separate pool for blocking tasks.
 //!
-//! Each participant (worker, or waiting thread that helps) has a deque. It adds its tasks there and takes the newest
-//! first, which is the one whose data is still in its caches; others steal the oldest. Threads that are no
-//! participants add to a shared injector. There is deliberately no private slot for the newest task: nobody could
-//! steal it while its owner computes.
+//! Each participant is a worker or a waiting thread that helps, and has a deque. It adds its tasks
+//! there and takes the newest first, whose data is still in its caches. Other participants steal
+//! the oldest. Threads that are not participants add to a shared injector. There is deliberately no
+//! private slot for the newest task, because nobody could steal it while its owner computes.
 //!
-//! How participants sleep and wake is told in `sleep.rs`; how the end of all work is noticed, in `quiet.rs`.
+//! `sleep.rs` describes how participants sleep and wake, `quiet.rs` how the end of all work is
+//! noticed.
 
 mod blocking;
 mod core;
@@ -22,13 +23,14 @@ use self::blocking::BlockingPool;
 use self::core::{Core, Until};
 use super::{ConcurrentWorkQueue, Latch, Task, TaskPanic};
 
-/// Blocking threads unless the description says otherwise.
+/// The number of threads for blocking tasks if the description does not say.
 pub(super) const DEFAULT_BLOCKING_THREADS: usize = 256;
 
-/// How long a blocking thread waits for more to do before it ends.
+/// How long an idle thread for blocking tasks waits for a task before it ends.
 const IDLE_TIME: Duration = Duration::from_secs(2);
 
-/// See the module. Dropping the queue waits for the tasks that have begun and drops the others.
+/// The multi-threaded work queue. Dropping it waits for the tasks that have started and drops the
+/// others.
 pub struct MultiThreadedWorkQueue {
     core: Arc<Core>,
     blocking: Arc<BlockingPool>,
@@ -36,11 +38,11 @@ pub struct MultiThreadedWorkQueue {
 }
 
 impl MultiThreadedWorkQueue {
-    /// A queue with `threads` workers and up to `blocking_threads` threads for blocking tasks, which are started when
-    /// needed. Zero counts as one.
+    /// Creates a queue with `threads` workers and up to `blocking_threads` threads for blocking
+    /// tasks. The latter start when they are needed. Zero counts as one.
     ///
     /// # Errors
-    /// The system's, if it gives no thread.
+    /// The system's error if it cannot start a thread.
     pub fn new(threads: usize, blocking_threads: usize) -> io::Result<Self> {
         Self::with_idle_time(threads, blocking_threads, IDLE_TIME)
     }
@@ -49,7 +51,8 @@ impl MultiThreadedWorkQueue {
         let (core, locals) = Core::new(threads.max(1));
         let core = Arc::new(core);
         let blocking = Arc::new(BlockingPool::new(core.clone(), blocking_threads.max(1), idle_time));
-        // Made first, so that an error below drops it, which ends the workers started so far.
+        // Created first, so that an error below drops the queue, which ends the workers started so
+        // far.
         let mut queue = Self { core, blocking, workers: Vec::with_capacity(locals.len()) };
         for (number, local) in locals.into_iter().enumerate() {
             let core = queue.core.clone();
@@ -67,9 +70,11 @@ impl Drop for MultiThreadedWorkQueue {
         self.core.shut_down();
         self.blocking.shut_down();
         for worker in self.workers.drain(..) {
-            // The last handle of the queue may be dropped by one of its own tasks; that worker ends after the task.
+            // One of the queue's own tasks may drop the last handle of the queue. Its worker cannot
+            // join itself, and ends after the task.
             if worker.thread().id() != thread::current().id() {
-                // Tasks' panics are caught; a worker that panicked nonetheless has nothing more to say.
+                // The queue catches the panics of tasks, so the result of a worker's thread adds
+                // nothing.
                 let _ = worker.join();
             }
         }
@@ -92,8 +97,8 @@ impl ConcurrentWorkQueue for MultiThreadedWorkQueue {
         self.core.add(task);
     }
 
-    /// With `allow_queuing == false` the task is refused only if as many blocking tasks run as there may be blocking
-    /// threads, or the system gives no more threads.
+    /// With `allow_queuing == false` the task is refused only if the maximum number of blocking
+    /// tasks is running, or if the system cannot start another thread.
     fn add_blocking_task(&self, task: Task, allow_queuing: bool) -> Result<(), Task> {
         self.blocking.add(task, allow_queuing)
     }

@@ -1,15 +1,19 @@
-//! Noticing that nothing is pending, without a counter that all threads fight for.
+//! //! Detects that no task is pending, without a counter that all threads contend for.
 //!
-//! Each participant counts, in a cache line of its own, the tasks it added and those it finished; only tasks from
-//! outside and blocking tasks share a counter. All counts only grow. *Quiet* is decided by first reading every count
-//! of finished tasks, then every count of added ones, and comparing the sums: between the two readings there was a
-//! moment; what had finished before it is no more than had been added by then, which is no more than what the second
-//! reading saw. If first and last are equal, all three are, and at that moment nothing was pending. The reading of a
-//! finished count acquires what its writer released, so that the additions made by the tasks it counts are seen.
+//! Each participant counts the tasks it added and the tasks it finished, in its own cache line.
+//! Only blocking tasks and tasks from other threads share a counter. All counts only grow.
 //!
-//! Whoever waits for quiet is woken when it may have come: when a participant that finished tasks runs out of them, and
-//! when a blocking task ends. The waiter announces itself, then reads the counts; the finisher counts, then looks for
-//! waiters; a sequentially consistent fence between the two steps on both sides lets one of them see the other.
+//! The queue is *quiet* if the sum of all counts of finished tasks equals the sum of all counts of
+//! added tasks, where every finished count is read before any added count. Consider a moment
+//! between the two readings. The first sum is at most the number of tasks finished by then. That is
+//! at most the number of tasks added by then, which is at most the second sum. If the first and the
+//! last are equal, all are, so nothing was pending at that moment. Reading a finished count
+//! acquires what its writer released, so the additions by the finished tasks are seen.
+//!
+//! A thread that waits for quiet is woken when a participant that finished tasks runs out of them,
+//! and when a blocking task ends. The waiter announces itself, then reads the counts. The finisher
+//! updates its count, then looks for waiters. A sequentially consistent fence between the two steps
+//! on each side ensures that at least one of them sees the other.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::task::Waker;
@@ -17,14 +21,14 @@ use std::task::Waker;
 use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 
-/// Written by one participant.
+/// The counts that one participant writes.
 #[derive(Default)]
 struct Counts {
     added: AtomicU64,
     finished: AtomicU64,
 }
 
-/// See the module.
+/// The counts of a queue and the threads that wait for quiet; see the module documentation.
 pub(super) struct Quiet {
     participants: Box<[CachePadded<Counts>]>,
     outside_added: CachePadded<AtomicU64>,
@@ -50,13 +54,13 @@ impl Quiet {
         }
     }
 
-    /// The participant, on whose thread this is called, adds a task.
+    /// Counts a task added by the participant that runs on the calling thread.
     #[inline]
     pub(super) fn added_by(&self, participant: usize) {
         increment(&self.participants[participant].added);
     }
 
-    /// The participant, on whose thread this is called, finished a task.
+    /// Counts a task finished by the participant that runs on the calling thread.
     #[inline]
     pub(super) fn finished_by(&self, participant: usize) {
         increment(&self.participants[participant].finished);
@@ -76,7 +80,7 @@ impl Quiet {
         self.announce();
     }
 
-    /// Wakes those who wait, so that they look again.
+    /// Wakes the waiting threads, which then check the counts again.
     pub(super) fn announce(&self) {
         fence(Ordering::SeqCst);
         if self.waiters.load(Ordering::Relaxed) != 0 {
@@ -94,7 +98,8 @@ impl Quiet {
         finished == added + self.outside_added.load(Ordering::Acquire)
     }
 
-    /// Has `waker` woken whenever it may have become quiet, until the result is dropped.
+    /// Registers `waker` to be woken whenever the queue may have become quiet, until the result is
+    /// dropped.
     pub(super) fn wait_with<'a>(&'a self, waker: &'a Waker) -> Waiting<'a> {
         self.wakers.lock().push(waker.clone());
         self.waiters.fetch_add(1, Ordering::Relaxed);
@@ -103,7 +108,7 @@ impl Quiet {
     }
 }
 
-/// A waiter's entry.
+/// The registration of a waiter.
 pub(super) struct Waiting<'a> {
     quiet: &'a Quiet,
     waker: &'a Waker,

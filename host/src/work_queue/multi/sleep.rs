@@ -1,64 +1,72 @@
-//! How the threads of a queue fall asleep and are woken, without losing work and without waking more than there is
-//! work for.
+//! //! How the threads of a queue fall asleep and are woken, without losing work and without waking
+//! more threads than there is work for.
 //!
 //! # The participants
-//! Every thread that runs the queue's compute tasks is a *participant* with a number: the workers, and threads that
-//! wait for something and help meanwhile. A participant is in one of three states:
+//! Every thread that runs the queue's compute tasks is a *participant* with a number. Participants
+//! are the workers, and threads that wait for something and help meanwhile. A participant is in one
+//! of three states:
 //!
-//! - **busy**: it has work of its own;
-//! - **searching**: it has none and looks through the injector and everybody's deque;
-//! - **asleep**: it found none, stands in the list of sleepers, and is parked.
+//! - **busy**: it has tasks in its own deque;
+//! - **searching**: it has none and looks through the injector and the other deques;
+//! - **asleep**: it found none, is in the list of sleepers, and is parked.
 //!
-//! [`Sleep::state`] counts the searching and the sleeping ones in one word.
+//! [`Sleep::state`] counts the searching and the sleeping participants in one word.
 //!
-//! # The promise
-//! *While there is work that nobody has taken, somebody is searching, or nobody is asleep.* So work never lies about
-//! while the one who could do it sleeps. It is upheld at three places:
+//! # The invariant
+//! *While there is work that nobody has taken, somebody is searching or nobody is asleep.* So no
+//! thread sleeps while there is work for it. Three places uphold the invariant:
 //!
-//! 1. **Adding** ([`Sleep::notify`]): after the work is visible, if nobody searches and somebody sleeps, one sleeper
-//!    is taken off the list, *counted as searching by the one who wakes it*, and unparked. A burst of adds therefore
-//!    wakes one thread, not one each: the later adds see that somebody searches.
-//! 2. **Finding** ([`Sleep::found`]): the last searcher that finds work may have taken one piece of several, whose
-//!    adders woke nobody because it searched. It looks again, and wakes the next one if it sees more. So threads wake
-//!    one by one as long as there is work for them, each woken by the one before it.
-//! 3. **Giving up** ([`Sleep::sleep`], [`Sleep::leave`]): the searcher first stops counting as one, then, if it was the
-//!    last, looks once more.
+//! 1. **Adding** ([`Sleep::notify`]): after the work is visible, if nobody searches and somebody
+//!    sleeps, the adder removes one sleeper from the list, *counts it as searching*, and unparks
+//!    it. A burst of additions therefore wakes one thread instead of one each: the later adders see
+//!    that somebody searches.
+//! 2. **Finding** ([`Sleep::found`]): the last searcher to find work may have taken one of several
+//!    pieces, whose adders woke nobody because it was searching. So it looks again, and wakes the
+//!    next participant if it sees more. Threads wake one by one as long as there is work, each
+//!    woken by the one before.
+//! 3. **Giving up** ([`Sleep::sleep`], [`Sleep::leave`]): the searcher first stops counting as one.
+//!    If it was the last, it then looks once more.
 //!
-//! The danger is an adder that sees a searcher who is just giving up. Adder: *make the work visible*, then *read the
-//! state*. Searcher: *lower the state*, then *look for work*. Both sides have a sequentially consistent fence between
-//! the two steps, so at least one sees the other's first step: either the adder sees no searcher and wakes somebody, or
-//! the searcher sees the work. A searcher that is not the last to give up leaves that duty to those who still search.
+//! The risk is that an adder sees a searcher that is just giving up. The adder *makes the work
+//! visible*, then *reads the state*. The searcher *lowers the state*, then *looks for work*. Both
+//! sides have a sequentially consistent fence between the two steps, so at least one sees the
+//! other's first step. Either the adder sees no searcher and wakes somebody, or the searcher sees
+//! the work. A searcher that is not the last to give up leaves the second look to those that still
+//! search.
 //!
 //! # Parking
-//! A parked thread holds a token-passing parker: an unpark before the park makes the park return at once, so nothing
-//! is lost between standing in the list and parking. Besides the adder's unpark there are unparks for other reasons (a
-//! latch opened, the queue ends, all is quiet): whoever wakes looks whether it still stands in the list and, if so,
-//! takes itself off. The reason it was woken for is checked after it stood in the list and before it parks.
+//! A parked thread holds a parker with a token: an unpark before the park makes the park return at
+//! once. So no wake-up is lost between entering the list and parking. A thread is also unparked for
+//! other reasons: its latch opened, the queue ends, or the queue is quiet. A woken thread checks
+//! whether it is still in the list and, if so, removes itself. It checks the reason for which it
+//! may be woken after it has entered the list and before it parks.
 
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Mutex, Parker, Unparker};
 
-/// One participant that searches, in the lower half of the state.
+/// One searching participant, in the lower half of the state.
 const SEARCHING: usize = 1;
-/// One participant that sleeps, in the upper half.
+/// One sleeping participant, in the upper half of the state.
 const SLEEPING: usize = 1 << 16;
 
 fn searching(state: usize) -> usize {
     state % SLEEPING
 }
 
-/// See the module.
+/// The sleeping and searching participants of a queue; see the module documentation.
 #[derive(Debug)]
 pub(super) struct Sleep {
     state: AtomicUsize,
-    /// Numbers of the participants asleep, the latest last: it is woken first, its caches being warmest. Its length is
-    /// the sleeping count of `state` whenever the lock is held.
+    /// The numbers of the sleeping participants, the latest last. The latest is woken first,
+    /// because its caches are warmest. The length equals the sleeping count of `state` whenever the
+    /// lock is held.
     sleepers: Mutex<Vec<usize>>,
     unparkers: Vec<Unparker>,
 }
 
 impl Sleep {
-    /// Nobody searches or sleeps. The unparkers are those of the participants, by number.
+    /// Creates the state in which nobody searches or sleeps. `unparkers` are indexed by
+    /// participant.
     pub(super) fn new(unparkers: Vec<Unparker>) -> Self {
         Self {
             state: AtomicUsize::new(0),
@@ -67,10 +75,11 @@ impl Sleep {
         }
     }
 
-    /// To be called after work was made visible to all: wakes a sleeper unless somebody searches anyway.
+    /// Wakes a sleeper unless somebody is searching. To be called after work was made visible to
+    /// all.
     #[inline]
     pub(super) fn notify(&self) {
-        // Orders the work's becoming visible before the look at the state (see the module).
+        // Orders making the work visible before reading the state (see the module documentation).
         fence(Ordering::SeqCst);
         let state = self.state.load(Ordering::Relaxed);
         if searching(state) == 0 && state >= SLEEPING {
@@ -81,7 +90,7 @@ impl Sleep {
     #[cold]
     fn wake_one(&self) {
         let mut sleepers = self.sleepers.lock();
-        // Another adder may have woken somebody since.
+        // Another adder may have woken a sleeper since.
         if searching(self.state.load(Ordering::Relaxed)) != 0 {
             return;
         }
@@ -91,25 +100,26 @@ impl Sleep {
         self.unparkers[woken].unpark();
     }
 
-    /// A busy participant has run out of work of its own and begins to search.
+    /// Marks a busy participant that has run out of tasks as searching.
     pub(super) fn search(&self) {
         self.state.fetch_add(SEARCHING, Ordering::SeqCst);
     }
 
-    /// A searching participant found work and is busy. `work_visible` looks for more.
+    /// Marks a searching participant that found work as busy. `work_visible` looks for more work.
     pub(super) fn found(&self, work_visible: impl FnOnce() -> bool) {
         if self.stop_searching(SEARCHING) && work_visible() {
             self.notify();
         }
     }
 
-    /// A searching participant goes away, having found none.
+    /// Removes a searching participant that found no work. `work_visible` looks for work once more.
     pub(super) fn leave(&self, work_visible: impl FnOnce() -> bool) {
         self.found(work_visible);
     }
 
-    /// A searching participant found none and sleeps until it is woken; then it searches again. It does not sleep if
-    /// `is_done` (asked once it stands in the list of sleepers).
+    /// Puts a searching participant that found no work to sleep until it is woken; then it searches
+    /// again. It does not sleep if `is_done` returns true, which is called once the participant is
+    /// in the list of sleepers.
     pub(super) fn sleep(
         &self,
         participant: usize,
@@ -124,23 +134,23 @@ impl Sleep {
         };
         if !is_done() {
             if was_last && work_visible() {
-                // It may well be this participant that is woken: the park then returns at once.
+                // This may unpark this very participant; the park below then returns at once.
                 self.notify();
             }
             parker.park();
         }
         let mut sleepers = self.sleepers.lock();
         if let Some(place) = sleepers.iter().rposition(|&sleeper| sleeper == participant) {
-            // Woken by somebody who did not count this participant as searching.
+            // The participant was woken by a thread that did not count it as searching.
             sleepers.remove(place);
             self.state.fetch_sub(SLEEPING - SEARCHING, Ordering::Relaxed);
         }
     }
 
-    /// Lowers the state by `change`, which counts one searcher less. True if it was the last.
+    /// Changes the state by `change`, which removes one searcher. Returns true if it was the last.
     fn stop_searching(&self, change: usize) -> bool {
         let before = self.state.fetch_sub(change, Ordering::SeqCst);
-        // Orders the lowering before the look for work (see the module).
+        // Orders lowering the state before looking for work (see the module documentation).
         fence(Ordering::SeqCst);
         searching(before) == 1
     }
@@ -160,7 +170,7 @@ mod loom_tests {
     use super::*;
     use crate::sync::thread;
 
-    /// A queue of nothing but a number of pieces of work.
+    /// A queue that holds only a number of pieces of work.
     struct Model {
         sleep: Sleep,
         work: AtomicUsize,
@@ -188,7 +198,8 @@ mod loom_tests {
             self.done.load(Ordering::Acquire) == self.expected
         }
 
-        /// A worker's life: search, sleep, work, until all is done; the one who does the last piece wakes the others.
+        /// Runs a worker: it searches, sleeps and works until all is done. The worker that does the
+        /// last piece wakes the others.
         fn participate(&self, number: usize, parker: &Parker) {
             self.sleep.search();
             loop {

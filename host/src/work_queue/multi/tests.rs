@@ -16,12 +16,12 @@ fn counted(counter: &Arc<AtomicUsize>) -> Task {
     })
 }
 
-/// So many, or fewer under Miri, which is a thousand times slower.
+/// Returns `count`, or less under Miri, which is a thousand times slower.
 const fn times(count: usize) -> usize {
     if cfg!(miri) { count.div_ceil(20) } else { count }
 }
 
-/// Adds a binary tree of tasks; each counts.
+/// Adds a binary tree of tasks, each of which counts.
 fn grow(queue: &Arc<MultiThreadedWorkQueue>, counter: &Arc<AtomicUsize>, depth: u32) {
     let (inner, counter) = (queue.clone(), counter.clone());
     queue.add_task(Task::new(move || {
@@ -62,13 +62,14 @@ fn tasks_may_add_tasks() {
 
 #[test]
 fn a_chain_that_sleeps_between_its_links_is_never_lost() {
-    // Each task adds the next one from a thread outside, so that workers go to sleep all the time.
+    // Each task adds the next one from a thread outside the queue, so that workers keep going to
+    // sleep.
     let queue = queue(2);
     for _ in 0..times(300) {
         let latch = Arc::new(Latch::new(1));
         let counted = latch.clone();
         queue.add_task(Task::new(move || counted.count_down()));
-        // Not helping: the workers must wake.
+        // Without helping, so that the workers must wake.
         latch.wait();
     }
 }
@@ -129,7 +130,8 @@ fn workers_alone_do_the_work_when_nobody_waits() {
 
 #[test]
 fn one_thread_serves_old_tasks_while_one_task_keeps_adding_another() {
-    // The polling task ends when the old one has run. On one thread, newest first alone would never come to it.
+    // The polling task ends when the old one has run. A single worker that takes only its newest
+    // task would never run the old one.
     let queue = queue(1);
     let latch = Arc::new(Latch::new(1));
     fn poll(queue: &Arc<MultiThreadedWorkQueue>, latch: &Arc<Latch>) {
@@ -150,7 +152,7 @@ fn one_thread_serves_old_tasks_while_one_task_keeps_adding_another() {
 
 #[test]
 fn many_threads_wait_and_help_at_once() {
-    // More than there are places for guests.
+    // More threads than there are places for guests.
     let queue = queue(2);
     let counter = Arc::new(AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -254,7 +256,8 @@ fn blocking_tasks_that_wait_for_each_other_all_get_threads() {
             });
             assert!(queue.add_blocking_task(task, false).is_ok());
         }
-        // The queue may see the tasks end before their threads are idle again; the next round needs all four.
+        // The queue may see the tasks end before their threads are idle. The next round needs all
+        // four.
         queue.quiesce();
         while queue.blocking.idle_count() != 4 {
             std::thread::yield_now();
