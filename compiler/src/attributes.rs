@@ -1,10 +1,12 @@
 //! Attributes of the IR as attributes of a call.
 
-use tfrt_convert::data_type;
+use tfrt_convert::{data_type, type_of};
 use tfrt_eager::OpAttrs;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_ir::{AttrDict, Attribute, DenseData, DenseElements};
-use tfrt_tensor::{DenseHostTensor, PartialTensorShape, SharedAllocator, TensorMetadata, TensorShape};
+use tfrt_ir::{AttrDict, Attribute, DenseData, DenseElements, Type};
+use tfrt_tensor::{
+    DenseHostTensor, HostTensor, PartialTensorShape, SharedAllocator, TensorMetadata, TensorShape,
+};
 
 /// The attributes of an operation in the op graph, as its op reads them.
 ///
@@ -71,6 +73,16 @@ fn set_array(attrs: &mut OpAttrs, name: &str, elements: &[Attribute]) -> Option<
     let values: Vec<i64> =
         elements.iter().map(|element| i64::try_from(element.as_int()?).ok()).collect::<Option<_>>()?;
     Some(attrs.set_array(name, &values))
+}
+
+/// A tensor of numbers as an attribute; `None` for tensors without a dense form.
+pub(crate) fn dense_attribute(tensor: &HostTensor) -> Option<Attribute> {
+    static READ: tfrt_tensor::Accessor = tfrt_tensor::Accessor::new("constants as attributes");
+    let dense = tensor.dense().ok()?;
+    let dims: Vec<u64> = dense.shape().dims().iter().map(|&dim| dim as u64).collect();
+    let bytes = dense.read_bytes(&READ).ok()?;
+    let elements = DenseElements::numbers(Type::tensor(&dims, type_of(dense.dtype())), &bytes).ok()?;
+    Some(Attribute::Dense(elements.into()))
 }
 
 /// Dense elements of numbers as a tensor.

@@ -156,7 +156,7 @@ impl<'g> GraphBuilder<'g> {
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let attributes: AttrDict = attributes.into_iter().collect();
         let attrs = attributes::to_op_attrs(&attributes, self.evaluator.allocator())?;
-        let (types, known) = self.infer(name, operands, &attrs, result_count)?;
+        let (types, known) = self.graph.infer(self.evaluator, name, operands, &attrs, result_count)?;
         if let Some(folded) = self.fold(name, operands, &attrs, &types)? {
             return Ok(folded.into_iter().map(|tensor| self.add_constant("", tensor)).collect());
         }
@@ -194,29 +194,6 @@ impl<'g> GraphBuilder<'g> {
         module.insert_op(self.point, op);
         self.created.push(op);
         module.op(op).results.clone()
-    }
-
-    /// Types of the results, and the elements of the only one as far as they are known.
-    fn infer(
-        &self,
-        name: &str,
-        operands: &[ValueId],
-        attrs: &OpAttrs,
-        result_count: usize,
-    ) -> Result<(Vec<TensorType>, Option<KnownElements>), Diagnostic> {
-        let describe = |&value: &ValueId| Operand {
-            ty: self.ty(value),
-            constant: self.constant(value),
-            known: self.graph.known_elements.get(&value).map(Vec::as_slice),
-        };
-        let operands: Vec<_> = operands.iter().map(describe).collect();
-        let call = Call { evaluator: self.evaluator, name, operands: &operands, attrs, result_count };
-        let types = shapes::infer(&call)?;
-        let known = match &types[..] {
-            [ty] => shapes::known_elements(&call, ty),
-            _ => None,
-        };
-        Ok((types, known))
     }
 
     /// The results of an op on constants, if they may be computed now.
@@ -269,6 +246,32 @@ impl<'g> GraphBuilder<'g> {
             }
         };
         Ok(Some(tensor.into()))
+    }
+}
+
+impl Graph {
+    /// Types of the results of a call, and the elements of the only one as far as they are known.
+    pub(crate) fn infer(
+        &self,
+        evaluator: &Evaluator,
+        name: &str,
+        operands: &[ValueId],
+        attrs: &OpAttrs,
+        result_count: usize,
+    ) -> Result<(Vec<TensorType>, Option<KnownElements>), Diagnostic> {
+        let describe = |&value: &ValueId| Operand {
+            ty: self.tensor_type(value),
+            constant: self.constant(value),
+            known: self.known_elements.get(&value).map(Vec::as_slice),
+        };
+        let operands: Vec<_> = operands.iter().map(describe).collect();
+        let call = Call { evaluator, name, operands: &operands, attrs, result_count };
+        let types = shapes::infer(&call)?;
+        let known = match &types[..] {
+            [ty] => shapes::known_elements(&call, ty),
+            _ => None,
+        };
+        Ok((types, known))
     }
 }
 

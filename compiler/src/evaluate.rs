@@ -66,3 +66,10 @@ impl Evaluator {
         Some(function(MetadataCall { arguments, attrs }).map(Vec::from_iter))
     }
 }
+
+/// A host whose work runs on the calling thread.
+#[cfg(test)]
+pub(crate) fn test_host() -> Arc<HostContext> {
+    let queue = tfrt_host::work_queue::from_str("s").expect("a queue");
+    HostContext::builder(queue, Arc::new(tfrt_host::allocator::SystemAllocator)).build()
+}

@@ -17,9 +17,13 @@ mod model;
 pub mod pass;
 mod shapes;
 mod tensor_type;
+mod text;
 
 pub use builder::GraphBuilder;
 pub use evaluate::Evaluator;
 pub use graph::{ConstantId, Constants, Graph, MAIN, Port};
-pub use model::{CompileOptions, CompiledModel, Timing, compile};
+pub use model::{
+    CompileOptions, CompiledModel, IMPORT, LOWER, Observer, PASSES, Stage, Timing, compile, compile_observed,
+    import_model,
+};
 pub use tensor_type::{Dims, TensorType};

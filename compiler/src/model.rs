@@ -1,6 +1,7 @@
 //! [`compile`]: from a model's file to a program.
 
 use std::{
+    ops::ControlFlow,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -12,9 +13,10 @@ use tfrt_ir::{Diagnostic, Diagnostics, Location, Module, OpRegistry};
 use tfrt_tensor::HostTensor;
 
 use crate::{
-    Evaluator, Port,
+    Evaluator, Graph, Port,
     import::{ImportOptions, onnx},
-    lower, pass,
+    lower,
+    pass::{self, PassOptions},
 };
 
 /// How to compile a model.
@@ -22,11 +24,18 @@ use crate::{
 pub struct CompileOptions {
     /// What the caller says of the model's inputs.
     pub import: ImportOptions,
+    /// How passes are run.
+    pub passes: PassOptions,
 }
 
-/// How long each phase of a compilation took, in order.
+/// How long a compilation took.
 #[derive(Clone, Debug, Default)]
-pub struct Timing(pub Vec<(&'static str, Duration)>);
+pub struct Timing {
+    /// The phases, in order.
+    pub phases: Vec<(&'static str, Duration)>,
+    /// The passes, in order: the parts of the phase [`PASSES`].
+    pub passes: Vec<(&'static str, Duration)>,
+}
 
 /// A compiled model.
 #[derive(Debug)]
@@ -47,7 +56,26 @@ pub struct CompiledModel {
     pub timing: Timing,
 }
 
-/// Compiles an ONNX file for the core runtime.
+/// The name of the phase that reads a model.
+pub const IMPORT: &str = "import";
+/// The name of the phase that runs the passes.
+pub const PASSES: &str = "passes";
+/// The name of the phase that makes kernels of ops.
+pub const LOWER: &str = "lower";
+
+/// The model after one step of a compilation.
+#[derive(Clone, Copy, Debug)]
+pub enum Stage<'a> {
+    /// After [`IMPORT`] and after each pass.
+    Ops(&'a Graph),
+    /// After [`LOWER`].
+    Kernels(&'a Module),
+}
+
+/// Looks at a model after the step of this name, and says whether to continue.
+pub type Observer<'o> = &'o mut dyn FnMut(&str, Stage<'_>) -> ControlFlow<()>;
+
+/// Compiles a model's file for the core runtime.
 ///
 /// # Errors
 /// A file that cannot be read, and every node that cannot be imported or lowered.
@@ -56,26 +84,55 @@ pub fn compile(
     options: &CompileOptions,
     host: &Arc<HostContext>,
 ) -> Result<CompiledModel, Diagnostics> {
+    let compiled = compile_observed(path, options, host, &mut |_, _| ControlFlow::Continue(()))?;
+    compiled.ok_or_else(|| one_error("the compilation was stopped".to_owned()))
+}
+
+/// Compiles a model's file and shows it to `observer` after each step. Returns nothing if the observer stops the compilation.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_observed(
+    path: &Path,
+    options: &CompileOptions,
+    host: &Arc<HostContext>,
+    observer: Observer<'_>,
+) -> Result<Option<CompiledModel>, Diagnostics> {
     let mut timing = Timing::default();
     let mut start = Instant::now();
-    let mut measured = |phase: &'static str| {
-        timing.0.push((phase, start.elapsed()));
-        start = Instant::now();
+    let evaluator = Evaluator::new(host).map_err(|error| one_error(error.message))?;
+    let (mut graph, warnings) = import_model(path, &options.import, &evaluator)?;
+    timing.end(IMPORT, &mut start);
+    let verify_each = options.passes.verify_each || cfg!(debug_assertions);
+    if verify_each {
+        pass::verify_op_graph(&graph, &evaluator)?;
+    }
+    if observer(IMPORT, Stage::Ops(&graph)).is_break() {
+        return Ok(None);
+    }
+    start = Instant::now();
+    let passes = &mut timing.passes;
+    let mut after = |pass: &pass::Pass, graph: &Graph, time: Duration| {
+        passes.push((pass.name, time));
+        observer(pass.name, Stage::Ops(graph))
     };
-    let evaluator = Evaluator::new(host).map_err(|error| {
-        let mut errors = Diagnostics::new();
-        errors.push(Diagnostic::error(Location::Unknown, error.message));
-        errors
-    })?;
-    let (mut graph, warnings) = onnx::read_file(path, &options.import, &evaluator)?;
-    measured("import");
-    pass::run_all(&mut graph, &evaluator);
-    measured("passes");
+    if pass::run(pass::PASSES, &mut graph, &evaluator, options.passes, &mut after)?.is_break() {
+        return Ok(None);
+    }
+    timing.end(PASSES, &mut start);
     let lowered = lower::corert::lower(&graph, evaluator.allocator())?;
-    measured("lower");
-    let bef = mlir_to_bef(&lowered.module, &kernel_ops()?, ConvertOptions::default())?;
-    measured("encode");
-    Ok(CompiledModel {
+    timing.end(LOWER, &mut start);
+    let kernels = kernel_ops()?;
+    if verify_each {
+        pass::verify_kernel_graph(&lowered.module, &kernels)?;
+    }
+    if observer(LOWER, Stage::Kernels(&lowered.module)).is_break() {
+        return Ok(None);
+    }
+    start = Instant::now();
+    let bef = mlir_to_bef(&lowered.module, &kernels, ConvertOptions::default())?;
+    timing.end("encode", &mut start);
+    Ok(Some(CompiledModel {
         bef,
         module: lowered.module,
         weights: lowered.weights,
@@ -83,7 +140,33 @@ pub fn compile(
         outputs: graph.outputs,
         warnings,
         timing,
-    })
+    }))
+}
+
+impl Timing {
+    /// Ends a phase and begins the next one.
+    fn end(&mut self, phase: &'static str, start: &mut Instant) {
+        self.phases.push((phase, start.elapsed()));
+        *start = Instant::now();
+    }
+}
+
+/// Imports a model's file as an op graph, with what was noticed on the way.
+///
+/// # Errors
+/// A file that cannot be read, and every node that cannot be imported.
+pub fn import_model(
+    path: &Path,
+    options: &ImportOptions,
+    evaluator: &Evaluator,
+) -> Result<(Graph, Diagnostics), Diagnostics> {
+    onnx::read_file(path, options, evaluator)
+}
+
+fn one_error(message: String) -> Diagnostics {
+    let mut errors = Diagnostics::new();
+    errors.push(Diagnostic::error(Location::Unknown, message));
+    errors
 }
 
 /// Returns the definitions of the ops that lowered programs use, from the kernels of the core runtime.

@@ -78,3 +78,29 @@ fn inputs_that_are_not_given_are_random_when_measuring() {
         output(&["bench", model.to_str().expect("a path"), "--calls", "2", "--input-shape", "batch=8"]);
     assert!(figures.contains("of 2 calls"), "{figures}");
 }
+
+#[test]
+fn each_step_of_the_compiler_can_be_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = folder.path().join("graph.mlir");
+    let (model, text) = (model(), text.to_str().expect("a path"));
+    let model = model.to_str().expect("a path");
+    let imported = output(&["compile", model, "--stop-after=import"]);
+    assert!(imported.contains(r#"(%arg0: tensor<?x3xf32> {name = "x"})"#), "{imported}");
+    assert!(imported.contains("tf.BiasAdd") || imported.contains("tf.AddV2"), "{imported}");
+    let lowered = output(&["compile", model, "--stop-after=lower"]);
+    assert!(lowered.contains("corert.executeop") && lowered.contains("tf._FusedMatMul"), "{lowered}");
+    // What a file holds is complete: the other passes run over it.
+    output(&["compile", model, "--stop-after=import", "-o", text]);
+    let fused = output(&["opt", "--fold-scales", "--fuse-products", text]);
+    assert!(fused.contains("tf._FusedMatMul"), "{fused}");
+    let program = folder.path().join("model.bef");
+    let program = program.to_str().expect("a path");
+    let run = tfrt(&["compile", model, "-o", program, "--print-ir-after=fuse-products", "--timing"]);
+    let log = String::from_utf8(run.stderr).expect("text");
+    for shown in ["// After fuse-products", "tf._FusedMatMul", "import: ", "passes: ", "  fuse-products: "] {
+        assert!(log.contains(shown), "{shown}: {log}");
+    }
+    let wrong = errors(&["compile", model, "--stop-after=nothing"], 2);
+    assert!(wrong.contains("the steps are import, dead-code"), "{wrong}");
+}

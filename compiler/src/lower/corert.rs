@@ -6,16 +6,15 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use tfrt_convert::type_of;
 use tfrt_host::DType;
 use tfrt_ir::{
-    AttrDict, Attribute, BlockId, DenseElements, Diagnostic, Diagnostics, FunctionType, Location, Module,
-    OpId, OpState, Type, ValueId,
+    AttrDict, Attribute, BlockId, Diagnostic, Diagnostics, FunctionType, Location, Module, OpId, OpState,
+    Type, ValueId,
 };
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
 use super::{SETUP, SIGNATURE};
-use crate::{ConstantId, Graph, MAIN, import::onnx::RETURN};
+use crate::{ConstantId, Graph, MAIN, attributes::dense_attribute, import::onnx::RETURN};
 
 static READ: Accessor = Accessor::new("constants of a program");
 
@@ -433,12 +432,6 @@ fn callees(module: &Module, op: OpId) -> Vec<String> {
 /// A small constant as an attribute.
 fn inline(tensor: &HostTensor) -> Option<Attribute> {
     let dense = tensor.dense().ok()?;
-    if dense.size_bytes() > MAX_INLINE_BYTES || matches!(dense.dtype(), DType::Complex64 | DType::Complex128)
-    {
-        return None;
-    }
-    let dims: Vec<u64> = dense.shape().dims().iter().map(|&dim| dim as u64).collect();
-    let bytes = dense.read_bytes(&READ).ok()?;
-    let elements = DenseElements::numbers(Type::tensor(&dims, type_of(dense.dtype())), &bytes).ok()?;
-    Some(Attribute::Dense(elements.into()))
+    let is_complex = matches!(dense.dtype(), DType::Complex64 | DType::Complex128);
+    if is_complex || dense.size_bytes() > MAX_INLINE_BYTES { None } else { dense_attribute(tensor) }
 }

@@ -6,3 +6,6 @@ pub mod corert;
 pub const SETUP: &str = "setup";
 /// The function of a compiled program that describes it: it takes nothing and gives a `!tfrt_model.signature`.
 pub const SIGNATURE: &str = "signature";
+
+/// Kernels of programs that other libraries than the core runtime register.
+pub(crate) const OTHER_KERNELS: &[&str] = &["tfrt.new.chain", "tfrt_model.signature", "tfrt_model.weight"];

@@ -7,8 +7,18 @@ mod fuse_product;
 mod rewrite;
 mod scale;
 mod transpose;
+mod verify;
+
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use tfrt_ir::Diagnostics;
 
 use crate::{Evaluator, Graph};
+
+pub use verify::{verify_kernel_graph, verify_op_graph};
 
 /// A pass over a graph.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +65,49 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "dead-code-again", summary: "Remove what fusion left over", run: dead_code::run },
 ];
 
-/// Runs all passes.
-pub fn run_all(graph: &mut Graph, evaluator: &Evaluator) {
-    for pass in PASSES {
+/// The first pass of this name.
+pub fn find(name: &str) -> Option<&'static Pass> {
+    PASSES.iter().find(|pass| pass.name == name)
+}
+
+/// How passes are run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PassOptions {
+    /// Verify the graph after each pass, in release builds too.
+    pub verify_each: bool,
+}
+
+/// Runs passes in order and calls `after` behind each with the time that it took. Ends early if `after` says so.
+///
+/// # Errors
+/// What is wrong with the graph that a pass left, if graphs are verified.
+pub fn run(
+    passes: &[Pass],
+    graph: &mut Graph,
+    evaluator: &Evaluator,
+    options: PassOptions,
+    after: &mut dyn FnMut(&Pass, &Graph, Duration) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, Diagnostics> {
+    for pass in passes {
+        let start = Instant::now();
         pass.run(graph, evaluator);
+        let time = start.elapsed();
+        if options.verify_each || cfg!(debug_assertions) {
+            verify_op_graph(graph, evaluator).map_err(|errors| blame(pass, &errors))?;
+        }
+        if after(pass, graph, time).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Says which pass left the errors.
+fn blame(pass: &Pass, errors: &Diagnostics) -> Diagnostics {
+    let mut blamed = Diagnostics::new();
+    for mut error in errors.iter().cloned() {
+        error.message = format!("after the pass '{}': {}", pass.name, error.message);
+        blamed.push(error);
+    }
+    blamed
 }

@@ -1,9 +1,14 @@
 //! `tfrt compile`: a model as a program and its weights.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write as _,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
+use tfrt_compiler::{CompiledModel, IMPORT, LOWER, Stage, pass};
 use tfrt_host::Diagnostic;
-use tfrt_ir::{PrintOptions, print_module};
+use tfrt_ir::{OpRegistry, PrintOptions, print_module};
 use tfrt_tensor::{Accessor, files::safetensors};
 
 use super::{
@@ -11,24 +16,48 @@ use super::{
     model::{self, CHECKSUM, ModelArgs},
 };
 use crate::{
-    Console, Runtime,
+    Console, Errors, Runtime, SharedWriter,
     files::{check_output_path, replace_file},
 };
 
 static WRITE: Accessor = Accessor::new("weights of a compiled model");
 
+/// Stands for all steps of the compiler.
+const ALL: &str = "all";
+/// Larger constants show no elements on a terminal.
+const MAX_SHOWN_BYTES: usize = 256;
+
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Model to compile: an ONNX file
     model: PathBuf,
-    /// Write the program to FILE, and its weights beside it with the extension .safetensors
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    /// Write the program to FILE, and its weights beside it with the extension .safetensors; with --stop-after, the text
+    #[arg(short, long, value_name = "FILE", required_unless_present = "stop_after")]
+    output: Option<PathBuf>,
     /// Print the program as MLIR text
     #[arg(long)]
     print: bool,
+    /// Print the model to standard error after the step NAME: 'import', a pass, 'lower' or 'all'
+    #[arg(long, value_name = "NAME", value_parser = step_or_all)]
+    print_ir_after: Vec<String>,
+    /// End after the step NAME, and print the model's op graph or program as text
+    #[arg(long, value_name = "NAME", value_parser = step, conflicts_with = "print")]
+    stop_after: Option<String>,
     #[command(flatten)]
     options: ModelArgs,
+}
+
+/// Parses the name of a step of the compiler.
+fn step(name: &str) -> Result<String, String> {
+    let is_step = name == IMPORT || name == LOWER || pass::find(name).is_some();
+    is_step.then(|| name.to_owned()).ok_or_else(|| {
+        let passes: Vec<_> = pass::PASSES.iter().map(|pass| pass.name).collect();
+        format!("the steps are {IMPORT}, {}, {LOWER}", passes.join(", "))
+    })
+}
+
+fn step_or_all(name: &str) -> Result<String, String> {
+    if name == ALL { Ok(name.to_owned()) } else { step(name) }
 }
 
 /// Runs the command.
@@ -37,19 +66,90 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         let message = format!("'{}' is not a model: its name does not end in .onnx", args.model.display());
         return Err(Failure::Usage(message));
     }
-    let weights_file = args.output.with_extension("safetensors");
-    if weights_file == args.output {
-        return Err(Failure::Usage("the weights would overwrite the program; name it otherwise".to_owned()));
-    }
-    for file in [&args.output, &weights_file] {
-        check_output_path(file).map_err(|error| file_error("write", file, error))?;
-    }
+    let files = output_files(args)?;
     let runtime = Runtime::builder().build()?;
-    let compiled = model::compile(&args.model, &args.options, &runtime, console)?;
+    let ops = crate::operations(runtime.registry())?;
+    let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None };
+    let options = args.options.options()?;
+    let compiled =
+        tfrt_compiler::compile_observed(&args.model, &options, runtime.host(), &mut |step, stage| {
+            watch.after(step, stage)
+        });
+    let Some(compiled) = compiled.map_err(Errors::from)? else {
+        let text = watch.stopped.unwrap_or_default();
+        match &args.output {
+            Some(file) => write(file, text.as_bytes())?,
+            None => console.print(text),
+        }
+        return Ok(());
+    };
+    model::report_compilation(&compiled, &args.options, console);
     if args.print {
-        let ops = crate::operations(runtime.registry())?;
         console.print(print_module(&compiled.module, &ops, PrintOptions::default()));
     }
+    match files {
+        Some((program, weights)) => write_program(&compiled, program, &weights, &runtime),
+        None => Ok(()),
+    }
+}
+
+/// The files of the program and of its weights, which must be different and in folders that exist.
+fn output_files(args: &Args) -> Result<Option<(&Path, PathBuf)>, Failure> {
+    let Some(program) = args.output.as_deref() else { return Ok(None) };
+    let check = |file: &Path| check_output_path(file).map_err(|error| file_error("write", file, error));
+    check(program)?;
+    if args.stop_after.is_some() {
+        return Ok(None);
+    }
+    let weights = program.with_extension("safetensors");
+    if weights == program {
+        return Err(Failure::Usage("the weights would overwrite the program; name it otherwise".to_owned()));
+    }
+    check(&weights)?;
+    Ok(Some((program, weights)))
+}
+
+/// Shows the model after the steps that the command line names.
+struct Watch<'a> {
+    args: &'a Args,
+    ops: &'a OpRegistry,
+    log: SharedWriter,
+    /// The model's text after the last step.
+    stopped: Option<String>,
+}
+
+impl Watch<'_> {
+    fn after(&mut self, step: &str, stage: Stage<'_>) -> ControlFlow<()> {
+        if self.args.print_ir_after.iter().any(|name| name == ALL || name == step) {
+            let text = self.text(stage, MAX_SHOWN_BYTES);
+            // If nobody reads the log, that does not stop the compiler.
+            let _ = write!(self.log, "// After {step}\n{text}");
+        }
+        if self.args.stop_after.as_deref() != Some(step) {
+            return ControlFlow::Continue(());
+        }
+        // Text in a file is complete, so that other tools can read it.
+        let max_bytes = if self.args.output.is_some() { usize::MAX } else { MAX_SHOWN_BYTES };
+        self.stopped = Some(self.text(stage, max_bytes));
+        ControlFlow::Break(())
+    }
+
+    /// The model as text; constants of an op graph with at most `max_bytes` show their elements.
+    fn text(&self, stage: Stage<'_>, max_bytes: usize) -> String {
+        match stage {
+            Stage::Ops(graph) => print_module(&graph.to_module(max_bytes), self.ops, PrintOptions::default()),
+            Stage::Kernels(module) => print_module(module, self.ops, PrintOptions::default()),
+        }
+    }
+}
+
+/// Writes the program and its weights.
+fn write_program(
+    compiled: &CompiledModel,
+    program: &Path,
+    weights: &Path,
+    runtime: &Runtime,
+) -> Result<(), Failure> {
     let allocator = runtime.host().allocator();
     let dense = compiled
         .weights
@@ -60,8 +160,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let texts = [(CHECKSUM, model::checksum(&compiled.bef).to_string())];
     let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
     let bytes = safetensors::encode_with(&dense, &texts, &WRITE)?;
-    write(&weights_file, &bytes)?;
-    write(&args.output, &compiled.bef)?;
+    write(weights, &bytes)?;
+    write(program, &compiled.bef)?;
     Ok(())
 }
 

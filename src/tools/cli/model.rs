@@ -1,9 +1,9 @@
 //! Models as programs: an ONNX file is compiled when it is opened, a BEF file that was compiled from a model brings its weights
 //! along.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use tfrt_compiler::{CompileOptions, CompiledModel, TensorType, lower::SIGNATURE};
+use tfrt_compiler::{CompileOptions, CompiledModel, PASSES, TensorType, lower::SIGNATURE};
 use tfrt_host::{AsyncValue, Diagnostic, ErrorCode};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
@@ -23,9 +23,12 @@ pub(super) struct ModelArgs {
     /// Set the shape of a model's input: x=1x3x224x224 (? for an extent that stays open), or of a named dimension: batch=8
     #[arg(long = "input-shape", value_name = "NAME=SHAPE")]
     pub(super) input_shapes: Vec<String>,
-    /// Print how long each phase of compiling a model took
+    /// Print how long each phase and each pass of compiling a model took
     #[arg(long)]
     pub(super) timing: bool,
+    /// Verify a model's op graph after each pass of the compiler
+    #[arg(long)]
+    verify_each: bool,
     #[command(flatten)]
     pub(super) images: ImageArgs,
 }
@@ -34,6 +37,7 @@ impl ModelArgs {
     /// What the arguments say, as options of the compiler.
     pub(super) fn options(&self) -> Result<CompileOptions, Failure> {
         let mut options = CompileOptions::default();
+        options.passes.verify_each = self.verify_each;
         for text in &self.input_shapes {
             let wrong = || {
                 Failure::Usage(format!(
@@ -90,15 +94,27 @@ pub(super) fn compile(
     console: &mut Console,
 ) -> Result<CompiledModel, Failure> {
     let compiled = runtime.compile_model(path, &args.options()?)?;
+    report_compilation(&compiled, args, console);
+    Ok(compiled)
+}
+
+/// Tells what the compiler noticed, and how long it took if the user asks.
+pub(super) fn report_compilation(compiled: &CompiledModel, args: &ModelArgs, console: &mut Console) {
     for warning in &compiled.warnings {
         console.complain(format_args!("{warning}"));
     }
-    if args.timing {
-        for (phase, time) in &compiled.timing.0 {
-            console.complain(format_args!("{phase}: {:.1} ms", time.as_secs_f64() * 1e3));
+    if !args.timing {
+        return;
+    }
+    let ms = |time: &Duration| time.as_secs_f64() * 1e3;
+    for (phase, time) in &compiled.timing.phases {
+        console.complain(format_args!("{phase}: {:.1} ms", ms(time)));
+        if *phase == PASSES {
+            for (pass, time) in &compiled.timing.passes {
+                console.complain(format_args!("  {pass}: {:.1} ms", ms(time)));
+            }
         }
     }
-    Ok(compiled)
 }
 
 /// The model that a program was compiled from, if it was. Its weights are in the file of the same name beside it.

@@ -1,0 +1,20 @@
+// RUN: tfrt_opt --fold-scales --dead-code %s | FileCheck %s
+
+// A factor and a summand of each channel, as batch normalization has, go into the filter and the bias.
+
+// CHECK-LABEL: func @main
+// CHECK: %[[filter:[0-9]+]] = "tf.Const"() {value = dense<{{\[\[\[\[}}2.000000e+00, 6.000000e+00]]]]>
+// CHECK-NEXT: %[[y:[0-9]+]] = "tf.Conv2D"(%arg0, %[[filter]])
+// CHECK-NEXT: %[[bias:[0-9]+]] = "tf.Const"() {value = dense<[1.000000e+01, 2.000000e+01]>
+// CHECK-NEXT: "tf.BiasAdd"(%[[y]], %[[bias]])
+// CHECK-NEXT: tfrt.return
+func @main(%x: tensor<1x4x4x1xf32>) -> tensor<1x4x4x2xf32> {
+  %w = "tf.Const"() {value = dense<[[[[1.0, 2.0]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %scale = "tf.Const"() {value = dense<[2.0, 3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %shift = "tf.Const"() {value = dense<[10.0, 20.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "VALID"}
+    : (tensor<1x4x4x1xf32>, tensor<1x1x1x2xf32>) -> tensor<1x4x4x2xf32>
+  %scaled = "tf.Mul"(%y, %scale) : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  %shifted = "tf.AddV2"(%scaled, %shift) : (tensor<1x4x4x2xf32>, tensor<2xf32>) -> tensor<1x4x4x2xf32>
+  tfrt.return %shifted : tensor<1x4x4x2xf32>
+}
