@@ -28,30 +28,42 @@ assert_eq!(results[0].get(), Some(&42));
 "#
 )]
 
+mod call;
 mod console;
 #[cfg(feature = "full")]
 mod devices;
 mod errors;
 mod files;
 mod kernels;
+#[cfg(feature = "full")]
+mod model;
 mod runtime;
 #[cfg(feature = "full")]
 mod text;
 pub mod tools;
 
+pub use call::{Call, CallFuture};
 pub use console::{Console, SharedWriter};
 #[cfg(feature = "full")]
 pub use devices::{Choice, DeviceOptions};
 pub use errors::Errors;
 pub use kernels::register_kernels;
+#[cfg(feature = "full")]
+pub use model::Model;
 pub use runtime::{Program, Runtime, RuntimeBuilder};
 #[cfg(feature = "full")]
 pub use text::operations;
+#[cfg(feature = "full")]
+pub use tfrt_compiler as compiler;
 #[cfg(feature = "full")]
 pub use tfrt_device as device;
 #[cfg(feature = "full")]
 pub use tfrt_eager as eager;
 pub use tfrt_host as host;
+#[cfg(feature = "full")]
+pub use tfrt_models as models;
+#[cfg(feature = "full")]
+pub use tfrt_tensor as tensor;
 
 /// Compiles and runs the example in README.md.
 #[cfg(doctest)]

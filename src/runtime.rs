@@ -16,7 +16,7 @@ use tfrt_host::{
     work_queue::{self, ConcurrentWorkQueue},
 };
 
-use crate::{Errors, SharedWriter, register_kernels};
+use crate::{Call, Errors, SharedWriter, register_kernels};
 
 /// The default work queue.
 const WORK_QUEUE: &str = "mstd";
@@ -278,6 +278,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// Returns the runtime that the program was loaded into.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
     /// Returns the loaded file with its functions.
     pub fn file(&self) -> &Arc<BefFile> {
         &self.file
@@ -292,7 +297,7 @@ impl Program {
         function: &str,
         arguments: impl IntoIterator<Item = AsyncValue>,
     ) -> Result<Vec<AsyncValue>, Diagnostic> {
-        self.call_in(&self.runtime.request(), function, arguments)
+        self.start(function, arguments)?.wait()
     }
 
     /// Calls a function in an existing request and waits for its results. Each result may be an error.
@@ -307,6 +312,31 @@ impl Program {
         function: &str,
         arguments: impl IntoIterator<Item = AsyncValue>,
     ) -> Result<Vec<AsyncValue>, Diagnostic> {
+        self.start_in(request, function, arguments)?.wait()
+    }
+
+    /// Calls a function in a new request and does not wait for its results, which can be awaited.
+    ///
+    /// # Errors
+    /// If the program has no such function, or the number of arguments is wrong.
+    pub fn start(
+        &self,
+        function: &str,
+        arguments: impl IntoIterator<Item = AsyncValue>,
+    ) -> Result<Call, Diagnostic> {
+        self.start_in(&self.runtime.request(), function, arguments)
+    }
+
+    /// Calls a function in an existing request, as [`Program::start`] does in a new one.
+    ///
+    /// # Errors
+    /// If the program has no such function, or the number of arguments is wrong.
+    pub fn start_in(
+        &self,
+        request: &Arc<RequestContext>,
+        function: &str,
+        arguments: impl IntoIterator<Item = AsyncValue>,
+    ) -> Result<Call, Diagnostic> {
         let found = self.file.function(function).ok_or_else(|| {
             Diagnostic::new(ErrorCode::NotFound, format!("the program has no function '{function}'"))
         })?;
@@ -318,8 +348,7 @@ impl Program {
             return Err(Diagnostic::invalid_argument(message));
         }
         let context = ExecutionContext::new(request.clone(), self.file.clone());
-        let results = found.execute(&context, arguments);
-        request.await_values(results)
+        Ok(Call::new(request.clone(), found.execute(&context, arguments)))
     }
 }
 

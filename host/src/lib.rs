@@ -23,7 +23,9 @@ pub mod tracing;
 mod value;
 pub mod work_queue;
 
-pub use async_value::{AsyncValue, AsyncValueRef, Constructed, IndirectPromise, Promise, Status};
+pub use async_value::{
+    AsyncValue, AsyncValueRef, Constructed, IndirectPromise, PayloadFuture, Promise, Status, ValueFuture,
+};
 pub use context::{
     CallSite, CancellationHook, DiagnosticHandler, ExecutionContext, ExternalWork, HostContext,
     HostContextBuilder, MAX_PENDING_CALLS, RequestContext, ResourceContext,

@@ -13,6 +13,7 @@
 #![expect(unsafe_code, reason = "type-erased payloads in place and intrusive waiter lists")]
 
 mod cell;
+mod future;
 mod promise;
 pub(crate) mod state;
 mod typed;
@@ -26,6 +27,7 @@ use std::{
 };
 
 use cell::CellPtr;
+pub use future::{PayloadFuture, ValueFuture};
 pub use promise::{Constructed, IndirectPromise, Promise};
 use state::{Enqueue, State, Waiter};
 pub use typed::AsyncValueRef;
