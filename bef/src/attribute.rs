@@ -1,9 +1,11 @@
-//! Attributes read in place, without knowing their kind: the caller says what it expects, and every read is checked.
+//! //! Attributes that are read in place without knowing their kind. The caller says what it
+//! expects, and every read is checked.
 //!
-//! Two encodings exist. *Plain* attributes are the bare value: scalars and data types in natural alignment, strings and
-//! arrays with their length in front of them. *Typed* attributes start with a header that tells kind and size; dense
-//! elements, shapes and aggregates are always typed, and the other kinds are where a kernel asks for it. This module
-//! interprets plain attributes; [`crate::view`] interprets typed ones.
+//! There are two encodings. *Plain* attributes are bare values: scalars and data types in natural
+//! alignment, strings and arrays with their length in front of them. *Typed* attributes start with
+//! a header that contains kind and size. Dense elements, shapes and aggregates are always typed;
+//! other kinds are typed where a kernel requires it. This module interprets plain attributes,
+//! [`crate::view`] typed ones.
 
 use bytemuck::AnyBitPattern;
 
@@ -11,10 +13,10 @@ use crate::error::{At, BefError};
 use crate::table::{AttributeKind, DType, SectionId};
 use crate::view::{AggregateAttribute, AttributeView, DataArray, DataTypes, DenseAttribute, ShapeAttribute};
 
-/// How deep aggregates may nest.
+/// The deepest nesting of aggregates.
 pub const MAX_AGGREGATE_DEPTH: u8 = 32;
 
-/// An attribute at an offset of the Attributes section (or inside an aggregate), not yet interpreted.
+/// An uninterpreted attribute at an offset of the Attributes section or inside an aggregate.
 #[derive(Clone, Copy)]
 pub struct RawAttribute<'a> {
     pub(crate) section: &'a [u8],
@@ -33,7 +35,7 @@ impl<'a> RawAttribute<'a> {
         Self { section, offset, depth: 0 }
     }
 
-    /// Bytes from the start of the Attributes section.
+    /// Returns the offset from the start of the Attributes section, in bytes.
     pub const fn offset(self) -> usize {
         self.offset
     }
@@ -42,28 +44,26 @@ impl<'a> RawAttribute<'a> {
         At(Some(SectionId::Attributes), self.offset)
     }
 
-    /// `len` bytes, `start` bytes after the attribute's offset.
+    /// Returns `len` bytes, `start` bytes after the attribute's offset.
     pub(crate) fn slice(self, start: usize, len: usize) -> Result<&'a [u8], BefError> {
         self.offset
             .checked_add(start)
             .and_then(|start| self.section.get(start..start.checked_add(len)?))
-            .ok_or_else(|| {
-                self.at().out_of_bounds(format!("the attribute's {len} bytes do not lie in the section"))
-            })
+            .ok_or_else(|| self.at().out_of_bounds(format!("the attribute's {len} bytes exceed the section")))
     }
 
-    /// One value of a plain scalar attribute: an integer, a float or a complex number.
+    /// Reads one value of a plain scalar attribute: an integer, a float or a complex number.
     ///
     /// # Errors
-    /// When the value does not lie in the section.
+    /// If the value exceeds the section.
     pub fn scalar<T: AnyBitPattern>(self) -> Result<T, BefError> {
         Ok(bytemuck::pod_read_unaligned(self.slice(0, size_of::<T>())?))
     }
 
-    /// A plain boolean.
+    /// Reads a plain boolean.
     ///
     /// # Errors
-    /// When the byte is neither 0 nor 1, or does not lie in the section.
+    /// If the byte is neither 0 nor 1, or exceeds the section.
     pub fn boolean(self) -> Result<bool, BefError> {
         match self.scalar::<u8>()? {
             0 => Ok(false),
@@ -72,20 +72,20 @@ impl<'a> RawAttribute<'a> {
         }
     }
 
-    /// A plain data type.
+    /// Reads a plain data type.
     ///
     /// # Errors
-    /// When the byte is no data type's number, or does not lie in the section.
+    /// If the byte is not the number of a data type, or exceeds the section.
     pub fn data_type(self) -> Result<DType, BefError> {
         let code = self.scalar::<u8>()?;
         DType::from_code(code).ok_or_else(|| self.at().attribute(format!("{code} is not a data type")))
     }
 
-    /// The number of elements of a plain array, or of bytes of a plain string: a variable-length integer that ends in
-    /// front of the elements and is read backwards.
+    /// Reads the number of elements of a plain array, or of bytes of a plain string. It is a
+    /// variable-length integer that ends in front of the elements and is read backwards.
     ///
     /// # Errors
-    /// When the length does not lie in the section or does not fit in 32 bits.
+    /// If the length exceeds the section or does not fit in 32 bits.
     pub fn length(self) -> Result<usize, BefError> {
         Ok(self.length_and_its_size()?.0)
     }
@@ -93,10 +93,11 @@ impl<'a> RawAttribute<'a> {
     pub(crate) fn length_and_its_size(self) -> Result<(usize, usize), BefError> {
         let mut value = 0_u64;
         for size in 1..=5 {
-            let byte =
-                self.offset.checked_sub(size).and_then(|at| self.section.get(at)).ok_or_else(|| {
-                    self.at().out_of_bounds("the attribute's length does not lie in the section")
-                })?;
+            let byte = self
+                .offset
+                .checked_sub(size)
+                .and_then(|at| self.section.get(at))
+                .ok_or_else(|| self.at().out_of_bounds("the attribute's length exceeds the section"))?;
             value = value << 7 | u64::from(byte & 0x7F);
             if byte & 0x80 == 0 && u32::try_from(value).is_ok() {
                 return Ok((value as usize, size));
@@ -105,18 +106,18 @@ impl<'a> RawAttribute<'a> {
         Err(self.at().attribute("the attribute's length does not fit in 32 bits"))
     }
 
-    /// The bytes of a plain string, which need not be text.
+    /// Reads the bytes of a plain string, which need not be text.
     ///
     /// # Errors
-    /// When they do not lie in the section.
+    /// If they exceed the section.
     pub fn bytes(self) -> Result<&'a [u8], BefError> {
         self.slice(0, self.length()?)
     }
 
-    /// A plain string.
+    /// Reads a plain string.
     ///
     /// # Errors
-    /// When it does not lie in the section or is not UTF-8.
+    /// If it exceeds the section or is not UTF-8.
     pub fn string(self) -> Result<&'a str, BefError> {
         self.utf8(self.bytes()?)
     }
@@ -126,17 +127,17 @@ impl<'a> RawAttribute<'a> {
             .map_err(|error| self.at().attribute(format!("the string is not UTF-8: {error}")))
     }
 
-    /// The elements of a plain array. `bool` and [`DType`] are no bit patterns; use [`Self::booleans`] and
-    /// [`Self::data_types`] for them.
+    /// Reads the elements of a plain array. `bool` and [`DType`] cannot have any bit pattern; use
+    /// [`Self::booleans`] and [`Self::data_types`] for them.
     ///
     /// # Errors
-    /// When the elements do not lie in the section or are not aligned for `T`.
+    /// If the elements exceed the section or are not aligned for `T`.
     pub fn array<T: AnyBitPattern>(self) -> Result<&'a [T], BefError> {
         let len = self.length()?;
         self.elements(0, len)
     }
 
-    /// `len` values of `T`, `start` bytes after the attribute's offset.
+    /// Reads `len` values of `T`, `start` bytes after the attribute's offset.
     pub(crate) fn elements<T: AnyBitPattern>(self, start: usize, len: usize) -> Result<&'a [T], BefError> {
         let bytes = self.slice(start, self.byte_len(len, size_of::<T>())?)?;
         if bytes.is_empty() {
@@ -147,13 +148,13 @@ impl<'a> RawAttribute<'a> {
     }
 
     pub(crate) fn byte_len(self, len: usize, size: usize) -> Result<usize, BefError> {
-        len.checked_mul(size).ok_or_else(|| self.at().out_of_bounds("the elements do not lie in the section"))
+        len.checked_mul(size).ok_or_else(|| self.at().out_of_bounds("the elements exceed the section"))
     }
 
-    /// The elements of a plain array of booleans, as bytes that are 0 or 1.
+    /// Reads the elements of a plain array of booleans, as bytes that are 0 or 1.
     ///
     /// # Errors
-    /// When they do not lie in the section or one is neither 0 nor 1.
+    /// If they exceed the section or one is neither 0 nor 1.
     pub fn booleans(self) -> Result<&'a [u8], BefError> {
         let bytes = self.bytes()?;
         self.check_booleans(bytes)?;
@@ -167,18 +168,18 @@ impl<'a> RawAttribute<'a> {
         }
     }
 
-    /// The elements of a plain array of data types.
+    /// Reads the elements of a plain array of data types.
     ///
     /// # Errors
-    /// When they do not lie in the section or one is no data type's number.
+    /// If they exceed the section or one is not the number of a data type.
     pub fn data_types(self) -> Result<DataTypes<'a>, BefError> {
         DataTypes::new(self, self.bytes()?)
     }
 
-    /// A shape.
+    /// Reads a shape.
     ///
     /// # Errors
-    /// When the attribute is not a well-formed shape.
+    /// If the attribute is not a well-formed shape.
     pub fn shape(self) -> Result<ShapeAttribute<'a>, BefError> {
         match self.typed()? {
             AttributeView::Shape(shape) => Ok(shape),
@@ -186,10 +187,10 @@ impl<'a> RawAttribute<'a> {
         }
     }
 
-    /// Dense elements.
+    /// Reads dense elements.
     ///
     /// # Errors
-    /// When the attribute is not a well-formed tensor.
+    /// If the attribute is not a well-formed tensor.
     pub fn dense(self) -> Result<DenseAttribute<'a>, BefError> {
         match self.typed()? {
             AttributeView::Dense(dense) => Ok(dense),
@@ -197,10 +198,11 @@ impl<'a> RawAttribute<'a> {
         }
     }
 
-    /// A list of attributes. An empty array counts as one, because the two cannot be told apart in MLIR.
+    /// Reads a list of attributes. An empty array counts as one, because MLIR does not distinguish
+    /// the two.
     ///
     /// # Errors
-    /// When the attribute is not a well-formed aggregate.
+    /// If the attribute is not a well-formed aggregate.
     pub fn aggregate(self) -> Result<AggregateAttribute<'a>, BefError> {
         match self.typed()? {
             AttributeView::Aggregate(aggregate) => Ok(aggregate),
@@ -209,26 +211,27 @@ impl<'a> RawAttribute<'a> {
         }
     }
 
-    /// A typed attribute of whatever kind its header says.
+    /// Reads a typed attribute, whose header says its kind.
     ///
     /// # Errors
-    /// When the header or what follows it is malformed. Elements of an aggregate are not looked at here, but when they are
-    /// taken out of it.
+    /// If the header or the value is malformed. Elements of an aggregate are checked when they are
+    /// read.
     pub fn typed(self) -> Result<AttributeView<'a>, BefError> {
         AttributeView::read_typed(self)
     }
 
-    /// The attribute as a value of `kind`; `typed` says whether it has a header even if its kind does not call for one.
+    /// Reads the attribute as a value of `kind`. `typed` says whether it has a header even if its
+    /// kind does not require one.
     ///
     /// # Errors
-    /// When the attribute does not decode as that kind.
+    /// If the attribute does not decode as that kind.
     pub fn view(self, kind: AttributeKind, typed: bool) -> Result<AttributeView<'a>, BefError> {
         if typed || kind.is_always_typed() {
             let view = self.typed()?;
             return if view.kind() == kind {
                 Ok(view)
             } else {
-                Err(self.at().attribute(format!("is said to be {kind}, but its header says {}", view.kind())))
+                Err(self.at().attribute(format!("is listed as {kind}, but its header says {}", view.kind())))
             };
         }
         match kind {
@@ -255,7 +258,8 @@ impl<'a> RawAttribute<'a> {
         dtype.size().ok_or_else(|| self.at().attribute(format!("{dtype} has no plain form")))
     }
 
-    /// Checks what a kernel relies on when it reads elements of `dtype` in place: alignment, and booleans being 0 or 1.
+    /// Checks what kernels rely on when they read elements of `dtype` in place: alignment, and that
+    /// booleans are 0 or 1.
     pub(crate) fn check_elements(self, dtype: DType, bytes: &[u8]) -> Result<(), BefError> {
         let alignment = dtype.alignment().unwrap_or(1);
         if !bytes.is_empty() && !bytes.as_ptr().addr().is_multiple_of(alignment) {

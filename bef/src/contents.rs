@@ -1,13 +1,14 @@
-//! What verification learns about a file and the reader needs again: the decoded tables, and where the rest lies.
+//! //! The results of verification that readers need again: decoded tables, and the places of
+//! everything else.
 //!
-//! Everything here is at most a small multiple of the file in size. Strings, kernel records and attribute values are not
-//! here; they are read in place.
+//! All of it takes memory of at most a small multiple of the file's size. Strings, kernel records
+//! and attribute values are read in place and not stored here.
 
 use std::ops::Range;
 
 use crate::table::{AttributeKind, FunctionKind, SectionId};
 
-/// Where a string lies in its section, without the terminating NUL.
+/// The place of a string in its section, without the terminating NUL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StringSpan {
     pub(crate) start: u32,
@@ -18,12 +19,12 @@ pub(crate) struct StringSpan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SectionSpan {
     pub(crate) code: u8,
-    /// Bytes of the file.
+    /// The byte range in the file.
     pub(crate) data: Range<usize>,
     pub(crate) alignment: usize,
 }
 
-/// A location, as the file has it.
+/// A location as it is in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocationEntry {
     pub(crate) offset: u32,
@@ -32,7 +33,7 @@ pub(crate) struct LocationEntry {
     pub(crate) column: u32,
 }
 
-/// What the AttributeTypes section says of one attribute.
+/// The entry of the AttributeTypes section for one attribute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttributeEntry {
     pub(crate) offset: u32,
@@ -40,27 +41,27 @@ pub(crate) struct AttributeEntry {
     pub(crate) typed: bool,
 }
 
-/// A function as the FunctionIndex section lists it.
+/// A function as listed by the FunctionIndex section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionInfo {
-    /// The name; empty for the bodies of regions.
+    /// The name, which is empty for the bodies of regions.
     pub name: String,
-    /// Whether and how the function has a body.
+    /// The kind of function, and whether it has a body.
     pub kind: FunctionKind,
-    /// Indices into the types.
+    /// The argument types, as indices into the types.
     pub argument_types: Vec<u32>,
-    /// Indices into the types.
+    /// The result types, as indices into the types.
     pub result_types: Vec<u32>,
-    /// Where the body starts, in bytes of the Functions section; without meaning for native functions.
+    /// The offset of the body in the Functions section, in bytes. Meaningless for native functions.
     pub offset: u32,
 }
 
 /// An entry of a function's kernel table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelEntry {
-    /// Where the record starts, in 32-bit words of the function's kernel area.
+    /// The start of the record, in 32-bit words of the function's kernel area.
     pub(crate) start: u32,
-    /// How many arguments must be available before the kernel starts.
+    /// The number of arguments that must be available before the kernel starts.
     pub(crate) operand_count: u32,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct FunctionBody {
     pub(crate) register_use_counts: Vec<u32>,
     pub(crate) kernels: Vec<KernelEntry>,
     pub(crate) result_registers: Vec<u32>,
-    /// Bytes of the file that hold the kernel records.
+    /// The byte range of the kernel records in the file.
     pub(crate) records: Range<usize>,
     pub(crate) attribute_names: Option<AttributeNames>,
     pub(crate) register_types: Option<Vec<u32>>,
@@ -81,27 +82,27 @@ pub(crate) struct FunctionBody {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AttributeNames {
     pub(crate) names: Vec<StringSpan>,
-    /// Where each kernel's names end in `names`.
+    /// For each kernel, the end of its names in `names`.
     pub(crate) ends: Vec<u32>,
 }
 
-/// Everything verification keeps.
+/// All results of verification.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) version: u8,
-    /// All sections, unknown ones included, in the order of the file.
+    /// All sections in the order of the file, including unknown ones.
     pub(crate) sections: Vec<SectionSpan>,
-    /// Where the known sections lie, by their codes.
+    /// The known sections, by code.
     pub(crate) known: [Option<(usize, usize)>; SectionId::ALL.len()],
     pub(crate) kernels: Vec<StringSpan>,
     pub(crate) types: Vec<StringSpan>,
     pub(crate) filenames: Vec<StringSpan>,
-    /// In order of their offsets.
+    /// Ordered by offset.
     pub(crate) locations: Vec<LocationEntry>,
     pub(crate) functions: Vec<FunctionInfo>,
-    /// One a function; `None` for native ones.
+    /// One per function, `None` for native ones.
     pub(crate) bodies: Vec<Option<FunctionBody>>,
-    /// In order of their offsets.
+    /// Ordered by offset.
     pub(crate) attributes: Vec<AttributeEntry>,
 }
 
@@ -110,7 +111,7 @@ impl Contents {
         self.known.get(usize::from(id.code())).copied().flatten().map(|(start, end)| start..end)
     }
 
-    /// The bytes of a section; none where the file lacks it.
+    /// Returns the bytes of a section, which are empty if the file lacks it.
     pub(crate) fn section<'a>(&self, bytes: &'a [u8], id: SectionId) -> &'a [u8] {
         self.section_range(id).and_then(|range| bytes.get(range)).unwrap_or(&[])
     }

@@ -3,7 +3,8 @@
 use crate::error::{At, BefError};
 use crate::table::{PADDING, SectionId};
 
-/// A position in the bytes of a section (or of the file) that moves on as values are read. Every read is checked.
+/// A position in the bytes of a section or file, which advances as values are read. Every read is
+/// checked.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -40,7 +41,8 @@ impl<'a> Cursor<'a> {
         Ok(byte)
     }
 
-    /// Reads a variable-length integer: seven bits a byte, the highest first, the top bit set on all but the last byte.
+    /// Reads a variable-length integer: seven bits per byte, highest first. The top bit is set on
+    /// all bytes but the last.
     pub(crate) fn integer(&mut self, what: &str) -> Result<u64, BefError> {
         let start = self.at();
         let mut value = 0_u64;
@@ -64,8 +66,8 @@ impl<'a> Cursor<'a> {
             .map_err(|_| start.malformed(format!("{what} is {value}, which does not fit in 32 bits")))
     }
 
-    /// Reads how many items of at least `bytes_each` bytes follow; more than can follow is an error, so that the count can
-    /// be trusted when memory is reserved.
+    /// Reads the number of following items, each of at least `bytes_each` bytes. A count that
+    /// exceeds the remaining bytes is an error, so that callers can safely reserve memory for it.
     pub(crate) fn count(&mut self, what: &str, bytes_each: usize) -> Result<usize, BefError> {
         let start = self.at();
         let count = self.integer32(what)? as usize;
@@ -82,7 +84,7 @@ impl<'a> Cursor<'a> {
         (0..count).map(|_| self.integer32(what)).collect()
     }
 
-    /// Moves on so that the offset plus `base` is a multiple of `alignment`.
+    /// Advances until the offset plus `base` is a multiple of `alignment`.
     pub(crate) fn align(&mut self, base: usize, alignment: usize) -> Result<(), BefError> {
         let padding = (base + self.offset).next_multiple_of(alignment) - (base + self.offset);
         if padding > self.remaining() {
@@ -106,7 +108,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An error unless everything was read.
+    /// Returns an error unless everything was read.
     pub(crate) fn finish(&self) -> Result<(), BefError> {
         if self.is_at_end() {
             Ok(())

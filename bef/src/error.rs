@@ -1,26 +1,26 @@
-//! What can be wrong with a file.
+//! //! Errors in files.
 
 use std::fmt;
 
 use crate::table::SectionId;
 
-/// Where a fault lies and what it is.
+/// The place and description of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The section at fault, or `None` where it is the file as a whole.
+    /// The section with the error, or `None` for the file as a whole.
     pub section: Option<SectionId>,
-    /// Bytes from the start of the section, or of the file where there is no section.
+    /// The offset in bytes from the start of the section, or of the file if there is no section.
     pub offset: usize,
-    /// What is wrong, in words.
+    /// The description.
     pub message: String,
 }
 
-/// A fault of a file, or of what one asked to be written into a file.
+/// An error in a file, or in a request to write one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BefError {
-    /// The bytes are not a BEF file, or a header is cut short or makes no sense.
+    /// The bytes are not a BEF file, or a header is truncated or invalid.
     Malformed(Fault),
-    /// The file needs something this crate does not know: another version, an unknown code.
+    /// The file needs a feature that this crate does not know: another version or an unknown code.
     Unsupported(Fault),
     /// An offset, an index or a length points outside what it refers to.
     OutOfBounds(Fault),
@@ -28,12 +28,12 @@ pub enum BefError {
     Inconsistent(Fault),
     /// A limit that keeps small files from costing much memory or time is exceeded.
     Limit(Fault),
-    /// An attribute is not what it was asked or said to be.
+    /// An attribute is not of the requested or listed kind.
     Attribute(Fault),
 }
 
 impl BefError {
-    /// Where the fault lies and what it is.
+    /// Returns the place and description.
     pub const fn fault(&self) -> &Fault {
         let (Self::Malformed(fault)
         | Self::Unsupported(fault)
@@ -44,17 +44,18 @@ impl BefError {
         fault
     }
 
-    /// The section at fault, or `None` where it is the file as a whole.
+    /// Returns the section with the error, or `None` for the file as a whole.
     pub const fn section(&self) -> Option<SectionId> {
         self.fault().section
     }
 
-    /// Bytes from the start of the section, or of the file where there is no section.
+    /// Returns the offset in bytes from the start of the section, or of the file if there is no
+    /// section.
     pub const fn offset(&self) -> usize {
         self.fault().offset
     }
 
-    /// What is wrong, in words.
+    /// Returns the description.
     pub fn message(&self) -> &str {
         &self.fault().message
     }
@@ -74,7 +75,7 @@ impl fmt::Display for BefError {
 
 impl std::error::Error for BefError {}
 
-/// Makes errors of one section.
+/// Creates errors at an offset of one section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At(pub(crate) Option<SectionId>, pub(crate) usize);
 

@@ -1,4 +1,4 @@
-//! What a file consists of, as plain data for listings.
+//! //! A summary of a file, as plain data for listings.
 
 use crate::reader::VerifiedBef;
 use crate::table::SectionId;
@@ -6,47 +6,48 @@ use crate::table::SectionId;
 /// A section of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionSummary {
-    /// Its number.
+    /// The number of the section.
     pub code: u8,
-    /// Its name; `None` for sections the format does not define.
+    /// The name, or `None` for sections that the format does not define.
     pub name: Option<&'static str>,
-    /// Where its data starts, in bytes of the file.
+    /// The offset of the data in the file, in bytes.
     pub offset: usize,
-    /// Its data's length in bytes.
+    /// The length of the data in bytes.
     pub bytes: usize,
-    /// Its alignment in bytes.
+    /// The alignment in bytes.
     pub alignment: usize,
-    /// How many things it holds: strings, locations, attributes, names, functions. `None` where that is not known.
+    /// The number of strings, locations, attributes, names or functions in it, or `None` if that is
+    /// unknown.
     pub entries: Option<usize>,
 }
 
 /// A function of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionSummary {
-    /// Its name; empty for the bodies of regions.
+    /// The name, which is empty for the bodies of regions.
     pub name: String,
-    /// `async`, `sync` or `native`.
+    /// The kind: `async`, `sync` or `native`.
     pub kind: &'static str,
-    /// The names of its argument types.
+    /// The names of the argument types.
     pub arguments: Vec<String>,
-    /// The names of its result types.
+    /// The names of the result types.
     pub results: Vec<String>,
     /// The number of registers.
     pub registers: usize,
     /// The number of kernels, without the pseudo kernel.
     pub kernels: usize,
-    /// Bytes of its kernel records.
+    /// The size of the kernel records in bytes.
     pub record_bytes: usize,
 }
 
-/// What a file consists of.
+/// A summary of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// The version of the format.
     pub version: u8,
-    /// The file's length in bytes.
+    /// The length of the file in bytes.
     pub bytes: usize,
-    /// The sections in the order of the file.
+    /// The sections, in the order of the file.
     pub sections: Vec<SectionSummary>,
     /// The kernel names.
     pub kernels: Vec<String>,
@@ -57,7 +58,7 @@ pub struct Inspection {
 }
 
 impl VerifiedBef {
-    /// What the file consists of.
+    /// Returns a summary of the file.
     pub fn inspect(&self) -> Inspection {
         let contents = self.contents();
         let sections = contents.sections.iter().map(|section| {

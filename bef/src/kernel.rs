@@ -1,11 +1,11 @@
-//! Kernel records, read in place.
+//! //! Kernel records, which are read in place.
 
 use crate::table::NONSTRICT_BIT;
 
-/// Words of a kernel's header.
+/// The number of words of a kernel's header.
 const HEADER_WORDS: usize = 7;
 
-/// One kernel of a function: what to call, with what, and who waits for its results.
+/// One kernel of a function: its name, its inputs, and the kernels that wait for its results.
 ///
 /// The slices point into the file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct KernelRecord<'a> {
 }
 
 impl<'a> KernelRecord<'a> {
-    /// Reads the record that starts at `words[start]`; `None` where it does not lie within `words`.
+    /// Reads the record that starts at `words[start]`. Returns `None` if it exceeds `words`.
     pub(crate) fn read(words: &'a [u32], start: u32, operand_count: u32) -> Option<Self> {
         let record = words.get(start as usize..)?;
         let (header, rest) = record.split_first_chunk::<HEADER_WORDS>()?;
@@ -49,7 +49,7 @@ impl<'a> KernelRecord<'a> {
         })
     }
 
-    /// 32-bit words the record takes.
+    /// Returns the length of the record in 32-bit words.
     pub(crate) const fn word_count(&self) -> usize {
         HEADER_WORDS
             + self.arguments.len()
@@ -63,48 +63,51 @@ impl<'a> KernelRecord<'a> {
         self.special_metadata
     }
 
-    /// Index of the kernel's name. Meaningless for the pseudo kernel.
+    /// Returns the index of the kernel's name. Meaningless for the pseudo kernel.
     pub const fn kernel_code(&self) -> u32 {
         self.kernel_code
     }
 
-    /// Where the kernel stands in the source, for [`crate::VerifiedBef::location`]. Meaningless for the pseudo kernel.
+    /// Returns the kernel's place in the source, for [`crate::VerifiedBef::location`]. Meaningless
+    /// for the pseudo kernel.
     pub const fn location(&self) -> u32 {
         self.location
     }
 
-    /// How many arguments must be available before the kernel starts.
+    /// Returns how many arguments must be available before the kernel starts.
     pub const fn operand_count(&self) -> u32 {
         self.operand_count
     }
 
-    /// Registers the kernel reads.
+    /// Returns the registers that the kernel reads.
     pub const fn arguments(&self) -> &'a [u32] {
         self.arguments
     }
 
-    /// Offsets of attributes, for [`crate::VerifiedBef::attribute`].
+    /// Returns the offsets of its attributes, for [`crate::VerifiedBef::attribute`].
     pub const fn attributes(&self) -> &'a [u32] {
         self.attributes
     }
 
-    /// Indices of functions the kernel is given.
+    /// Returns the indices of the functions passed to the kernel.
     pub const fn functions(&self) -> &'a [u32] {
         self.functions
     }
 
-    /// Registers the kernel defines. The pseudo kernel's first one is no register of the function: its index is the
-    /// number of registers, and its users are the kernels without arguments.
+    /// Returns the registers that the kernel defines. The first result of the pseudo kernel is not
+    /// a register of the function: its index is the number of registers, and its users are the
+    /// kernels without arguments.
     pub const fn results(&self) -> &'a [u32] {
         self.results
     }
 
-    /// Indices of the kernels that read result number `result`, once for every time they do.
+    /// Returns the indices of the kernels that read result number `result`, once for every read.
     pub fn used_bys(&self, result: usize) -> &'a [u32] {
         self.uses().nth(result).map_or(&[], |(_, used_bys)| used_bys)
     }
 
-    /// Each result's register with the indices of the kernels that read it, once for every time they do.
+    /// Returns each result's register with the indices of the kernels that read it, once for every
+    /// read.
     pub fn uses(&self) -> impl Iterator<Item = (u32, &'a [u32])> + use<'a> {
         let mut rest = self.used_bys;
         self.results.iter().zip(self.used_by_counts).map(move |(&register, &count)| {
@@ -114,7 +117,7 @@ impl<'a> KernelRecord<'a> {
         })
     }
 
-    /// True when the kernel starts as soon as one argument is available.
+    /// Returns true if the kernel starts as soon as one argument is available.
     pub const fn nonstrict(&self) -> bool {
         self.special_metadata & NONSTRICT_BIT != 0
     }

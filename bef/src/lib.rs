@@ -1,12 +1,12 @@
-//! The Binary Executable Format (BEF): kernel graphs as bytes that are executed in place.
+//! //! The Binary Executable Format (BEF): kernel graphs as bytes that execute in place.
 //!
-//! A file is the magic number `0B EF` and a list of [sections](SectionId). [`VerifiedBef::new`] checks all of it once and
-//! gives access to what is in it; kernel records and attributes are slices of the file. [`BefBuilder`] writes files.
-//! [`VerifiedBef::inspect`] lists what a file consists of.
+//! A file is the magic number `0B EF` and a list of [sections](SectionId). [`VerifiedBef::new`]
+//! checks a file once and gives access to its contents; kernel records and attributes are slices of
+//! the file. [`BefBuilder`] writes files, and [`VerifiedBef::inspect`] summarizes them.
 //!
-//! This crate knows nothing of values, kernels' implementations or MLIR, and depends on no other part of the project. It
-//! contains no unsafe code. All numbers in a file are little-endian and are read in place, so it builds for little-endian
-//! machines only.
+//! This crate knows neither values, kernel implementations nor MLIR, and depends on no other part
+//! of the project. It contains no unsafe code. All numbers in a file are little-endian and are read
+//! in place, so it builds only for little-endian machines.
 
 const _: () = assert!(cfg!(target_endian = "little"), "BEF files are read in place and are little-endian");
 

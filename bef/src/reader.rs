@@ -1,7 +1,8 @@
-//! Verified files, as the executor and the tools read them.
+//! //! Verified files, in the form that the executor and the tools read.
 //!
-//! Nothing here checks the format again: [`VerifiedBef::new`] did. What looks like checks are bounds the type system asks
-//! for; they fail only if the storage changes its bytes behind our back, and then give empty data.
+//! Nothing here checks the format again, because [`VerifiedBef::new`] did. The remaining checks are
+//! bounds that the type system requires. They fail only if the storage changes its bytes, and then
+//! return empty data.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::table::{AttributeKind, SectionId};
 use crate::verify;
 use crate::view::AttributeView;
 
-/// A file that passed every check of [`crate::verify`]. Cloning shares it.
+/// A file that passed all checks of [`crate::verify`]. Clones share it.
 #[derive(Clone)]
 pub struct VerifiedBef {
     file: Arc<File>,
@@ -28,11 +29,11 @@ struct File {
 /// A place in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location<'a> {
-    /// The source file's name as the compiler was given it.
+    /// The source file's name, as given to the compiler.
     pub file: &'a str,
-    /// Counted from 1; 0 where it is not known.
+    /// The line, from 1, or 0 if unknown.
     pub line: u32,
-    /// Counted from 1; 0 where it is not known.
+    /// The column, from 1, or 0 if unknown.
     pub column: u32,
 }
 
@@ -49,14 +50,14 @@ impl VerifiedBef {
     /// Verifies a file. Storage whose bytes do not start at a multiple of eight is copied.
     ///
     /// # Errors
-    /// Everything found wrong, up to a limit.
+    /// All errors in the file, up to a limit.
     pub fn new(storage: impl Storage) -> Result<Self, Vec<BefError>> {
         let bytes = AlignedBytes::new(storage);
         let contents = verify::verify(bytes.bytes())?;
         Ok(Self { file: Arc::new(File { bytes, contents }) })
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     pub fn bytes(&self) -> &[u8] {
         self.file.bytes.bytes()
     }
@@ -75,17 +76,18 @@ impl VerifiedBef {
         std::str::from_utf8(bytes).unwrap_or("")
     }
 
-    /// The version of the format.
+    /// Returns the version of the format.
     pub fn version(&self) -> u8 {
         self.contents().version
     }
 
-    /// True when the file has that section.
+    /// Returns true if the file has that section.
     pub fn has_section(&self, id: SectionId) -> bool {
         self.contents().has_section(id)
     }
 
-    /// The data of a section the format does not define; the first one if there are several of that number.
+    /// Returns the data of a section that the format does not define, or of the first one with this
+    /// number.
     pub fn unknown_section(&self, code: u8) -> Option<&[u8]> {
         if SectionId::from_code(code).is_some() {
             return None;
@@ -94,32 +96,32 @@ impl VerifiedBef {
         self.bytes().get(section.data.clone())
     }
 
-    /// The number of kernel names.
+    /// Returns the number of kernel names.
     pub fn kernel_count(&self) -> usize {
         self.contents().kernels.len()
     }
 
-    /// The kernel name of that index; empty where there is none.
+    /// Returns the kernel name with this index, or an empty text if there is none.
     pub fn kernel_name(&self, index: usize) -> &str {
         self.contents().kernels.get(index).map_or("", |&span| self.string(SectionId::Strings, span))
     }
 
-    /// The number of type names.
+    /// Returns the number of type names.
     pub fn type_count(&self) -> usize {
         self.contents().types.len()
     }
 
-    /// The type name of that index; empty where there is none.
+    /// Returns the type name with this index, or an empty text if there is none.
     pub fn type_name(&self, index: usize) -> &str {
         self.contents().types.get(index).map_or("", |&span| self.string(SectionId::Strings, span))
     }
 
-    /// All functions, the unnamed bodies of regions among them.
+    /// Returns all functions, including the unnamed bodies of regions.
     pub fn functions(&self) -> &[FunctionInfo] {
         &self.contents().functions
     }
 
-    /// The index of the function of that name.
+    /// Returns the index of the function with this name.
     pub fn function_named(&self, name: &str) -> Option<usize> {
         if name.is_empty() {
             return None;
@@ -127,7 +129,7 @@ impl VerifiedBef {
         self.functions().iter().position(|function| function.name == name)
     }
 
-    /// The body of a function; `None` for native functions and indices out of range.
+    /// Returns the body of a function, or `None` for native functions and indices out of range.
     pub fn function(&self, index: usize) -> Option<Function<'_>> {
         let info = self.functions().get(index)?;
         let body = self.contents().bodies.get(index)?.as_ref()?;
@@ -136,7 +138,7 @@ impl VerifiedBef {
         Some(Function { info, body, words })
     }
 
-    /// The location at an offset of the LocationPositions section.
+    /// Returns the location at an offset of the LocationPositions section.
     pub fn location(&self, offset: u32) -> Option<Location<'_>> {
         let locations = &self.contents().locations;
         let entry = locations.get(locations.binary_search_by_key(&offset, |entry| entry.offset).ok()?)?;
@@ -145,12 +147,13 @@ impl VerifiedBef {
         Some(Location { file, line: entry.line, column: entry.column })
     }
 
-    /// The attribute at an offset of the Attributes section.
+    /// Returns the attribute at an offset of the Attributes section.
     pub fn attribute(&self, offset: u32) -> RawAttribute<'_> {
         RawAttribute::new(self.section(SectionId::Attributes), offset as usize)
     }
 
-    /// The kind of the attribute at an offset, if the file has an AttributeTypes section and lists it there.
+    /// Returns the kind of the attribute at an offset, if the AttributeTypes section exists and
+    /// lists it.
     pub fn attribute_kind(&self, offset: u32) -> Option<AttributeKind> {
         self.attribute_entry(offset).map(|(kind, _)| kind)
     }
@@ -161,14 +164,15 @@ impl VerifiedBef {
         attributes.get(index).map(|entry| (entry.kind, entry.typed))
     }
 
-    /// The attribute at an offset and whether it was written with a header, if the file has an AttributeTypes section and
-    /// lists it there.
+    /// Returns the attribute at an offset and whether it has a header, if the AttributeTypes
+    /// section exists and lists it.
     pub fn attribute_view(&self, offset: u32) -> Option<(AttributeView<'_>, bool)> {
         let (kind, typed) = self.attribute_entry(offset)?;
         Some((self.attribute(offset).view(kind, typed).ok()?, typed))
     }
 
-    /// The names of the attributes of kernel `kernel` of function `function`, if the file has an AttributeNames section.
+    /// Returns the attribute names of kernel `kernel` of function `function`, if the file has an
+    /// AttributeNames section.
     pub fn attribute_names(
         &self,
         function: usize,
@@ -182,7 +186,8 @@ impl VerifiedBef {
         Some(spans.iter().map(|&span| self.string(SectionId::Strings, span)))
     }
 
-    /// The type index of each register of a function, if the file has a RegisterTypes section.
+    /// Returns the type index of each register of a function, if the file has a RegisterTypes
+    /// section.
     pub fn register_types(&self, function: usize) -> Option<&[u32]> {
         self.contents().bodies.get(function)?.as_ref()?.register_types.as_deref()
     }
@@ -203,38 +208,40 @@ impl std::fmt::Debug for Function<'_> {
 }
 
 impl<'a> Function<'a> {
-    /// Name, kind and types.
+    /// Returns the name, kind and types.
     pub const fn info(&self) -> &'a FunctionInfo {
         self.info
     }
 
-    /// Where the function stands in the source, for [`VerifiedBef::location`].
+    /// Returns the function's place in the source, for [`VerifiedBef::location`].
     pub const fn location(&self) -> u32 {
         self.body.location
     }
 
-    /// How often each register is read, by kernels and as a result of the function.
+    /// Returns how often kernels and the function's results read each register.
     pub fn register_use_counts(&self) -> &'a [u32] {
         &self.body.register_use_counts
     }
 
-    /// The registers that are the function's results.
+    /// Returns the registers that are the function's results.
     pub fn result_registers(&self) -> &'a [u32] {
         &self.body.result_registers
     }
 
-    /// The number of kernels, the pseudo kernel that defines the arguments among them.
+    /// Returns the number of kernels, including the pseudo kernel that defines the arguments.
     pub fn kernel_count(&self) -> usize {
         self.body.kernels.len()
     }
 
-    /// The kernel of that index. Index 0 is the pseudo kernel, whose results are the function's arguments.
+    /// Returns the kernel with this index. Index 0 is the pseudo kernel, whose results are the
+    /// function's arguments.
     pub fn kernel(&self, index: usize) -> Option<KernelRecord<'a>> {
         let entry = self.body.kernels.get(index)?;
         KernelRecord::read(self.words, entry.start, entry.operand_count)
     }
 
-    /// All kernels, each after those whose results it reads. The first is the pseudo kernel.
+    /// Returns all kernels. Each comes after those whose results it reads; the first is the pseudo
+    /// kernel.
     pub fn kernels(&self) -> impl ExactSizeIterator<Item = KernelRecord<'a>> + use<'a> {
         let words = self.words;
         self.body

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::table::MAX_ALIGNMENT;
 
-/// Something that owns the bytes of a file: a `Vec<u8>`, a memory map.
+/// An owner of the bytes of a file, such as a `Vec<u8>` or a memory map.
 ///
-/// `as_ref` must give the same, unchanging bytes as long as the value lives. Breaking that cannot make this crate unsound,
-/// but what was verified is then no longer what is read.
+/// `as_ref` must return the same unchanged bytes as long as the value lives. Otherwise the bytes
+/// that are read differ from those that were verified, but this crate stays sound.
 pub trait Storage: AsRef<[u8]> + Send + Sync + 'static {}
 
 impl<T: AsRef<[u8]> + Send + Sync + 'static> Storage for T {}
@@ -20,9 +20,9 @@ pub(crate) enum AlignedBytes {
 }
 
 impl AlignedBytes {
-    /// Takes the storage as it is when it is aligned, a copy of it otherwise.
+    /// Shares the storage if it is aligned, and copies it otherwise.
     pub(crate) fn new(storage: impl Storage) -> Self {
-        // Moved before it is looked at: storage that holds its bytes inline changes its address with the move.
+        // Moved before its address is checked: storage that holds its bytes inline moves them too.
         let storage: Arc<dyn Storage> = Arc::new(storage);
         let bytes = (*storage).as_ref();
         if bytes.as_ptr().addr().is_multiple_of(MAX_ALIGNMENT) {

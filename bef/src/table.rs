@@ -1,21 +1,22 @@
-//! The one table of the format: sections, data types, attribute kinds and function kinds, with their numbers, names and
-//! documentation.
+//! //! The table of the format: sections, data types, attribute kinds and function kinds with their
+//! numbers, names and documentation.
 //!
-//! The reader, the writer, the verifier and `inspect` take every code from here, and [`describe`] turns the table into
-//! text, so that nothing about the numbering is written twice. This module never touches a byte of a file.
+//! The reader, the writer, the verifier and `inspect` take every code from here, and [`describe`]
+//! converts the table to text. So nothing about the numbering is written twice. This module touches
+//! no byte of a file.
 
 use std::fmt;
 
-/// A line of [`describe`]: a code of the format, its name and what it means.
+/// A row of [`describe`]: a code of the format, its name and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRow {
-    /// Which enumeration the code belongs to: `section`, `data type`, `attribute kind` or `function kind`.
+    /// The enumeration of the code: `section`, `data type`, `attribute kind` or `function kind`.
     pub group: &'static str,
     /// The number in the file.
     pub code: u16,
     /// The name, as `inspect` and error messages print it.
     pub name: String,
-    /// What it means.
+    /// The meaning.
     pub doc: &'static str,
 }
 
@@ -27,29 +28,29 @@ macro_rules! format_table {
         attribute_kinds { $($(#[doc = $kind_doc:literal])+ $kind:ident = $kind_code:literal, $kind_name:literal;)+ }
         function_kinds { $($(#[doc = $function_doc:literal])+ $function:ident = $function_code:literal, $function_name:literal;)+ }
     ) => {
-        /// A section the format defines. Files may hold others, which readers skip.
+        /// A section that the format defines. Files may contain others, which readers skip.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum SectionId { $($(#[doc = $section_doc])+ $section = $section_code,)+ }
 
         impl SectionId {
-            /// Every section, in the order of their numbers, which is the order they are written in.
+            /// Every section, ordered by number, which is the order in which they are written.
             pub const ALL: &[Self] = &[$(Self::$section),+];
 
-            /// The section's number in the file.
+            /// Returns the section's number in the file.
             pub const fn code(self) -> u8 { self as u8 }
 
-            /// The section of that number, if the format defines one.
+            /// Returns the section with this number, if the format defines one.
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($section_code => Some(Self::$section),)+ _ => None }
             }
 
-            /// The section's name.
+            /// Returns the section's name.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$section => stringify!($section),)+ }
             }
 
-            /// What the section holds.
+            /// Returns the contents of the section, in words.
             pub const fn doc(self) -> &'static str {
                 match self { $(Self::$section => concat!($($section_doc),+),)+ }
             }
@@ -68,41 +69,42 @@ macro_rules! format_table {
             /// Every data type, in the order of their numbers.
             pub const ALL: &[Self] = &[$(Self::$dtype),+];
 
-            /// The type's number in the file.
+            /// Returns the type's number in the file.
             pub const fn code(self) -> u8 { self as u8 }
 
-            /// The data type of that number.
+            /// Returns the data type with this number.
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($type_code => Some(Self::$dtype),)+ _ => None }
             }
 
-            /// The type as MLIR writes it, e.g. `ui8` or `complex<f32>`.
+            /// Returns the name of the type in MLIR, such as `ui8` or `complex<f32>`.
             pub const fn mlir_name(self) -> &'static str {
                 match self { $(Self::$dtype => $mlir,)+ }
             }
 
-            /// The data type MLIR writes so.
+            /// Returns the data type with this MLIR name.
             pub fn from_mlir_name(name: &str) -> Option<Self> {
                 match name { $($mlir => Some(Self::$dtype),)+ _ => None }
             }
 
-            /// The type as the runtime prints it, e.g. `u8` or `complex64`.
+            /// Returns the name of the type in the runtime's output, such as `u8` or `complex64`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$dtype => $short,)+ }
             }
 
-            /// Bytes of one element, or `None` for types without a plain memory form (strings, resources, variants).
+            /// Returns the size of one element in bytes, or `None` for types without a plain memory
+            /// form (strings, resources, variants).
             pub const fn size(self) -> Option<usize> {
                 match self { $(Self::$dtype => $size,)+ }
             }
 
-            /// What the type is.
+            /// Returns the meaning of the type, in words.
             pub const fn doc(self) -> &'static str {
                 match self { $(Self::$dtype => concat!($($type_doc),+),)+ }
             }
         }
 
-        /// How an attribute is encoded.
+        /// The encoding of an attribute.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum AttributeKind {
             $($(#[doc = $family_doc])+ $family(DType),)+
@@ -110,7 +112,7 @@ macro_rules! format_table {
         }
 
         impl AttributeKind {
-            /// The kind's number in the file.
+            /// Returns the kind's number in the file.
             pub const fn code(self) -> u16 {
                 match self {
                     $(Self::$family(dtype) => $family_flag | dtype.code() as u16,)+
@@ -118,7 +120,7 @@ macro_rules! format_table {
                 }
             }
 
-            /// The kind of that number.
+            /// Returns the kind with this number.
             pub const fn from_code(code: u16) -> Option<Self> {
                 match code { $($kind_code => return Some(Self::$kind),)+ _ => {} }
                 let Some(dtype) = DType::from_code((code & 0xFF) as u8) else { return None };
@@ -135,27 +137,27 @@ macro_rules! format_table {
             }
         }
 
-        /// What a function of the FunctionIndex section is.
+        /// The kind of a function in the FunctionIndex section.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum FunctionKind { $($(#[doc = $function_doc])+ $function = $function_code,)+ }
 
         impl FunctionKind {
-            /// The kind's number in the file.
+            /// Returns the kind's number in the file.
             pub const fn code(self) -> u8 { self as u8 }
 
-            /// The function kind of that number.
+            /// Returns the function kind with this number.
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($function_code => Some(Self::$function),)+ _ => None }
             }
 
-            /// The kind's name.
+            /// Returns the kind's name.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$function => $function_name,)+ }
             }
         }
 
-        /// The whole table as rows, for listings and generated documentation.
+        /// Returns the whole table as rows, for listings and generated documentation.
         pub fn describe() -> Vec<TableRow> {
             let row = |group, code, name: String, doc: &'static str| TableRow { group, code, name, doc: doc.trim() };
             vec![
@@ -174,9 +176,9 @@ macro_rules! format_table {
 pub(crate) enum Presence {
     /// A file without it is malformed.
     Required,
-    /// A file without it is read as if it were empty.
+    /// A missing section is read as an empty one.
     Defaulted,
-    /// Not needed to execute; only conversion back to MLIR misses it.
+    /// Not needed for execution; only conversion back to MLIR uses it.
     Optional,
 }
 
@@ -188,7 +190,8 @@ format_table! {
         LocationFilenames = 1 Defaulted,
         /// Locations: (file name index, line, column) triples, referred to by byte offset.
         LocationPositions = 2 Defaulted,
-        /// NUL-terminated names of kernels, types, functions and attributes, referred to by byte offset.
+        /// NUL-terminated names of kernels, types, functions and attributes, referred to by byte
+        /// offset.
         Strings = 3 Defaulted,
         /// Attribute values in memory form, referred to by byte offset.
         Attributes = 4 Defaulted,
@@ -276,7 +279,8 @@ format_table! {
 }
 
 impl DType {
-    /// Alignment in bytes of one element in a file: its size, at most 8, or `None` for types without a plain memory form.
+    /// Returns the alignment of one element in bytes: its size, at most 8, or `None` for types
+    /// without a plain memory form.
     pub const fn alignment(self) -> Option<usize> {
         match self.size() {
             Some(size) if size > MAX_ALIGNMENT => Some(MAX_ALIGNMENT),
@@ -298,7 +302,8 @@ impl fmt::Display for SectionId {
 }
 
 impl AttributeKind {
-    /// True for kinds that are always written with a header, and so can be read without knowing their kind.
+    /// Returns true for kinds that always have a header, and so can be read without knowing the
+    /// kind.
     pub const fn is_always_typed(self) -> bool {
         matches!(self, Self::Dense(_) | Self::Shape | Self::Aggregate | Self::Function)
     }
@@ -308,13 +313,14 @@ impl AttributeKind {
 pub const MAGIC: [u8; 2] = [0x0B, 0xEF];
 /// The version of the format this crate reads and writes.
 pub const VERSION: u8 = 0;
-/// The strictest alignment in bytes that anything in a file has.
+/// The strictest alignment of anything in a file, in bytes.
 pub const MAX_ALIGNMENT: usize = 8;
-/// Alignment in bytes of kernel records.
+/// The alignment of kernel records, in bytes.
 pub(crate) const KERNEL_ALIGNMENT: usize = 4;
-/// Bit of a kernel's special metadata: the kernel starts as soon as one argument is available.
+/// The bit of a kernel's special metadata that says that the kernel starts as soon as one argument
+/// is available.
 pub(crate) const NONSTRICT_BIT: u32 = 1;
-/// The byte padding is made of.
+/// The value of padding bytes.
 pub(crate) const PADDING: u8 = 0xCC;
 
 #[cfg(test)]
@@ -339,7 +345,7 @@ mod tests {
         assert_eq!(AttributeKind::from_code(0x300 | 8), None);
     }
 
-    /// The numbers other programs rely on.
+    /// Other programs rely on these numbers.
     #[test]
     fn numbering_is_fixed() {
         assert_eq!(AttributeKind::Data(DType::String).code(), 16);

@@ -1,6 +1,6 @@
-//! Attributes whose kind is known: typed attributes with their header, and what plain ones turn out to be.
+//! //! Attributes of known kind: typed attributes with their header, and interpreted plain ones.
 //!
-//! Nothing is copied; values point into the file.
+//! Nothing is copied; values refer to the file.
 
 use bytemuck::AnyBitPattern;
 
@@ -31,7 +31,7 @@ pub enum AttributeView<'a> {
     Function(&'a str),
 }
 
-/// Sizes of headers in bytes, and where fields lie in them.
+/// The sizes of headers in bytes, and the offsets of their fields.
 mod layout {
     /// Kind (2 bytes), upper 16 bits of the byte count, lower 32 bits of it.
     pub(super) const BASE: usize = 8;
@@ -51,7 +51,7 @@ mod layout {
 #[derive(Clone, Copy)]
 struct Header {
     kind: AttributeKind,
-    /// Bytes of the whole attribute, header included.
+    /// The size of the whole attribute in bytes, including the header.
     byte_count: usize,
 }
 
@@ -78,12 +78,13 @@ impl<'a> RawAttribute<'a> {
         Ok(bytemuck::pod_read_unaligned(self.slice(start, size_of::<T>())?))
     }
 
-    /// The bytes a typed attribute says it has.
+    /// Returns the size of a typed attribute according to its header.
     pub(crate) fn typed_byte_count(self) -> Result<usize, BefError> {
         Ok(Header::read(self)?.byte_count)
     }
 
-    /// The attribute as if the section ended with it, so that nothing inside can point out of it.
+    /// Returns the attribute as if the section ended with it, so that nothing inside can refer to
+    /// bytes beyond it.
     fn confined(self, header: Header) -> Self {
         let end = self.offset.saturating_add(header.byte_count).min(self.section.len());
         Self { section: self.section.get(..end).unwrap_or(&[]), ..self }
@@ -122,7 +123,7 @@ impl<'a> AttributeView<'a> {
         })
     }
 
-    /// What kind of attribute it is.
+    /// Returns the kind of the attribute.
     pub const fn kind(&self) -> AttributeKind {
         match self {
             Self::Data(dtype, _) => AttributeKind::Data(*dtype),
@@ -137,7 +138,7 @@ impl<'a> AttributeView<'a> {
         }
     }
 
-    /// The value of an attribute that is one element of `T`'s size.
+    /// Returns the value of an attribute that is one element with the size of `T`.
     pub fn scalar<T: AnyBitPattern>(&self) -> Option<T> {
         match self {
             Self::Data(_, bytes) => bytemuck::try_pod_read_unaligned(bytes).ok(),
@@ -145,7 +146,7 @@ impl<'a> AttributeView<'a> {
         }
     }
 
-    /// The text of a string attribute, if it is UTF-8.
+    /// Returns the text of a string attribute, if it is UTF-8.
     pub fn string(&self) -> Option<&'a str> {
         match self {
             Self::String(bytes) => std::str::from_utf8(bytes).ok(),
@@ -155,7 +156,7 @@ impl<'a> AttributeView<'a> {
 }
 
 impl RawAttribute<'_> {
-    /// Where the elements of a typed array start and how many there are.
+    /// Returns the start and number of the elements of a typed array.
     fn array_extent(self) -> Result<(usize, usize), BefError> {
         let len = self.field::<u32>(layout::BASE)? as usize;
         let start = self.field::<u32>(layout::BASE + 4)? as usize;
@@ -186,27 +187,27 @@ impl<'a> DataArray<'a> {
         Ok(Self { dtype, len, bytes })
     }
 
-    /// The elements' data type. It means nothing where there are none.
+    /// Returns the data type of the elements. It has no meaning if there are none.
     pub const fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// True when there are no elements.
+    /// Returns true if there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements in memory form, one after the other.
+    /// Returns the elements in memory form.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The elements as values of `T`, if `T` has the right size.
+    /// Returns the elements as values of `T`, if `T` has the right size.
     pub fn elements<T: AnyBitPattern>(&self) -> Option<&'a [T]> {
         cast_elements(self.bytes, self.dtype)
     }
@@ -236,17 +237,17 @@ impl<'a> DataTypes<'a> {
         }
     }
 
-    /// The number of data types.
+    /// Returns the number of data types.
     pub const fn len(&self) -> usize {
         self.codes.len()
     }
 
-    /// True when there are none.
+    /// Returns true if there are no data types.
     pub const fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }
 
-    /// The data types in order.
+    /// Returns the data types in order.
     pub fn iter(&self) -> impl Iterator<Item = DType> + use<'a> {
         self.codes.iter().filter_map(|&code| DType::from_code(code))
     }
@@ -255,7 +256,7 @@ impl<'a> DataTypes<'a> {
 /// A tensor shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeAttribute<'a> {
-    /// Nothing is known, not even the rank.
+    /// The shape is unknown, including the rank.
     Unranked,
     /// The dimensions; −1 stands for an unknown one.
     Ranked(&'a [i64]),
@@ -313,7 +314,7 @@ impl<'a> DenseAttribute<'a> {
         Ok(Self { dtype, shape, elements })
     }
 
-    /// The elements as values of `T`, if `T` has the right size.
+    /// Returns the elements as values of `T`, if `T` has the right size.
     pub fn values<T: AnyBitPattern>(&self) -> Option<&'a [T]> {
         cast_elements(self.elements, self.dtype)
     }
@@ -328,12 +329,13 @@ pub struct AggregateAttribute<'a> {
 }
 
 impl<'a> AggregateAttribute<'a> {
-    /// A list without elements.
+    /// Creates a list without elements.
     pub const fn empty() -> Self {
         Self { raw: RawAttribute::new(&[], 0), offsets: &[] }
     }
 
-    /// Elements must follow each other without overlap, so that reading all of them costs no more than the file's size.
+    /// Reads an aggregate. Its elements must not overlap, so that reading all of them costs no more
+    /// than the file's size.
     fn read(raw: RawAttribute<'a>, header: Header) -> Result<Self, BefError> {
         if raw.depth >= MAX_AGGREGATE_DEPTH {
             return Err(raw.at().limit(format!("aggregates nest deeper than {MAX_AGGREGATE_DEPTH}")));
@@ -350,7 +352,7 @@ impl<'a> AggregateAttribute<'a> {
             free_from = offset.saturating_add(aggregate.element(offset).typed_byte_count()?);
         }
         if free_from > header.byte_count.max(layout::AGGREGATE) {
-            return Err(raw.at().attribute("the elements of an aggregate do not lie in it"));
+            return Err(raw.at().attribute("the elements of an aggregate exceed it"));
         }
         Ok(aggregate)
     }
@@ -363,20 +365,20 @@ impl<'a> AggregateAttribute<'a> {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.offsets.len()
     }
 
-    /// True when there are no elements.
+    /// Returns true if there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// The element at `index`.
+    /// Returns the element at `index`.
     ///
     /// # Errors
-    /// When there is no such element or it is malformed.
+    /// If there is no such element or it is malformed.
     pub fn get(&self, index: usize) -> Result<AttributeView<'a>, BefError> {
         let offset = self.offsets.get(index).ok_or_else(|| {
             self.raw.at().attribute(format!("an aggregate of {} has no element {index}", self.len()))
@@ -384,7 +386,7 @@ impl<'a> AggregateAttribute<'a> {
         self.element(*offset as usize).typed()
     }
 
-    /// The elements in order.
+    /// Returns the elements in order.
     pub fn iter(&self) -> impl Iterator<Item = Result<AttributeView<'a>, BefError>> + use<'a> {
         let aggregate = *self;
         (0..self.len()).map(move |index| aggregate.get(index))

@@ -203,7 +203,7 @@ fn what_cannot_be_written_is_reported() {
         },
         "shape",
     );
-    check(&|bef| bef.unknown_section(3, 1, &[]), "unknown section");
+    check(&|bef| bef.unknown_section(3, 1, &[]), "known section");
 }
 
 #[test]

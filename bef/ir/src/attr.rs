@@ -1,4 +1,5 @@
-//! Attributes: constant data attached to operations. Knows values and their types, never what an op makes of them.
+//! //! Attributes: constant data attached to operations. They have values and types; operations
+//! interpret them.
 
 use std::sync::Arc;
 
@@ -7,17 +8,18 @@ use half::{bf16, f16};
 use crate::types::{DialectSymbol, Signedness};
 use crate::{DenseElements, Location, Name, Type};
 
-/// Constant data. Cheap to clone; compared by structure, floats bit by bit.
+/// Constant data. It is cheap to clone and compared by structure, floats bit by bit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
-    /// `unit`: its presence is its meaning.
+    /// `unit`, whose presence is its meaning.
     Unit,
     /// `true` or `false`: an integer of type `i1`.
     Bool(bool),
     /// `42 : i32`. Build through [`Attribute::int`], which keeps `i1` a [`Attribute::Bool`].
     Integer {
-        /// The value as a mathematical integer: unsigned types hold it non-negative, others sign-extended.
+        /// The value as a mathematical integer: unsigned types hold it non-negative, others
+        /// sign-extended.
         value: i128,
         /// An integer type or `index`.
         ty: Type,
@@ -50,9 +52,9 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// An integer attribute; type `i1` gives a [`Attribute::Bool`]. `None` when `ty` is no integer type or the
-    /// value does not fit: a signless type of N bits holds -2^(N-1) to 2^N-1, values from 2^(N-1) up being
-    /// taken as the negative number of the same bits.
+    /// Creates an integer attribute. For type `i1` that is a [`Attribute::Bool`]. Returns `None` if
+    /// `ty` is not an integer type or the value does not fit. A signless type of N bits holds
+    /// -2^(N-1) to 2^N-1; values from 2^(N-1) up become the negative number with the same bits.
     pub fn int(value: i128, ty: Type) -> Option<Attribute> {
         let (width, signedness) = match &ty {
             Type::Integer { width, signedness } => (*width, *signedness),
@@ -63,57 +65,57 @@ impl Attribute {
         Some(if ty.is_i1() { Attribute::Bool(value != 0) } else { Attribute::Integer { value, ty } })
     }
 
-    /// `value : i32`.
+    /// Creates `value : i32`.
     pub fn i32(value: i32) -> Attribute {
         Attribute::Integer { value: value.into(), ty: Type::int(32) }
     }
 
-    /// `value : i64`.
+    /// Creates `value : i64`.
     pub fn i64(value: i64) -> Attribute {
         Attribute::Integer { value: value.into(), ty: Type::int(64) }
     }
 
-    /// `value : index`.
+    /// Creates `value : index`.
     pub fn index(value: i64) -> Attribute {
         Attribute::Integer { value: value.into(), ty: Type::Index }
     }
 
-    /// `value : f32`.
+    /// Creates `value : f32`.
     pub fn f32(value: f32) -> Attribute {
         Attribute::Float { bits: value.to_bits().into(), ty: Type::F32 }
     }
 
-    /// `value : f64`.
+    /// Creates `value : f64`.
     pub fn f64(value: f64) -> Attribute {
         Attribute::Float { bits: value.to_bits(), ty: Type::F64 }
     }
 
-    /// A float rounded to the float type `ty`; `None` when `ty` is no float type.
+    /// Creates a float rounded to the float type `ty`. Returns `None` if `ty` is not a float type.
     pub fn float(value: f64, ty: Type) -> Option<Attribute> {
         Some(Attribute::Float { bits: float_bits(value, &ty)?, ty })
     }
 
-    /// A string attribute.
+    /// Creates a string attribute.
     pub fn string(text: impl AsRef<[u8]>) -> Attribute {
         Attribute::String(text.as_ref().into())
     }
 
-    /// An array.
+    /// Creates an array.
     pub fn array(elements: impl Into<Vec<Attribute>>) -> Attribute {
         Attribute::Array(elements.into().into())
     }
 
-    /// A flat symbol reference `@name`.
+    /// Creates a flat symbol reference `@name`.
     pub fn symbol(name: impl Into<Name>) -> Attribute {
         Attribute::SymbolRef([name.into()].into())
     }
 
-    /// A dialect attribute from namespace and body: `("corert", "shape<2x?>")`.
+    /// Creates a dialect attribute from its namespace and body, such as `("corert", "shape<2x?>")`.
     pub fn dialect(dialect: impl Into<Name>, body: impl Into<Name>) -> Attribute {
         Attribute::Dialect(Arc::new(DialectSymbol { dialect: dialect.into(), body: body.into() }))
     }
 
-    /// The type of the value: of integers, bools, floats, typed strings and dense elements.
+    /// Returns the type of an integer, bool, float, typed string or dense elements.
     pub fn ty(&self) -> Option<Type> {
         match self {
             Attribute::Bool(_) => Some(Type::i1()),
@@ -124,7 +126,7 @@ impl Attribute {
         }
     }
 
-    /// The value of an integer or bool (0 or 1).
+    /// Returns the value of an integer or bool (0 or 1).
     pub fn as_int(&self) -> Option<i128> {
         match self {
             Attribute::Bool(value) => Some((*value).into()),
@@ -133,7 +135,7 @@ impl Attribute {
         }
     }
 
-    /// The value of a bool.
+    /// Returns the value of a bool.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Attribute::Bool(value) => Some(*value),
@@ -141,7 +143,7 @@ impl Attribute {
         }
     }
 
-    /// The value of a float, widened.
+    /// Returns the value of a float, widened.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Attribute::Float { bits, ty } => Some(float_value(*bits, ty)),
@@ -149,7 +151,7 @@ impl Attribute {
         }
     }
 
-    /// The bytes of a string, typed or not.
+    /// Returns the bytes of a string, typed or not.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Attribute::String(bytes) => Some(bytes),
@@ -158,12 +160,12 @@ impl Attribute {
         }
     }
 
-    /// The text of a string that is UTF-8.
+    /// Returns the text of a string that is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(self.as_bytes()?).ok()
     }
 
-    /// The elements of an array.
+    /// Returns the elements of an array.
     pub fn as_array(&self) -> Option<&[Attribute]> {
         match self {
             Attribute::Array(elements) => Some(elements),
@@ -171,7 +173,7 @@ impl Attribute {
         }
     }
 
-    /// The name of a flat symbol reference.
+    /// Returns the name of a flat symbol reference.
     pub fn as_flat_symbol(&self) -> Option<&Name> {
         match self {
             Attribute::SymbolRef(path) => match &**path {
@@ -182,7 +184,7 @@ impl Attribute {
         }
     }
 
-    /// The type held by a type attribute.
+    /// Returns the type held by a type attribute.
     pub fn as_type(&self) -> Option<&Type> {
         match self {
             Attribute::Type(ty) => Some(ty),
@@ -191,7 +193,7 @@ impl Attribute {
     }
 }
 
-/// The value as the integer type of `width` bits holds it, or `None` when it does not fit.
+/// Returns the value in an integer type of `width` bits, or `None` if it does not fit.
 fn fit_integer(value: i128, width: u32, signedness: Signedness) -> Option<i128> {
     if width >= 128 {
         return if signedness == Signedness::Unsigned && value < 0 { None } else { Some(value) };
@@ -202,14 +204,15 @@ fn fit_integer(value: i128, width: u32, signedness: Signedness) -> Option<i128> 
         Signedness::Unsigned => (value >= 0 && below_full).then_some(value),
         Signedness::Signed => (-half..half).contains(&value).then_some(value),
         Signedness::Signless if value < -half || !below_full => None,
-        // The sign-extended reading of the same bits; for i1 that is -1, which counts as true.
+        // The sign-extended value with the same bits. For `i1` that is -1, which counts as true.
         Signedness::Signless if value >= half => Some(full.map_or(value, |full| value - full)),
         Signedness::Signless => Some(value),
     }
 }
 
-/// The `f32` beside `value` whose last digit is odd, unless it is one exactly: what rounds to a half as `value` does.
-/// (As in tfrt-math's `element.rs`, which this crate does not depend on.)
+/// Returns the `f32` next to `value` whose last digit is odd, or the exact one. It rounds to a half
+/// as `value` does. (tfrt-math's `element.rs` has the same function; this crate does not depend on
+/// it.)
 fn rounded_to_odd(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) == value || value.is_nan() {
@@ -219,7 +222,7 @@ fn rounded_to_odd(value: f64) -> f32 {
     f32::from_bits((near.to_bits() - u32::from(is_beyond)) | 1)
 }
 
-/// The bits of `value` rounded to nearest even in the float type `ty`.
+/// Returns the bits of `value`, rounded to nearest even, in the float type `ty`.
 pub(crate) fn float_bits(value: f64, ty: &Type) -> Option<u64> {
     match ty {
         Type::F16 => Some(f16::from_f32(rounded_to_odd(value)).to_bits().into()),
@@ -230,7 +233,7 @@ pub(crate) fn float_bits(value: f64, ty: &Type) -> Option<u64> {
     }
 }
 
-/// The value of `bits` in the float type `ty`; NaN for other types.
+/// Returns the value of `bits` in the float type `ty`; NaN for other types.
 pub(crate) fn float_value(bits: u64, ty: &Type) -> f64 {
     match ty {
         Type::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -241,46 +244,47 @@ pub(crate) fn float_value(bits: u64, ty: &Type) -> f64 {
     }
 }
 
-/// Named attributes sorted by name, each name once. Cheap to clone: a clone shares the entries until one changes.
+/// Named attributes, sorted by unique names. It is cheap to clone: a clone shares the entries until
+/// one changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AttrDict {
     entries: Option<Arc<Vec<(Name, Attribute)>>>,
 }
 
 impl AttrDict {
-    /// An empty dictionary; allocates nothing.
+    /// Creates an empty dictionary, without allocating.
     pub fn new() -> AttrDict {
         AttrDict::default()
     }
 
-    /// The entries, sorted by name.
+    /// Returns the entries, sorted by name.
     pub fn entries(&self) -> &[(Name, Attribute)] {
         self.entries.as_ref().map_or(&[], |entries| entries.as_slice())
     }
 
-    /// The entries, sorted by name.
+    /// Returns the entries, sorted by name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Name, &Attribute)> {
         self.entries().iter().map(|(name, value)| (name, value))
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries().len()
     }
 
-    /// Whether there is no entry.
+    /// Returns whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The attribute of this name.
+    /// Returns the attribute of this name.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         let entries = self.entries();
         let index = entries.binary_search_by(|(key, _)| key.as_str().cmp(name)).ok()?;
         entries.get(index).map(|(_, value)| value)
     }
 
-    /// Whether there is an attribute of this name.
+    /// Returns whether there is an attribute of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
@@ -307,7 +311,7 @@ impl AttrDict {
 }
 
 impl<N: Into<Name>> FromIterator<(N, Attribute)> for AttrDict {
-    /// Sorts; of entries with one name the last wins.
+    /// Sorts the entries. If a name occurs several times, the last entry wins.
     fn from_iter<I: IntoIterator<Item = (N, Attribute)>>(iter: I) -> AttrDict {
         let mut entries: Vec<(Name, Attribute)> = iter.into_iter().map(|(n, v)| (n.into(), v)).collect();
         if entries.is_empty() {

@@ -1,19 +1,20 @@
-//! Bytes that attributes share: their own, or a range of something larger such as a mapped file.
+//! //! Bytes that attributes share: owned, or a range of something larger such as a mapped file.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Bytes beyond this many at either end do not enter the hash, except for a few samples.
+/// Of longer bytes, only this many at either end and a few samples in between enter the hash.
 const MAX_HASHED_END_BYTES: usize = 128;
-/// How many bytes between the ends enter the hash.
+/// The number of bytes between the ends that enter the hash.
 const HASHED_SAMPLE_COUNT: usize = 16;
 
-/// A shared run of immutable bytes. A clone shares the storage.
+/// A shared sequence of immutable bytes. A clone shares the storage.
 ///
-/// Comparison looks at addresses first, then at bytes. The hash of long runs covers their length, their ends and some
-/// bytes in between, so that a table of large constants does not read all of them.
+/// Comparison looks at addresses first, then at bytes. The hash of a long sequence covers its
+/// length, its ends and some bytes in between, so that a table of large constants does not read all
+/// of them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,14 +39,14 @@ enum Storage {
 }
 
 impl SharedBytes {
-    /// Returns a range of the bytes of `owner`, which lives as long as the range is in use. `None` if the owner has not
-    /// that many bytes.
+    /// Returns a range of the bytes of `owner`, which lives as long as the range is in use. Returns
+    /// `None` if the owner has fewer bytes.
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Option<SharedBytes> {
         (*owner).as_ref().get(range.clone())?;
         Some(SharedBytes { storage: Storage::Part { owner, range } })
     }
 
-    /// Returns part of these bytes without copying them; `None` if they are not that many.
+    /// Returns part of these bytes without copying them, or `None` if it is out of bounds.
     pub fn slice(&self, range: Range<usize>) -> Option<SharedBytes> {
         self.get(range.clone())?;
         match &self.storage {
@@ -64,7 +65,7 @@ impl Deref for SharedBytes {
     fn deref(&self) -> &[u8] {
         match &self.storage {
             Storage::Whole(bytes) => bytes,
-            // An owner whose bytes change in number gives none, rather than a panic.
+            // If an owner's bytes change in number, the result is empty instead of a panic.
             Storage::Part { owner, range } => (**owner).as_ref().get(range.clone()).unwrap_or_default(),
         }
     }

@@ -10,9 +10,9 @@ pub const MAX_DENSE_BYTES: u64 = 1 << 30;
 
 /// `dense<…> : tensor<…>`.
 ///
-/// Numbers are packed little-endian in row-major order, each element in `ceil(bits / 8)` bytes (so an `i1` takes one
-/// byte, 0 or 1), complex numbers as real then imaginary part. Equal elements are kept once, as a splat, unless they
-/// are shared with their owner.
+/// Numbers are packed little-endian in row-major order, each element in `ceil(bits / 8)` bytes (so
+/// an `i1` takes one byte, 0 or 1), complex numbers as real then imaginary part. Equal elements are
+/// kept once, as a splat, unless they are shared with their owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DenseElements {
     ty: Type,
@@ -29,8 +29,8 @@ pub enum DenseData {
     Strings(Arc<[Arc<[u8]>]>),
 }
 
-/// Returns the size in bytes of one element as packed in [`DenseElements`]; `None` for types that are not numbers or are
-/// wider than 128 bits.
+/// Returns the size in bytes of one element as packed in [`DenseElements`]. Returns `None` for
+/// types that are not numbers or are wider than 128 bits.
 pub fn element_size(element: &Type) -> Option<usize> {
     match element {
         Type::Complex(part) => match **part {
@@ -45,7 +45,8 @@ pub fn element_size(element: &Type) -> Option<usize> {
 }
 
 impl DenseElements {
-    /// Copies packed numbers: as many as the static tensor or vector type has elements, or one for a splat.
+    /// Copies packed numbers: as many as the static tensor or vector type has elements, or one for
+    /// a splat.
     ///
     /// # Errors
     /// When the type is not a static shape of numbers, or the length does not match it.
@@ -68,11 +69,11 @@ impl DenseElements {
         Err(format!("{length} bytes of dense data do not match {count} elements of {size} bytes each"))
     }
 
-    /// Refers to packed numbers where they are, in a mapped file for example: as many as the static tensor or vector
-    /// type has elements.
+    /// Refers to packed numbers where they are, in a mapped file for example: as many as the static
+    /// tensor or vector type has elements.
     ///
-    /// Nothing is copied. Only elements of type `i1` are read; each must be 0 or 1. Equal elements do not become a splat,
-    /// unless there is only one.
+    /// Nothing is copied. Only elements of type `i1` are read; each must be 0 or 1. Equal elements
+    /// do not become a splat, unless there is only one.
     ///
     /// # Errors
     /// When the type is not a static shape of numbers, or the length does not match it.
@@ -92,7 +93,8 @@ impl DenseElements {
         Ok(DenseElements { ty, splat: count == 1, data: DenseData::Numbers(bytes) })
     }
 
-    /// Stores strings: as many as the static tensor or vector type has elements, or one for a splat.
+    /// Stores strings: as many as the static tensor or vector type has elements, or one for a
+    /// splat.
     ///
     /// # Errors
     /// When the type has no static shape, or the number of strings does not match it.
@@ -122,37 +124,39 @@ impl DenseElements {
         DenseElements { ty, splat, data: DenseData::Numbers(bytes.into()) }
     }
 
-    /// The tensor or vector type.
+    /// Returns the tensor or vector type.
     pub fn ty(&self) -> &Type {
         &self.ty
     }
 
-    /// The type of one element.
+    /// Returns the type of one element.
     pub fn element_type(&self) -> &Type {
         self.ty.as_shaped().map_or(&self.ty, |shaped| &shaped.element)
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(&self) -> Vec<u64> {
         self.ty.as_shaped().and_then(ShapedType::static_shape).unwrap_or_default()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn num_elements(&self) -> u64 {
         self.ty.as_shaped().and_then(ShapedType::num_elements).unwrap_or(0)
     }
 
-    /// Whether all elements are equal and [`Self::data`] holds only one. A single element is a splat, too.
+    /// Returns whether all elements are equal and [`Self::data`] holds only one. A single element
+    /// is a splat, too.
     pub fn is_splat(&self) -> bool {
         self.splat
     }
 
-    /// The stored elements; a splat stores one.
+    /// Returns the stored elements; a splat stores one.
     pub fn data(&self) -> &DenseData {
         &self.data
     }
 
-    /// Returns all elements packed, with a splat expanded. `None` for strings, and for splats above [`MAX_DENSE_BYTES`].
+    /// Returns all elements packed, with a splat expanded. `None` for strings, and for splats above
+    /// [`MAX_DENSE_BYTES`].
     pub fn to_bytes(&self) -> Option<Cow<'_, [u8]>> {
         let DenseData::Numbers(bytes) = &self.data else { return None };
         if !self.splat || self.num_elements() == 1 {

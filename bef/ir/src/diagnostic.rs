@@ -1,15 +1,16 @@
-//! Diagnostics: what is wrong, and where. Collects; see [`crate::render`] for showing them.
+//! //! Diagnostics: what is wrong, and where. This module collects them; [`crate::render`] displays
+//! them.
 
 use std::fmt;
 
 use crate::Location;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input can be used, but is doubtful.
+    /// The input can be used but is doubtful.
     Warning,
     /// Information.
     Remark,
@@ -28,33 +29,34 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A finding at a place.
+/// A message about a place in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Where.
+    /// The place.
     pub location: Location,
-    /// How many bytes from the location on are meant; 0 leaves it to the renderer to find a token.
+    /// The number of bytes at the location that the diagnostic refers to. If it is 0, the renderer
+    /// finds the token.
     pub length: u32,
-    /// What, without a full stop.
+    /// The message, without a final period.
     pub message: String,
-    /// Explanations, each at its own place.
+    /// Explanations, each with its own place.
     pub notes: Vec<Diagnostic>,
 }
 
 impl Diagnostic {
-    /// A finding.
+    /// Creates a diagnostic.
     pub fn new(severity: Severity, location: Location, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity, location, length: 0, message: message.into(), notes: Vec::new() }
     }
 
-    /// An error.
+    /// Creates an error.
     pub fn error(location: Location, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Error, location, message)
     }
 
-    /// With a note.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, location: Location, message: impl Into<String>) -> Diagnostic {
         self.notes.push(Diagnostic::new(Severity::Note, location, message));
@@ -62,7 +64,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: `file:line:column: error: message`; notes are left out.
+/// Displays one line, `file:line:column: error: message`, without the notes.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.location.file_position() {
@@ -74,10 +76,11 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The most diagnostics kept of one run; the rest are only counted.
+/// The most diagnostics that are kept of one run. The rest are only counted.
 pub const MAX_DIAGNOSTICS: usize = 100;
 
-/// What a parse or a verification found, in the order it was found, at most [`MAX_DIAGNOSTICS`].
+/// The diagnostics of a parse or a verification in the order they were found, at most
+/// [`MAX_DIAGNOSTICS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -85,12 +88,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one, or counts it if there are too many already.
+    /// Adds a diagnostic, or only counts it if the list is full.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.is_full() {
             self.dropped += 1;
@@ -99,7 +102,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all of another run.
+    /// Adds the diagnostics of another run.
     pub fn extend(&mut self, other: Diagnostics) {
         self.dropped += other.dropped;
         for diagnostic in other.list {
@@ -107,32 +110,32 @@ impl Diagnostics {
         }
     }
 
-    /// Whether no more are kept.
+    /// Returns whether the list is full.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_DIAGNOSTICS
     }
 
-    /// The diagnostics.
+    /// Returns the diagnostics.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// How many are kept.
+    /// Returns the number of diagnostics that are kept.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many more there were than are kept.
+    /// Returns the number of diagnostics that were not kept.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// Whether one of them is an error.
+    /// Returns whether a diagnostic is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
@@ -146,7 +149,7 @@ impl<'a> IntoIterator for &'a Diagnostics {
     }
 }
 
-/// One line per diagnostic and note.
+/// Displays one line per diagnostic and note.
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for diagnostic in self {

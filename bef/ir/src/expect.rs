@@ -1,19 +1,20 @@
-//! Texts that say which diagnostics they expect, as MLIR's tools check them:
+//! //! Checks texts that announce their diagnostics, as MLIR's tools do:
 //!
 //! ```text
 //! // expected-error @+1 {{part of the message}}
 //! ```
 //!
-//! A comment may say `error`, `warning`, `remark` or `note`, then a place (`@+1`, `@-2`, `@above`, `@below`; else its own
-//! line) and how many times (`2`; else once). Several texts may share a file, with lines `// -----` between them.
+//! A comment may announce an `error`, `warning`, `remark` or `note`, then a place (`@+1`, `@-2`,
+//! `@above`, `@below`; default: its own line) and a count (such as `2`; default: once). Several
+//! texts may share a file, with lines `// -----` between them.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::{Location, Source};
 
-/// The line between texts of one file.
+/// The line between two texts of one file.
 const SPLIT_MARKER: &[u8] = b"// -----";
 
-/// The texts of a file that `// -----` lines separate; each keeps the file's name and line numbers.
+/// Splits a file at its `// -----` lines. Each part keeps the file's name and line numbers.
 pub fn split_source(source: &Source) -> Vec<Source> {
     let mut parts = Vec::new();
     let mut part = Vec::new();
@@ -30,18 +31,18 @@ pub fn split_source(source: &Source) -> Vec<Source> {
     parts
 }
 
-/// A diagnostic that was emitted, as far as an expectation can tell.
+/// A diagnostic in the form that expectations are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// On which line; `None` if that is unknown.
+    /// The line, if known.
     pub line: Option<u32>,
-    /// What.
+    /// The message.
     pub message: String,
 }
 
-/// The findings that diagnostics are, each note one of its own.
+/// Returns the findings for diagnostics. Each note is a separate finding.
 pub fn findings(diagnostics: &Diagnostics) -> Vec<Finding> {
     let all = diagnostics.iter().flat_map(|diagnostic| std::iter::once(diagnostic).chain(&diagnostic.notes));
     all.map(|diagnostic| Finding {
@@ -52,22 +53,22 @@ pub fn findings(diagnostics: &Diagnostics) -> Vec<Finding> {
     .collect()
 }
 
-/// A diagnostic that a text expects.
+/// A diagnostic that a text announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Expectation {
     severity: Severity,
     line: u32,
     text: String,
-    /// How many more.
+    /// How many more of them are expected.
     count: u32,
-    /// Where the comment stands.
+    /// The line of the comment.
     comment_line: u32,
 }
 
-/// Checks what was found against what the text of `source` expects.
+/// Checks findings against the expectations in the text of `source`.
 ///
 /// # Errors
-/// One error for each finding that was not expected and each expectation that was not met.
+/// One error for each unexpected finding and each expectation that was not met.
 pub fn verify_expectations(source: &Source, findings: &[Finding]) -> Result<(), Diagnostics> {
     let mut expectations = parse_expectations(source);
     let mut diagnostics = Diagnostics::new();
@@ -99,26 +100,26 @@ pub fn verify_expectations(source: &Source, findings: &[Finding]) -> Result<(), 
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-/// The first byte of a line that is no blank.
+/// Returns the location of the first non-blank byte of a line.
 fn line_location(source: &Source, line: u32) -> Location {
     let bytes = source.line(line).unwrap_or_default();
     let column = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0) as u32 + 1;
     Location::file(source.name(), line, column)
 }
 
-/// Where an expectation says its diagnostic is.
+/// The line that an expectation refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Offset(i64),
-    /// The nearest line before without expectations.
+    /// The nearest line above without expectations.
     Above,
-    /// The nearest line after without expectations.
+    /// The nearest line below without expectations.
     Below,
 }
 
 fn parse_expectations(source: &Source) -> Vec<Expectation> {
     let mut expectations = Vec::new();
-    // Those whose line is the next one without expectations, by index.
+    // The expectations, by index, that refer to the next line without expectations.
     let mut waiting: Vec<usize> = Vec::new();
     let mut last_plain = source.first_line();
     for (number, line) in (source.first_line()..).zip(source.text().split(|&byte| byte == b'\n')) {
@@ -145,12 +146,12 @@ fn parse_expectations(source: &Source) -> Vec<Expectation> {
     expectations
 }
 
-/// The expectations on one line.
+/// Returns the expectations on one line.
 fn parse_line(line: &str) -> Vec<(Severity, Place, u32, String)> {
     line.split("expected-").skip(1).filter_map(parse_one).collect()
 }
 
-/// `error @+1 2 {{text}}`, after `expected-`.
+/// Parses `error @+1 2 {{text}}`, the part after `expected-`.
 fn parse_one(text: &str) -> Option<(Severity, Place, u32, String)> {
     let words = [
         ("error", Severity::Error),
@@ -184,7 +185,7 @@ fn parse_one(text: &str) -> Option<(Severity, Place, u32, String)> {
     }
 }
 
-/// Text up to a blank or brace, if there is any, and what follows it.
+/// Splits off the text up to a blank or brace. Returns `None` if it is empty.
 fn split_word(text: &str) -> Option<(&str, &str)> {
     let length = text.find([' ', '\t', '{']).unwrap_or(text.len());
     (length > 0).then(|| text.split_at(length))
@@ -230,7 +231,8 @@ mod tests {
             finding(14, "three"),
             finding(10, "four"),
         ];
-        // Every line before the comments has an expectation itself, so "above" falls back to the first line.
+        // Every line before the comments has an expectation itself, so "above" falls back to the
+        // first line.
         assert_eq!(verify_expectations(&source, &all), Ok(()));
         all.pop();
         all.push(finding(14, "five"));

@@ -1,16 +1,16 @@
-//! Functions: the `func` operation seen as a function. Holds no data of its own.
+//! //! Functions: a view of `func` operations. It holds no data.
 
 use crate::{
     Attribute, BlockId, FunctionType, Location, Module, Name, OpId, OpState, RegionId, Type, ValueId,
 };
 
-/// Name of the function operation, also for text that says `func.func`.
+/// The name of the function operation, also for text with `func.func`.
 pub const FUNC: &str = "func";
-/// Attribute that names a symbol.
+/// The attribute that names a symbol.
 pub const SYM_NAME: &str = "sym_name";
-/// Attribute `"private"` of symbols hidden from other modules.
+/// The attribute that is `"private"` for symbols hidden from other modules.
 pub const SYM_VISIBILITY: &str = "sym_visibility";
-/// Attribute with the type of a function.
+/// The attribute with the type of a function.
 pub const FUNC_TYPE: &str = "type";
 
 /// A view of a `func` operation.
@@ -21,64 +21,65 @@ pub struct Func<'a> {
 }
 
 impl<'a> Func<'a> {
-    /// The operation.
+    /// Returns the operation.
     pub fn op(&self) -> OpId {
         self.op
     }
 
-    /// Its name without `@`; empty if it has none.
+    /// Returns the name without `@`, or an empty text if there is none.
     pub fn name(&self) -> &'a str {
         self.module.op(self.op).attr(SYM_NAME).and_then(Attribute::as_str).unwrap_or_default()
     }
 
-    /// Its type; `None` if the operation carries no function type, which the verifier reports.
+    /// Returns the type, or `None` if the operation has no function type, which the verifier
+    /// reports.
     pub fn ty(&self) -> Option<&'a FunctionType> {
         self.module.op(self.op).attr(FUNC_TYPE)?.as_type()?.as_function()
     }
 
-    /// The attribute of this name.
+    /// Returns the attribute with this name.
     pub fn attr(&self, name: &str) -> Option<&'a Attribute> {
         self.module.op(self.op).attr(name)
     }
 
-    /// Its region, empty for an external function.
+    /// Returns the region, which is empty for an external function.
     pub fn region(&self) -> Option<RegionId> {
         self.module.op(self.op).regions.first().copied()
     }
 
-    /// Its entry block; `None` for an external function.
+    /// Returns the entry block, or `None` for an external function.
     pub fn body(&self) -> Option<BlockId> {
         self.module.entry_block(self.region()?)
     }
 
-    /// Its arguments; none for an external function.
+    /// Returns the arguments; an external function has none.
     pub fn arguments(&self) -> &'a [ValueId] {
         self.body().map_or(&[], |block| self.module.block(block).arguments.as_slice())
     }
 
-    /// Where it stands.
+    /// Returns the location in the source.
     pub fn location(&self) -> &'a Location {
         &self.module.op(self.op).location
     }
 
-    /// Whether it is declared without a body.
+    /// Returns whether the function is declared without a body.
     pub fn is_external(&self) -> bool {
         self.body().is_none()
     }
 }
 
 impl Module {
-    /// The functions at the top of this module, in order.
+    /// Returns the functions at the top of this module, in order.
     pub fn functions(&self) -> impl DoubleEndedIterator<Item = Func<'_>> {
         self.ops_in(self.body()).filter(|(_, op)| op.name == FUNC).map(|(op, _)| Func { module: self, op })
     }
 
-    /// The top-level function of this name. Linear in the number of functions.
+    /// Returns the top-level function with this name. Takes time linear in the number of functions.
     pub fn function(&self, name: &str) -> Option<Func<'_>> {
         self.functions().find(|func| func.name() == name)
     }
 
-    /// The function that `op` is, if it is one.
+    /// Returns a view of `op` if it is a function.
     pub fn as_function(&self, op: OpId) -> Option<Func<'_>> {
         (self.op(op).name == FUNC).then_some(Func { module: self, op })
     }
@@ -98,7 +99,7 @@ impl Module {
         (op, block)
     }
 
-    /// Appends a declaration of an external function, private as MLIR wants declarations to be.
+    /// Appends a declaration of an external function, which is private as MLIR requires.
     pub fn add_external_function(
         &mut self,
         name: impl Into<Name>,

@@ -1,17 +1,18 @@
-//! Tokens of MLIR text. Works on bytes, keeps no history: a parser may set the position back and lex again.
+//! //! Tokens of MLIR text. The lexer works on bytes and keeps no history: a parser may move back
+//! and lex again.
 
 use crate::source::Span;
 
-/// The longest identifier, in bytes: `foo`, `%foo`, `@foo`, `#foo`, `!foo`, `^foo`.
+/// The longest identifier in bytes, for `foo`, `%foo`, `@foo`, `#foo`, `!foo` and `^foo`.
 pub const MAX_NAME_BYTES: usize = 4096;
 
-/// What a token is. Its text is found through its span.
+/// The kind of a token. Its span leads to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tok {
     Eof,
-    /// Not a token; says why.
+    /// An invalid token, with the reason.
     Error(&'static str),
-    /// `foo.bar`, keywords included.
+    /// `foo.bar`, also for keywords.
     Bare,
     /// `%foo`.
     Value,
@@ -27,7 +28,7 @@ pub(crate) enum Tok {
     Int,
     /// `1.5e3`.
     Float,
-    /// `"…"`, with its quotes and escapes.
+    /// `"…"`, with quotes and escapes.
     String,
     Arrow,
     Colon,
@@ -50,7 +51,7 @@ pub(crate) enum Tok {
 }
 
 impl Tok {
-    /// How a message calls it.
+    /// Returns the description of the kind in messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Tok::Eof => "end of input",
@@ -86,14 +87,14 @@ impl Tok {
     }
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: Tok,
     pub(crate) span: Span,
 }
 
-/// Lexes on demand.
+/// Splits a text into tokens on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Lexer<'s> {
     text: &'s [u8],
@@ -110,7 +111,7 @@ fn is_suffix_byte(byte: u8) -> bool {
 
 impl<'s> Lexer<'s> {
     pub(crate) fn new(text: &'s [u8]) -> Lexer<'s> {
-        // Some editors begin a file with a byte order mark, which means nothing in UTF-8.
+        // Some editors write a byte order mark, which has no meaning in UTF-8.
         let position = if text.starts_with("\u{FEFF}".as_bytes()) { "\u{FEFF}".len() } else { 0 };
         Lexer { text, position }
     }
@@ -124,7 +125,7 @@ impl<'s> Lexer<'s> {
         self.text.get(self.position + ahead).copied().unwrap_or(0)
     }
 
-    /// Advances over bytes that satisfy `keep`.
+    /// Advances over bytes for which `keep` returns true.
     fn skip_while(&mut self, keep: impl Fn(u8) -> bool) {
         let rest = self.text.get(self.position..).unwrap_or_default();
         self.position += rest.iter().position(|&byte| !keep(byte)).unwrap_or(rest.len());
@@ -151,7 +152,7 @@ impl<'s> Lexer<'s> {
         Token { kind, span: Span { start: start as u32, end: self.position as u32 } }
     }
 
-    /// Scans one token from `position`, which is on its first byte.
+    /// Scans one token from `position`, which is at its first byte.
     fn scan(&mut self) -> Tok {
         let Some(&first) = self.text.get(self.position) else { return Tok::Eof };
         self.position += 1;
@@ -192,14 +193,16 @@ impl<'s> Lexer<'s> {
             b'<' => Tok::Less,
             b'>' => Tok::Greater,
             _ => {
-                // One error for a whole run of bytes that cannot begin a token, not one per byte.
+                // One error for a sequence of bytes that cannot begin a token, instead of one per
+                // byte.
                 self.skip_while(|byte| byte >= 0x80 || matches!(byte, 1..=8 | 14..=31 | 127));
                 Tok::Error("unexpected character")
             }
         }
     }
 
-    /// A name after its sigil: digits, or a letter or `$._-` and more of these.
+    /// Scans a name after its sigil: digits, or a letter or one of `$._-` followed by more of
+    /// these.
     fn suffix(&mut self, kind: Tok) -> Tok {
         let first = self.peek(0);
         if first.is_ascii_digit() {
@@ -251,7 +254,7 @@ impl<'s> Lexer<'s> {
         Tok::Float
     }
 
-    /// The rest of a string whose opening quote is behind.
+    /// Scans the rest of a string whose opening quote has been taken.
     fn string(&mut self) -> Tok {
         loop {
             self.skip_while(|byte| !matches!(byte, b'"' | b'\\' | b'\n' | 0x0B | 0x0C));
@@ -276,7 +279,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Takes the balanced text `<…>` that begins at `offset`, brackets included, and continues after it.
+    /// Takes the balanced text `<…>` that begins at `offset`, including the brackets, and continues
+    /// after it.
     ///
     /// A `->` closes nothing, and brackets inside strings do not count.
     pub(crate) fn balanced(&mut self, offset: u32, max_depth: usize) -> Result<&'s [u8], &'static str> {
@@ -317,7 +321,8 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// The bytes a string token means: without quotes (and without the `@` of a symbol), escapes resolved.
+/// Returns the bytes that a string token stands for: without quotes, without the `@` of a symbol,
+/// and with escapes resolved.
 pub(crate) fn unescape(token: &[u8]) -> Vec<u8> {
     let body = token.strip_prefix(b"@").unwrap_or(token);
     let body = body.strip_prefix(b"\"").and_then(|body| body.strip_suffix(b"\"")).unwrap_or(body);
@@ -339,7 +344,7 @@ pub(crate) fn unescape(token: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The value of a hexadecimal digit; 0 for other bytes.
+/// Returns the value of a hexadecimal digit, or 0 for other bytes.
 pub(crate) fn hex_digit(byte: u8) -> u8 {
     char::from(byte).to_digit(16).unwrap_or(0) as u8
 }

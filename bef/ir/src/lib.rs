@@ -1,10 +1,11 @@
-//! MLIR text: parse, verify and print the programs TFRT runs.
+//! //! MLIR text: parses, verifies and prints the programs that TFRT runs.
 //!
-//! A [`Module`] owns operations, blocks, regions and values in arenas and hands out ids ([`OpId`], [`BlockId`],
-//! [`RegionId`], [`ValueId`]). [`Type`] and [`Attribute`] are plain values. The text is MLIR's generic form and TFRT's
-//! custom forms as of December 2020, without successor blocks: `func` and `func.func` are one, dialect types and attributes
-//! are balanced text, aliases are written out. This crate knows no kernel and no byte of BEF; an [`OpRegistry`] filled by
-//! others says what operations are and how they are written.
+//! A [`Module`] owns operations, blocks, regions and values in arenas and identifies them by ids
+//! ([`OpId`], [`BlockId`], [`RegionId`], [`ValueId`]). [`Type`] and [`Attribute`] are plain values.
+//! The text is MLIR's generic form and TFRT's custom forms of December 2020, without successor
+//! blocks. `func` and `func.func` are the same operation, dialect types and attributes are balanced
+//! text, and aliases are expanded. This crate knows neither kernels nor BEF. An [`OpRegistry`],
+//! which others fill, defines the operations and their text.
 //!
 //! ```
 //! use tfrt_ir::{OpDefinition, OpRegistry, ParseOptions, PrintOptions, Source, Type, parse_module, print_module};
@@ -28,7 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! All errors of a text come back at once, and [`render`] shows them with the lines they point into:
+//! A parse reports all errors of a text, and [`render`] displays them with their source lines:
 //!
 //! ```
 //! use tfrt_ir::{OpRegistry, ParseOptions, Source, parse_module, render};
@@ -39,17 +40,18 @@
 //! assert!(render(&errors, &[&source], false).contains("bad.mlir:2:5"));
 //! ```
 //!
-//! Tools that check texts against the diagnostics they announce (`// expected-error @+1 {{…}}`) split a file with
-//! [`split_source`], parse each part, and hand [`findings`] to [`verify_expectations`].
+//! Tools that check announced diagnostics (`// expected-error @+1 {{…}}`) split a file with
+//! [`split_source`], parse each part, and pass [`findings`] to [`verify_expectations`].
 //!
 //! # Bounds
 //!
-//! No text makes this crate overflow the stack or use memory out of proportion: [`MAX_SOURCE_BYTES`] of text,
-//! [`MAX_DEPTH`] levels of nesting, [`MAX_NAME_BYTES`] a name, [`MAX_ALIAS_EXPANSION`] bytes behind aliases,
-//! [`MAX_DIAGNOSTICS`] errors.
+//! No text makes this crate overflow the stack or use memory out of proportion. It accepts
+//! [`MAX_SOURCE_BYTES`] of text, [`MAX_DEPTH`] levels of nesting, [`MAX_NAME_BYTES`] per name and
+//! [`MAX_ALIAS_EXPANSION`] bytes of expanded aliases, and reports [`MAX_DIAGNOSTICS`] errors.
 //!
-//! Not supported, and said so where met: successors, sparse and opaque elements, affine maps, tensor encodings. Integers
-//! hold at most 127 bits and a sign, whatever their type's width.
+//! Successors, sparse and opaque elements, affine maps and tensor encodings are not supported, and
+//! are reported as errors. Integers hold at most 127 bits and a sign, regardless of their type's
+//! width.
 
 mod assembly;
 mod attr;

@@ -1,10 +1,10 @@
-//! Where an operation comes from.
+//! //! Source locations of operations.
 
 use std::sync::Arc;
 
 use crate::{Attribute, Name};
 
-/// A source location as MLIR models it.
+/// A source location in MLIR's model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Location {
@@ -12,25 +12,25 @@ pub enum Location {
     Unknown,
     /// `loc("file":line:column)`, both counted from 1.
     File {
-        /// The file's name, as given to the parser or written in the text.
+        /// The file name as given to the parser or written in the text.
         file: Name,
-        /// Line, from 1; 0 if unknown.
+        /// The line, from 1, or 0 if unknown.
         line: u32,
-        /// Column in bytes, from 1; 0 if unknown.
+        /// The column in bytes, from 1, or 0 if unknown.
         column: u32,
     },
     /// `loc("name")` or `loc("name"(child))`.
     Named {
         /// The name.
         name: Name,
-        /// The location named; `Unknown` when absent.
+        /// The location with this name; `Unknown` if absent.
         child: Arc<Location>,
     },
     /// `loc(callsite(callee at caller))`.
     CallSite {
-        /// Where the callee stands.
+        /// The location of the callee.
         callee: Arc<Location>,
-        /// Where it is called.
+        /// The location of the call.
         caller: Arc<Location>,
     },
     /// `loc(fused<metadata>[a, b])`.
@@ -43,13 +43,13 @@ pub enum Location {
 }
 
 impl Location {
-    /// `file:line:column`.
+    /// Creates `file:line:column`.
     pub fn file(file: impl Into<Name>, line: u32, column: u32) -> Location {
         Location::File { file: file.into(), line, column }
     }
 
-    /// The first file position inside this location, looked for depth first: the child of a name, the callee
-    /// of a call site, the first of a fused list that has one.
+    /// Returns the first file position inside this location, depth first: in the child of a name,
+    /// the callee of a call site, or the first element of a fused list that has one.
     pub fn file_position(&self) -> Option<(&Name, u32, u32)> {
         match self {
             Location::Unknown => None,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -78,7 +78,8 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Hands out one [`Name`] per distinct text, so that a file's million `tfrt.add.i32` share one allocation.
+/// Returns one [`Name`] per distinct text, so that a million `tfrt.add.i32` in a file share one
+/// allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Interner {
     names: HashSet<Name>,

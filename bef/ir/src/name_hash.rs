@@ -1,19 +1,21 @@
-//! A hash for tables of names that no input adds to: short names take a few instructions.
+//! //! A fast hash for tables whose names come from the program and not from its input: short names
+//! take a few instructions.
 //!
-//! The hash is not keyed, so it must not be used for names that come from a text: an adversary could make them collide.
+//! The hash is not keyed. It must not be used for names that come from a text, because an adversary
+//! could make them collide.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Builds [`NameHasher`]s.
 pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
 
-/// Multiplies and rotates eight bytes at a time.
+/// Hashes by multiplying and rotating eight bytes at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameHasher(u64);
 
 impl NameHasher {
     fn add(&mut self, word: u64) {
-        // An odd number without pattern: the golden ratio's fraction.
+        // An odd number without a pattern: the fraction of the golden ratio.
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }

@@ -1,4 +1,4 @@
-//! The operations that are known, by name.
+//! //! The registry of known operations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use crate::definition::has_several_variadic;
 use crate::name_hash::BuildNameHasher;
 use crate::{Name, OpDefinition};
 
-/// The operations that are known, by name.
+/// The known operations, by name.
 #[derive(Clone, Debug, Default)]
 pub struct OpRegistry {
     ops: HashMap<Name, OpDefinition, BuildNameHasher>,
-    /// The dialects that have an operation here, and whether each is closed.
+    /// The dialects with known operations, and whether each is closed.
     dialects: HashMap<Name, bool, BuildNameHasher>,
 }
 
@@ -37,14 +37,15 @@ impl OpRegistry {
         self.ops.insert(definition.name.clone(), definition);
     }
 
-    /// Closes a dialect: it has only the operations added here. Other dialects may have more, because kernels need no
-    /// definition.
+    /// Closes a dialect, which then has only the operations added here. Other dialects may have
+    /// more, because kernels need no definition.
     pub fn close_dialect(&mut self, dialect: impl Into<Name>) {
         self.dialects.insert(dialect.into(), true);
     }
 
-    /// Whether a text may use this operation in generic form: it is known, or its dialect is and not closed, or its
-    /// dialect is unknown and `allow_unregistered`.
+    /// Returns whether a text may use this operation in generic form. It may if the operation is
+    /// known, or if its dialect is known and not closed, or if its dialect is unknown and
+    /// `allow_unregistered`.
     pub fn accepts(&self, name: &str, allow_unregistered: bool) -> bool {
         self.ops.contains_key(name)
             || match self.dialects.get(dialect_of(name)) {
@@ -53,33 +54,34 @@ impl OpRegistry {
             }
     }
 
-    /// The definition of an operation, if it has one.
+    /// Returns the definition of an operation, if it has one.
     pub fn get(&self, name: &str) -> Option<&OpDefinition> {
         self.ops.get(name)
     }
 
-    /// The definition of an operation, to complete. Its assembly stays what [`OpRegistry::add`] made of it.
+    /// Returns the definition of an operation, to complete it. The assembly stays as
+    /// [`OpRegistry::add`] made it.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut OpDefinition> {
         self.ops.get_mut(name)
     }
 
-    /// The names of the operations, in no order.
+    /// Returns the names of the operations, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.ops.keys().map(Name::as_str)
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether there are no operations.
+    /// Returns whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 }
 
-/// The text before the first dot; empty if there is none.
+/// Returns the text before the first dot, or an empty text if there is none.
 fn dialect_of(name: &str) -> &str {
     name.split_once('.').map_or("", |(dialect, _)| dialect)
 }

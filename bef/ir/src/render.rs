@@ -1,5 +1,5 @@
-//! Diagnostics shown to people: the message, the source line, and a caret under the place. Knows no terminal; whether
-//! to colour is the caller's to say.
+//! //! Displays diagnostics: the message, the source line, and a caret under the place. It knows no
+//! terminal; the caller decides about colour.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::lexer::Lexer;
 use crate::{Location, Source};
 
-/// The most bytes of a source line that are shown.
+/// The most bytes that are shown of a source line.
 const MAX_LINE_BYTES: usize = 160;
 
-/// Renders diagnostics with the lines of those sources they point into, one after the other. Where no source has the
-/// place, only the message is shown.
+/// Renders diagnostics one after the other, with the source lines that they refer to. If no source
+/// has the place, only the message is shown.
 pub fn render(diagnostics: &Diagnostics, sources: &[&Source], color: bool) -> String {
     let mut text = String::new();
     for diagnostic in diagnostics {
@@ -72,7 +72,7 @@ fn place(location: &Location) -> String {
     }
 }
 
-/// Escapes control characters other than line ends and tabs, which a terminal would obey.
+/// Escapes control characters, which a terminal would obey, except line ends and tabs.
 fn escape_controls(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -85,20 +85,20 @@ fn escape_controls(text: &str) -> String {
     shown
 }
 
-/// One source line, or the part of it around the place, as a file of its own: other lines are not shown, and a source
-/// need not be UTF-8.
+/// One source line, or the part of it around the place, as a separate file. Other lines are not
+/// shown, and a source need not be UTF-8.
 struct Excerpt {
     name: String,
     text: String,
     line: u32,
-    /// Bytes of the line left out before the text.
+    /// The number of bytes of the line that precede the text.
     skipped: usize,
 }
 
 struct Excerpts(Vec<Excerpt>);
 
 impl Excerpts {
-    /// A label at a diagnostic's place, if one of the sources has it.
+    /// Creates a label at a diagnostic's place, if one of the sources has it.
     fn label(
         &mut self,
         style: LabelStyle,
@@ -133,7 +133,7 @@ impl Excerpts {
     }
 }
 
-/// The length of the token at `offset`.
+/// Returns the length of the token at `offset`.
 fn token_length(source: &Source, offset: u32) -> usize {
     let mut lexer = Lexer::new(source.text());
     lexer.seek(offset);
@@ -208,7 +208,7 @@ mod tests {
         diagnostic = diagnostic.note(Location::file("g\u{7}", 1, 1), "seen \u{1b}");
         let text = render_one(&diagnostic, &[&source], false);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
-        // The caret stands below the token, although the line has grown.
+        // The caret is below the token although the line has grown.
         let column = |marked: &str, needle: &str| {
             let line = text.lines().find(|line| line.contains(marked)).expect("a line");
             line.chars().count() - line.split_once(needle).expect("a needle").1.chars().count()

@@ -1,8 +1,8 @@
-//! A source text and its lines. Never reads files.
+//! //! A source text and its lines. This module reads no files.
 
 use crate::{Location, Name};
 
-/// The longest text that is parsed, in bytes: 512 MiB.
+/// The longest text that parses, in bytes: 512 MiB.
 pub const MAX_SOURCE_BYTES: usize = 512 << 20;
 
 /// A range of bytes in a source.
@@ -30,12 +30,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text named `name` in messages. It need not be UTF-8: MLIR strings and comments hold any bytes.
+    /// Creates a text named `name` in messages. It need not be UTF-8, because MLIR strings and
+    /// comments hold any bytes.
     pub fn new(name: impl Into<Name>, text: impl Into<Vec<u8>>) -> Source {
         Source::with_first_line(name, text, 1)
     }
 
-    /// A text whose first line counts as line `first_line`, as with a part of a split file.
+    /// Creates a text whose first line has the number `first_line`, for a part of a split file.
     pub fn with_first_line(name: impl Into<Name>, text: impl Into<Vec<u8>>, first_line: u32) -> Source {
         let text = text.into();
         let mut line_starts = vec![0];
@@ -46,35 +47,36 @@ impl Source {
         Source { name: name.into(), text, first_line, line_starts }
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// Its bytes.
+    /// Returns the bytes.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The number its first line counts as.
+    /// Returns the number of the first line.
     pub fn first_line(&self) -> u32 {
         self.first_line
     }
 
-    /// Line and column of a byte, as [`Location::File`] counts them.
+    /// Returns line and column of a byte, counted as in [`Location::File`].
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let line = self.line_starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let start = self.line_starts.get(line).copied().unwrap_or(0);
         (self.first_line.saturating_add(line as u32), offset - start + 1)
     }
 
-    /// The location of a byte.
+    /// Returns the location of a byte.
     pub fn location(&self, offset: u32) -> Location {
         let (line, column) = self.line_column(offset);
         Location::File { file: self.name.clone(), line, column }
     }
 
-    /// The byte at a line and column, clamped into the line; `None` if there is no such line.
+    /// Returns the offset of a line and column, clamped into the line, or `None` if there is no
+    /// such line.
     pub fn offset(&self, line: u32, column: u32) -> Option<u32> {
         let index = line.checked_sub(self.first_line)? as usize;
         let start = *self.line_starts.get(index)?;
@@ -82,7 +84,7 @@ impl Source {
         Some(start.saturating_add(column.saturating_sub(1)).min(end))
     }
 
-    /// The bytes of a line, without its end; `None` if there is no such line.
+    /// Returns the bytes of a line without its end, or `None` if there is no such line.
     pub fn line(&self, line: u32) -> Option<&[u8]> {
         let index = line.checked_sub(self.first_line)? as usize;
         let start = *self.line_starts.get(index)? as usize;

@@ -1,12 +1,13 @@
-//! Guesses at what a mistyped name was meant to be, for messages only.
+//! //! Guesses the name that a mistyped one stands for, in messages only.
 
-/// Comparing takes time in the product of lengths, so longer names are not compared.
+/// The longest name that is compared. The time of a comparison grows with the product of the
+/// lengths.
 const MAX_LENGTH: usize = 64;
-/// Among more names of about the right length none is looked for.
+/// The most candidates of about the right length that are compared.
 const MAX_CANDIDATES: usize = 1000;
 
-/// The candidate that takes the fewest slips to mistype as `name`, if those are few for its length. Of equals the first
-/// in alphabetical order.
+/// Returns the candidate with the fewest typing errors to `name`, if they are few for its length.
+/// Among equals, the first in alphabetical order.
 pub(crate) fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = match name.len() {
         0..=2 => 0,
@@ -28,14 +29,16 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean 'name'?` for the closest candidate, or nothing.
+/// Returns `; did you mean 'name'?` for the closest candidate, or an empty text.
 pub(crate) fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     closest(name, candidates).map_or(String::new(), |candidate| format!("; did you mean '{candidate}'?"))
 }
 
-/// How many bytes must be added, left out, changed or swapped with their neighbours to make `b` of `a`.
+/// Returns how many bytes must be added, removed, changed or swapped with a neighbour to turn `a`
+/// into `b`.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    // Rows of the table of prefix distances: the one before last, the last, and the current one.
+    // Rows of the table of prefix distances: the one before the last, the last, and the current
+    // one.
     let mut older: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for (i, &byte) in a.iter().enumerate() {

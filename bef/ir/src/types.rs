@@ -1,14 +1,14 @@
-//! Types of values: the built-in ones structured, dialect types as balanced text. Never knows what a dialect type
-//! means.
+//! //! Types of values. Built-in types are structured, dialect types are balanced text. The meaning
+//! of dialect types is unknown here.
 
 use std::sync::Arc;
 
 use crate::Name;
 
-/// Whether an integer type carries a sign.
+/// The sign of an integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Signedness {
-    /// `iN`: operations decide.
+    /// `iN`: the operations decide.
     Signless,
     /// `siN`.
     Signed,
@@ -16,16 +16,16 @@ pub enum Signedness {
     Unsigned,
 }
 
-/// The widest integer type MLIR admits, in bits.
+/// The widest integer type that MLIR allows, in bits.
 pub const MAX_INTEGER_WIDTH: u32 = (1 << 24) - 1;
 
-/// The type of a value. Cheap to clone; compared by structure.
+/// The type of a value. It is cheap to clone and compared by structure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Type {
     /// `i32`, `si8`, `ui64`, …
     Integer {
-        /// In bits, 1 to [`MAX_INTEGER_WIDTH`].
+        /// The width in bits, 1 to [`MAX_INTEGER_WIDTH`].
         width: u32,
         /// Signless, signed or unsigned.
         signedness: Signedness,
@@ -80,89 +80,90 @@ pub struct ShapedType {
 pub type Dim = Option<u64>;
 
 impl ShapedType {
-    /// The sizes, if the shape is ranked and each size is known.
+    /// Returns the sizes, if the shape is ranked and each size is known.
     pub fn static_shape(&self) -> Option<Vec<u64>> {
         self.dims.as_ref()?.iter().copied().collect()
     }
 
-    /// The number of elements; `None` when the shape is not static or the product overflows.
+    /// Returns the number of elements; `None` when the shape is not static or the product
+    /// overflows.
     pub fn num_elements(&self) -> Option<u64> {
         self.dims.as_ref()?.iter().try_fold(1u64, |product, dim| product.checked_mul((*dim)?))
     }
 }
 
-/// A symbol of a dialect kept as text: `dialect.body` without the leading `!` or `#`.
+/// A dialect symbol kept as text: `dialect.body` without the leading `!` or `#`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DialectSymbol {
     /// The namespace before the first dot: `tfrt` of `!tfrt.chain`.
     pub dialect: Name,
-    /// All after the first dot: `chain`, `shape<1x?x3>`.
+    /// The text after the first dot: `chain`, `shape<1x?x3>`.
     pub body: Name,
 }
 
 impl Type {
-    /// A signless integer `iN`. Widths outside 1 to [`MAX_INTEGER_WIDTH`] are clamped.
+    /// Creates a signless integer `iN`. Widths outside 1 to [`MAX_INTEGER_WIDTH`] are clamped.
     pub fn int(width: u32) -> Type {
         Type::integer(width, Signedness::Signless)
     }
 
-    /// An unsigned integer `uiN`. Widths are clamped as in [`Type::int`].
+    /// Creates an unsigned integer `uiN`. Widths are clamped as in [`Type::int`].
     pub fn uint(width: u32) -> Type {
         Type::integer(width, Signedness::Unsigned)
     }
 
-    /// A signed integer `siN`. Widths are clamped as in [`Type::int`].
+    /// Creates a signed integer `siN`. Widths are clamped as in [`Type::int`].
     pub fn sint(width: u32) -> Type {
         Type::integer(width, Signedness::Signed)
     }
 
-    /// An integer type. Widths are clamped as in [`Type::int`].
+    /// Creates an integer type. Widths are clamped as in [`Type::int`].
     pub fn integer(width: u32, signedness: Signedness) -> Type {
         Type::Integer { width: width.clamp(1, MAX_INTEGER_WIDTH), signedness }
     }
 
-    /// The boolean type, `i1`.
+    /// Creates the boolean type, `i1`.
     pub fn i1() -> Type {
         Type::int(1)
     }
 
-    /// A dialect type from namespace and body: `("tfrt", "chain")` is `!tfrt.chain`.
+    /// Creates a dialect type from its namespace and body: `("tfrt", "chain")` is `!tfrt.chain`.
     pub fn dialect(dialect: impl Into<Name>, body: impl Into<Name>) -> Type {
         Type::Dialect(Arc::new(DialectSymbol { dialect: dialect.into(), body: body.into() }))
     }
 
-    /// `!tfrt.chain`.
+    /// Creates `!tfrt.chain`.
     pub fn chain() -> Type {
         Type::dialect("tfrt", "chain")
     }
 
-    /// `complex<element>`.
+    /// Creates `complex<element>`.
     pub fn complex(element: Type) -> Type {
         Type::Complex(Arc::new(element))
     }
 
-    /// A function type.
+    /// Creates a function type.
     pub fn function(inputs: impl Into<Vec<Type>>, results: impl Into<Vec<Type>>) -> Type {
         Type::Function(Arc::new(FunctionType { inputs: inputs.into(), results: results.into() }))
     }
 
-    /// `tuple<…>`.
+    /// Creates `tuple<…>`.
     pub fn tuple(elements: impl Into<Vec<Type>>) -> Type {
         Type::Tuple(elements.into().into())
     }
 
-    /// A ranked tensor of static shape.
+    /// Creates a ranked tensor type of static shape.
     pub fn tensor(shape: &[u64], element: Type) -> Type {
         let dims = shape.iter().map(|&size| Some(size)).collect();
         Type::Tensor(Arc::new(ShapedType { dims: Some(dims), element }))
     }
 
-    /// `tensor<*xelement>`.
+    /// Creates `tensor<*xelement>`.
     pub fn unranked_tensor(element: Type) -> Type {
         Type::Tensor(Arc::new(ShapedType { dims: None, element }))
     }
 
-    /// `vector<…>` of static shape.
+    /// Creates `vector<…>` of static shape.
     pub fn vector(shape: &[u64], element: Type) -> Type {
         let dims = shape.iter().map(|&size| Some(size)).collect();
         Type::Vector(Arc::new(ShapedType { dims: Some(dims), element }))
@@ -179,32 +180,32 @@ impl Type {
         }
     }
 
-    /// Whether this is an integer or `index`.
+    /// Returns whether this is an integer or `index`.
     pub fn is_integer(&self) -> bool {
         matches!(self, Type::Integer { .. } | Type::Index)
     }
 
-    /// Whether this is one of the four floating-point types.
+    /// Returns whether this is one of the four floating-point types.
     pub fn is_float(&self) -> bool {
         matches!(self, Type::F16 | Type::BF16 | Type::F32 | Type::F64)
     }
 
-    /// Whether this is signless `i1`.
+    /// Returns whether this is signless `i1`.
     pub fn is_i1(&self) -> bool {
         matches!(self, Type::Integer { width: 1, signedness: Signedness::Signless })
     }
 
-    /// Whether this is an unsigned integer.
+    /// Returns whether this is an unsigned integer.
     pub fn is_unsigned(&self) -> bool {
         matches!(self, Type::Integer { signedness: Signedness::Unsigned, .. })
     }
 
-    /// Whether this is the dialect type `!dialect.body`.
+    /// Returns whether this is the dialect type `!dialect.body`.
     pub fn is_dialect(&self, dialect: &str, body: &str) -> bool {
         matches!(self, Type::Dialect(symbol) if symbol.dialect == *dialect && symbol.body == *body)
     }
 
-    /// The function type, if it is one.
+    /// Returns the function type, if it is one.
     pub fn as_function(&self) -> Option<&FunctionType> {
         match self {
             Type::Function(function) => Some(function),

@@ -1,10 +1,11 @@
-//! What must hold of a module beyond syntax. One walk in program order collects everything wrong:
+//! //! Checks a module beyond its syntax. One walk in program order collects all errors:
 //!
-//! - every value is used after its definition, in its block or a region inside it, and no region of an isolated
-//!   operation (a function above all) uses a value from outside;
-//! - operations fit their definitions: operands, results, attributes, regions, and what the definition's own check says;
-//! - an operation that ends a block stands at its end, and a body of known operations ends in one;
-//! - symbols are unique in their module, functions have a type, and their arguments fit it.
+//! - Every value is used after its definition, in its block or a region inside it. No region of an
+//!   isolated operation, such as a function, uses a value from outside.
+//! - Operations fit their definitions: operands, results, attributes, regions, and the check of the
+//!   definition.
+//! - A terminator is at the end of its block, and a body of known operations ends in a terminator.
+//! - Symbols are unique in their module. Functions have a type that fits their arguments.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,16 +16,16 @@ use crate::{
     Operation, ValueDef, ValueId,
 };
 
-/// Checks a module against the operations that are known; returns everything wrong with it.
+/// Checks a module against the known operations and returns all errors.
 pub fn verify(module: &Module, registry: &OpRegistry) -> Diagnostics {
     let mut verifier = Verifier::new(module, registry);
     verifier.run(&HashSet::new());
     verifier.diagnostics
 }
 
-/// Checks what the parser made of a text, except the operations in `broken`. Undefined values are not reported again.
-/// With `all_symbols` unset some functions are missing because they did not parse, and references to unknown ones are
-/// not reported.
+/// Checks a parsed module, except the operations in `broken`. Undefined values were reported by the
+/// parser. If `all_symbols` is false, some functions did not parse, and references to unknown
+/// functions are not reported.
 pub(crate) fn verify_parsed(
     module: &Module,
     registry: &OpRegistry,
@@ -36,30 +37,30 @@ pub(crate) fn verify_parsed(
     verifier.diagnostics
 }
 
-/// A check under way; what an operation's own check reports to.
+/// A running check. The checks of operations report to it.
 #[derive(Debug)]
 pub struct Verifier<'m> {
     module: &'m Module,
     registry: &'m OpRegistry,
-    /// Whether a symbol that is not there is an error.
+    /// Whether a missing symbol is an error.
     all_symbols: bool,
-    /// Whether a value that nothing defines is an error.
+    /// Whether an undefined value is an error.
     all_values: bool,
     diagnostics: Diagnostics,
-    /// By value: the isolated region that its definition is in, while it is visible.
+    /// By value: the isolated region of its definition, while the value is visible.
     visible: Vec<Option<u32>>,
     /// By module operation and name.
     symbols: HashMap<OpId, HashMap<&'m str, OpId>>,
     errors: usize,
 }
 
-/// A block being walked.
+/// A block that is being walked.
 struct Frame {
     block: BlockId,
     next: Option<OpId>,
-    /// The operation whose regions are being walked, whose results become visible after.
+    /// The operation whose regions are being walked. Its results become visible afterwards.
     open: Option<OpId>,
-    /// The isolated region this block is in.
+    /// The isolated region that contains this block.
     isolation: u32,
     defined: Vec<ValueId>,
 }
@@ -78,12 +79,12 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &'m Module {
         self.module
     }
 
-    /// An operation.
+    /// Returns an operation.
     pub fn op(&self, op: OpId) -> &'m Operation {
         self.module.op(op)
     }
@@ -94,7 +95,7 @@ impl<'m> Verifier<'m> {
         self.report(&data.location, format!("'{}' op {}", data.name, message.as_ref()));
     }
 
-    /// Reports a message as it is.
+    /// Reports a message unchanged.
     pub fn report(&mut self, location: &Location, message: impl Into<String>) {
         self.errors += 1;
         self.diagnostics.push(Diagnostic::error(location.clone(), message));
@@ -107,7 +108,7 @@ impl<'m> Verifier<'m> {
         self.diagnostics.push(Diagnostic::error(data.location.clone(), message).note(at.clone(), note));
     }
 
-    /// The function that attribute `attr` of `op` names; reports if it names none.
+    /// Returns the function that attribute `attr` of `op` names, and reports if there is none.
     pub fn callee(&mut self, op: OpId, attr: &str) -> Option<Func<'m>> {
         let Some(name) = self.op(op).attr(attr).and_then(Attribute::as_flat_symbol) else {
             self.error(op, format!("requires a '{attr}' symbol reference attribute"));
@@ -116,7 +117,7 @@ impl<'m> Verifier<'m> {
         self.function(op, name)
     }
 
-    /// The function of this name as seen from `op`; reports if there is none.
+    /// Returns the function with this name as seen from `op`, and reports if there is none.
     pub fn function(&mut self, op: OpId, name: &str) -> Option<Func<'m>> {
         let mut scope = op;
         while self.op(scope).name != "module" {
@@ -176,7 +177,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Opens the blocks of an operation's regions.
+    /// Starts the walk of the blocks of an operation's regions.
     fn enter(&mut self, op: OpId, isolation: u32, next_isolation: &mut u32, stack: &mut Vec<Frame>) {
         let data = self.module.op(op);
         if data.regions.is_empty() {
@@ -295,7 +296,8 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// A body ends in a terminator, unless its last operation is unknown and may be one.
+    /// Checks that a body ends in a terminator, unless its last operation is unknown and may be
+    /// one.
     fn check_block_end(&mut self, block: BlockId) {
         let Some(owner) = self.module.block_owner(block) else { return };
         let name = &self.module.op(owner).name;
@@ -307,7 +309,10 @@ impl<'m> Verifier<'m> {
             return;
         };
         if self.registry.get(&self.module.op(last).name).is_some_and(|definition| !definition.terminator) {
-            self.error(last, format!("ends the body of '{name}', but is no terminator such as tfrt.return"));
+            self.error(
+                last,
+                format!("ends the body of '{name}', but is not a terminator such as tfrt.return"),
+            );
         }
     }
 
@@ -344,7 +349,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Symbols are unique.
+    /// Checks that symbols are unique.
     fn check_symbols(&mut self, scope: OpId) {
         let module = self.module;
         for op in ops_of(module, scope) {
@@ -365,7 +370,7 @@ fn symbol_name(op: &Operation) -> Option<&str> {
     op.attr(SYM_NAME).and_then(Attribute::as_str)
 }
 
-/// The operations directly inside a module.
+/// Returns the operations directly inside a module.
 fn ops_of(module: &Module, scope: OpId) -> impl Iterator<Item = OpId> {
     let blocks = module.op(scope).regions.iter().flat_map(|&region| &module.region(region).blocks);
     blocks.flat_map(|&block| module.ops_in(block).map(|(op, _)| op))

@@ -1,4 +1,4 @@
-//! The AttributeTypes section, and that each attribute decodes as it says.
+//! //! Verifies the AttributeTypes section, and that each attribute decodes as its kind.
 
 use crate::attribute::RawAttribute;
 use crate::contents::{AttributeEntry, Contents};
@@ -23,12 +23,12 @@ pub(super) fn read(bytes: &[u8], contents: &mut Contents, errors: &mut Errors) {
         let raw = RawAttribute::new(attributes, entry.offset as usize);
         errors.note(raw.view(entry.kind, entry.typed).and_then(|view| check_elements(&view)));
     }
-    // An empty string and what follows it may share an offset. The first entry counts.
+    // An empty string and the attribute after it may share an offset. The first entry counts.
     entries.dedup_by_key(|entry| entry.offset);
     contents.attributes = entries;
 }
 
-/// Reads the entries, in order of their offsets.
+/// Reads the entries, ordered by offset.
 fn read_entries(section: &[u8]) -> Result<Vec<AttributeEntry>, BefError> {
     let mut cursor = Cursor::new(Some(SectionId::AttributeTypes), section, 0);
     let count = cursor.count("the number of attributes", 2)?;
@@ -36,7 +36,7 @@ fn read_entries(section: &[u8]) -> Result<Vec<AttributeEntry>, BefError> {
     for _ in 0..count {
         let offset = cursor.integer32("an attribute's offset")?;
         let at = cursor.at();
-        // The tag is the kind, shifted by a bit that tells whether there is a header.
+        // The tag is the kind, shifted by a bit that says whether there is a header.
         let tag = cursor.integer32("an attribute's tag")?;
         let kind = u16::try_from(tag >> 1).ok().and_then(AttributeKind::from_code);
         let kind = kind.ok_or_else(|| at.unsupported(format!("unknown attribute kind {}", tag >> 1)))?;
@@ -47,7 +47,8 @@ fn read_entries(section: &[u8]) -> Result<Vec<AttributeEntry>, BefError> {
     Ok(entries)
 }
 
-/// No two attributes may share bytes, or a small file could hold very many large attributes.
+/// Checks that no two attributes share bytes. Otherwise a small file could hold very many large
+/// attributes.
 fn check_overlap(attributes: &[u8], entries: &[AttributeEntry]) -> Result<(), BefError> {
     let mut extents = entries
         .iter()
@@ -64,7 +65,7 @@ fn check_overlap(attributes: &[u8], entries: &[AttributeEntry]) -> Result<(), Be
     Ok(())
 }
 
-/// The bytes of the section an attribute takes: start and end.
+/// Returns the range of bytes that an attribute occupies in the section: start and end.
 fn extent(raw: RawAttribute<'_>, entry: &AttributeEntry) -> Result<(usize, usize), BefError> {
     let end = |len: usize| raw.offset.saturating_add(len);
     if entry.typed || entry.kind.is_always_typed() {
@@ -84,7 +85,8 @@ fn extent(raw: RawAttribute<'_>, entry: &AttributeEntry) -> Result<(usize, usize
     }
 }
 
-/// Recursion ends at [`crate::MAX_AGGREGATE_DEPTH`], which reading an aggregate enforces.
+/// Checks the elements of aggregates. Recursion ends at [`crate::MAX_AGGREGATE_DEPTH`], which
+/// reading an aggregate enforces.
 fn check_elements(view: &AttributeView<'_>) -> Result<(), BefError> {
     if let AttributeView::Aggregate(aggregate) = view {
         for element in aggregate.iter() {

@@ -1,4 +1,5 @@
-//! Function bodies: their tables and kernel records, and that the data flow they describe is consistent.
+//! //! Verifies function bodies: their tables, their kernel records, and that the data flow is
+//! consistent.
 
 use crate::contents::{Contents, FunctionBody, FunctionInfo, KernelEntry};
 use crate::cursor::Cursor;
@@ -15,7 +16,8 @@ pub(super) fn read(bytes: &[u8], contents: &mut Contents, errors: &mut Errors) {
         .collect();
     order.sort_by_key(|&index| contents.functions[index].offset);
     contents.bodies = vec![None; contents.functions.len()];
-    // In the order of their offsets, so that a body that starts within another is found before its contents are read.
+    // Ordered by offset, so that a body that starts within another is found before its contents are
+    // read.
     let mut free_from = range.start;
     for index in order {
         let checker =
@@ -42,7 +44,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// For errors at an offset of the file.
+    /// Returns the place of errors at an offset of the file.
     fn at(&self, offset: usize) -> At {
         At(Some(SectionId::Functions), offset.saturating_sub(self.section_start))
     }
@@ -54,7 +56,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reads the tables in front of the kernel records, and where the records lie.
+    /// Reads the tables in front of the kernel records, and locates the records.
     fn read(&self, bytes: &[u8], start: usize) -> Result<FunctionBody, BefError> {
         let section = bytes.get(self.section_start..).unwrap_or(&[]);
         let mut cursor = Cursor::new(Some(SectionId::Functions), section, start - self.section_start);
@@ -88,7 +90,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Checks that the records lie in the section one after the other; gives where the last one ends.
+    /// Checks that the records lie in the section one after the other. Returns the end of the last
+    /// one.
     fn record_end(&self, bytes: &[u8], first: usize, kernels: &[KernelEntry]) -> Result<usize, BefError> {
         let words = words(bytes, first..bytes.len());
         let mut free_from = 0;
@@ -98,7 +101,7 @@ impl<'a> Checker<'a> {
                 return Err(at.limit(format!("kernel {index} of {} overlaps the one before it", self.name())));
             }
             let record = KernelRecord::read(words, entry.start, entry.operand_count).ok_or_else(|| {
-                at.out_of_bounds(format!("kernel {index} of {} does not lie in the section", self.name()))
+                at.out_of_bounds(format!("kernel {index} of {} exceeds the section", self.name()))
             })?;
             free_from = entry.start as usize + record.word_count();
         }
@@ -144,7 +147,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Kernel 0 defines the arguments, after a register of its own that stands for *the function was called*.
+    /// Checks kernel 0. It defines the arguments, after a separate register that stands for *the
+    /// function was called*.
     fn check_pseudo_kernel(&self, body: &FunctionBody, pseudo: &KernelRecord<'_>) -> Result<(), BefError> {
         let fault = |message: &str| {
             Err(self
@@ -186,9 +190,10 @@ impl<'a> Checker<'a> {
         if let Some(function) =
             kernel.functions().iter().find(|&&function| function as usize >= function_count)
         {
-            return Err(
-                at.out_of_bounds(format!("{} refers to function {function}, which is not there", subject()))
-            );
+            return Err(at.out_of_bounds(format!(
+                "{} refers to function {function}, which does not exist",
+                subject()
+            )));
         }
         let attributes_len =
             self.contents.section_range(SectionId::Attributes).map_or(0, |range| range.len());
@@ -205,7 +210,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Each register is defined once, before it is read.
+    /// Checks that each register is defined once, before it is read.
     fn check_definitions(&self, body: &FunctionBody, records: &[KernelRecord<'_>]) -> Result<(), BefError> {
         let register_count = body.register_use_counts.len();
         let mut defined = vec![false; register_count];
@@ -214,10 +219,12 @@ impl<'a> Checker<'a> {
             let subject = || format!("kernel {index} of {}", self.name());
             for &register in record.arguments() {
                 if !defined.get(register as usize).copied().unwrap_or(false) {
-                    return Err(at.inconsistent(format!("{} reads register {register} undefined", subject())));
+                    return Err(
+                        at.inconsistent(format!("{} reads the undefined register {register}", subject()))
+                    );
                 }
             }
-            // The pseudo kernel's first result is no register of the table.
+            // The pseudo kernel's first result is not a register of the table.
             for &register in record.results().iter().skip(usize::from(index == 0)) {
                 match defined.get_mut(register as usize) {
                     Some(slot) if !*slot => *slot = true,
@@ -237,17 +244,17 @@ impl<'a> Checker<'a> {
             return Err(at.inconsistent(format!("no kernel of {} defines register {register}", self.name())));
         }
         match body.result_registers.iter().find(|&&register| register as usize >= register_count) {
-            Some(register) => Err(
-                at.out_of_bounds(format!("{} returns register {register}, which is not there", self.name()))
-            ),
+            Some(register) => Err(at
+                .out_of_bounds(format!("{} returns register {register}, which does not exist", self.name()))),
             None => Ok(()),
         }
     }
 
-    /// Use counts and used-by lists say what the arguments say. Registers are known to be in range here.
+    /// Checks that use counts and used-by lists agree with the arguments. Registers are known to be
+    /// in range here.
     fn check_uses(&self, body: &FunctionBody, records: &[KernelRecord<'_>]) -> Result<(), BefError> {
         let register_count = body.register_use_counts.len();
-        // The users of each register, in the order of the kernels; the pseudo register comes last.
+        // The users of each register, ordered by kernel. The pseudo register comes last.
         let mut ends = vec![0_usize; register_count + 1];
         for register in records.iter().skip(1).flat_map(|record| reads(record, register_count)) {
             ends[register] += 1;
@@ -297,13 +304,15 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The registers a kernel reads; one without arguments reads the pseudo register, which comes after all others.
+/// Returns the registers that a kernel reads. A kernel without arguments reads the pseudo register,
+/// which comes after all others.
 fn reads<'a>(record: &KernelRecord<'a>, register_count: usize) -> impl Iterator<Item = usize> + use<'a> {
     let pseudo = record.arguments().is_empty().then_some(register_count);
     record.arguments().iter().map(|&register| register as usize).chain(pseudo)
 }
 
-/// The 32-bit words of a range of the file that starts aligned; bytes behind the last whole word are left out.
+/// Returns the 32-bit words of a range of the file that starts aligned. Bytes after the last whole
+/// word are dropped.
 fn words(bytes: &[u8], range: std::ops::Range<usize>) -> &[u32] {
     let bytes = bytes.get(range).unwrap_or(&[]);
     bytes

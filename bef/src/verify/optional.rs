@@ -1,4 +1,5 @@
-//! The AttributeNames and RegisterTypes sections: one table for each function with a body.
+//! //! Verifies the AttributeNames and RegisterTypes sections, which have one table for each
+//! function with a body.
 
 use crate::contents::{AttributeNames, Contents, FunctionBody, FunctionInfo};
 use crate::cursor::Cursor;
@@ -8,7 +9,7 @@ use crate::table::SectionId;
 use crate::verify::Errors;
 use crate::verify::tables::Strings;
 
-/// Reads both sections where the file has them.
+/// Reads both sections, if the file has them.
 pub(super) fn read(bytes: &[u8], contents: &mut Contents, strings: &Strings, errors: &mut Errors) {
     let mut bodies = std::mem::take(&mut contents.bodies);
     if contents.has_section(SectionId::AttributeNames) {
@@ -101,6 +102,6 @@ fn expect_count(cursor: &mut Cursor<'_>, what: &str, expected: usize) -> Result<
     if count as usize == expected {
         Ok(())
     } else {
-        Err(at.inconsistent(format!("it is about {count} {what} where the file has {expected}")))
+        Err(at.inconsistent(format!("it lists {count} {what}, but the file has {expected}")))
     }
 }

@@ -1,4 +1,4 @@
-//! The list of sections.
+//! //! Verifies the list of sections.
 
 use crate::contents::{Contents, SectionSpan};
 use crate::cursor::Cursor;
@@ -6,10 +6,10 @@ use crate::error::{At, BefError};
 use crate::table::{MAGIC, Presence, SectionId, VERSION};
 use crate::verify::Errors;
 
-/// The largest alignment a section header can state.
+/// The largest alignment that a section header can contain.
 const MAX_SECTION_ALIGNMENT: u8 = 128;
 
-/// Reads the section headers. No code may occur twice, so that there are at most 256 of them.
+/// Reads the section headers. No code may occur twice, so there are at most 256.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<SectionSpan>, BefError> {
     if bytes.get(..MAGIC.len()) != Some(&MAGIC[..]) {
         return Err(At(None, 0).malformed("it does not start with the bytes 0B EF"));
@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<SectionSpan>, BefError> {
     Ok(sections)
 }
 
-/// Checks which sections there are, and the version.
+/// Checks that the required sections exist, and the version.
 pub(super) fn check(bytes: &[u8], contents: &mut Contents, errors: &mut Errors) {
     for &id in SectionId::ALL {
         let first = contents.sections.iter().find(|section| section.code == id.code());

@@ -1,4 +1,4 @@
-//! Strings, locations, kernel names, type names and the function index.
+//! //! Verifies strings, locations, kernel names, type names and the function index.
 
 use std::collections::HashSet;
 
@@ -31,12 +31,12 @@ impl Strings {
             spans.push(StringSpan { start, len: string.len() as u32 });
             start += string.len() as u32 + 1;
         }
-        // What `split` finds behind the last terminator is no string.
+        // The part that `split` returns after the last terminator is not a string.
         spans.pop();
         Ok(Self { spans })
     }
 
-    /// The string that starts at an offset; `at` is where the offset was read.
+    /// Returns the string that starts at an offset. `at` is the place where the offset was read.
     pub(super) fn find(&self, offset: u32, at: At) -> Result<StringSpan, BefError> {
         match self.spans.binary_search_by_key(&offset, |span| span.start) {
             Ok(index) => Ok(self.spans[index]),
@@ -47,7 +47,7 @@ impl Strings {
     }
 }
 
-/// Reads every table that does not depend on another but the strings.
+/// Reads every table that depends on no table except the strings.
 pub(super) fn read(bytes: &[u8], contents: &mut Contents, errors: &mut Errors) -> Strings {
     let strings = Strings::read(SectionId::Strings, contents.section(bytes, SectionId::Strings));
     let strings = errors.note(strings).unwrap_or(Strings { spans: Vec::new() });
@@ -97,7 +97,7 @@ fn read_names(
         let at = cursor.at();
         let offset = cursor.integer32("a name's offset")?;
         names.push(strings.find(offset, at)?);
-        // Each name once: otherwise a small file could name a long string very often.
+        // Each name may occur once. Otherwise a small file could name a long string very often.
         if !seen.insert(offset) {
             return Err(at.inconsistent(format!("entry {index} repeats the name of another")));
         }

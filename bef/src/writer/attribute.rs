@@ -1,4 +1,4 @@
-//! Attribute values to be written, and their two encodings.
+//! //! Attribute values for writing, and their two encodings.
 
 use bytemuck::NoUninit;
 
@@ -9,7 +9,7 @@ use crate::table::{AttributeKind, DType, MAX_ALIGNMENT, PADDING, SectionId};
 
 /// The value of an attribute.
 ///
-/// Elements are in memory form, little-endian, one after the other; booleans are bytes that are 0 or 1.
+/// Elements are in memory form, little-endian and contiguous. Booleans are bytes that are 0 or 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// One element.
@@ -39,34 +39,34 @@ pub(super) struct Encoded {
 }
 
 impl Attribute {
-    /// One element.
+    /// Creates one element.
     pub fn scalar<T: Element>(value: T) -> Self {
         Self::Data(T::DTYPE, bytemuck::bytes_of(&value).to_vec())
     }
 
-    /// A string.
+    /// Creates a string.
     pub fn string(text: &str) -> Self {
         Self::String(text.as_bytes().to_vec())
     }
 
-    /// A list of elements.
+    /// Creates a list of elements.
     pub fn array<T: Element>(values: &[T]) -> Self {
         Self::DataArray(T::DTYPE, memory_form(values))
     }
 
-    /// A tensor of these dimensions.
+    /// Creates a tensor of these dimensions.
     pub fn dense<T: Element>(shape: &[i64], values: &[T]) -> Self {
         Self::Dense(T::DTYPE, shape.to_vec(), memory_form(values))
     }
 
-    /// What kind of attribute it is.
+    /// Returns the kind of the attribute.
     pub fn kind(&self) -> AttributeKind {
         match self {
             Self::Data(dtype, _) => AttributeKind::Data(*dtype),
             Self::String(_) => AttributeKind::Data(DType::String),
             Self::Type(_) => AttributeKind::Type,
             Self::Shape(_) => AttributeKind::Shape,
-            // Without elements there is no element type; readers rely on this kind for every empty list.
+            // An empty list has no element type. Readers rely on this kind for every empty list.
             Self::DataArray(_, bytes) if bytes.is_empty() => AttributeKind::DataArray(DType::I32),
             Self::DataArray(dtype, _) => AttributeKind::DataArray(*dtype),
             Self::TypeArray(types) if types.is_empty() => AttributeKind::DataArray(DType::I32),
@@ -77,7 +77,8 @@ impl Attribute {
         }
     }
 
-    /// Appends the attribute to the section, without a header where its kind can do without; gives its offset.
+    /// Appends the attribute to the section and returns its offset. Omits the header if the kind
+    /// allows that.
     pub(super) fn write(
         &self,
         typed: bool,
@@ -99,13 +100,13 @@ impl Attribute {
         let offset = section.len();
         section.extend_from_slice(&encoded.bytes);
         if encoded.bytes.is_empty() {
-            // No other attribute may start here: offsets tell attributes apart.
+            // No other attribute may start here, because offsets identify attributes.
             section.push(PADDING);
         }
         Ok(offset)
     }
 
-    /// The bare value, and the length that goes in front of it where there is one.
+    /// Returns the bare value, and the length in front of it if there is one.
     fn plain(&self) -> Result<(Encoded, Option<usize>), BefError> {
         let (dtype, bytes, has_length) = match self {
             Self::Data(dtype, bytes) => (Some(*dtype), bytes.clone(), false),
@@ -129,7 +130,8 @@ impl Attribute {
         Ok((Encoded { bytes, alignment }, len))
     }
 
-    /// The value behind a header that says its kind and size. `depth` counts the aggregates around it.
+    /// Returns the value after a header with its kind and size. `depth` counts the enclosing
+    /// aggregates.
     fn typed(&self, depth: u8) -> Result<Encoded, BefError> {
         let mut out = Typed::new();
         match self {
@@ -166,7 +168,10 @@ fn element_size(dtype: DType) -> Result<usize, BefError> {
 fn check_elements(dtype: Option<DType>, bytes: &[u8]) -> Result<(), BefError> {
     let size = dtype.map_or(Ok(1), element_size)?;
     if !bytes.len().is_multiple_of(size) {
-        return Err(fault(format!("{} bytes are no whole number of elements of {size} bytes", bytes.len())));
+        return Err(fault(format!(
+            "{} bytes are not a multiple of the element size, {size} bytes",
+            bytes.len()
+        )));
     }
     if dtype == Some(DType::I1) && bytes.iter().any(|&byte| byte > 1) {
         return Err(fault("a boolean is neither 0 nor 1".to_owned()));
@@ -174,16 +179,17 @@ fn check_elements(dtype: Option<DType>, bytes: &[u8]) -> Result<(), BefError> {
     Ok(())
 }
 
-/// A length as it stands in front of strings and arrays: to be read backwards, from its last byte on.
+/// Encodes a length in front of strings and arrays, which is read backwards from its last byte.
 fn reversed_integer(value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     crate::cursor::put_integer(&mut bytes, value as u64);
-    // Read backwards, the last byte comes first; so the bytes are turned round as they are.
+    // Reading backwards starts at the last byte, so the order of the bytes is reversed.
     bytes.reverse();
     bytes
 }
 
-/// A plain array without elements. What stands at its offset is a typed one, so that it can be read as an aggregate too.
+/// Creates a plain array without elements. It is stored as a typed one, so that it can also be read
+/// as an aggregate.
 fn empty_array() -> Encoded {
     let mut out = Typed::new();
     out.bytes.extend_from_slice(&0_u32.to_le_bytes());
@@ -191,7 +197,7 @@ fn empty_array() -> Encoded {
     out.seal(AttributeKind::DataArray(DType::I32))
 }
 
-/// A typed attribute in the making.
+/// A typed attribute that is being built.
 struct Typed {
     bytes: Vec<u8>,
     alignment: usize,
@@ -282,7 +288,7 @@ impl Typed {
         }
         self.word(elements.len())?;
         let table = self.bytes.len();
-        // At least one entry's room, as the header's type has it.
+        // Room for at least one entry, as in the header's type.
         self.bytes.resize(table + 4 * elements.len().max(1), PADDING);
         for (index, element) in elements.iter().enumerate() {
             let encoded = element.typed(depth + 1)?;

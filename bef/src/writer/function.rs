@@ -1,11 +1,11 @@
-//! A function's body in the making.
+//! //! Builds function bodies.
 
 use crate::cursor::{put_alignment, put_integer, put_word};
 use crate::error::{At, BefError};
 use crate::table::{KERNEL_ALIGNMENT, NONSTRICT_BIT, SectionId};
 use crate::writer::{AttributeId, FunctionId, KernelId, LocationId, NameId, TypeId};
 
-/// What stands in the pseudo kernel's record where other kernels have their code and location.
+/// The code and location in the pseudo kernel's record, which has neither.
 const PSEUDO_KERNEL_CODE: u32 = 0xABAB_ABAB;
 const PSEUDO_KERNEL_LOCATION: u32 = 0xCDCD_CDCD;
 
@@ -14,24 +14,24 @@ const PSEUDO_KERNEL_LOCATION: u32 = 0xCDCD_CDCD;
 pub struct Register(u32);
 
 impl Register {
-    /// The number that stands for it in the file.
+    /// Returns the register's number in the file.
     pub const fn get(self) -> u32 {
         self.0
     }
 }
 
-/// A kernel to be added to a function.
+/// A kernel to add to a function.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelSpec<'a> {
-    /// Its name.
+    /// The name.
     pub kernel: KernelId,
-    /// Where it stands in the source.
+    /// The place in the source.
     pub location: LocationId,
-    /// The registers it reads.
+    /// The registers that it reads.
     pub arguments: &'a [Register],
-    /// Its attributes with their names.
+    /// The attributes with their names.
     pub attributes: &'a [(NameId, AttributeId)],
-    /// The functions it is given.
+    /// The functions passed to it.
     pub functions: &'a [FunctionId],
     /// The types of its results.
     pub result_types: &'a [TypeId],
@@ -61,7 +61,7 @@ pub struct FunctionBuilder {
 }
 
 impl FunctionBuilder {
-    /// A function without kernels that stands at `location` in the source.
+    /// Creates a function without kernels. `location` is its place in the source.
     pub fn new(location: LocationId, argument_types: &[TypeId]) -> Self {
         Self {
             location,
@@ -71,12 +71,12 @@ impl FunctionBuilder {
         }
     }
 
-    /// The registers that hold the arguments.
+    /// Returns the registers that hold the arguments.
     pub fn arguments(&self) -> Vec<Register> {
         (0..self.argument_types.len() as u32).map(Register).collect()
     }
 
-    /// Adds a kernel behind those before it; gives the registers that hold its results.
+    /// Appends a kernel and returns the registers of its results.
     pub fn kernel(&mut self, spec: &KernelSpec<'_>) -> Vec<Register> {
         let first_result = self.register_types.len() as u32;
         self.register_types.extend_from_slice(spec.result_types);
@@ -93,7 +93,7 @@ impl FunctionBuilder {
         (first_result..first_result + spec.result_types.len() as u32).map(Register).collect()
     }
 
-    /// The type of a register; `None` for one of another function.
+    /// Returns the type of a register, or `None` for a register of another function.
     pub fn register_type(&self, register: Register) -> Option<TypeId> {
         self.register_types.get(register.0 as usize).copied()
     }
@@ -102,7 +102,7 @@ impl FunctionBuilder {
         &self.argument_types
     }
 
-    /// The function's part of the RegisterTypes section.
+    /// Returns the function's part of the RegisterTypes section.
     pub(super) fn type_table(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_integer(&mut out, self.register_types.len() as u64);
@@ -110,7 +110,7 @@ impl FunctionBuilder {
         out
     }
 
-    /// The function's part of the AttributeNames section.
+    /// Returns the function's part of the AttributeNames section.
     pub(super) fn name_table(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_integer(&mut out, self.kernels.len() as u64 + 1);
@@ -144,7 +144,7 @@ impl FunctionBuilder {
         Ok(())
     }
 
-    /// The kernel records, and where each starts with how many operands it waits for.
+    /// Returns the kernel records, and for each its start and the number of operands it waits for.
     fn records(&self, users: &Users) -> (Vec<(usize, usize)>, Vec<u8>) {
         let mut records = Vec::new();
         let mut table = vec![(0, 0)];
@@ -174,12 +174,12 @@ impl FunctionBuilder {
         (table, records)
     }
 
-    /// Who reads each register.
+    /// Returns the kernels that read each register.
     fn users(&self, results: &[Register]) -> Result<Users, BefError> {
         let mut users = Users { registers: vec![Vec::new(); self.register_types.len()], pseudo: Vec::new() };
         let missing = |register: Register| {
             At(Some(SectionId::Functions), 0)
-                .inconsistent(format!("register {} is not defined where it is read", register.0))
+                .inconsistent(format!("register {} is read before it is defined", register.0))
         };
         for (index, kernel) in self.kernels.iter().enumerate() {
             let number = index as u32 + 1;
@@ -193,8 +193,9 @@ impl FunctionBuilder {
                 users.registers.get_mut(argument.0 as usize).ok_or_else(|| missing(argument))?.push(number);
             }
         }
-        // The last user first. Readers need no order, but a single-threaded executor starts kernels in this one, and programs
-        // that do not order their output by chains print in the order of the original's files this way.
+        // The last user first. Readers accept any order, but a single-threaded executor starts
+        // kernels in this one. Programs that do not order their output by chains then print in the
+        // same order as with the original's files.
         users.registers.iter_mut().for_each(|list| list.reverse());
         match results.iter().find(|result| result.0 as usize >= self.register_types.len()) {
             Some(&result) => Err(missing(result)),

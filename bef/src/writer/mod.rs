@@ -1,8 +1,9 @@
-//! Writing files: [`BefBuilder`] for the file, [`FunctionBuilder`] for a function's body, [`Attribute`] for values.
+//! //! Writes files: [`BefBuilder`] builds files, [`FunctionBuilder`] function bodies, and
+//! [`Attribute`] values.
 //!
-//! Strings, locations and attributes are interned: asking for the same one again gives the same offset. What the format
-//! wants derived (register numbers, use counts, used-by lists, operand counts) is derived here. A builder never panics; the
-//! first thing that cannot be written is remembered, and [`BefBuilder::finish`] reports it.
+//! Strings, locations and attributes are interned: the same one returns the same offset. The
+//! builder derives register numbers, use counts, used-by lists and operand counts. It never panics:
+//! it stores the first error, which [`BefBuilder::finish`] returns.
 
 mod attribute;
 mod function;
@@ -23,7 +24,7 @@ macro_rules! ids {
         pub struct $name(pub(crate) u32);
 
         impl $name {
-            /// The number that stands for it in the file.
+            /// Returns the number that identifies it in the file.
             pub const fn get(self) -> u32 { self.0 }
         })+
     };
@@ -44,23 +45,23 @@ ids! {
     FunctionId;
 }
 
-/// Whether to write the sections that only conversion back to MLIR needs.
+/// Whether to write the sections that are only used for conversion back to MLIR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionalSections {
     /// Write AttributeTypes, AttributeNames and RegisterTypes.
     Keep,
-    /// Leave them out.
+    /// Omit them.
     Drop,
 }
 
-/// Terminated strings, each once.
+/// NUL-terminated strings without duplicates.
 #[derive(Debug, Default)]
 struct StringTable {
     bytes: Vec<u8>,
     known: HashMap<String, u32>,
 }
 
-/// Names that are listed by offset, each once.
+/// Names listed by offset, without duplicates.
 #[derive(Debug, Default)]
 struct NameTable {
     offsets: Vec<u32>,
@@ -101,7 +102,7 @@ pub struct BefBuilder {
     functions: Vec<FunctionEntry>,
     function_names: HashSet<u32>,
     bodies: Vec<u8>,
-    /// For each function: the tables of the AttributeNames and RegisterTypes sections.
+    /// The tables of the AttributeNames and RegisterTypes sections, for each function.
     name_tables: Vec<Vec<u8>>,
     type_tables: Vec<Vec<u8>>,
     extra_sections: Vec<(u8, usize, Vec<u8>)>,
@@ -109,7 +110,7 @@ pub struct BefBuilder {
 }
 
 impl BefBuilder {
-    /// An empty file.
+    /// Creates an empty file.
     pub fn new(optional: OptionalSections) -> Self {
         Self {
             optional,
@@ -135,12 +136,12 @@ impl BefBuilder {
         }
     }
 
-    /// Remembers the first thing that went wrong.
+    /// Records the first error.
     pub(crate) fn fail(&mut self, error: BefError) {
         self.first_error.get_or_insert(error);
     }
 
-    /// A position in a section as a 32-bit number.
+    /// Returns a position in a section as a 32-bit number.
     fn offset(&mut self, section: SectionId, offset: usize) -> u32 {
         u32::try_from(offset).unwrap_or_else(|_| {
             self.fail(At(Some(section), offset).limit("it is longer than 32-bit offsets reach"));
@@ -163,19 +164,19 @@ impl BefBuilder {
         self.offset(section, start)
     }
 
-    /// A kernel name.
+    /// Adds a kernel name.
     pub fn kernel(&mut self, name: &str) -> KernelId {
         let offset = self.intern(SectionId::Strings, name);
         KernelId(self.kernels.index(offset))
     }
 
-    /// A type name.
+    /// Adds a type name.
     pub fn type_name(&mut self, name: &str) -> TypeId {
         let offset = self.intern(SectionId::Strings, name);
         TypeId(self.types.index(offset))
     }
 
-    /// A place in a source file. Line and column count from 1; 0 means they are not known.
+    /// Adds a place in a source file. Line and column count from 1; 0 means unknown.
     pub fn location(&mut self, file: &str, line: u32, column: u32) -> LocationId {
         let filename = self.filename(file);
         if let Some(&known) = self.known_positions.get(&(filename, line, column)) {
@@ -186,8 +187,8 @@ impl BefBuilder {
         location
     }
 
-    /// A place in a source file that differs from all other locations, even those that say the same. For programs whose
-    /// kernels are told apart by their locations.
+    /// Adds a place in a source file that differs from all other locations, even equal ones. For
+    /// programs that distinguish kernels by their locations.
     pub fn unique_location(&mut self, file: &str, line: u32, column: u32) -> LocationId {
         let filename = self.filename(file);
         self.put_location(filename, line, column)
@@ -209,8 +210,8 @@ impl BefBuilder {
         location
     }
 
-    /// An attribute's value. `typed` asks for a header even where the kind does without, for kernels that read attributes
-    /// whose kinds they do not know beforehand.
+    /// Adds an attribute's value. `typed` requests a header even if the kind does not require one,
+    /// for kernels that do not know the kinds of their attributes.
     pub fn attribute(&mut self, attribute: &Attribute, typed: bool) -> AttributeId {
         let key = (attribute.clone(), typed);
         if let Some(&known) = self.known_attributes.get(&key) {
@@ -229,7 +230,7 @@ impl BefBuilder {
         AttributeId(offset)
     }
 
-    /// An attribute's name. It is only written if optional sections are.
+    /// Adds an attribute's name. It is written only with the optional sections.
     pub fn attribute_name(&mut self, name: &str) -> NameId {
         match self.optional {
             OptionalSections::Keep => NameId(self.intern(SectionId::Strings, name)),
@@ -237,7 +238,8 @@ impl BefBuilder {
         }
     }
 
-    /// Lists a function that is going to be defined, so that kernels can refer to it. The bodies of regions have no name.
+    /// Declares a function, so that kernels can refer to it before it is defined. The bodies of
+    /// regions have no name.
     pub fn declare_function(&mut self, name: &str) -> FunctionId {
         let name_offset = self.intern(SectionId::Strings, name);
         if !name.is_empty() && !self.function_names.insert(name_offset) {
@@ -251,7 +253,7 @@ impl BefBuilder {
         id
     }
 
-    /// Lists a function of the host program.
+    /// Declares a function of the host program.
     pub fn native_function(&mut self, name: &str, arguments: &[TypeId], results: &[TypeId]) -> FunctionId {
         let id = self.declare_function(name);
         if name.is_empty() {
@@ -268,7 +270,7 @@ impl BefBuilder {
         id
     }
 
-    /// Gives a declared function its body and the registers that are its results.
+    /// Defines the body of a declared function and the registers of its results.
     pub fn define_function(
         &mut self,
         id: FunctionId,
@@ -303,21 +305,21 @@ impl BefBuilder {
         }
     }
 
-    /// Adds a section the format does not define. Readers skip it.
+    /// Adds a section that the format does not define. Readers skip it.
     pub fn unknown_section(&mut self, code: u8, alignment: u8, data: &[u8]) {
         if SectionId::from_code(code).is_some() || !alignment.is_power_of_two() {
-            self.fail(
-                At(None, 0).malformed(format!("{code} is no unknown section, or {alignment} no alignment")),
-            );
+            self.fail(At(None, 0).malformed(format!(
+                "{code} is the code of a known section, or {alignment} is not an alignment"
+            )));
             return;
         }
         self.extra_sections.push((code, usize::from(alignment), data.to_vec()));
     }
 
-    /// The file.
+    /// Returns the file.
     ///
     /// # Errors
-    /// The first thing that could not be written.
+    /// The first error of any call.
     pub fn finish(mut self) -> Result<Vec<u8>, BefError> {
         let function_index = self.function_index();
         if let Some(error) = self.first_error {

@@ -1,9 +1,10 @@
-//! Formats: parsed from their text against a definition, so that what they leave out is known to be inferable.
+//! //! Assembly formats, compiled from text against a definition. That ensures that everything a
+//! format omits can be inferred.
 
 use crate::definition::has_several_variadic;
 use crate::{AttrKind, OpDefinition};
 
-/// What a directive speaks of.
+/// The values that a directive refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Group {
     /// All operands, or all results.
@@ -12,7 +13,7 @@ pub(super) enum Group {
     One(usize),
 }
 
-/// One thing after an operation's name.
+/// One element after an operation's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Element {
     /// A keyword or punctuation.
@@ -23,20 +24,20 @@ pub(super) enum Element {
     AttrDict,
     OperandTypes(Group),
     ResultTypes(Group),
-    /// How many results of this specification there are.
+    /// The number of results of this specification.
     ResultCount(usize),
-    /// `(types) -> types` of these operands and results.
+    /// The types `(types) -> types` of these operands and results.
     FunctionalType(Group, Group),
-    /// Elements that stand there if the anchor does.
+    /// Elements that are present if the anchor is.
     Optional(Vec<Element>, Anchor),
 }
 
-/// What decides about an optional group.
+/// Decides whether an optional group is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
-    /// Operands of this specification.
+    /// Present if there are operands of this specification.
     Operand(usize),
-    /// This attribute.
+    /// Present if there is this attribute.
     Attr(usize),
 }
 
@@ -47,10 +48,10 @@ pub struct Format {
 }
 
 impl Format {
-    /// Reads a format for `definition`.
+    /// Compiles a format for `definition`.
     ///
     /// # Errors
-    /// What is wrong with the text, or which type or operand it leaves unsaid.
+    /// The mistake in the text, or the type or operand that it fails to state.
     pub fn compile(text: &str, definition: &OpDefinition) -> Result<Format, String> {
         let mut compiler = Compiler { rest: text, definition };
         let elements = compiler.elements(false)?;
@@ -59,9 +60,9 @@ impl Format {
         Ok(format)
     }
 
-    /// The default format: operands; the attribute, if exactly one is required and it is a number, string, array, symbol
-    /// or dense elements; `attr-dict`; and `: functional-type(operands, results)` if the definition does not fix all
-    /// types.
+    /// Returns the default format: the operands; the attribute, if exactly one is required and it
+    /// is a number, string, array, symbol or dense elements; `attr-dict`; and `:
+    /// functional-type(operands, results)` if the definition does not fix all types.
     pub fn default_of(definition: &OpDefinition) -> Format {
         let mut elements = Vec::new();
         if !definition.operands.is_empty() {
@@ -83,7 +84,7 @@ impl Format {
         Format { elements }
     }
 
-    /// All elements, those in optional groups included.
+    /// Returns all elements, including those in optional groups.
     fn flat(&self) -> impl Iterator<Item = &Element> {
         self.elements.iter().flat_map(|element| match element {
             Element::Optional(inner, _) => inner.as_slice(),
@@ -91,12 +92,12 @@ impl Format {
         })
     }
 
-    /// Whether some element writes this attribute by position.
+    /// Returns whether an element writes this attribute by position.
     pub(super) fn writes_attr(&self, index: usize) -> bool {
         self.flat().any(|element| *element == Element::Attr(index))
     }
 
-    /// Checks that the text will tell every operand and every type the definition does not.
+    /// Checks that the text states every operand, and every type that the definition does not fix.
     fn check(&self, definition: &OpDefinition) -> Result<(), String> {
         let covers = |group: &Group, index: usize| *group == Group::All || *group == Group::One(index);
         for (index, spec) in definition.operands.iter().enumerate() {
@@ -145,7 +146,7 @@ struct Compiler<'a> {
     definition: &'a OpDefinition,
 }
 
-/// A word of a format.
+/// A token of a format.
 #[derive(Debug, PartialEq)]
 enum Word<'a> {
     Literal(&'a str),
@@ -191,7 +192,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Elements up to the end, or up to the `)` of a group.
+    /// Parses elements up to the end, or up to the `)` of a group.
     fn elements(&mut self, in_group: bool) -> Result<Vec<Element>, String> {
         let mut elements = Vec::new();
         loop {
@@ -238,7 +239,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The rest of `( … $name^ … )?`.
+    /// Parses the rest of `( … $name^ … )?`.
     fn group(&mut self) -> Result<Element, String> {
         let start = self.rest;
         let elements = self.elements_with_anchor()?;
@@ -255,7 +256,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn elements_with_anchor(&mut self) -> Result<Vec<Element>, String> {
-        // The `^` marks; it is no element.
+        // The `^` is only a mark and not an element.
         let (inner, rest) = self.rest.split_once(")?").ok_or("a group ends in ')?'")?;
         let unmarked = inner.replacen('^', "", 1);
         let mut compiler = Compiler { rest: &unmarked, definition: self.definition };
@@ -265,7 +266,7 @@ impl<'a> Compiler<'a> {
         Ok(elements)
     }
 
-    /// `$name` of an operand or attribute.
+    /// Parses `$name` of an operand or attribute.
     fn variable(&self, name: &str) -> Result<Element, String> {
         if let Some(index) = self.definition.operands.iter().position(|spec| spec.name == name) {
             return Ok(Element::Operands(Group::One(index)));
@@ -273,10 +274,10 @@ impl<'a> Compiler<'a> {
         if let Some(index) = self.definition.attributes.iter().position(|attr| attr.name == name) {
             return Ok(Element::Attr(index));
         }
-        Err(format!("nothing is called '${name}'"))
+        Err(format!("no operand or attribute is named '${name}'"))
     }
 
-    /// What `type(…)` holds.
+    /// Parses the contents of `type(…)`.
     fn types(&mut self) -> Result<Element, String> {
         match self.next()? {
             Some(Word::Keyword("operands")) => Ok(Element::OperandTypes(Group::All)),
@@ -288,7 +289,7 @@ impl<'a> Compiler<'a> {
                 if let Some(index) = self.definition.results.iter().position(|spec| spec.name == name) {
                     return Ok(Element::ResultTypes(Group::One(index)));
                 }
-                Err(format!("no operand or result is called '${name}'"))
+                Err(format!("no operand or result is named '${name}'"))
             }
             other => Err(format!("expected operands or results in a format, found {other:?}")),
         }
@@ -325,7 +326,7 @@ mod tests {
             ("operands attr-dict : type(operands)", "the type of result 0"),
             ("$x attr-dict -> type(results)", "operand 1 is not written"),
             ("operands : functional-type(operands, results)", "'attr-dict' is missing"),
-            ("$y attr-dict", "nothing is called '$y'"),
+            ("$y attr-dict", "no operand or attribute is named '$y'"),
             ("operands %", "unexpected '%'"),
             ("( $x )?", "needs a '$name^'"),
         ];

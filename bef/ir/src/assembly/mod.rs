@@ -1,6 +1,7 @@
-//! How operations are written: the default rule, formats, and grammars in code.
+//! //! The text form of operations: the default rule, formats, and grammars in code.
 //!
-//! A format is a list of what stands after an operation's name, in the manner of MLIR's declarative assembly format:
+//! A format lists the elements after an operation's name, in the style of MLIR's declarative
+//! assembly format:
 //!
 //! | element | stands for |
 //! |---|---|
@@ -13,7 +14,7 @@
 //! | `` `text` `` | this keyword or punctuation; `:` `,` `->` need no quotes |
 //! | `( … $name^ … )?` | all of it if the marked operands or attribute are there, else nothing |
 //!
-//! A type the definition fixes need not be written; any other must be.
+//! A type that the definition fixes need not be written; all other types must be.
 
 mod format;
 mod parse;
@@ -28,39 +29,40 @@ use crate::parser::{Parsed, Parser};
 use crate::print::Printer;
 use crate::{OpId, OpState};
 
-/// A grammar in code, for operations whose form no format expresses.
+/// A grammar in code, for operations whose text no format can express.
 pub trait CustomAssembly: fmt::Debug + Send + Sync {
-    /// Reads what stands after the operation's name into `state`, whose name and location are set.
+    /// Parses the text after the operation's name into `state`, whose name and location are set.
     ///
     /// # Errors
-    /// Any, once reported to the parser.
+    /// Any error, after it was reported to the parser.
     fn parse(&self, parser: &mut Parser<'_, '_>, state: &mut OpState) -> Parsed<()>;
 
-    /// Writes what stands after the operation's name.
+    /// Writes the text after the operation's name.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     fn print(&self, printer: &mut Printer<'_>, op: OpId) -> fmt::Result;
 
-    /// Whether the form can express this operation; if not, it is printed in generic form.
+    /// Returns whether the form can express this operation. If not, the operation is printed in
+    /// generic form.
     fn can_print(&self, module: &crate::Module, op: OpId) -> bool {
         let _ = (module, op);
         true
     }
 }
 
-/// How an operation is written.
+/// The text form of an operation.
 #[derive(Clone, Debug, Default)]
 pub enum Assembly {
-    /// As derived from its definition: operands, the attribute if exactly one is required, `attr-dict`, and the types
-    /// if the definition does not fix them all; in generic form only if there are several variadic groups. See
-    /// [`Format::default_of`].
+    /// Derived from the definition: operands, the attribute if exactly one is required,
+    /// `attr-dict`, and the types if the definition does not fix them all. With several variadic
+    /// groups, only the generic form. See [`Format::default_of`].
     #[default]
     Default,
-    /// In generic form only.
+    /// Only the generic form.
     Generic,
-    /// By a format.
+    /// A compiled format.
     Format(Arc<Format>),
-    /// By code.
+    /// A grammar in code.
     Custom(Arc<dyn CustomAssembly>),
 }

@@ -1,4 +1,4 @@
-//! Reads an operation by its format.
+//! //! Parses an operation by its format.
 
 use super::format::{Anchor, Element, Format, Group};
 use crate::definition::{
@@ -9,7 +9,7 @@ use crate::parser::{Parsed, Parser, UnresolvedOperand};
 use crate::source::Span;
 use crate::{OpDefinition, OpState, Type};
 
-/// What has been read so far, by position in the definition.
+/// The parts read so far, by position in the definition.
 struct Reading<'s> {
     operands: Vec<Option<Vec<UnresolvedOperand<'s>>>>,
     operand_types: Vec<Option<Vec<Type>>>,
@@ -17,14 +17,14 @@ struct Reading<'s> {
 }
 
 impl Reading<'_> {
-    /// How many operands were read for each specification.
+    /// Returns how many operands were read for each specification.
     fn operand_sizes(&self) -> Vec<usize> {
         self.operands.iter().map(|operands| operands.as_ref().map_or(0, Vec::len)).collect()
     }
 }
 
 impl Format {
-    /// Reads what stands after the operation's name.
+    /// Parses the text after the operation's name.
     pub(crate) fn parse(
         &self,
         parser: &mut Parser<'_, '_>,
@@ -67,7 +67,7 @@ impl Format {
     }
 }
 
-/// The types of `count` values: as read, or as the definition fixes them.
+/// Returns the types of `count` values: those in the text, or those that the definition fixes.
 fn types_for(
     parser: &mut Parser<'_, '_>,
     spec: &ValueSpec,
@@ -109,7 +109,7 @@ fn parse_elements<'s>(
                 let colon_next =
                     matches!(elements.get(index + 1), Some(Element::Literal(text)) if text == ":");
                 let spec = &definition.attributes[*attr];
-                // In a dictionary instead: the generic way of writing it.
+                // The generic form: in a dictionary instead.
                 let in_dict = parser.at(Tok::LBrace) && spec.kind != AttrKind::Dictionary;
                 if !in_dict && (!spec.optional || parser.at_attribute()) {
                     let value = parser.attribute_of_kind(&spec.kind, !colon_next)?;
@@ -173,7 +173,7 @@ fn parse_elements<'s>(
     Ok(())
 }
 
-/// Whether the current token begins an optional group.
+/// Returns whether the current token begins an optional group.
 fn begins(parser: &Parser<'_, '_>, inner: &[Element], anchor: Anchor) -> bool {
     match (inner.first(), anchor) {
         (Some(Element::Literal(text)), _) => parser.at_literal(text),
@@ -182,7 +182,8 @@ fn begins(parser: &Parser<'_, '_>, inner: &[Element], anchor: Anchor) -> bool {
     }
 }
 
-/// Gives types to the specifications of a group. `sizes` are those of the operands, which are written before.
+/// Assigns types to the specifications of a group. `sizes` are those of the operands, which are
+/// written first.
 fn assign(
     parser: &mut Parser<'_, '_>,
     group: &Group,
@@ -201,8 +202,8 @@ fn assign(
     }
 }
 
-/// Distributes a flat list over specifications: one each, and what is left to the variadic one; or by `sizes` if there
-/// are several variadic ones.
+/// Distributes a flat list over specifications. Each takes one value, and a single variadic one
+/// takes the rest. Several variadic ones take as many as `sizes` say.
 fn split<T>(
     parser: &mut Parser<'_, '_>,
     list: Vec<T>,
@@ -234,7 +235,7 @@ fn split<T>(
 }
 
 impl Parser<'_, '_> {
-    /// Whether the current token is this keyword or punctuation.
+    /// Returns whether the current token is this keyword or punctuation.
     pub fn at_literal(&self, text: &str) -> bool {
         match literal_token(text) {
             Tok::Bare => self.at_word(text),
@@ -261,7 +262,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// The token a format's literal is.
+/// Returns the token of a format's literal.
 fn literal_token(text: &str) -> Tok {
     Lexer::new(text.as_bytes()).next().kind
 }

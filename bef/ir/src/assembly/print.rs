@@ -1,4 +1,4 @@
-//! Writes an operation by its format.
+//! //! Prints an operation by its format.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::print::{Printer, TypeElision, TypeList};
 use crate::types::FunctionType;
 use crate::{Module, OpDefinition, OpId, Operation, ValueId};
 
-/// Where spaces go: none before closing punctuation, none after opening.
+/// Decides where spaces are printed: not before closing and not after opening punctuation.
 struct Spacing {
     space: bool,
     after_punctuation: bool,
@@ -36,7 +36,7 @@ impl Spacing {
     }
 }
 
-/// The operands or results of one operation by specification.
+/// The operands or results of one operation, by specification.
 struct Values<'a> {
     groups: Groups<'a>,
     all: &'a [ValueId],
@@ -57,7 +57,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// An operation, with its operands and results divided as its definition says.
+/// An operation with its operands and results divided as its definition says.
 struct Parts<'a> {
     op: &'a Operation,
     definition: &'a OpDefinition,
@@ -66,14 +66,14 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Returns `None` if operands or results are not what the definition says.
+    /// Divides the values. Returns `None` if they do not fit the definition.
     fn new(definition: &'a OpDefinition, op: &'a Operation) -> Option<Parts<'a>> {
         let operands = Values { groups: definition.operand_groups(op).ok()?, all: &op.operands };
         let results = Values { groups: definition.result_groups(op).ok()?, all: &op.results };
         Some(Parts { op, definition, operands, results })
     }
 
-    /// Whether the text says an attribute's value without a dictionary.
+    /// Returns whether the text states an attribute's value outside of a dictionary.
     fn is_implied(&self, name: &str) -> bool {
         let definition = self.definition;
         (definition.nonstrict && name == "bef.nonstrict")
@@ -83,8 +83,8 @@ impl<'a> Parts<'a> {
 }
 
 impl Format {
-    /// Writes an operation with its name, and returns whether the operation has what the format takes for
-    /// granted. If not, nothing is written.
+    /// Prints an operation with its name if it has everything that the format assumes. Otherwise
+    /// prints nothing and returns false.
     pub(crate) fn print(
         &self,
         printer: &mut Printer<'_>,

@@ -19,7 +19,7 @@ pub enum TypeConstraint {
 }
 
 impl TypeConstraint {
-    /// Whether a value of this type fits.
+    /// Returns whether a value of this type fits.
     pub fn admits(&self, ty: &Type) -> bool {
         match self {
             TypeConstraint::Exactly(exact) => exact == ty,
@@ -88,17 +88,17 @@ pub enum AttrKind {
 }
 
 impl AttrKind {
-    /// An array of elements of any kind.
+    /// Returns an array of elements of any kind.
     pub fn array() -> AttrKind {
         AttrKind::Array(Box::new(AttrKind::Any))
     }
 
-    /// An array of numbers of this type.
+    /// Returns an array of numbers of this type.
     pub fn array_of(ty: Type) -> AttrKind {
         AttrKind::Array(Box::new(AttrKind::Number(ty)))
     }
 
-    /// Whether a value fits.
+    /// Returns whether a value fits.
     pub fn admits(&self, value: &Attribute) -> bool {
         match self {
             AttrKind::Any => true,
@@ -138,7 +138,7 @@ impl AttrKind {
             AttrKind::Elements => "dense elements".to_owned(),
             AttrKind::Dictionary => "a dictionary".to_owned(),
             AttrKind::Array(kind) if **kind == AttrKind::Any => "an array".to_owned(),
-            AttrKind::Array(kind) => format!("an array, each element of it {}", kind.describe()),
+            AttrKind::Array(kind) => format!("an array, each element {}", kind.describe()),
             AttrKind::Dialect(dialect, word) => format!("a #{dialect}.{word} attribute"),
         }
     }

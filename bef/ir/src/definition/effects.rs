@@ -1,4 +1,4 @@
-//! What operations do besides computing: what they read, change and share.
+//! //! Effects of operations besides their results: contents that they read, change and share.
 
 use super::{AttrKind, OpDefinition};
 use crate::Name;
@@ -12,11 +12,12 @@ pub struct Alias {
     pub operand: usize,
 }
 
-/// What an operation does besides making its results. Positions are those of the definition's specifications; that of a
-/// variadic one stands for all its values.
+/// The effects of an operation besides its results. Positions are those of the definition's
+/// specifications; a variadic one stands for all its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Whether it has effects beyond its operands and results, such as output, so that something must order its calls.
+    /// Whether it has effects beyond its operands and results, such as output, so that something
+    /// must order its calls.
     pub side_effecting: bool,
     /// Operands whose contents it may read, such as the elements of a tensor.
     pub reads: Vec<usize>,
@@ -27,8 +28,8 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether calls need no order among others: they neither have side effects nor change anything, and read nothing that
-    /// others could change.
+    /// Returns whether calls need no order among others. Pure operations have no side effects,
+    /// change nothing, and read nothing that others could change.
     pub fn is_pure(&self) -> bool {
         !self.side_effecting && self.reads.is_empty() && self.mutates.is_empty()
     }
@@ -44,7 +45,8 @@ pub struct FunctionAttr<'a> {
 }
 
 impl OpDefinition {
-    /// The attributes that name functions, sorted by name, which is the order in which a kernel sees the functions.
+    /// Returns the attributes that name functions, sorted by name. A kernel sees its functions in
+    /// this order.
     pub fn function_attributes(&self) -> Vec<FunctionAttr<'_>> {
         let mut found: Vec<FunctionAttr<'_>> = Vec::new();
         for attribute in &self.attributes {

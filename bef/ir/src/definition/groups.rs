@@ -1,25 +1,25 @@
-//! Which operands or results each specification of a definition stands for.
+//! //! Divides operands or results among the specifications of a definition.
 //!
-//! One variadic specification takes what the others leave. With several, an attribute gives the size of each group, as in
-//! MLIR: `operand_segment_sizes = dense<[1, 2, 0]> : vector<3xi32>`.
+//! A single variadic specification takes what the others leave. With several, an attribute gives
+//! the size of each group, as in MLIR: `operand_segment_sizes = dense<[1, 2, 0]> : vector<3xi32>`.
 
 use std::ops::Range;
 
 use super::{OpDefinition, ValueSpec};
 use crate::{AttrDict, Attribute, DenseElements, Operation, Type, ValueId};
 
-/// Attribute with the sizes of the operand groups, of operations with several variadic groups.
+/// The attribute with the sizes of operand groups, for operations with several variadic groups.
 pub const OPERAND_SEGMENT_SIZES: &str = "operand_segment_sizes";
-/// Attribute with the sizes of the result groups, of operations with several variadic groups.
+/// The attribute with the sizes of result groups, for operations with several variadic groups.
 pub const RESULT_SEGMENT_SIZES: &str = "result_segment_sizes";
 
-/// Returns the attribute that gives the sizes of groups; see [`OPERAND_SEGMENT_SIZES`].
+/// Creates the attribute with the sizes of groups; see [`OPERAND_SEGMENT_SIZES`].
 pub fn segment_sizes(sizes: &[usize]) -> Attribute {
     let sizes: Vec<i32> = sizes.iter().map(|&size| i32::try_from(size).unwrap_or(i32::MAX)).collect();
     Attribute::Dense(DenseElements::i32_vector(&sizes).into())
 }
 
-/// Reads an attribute that gives the sizes of groups.
+/// Reads the attribute with the sizes of groups.
 fn sizes_of(attribute: &Attribute) -> Option<Vec<usize>> {
     let Attribute::Dense(dense) = attribute else { return None };
     if *dense.element_type() != Type::int(32) || dense.shape().len() != 1 {
@@ -30,7 +30,7 @@ fn sizes_of(attribute: &Attribute) -> Option<Vec<usize>> {
     sizes.map(|size| usize::try_from(size?).ok()).collect()
 }
 
-/// Whether the sizes of the groups cannot be told from the number of values.
+/// Returns whether the number of values does not determine the sizes of the groups.
 pub(crate) fn has_several_variadic(specs: &[ValueSpec]) -> bool {
     specs.iter().filter(|spec| spec.variadic).count() > 1
 }
@@ -44,17 +44,18 @@ pub(crate) struct Groups<'a> {
 
 #[derive(Debug)]
 enum Sizes {
-    /// The one variadic group, if there is one, takes this many.
+    /// Sizes are one each, except that the single variadic group, if any, has this size.
     OneVariadic(usize),
     /// One size for each specification.
     Given(Vec<usize>),
 }
 
 impl<'a> Groups<'a> {
-    /// Divides `count` values; `attribute` gives the sizes where the count alone does not.
+    /// Divides `count` values. `attribute` gives the sizes if the count alone does not.
     ///
     /// # Errors
-    /// What the operation requires, as the end of a sentence that begins with its name. `what` is "operand" or "result".
+    /// The unmet requirement, as the end of a sentence that begins with the operation's name.
+    /// `what` is "operand" or "result".
     pub(crate) fn new(
         specs: &'a [ValueSpec],
         count: usize,
@@ -96,13 +97,13 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The positions of the values that specification `index` stands for.
+    /// Returns the positions of the values of specification `index`.
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
         let start: usize = (0..index).map(|index| self.size(index)).sum();
         start..start + self.size(index)
     }
 
-    /// The specifications, each with its values out of all of them.
+    /// Returns each specification with its part of the values.
     pub(crate) fn pairs<'v>(
         &'v self,
         values: &'v [ValueId],
@@ -128,12 +129,14 @@ impl OpDefinition {
         Groups::new(&self.results, op.results.len(), &op.attributes, RESULT_SEGMENT_SIZES, "result")
     }
 
-    /// The operands that specification `index` stands for; `None` if the operation does not fit the definition.
+    /// Returns the operands of specification `index`, or `None` if the operation does not fit the
+    /// definition.
     pub fn operand_group<'m>(&self, op: &'m Operation, index: usize) -> Option<&'m [ValueId]> {
         op.operands.get(self.operand_groups(op).ok()?.range(index))
     }
 
-    /// The results that specification `index` stands for; `None` if the operation does not fit the definition.
+    /// Returns the results of specification `index`, or `None` if the operation does not fit the
+    /// definition.
     pub fn result_group<'m>(&self, op: &'m Operation, index: usize) -> Option<&'m [ValueId]> {
         op.results.get(self.result_groups(op).ok()?.range(index))
     }

@@ -18,23 +18,23 @@ use crate::{Name, OpId};
 /// An operand or result of a definition, or a group of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueSpec {
-    /// What a format calls it (`$name`); may be empty.
+    /// The name in a format (`$name`); may be empty.
     pub name: Name,
-    /// Which types it may have.
+    /// The types it may have.
     pub constraint: TypeConstraint,
-    /// Whether it stands for any number of values. If several operands or several results do, an attribute of the
-    /// operation gives the size of each group; see [`OPERAND_SEGMENT_SIZES`].
+    /// Whether it stands for any number of values. If several operands or several results do, an
+    /// attribute of the operation gives the size of each group; see [`OPERAND_SEGMENT_SIZES`].
     pub variadic: bool,
 }
 
 /// One attribute of a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttrSpec {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Another name for it.
+    /// An alternative name.
     pub alias: Option<Name>,
-    /// Which values it may have.
+    /// The values it may have.
     pub kind: AttrKind,
     /// Whether it may be absent.
     pub optional: bool,
@@ -55,33 +55,35 @@ pub struct AttrSpec {
 /// ```
 #[derive(Clone, Debug)]
 pub struct OpDefinition {
-    /// Full name.
+    /// The full name.
     pub name: Name,
     /// Operands, in order.
     pub operands: Vec<ValueSpec>,
     /// Results, in order.
     pub results: Vec<ValueSpec>,
-    /// Attributes. Operations may have others, too.
+    /// The attributes. Operations may have others, too.
     pub attributes: Vec<AttrSpec>,
     /// The number of regions.
     pub regions: usize,
-    /// Whether it must end its block and nothing else may.
+    /// Whether it must be the last operation of its block.
     pub terminator: bool,
     /// Whether it may run before its operands are available: its custom form adds `bef.nonstrict`.
     pub nonstrict: bool,
-    /// Whether its regions may use only what is defined inside.
+    /// Whether its regions may use only values defined inside them.
     pub isolated: bool,
-    /// What it does besides making its results; `None` if that is not known.
+    /// Its effects besides its results, or `None` if they are unknown.
     pub effects: Option<Effects>,
-    /// The operation that does the same but takes a chain as its last operand and gives one as its last result.
+    /// The operation that does the same but takes a chain as its last operand and returns one as
+    /// its last result.
     pub chain_form: Option<Name>,
-    /// Whether programs state the kind of each attribute, because its kernel does not know the kinds beforehand.
+    /// Whether programs state the kind of each attribute, because its kernel does not know the
+    /// kinds.
     pub typed_attributes: bool,
-    /// Whether printed text calls several results by the names given here, as MLIR does for some operations.
+    /// Whether results are printed with the names given here, as MLIR does for some operations.
     pub names_results: bool,
-    /// How it is written.
+    /// Its text form.
     pub assembly: Assembly,
-    /// A check of what this definition cannot say.
+    /// A check of requirements that this definition cannot express.
     pub verify: Option<fn(&mut Verifier<'_>, OpId)>,
 }
 
@@ -112,7 +114,7 @@ impl OpDefinition {
         self.named_operand("", constraint)
     }
 
-    /// Adds an operand that a format may call `$name`.
+    /// Adds an operand with a name for formats (`$name`).
     #[must_use]
     pub fn named_operand(
         mut self,
@@ -140,7 +142,7 @@ impl OpDefinition {
         self.named_result("", constraint)
     }
 
-    /// Adds a result that a format may call `$name`.
+    /// Adds a result with a name for formats (`$name`).
     #[must_use]
     pub fn named_result(
         mut self,
@@ -169,7 +171,7 @@ impl OpDefinition {
         self
     }
 
-    /// Gives the attribute added last a second name that programs may use.
+    /// Gives the last added attribute a second name that programs may use.
     #[must_use]
     pub fn or_named(mut self, alias: impl Into<Name>) -> OpDefinition {
         if let Some(attribute) = self.attributes.last_mut() {
@@ -178,21 +180,22 @@ impl OpDefinition {
         self
     }
 
-    /// Adds an attribute that may be absent.
+    /// Adds an optional attribute.
     #[must_use]
     pub fn optional_attr(mut self, name: impl Into<Name>, kind: AttrKind) -> OpDefinition {
         self.attributes.push(AttrSpec { name: name.into(), alias: None, kind, optional: true });
         self
     }
 
-    /// Makes printed text call results by their names: `%out_chain, %values:2 = …`. Names are words.
+    /// Makes printed text use the names of results: `%out_chain, %values:2 = …`. The names are
+    /// words.
     #[must_use]
     pub fn names_results(mut self) -> OpDefinition {
         self.names_results = true;
         self
     }
 
-    /// Sets the number of regions, which may also use values defined around the operation.
+    /// Sets the number of regions, which may also use values from outside the operation.
     #[must_use]
     pub fn capturing_regions(mut self, count: usize) -> OpDefinition {
         self.regions = count;
@@ -207,7 +210,8 @@ impl OpDefinition {
         self
     }
 
-    /// Sets the format of the operation's text; see [`Format`]. Call this after adding all operands, results and attributes.
+    /// Sets the format of the operation's text; see [`Format`]. Call this after all operands,
+    /// results and attributes are added.
     ///
     /// # Errors
     /// The mistake in the format.
@@ -216,21 +220,22 @@ impl OpDefinition {
         Ok(self)
     }
 
-    /// Makes generic form the only one.
+    /// Allows only the generic form.
     #[must_use]
     pub fn generic(mut self) -> OpDefinition {
         self.assembly = Assembly::Generic;
         self
     }
 
-    /// Sets a grammar in code for the operation's text.
+    /// Sets a grammar in code for the text form.
     #[must_use]
     pub fn custom(mut self, assembly: impl CustomAssembly + 'static) -> OpDefinition {
         self.assembly = Assembly::Custom(Arc::new(assembly));
         self
     }
 
-    /// Adds a check in code. It runs if everything else that this definition says holds.
+    /// Adds a check in code. It runs if the operation meets all other requirements of this
+    /// definition.
     #[must_use]
     pub fn verified_by(mut self, verify: fn(&mut Verifier<'_>, OpId)) -> OpDefinition {
         self.verify = Some(verify);

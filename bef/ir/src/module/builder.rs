@@ -1,4 +1,4 @@
-//! Creating operations at a point of a block.
+//! //! Creates operations at a point of a block.
 
 use super::{BlockId, Module, OpId, OpState, ValueId};
 use crate::{Location, Type};
@@ -16,7 +16,7 @@ pub enum InsertionPoint {
     End(BlockId),
 }
 
-/// Creates operations one after another from a point on, at one location.
+/// Creates operations one after another, starting at a point, with one location.
 ///
 /// ```
 /// use tfrt_ir::{Builder, InsertionPoint, Module, OpState, Type};
@@ -37,29 +37,29 @@ pub struct Builder<'m> {
 }
 
 impl<'m> Builder<'m> {
-    /// Returns a builder that creates operations at a point, at an unknown location.
+    /// Creates a builder for operations at a point, with an unknown location.
     pub fn new(module: &'m mut Module, point: InsertionPoint) -> Builder<'m> {
         Builder { module, point, location: Location::Unknown }
     }
 
-    /// Returns a builder that creates operations before `op`, at its location.
+    /// Creates a builder for operations before `op`, with its location.
     pub fn before(module: &'m mut Module, op: OpId) -> Builder<'m> {
         let location = module.op(op).location.clone();
         Builder { module, point: InsertionPoint::Before(op), location }
     }
 
-    /// Returns a builder that creates operations after `op`, at its location.
+    /// Creates a builder for operations after `op`, with its location.
     pub fn after(module: &'m mut Module, op: OpId) -> Builder<'m> {
         let location = module.op(op).location.clone();
         Builder { module, point: InsertionPoint::After(op), location }
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&mut self) -> &mut Module {
         self.module
     }
 
-    /// The point where the next operation will stand.
+    /// Returns the point at which the next operation is inserted.
     pub fn point(&self) -> InsertionPoint {
         self.point
     }
@@ -69,12 +69,12 @@ impl<'m> Builder<'m> {
         self.point = point;
     }
 
-    /// Changes the location of the operations created from now on.
+    /// Changes the location of later operations.
     pub fn set_location(&mut self, location: Location) {
         self.location = location;
     }
 
-    /// Creates an operation. It gets the builder's location unless `state` has one.
+    /// Creates an operation. It receives the builder's location unless `state` has one.
     pub fn create(&mut self, mut state: OpState) -> OpId {
         if state.location == Location::Unknown {
             state.location = self.location.clone();
@@ -88,7 +88,7 @@ impl<'m> Builder<'m> {
         op
     }
 
-    /// Creates an operation with exactly one result, of type `ty`, and returns that.
+    /// Creates an operation with exactly one result, of type `ty`, and returns the result.
     pub fn create_value(&mut self, mut state: OpState, ty: Type) -> ValueId {
         state.result_types = vec![ty];
         let op = self.create(state);

@@ -1,9 +1,9 @@
-//! Closing the holes that erased operations leave.
+//! //! Closes the holes that erased operations leave.
 
 use super::uses::UseLists;
 use super::{Block, BlockId, Module, OpId, Operation, Region, RegionId, Value, ValueDef, ValueId};
 
-/// What became of each id when a module was compacted.
+/// The new ids after a compaction.
 #[derive(Clone, Debug)]
 pub struct IdMaps {
     ops: Vec<Option<OpId>>,
@@ -13,22 +13,22 @@ pub struct IdMaps {
 }
 
 impl IdMaps {
-    /// The new id of an operation; `None` if it was erased.
+    /// Returns the new id of an operation, or `None` if it was erased.
     pub fn op(&self, old: OpId) -> Option<OpId> {
         self.ops.get(old.index()).copied().flatten()
     }
 
-    /// The new id of a value; `None` if nothing defined or used it.
+    /// Returns the new id of a value, or `None` if nothing defined or used it.
     pub fn value(&self, old: ValueId) -> Option<ValueId> {
         self.values.get(old.index()).copied().flatten()
     }
 
-    /// The new id of a block; `None` if it was erased.
+    /// Returns the new id of a block, or `None` if it was erased.
     pub fn block(&self, old: BlockId) -> Option<BlockId> {
         self.blocks.get(old.index()).copied().flatten()
     }
 
-    /// The new id of a region; `None` if it was erased.
+    /// Returns the new id of a region, or `None` if it was erased.
     pub fn region(&self, old: RegionId) -> Option<RegionId> {
         self.regions.get(old.index()).copied().flatten()
     }
@@ -59,8 +59,9 @@ fn retain<T, Id>(arena: &mut Vec<T>, ids: &[Option<Id>]) {
 }
 
 impl Module {
-    /// Renumbers operations, values, blocks and regions so that nothing erased takes up an id or memory, and returns the
-    /// new ids. The order of ids stays; detached operations are kept. Takes time linear in the module.
+    /// Renumbers operations, values, blocks and regions so that erased ones occupy no ids or
+    /// memory, and returns the new ids. Ids keep their order, and detached operations are kept.
+    /// Takes time linear in the module.
     pub fn compact(&mut self) -> IdMaps {
         let maps = IdMaps {
             ops: renumber(&self.ops, |op| !op.is_erased, OpId::at),

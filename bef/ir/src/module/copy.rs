@@ -1,17 +1,17 @@
-//! Copies of operations and regions within a module.
+//! //! Copies operations and regions within a module.
 
 use std::collections::HashMap;
 
 use super::{BlockId, Module, OpId, OpState, RegionId, ValueId};
 
-/// Values and their replacements: what the operands of a copy become. Values without an entry stand for themselves.
+/// Replacements for the operands of a copy. A value without an entry stands for itself.
 #[derive(Clone, Debug, Default)]
 pub struct ValueMap {
     replacements: HashMap<ValueId, ValueId>,
 }
 
 impl ValueMap {
-    /// Returns a map in which every value stands for itself.
+    /// Creates a map in which every value stands for itself.
     pub fn new() -> ValueMap {
         ValueMap::default()
     }
@@ -28,17 +28,18 @@ impl ValueMap {
 }
 
 impl Module {
-    /// Copies an operation with all that is in its regions, and returns the detached copy.
+    /// Copies an operation with everything in its regions, and returns the detached copy.
     ///
-    /// Operands are replaced as `map` says, even where the value stands later in the text. Each result and block argument
-    /// of the original gets its copy as its entry in `map`.
+    /// `map` replaces operands, even values defined later in the text. For each result and block
+    /// argument of the original, the copy becomes the entry in `map`.
     pub fn clone_op(&mut self, op: OpId, map: &mut ValueMap) -> OpId {
         let copy = self.clone_alone(op, map);
         self.clone_regions(vec![(op, copy)], map);
         copy
     }
 
-    /// Copies a region with all that is in it, and returns the detached copy; see [`Module::clone_op`].
+    /// Copies a region with everything in it, and returns the detached copy; see
+    /// [`Module::clone_op`].
     pub fn clone_region(&mut self, region: RegionId, map: &mut ValueMap) -> RegionId {
         let copy = self.create_region();
         let mut ops = Vec::new();
@@ -47,21 +48,21 @@ impl Module {
         copy
     }
 
-    /// Copies the operations of a block to the end of another one; see [`Module::clone_op`]. Entries in `map` say what
-    /// becomes of the block's arguments.
+    /// Copies the operations of a block to the end of another one; see [`Module::clone_op`]. `map`
+    /// gives the replacements of the block's arguments.
     pub fn clone_ops_of(&mut self, from: BlockId, to: BlockId, map: &mut ValueMap) {
         let originals: Vec<OpId> = self.ops_in(from).map(|(op, _)| op).collect();
         let copies: Vec<(OpId, OpId)> =
             originals.into_iter().map(|op| (op, self.clone_alone(op, map))).collect();
         self.clone_regions(copies.clone(), map);
-        // Not before everything is copied: `to` may be inside one of the originals.
+        // Appended after everything is copied, because `to` may be inside one of the originals.
         for (_, copy) in copies {
             self.append_op(to, copy);
         }
     }
 
-    /// Copies the regions and the operands of operations whose copies have neither yet. An operand may be a result that
-    /// comes later, so operands follow when everything is copied.
+    /// Copies regions and operands to copied operations that lack both. An operand may be a later
+    /// result, so operands are set when everything is copied.
     fn clone_regions(&mut self, mut copies: Vec<(OpId, OpId)>, map: &mut ValueMap) {
         let mut done = 0;
         while let Some(&(op, copy)) = copies.get(done) {
@@ -78,7 +79,8 @@ impl Module {
         }
     }
 
-    /// Copies the blocks of a region; their operations without operands and regions, noted in `copies`.
+    /// Copies the blocks of a region, and their operations without operands and regions, which it
+    /// adds to `copies`.
     fn clone_blocks(
         &mut self,
         from: RegionId,

@@ -1,4 +1,4 @@
-//! Moving, replacing, erasing and inlining operations, blocks and regions.
+//! //! Moves, replaces, erases and inlines operations, blocks and regions.
 
 use super::{BlockId, InsertionPoint, Module, OpId, Operation, RegionId, ValueDef, ValueId};
 
@@ -13,8 +13,9 @@ impl Module {
         self.insert_op(InsertionPoint::After(target), op);
     }
 
-    /// Erases an operation with all that is in its regions. Results that are still used become undefined values, which
-    /// [`verify`](crate::verify) reports. The module itself cannot be erased.
+    /// Erases an operation with everything in its regions. Results that are still used become
+    /// undefined values, which [`verify`](crate::verify) reports. The module itself cannot be
+    /// erased.
     pub fn erase_op(&mut self, op: OpId) {
         if op == self.root() {
             return;
@@ -23,7 +24,7 @@ impl Module {
         self.erase_all(vec![op]);
     }
 
-    /// Makes the uses of the operation's results use `values` instead, and erases it.
+    /// Replaces the results of an operation by `values` in all uses, and erases it.
     pub fn replace_op(&mut self, op: OpId, values: &[ValueId]) {
         for (index, &value) in values.iter().enumerate() {
             if let Some(&result) = self.op(op).results.get(index) {
@@ -33,21 +34,22 @@ impl Module {
         self.erase_op(op);
     }
 
-    /// Erases a block with its operations, and takes it out of its region.
+    /// Removes a block from its region and erases it with its operations.
     pub fn erase_block(&mut self, block: BlockId) {
         self.detach_block(block);
         let ops = self.clear_block(block);
         self.erase_all(ops);
     }
 
-    /// Erases a region with all that is in it, and takes it from its operation.
+    /// Removes a region from its operation and erases it with everything in it.
     pub fn erase_region(&mut self, region: RegionId) {
         self.detach_region(region);
         let ops = self.clear_region(region);
         self.erase_all(ops);
     }
 
-    /// Takes a block out of its region and keeps it with its operations. Takes time linear in the region's blocks.
+    /// Removes a block from its region, but keeps it with its operations. Takes time linear in the
+    /// region's blocks.
     pub fn detach_block(&mut self, block: BlockId) {
         if let Some(region) = self.blocks[block.index()].parent.take() {
             self.regions[region.index()].blocks.retain(|&other| other != block);
@@ -61,14 +63,15 @@ impl Module {
         self.regions[region.index()].blocks.push(block);
     }
 
-    /// Takes a region from its operation and keeps it with its blocks. Takes time linear in the operation's regions.
+    /// Removes a region from its operation, but keeps it with its blocks. Takes time linear in the
+    /// operation's regions.
     pub fn detach_region(&mut self, region: RegionId) {
         if let Some(op) = self.regions[region.index()].parent.take() {
             self.ops[op.index()].regions.retain(|&other| other != region);
         }
     }
 
-    /// Gives a region to an operation as its last one, whether or not another operation had it.
+    /// Makes a region the last one of an operation. It may belong to another operation before.
     pub fn append_region(&mut self, op: OpId, region: RegionId) {
         self.detach_region(region);
         self.regions[region.index()].parent = Some(op);
@@ -85,11 +88,13 @@ impl Module {
         }
     }
 
-    /// Moves the operations of `block` to a point in another block, with `values` in place of its arguments, and erases
-    /// the block. Takes time linear in its operations and the uses of its arguments.
+    /// Moves the operations of `block` to a point in another block, with `values` instead of its
+    /// arguments, and erases the block. Takes time linear in its operations and the uses of its
+    /// arguments.
     ///
-    /// The block's terminator moves too; most callers erase it or replace the uses of the outer operation's results by
-    /// its operands. Arguments beyond `values` become undefined values if they are used.
+    /// The terminator moves too. Most callers erase it, or replace the uses of the outer
+    /// operation's results by its operands. Arguments without a value become undefined values if
+    /// they are used.
     pub fn inline_block(&mut self, at: InsertionPoint, block: BlockId, values: &[ValueId]) {
         for (index, &value) in values.iter().enumerate() {
             if let Some(&argument) = self.block(block).arguments.get(index) {
@@ -100,7 +105,7 @@ impl Module {
         while let Some(op) = self.first_op(block) {
             self.insert_op(at, op);
             if self.op(op).parent == Some(block) {
-                // The point is in no block, or in this very one.
+                // The point is in no block, or in this block.
                 return;
             }
             at = InsertionPoint::After(op);
@@ -125,7 +130,7 @@ impl Module {
         self.regions[to.index()].blocks.extend(blocks);
     }
 
-    /// Erases detached operations and all that is in them, without recursion.
+    /// Erases detached operations and everything in them, without recursion.
     fn erase_all(&mut self, mut stack: Vec<OpId>) {
         while let Some(op) = stack.pop() {
             self.drop_operands(op);
@@ -143,7 +148,7 @@ impl Module {
         }
     }
 
-    /// Erases the blocks of a region, which no operation has any more, and returns what was in them.
+    /// Erases the blocks of a detached region and returns its operations.
     fn clear_region(&mut self, region: RegionId) -> Vec<OpId> {
         let region = &mut self.regions[region.index()];
         (region.parent, region.is_erased) = (None, true);
@@ -151,7 +156,7 @@ impl Module {
         blocks.into_iter().flat_map(|block| self.clear_block(block)).collect()
     }
 
-    /// Erases a block, which no region has any more, and returns its operations, detached.
+    /// Erases a detached block and returns its operations, which are detached.
     fn clear_block(&mut self, block: BlockId) -> Vec<OpId> {
         let ops: Vec<OpId> = self.ops_in(block).map(|(op, _)| op).collect();
         for &op in &ops {
@@ -168,7 +173,7 @@ impl Module {
         ops
     }
 
-    /// Makes the module the same as its only operation, itself a module.
+    /// Replaces the module by its only operation, which is a module itself.
     pub(crate) fn unwrap_inner_module(&mut self, inner: OpId) {
         let root = self.root();
         self.detach_op(inner);

@@ -9,13 +9,14 @@ macro_rules! id {
         $visibility struct $name(NonZeroU32);
 
         impl $name {
-            /// Position in the arena, counted from 0 without gaps, so that it indexes side tables.
+            /// Returns the position in the arena, counted from 0 without gaps, so that it can index
+            /// side tables.
             $visibility fn index(self) -> usize {
                 self.0.get() as usize - 1
             }
 
-            /// Returns the id of a position. Positions beyond 2^32 - 2 share the last id; a module that large does not
-            /// fit into memory.
+            /// Returns the id of a position. Positions beyond 2^32 - 2 share the last id; a module
+            /// that large does not fit into memory.
             pub(super) fn at(index: usize) -> $name {
                 $name(NonZeroU32::MIN.saturating_add(u32::try_from(index).unwrap_or(u32::MAX)))
             }

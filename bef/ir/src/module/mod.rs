@@ -1,13 +1,16 @@
-//! A module: arenas that own every operation, block, region and value, and the edits that keep them consistent.
+//! //! A module: arenas that own every operation, block, region and value, and the edits that keep
+//! them consistent.
 //!
-//! Every edit goes through [`Module`], which keeps three things true: an operation is in the list of uses of each of its
-//! operands and of no other value, the operations of a block form one list that ends where the block says, and parents
-//! and children name each other. That edits give a *valid* program (each value defined before its uses, for example) is
-//! for [`verify`](crate::verify) to check.
+//! Every edit goes through [`Module`], which maintains three invariants. An operation is in the
+//! list of uses of each of its operands and of no other value. The operations of a block form one
+//! list that ends at the block's last operation. Parents and children refer to each other.
+//! [`verify`](crate::verify) checks that edits give a *valid* program, for example that each value
+//! is defined before its uses.
 //!
-//! Ids are plain indices into their module's arenas. What is erased leaves a hole that is never reused, so an id never
-//! comes to mean something else; [`Module::compact`] closes the holes and says what became of each id. Using an id of one
-//! module in another is a programming error, and panics at worst by index.
+//! Ids are plain indices into their module's arenas. An erased element leaves a hole that is never
+//! reused, so the meaning of an id never changes. [`Module::compact`] closes the holes and returns
+//! the new ids. Using an id of one module in another is a programming error; at worst it panics
+//! when indexing.
 
 mod builder;
 mod compact;
@@ -32,22 +35,25 @@ use uses::UseLists;
 
 use crate::{AttrDict, Attribute, Location, Name, Type};
 
-/// An operation: a name, what it uses and what it makes. [`Module::op`] gives it to read; the module changes it.
+/// An operation: its name, operands, results and attributes. [`Module::op`] returns it for reading;
+/// the module changes it.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// Full name with its dialect, `tfrt.add.i32`; of the built-in operations plain `module` and `func`.
+    /// The full name with its dialect, such as `tfrt.add.i32`; the built-in operations are plain
+    /// `module` and `func`.
     pub name: Name,
-    /// Values used, in order.
+    /// The values that it uses, in order.
     pub operands: Vec<ValueId>,
-    /// Values made, in order.
+    /// The values that it defines, in order.
     pub results: Vec<ValueId>,
-    /// Attributes.
+    /// The attributes.
     pub attributes: AttrDict,
-    /// Regions, in order.
+    /// The regions, in order.
     pub regions: Vec<RegionId>,
-    /// Where the operation stands in the source.
+    /// The location in the source.
     pub location: Location,
-    /// The block that holds the operation; `None` for the module itself, and for detached and erased operations.
+    /// The block that holds the operation. `None` for the module itself, and for detached and
+    /// erased operations.
     pub parent: Option<BlockId>,
     links: Links,
     /// The first of its operands' nodes in the lists of uses.
@@ -56,29 +62,29 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The attribute of this name.
+    /// Returns the attribute of this name.
     pub fn attr(&self, name: &str) -> Option<&Attribute> {
         self.attributes.get(name)
     }
 
-    /// The name's dialect: the text before the first dot, or the empty string.
+    /// Returns the name's dialect: the text before the first dot, or an empty text.
     pub fn dialect(&self) -> &str {
         self.name.split_once('.').map_or("", |(dialect, _)| dialect)
     }
 }
 
-/// The parts of an operation that may change without the module's knowledge; see [`Module::op_mut`].
+/// The parts of an operation that callers may change directly; see [`Module::op_mut`].
 #[derive(Debug)]
 pub struct OpMut<'a> {
     /// Full name with its dialect.
     pub name: &'a mut Name,
     /// Attributes.
     pub attributes: &'a mut AttrDict,
-    /// Where the operation stands in the source.
+    /// The location in the source.
     pub location: &'a mut Location,
 }
 
-/// What makes a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
     /// A result of an operation.
@@ -95,16 +101,17 @@ pub enum ValueDef {
         /// Which of its arguments.
         index: u32,
     },
-    /// Nothing: what made the value was erased, or a name was used but never defined in text that did not parse.
+    /// Undefined: the definition was erased, or a name was used but never defined in text that did
+    /// not parse.
     Undefined,
 }
 
-/// A value: its type and its one definition.
+/// A value with its type and its single definition.
 #[derive(Clone, Debug)]
 pub struct Value {
     /// Its type.
     pub ty: Type,
-    /// What makes it.
+    /// The definition.
     pub def: ValueDef,
     first_use: Option<UseId>,
 }
@@ -125,14 +132,14 @@ pub struct Block {
 /// A list of blocks that belongs to an operation.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// The blocks; none for the body of an external function.
+    /// The blocks. The body of an external function has none.
     pub blocks: Vec<BlockId>,
     /// The operation that holds the region; `None` for a detached or erased region.
     pub parent: Option<OpId>,
     is_erased: bool,
 }
 
-/// A module and all it contains. The module itself is the operation [`Module::root`], named `module`.
+/// A module and its contents. The module itself is the operation [`Module::root`], named `module`.
 #[derive(Clone, Debug)]
 pub struct Module {
     ops: Vec<Operation>,
@@ -149,7 +156,7 @@ impl Default for Module {
 }
 
 impl Module {
-    /// Returns an empty module.
+    /// Creates an empty module.
     pub fn new() -> Module {
         let mut module = Module {
             ops: Vec::new(),
@@ -164,35 +171,35 @@ impl Module {
         module
     }
 
-    /// The operation that is the module.
+    /// Returns the operation that is the module.
     pub fn root(&self) -> OpId {
         OpId::at(0)
     }
 
-    /// The block of top-level operations.
+    /// Returns the block of top-level operations.
     pub fn body(&self) -> BlockId {
         let region = self.op(self.root()).regions.first();
         region.and_then(|&region| self.entry_block(region)).unwrap_or(BlockId::at(0))
     }
 
-    /// An operation.
+    /// Returns an operation.
     pub fn op(&self, id: OpId) -> &Operation {
         &self.ops[id.index()]
     }
 
-    /// The parts of an operation that may change freely. Operands, results, regions and position change through
-    /// methods of the module.
+    /// Returns the parts of an operation that callers may change directly. Operands, results,
+    /// regions and position change through methods of the module.
     pub fn op_mut(&mut self, id: OpId) -> OpMut<'_> {
         let Operation { name, attributes, location, .. } = &mut self.ops[id.index()];
         OpMut { name, attributes, location }
     }
 
-    /// A value.
+    /// Returns a value.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub fn value_type(&self, id: ValueId) -> &Type {
         &self.value(id).ty
     }
@@ -202,7 +209,7 @@ impl Module {
         self.values[id.index()].ty = ty;
     }
 
-    /// The operation whose result a value is.
+    /// Returns the operation that defines a value, if it is a result.
     pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
         match self.value(value).def {
             ValueDef::Result { op, .. } => Some(op),
@@ -210,91 +217,99 @@ impl Module {
         }
     }
 
-    /// A block.
+    /// Returns a block.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.index()]
     }
 
-    /// A region.
+    /// Returns a region.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.index()]
     }
 
-    /// The number of operations ever created. Each [`OpId::index`] is below it, so it sizes side tables.
+    /// Returns the number of operations ever created. Each [`OpId::index`] is below it, so side
+    /// tables can have this size.
     pub fn op_id_count(&self) -> usize {
         self.ops.len()
     }
 
-    /// The number of values ever created. Each [`ValueId::index`] is below it, so it sizes side tables.
+    /// Returns the number of values ever created. Each [`ValueId::index`] is below it, so side
+    /// tables can have this size.
     pub fn value_id_count(&self) -> usize {
         self.values.len()
     }
 
-    /// The number of blocks ever created. Each [`BlockId::index`] is below it, so it sizes side tables.
+    /// Returns the number of blocks ever created. Each [`BlockId::index`] is below it, so side
+    /// tables can have this size.
     pub fn block_id_count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The number of regions ever created. Each [`RegionId::index`] is below it, so it sizes side tables.
+    /// Returns the number of regions ever created. Each [`RegionId::index`] is below it, so side
+    /// tables can have this size.
     pub fn region_id_count(&self) -> usize {
         self.regions.len()
     }
 
-    /// Whether the operation was erased. Its id stays valid and names an operation without operands, results, regions
-    /// and attributes.
+    /// Returns whether the operation was erased. Its id stays valid and refers to an operation
+    /// without operands, results, regions and attributes.
     pub fn is_erased(&self, op: OpId) -> bool {
         self.op(op).is_erased
     }
 
-    /// The types of the operands.
+    /// Returns the types of the operands.
     pub fn operand_types(&self, op: OpId) -> Vec<Type> {
         self.types_of(&self.op(op).operands)
     }
 
-    /// The types of the results.
+    /// Returns the types of the results.
     pub fn result_types(&self, op: OpId) -> Vec<Type> {
         self.types_of(&self.op(op).results)
     }
 
-    /// The types of values.
+    /// Returns the types of values.
     pub fn types_of(&self, values: &[ValueId]) -> Vec<Type> {
         values.iter().map(|&value| self.value_type(value).clone()).collect()
     }
 
-    /// The operation that holds the block of `op`.
+    /// Returns the operation that holds the block of `op`.
     pub fn parent_op(&self, op: OpId) -> Option<OpId> {
         self.block_owner(self.op(op).parent?)
     }
 
-    /// The operation that holds the region of a block.
+    /// Returns the operation that holds the region of a block.
     pub fn block_owner(&self, block: BlockId) -> Option<OpId> {
         self.region(self.block(block).parent?).parent
     }
 
-    /// Whether `inner` is `outer` or is inside one of its regions. Takes time linear in the nesting.
+    /// Returns whether `inner` is `outer` or is inside one of its regions. Takes time linear in the
+    /// nesting.
     pub fn is_inside(&self, inner: OpId, outer: OpId) -> bool {
         std::iter::successors(Some(inner), |&op| self.parent_op(op)).any(|op| op == outer)
     }
 
-    /// The entry block of a region.
+    /// Returns the entry block of a region.
     pub fn entry_block(&self, region: RegionId) -> Option<BlockId> {
         self.region(region).blocks.first().copied()
     }
 
-    /// All operations inside `op`, itself first, each before those in its regions, in program order.
+    /// Iterates over all operations inside `op`, including `op`, in program order. Each operation
+    /// precedes those in its regions.
     pub fn walk(&self, op: OpId) -> Walk<'_> {
         Walk { module: self, root: op, stack: vec![op] }
     }
 
-    /// Creates a detached operation with new results. Its regions become its own. [`Module::append_op`] and
-    /// [`Module::insert_op`] put it into a block; a [`Builder`] does both.
+    /// Creates a detached operation with new results. It takes over the regions in `state`.
+    /// [`Module::append_op`] and [`Module::insert_op`] put it into a block; a [`Builder`] does
+    /// both.
     pub fn create_op(&mut self, mut state: OpState) -> OpId {
         let types = std::mem::take(&mut state.result_types);
         let results = types.into_iter().map(|ty| self.undefined_value(ty)).collect();
         self.create_op_with_results(state, results)
     }
 
-    /// Creates an operation whose results exist already, as when a name was used before its definition.
+    /// Creates an operation whose results exist already, because names were used before their
+    /// definition.
     pub(crate) fn create_op_with_results(&mut self, state: OpState, results: Vec<ValueId>) -> OpId {
         let OpState { name, operands, result_types: _, attributes, regions, location } = state;
         let id = OpId::at(self.ops.len());
@@ -327,7 +342,7 @@ impl Module {
         id
     }
 
-    /// Creates an empty region, to be given to an operation.
+    /// Creates an empty region for a later operation.
     pub fn create_region(&mut self) -> RegionId {
         let id = RegionId::at(self.regions.len());
         self.regions.push(Region { blocks: Vec::new(), parent: None, is_erased: false });
@@ -368,12 +383,12 @@ impl Module {
     }
 }
 
-/// Iterator over nested operations; see [`Module::walk`].
+/// An iterator over nested operations; see [`Module::walk`].
 #[derive(Clone, Debug)]
 pub struct Walk<'a> {
     module: &'a Module,
     root: OpId,
-    /// The operations to go on with, the next one last: at most one per block that is being walked.
+    /// The next operations, the nearest last: at most one per block that is being walked.
     stack: Vec<OpId>,
 }
 

@@ -1,4 +1,4 @@
-//! What an operation is made of, before it exists.
+//! //! The parts of an operation before it is created.
 
 use super::{RegionId, ValueId};
 use crate::{AttrDict, Attribute, Location, Name, Type};
@@ -16,12 +16,12 @@ pub struct OpState {
     pub attributes: AttrDict,
     /// Regions made with [`Module::create_region`](crate::Module::create_region).
     pub regions: Vec<RegionId>,
-    /// Where the operation stands in the source.
+    /// The location in the source.
     pub location: Location,
 }
 
 impl OpState {
-    /// Describes an operation of this name with nothing else, at an unknown location.
+    /// Describes an operation with only this name, at an unknown location.
     pub fn new(name: impl Into<Name>) -> OpState {
         OpState {
             name: name.into(),

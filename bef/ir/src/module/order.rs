@@ -1,9 +1,11 @@
-//! The order of a block's operations: a doubly linked list, so that insertion and removal take constant time.
+//! The order of a block's operations: a doubly linked list, so that insertion and removal take
+//! constant time.
 //!
-//! Each operation carries a key that grows along the list, so that two positions compare in constant time. When an
-//! insertion finds no free key between its neighbours, it spreads the keys of as many followers as it takes to make room:
-//! the smallest run of `n` operations whose keys leave more than `n * n` between them (Dietz and Sleator). That costs
-//! logarithmic time per insertion, averaged over any sequence of them.
+//! Each operation has a key that grows along the list, so that comparing two positions takes
+//! constant time. If an insertion finds no free key between its neighbours, it spreads the keys of
+//! some followers to make room: the smallest run of `n` operations whose keys leave more than `n *
+//! n` between them (Dietz and Sleator). That costs logarithmic time per insertion, amortized over
+//! any sequence.
 
 use super::{BlockId, InsertionPoint, Module, OpId, Operation};
 
@@ -15,43 +17,43 @@ const STRIDE: u64 = 1 << 20;
 pub(super) struct Links {
     pub(super) prev: Option<OpId>,
     pub(super) next: Option<OpId>,
-    /// Greater than that of all operations before it in the block.
+    /// Greater than the keys of all operations before it in the block.
     key: u64,
 }
 
 impl Module {
-    /// The first operation of a block.
+    /// Returns the first operation of a block.
     pub fn first_op(&self, block: BlockId) -> Option<OpId> {
         self.block(block).first
     }
 
-    /// The last operation of a block.
+    /// Returns the last operation of a block.
     pub fn last_op(&self, block: BlockId) -> Option<OpId> {
         self.block(block).last
     }
 
-    /// The number of operations directly in a block, without those in their regions.
+    /// Returns the number of operations directly in a block, without those in their regions.
     pub fn op_count(&self, block: BlockId) -> usize {
         self.block(block).op_count
     }
 
-    /// The operation after `op` in its block.
+    /// Returns the operation after `op` in its block.
     pub fn next_op(&self, op: OpId) -> Option<OpId> {
         self.op(op).links.next
     }
 
-    /// The operation before `op` in its block.
+    /// Returns the operation before `op` in its block.
     pub fn prev_op(&self, op: OpId) -> Option<OpId> {
         self.op(op).links.prev
     }
 
-    /// Whether `a` stands before `b` in the same block. Takes constant time.
+    /// Returns whether `a` stands before `b` in the same block. Takes constant time.
     pub fn is_before(&self, a: OpId, b: OpId) -> bool {
         let (a, b) = (self.op(a), self.op(b));
         a.parent.is_some() && a.parent == b.parent && a.links.key < b.links.key
     }
 
-    /// The operations of a block, in order.
+    /// Returns the operations of a block, in order.
     pub fn ops_in(&self, block: BlockId) -> BlockOps<'_> {
         let data = self.block(block);
         BlockOps { module: self, front: data.first, back: data.last, remaining: data.op_count }
@@ -63,9 +65,11 @@ impl Module {
         self.link_op(block, self.last_op(block), op);
     }
 
-    /// Puts a detached operation at a point. An operation that is in a block moves. Takes constant time.
+    /// Inserts a detached operation at a point. An operation that is in a block moves. Takes
+    /// constant time.
     ///
-    /// An operation stays where it is if it is itself the point, or if the point's operation is in no block.
+    /// An operation stays in place if it is itself the point, or if the point's operation is in no
+    /// block.
     pub fn insert_op(&mut self, at: InsertionPoint, op: OpId) {
         let block = match at {
             InsertionPoint::Before(target) | InsertionPoint::After(target) if target == op => return,
@@ -83,7 +87,8 @@ impl Module {
         self.link_op(block, prev, op);
     }
 
-    /// Takes an operation out of its block and keeps it with its operands, results and regions. Takes constant time.
+    /// Removes an operation from its block, but keeps it with its operands, results and regions.
+    /// Takes constant time.
     pub fn detach_op(&mut self, op: OpId) {
         let operation = &mut self.ops[op.index()];
         let Some(block) = operation.parent.take() else { return };
@@ -99,7 +104,7 @@ impl Module {
         self.blocks[block.index()].op_count -= 1;
     }
 
-    /// Puts a detached operation after `prev`, or first.
+    /// Inserts a detached operation after `prev`, or at the start.
     fn link_op(&mut self, block: BlockId, prev: Option<OpId>, op: OpId) {
         let next = prev.map_or(self.first_op(block), |prev| self.next_op(prev));
         let key = self.new_key(block, prev, next);
@@ -121,7 +126,7 @@ impl Module {
         self.op(op).links.key
     }
 
-    /// A key between those of two neighbours.
+    /// Returns a key between those of two neighbours.
     fn new_key(&mut self, block: BlockId, prev: Option<OpId>, next: Option<OpId>) -> u64 {
         let low = prev.map_or(0, |prev| self.key(prev));
         match next {
@@ -136,14 +141,14 @@ impl Module {
                 if self.key(next) - low < 2 {
                     self.make_room(block, low, next);
                 }
-                // Keys below `low` did not change, unless all did.
+                // Keys below `low` have not changed, unless all have.
                 let low = prev.map_or(0, |prev| self.key(prev));
                 low + (self.key(next) - low) / 2
             }
         }
     }
 
-    /// Changes the keys from `first` on so that there is room between `low` and `first`.
+    /// Changes the keys from `first` on to make room between `low` and `first`.
     fn make_room(&mut self, block: BlockId, low: u64, first: OpId) {
         let mut count = 1;
         let mut end = self.next_op(first);
@@ -165,7 +170,7 @@ impl Module {
         }
     }
 
-    /// Gives `count` operations from `first` on the keys `low + step`, `low + 2 * step`, ….
+    /// Gives `count` operations from `first` the keys `low + step`, `low + 2 * step`, ….
     fn spread(&mut self, low: u64, first: Option<OpId>, step: u64, count: usize) {
         let mut key = low;
         let mut next = first;
@@ -179,7 +184,7 @@ impl Module {
     }
 }
 
-/// Iterator over the operations of a block; see [`Module::ops_in`].
+/// An iterator over the operations of a block; see [`Module::ops_in`].
 #[derive(Clone, Debug)]
 pub struct BlockOps<'a> {
     module: &'a Module,

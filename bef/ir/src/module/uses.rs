@@ -1,12 +1,13 @@
-//! Who uses which value. Each operand is a node of a doubly linked list that starts at its value, so that adding and
-//! removing a use takes constant time and replacing a value takes time linear in its uses.
+//! //! The uses of values. Each operand is a node of a doubly linked list that starts at its value.
+//! So adding or removing a use takes constant time, and replacing a value takes time linear in its
+//! uses.
 //!
-//! The nodes of one operation's operands are neighbours in one arena, in runs whose lengths are powers of two. Runs that
-//! are given back are kept by length and reused.
+//! The nodes of one operation's operands are adjacent in one arena, in runs whose lengths are
+//! powers of two. Freed runs are kept by length and reused.
 
 use super::{Module, OpId, UseId, Value, ValueId};
 
-/// An operand: the operation that uses a value, and which of its operands that is.
+/// An operand: the operation that uses a value, and the position among its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Use {
     /// The operation.
@@ -28,17 +29,18 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub(super) struct UseLists {
     nodes: Vec<Node>,
-    /// First nodes of unused runs; those in `free[n]` have `1 << n` nodes.
+    /// The first nodes of unused runs. Those in `free[n]` have `1 << n` nodes.
     free: Vec<Vec<UseId>>,
 }
 
-/// The exponent of the length of a run for this many operands.
+/// Returns the exponent of the run length for this many operands.
 fn size_class(operand_count: usize) -> usize {
     operand_count.next_power_of_two().trailing_zeros() as usize
 }
 
 impl UseLists {
-    /// Returns the first node of a run for the operands of `op`; `None` if there are no operands.
+    /// Returns the first node of a run for the operands of `op`, or `None` if there are no
+    /// operands.
     fn allocate(&mut self, op: OpId, operand_count: usize) -> Option<UseId> {
         if operand_count == 0 {
             return None;
@@ -56,7 +58,7 @@ impl UseLists {
         Some(first)
     }
 
-    /// Takes back a run whose nodes are in no list.
+    /// Frees a run whose nodes are in no list.
     fn release(&mut self, first: UseId, operand_count: usize) {
         let class = size_class(operand_count);
         if self.free.len() <= class {
@@ -65,7 +67,7 @@ impl UseLists {
         self.free[class].push(first);
     }
 
-    /// Puts a node at the front of a value's list.
+    /// Inserts a node at the front of a value's list.
     fn link(&mut self, value: &mut Value, id: UseId) {
         let head = value.first_use.replace(id);
         let node = &mut self.nodes[id.index()];
@@ -75,7 +77,7 @@ impl UseLists {
         }
     }
 
-    /// Takes a node out of the list of its value.
+    /// Removes a node from the list of its value.
     fn unlink(&mut self, value: &mut Value, id: UseId) {
         let Node { prev, next, .. } = self.nodes[id.index()];
         match prev {
@@ -94,18 +96,18 @@ impl Module {
         Uses { lists: &self.uses, next: self.value(value).first_use }
     }
 
-    /// Whether an operation uses the value. Takes constant time.
+    /// Returns whether an operation uses the value. Takes constant time.
     pub fn has_uses(&self, value: ValueId) -> bool {
         self.value(value).first_use.is_some()
     }
 
-    /// Whether exactly one operand is this value. Takes constant time.
+    /// Returns whether exactly one operand is this value. Takes constant time.
     pub fn has_one_use(&self, value: ValueId) -> bool {
         let mut uses = self.uses_of(value);
         uses.next().is_some() && uses.next().is_none()
     }
 
-    /// Whether any result of the operation is used. Takes time linear in its results.
+    /// Returns whether any result of the operation is used. Takes time linear in its results.
     pub fn has_used_results(&self, op: OpId) -> bool {
         self.op(op).results.iter().any(|&result| self.has_uses(result))
     }
@@ -143,7 +145,8 @@ impl Module {
         removed
     }
 
-    /// Makes every operation that uses `from` use `to` instead. Takes time linear in the uses of `from`.
+    /// Makes every operation that uses `from` use `to` instead. Takes time linear in the uses of
+    /// `from`.
     pub fn replace_all_uses(&mut self, from: ValueId, to: ValueId) {
         if from == to {
             return;
@@ -164,7 +167,8 @@ impl Module {
         }
     }
 
-    /// Replaces `from` by `to` in the uses that `is_wanted` accepts. Takes time linear in the uses of `from`.
+    /// Replaces `from` by `to` in the uses for which `is_wanted` returns true. Takes time linear in
+    /// the uses of `from`.
     pub fn replace_uses_if(
         &mut self,
         from: ValueId,
@@ -179,7 +183,7 @@ impl Module {
         }
     }
 
-    /// Enters the operands of an operation into the lists of their values.
+    /// Adds the operands of an operation to the lists of their values.
     pub(super) fn link_operands(&mut self, op: OpId) {
         let operation = &mut self.ops[op.index()];
         operation.first_use = self.uses.allocate(op, operation.operands.len());
@@ -189,7 +193,7 @@ impl Module {
         }
     }
 
-    /// Takes all operands from an operation.
+    /// Removes all operands from an operation.
     pub(super) fn drop_operands(&mut self, op: OpId) {
         let operation = &mut self.ops[op.index()];
         let operands = std::mem::take(&mut operation.operands);
@@ -201,7 +205,7 @@ impl Module {
     }
 }
 
-/// Iterator over the uses of a value; see [`Module::uses_of`].
+/// An iterator over the uses of a value; see [`Module::uses_of`].
 #[derive(Clone, Debug)]
 pub struct Uses<'a> {
     lists: &'a UseLists,

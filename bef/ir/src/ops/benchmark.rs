@@ -35,10 +35,11 @@ pub(super) fn definitions() -> Vec<OpDefinition> {
     ]
 }
 
-/// `tfrt_test.benchmark "name"(%a : i32) duration_secs = 1, max_count = 100 {…}`, or with a function's name and no body.
+/// `tfrt_test.benchmark "name"(%a : i32) duration_secs = 1, max_count = 100 {…}`, or with a
+/// function's name and no body.
 #[derive(Debug)]
 struct Benchmark {
-    /// The attribute that comes first.
+    /// The name of the attribute that comes first.
     subject: &'static str,
     by_function: bool,
 }
@@ -124,14 +125,14 @@ impl CustomAssembly for Benchmark {
 }
 
 impl Benchmark {
-    /// The attributes after the operands.
+    /// Returns the attributes after the operands.
     fn numbers<'a>(&self, op: &'a Operation) -> impl Iterator<Item = (&'a crate::Name, &'a Attribute)> {
         let subject = self.subject;
         op.attributes.iter().filter(move |(name, _)| *name != subject)
     }
 }
 
-/// `(%a : i32, %b : f32)`.
+/// Parses `(%a : i32, %b : f32)`.
 fn parse_arguments<'s>(parser: &mut Parser<'s, '_>) -> Parsed<Vec<(UnresolvedOperand<'s>, Type)>> {
     parser.expect(Tok::LParen, "before the operands")?;
     let mut arguments = Vec::new();
@@ -144,7 +145,7 @@ fn parse_arguments<'s>(parser: &mut Parser<'s, '_>) -> Parsed<Vec<(UnresolvedOpe
     Ok(arguments)
 }
 
-/// The body returns one value.
+/// Checks that the body returns one value.
 fn verify_body(verifier: &mut Verifier<'_>, op: OpId) {
     super::check_entry_arguments(verifier, op, &verifier.op(op).operands);
     let module = verifier.module();
@@ -158,7 +159,7 @@ fn verify_body(verifier: &mut Verifier<'_>, op: OpId) {
     }
 }
 
-/// The function takes the operands and returns nothing.
+/// Checks that the function takes the operands and returns nothing.
 fn verify_function(verifier: &mut Verifier<'_>, op: OpId) {
     let Some(ty) = verifier.callee(op, "target_fn").and_then(|func| func.ty()) else { return };
     let operands = verifier.module().operand_types(op);

@@ -1,4 +1,4 @@
-//! `tfrt.call`: runs a function, before its arguments are available if need be.
+//! //! `tfrt.call`: calls a function. Its arguments may still be pending.
 
 use std::fmt;
 
@@ -75,7 +75,7 @@ fn verify(verifier: &mut Verifier<'_>, op: OpId) {
     check_signature(verifier, op, ty, &module.operand_types(op), &module.result_types(op), "callee");
 }
 
-/// A function takes these operands and gives these results.
+/// Checks that a function takes these operands and returns these results.
 pub(super) fn check_signature(
     verifier: &mut Verifier<'_>,
     op: OpId,

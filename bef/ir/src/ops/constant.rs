@@ -1,4 +1,5 @@
-//! Scalar constants: `tfrt.constant.i32 42`, and their synchronous twins `tfrt.constant_s.*`.
+//! //! Scalar constants: `tfrt.constant.i32 42`, and their synchronous variants
+//! `tfrt.constant_s.*`.
 
 use std::fmt;
 
@@ -33,7 +34,8 @@ pub(super) fn definitions() -> Vec<OpDefinition> {
     definitions
 }
 
-/// `tfrt.constant.i32 42 {…}`; the attributes may also stand first. An `i1` is written `0` or `1`.
+/// The form `tfrt.constant.i32 42 {…}`. The attributes may also come first. An `i1` is written `0`
+/// or `1`.
 #[derive(Debug)]
 struct Constant {
     ty: Type,
@@ -81,7 +83,7 @@ impl CustomAssembly for Constant {
     }
 }
 
-/// `1.500000e+00` as C prints it, if that reads back.
+/// Formats like C, `1.500000e+00`, if that parses back.
 fn exponential(bits: u64, ty: &Type) -> Option<String> {
     let value = crate::attr::float_value(bits, ty);
     if !value.is_finite() {

@@ -1,5 +1,5 @@
-//! Choices and loops: `tfrt.if` and `tfrt.repeat.i32` with bodies of their own, `tfrt.cond`, `tfrt.case`, `tfrt.while`,
-//! `corert.cond` and `corert.while` with functions.
+//! //! Branches and loops: `tfrt.if` and `tfrt.repeat.i32` with inline bodies; `tfrt.cond`,
+//! `tfrt.case`, `tfrt.while`, `corert.cond` and `corert.while` with functions.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub(super) fn definitions() -> Result<Vec<OpDefinition>, String> {
     Ok(definitions)
 }
 
-/// The operations whose bodies are functions.
+/// Returns the operations whose bodies are functions.
 fn by_function() -> [Result<OpDefinition, String>; 5] {
     let handle = Type::dialect("corert", "tensorhandle");
     let cond = OpDefinition::new("tfrt.cond")
@@ -91,7 +91,7 @@ fn by_function() -> [Result<OpDefinition, String>; 5] {
     [cond, case, while_loop, corert_cond, corert_while]
 }
 
-/// Operands before the `:`; the first is no argument of the bodies.
+/// Parses the operands before the `:`. The first is not an argument of the bodies.
 fn parse_head<'s>(
     parser: &mut Parser<'s, '_>,
     state: &mut OpState,
@@ -107,7 +107,8 @@ fn parse_head<'s>(
     Ok(operands)
 }
 
-/// Resolves the operands, the first of type `first`, and pairs the rest with their types as names of arguments.
+/// Resolves the operands, the first of type `first`, and pairs the others with their types as names
+/// of arguments.
 fn bind<'s>(
     parser: &mut Parser<'s, '_>,
     state: &mut OpState,
@@ -140,7 +141,8 @@ fn can_print_bodies(module: &Module, op: OpId, count: usize) -> bool {
         && Printer::can_shadow(module, &data.regions, &data.operands[1..])
 }
 
-/// `tfrt.if %cond, %a : (i32) -> (i32) {…} else {…}`; without results the `else` may be left out.
+/// The form `tfrt.if %cond, %a : (i32) -> (i32) {…} else {…}`. Without results, the `else` may be
+/// omitted.
 #[derive(Debug)]
 struct If;
 
@@ -182,7 +184,7 @@ impl CustomAssembly for If {
     }
 }
 
-/// The body an absent `else` stands for: it returns nothing.
+/// Creates the body for an absent `else`: it returns nothing.
 fn empty_else(parser: &mut Parser<'_, '_>, inputs: &[Type], state: &OpState) -> RegionId {
     let module = &mut parser.module;
     let region = module.create_region();
@@ -192,7 +194,7 @@ fn empty_else(parser: &mut Parser<'_, '_>, inputs: &[Type], state: &OpState) -> 
     region
 }
 
-/// `tfrt.repeat.i32 %count, %a : i32 {…}`; the results have the operands' types.
+/// The form `tfrt.repeat.i32 %count, %a : i32 {…}`. The results have the types of the operands.
 #[derive(Debug)]
 struct Repeat;
 
@@ -243,7 +245,7 @@ fn verify_repeat(verifier: &mut Verifier<'_>, op: OpId) {
     verify_bodies(verifier, op);
 }
 
-/// Both functions take the operands after the condition and give the results.
+/// Checks that both functions take the operands after the condition and return the results.
 fn verify_cond(verifier: &mut Verifier<'_>, op: OpId) {
     let operands = verifier.module().operand_types(op);
     let results = verifier.module().result_types(op);
@@ -254,7 +256,8 @@ fn verify_cond(verifier: &mut Verifier<'_>, op: OpId) {
     }
 }
 
-/// Each branch takes the operands after the index and gives the results; there is at least one.
+/// Checks that each branch takes the operands after the index and returns the results, and that
+/// there is at least one.
 fn verify_case(verifier: &mut Verifier<'_>, op: OpId) {
     let operands = verifier.module().operand_types(op);
     let results = verifier.module().result_types(op);
@@ -271,7 +274,8 @@ fn verify_case(verifier: &mut Verifier<'_>, op: OpId) {
     }
 }
 
-/// The body takes the operands after the condition and gives the results and then the next condition.
+/// Checks that the body takes the operands after the condition and returns the results and then the
+/// next condition.
 fn verify_while(verifier: &mut Verifier<'_>, op: OpId) {
     let operands = verifier.module().operand_types(op);
     let mut results = verifier.module().result_types(op);
@@ -281,12 +285,13 @@ fn verify_while(verifier: &mut Verifier<'_>, op: OpId) {
     }
 }
 
-/// The condition takes the operands; the body takes them too and gives the results.
+/// Checks that the condition takes the operands, and that the body takes them and returns the
+/// results.
 fn verify_corert_while(verifier: &mut Verifier<'_>, op: OpId) {
     let operands = verifier.module().operand_types(op);
     let results = verifier.module().result_types(op);
     if let Some(ty) = verifier.callee(op, "a_cond_fn").and_then(|func| func.ty()) {
-        // What a condition gives is up to the kernel that calls it.
+        // The kernel that calls a condition checks its results.
         check_signature(verifier, op, ty, &operands, &ty.results.clone(), "cond function");
     }
     if let Some(ty) = verifier.callee(op, "b_body_fn").and_then(|func| func.ty()) {

@@ -1,4 +1,5 @@
-//! `corert.executeop`, `corert.executeop.seq` and `corert_sync.executeop`: run an op of the core runtime by name.
+//! `corert.executeop`, `corert.executeop.seq` and `corert_sync.executeop`: run an op of the core
+//! runtime by name.
 
 use std::fmt;
 
@@ -46,12 +47,12 @@ fn tensor_handle() -> Type {
     Type::dialect("corert", "tensorhandle")
 }
 
-/// `corert.executeop(%handler) "tf.Add"(%a, %b) {attributes} {function attributes} : 1`.
+/// The form `corert.executeop(%handler) "tf.Add"(%a, %b) {attributes} {function attributes} : 1`.
 ///
 /// The attributes keep their order: they are arrays of pairs `[name, value]`.
 #[derive(Debug)]
 struct ExecuteOp {
-    /// Chains taken and given besides tensors.
+    /// The number of chains taken and returned besides tensors.
     chains: usize,
     has_func_attrs: bool,
 }
@@ -138,7 +139,7 @@ impl CustomAssembly for ExecuteOp {
     }
 }
 
-/// The name and value of a pair `[name, value]`.
+/// Returns the name and value of a pair `[name, value]`.
 fn as_pair(pair: &Attribute) -> Option<(&str, &Attribute)> {
     match pair.as_array()? {
         [key @ Attribute::String(_), value] => Some((key.as_str()?, value)),
@@ -152,7 +153,7 @@ fn unique_keys(pairs: &[Attribute]) -> bool {
     keys.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// `{name = value, …}` as an array of pairs, empty if there is none.
+/// Parses `{name = value, …}` as an array of pairs. Without braces the array is empty.
 fn parse_pairs(parser: &mut Parser<'_, '_>) -> Parsed<Attribute> {
     let entries = parser.optional_attr_entries()?;
     let pairs: Vec<Attribute> = entries

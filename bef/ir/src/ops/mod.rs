@@ -1,4 +1,5 @@
-//! The operations that own a grammar or a check in code. One idea a file; none of them computes anything.
+//! //! The operations with a grammar or a check in code, one idea per file. None of them computes
+//! anything.
 
 mod benchmark;
 mod call;
@@ -17,15 +18,16 @@ pub(crate) const NONSTRICT: &str = "bef.nonstrict";
 const RETURN: &str = "tfrt.return";
 
 impl OpRegistry {
-    /// Adds the operations that own a grammar: `tfrt.return`, `tfrt.call`, `tfrt.if`, `tfrt.cond`, `tfrt.case`,
-    /// `tfrt.repeat.i32`, `tfrt.while`, `tfrt.parallel_for.i32`, `tfrt.parallel_call.i32`, constants,
-    /// `tfrt_test.do.async`, `tfrt_test.benchmark`, `tfrt_test.sync_benchmark`, `corert.executeop`,
-    /// `corert.executeop.seq`, `corert_sync.executeop`, `corert.cond` and `corert.while`.
+    /// Adds the operations with a custom grammar: `tfrt.return`, `tfrt.call`, `tfrt.if`,
+    /// `tfrt.cond`, `tfrt.case`, `tfrt.repeat.i32`, `tfrt.while`, `tfrt.parallel_for.i32`,
+    /// `tfrt.parallel_call.i32`, constants, `tfrt_test.do.async`, `tfrt_test.benchmark`,
+    /// `tfrt_test.sync_benchmark`, `corert.executeop`, `corert.executeop.seq`,
+    /// `corert_sync.executeop`, `corert.cond` and `corert.while`.
     ///
-    /// These replace definitions of the same names.
+    /// They replace definitions with the same names.
     ///
     /// # Errors
-    /// The operation whose format cannot be read, and what is wrong with it.
+    /// The operation whose format does not compile, and the mistake in it.
     pub fn add_core_ops(&mut self) -> Result<(), String> {
         let ops = [
             ret::definitions(),
@@ -44,19 +46,21 @@ impl OpRegistry {
     }
 }
 
-/// `attributes {…}`, if it is there.
+/// Parses `attributes {…}`, or nothing.
 fn optional_attributes(parser: &mut Parser<'_, '_>) -> Parsed<Vec<(Name, Attribute)>> {
     if parser.eat_word("attributes") { parser.attr_entries() } else { Ok(Vec::new()) }
 }
 
-/// The one block of each region ends in a `tfrt.return` of the operation's result types.
+/// Checks that the single block of each region ends in a `tfrt.return` of the operation's result
+/// types.
 fn check_returns(verifier: &mut Verifier<'_>, op: OpId) {
     for &region in &verifier.op(op).regions {
         check_return(verifier, op, region, &verifier.op(op).results);
     }
 }
 
-/// A region's one block ends in a `tfrt.return` of values of the types of `results`.
+/// Checks that the single block of a region ends in a `tfrt.return` of values with the types of
+/// `results`.
 fn check_return(verifier: &mut Verifier<'_>, op: OpId, region: crate::RegionId, results: &[ValueId]) {
     let module = verifier.module();
     let last = match module.region(region).blocks[..] {
@@ -73,7 +77,7 @@ fn check_return(verifier: &mut Verifier<'_>, op: OpId, region: crate::RegionId, 
     }
 }
 
-/// The entry arguments of each region have the types of `operands`.
+/// Checks that the entry arguments of each region have the types of `operands`.
 fn check_entry_arguments(verifier: &mut Verifier<'_>, op: OpId, operands: &[ValueId]) {
     let module = verifier.module();
     for (index, &region) in verifier.op(op).regions.iter().enumerate() {

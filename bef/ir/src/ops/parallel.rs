@@ -1,4 +1,5 @@
-//! `tfrt.parallel_for.i32` and `tfrt.parallel_call.i32`: blocks of a range in parallel, by a body or a function.
+//! //! `tfrt.parallel_for.i32` and `tfrt.parallel_call.i32`: run a body or a function on blocks of
+//! a range in parallel.
 
 use std::fmt;
 
@@ -30,7 +31,7 @@ pub(super) fn definitions() -> Vec<OpDefinition> {
     ]
 }
 
-/// `%start to %end fixed %block_size`.
+/// Parses `%start to %end fixed %block_size`.
 fn parse_bounds<'s>(parser: &mut Parser<'s, '_>) -> Parsed<Vec<UnresolvedOperand<'s>>> {
     let start = parser.operand()?;
     parser.expect_word("to")?;
@@ -39,7 +40,7 @@ fn parse_bounds<'s>(parser: &mut Parser<'s, '_>) -> Parsed<Vec<UnresolvedOperand
     Ok(vec![start, end, parser.operand()?])
 }
 
-/// Types of all operands: the bounds, then those read after a `:`.
+/// Returns the types of all operands: those of the bounds, then those parsed after a `:`.
 fn parse_types(parser: &mut Parser<'_, '_>) -> Parsed<Vec<Type>> {
     let mut types = vec![Type::int(32); 3];
     if parser.eat(Tok::Colon) {
@@ -64,7 +65,7 @@ fn print_types(printer: &mut Printer<'_>, rest: &[ValueId]) -> fmt::Result {
     printer.types(rest)
 }
 
-/// The operands that are arguments of the body: all but the block size.
+/// Returns the operands that are arguments of the body: all but the block size.
 fn body_operands(operands: &[ValueId]) -> Vec<ValueId> {
     operands.iter().enumerate().filter(|(index, _)| *index != 2).map(|(_, &operand)| operand).collect()
 }
@@ -114,7 +115,8 @@ impl CustomAssembly for ParallelFor {
     }
 }
 
-/// The body takes the bounds and operands and returns nothing, or a chain when it is done later.
+/// Checks that the body takes the bounds and operands and returns nothing, or a chain if it
+/// completes later.
 fn verify_for(verifier: &mut Verifier<'_>, op: OpId) {
     let module = verifier.module();
     let data = verifier.op(op);
@@ -167,7 +169,8 @@ impl CustomAssembly for ParallelCall {
     }
 }
 
-/// The callee takes the bounds and operands and gives nothing, or a chain when it is done later.
+/// Checks that the callee takes the bounds and operands and returns nothing, or a chain if it
+/// completes later.
 fn verify_call(verifier: &mut Verifier<'_>, op: OpId) {
     let Some(ty) = verifier.callee(op, CALLEE).and_then(|func| func.ty()) else { return };
     let module = verifier.module();

@@ -1,4 +1,4 @@
-//! `tfrt.return`: ends a body and hands out its values.
+//! //! `tfrt.return`: ends a body and returns its values.
 
 use std::fmt;
 
@@ -49,7 +49,8 @@ impl CustomAssembly for Return {
     }
 }
 
-/// The operands are what the function around it returns. Other operations check their bodies themselves.
+/// Checks that the operands are what the enclosing function returns. Other operations check their
+/// bodies themselves.
 fn verify(verifier: &mut Verifier<'_>, op: OpId) {
     let module = verifier.module();
     let func = module.parent_op(op).and_then(|parent| module.as_function(parent));

@@ -1,8 +1,9 @@
-//! Aliases: `#name = attribute` and `!name = type` at the top of a file. A use may stand before the definition, as
-//! locations' do; such a definition is looked up and parsed out of turn.
+//! //! Aliases: `#name = attribute` and `!name = type` at the top of a file. Locations may use an
+//! alias before its definition; the parser then looks the definition up and parses it out of turn.
 //!
-//! Aliases of aliases could make a short text mean a huge one, or one nested without end. So each knows how much text
-//! it stands for and how deep that is nested, and both are bounded as if the text were written out.
+//! Aliases of aliases could make a short text stand for a huge or deeply nested one. So each alias
+//! records the length and depth of the text it stands for. Both are bounded as if the text were
+//! written out.
 
 use std::collections::HashMap;
 
@@ -11,40 +12,40 @@ use crate::lexer::Tok;
 use crate::source::Span;
 use crate::{Attribute, Type};
 
-/// The most text, in bytes, that all uses of aliases in a file may stand for: 64 MiB.
+/// The most bytes of text that all uses of aliases in a file may stand for: 64 MiB.
 pub const MAX_ALIAS_EXPANSION: u64 = 64 << 20;
 
-/// What an alias stands for.
+/// The meaning of an alias.
 #[derive(Clone, Debug)]
 enum Alias {
     Attribute(Attribute),
     Type(Type),
-    /// Being parsed, so that a definition by itself is noticed.
+    /// The definition is being parsed; a use within it is an error.
     Open,
-    /// Its definition did not parse, which has been reported.
+    /// The definition did not parse, which has been reported.
     Broken,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
     alias: Alias,
-    /// Levels of nesting inside it.
+    /// The depth of nesting inside it.
     depth: usize,
-    /// Bytes of text it stands for.
+    /// The number of bytes of text it stands for.
     length: u64,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Aliases<'s> {
-    /// By name with its sigil.
+    /// Aliases by name, including the sigil.
     known: HashMap<&'s [u8], Known>,
-    /// Where each line that looks like a definition begins; made when first needed.
+    /// The offset of each line that looks like a definition. Built when first needed.
     index: Option<HashMap<&'s [u8], u32>>,
-    /// Bytes that the uses of aliases so far stand for.
+    /// The number of bytes that the uses of aliases so far stand for.
     expansion: u64,
 }
 
-/// The places of lines `#name =` and `!name =`; of several for one name the first.
+/// Returns the offsets of the statements `#name =` and `!name =`; for each name the first.
 fn index_definitions(text: &[u8]) -> HashMap<&[u8], u32> {
     let mut index = HashMap::new();
     let mut start = 0usize;
@@ -62,7 +63,7 @@ fn index_definitions(text: &[u8]) -> HashMap<&[u8], u32> {
 }
 
 impl<'s> Parser<'s, '_> {
-    /// A statement `#name = …` or `!name = …`.
+    /// Parses a statement `#name = …` or `!name = …`.
     pub(super) fn alias_definition(&mut self) -> Parsed<()> {
         let span = self.token.span;
         let name = self.bytes(span);
@@ -84,7 +85,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// Parses the definition at the current token and remembers what it says.
+    /// Parses the definition at the current token and records its meaning.
     fn define_alias(&mut self, name: &'s [u8]) -> Known {
         let start = self.token.span.start;
         let expansion = self.aliases.expansion;
@@ -98,19 +99,19 @@ impl<'s> Parser<'s, '_> {
         known
     }
 
-    /// `#name = attribute` or `!name = type`.
+    /// Parses the rest of `#name = attribute` or `!name = type`.
     fn alias_body(&mut self) -> Parsed<Alias> {
         let is_type = self.bump().kind == Tok::Bang;
         self.expect(Tok::Equal, "after the alias name")?;
         if is_type {
-            // The word `type` stood here in older texts.
+            // Older texts write the word `type` here.
             self.eat_word("type");
             return Ok(Alias::Type(self.ty()?));
         }
         Ok(Alias::Attribute(self.attribute(None)?))
     }
 
-    /// What the alias at `span`, sigil included, stands for.
+    /// Returns the meaning of the alias at `span`, which includes the sigil.
     fn alias(&mut self, span: Span) -> Parsed<Alias> {
         let name = self.bytes(span);
         let known = match self.aliases.known.get(name) {
@@ -131,13 +132,13 @@ impl<'s> Parser<'s, '_> {
         }
         self.aliases.expansion = self.aliases.expansion.saturating_add(known.length);
         if self.aliases.expansion > MAX_ALIAS_EXPANSION {
-            let message = format!("the aliases of this text stand for more than {MAX_ALIAS_EXPANSION} bytes");
+            let message = format!("the aliases of this text expand to more than {MAX_ALIAS_EXPANSION} bytes");
             return Err(self.error(span, message));
         }
         Ok(known.alias)
     }
 
-    /// Finds and parses a definition that stands elsewhere, then goes on here.
+    /// Finds and parses a definition elsewhere in the text, then returns to the current place.
     fn look_up(&mut self, name: &'s [u8], span: Span) -> Parsed<Known> {
         let source = self.source.text();
         let index = self.aliases.index.get_or_insert_with(|| index_definitions(source));
@@ -157,19 +158,19 @@ impl<'s> Parser<'s, '_> {
         known
     }
 
-    /// The attribute an alias `#name` stands for.
+    /// Returns the attribute that an alias `#name` stands for.
     pub(super) fn attribute_alias(&mut self, span: Span) -> Parsed<Attribute> {
         match self.alias(span)? {
             Alias::Attribute(attribute) => Ok(attribute),
-            _ => Err(self.error(span, "this alias is no attribute")),
+            _ => Err(self.error(span, "this alias is not an attribute")),
         }
     }
 
-    /// The type an alias `!name` stands for.
+    /// Returns the type that an alias `!name` stands for.
     pub(super) fn type_alias(&mut self, span: Span) -> Parsed<Type> {
         match self.alias(span)? {
             Alias::Type(ty) => Ok(ty),
-            _ => Err(self.error(span, "this alias is no type")),
+            _ => Err(self.error(span, "this alias is not a type")),
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::source::Span;
 use crate::{AttrDict, AttrKind, Attribute, Name, Type};
 
 impl<'s> Parser<'s, '_> {
-    /// Any attribute. With `ty` the text does not say its type itself: numbers and strings are of that type.
+    /// Parses any attribute. If the text does not state the type of numbers and strings, `ty` is
+    /// their type.
     pub fn attribute(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
         self.nested(|parser| parser.attribute_inner(ty))
     }
@@ -70,7 +71,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// `#alias`, `#dialect.body` or `#dialect<"body">`.
+    /// Parses `#alias`, `#dialect.body` or `#dialect<"body">`.
     fn hash_attribute(&mut self) -> Parsed<Attribute> {
         let span = self.token.span;
         let is_dialect =
@@ -83,7 +84,7 @@ impl<'s> Parser<'s, '_> {
         Ok(Attribute::dialect(self.intern(dialect), body))
     }
 
-    /// `@a` or `@a::@b`.
+    /// Parses `@a` or `@a::@b`.
     pub fn symbol_ref(&mut self) -> Parsed<Attribute> {
         let mut path = vec![self.symbol_name()?];
         while self.eat(Tok::ColonColon) {
@@ -92,7 +93,7 @@ impl<'s> Parser<'s, '_> {
         Ok(Attribute::SymbolRef(path.into()))
     }
 
-    /// `@a` or `@"a"`.
+    /// Parses `@a` or `@"a"`.
     pub(crate) fn symbol_name(&mut self) -> Parsed<Name> {
         let span = self.expect(Tok::Symbol, "as a name")?.span;
         let bytes = self.bytes(span);
@@ -104,7 +105,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// `{a = 1, "b c", d}`, if there is one.
+    /// Parses `{a = 1, "b c", d}`, or nothing.
     pub fn optional_attr_dict(&mut self) -> Parsed<AttrDict> {
         if self.at(Tok::LBrace) { self.attr_dict() } else { Ok(AttrDict::new()) }
     }
@@ -113,7 +114,7 @@ impl<'s> Parser<'s, '_> {
         Ok(self.attr_entries()?.into_iter().collect())
     }
 
-    /// The entries of `{…}` in the order written, names unique.
+    /// Parses the entries of `{…}`, which have unique names, in the order written.
     pub(crate) fn attr_entries(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
         self.expect(Tok::LBrace, "before the attributes")?;
         let mut entries = Vec::new();
@@ -153,7 +154,7 @@ impl<'s> Parser<'s, '_> {
         result
     }
 
-    /// An integer or float with its sign, and its type unless given.
+    /// Parses an integer or float with its sign, and with its type unless `ty` gives it.
     fn number(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
         let start = self.token.span;
         let negative = self.eat(Tok::Minus);
@@ -175,7 +176,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// Whether the current token can begin an attribute that no type or name precedes.
+    /// Returns whether the current token can begin an attribute that no type or name precedes.
     pub(crate) fn at_attribute(&self) -> bool {
         match self.token.kind {
             Tok::Int | Tok::Float | Tok::Minus | Tok::String | Tok::Symbol | Tok::LSquare | Tok::Hash => true,
@@ -187,8 +188,9 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// An attribute where one of this kind is wanted: numbers of a fixed type are written without it, though with
-    /// `suffix` they may repeat it. Whether the value is of the kind is left to the verifier.
+    /// Parses an attribute where the definition expects `kind`. Numbers of a fixed type are written
+    /// without it, but with `suffix` they may repeat it. The verifier checks whether the value is
+    /// of this kind.
     pub(crate) fn attribute_of_kind(&mut self, kind: &AttrKind, suffix: bool) -> Parsed<Attribute> {
         match kind {
             AttrKind::Number(ty) => {
@@ -208,12 +210,12 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// The entries of `{…}` in the order written, or none.
+    /// Parses the entries of `{…}` in the order written, or nothing.
     pub fn optional_attr_entries(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
         if self.at(Tok::LBrace) { self.attr_entries() } else { Ok(Vec::new()) }
     }
 
-    /// An identifier.
+    /// Parses an identifier.
     pub fn word(&mut self, what: &str) -> Parsed<&'s str> {
         if !self.at(Tok::Bare) {
             return Err(self.unexpected(what));
@@ -222,23 +224,25 @@ impl<'s> Parser<'s, '_> {
         Ok(self.text(span))
     }
 
-    /// How many of something there are, up to what an operation may have.
+    /// Parses the number of something that an operation has.
     pub fn count(&mut self, what: &str) -> Parsed<usize> {
         let span = self.token.span;
         let count = self.plain_integer(what)?;
         if count > MAX_RESULTS {
-            return Err(self.error(span, format!("{what} is at most {MAX_RESULTS}")));
+            return Err(self.error(span, format!("{what} must be at most {MAX_RESULTS}")));
         }
-        // Few bytes can ask for many values, so their sum is bounded too.
+        // A few bytes can ask for many values, so the sum is bounded too.
         self.counted_results += count as usize;
         if self.counted_results > MAX_COUNTED_RESULTS {
-            return Err(self
-                .error(span, format!("the results counted in this text are at most {MAX_COUNTED_RESULTS}")));
+            return Err(self.error(
+                span,
+                format!("the result counts in this text add up to more than {MAX_COUNTED_RESULTS}"),
+            ));
         }
         Ok(count as usize)
     }
 
-    /// A plain non-negative decimal integer, as counts are written.
+    /// Parses a non-negative decimal integer, the form of counts.
     pub(crate) fn plain_integer(&mut self, what: &str) -> Parsed<u32> {
         let span = self.token.span;
         if !self.at(Tok::Int) {
@@ -249,17 +253,17 @@ impl<'s> Parser<'s, '_> {
     }
 }
 
-/// A number as written.
+/// A number as it is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number<'s> {
     pub(super) negative: bool,
-    /// [`Tok::Int`] or [`Tok::Float`].
+    /// Either [`Tok::Int`] or [`Tok::Float`].
     pub(super) token: Tok,
     pub(super) text: &'s str,
 }
 
 impl Number<'_> {
-    /// The attribute this number is in an integer or float type.
+    /// Returns the attribute for this number in an integer or float type.
     pub(super) fn to_attribute(self, ty: &Type) -> Result<Attribute, String> {
         if ty.is_float() {
             let bits = self.float(ty)?;
@@ -275,7 +279,7 @@ impl Number<'_> {
         value.ok_or_else(|| format!("integer constant out of range for type {ty}"))
     }
 
-    /// The value of an integer, if it fits 127 bits and a sign.
+    /// Returns the value of an integer, if it fits into 127 bits and a sign.
     fn integer(&self) -> Option<i128> {
         let magnitude = match self.text.strip_prefix("0x") {
             Some(digits) => u128::from_str_radix(digits, 16).ok()?,
@@ -284,7 +288,7 @@ impl Number<'_> {
         if self.negative { 0i128.checked_sub_unsigned(magnitude) } else { i128::try_from(magnitude).ok() }
     }
 
-    /// The bits of a float: hexadecimal digits are the bits themselves.
+    /// Returns the bits of a float. Hexadecimal digits are the bits themselves.
     fn float(&self, ty: &Type) -> Result<u64, String> {
         if self.token == Tok::Int {
             let Some(digits) = self.text.strip_prefix("0x") else {
@@ -301,7 +305,7 @@ impl Number<'_> {
             let width = ty.bit_width().unwrap_or(0);
             return match bits {
                 Some(bits) if width == 64 || bits >> width == 0 => Ok(bits),
-                _ => Err(format!("these bits are more than type {ty} has")),
+                _ => Err(format!("hexadecimal value has more bits than type {ty}")),
             };
         }
         let value = self.text.parse::<f64>().unwrap_or(f64::INFINITY);

@@ -1,4 +1,5 @@
-//! Dense elements: `dense<…> : tensor<…>`, read as a flat list of literals and a shape, then packed.
+//! //! Dense elements, `dense<…> : tensor<…>`: parsed as a flat list of literals and a shape, then
+//! packed.
 
 use super::attrs::Number;
 use super::{Parsed, Parser};
@@ -7,7 +8,7 @@ use crate::lexer::{Tok, hex_digit, unescape};
 use crate::source::Span;
 use crate::{Attribute, DenseElements, ShapedType, Type};
 
-/// One literal, not yet of any type.
+/// A literal whose type is not known yet.
 #[derive(Clone, Copy, Debug)]
 struct Literal {
     kind: LiteralKind,
@@ -20,15 +21,15 @@ enum LiteralKind {
     Int,
     Float,
     String,
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     Bool,
 }
 
-/// The literals in row-major order; complex numbers are two in a row.
+/// The literals in row-major order. A complex number is two literals.
 #[derive(Debug, Default)]
 struct Literals {
     list: Vec<Literal>,
-    /// Set by the first literal: whether literals come as `(real, imaginary)`.
+    /// Whether the literals are pairs `(real, imaginary)`; set by the first one.
     complex: Option<bool>,
 }
 
@@ -39,7 +40,7 @@ impl Literals {
 }
 
 impl Parser<'_, '_> {
-    /// `dense<…>` and, unless `ty` is given, its type.
+    /// Parses `dense<…>`, and its type unless `ty` gives it.
     pub(super) fn dense(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
         let start = self.bump().span;
         self.expect(Tok::Less, "after 'dense'")?;
@@ -63,7 +64,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// A literal or a list; returns a list's shape, `None` for a single literal.
+    /// Parses a literal or a list. Returns the shape of a list, or `None` for a single literal.
     fn dense_value(&mut self, literals: &mut Literals) -> Parsed<Option<Vec<u64>>> {
         if !self.at(Tok::LSquare) {
             self.dense_literal(literals)?;
@@ -84,8 +85,9 @@ impl Parser<'_, '_> {
                 None => inner = Some(shape),
                 Some(first) if *first == shape => {}
                 Some(first) => {
-                    let message =
-                        format!("this element has shape {shape:?}, but those before have {first:?}");
+                    let message = format!(
+                        "this element has shape {shape:?}, but the elements before it have shape {first:?}"
+                    );
                     return Err(parser.error(span, message));
                 }
             }
@@ -129,7 +131,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// The elements of type `ty` that the literals mean.
+    /// Packs the literals as elements of type `ty`.
     fn pack(
         &self,
         literals: &Literals,
@@ -152,11 +154,11 @@ impl Parser<'_, '_> {
                 return Err(fail(format!("expected {count} elements, found none")));
             }
             None if !literals.list.is_empty() && count == 0 => {
-                return Err(fail(format!("type {ty} has no elements to set")));
+                return Err(fail(format!("type {ty} has no elements")));
             }
             Some(shape) if shape != expected && !(literals.len() == 0 && count == 0) => {
                 return Err(fail(format!(
-                    "these elements have shape {shape:?}, but the type says {expected:?}"
+                    "the elements have shape {shape:?}, but the type has shape {expected:?}"
                 )));
             }
             _ => {}
@@ -211,7 +213,8 @@ impl Parser<'_, '_> {
     }
 }
 
-/// The elements in a string `0x…` of their packed bytes; booleans are packed eight a byte, lowest bit first.
+/// Unpacks a string `0x…` with the bytes of the elements. Booleans are packed eight to a byte,
+/// lowest bit first.
 fn unpack_hex(blob: &[u8], ty: &Type) -> Result<DenseElements, String> {
     let digits = blob.strip_prefix(b"0x").filter(|digits| digits.len() % 2 == 0);
     let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
@@ -226,7 +229,7 @@ fn unpack_hex(blob: &[u8], ty: &Type) -> Result<DenseElements, String> {
         return DenseElements::numbers(ty.clone(), &[splat & 1]);
     }
     if bytes.len() as u64 != count.div_ceil(8) {
-        return Err(format!("{} bytes of bits do not match {count} elements", bytes.len()));
+        return Err(format!("{} bytes do not match {count} elements", bytes.len()));
     }
     let bits: Vec<u8> = (0..count as usize).map(|index| bytes[index / 8] >> (index % 8) & 1).collect();
     DenseElements::numbers(ty.clone(), &bits)

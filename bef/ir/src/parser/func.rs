@@ -1,4 +1,4 @@
-//! The built-in operations `func` and `module`, under their old names and new.
+//! //! The built-in operations `func` and `module`, under their old and new names.
 
 use super::{Parsed, Parser, UnresolvedOperand};
 use crate::func::{FUNC, FUNC_TYPE, SYM_NAME, SYM_VISIBILITY};
@@ -6,7 +6,7 @@ use crate::lexer::Tok;
 use crate::module::OpState;
 use crate::{AttrDict, Attribute, FunctionType, Type};
 
-/// Arguments as parsed: names if the function has a body, types, and attributes.
+/// Parsed arguments: types, attributes, and names if the function has a body.
 #[derive(Debug, Default)]
 struct Arguments<'s> {
     names: Vec<Option<UnresolvedOperand<'s>>>,
@@ -15,7 +15,7 @@ struct Arguments<'s> {
 }
 
 impl<'s> Parser<'s, '_> {
-    /// `func private? @name(arguments) -> results attributes {…} { body }`.
+    /// Parses `func private? @name(arguments) -> results attributes {…} { body }`.
     pub(super) fn func_op(&mut self) -> Parsed<OpState> {
         let location = self.here();
         self.bump();
@@ -70,7 +70,7 @@ impl<'s> Parser<'s, '_> {
         Ok(arguments)
     }
 
-    /// A type, or types with attributes in parentheses.
+    /// Parses a type, or types with attributes in parentheses.
     fn func_results(&mut self) -> Parsed<(Vec<Type>, Vec<AttrDict>)> {
         if !self.at(Tok::LParen) {
             return Ok((vec![self.ty()?], Vec::new()));
@@ -95,7 +95,7 @@ impl<'s> Parser<'s, '_> {
         self.isolated_region(&entry)
     }
 
-    /// `module @name? attributes {…}? { body }`.
+    /// Parses `module @name? attributes {…}? { body }`.
     pub(super) fn module_op(&mut self) -> Parsed<OpState> {
         let location = self.here();
         self.bump();
@@ -111,7 +111,7 @@ impl<'s> Parser<'s, '_> {
         Ok(state)
     }
 
-    /// Gives built-in operations in generic form the names and attributes of the custom form.
+    /// Gives built-in operations in generic form the names and attributes of their custom form.
     pub(super) fn normalize_builtin(&mut self, state: &mut OpState) {
         match &*state.name {
             "func.func" | "builtin.func" | FUNC => {

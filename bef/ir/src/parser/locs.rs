@@ -7,12 +7,12 @@ use crate::lexer::{Tok, unescape};
 use crate::{Attribute, Location};
 
 impl Parser<'_, '_> {
-    /// `loc(…)` if there is one.
+    /// Parses `loc(…)`, or nothing.
     pub(super) fn optional_location(&mut self) -> Parsed<Option<Location>> {
         if self.at_word("loc") { self.location().map(Some) } else { Ok(None) }
     }
 
-    /// `loc(…)`.
+    /// Parses `loc(…)`.
     pub(super) fn location(&mut self) -> Parsed<Location> {
         self.expect_word("loc")?;
         self.expect(Tok::LParen, "after 'loc'")?;
@@ -28,7 +28,7 @@ impl Parser<'_, '_> {
                 let span = parser.bump().span;
                 match parser.attribute_alias(span)? {
                     Attribute::Location(location) => Ok((*location).clone()),
-                    _ => Err(parser.error(span, "this alias is no location")),
+                    _ => Err(parser.error(span, "this alias is not a location")),
                 }
             }
             Tok::Bare => parser.location_word(),
@@ -46,7 +46,7 @@ impl Parser<'_, '_> {
         if self.eat_word("fused") { self.fused() } else { Err(self.unexpected("a location")) }
     }
 
-    /// `"file":1:2`, `"name"` or `"name"(child)`.
+    /// Parses `"file":1:2`, `"name"` or `"name"(child)`.
     fn named_location(&mut self) -> Parsed<Location> {
         let span = self.bump().span;
         let name = String::from_utf8_lossy(&unescape(self.bytes(span))).into_owned();

@@ -1,5 +1,6 @@
-//! From text to a [`Module`]: the token stream, errors and their recovery. Reports every error it can, up to
-//! [`crate::MAX_DIAGNOSTICS`], and never recurses deeper than [`MAX_DEPTH`].
+//! //! Parses text into a [`Module`]: the token stream, errors and recovery from them. The parser
+//! reports every error it can, up to [`crate::MAX_DIAGNOSTICS`], and never recurses deeper than
+//! [`MAX_DEPTH`].
 
 mod alias;
 mod attrs;
@@ -22,40 +23,42 @@ use crate::{Attribute, Location, Module, Name, OpId, OpRegistry, Type};
 
 pub use ops::UnresolvedOperand;
 
-/// The deepest nesting of regions, attributes and types together that is parsed.
+/// The deepest nesting of regions, attributes and types together that parses.
 pub const MAX_DEPTH: usize = 128;
 
-/// An error has been reported; there is nothing to add.
+/// Says that an error has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed;
 
-/// The result of parsing something whose errors go to the parser's diagnostics.
+/// The result of a parsing function. Errors go to the parser's diagnostics.
 pub type Parsed<T> = Result<T, Failed>;
 
-/// What to accept.
+/// Options for parsing.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
-    /// Whether operations of unknown dialects are accepted, in generic form; see [`OpRegistry::accepts`].
+    /// Whether operations of unknown dialects are accepted in generic form; see
+    /// [`OpRegistry::accepts`].
     pub allow_unregistered: bool,
     /// Whether to verify the module after parsing.
     pub verify: bool,
-    /// Whether to stop at the first error, as MLIR's own tools do; texts annotated with the errors they expect are
-    /// written for that.
+    /// Whether to stop at the first error, as MLIR's own tools do. Texts with comments that
+    /// announce their errors expect that.
     pub first_error_only: bool,
 }
 
 impl Default for ParseOptions {
-    /// Unregistered operations are allowed, the module is verified, and all errors are reported.
+    /// Allows unregistered operations, verifies the module and reports all errors.
     fn default() -> ParseOptions {
         ParseOptions { allow_unregistered: true, verify: true, first_error_only: false }
     }
 }
 
-/// Parses one source into a module and, if so told, verifies it. The registry says what the operations are.
+/// Parses one source into a module and, if `options` say so, verifies it. The registry defines the
+/// operations.
 ///
 /// # Errors
-/// Everything wrong with the text: after a syntax error parsing goes on with the next statement, and functions free of
-/// syntax errors are still verified.
+/// All errors in the text. After a syntax error, parsing continues with the next statement, and
+/// functions without syntax errors are still verified.
 pub fn parse_module(
     source: &Source,
     registry: &OpRegistry,
@@ -76,7 +79,7 @@ impl Type {
     /// Reads a type from its text, such as `tensor<2xf32>` or `!tfrt.chain`.
     ///
     /// # Errors
-    /// The first thing wrong with the text.
+    /// The first error in the text.
     pub fn parse(text: &str) -> Result<Type, String> {
         parse_fragment(text, |parser| {
             let ty = parser.ty()?;
@@ -89,7 +92,7 @@ impl Attribute {
     /// Reads an attribute from its text, such as `[1 : i32, "a"]`.
     ///
     /// # Errors
-    /// The first thing wrong with the text.
+    /// The first error in the text.
     pub fn parse(text: &str) -> Result<Attribute, String> {
         parse_fragment(text, |parser| parser.attribute(None))
     }
@@ -106,10 +109,11 @@ fn parse_fragment<T>(text: &str, parse: impl FnOnce(&mut Parser<'_, '_>) -> Pars
     parsed.map_err(|Failed| parser.diagnostics.iter().next().map(|d| d.message.clone()).unwrap_or_default())
 }
 
-/// Reads one source; grammars in code read through it. `'s` is the life of the source, `'o` of registry and options.
+/// Parses one source. Grammars in code use it. `'s` is the lifetime of the source, `'o` that of
+/// registry and options.
 ///
-/// A method that returns [`Failed`] has reported an error; the grammar hands that on, and parsing goes on with the next
-/// statement.
+/// A method that returns [`Failed`] has reported an error. The grammar passes that on, and parsing
+/// continues with the next statement.
 pub struct Parser<'s, 'o> {
     pub(crate) source: &'s Source,
     pub(crate) registry: &'o OpRegistry,
@@ -118,22 +122,22 @@ pub struct Parser<'s, 'o> {
     pub(crate) diagnostics: Diagnostics,
     lexer: Lexer<'s>,
     token: Token,
-    /// Where the token before `token` ends.
+    /// The end of the token before `token`.
     last_end: u32,
     depth: usize,
-    /// The deepest nesting since the alias being defined began.
+    /// The deepest nesting since the definition of the current alias began.
     peak_depth: usize,
     names: Interner,
     scopes: Vec<scope::Scope<'s>>,
     aliases: alias::Aliases<'s>,
     dialect_types: HashMap<&'s [u8], Type>,
-    /// Functions with syntax errors inside, which are not worth verifying.
+    /// Functions with syntax errors, which are not verified.
     broken: HashSet<OpId>,
-    /// Results given by number so far.
+    /// The number of results so far that a count in the text gave.
     counted_results: usize,
-    /// How many more tokens may be skipped after errors.
+    /// How many more tokens may be skipped during recovery.
     recovery_budget: usize,
-    /// Whether every top-level statement parsed, so that a symbol not there is not defined.
+    /// Whether every top-level statement parsed, so that a missing symbol is known to be undefined.
     all_symbols: bool,
 }
 
@@ -163,12 +167,12 @@ impl<'s, 'o> Parser<'s, 'o> {
         }
     }
 
-    /// The bytes of a span.
+    /// Returns the bytes of a span.
     fn bytes(&self, span: Span) -> &'s [u8] {
         self.source.text().get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
-    /// The text of a token made of ASCII only, as all but strings, symbols and errors are.
+    /// Returns the text of an ASCII token: any token except strings, symbols and errors.
     fn text(&self, span: Span) -> &'s str {
         std::str::from_utf8(self.bytes(span)).unwrap_or_default()
     }
@@ -177,7 +181,7 @@ impl<'s, 'o> Parser<'s, 'o> {
         self.token
     }
 
-    /// Where the current token stands.
+    /// Returns the span of the current token.
     pub fn span(&self) -> Span {
         self.token.span
     }
@@ -194,7 +198,7 @@ impl<'s, 'o> Parser<'s, 'o> {
         token
     }
 
-    /// Goes on at `offset`.
+    /// Continues at `offset`.
     fn seek(&mut self, offset: u32) {
         self.lexer.seek(offset);
         self.token = self.lexer.next();
@@ -209,7 +213,8 @@ impl<'s, 'o> Parser<'s, 'o> {
         found
     }
 
-    /// Takes the current token, which must be of this kind; `context` says where it stands, as "after the name".
+    /// Takes the current token, which must be of this kind. `context` says where it is expected,
+    /// such as "after the name".
     pub(crate) fn expect(&mut self, kind: Tok, context: &str) -> Parsed<Token> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -217,7 +222,7 @@ impl<'s, 'o> Parser<'s, 'o> {
         Err(self.unexpected(&format!("{} {context}", kind.describe())))
     }
 
-    /// Whether the current token is this word.
+    /// Returns whether the current token is this word.
     pub(crate) fn at_word(&self, word: &str) -> bool {
         self.at(Tok::Bare) && self.bytes(self.token.span) == word.as_bytes()
     }
@@ -259,7 +264,7 @@ impl<'s, 'o> Parser<'s, 'o> {
         self.report(diagnostic)
     }
 
-    /// Reports an error, unless it is a second one and only the first counts.
+    /// Reports an error, unless another one was reported and only the first counts.
     fn report(&mut self, diagnostic: Diagnostic) -> Failed {
         if !(self.options.first_error_only && self.diagnostics.has_errors()) {
             self.diagnostics.push(diagnostic);
@@ -267,14 +272,14 @@ impl<'s, 'o> Parser<'s, 'o> {
         Failed
     }
 
-    /// An error at a span, not yet reported.
+    /// Creates an error at a span, without reporting it.
     fn diagnostic(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(self.source.location(span.start), message);
         diagnostic.length = span.end.saturating_sub(span.start);
         diagnostic
     }
 
-    /// Runs `parse` one level deeper, unless that is too deep.
+    /// Runs `parse` one level deeper, or fails if that is too deep.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             let span = self.token.span;
@@ -291,7 +296,8 @@ impl<'s, 'o> Parser<'s, 'o> {
         self.names.intern(text)
     }
 
-    /// Parses `item (',' item)*` up to and including `close`, whose opening bracket is behind. May be empty.
+    /// Parses `item (',' item)*` up to and including `close`. The opening bracket has been taken.
+    /// The list may be empty.
     pub(crate) fn list_until(
         &mut self,
         close: Tok,
@@ -310,13 +316,15 @@ impl<'s, 'o> Parser<'s, 'o> {
         Ok(())
     }
 
-    /// After an error in the statement that began at `start`: goes on where the next statement seems to begin.
+    /// Recovers from an error in the statement that began at `start`: continues where the next
+    /// statement seems to begin.
     ///
-    /// The statement is lexed again from its start to know its brackets. A statement begins a line, outside of
-    /// brackets that the failed one opened; if it is indented no deeper than the failed one, brackets do not matter,
-    /// for one of them may be what is missing.
+    /// The statement is lexed again from its start to find its brackets. A statement begins a line
+    /// outside the brackets that the failed one opened. If the line is indented no deeper than the
+    /// failed statement, brackets are ignored, because one of them may be missing.
     ///
-    /// An outer statement may fail after inner ones did, and be lexed again each time; the sum of all that is bounded.
+    /// An outer statement may fail after inner ones did, and is then lexed again each time. The
+    /// recovery budget bounds the sum of that work.
     fn recover(&mut self, start: u32) {
         if self.at(Tok::Eof) {
             return;
@@ -354,13 +362,13 @@ impl<'s, 'o> Parser<'s, 'o> {
         }
     }
 
-    /// Whether only blanks stand before `offset` on its line.
+    /// Returns whether only blanks precede `offset` on its line.
     fn begins_line(&self, offset: u32) -> bool {
         let before = self.source.text().get(..offset as usize).unwrap_or_default();
         before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|&byte| byte == b'\n')
     }
 
-    /// Whether the current token begins a statement rather than continues one.
+    /// Returns whether the current token begins a statement rather than continues one.
     fn looks_like_statement(&self) -> bool {
         let mut lexer = self.lexer.clone();
         match self.token.kind {
@@ -372,7 +380,7 @@ impl<'s, 'o> Parser<'s, 'o> {
             Tok::Caret => true,
             Tok::Hash | Tok::Bang => lexer.next().kind == Tok::Equal,
             Tok::Value => {
-                // Result names: `%a, %b:2 =`. More than a few hundred are not worth the look.
+                // Result names, `%a, %b:2 =`. More than a few hundred are not worth scanning.
                 for _ in 0..300 {
                     let mut after = lexer.next().kind;
                     if after == Tok::Colon && lexer.next().kind == Tok::Int {
@@ -390,7 +398,7 @@ impl<'s, 'o> Parser<'s, 'o> {
         }
     }
 
-    /// Whether to give up because nobody will read more errors.
+    /// Returns whether to stop because no more errors are kept.
     fn gave_up(&self) -> bool {
         self.diagnostics.is_full() || (self.options.first_error_only && self.diagnostics.has_errors())
     }

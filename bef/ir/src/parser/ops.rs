@@ -10,10 +10,10 @@ use crate::module::OpState;
 use crate::source::Span;
 use crate::{BlockId, Location, OpId, RegionId, Type, ValueId};
 
-/// A use of a value by name, not yet looked up: `%x` or `%x#1`.
+/// A use of a value by name that has not been resolved yet: `%x` or `%x#1`.
 #[derive(Clone, Copy, Debug)]
 pub struct UnresolvedOperand<'s> {
-    /// Without the `%`.
+    /// The name without the `%`.
     pub(crate) name: &'s [u8],
     pub(crate) index: u32,
     pub(crate) span: Span,
@@ -28,7 +28,7 @@ struct ResultName<'s> {
 }
 
 impl<'s> Parser<'s, '_> {
-    /// The whole text: operations of the top-level module, and aliases.
+    /// Parses the whole text: operations of the top-level module, and aliases.
     pub(super) fn top_level(&mut self) {
         let body = self.module.body();
         while !self.at(Tok::Eof) && !self.gave_up() {
@@ -40,7 +40,7 @@ impl<'s> Parser<'s, '_> {
             if result.is_err() {
                 self.all_symbols = false;
                 self.recover(start);
-                // A bracket that closes nothing would stop every attempt to go on.
+                // A bracket that closes nothing would stop every attempt to continue.
                 self.eat(Tok::RBrace);
             }
         }
@@ -56,7 +56,8 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// A text that is one `module` gives that module, not one within another.
+    /// Unwraps a text that consists of one `module`: the result is that module, not one within
+    /// another.
     fn finish_top_level(&mut self) {
         let body = self.module.body();
         if self.module.op_count(body) == 1
@@ -67,7 +68,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// Statements up to a `}`, a block label or the end.
+    /// Parses statements up to a `}`, a block label or the end.
     fn statements(&mut self, block: BlockId) {
         while !matches!(self.token.kind, Tok::Eof | Tok::RBrace | Tok::Caret) && !self.gave_up() {
             let start = self.token.span.start;
@@ -78,7 +79,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// After a failed statement: what it would have defined counts as defined.
+    /// Treats the results of a failed statement as defined.
     fn poison_results(&mut self, start: u32) {
         let (resume, last_end) = (self.token.span.start, self.last_end);
         self.seek(start);
@@ -102,7 +103,7 @@ impl<'s> Parser<'s, '_> {
         self.last_end = last_end;
     }
 
-    /// One operation with its result names and location, appended to `block`.
+    /// Parses one operation with its result names and location, and appends it to `block`.
     fn statement(&mut self, block: BlockId) -> Parsed<OpId> {
         let names = if self.at(Tok::Value) { self.result_names()? } else { Vec::new() };
         let Token { kind, span } = self.token;
@@ -152,7 +153,7 @@ impl<'s> Parser<'s, '_> {
         Ok(names)
     }
 
-    /// Values for the results: named ones through the names, others fresh.
+    /// Returns values for the results: those that names refer to, and new ones.
     fn bind_results(
         &mut self,
         names: &[ResultName<'s>],
@@ -184,7 +185,7 @@ impl<'s> Parser<'s, '_> {
         result.map(|()| values)
     }
 
-    /// `"name"(operands) (regions)? {attributes}? : (types) -> types`.
+    /// Parses `"name"(operands) (regions)? {attributes}? : (types) -> types`.
     fn generic_op(&mut self) -> Parsed<OpState> {
         let span = self.bump().span;
         let name = unescape(self.bytes(span));
@@ -226,7 +227,7 @@ impl<'s> Parser<'s, '_> {
         Ok(state)
     }
 
-    /// An operation in the form its name calls for.
+    /// Parses an operation in the custom form of its name.
     fn custom_op(&mut self) -> Parsed<OpState> {
         let span = self.token.span;
         match self.text(span) {
@@ -255,12 +256,12 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// The location of the current token, as an operation that begins here has it.
+    /// Returns the location of the current token, for an operation that begins here.
     pub(crate) fn here(&self) -> Location {
         self.source.location(self.token.span.start)
     }
 
-    /// `%x` or `%x#1`.
+    /// Parses `%x` or `%x#1`.
     pub fn operand(&mut self) -> Parsed<UnresolvedOperand<'s>> {
         let span = self.expect(Tok::Value, "as operand")?.span;
         let name = self.bytes(span).get(1..).unwrap_or_default();
@@ -277,7 +278,7 @@ impl<'s> Parser<'s, '_> {
         Ok(UnresolvedOperand { name, index, span: Span { start: span.start, end: self.last_end } })
     }
 
-    /// `operand (',' operand)*`, or nothing.
+    /// Parses `operand (',' operand)*`, or nothing.
     pub fn operand_list(&mut self) -> Parsed<Vec<UnresolvedOperand<'s>>> {
         let mut operands = Vec::new();
         if !self.at(Tok::Value) {
@@ -291,7 +292,8 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// The values of operands of these types; `at` is where a wrong number of them is reported.
+    /// Returns the values of operands of these types. A wrong number of operands is reported at
+    /// `at`.
     pub fn resolve_all(
         &mut self,
         operands: &[UnresolvedOperand<'s>],
@@ -313,18 +315,20 @@ impl<'s> Parser<'s, '_> {
         result.map(|()| values)
     }
 
-    /// `{ … }` with one unlabelled block whose arguments bear these names; no outer name is visible inside.
+    /// Parses `{ … }` with one unlabelled block whose arguments have these names. No outer name is
+    /// visible inside.
     ///
     /// # Errors
-    /// When there is no region. Errors inside it are reported and leave it incomplete.
+    /// If there is no region. Errors inside it are reported and leave it incomplete.
     pub fn isolated_region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
         self.region_with_block(true, arguments)
     }
 
-    /// `{ … }` with one unlabelled block whose arguments bear these names; outer names are visible inside.
+    /// Parses `{ … }` with one unlabelled block whose arguments have these names. Outer names are
+    /// visible inside.
     ///
     /// # Errors
-    /// When there is no region. Errors inside it are reported and leave it incomplete.
+    /// If there is no region. Errors inside it are reported and leave it incomplete.
     pub fn capturing_region(&mut self, arguments: &[(UnresolvedOperand<'s>, Type)]) -> Parsed<RegionId> {
         self.region_with_block(false, arguments)
     }
@@ -341,7 +345,7 @@ impl<'s> Parser<'s, '_> {
         Ok(region)
     }
 
-    /// A region; `isolated` if no outer name is visible inside.
+    /// Parses a region. If `isolated`, no outer name is visible inside.
     pub(super) fn scoped_region(
         &mut self,
         isolated: bool,
@@ -385,7 +389,7 @@ impl<'s> Parser<'s, '_> {
         Ok(region)
     }
 
-    /// `^name(%a: i32, …):`.
+    /// Parses `^name(%a: i32, …):`.
     fn block_label(&mut self, block: BlockId, labels: &mut HashMap<&'s [u8], Span>) -> Parsed<()> {
         let span = self.bump().span;
         if let Some(prior) = labels.insert(self.bytes(span), span) {

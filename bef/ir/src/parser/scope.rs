@@ -1,4 +1,5 @@
-//! Names of values: what `%x` means where. A name may be used before its definition.
+//! //! Names of values: the meaning of `%x` at each place. A name may be used before its
+//! definition.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
@@ -7,12 +8,12 @@ use super::{Failed, Parsed, Parser, UnresolvedOperand};
 use crate::source::Span;
 use crate::{MAX_DIAGNOSTICS, Type, ValueId};
 
-/// The values one name stands for: `%x` or `%x#0`, `%x#1`, ….
+/// The values of one name: `%x` or `%x#0`, `%x#1`, ….
 #[derive(Clone, Debug, Default)]
 struct Entry {
     first: Option<ValueId>,
     rest: Vec<Option<ValueId>>,
-    /// Where it was defined, or used first if it is not.
+    /// The place of its definition, or of its first use if it is not defined.
     span: Span,
     state: State,
 }
@@ -23,7 +24,7 @@ enum State {
     #[default]
     Forward,
     Defined,
-    /// Its definition did not parse: any use is fine.
+    /// Its definition did not parse, so every use is accepted.
     Poisoned,
 }
 
@@ -50,18 +51,19 @@ impl Entry {
     }
 }
 
-/// The names of an isolated operation (a function) with the regions inside it.
+/// The names of an isolated operation, such as a function, and of the regions inside it.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'s> {
     entries: HashMap<&'s [u8], Entry>,
-    /// For each open region the names it defined, and what they meant before.
+    /// For each open region, the names that it defined and their meaning before.
     frames: Vec<Vec<(&'s [u8], Option<Entry>)>>,
 }
 
-/// No operation makes more results than this.
+/// The most results that an operation may have.
 pub(super) const MAX_RESULTS: u32 = 1 << 16;
 
-/// All operations whose results are given by number, not by their types, make no more results than this together.
+/// The most results of all operations together whose results are given by number instead of by
+/// type.
 pub(super) const MAX_COUNTED_RESULTS: usize = 1 << 22;
 
 impl<'s> Parser<'s, '_> {
@@ -73,12 +75,13 @@ impl<'s> Parser<'s, '_> {
         &mut self.scopes[last]
     }
 
-    /// Begins the names of a function or module.
+    /// Opens the scope of a function or module.
     pub(super) fn push_isolated_scope(&mut self) {
         self.scopes.push(Scope::default());
     }
 
-    /// Ends the names of a function or module; reports those used but never defined.
+    /// Closes the scope of a function or module, and reports names that were used but never
+    /// defined.
     pub(super) fn pop_isolated_scope(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         let undefined = scope.entries.iter().filter(|(_, entry)| entry.state == State::Forward);
@@ -94,12 +97,12 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// Begins the names of a region.
+    /// Opens the scope of a region.
     pub(super) fn push_frame(&mut self) {
         self.scope().frames.push(Vec::new());
     }
 
-    /// Ends the names of a region: they mean again what they meant before.
+    /// Closes the scope of a region: its names have their earlier meaning again.
     pub(super) fn pop_frame(&mut self) {
         let scope = self.scope();
         for (name, before) in scope.frames.pop().unwrap_or_default().into_iter().rev() {
@@ -110,7 +113,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// The value an operand names, which must have type `ty`.
+    /// Returns the value that an operand names, which must have type `ty`.
     pub fn resolve(&mut self, operand: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<ValueId> {
         let index = operand.index as usize;
         let entry = self
@@ -161,7 +164,8 @@ impl<'s> Parser<'s, '_> {
         Err(Failed)
     }
 
-    /// Defines `%x` or one of several `%x#1` and returns its value. Names of block arguments come one by one.
+    /// Defines `%x` or one of several `%x#1` and returns its value. Names of block arguments are
+    /// defined one by one.
     pub(super) fn define_one(&mut self, name: &UnresolvedOperand<'s>, ty: &Type) -> Parsed<ValueId> {
         let index = name.index as usize;
         let entry = self.scope().entries.get(name.name);
@@ -184,8 +188,8 @@ impl<'s> Parser<'s, '_> {
         Ok(value)
     }
 
-    /// Defines a name as values of these types and returns the values: those its uses so far already name, or new
-    /// ones.
+    /// Defines a name as values of these types and returns the values: those that earlier uses
+    /// created, or new ones.
     pub(super) fn define(&mut self, name: &'s [u8], span: Span, types: &[Type]) -> Parsed<Vec<ValueId>> {
         if self.scopes.is_empty() {
             self.scopes.push(Scope::default());
@@ -262,7 +266,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// Notes that a name's definition did not parse, so that its uses are not reported too.
+    /// Records that the definition of a name did not parse, so that its uses are not reported too.
     pub(super) fn poison(&mut self, name: &'s [u8], span: Span) {
         if self.scope().entries.get(name).is_some_and(|entry| entry.state == State::Defined) {
             return;

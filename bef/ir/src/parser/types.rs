@@ -1,4 +1,4 @@
-//! Types.
+//! //! Parses types.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::types::{Dim, FunctionType, MAX_INTEGER_WIDTH, ShapedType, Signedness}
 const MAX_RANK: usize = 256;
 
 impl<'s> Parser<'s, '_> {
-    /// Any type.
+    /// Parses any type.
     pub fn ty(&mut self) -> Parsed<Type> {
         self.nested(|parser| match parser.token.kind {
             Tok::Bare => parser.builtin_type(),
@@ -22,7 +22,7 @@ impl<'s> Parser<'s, '_> {
         })
     }
 
-    /// Whether the current token can begin a type.
+    /// Returns whether the current token can begin a type.
     pub(super) fn at_type(&self) -> bool {
         match self.token.kind {
             Tok::Bang | Tok::LParen => true,
@@ -35,7 +35,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// `type (',' type)*`.
+    /// Parses `type (',' type)*`.
     pub fn type_list(&mut self) -> Parsed<Vec<Type>> {
         let mut types = vec![self.ty()?];
         while self.eat(Tok::Comma) {
@@ -44,12 +44,12 @@ impl<'s> Parser<'s, '_> {
         Ok(types)
     }
 
-    /// `type (',' type)*`, or nothing.
+    /// Parses `type (',' type)*`, or nothing.
     pub(crate) fn optional_type_list(&mut self) -> Parsed<Vec<Type>> {
         if self.at_type() { self.type_list() } else { Ok(Vec::new()) }
     }
 
-    /// `'(' types ')'`.
+    /// Parses `'(' types ')'`.
     pub(crate) fn paren_types(&mut self) -> Parsed<Vec<Type>> {
         self.expect(Tok::LParen, "before the types")?;
         let mut types = Vec::new();
@@ -60,12 +60,12 @@ impl<'s> Parser<'s, '_> {
         Ok(types)
     }
 
-    /// A type, or any number of types in parentheses.
+    /// Parses a type, or any number of types in parentheses.
     pub(crate) fn result_types(&mut self) -> Parsed<Vec<Type>> {
         if self.at(Tok::LParen) { self.paren_types() } else { Ok(vec![self.ty()?]) }
     }
 
-    /// `'(' types ')' '->' results`.
+    /// Parses `'(' types ')' '->' results`.
     pub fn function_type(&mut self) -> Parsed<FunctionType> {
         let inputs = self.paren_types()?;
         self.expect(Tok::Arrow, "in the function type")?;
@@ -87,7 +87,9 @@ impl<'s> Parser<'s, '_> {
                 let at = self.token.span;
                 let element = self.ty()?;
                 if !element.is_integer() && !element.is_float() {
-                    return Err(self.error(at, format!("complex numbers cannot be made of {element}")));
+                    return Err(
+                        self.error(at, format!("type {element} cannot be the element of a complex type"))
+                    );
                 }
                 self.expect(Tok::Greater, "after the complex type")?;
                 Ok(Type::complex(element))
@@ -112,7 +114,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// `tensor<2x?xf32>`, `tensor<*xf32>`, `vector<4xf32>`.
+    /// Parses `tensor<2x?xf32>`, `tensor<*xf32>` or `vector<4xf32>`.
     fn shaped_type(&mut self, tensor: bool) -> Parsed<Type> {
         let start = self.bump().span;
         if !self.at(Tok::Less) {
@@ -138,8 +140,8 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// The dimensions after the current `<`, up to and with their last `x`. They are no tokens of their own: `2x3xf32`
-    /// lexes as `2` and a name.
+    /// Parses the dimensions after the current `<`, including the last `x`. Dimensions are not
+    /// tokens: `2x3xf32` lexes as `2` and a name.
     fn dimensions(&mut self) -> Parsed<Option<Vec<Dim>>> {
         let text = self.source.text();
         let mut at = self.token.span.end as usize;
@@ -184,7 +186,7 @@ impl<'s> Parser<'s, '_> {
         Ok(Some(dims))
     }
 
-    /// The balanced text `<…>` at the current token.
+    /// Takes the balanced text `<…>` at the current token.
     pub(super) fn balanced_text(&mut self) -> Parsed<&'s str> {
         if !self.at(Tok::Less) {
             return Err(self.unexpected("'<'"));
@@ -200,7 +202,7 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// `!dialect.body`, `!dialect.body<…>`, `!dialect<"body">` or an alias.
+    /// Parses `!dialect.body`, `!dialect.body<…>`, `!dialect<"body">` or an alias.
     fn dialect_type(&mut self) -> Parsed<Type> {
         let span = self.token.span;
         let bytes = self.bytes(span);
@@ -225,7 +227,8 @@ impl<'s> Parser<'s, '_> {
         Ok(ty)
     }
 
-    /// Dialect and body of the `!` or `#` symbol at the current token, which is no alias.
+    /// Returns dialect and body of the `!` or `#` symbol at the current token, which is not an
+    /// alias.
     pub(super) fn dialect_symbol(&mut self) -> Parsed<(&'s str, String)> {
         let span = self.token.span;
         let text = self.text(span).get(1..).unwrap_or_default();
@@ -249,7 +252,7 @@ impl<'s> Parser<'s, '_> {
     }
 }
 
-/// The types written as one word.
+/// Returns the type for one of the single-word types.
 fn simple_type(text: &str) -> Option<Type> {
     Some(match text {
         "index" => Type::Index,

@@ -1,4 +1,4 @@
-//! Attributes as text.
+//! //! Prints attributes.
 
 use std::fmt::{self, Display, Write};
 
@@ -6,23 +6,23 @@ use super::float::write_float;
 use crate::dense::{DenseData, element_size};
 use crate::{AttrDict, Attribute, DenseElements, Type};
 
-/// Whether an attribute's type is left out where the reader assumes it.
+/// Whether to omit an attribute's type where readers assume it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TypeElision {
     /// Always printed.
     Never,
-    /// Left out of `i64` and `f64`, as inside arrays.
+    /// Omitted for `i64` and `f64`, as inside arrays.
     Default,
-    /// Left out, as where the operation's definition tells it.
+    /// Always omitted, because the operation's definition gives it.
     Always,
 }
 
-/// How an attribute is written.
+/// The text style of attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttrStyle {
-    /// How much of its type.
+    /// When to omit the type.
     pub(crate) types: TypeElision,
-    /// Dense elements of more than this many elements, unless a splat, are left out.
+    /// Dense elements with more elements than this are elided unless they are a splat.
     pub(crate) max_dense_elements: Option<u64>,
 }
 
@@ -32,10 +32,10 @@ impl AttrStyle {
     }
 }
 
-/// Dense elements of more than this many elements, unless a splat, print as hexadecimal bytes.
+/// Dense elements with more elements than this print as hexadecimal bytes unless they are a splat.
 const MAX_ELEMENTS_IN_DECIMAL: u64 = 100;
 
-/// Bytes as a string literal with quotes.
+/// Bytes that print as a quoted string literal.
 pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
@@ -53,21 +53,21 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Prints with types wherever they are not implied, as inside a dictionary.
+/// Prints all types that are not implied, as inside a dictionary.
 impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         attribute(f, self, AttrStyle { types: TypeElision::Never, max_dense_elements: None })
     }
 }
 
-/// Whether a name needs no quotes as an attribute's name or after `@`.
+/// Returns whether a name needs no quotes as an attribute's name or after `@`.
 fn is_bare_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.'))
 }
 
-/// `@name`, quoted if need be.
+/// A name that prints as `@name`, quoted if necessary.
 pub(crate) struct SymbolName<'a>(pub(crate) &'a str);
 
 impl fmt::Display for SymbolName<'_> {
@@ -80,7 +80,8 @@ impl fmt::Display for SymbolName<'_> {
     }
 }
 
-/// The body of a dialect symbol after its dialect: `.body` if that reads back, else `<"body">`.
+/// Prints the body of a dialect symbol after its dialect: `.body` if that parses back, else
+/// `<"body">`.
 pub(crate) fn dialect_body(f: &mut fmt::Formatter<'_>, body: &str) -> fmt::Result {
     let name_length =
         body.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.');
@@ -98,7 +99,7 @@ pub(crate) fn dialect_body(f: &mut fmt::Formatter<'_>, body: &str) -> fmt::Resul
     }
 }
 
-/// Writes an attribute.
+/// Prints an attribute.
 pub(crate) fn attribute(f: &mut fmt::Formatter<'_>, attribute: &Attribute, style: AttrStyle) -> fmt::Result {
     match attribute {
         Attribute::Unit => f.write_str("unit"),
@@ -111,7 +112,7 @@ pub(crate) fn attribute(f: &mut fmt::Formatter<'_>, attribute: &Attribute, style
             let mut text = String::new();
             write_float(&mut text, *bits, ty)?;
             f.write_str(&text)?;
-            // Bits in hexadecimal would read back as an integer.
+            // Bits in hexadecimal would parse back as an integer.
             suffix(f, ty, style.types, *ty == Type::F64 && !text.starts_with("0x"))
         }
         Attribute::String(bytes) => Quoted(bytes).fmt(f),
@@ -160,7 +161,7 @@ fn suffix(f: &mut fmt::Formatter<'_>, ty: &Type, elision: TypeElision, is_defaul
     }
 }
 
-/// Writes `{a = 1 : i32, b}` with the entries whose names `keep` accepts.
+/// Prints `{a = 1 : i32, b}` with the entries whose names `keep` accepts.
 pub(crate) fn dictionary(
     f: &mut fmt::Formatter<'_>,
     dict: &AttrDict,
@@ -175,7 +176,7 @@ pub(crate) fn dictionary(
     f.write_char('}')
 }
 
-/// Writes `name = value`, or just `name` of a unit.
+/// Prints `name = value`, or just `name` for a unit.
 pub(crate) fn named_attribute(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -215,7 +216,8 @@ fn dense_elements(f: &mut fmt::Formatter<'_>, dense: &DenseElements) -> fmt::Res
     f.write_char('>')
 }
 
-/// Writes elements as lists nested after the shape; a splat alone, no elements not at all.
+/// Prints elements as lists nested like the shape. A splat prints alone, and an empty list prints
+/// nothing.
 fn nested_list(
     f: &mut fmt::Formatter<'_>,
     dense: &DenseElements,
@@ -227,7 +229,8 @@ fn nested_list(
     }
     let shape = dense.shape();
     for index in 0..count {
-        // Opens as many lists as there are dimensions whose block begins at this element, closes likewise.
+        // Opens a list for each dimension whose block begins at this element, and closes lists
+        // likewise.
         let mut block = 1;
         let (mut opened, mut closed) = (0, 0);
         for &dim in shape.iter().rev() {
@@ -245,7 +248,7 @@ fn nested_list(
     Ok(())
 }
 
-/// Writes one packed number without its type.
+/// Prints one packed number without its type.
 fn number(f: &mut fmt::Formatter<'_>, bytes: &[u8], ty: &Type) -> fmt::Result {
     if let Type::Complex(part) = ty {
         let (re, im) = bytes.split_at(bytes.len() / 2);

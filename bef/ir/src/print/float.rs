@@ -1,13 +1,13 @@
-//! Floating-point numbers as MLIR writes them: `1.000000e+00` when six digits say it all, else enough digits, else the
-//! bits in hexadecimal. The digits are those of exact decimal expansion with the cuts MLIR makes, so that texts compare
-//! equal.
+//! //! Prints floating-point numbers as MLIR does: `1.000000e+00` if six digits suffice, else with
+//! enough digits, else the bits in hexadecimal. The digits are those of the exact decimal expansion
+//! with MLIR's truncation, so that texts compare equal.
 
 use std::fmt;
 
 use crate::Type;
 use crate::attr::{float_bits, float_value};
 
-/// Writes the float of these bits in float type `ty`.
+/// Prints the float with these bits in float type `ty`.
 pub(crate) fn write_float(f: &mut dyn fmt::Write, bits: u64, ty: &Type) -> fmt::Result {
     let value = float_value(bits, ty);
     if value.is_finite() {
@@ -16,7 +16,7 @@ pub(crate) fn write_float(f: &mut dyn fmt::Write, bits: u64, ty: &Type) -> fmt::
             return f.write_str(&short);
         }
         let full = full_digits(value, precision(ty));
-        // Without a point the text would read back as an integer.
+        // Without a point the text would parse back as an integer.
         if full.contains('.') && reads_back(&full, bits, ty) {
             return f.write_str(&full);
         }
@@ -28,7 +28,7 @@ fn reads_back(text: &str, bits: u64, ty: &Type) -> bool {
     text.parse::<f64>().ok().and_then(|value| float_bits(value, ty)) == Some(bits)
 }
 
-/// Bits of the significand, the hidden one included.
+/// Returns the number of bits of the significand, including the hidden one.
 fn precision(ty: &Type) -> usize {
     match ty {
         Type::F16 => 11,
@@ -38,16 +38,17 @@ fn precision(ty: &Type) -> usize {
     }
 }
 
-/// A positive number as decimal digits, most significant first and without trailing zeros, times `10^exponent`.
+/// A positive number as decimal digits, most significant first and without trailing zeros, times
+/// `10^exponent`.
 struct Decimal {
     digits: Vec<u8>,
     exponent: i32,
 }
 
-/// The magnitude of a finite, non-zero value in about `wanted` digits.
+/// Converts the magnitude of a finite, non-zero value to about `wanted` digits.
 ///
-/// The exact expansion is first cut, not rounded, to as many bits as `wanted` digits need, and then rounded half up
-/// to `wanted` digits.
+/// The exact expansion is first truncated, not rounded, to the number of bits that `wanted` digits
+/// need, and then rounded half up to `wanted` digits.
 fn decimal(value: f64, wanted: usize) -> Decimal {
     let bits = value.to_bits();
     let raw_exponent = (bits >> 52 & 0x7FF) as i32;
@@ -116,7 +117,7 @@ fn ascii(digits: &[u8]) -> String {
     digits.iter().map(|digit| char::from(b'0' + digit)).collect()
 }
 
-/// `1.500000e+00`: six digits after the point, of which at most five are significant.
+/// Formats as `1.500000e+00`: six digits after the point, of which at most five are significant.
 fn six_digits(value: f64) -> String {
     let sign = sign(value);
     if value == 0.0 {
@@ -129,7 +130,8 @@ fn six_digits(value: f64) -> String {
     format!("{sign}{}.{fraction:0<6}e{exponent_sign}{:02}", digits[0], exponent.abs())
 }
 
-/// As many digits as tell the number from its neighbours, positional unless that takes much padding.
+/// Formats with enough digits to distinguish the number from its neighbours, positionally unless
+/// that takes much padding.
 fn full_digits(value: f64, precision: usize) -> String {
     const MAX_PADDING: i32 = 3;
     let sign = sign(value);
@@ -160,7 +162,7 @@ fn full_digits(value: f64, precision: usize) -> String {
     format!("{sign}0.{}{text}", "0".repeat(-leading as usize - 1))
 }
 
-/// A natural number of any size, least significant word first, without leading zero words.
+/// A natural number of any size: least significant word first, without leading zero words.
 struct Big(Vec<u32>);
 
 impl From<u64> for Big {
@@ -229,7 +231,7 @@ mod tests {
             (0.0, Type::F64, "0.000000e+00"),
             (-0.0, Type::F32, "-0.000000e+00"),
             (0.1, Type::F64, "1.000000e-01"),
-            // Cut before it is rounded: six digits of this one would be 6.99999.
+            // Truncated before it is rounded: six digits of this one would be 6.99999.
             (0.7, Type::F32, "0.699999988"),
             (1.0 / 3.0, Type::F32, "0.333333343"),
             (1.0 / 3.0, Type::F64, "0.33333333333333331"),
@@ -239,7 +241,7 @@ mod tests {
             (1e30, Type::F32, "1.000000e+30"),
             (f64::MAX, Type::F64, "1.7976931348623157E+308"),
             (5e-324, Type::F64, "4.940660e-324"),
-            // Positional without a point, so the bits instead.
+            // Positional without a point, so the bits are printed instead.
             (16_777_216.0, Type::F32, "0x4B800000"),
             (1.5, Type::F16, "1.500000e+00"),
             (1.0, Type::BF16, "1.000000e+00"),

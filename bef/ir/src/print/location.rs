@@ -1,11 +1,11 @@
-//! Locations as text.
+//! //! Prints locations.
 
 use std::fmt;
 
 use super::attrs::Quoted;
 use crate::Location;
 
-/// Prints the inside of `loc(…)`.
+/// Prints the part inside `loc(…)`.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,5 @@
-//! How values are called in printed text: numbered, except results whose operation's definition names them.
+//! //! Chooses the printed names of values: numbers, except for results whose operation's
+//! definition names them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,39 +8,39 @@ use std::fmt;
 use crate::func::FUNC;
 use crate::{Module, OpId, OpRegistry, Operation, RegionId, ValueId};
 
-/// A value's name; texts are kept apart so that names are small.
+/// The name of a value. Texts are stored apart, so that names are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ValueName {
     None,
-    /// `%arg3`.
+    /// The name `%arg3`.
     Argument(u32),
-    /// `%3`, or `%3#1` of a group of several.
+    /// The name `%3`, or `%3#1` in a group of several.
     Number(u32, Option<u32>),
-    /// `%name`, or `%name#1` of a group of several; by index of the text.
+    /// The name `%name`, or `%name#1` in a group of several, by index of the text.
     Named(u32, Option<u32>),
 }
 
 /// The names of all values of a module.
 pub(super) struct ValueNames {
-    /// By value index.
+    /// Indexed by value.
     names: Vec<ValueName>,
     texts: Vec<String>,
-    /// By function and text: how many values wanted to be called so, after the first.
+    /// By function and text: the number of further values that want this name.
     used: HashMap<(usize, String), u32>,
 }
 
-/// A region to number, and where the numbers of the region around it end.
+/// A region to number, and the first free number after those of the enclosing region.
 struct Open {
     region: RegionId,
     next_value: u32,
     next_argument: u32,
-    /// The function it is in.
+    /// The function that contains it.
     function: usize,
 }
 
 impl ValueNames {
-    /// Names all values inside `root`. Those in a region are numbered on from the last of the region around it, so
-    /// that no name hides another.
+    /// Names all values inside `root`. Numbers in a region continue those of the enclosing region,
+    /// so that no name hides another.
     pub(super) fn new(module: &Module, registry: &OpRegistry, root: OpId) -> ValueNames {
         let mut names = ValueNames {
             names: vec![ValueName::None; module.value_id_count()],
@@ -71,7 +72,7 @@ impl ValueNames {
         names
     }
 
-    /// Names the results of an operation, by groups if its definition names them.
+    /// Names the results of an operation, in groups if its definition names them.
     fn name_results(&mut self, op: &Operation, registry: &OpRegistry, open: &mut Open) {
         if op.results.is_empty() {
             return;
@@ -90,7 +91,7 @@ impl ValueNames {
         }
     }
 
-    /// `text`, or `text_0`, `text_1`, …: the first that no value of the function is called yet.
+    /// Returns `text`, or the first of `text_0`, `text_1`, … that no value of the function has yet.
     fn unused(&mut self, text: &str, function: usize) -> String {
         let mut candidate = text.to_owned();
         loop {
@@ -101,7 +102,7 @@ impl ValueNames {
                     return candidate;
                 }
                 Entry::Occupied(mut taken) => {
-                    // Counted at each name, so that a thousandth one need not try the others again.
+                    // The count spares the thousandth use of a name from trying the others again.
                     candidate = format!("{}_{}", taken.key().1, taken.get());
                     *taken.get_mut() += 1;
                 }
@@ -109,7 +110,7 @@ impl ValueNames {
         }
     }
 
-    /// Names a group of results after `text`, or by the next number.
+    /// Names a group of results `text`, or by the next number.
     fn name_group(&mut self, group: &[ValueId], text: Option<&crate::Name>, open: &mut Open) {
         if group.is_empty() {
             return;
@@ -132,12 +133,12 @@ impl ValueNames {
         }
     }
 
-    /// Calls `value` as `other` is called.
+    /// Gives `value` the name of `other`.
     pub(super) fn alias(&mut self, value: ValueId, other: ValueId) {
         self.names[value.index()] = self.names[other.index()];
     }
 
-    /// Writes the name by which a value is used.
+    /// Prints the name by which a value is used.
     pub(super) fn write(&self, out: &mut dyn fmt::Write, value: ValueId) -> fmt::Result {
         let name = self.names.get(value.index()).copied().unwrap_or(ValueName::None);
         self.write_base(out, name)?;
@@ -156,7 +157,7 @@ impl ValueNames {
         }
     }
 
-    /// Writes the names that results are given, `%0:2, %name`.
+    /// Prints the names that an operation gives its results, such as `%0:2, %name`.
     pub(super) fn write_results(&self, out: &mut dyn fmt::Write, results: &[ValueId]) -> fmt::Result {
         let mut rest = results.iter().map(|result| self.names[result.index()]).peekable();
         let mut separator = "";
@@ -176,7 +177,7 @@ impl ValueNames {
     }
 }
 
-/// Whether a name is of a group begun before.
+/// Returns whether a name belongs to a group that began before.
 fn follows(name: ValueName) -> bool {
     matches!(name, ValueName::Number(_, Some(1..)) | ValueName::Named(_, Some(1..)))
 }

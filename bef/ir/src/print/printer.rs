@@ -1,4 +1,4 @@
-//! Operations as text: value names, blocks, regions, and each operation in its form.
+//! //! Prints operations: value names, blocks, regions, and the form of each operation.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Write};
@@ -13,31 +13,31 @@ use crate::{
     AttrDict, Attribute, BlockId, Module, OpDefinition, OpId, OpRegistry, Operation, RegionId, ValueId,
 };
 
-/// What the text is to show.
+/// Options for printing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// All operations in generic form.
+    /// Print all operations in generic form.
     pub generic: bool,
-    /// Each operation's location after it.
+    /// Print the location of each operation after it.
     pub debug_info: bool,
-    /// Dense elements of more than this many elements, unless all are equal, print as `dense_resource<__elided__>`.
-    /// Such text does not parse.
+    /// Print dense elements with more elements than this as `dense_resource<__elided__>`, unless
+    /// all are equal. Such text does not parse.
     pub max_dense_elements: Option<u64>,
 }
 
-/// The text of a module. Unless the options leave something out, it parses back to an equal module, and that prints to
-/// the same text.
+/// Prints a module. Unless the options elide something, the text parses back to an equal module,
+/// which prints as the same text.
 pub fn print_module(module: &Module, registry: &OpRegistry, options: PrintOptions) -> String {
     let mut text = String::new();
-    // Writing to a string cannot fail, and no form reports errors of its own.
+    // Writing to a string cannot fail, and no form returns other errors.
     let _ = write_module(&mut text, module, registry, options);
     text
 }
 
-/// Writes the text of a module.
+/// Writes a module.
 ///
 /// # Errors
-/// Those of the output.
+/// The errors of the output.
 pub fn write_module(
     out: &mut dyn Write,
     module: &Module,
@@ -55,7 +55,7 @@ pub fn write_module(
     printer.statement(module.root())
 }
 
-/// Writes operations; grammars in code print through it.
+/// Prints operations. Grammars in code print through it.
 pub struct Printer<'a> {
     out: &'a mut dyn Write,
     module: &'a Module,
@@ -66,23 +66,23 @@ pub struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// The module being printed.
+    /// Returns the module being printed.
     pub fn module(&self) -> &'a Module {
         self.module
     }
 
-    /// Writes text as it is.
+    /// Writes text unchanged.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn write(&mut self, text: &str) -> fmt::Result {
         self.out.write_str(text)
     }
 
-    /// Writes formatted text; lets `write!` write to the printer.
+    /// Writes formatted text, so that `write!` can write to the printer.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> fmt::Result {
         self.out.write_fmt(arguments)
     }
@@ -90,15 +90,15 @@ impl<'a> Printer<'a> {
     /// Writes a value's name.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn value(&mut self, value: ValueId) -> fmt::Result {
         self.names.write(self.out, value)
     }
 
-    /// Writes values' names separated by commas.
+    /// Writes the names of values, separated by commas.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn values(&mut self, values: &[ValueId]) -> fmt::Result {
         for (index, &value) in values.iter().enumerate() {
             self.write(if index == 0 { "" } else { ", " })?;
@@ -110,7 +110,7 @@ impl<'a> Printer<'a> {
     /// Writes the types of values, separated by commas.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn types(&mut self, values: &[ValueId]) -> fmt::Result {
         write!(self.out, "{}", TypeList(&self.module.types_of(values)))
     }
@@ -132,15 +132,15 @@ impl<'a> Printer<'a> {
     /// Writes a symbol's name with its `@`.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn symbol(&mut self, name: &str) -> fmt::Result {
         write!(self.out, "{}", SymbolName(name))
     }
 
-    /// Writes ` {…}` with the attributes whose names `keep` accepts, or nothing if there is none.
+    /// Writes ` {…}` with the attributes whose names `keep` accepts, or nothing if there are none.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn optional_attr_dict(&mut self, op: &Operation, keep: impl Fn(&str) -> bool) -> fmt::Result {
         if op.attributes.iter().any(|(name, _)| keep(name)) {
             let style = self.style(TypeElision::Never);
@@ -149,10 +149,11 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Writes a region in braces whose entry arguments bear the names of `operands`, as in `tfrt.if`.
+    /// Writes a region in braces whose entry arguments have the names of `operands`, as in
+    /// `tfrt.if`.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn region_shadowing(&mut self, region: RegionId, operands: &[ValueId]) -> fmt::Result {
         if let Some(block) = self.module.entry_block(region) {
             for (argument, operand) in self.module.block(block).arguments.iter().zip(operands) {
@@ -162,8 +163,9 @@ impl<'a> Printer<'a> {
         self.region(region, false)
     }
 
-    /// Whether [`Self::region_shadowing`] can print regions with these entry arguments: one block each, as many
-    /// arguments as operands, of the same types, and no operand twice, for one name cannot stand for two arguments.
+    /// Returns whether [`Self::region_shadowing`] can print regions with these entry arguments.
+    /// Each region must have one block with one argument per operand, of the same type. No operand
+    /// may occur twice, because one name cannot stand for two arguments.
     pub(crate) fn can_shadow(module: &Module, regions: &[RegionId], operands: &[ValueId]) -> bool {
         let unique: HashSet<&ValueId> = operands.iter().collect();
         unique.len() == operands.len()
@@ -181,7 +183,8 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Writes an operation with its result names and location; at the top level, with a line end.
+    /// Prints an operation with its result names and location, and at the top level with a line
+    /// end.
     fn statement(&mut self, id: OpId) -> fmt::Result {
         let op = self.module.op(id);
         if !op.results.is_empty() {
@@ -244,10 +247,11 @@ impl<'a> Printer<'a> {
         write!(self.out, " : {function}")
     }
 
-    /// Writes a region in braces. The entry block has a label if `entry_arguments` is set and it has arguments or no
-    /// operations.
+    /// Writes a region in braces. The entry block has a label if `entry_arguments` is set and the
+    /// block has arguments or no operations.
     ///
     /// # Errors
+    /// The errors of the output.
     /// Those of the output.
     pub fn region(&mut self, region: RegionId, entry_arguments: bool) -> fmt::Result {
         self.write("{")?;
@@ -285,7 +289,7 @@ impl<'a> Printer<'a> {
         self.write(":")
     }
 
-    /// Whether a `func` operation is such as its own form can say.
+    /// Returns whether the custom form can express a `func` operation.
     fn is_plain_func(&self, op: &Operation) -> bool {
         let Some(ty) = op.attr(FUNC_TYPE).and_then(Attribute::as_type).and_then(|ty| ty.as_function()) else {
             return false;
@@ -366,7 +370,7 @@ impl<'a> Printer<'a> {
         self.write(if plain { "" } else { ")" })
     }
 
-    /// The attributes of one argument or result.
+    /// Prints the attributes of one argument or result.
     fn signature_attrs(&mut self, op: &Operation, prefix: &str, index: usize) -> fmt::Result {
         match op.attr(&format!("{prefix}{index}")) {
             Some(value @ Attribute::Dictionary(dict)) if !dict.is_empty() => {
@@ -377,7 +381,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Whether a `module` operation is such as its own form can say.
+    /// Returns whether the custom form can express a `module` operation.
     fn is_plain_module(&self, op: &Operation) -> bool {
         let named = match op.attr(SYM_NAME) {
             None => true,
@@ -411,7 +415,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// An attribute in a style.
+/// An attribute with its style.
 struct Attr<'a>(&'a Attribute, AttrStyle);
 
 impl Display for Attr<'_> {
@@ -429,7 +433,7 @@ impl<F: Fn(&str) -> bool> Display for Dict<'_, F> {
     }
 }
 
-/// `name = value`, as in a dictionary.
+/// An attribute that prints as `name = value`, as in a dictionary.
 struct NamedAttr<'a>(&'a str, &'a Attribute, AttrStyle);
 
 impl Display for NamedAttr<'_> {

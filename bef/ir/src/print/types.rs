@@ -1,4 +1,4 @@
-//! Types as text.
+//! //! Prints types.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ impl fmt::Display for FunctionType {
     }
 }
 
-/// Prints types separated by `, `.
+/// Types that print separated by `, `.
 pub(crate) struct TypeList<'a>(pub(crate) &'a [Type]);
 
 impl fmt::Display for TypeList<'_> {
@@ -75,7 +75,7 @@ impl fmt::Display for TypeList<'_> {
     }
 }
 
-/// Prints result types: parenthesized unless there is exactly one and it is no function type.
+/// Result types. They print in parentheses unless there is exactly one that is not a function type.
 pub(crate) struct ResultTypes<'a>(pub(crate) &'a [Type]);
 
 impl fmt::Display for ResultTypes<'_> {

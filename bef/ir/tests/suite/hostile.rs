@@ -140,7 +140,7 @@ fn aliases_of_aliases_are_bounded() {
     );
     let wide: String = (1..60).map(|n| format!("!a{n} = tuple<!a{}, !a{}>\n", n - 1, n - 1)).collect();
     let found = errors(&format!("!a0 = i32\n{wide}\"x\"() : () -> !a59"));
-    assert!(found.iter().all(|(_, message)| message.contains("stand for more than")), "{found:?}");
+    assert!(found.iter().all(|(_, message)| message.contains("expand to more than")), "{found:?}");
     assert!(!found.is_empty());
 }
 
