@@ -77,6 +77,7 @@ pub struct DeviceOptions {
     printer: Option<Printer>,
     timeline: Option<Arc<MemoryTimeline>>,
     uses_segments: bool,
+    gpu: tfrt_gpu::GpuOptions,
 }
 
 impl DeviceOptions {
@@ -122,6 +123,14 @@ impl DeviceOptions {
         self
     }
 
+    /// Lets CUDA devices round the operands of f32 products and convolutions to TF32; see
+    /// [`tfrt_gpu::GpuOptions::allows_tf32`]. Other devices ignore it.
+    #[must_use]
+    pub fn with_tf32(mut self) -> Self {
+        self.gpu.allows_tf32 = true;
+        self
+    }
+
     /// Finds or makes the devices.
     ///
     /// # Errors
@@ -132,11 +141,11 @@ impl DeviceOptions {
             Choice::Noop => (noop::open(self.devices, self.memory_bytes, self.fault)?, None),
             Choice::Cpu => (self.cpu()?, None),
             Choice::Auto => {
-                let found = tfrt_gpu::find();
+                let found = tfrt_gpu::find_with(self.gpu);
                 is_fallback = found.is_err();
                 (found.or_else(|_| self.cpu())?, None)
             }
-            Choice::Cuda(only) => (tfrt_gpu::find()?, *only),
+            Choice::Cuda(only) => (tfrt_gpu::find_with(self.gpu)?, *only),
             Choice::Backend(backend, only) => (backend.clone(), *only),
         };
         let options = PlatformOptions {
@@ -173,6 +182,7 @@ impl Default for DeviceOptions {
             printer: None,
             timeline: None,
             uses_segments: false,
+            gpu: tfrt_gpu::GpuOptions::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result};
 use tfrt_device::hal::{Context, Contexts, Promised, Resources, Teardown};
 
+use super::GpuOptions;
 use super::blas::BlasHandle;
 use super::callback;
 use super::dnn::DnnHandle;
@@ -33,6 +34,7 @@ pub(crate) struct GpuContext {
 /// What a context and its resources share. It lives as long as the last of them.
 pub(super) struct Shared {
     pub(super) device: CUdevice,
+    pub(super) options: GpuOptions,
     raw: CUcontext,
     /// The first failure after which the context is of no use.
     failure: Mutex<Option<DeviceError>>,
@@ -56,6 +58,7 @@ impl Shared {
     /// Retains the primary context of a device, so that libraries which use the CUDA runtime share it.
     pub(super) fn new(
         device: CUdevice,
+        options: GpuOptions,
         allocations: Arc<Allocations>,
         teardown: Teardown,
         contexts: Arc<Contexts<Self>>,
@@ -65,6 +68,7 @@ impl Shared {
         check(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) }, "cuDevicePrimaryCtxRetain")?;
         Ok(Self {
             device,
+            options,
             raw,
             failure: Mutex::default(),
             allocations,

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Backend, Contexts, DeviceProperties, Dim3, Teardown};
 
+use super::GpuOptions;
 use super::context::{GpuContext, Shared};
 use super::driver::{self, check, version_text};
 use super::memory::Allocations;
@@ -18,6 +19,7 @@ use super::memory::Allocations;
 pub(crate) struct GpuBackend {
     devices: Vec<CUdevice>,
     driver_version: i32,
+    options: GpuOptions,
     /// What is allocated, over all devices.
     allocations: Arc<Allocations>,
     /// The contexts that were made: each may reach the others' memory.
@@ -31,7 +33,7 @@ impl GpuBackend {
     /// # Errors
     /// Says why there is none: [`Status::StubLibrary`] without a driver library, [`Status::SystemDriverMismatch`] with one
     /// that is too old, [`Status::NoDevice`] with one that finds no device.
-    pub(crate) fn discover() -> Result<Self> {
+    pub(crate) fn discover(options: GpuOptions) -> Result<Self> {
         let driver_version = driver::start()?;
         let mut count = 0;
         // SAFETY: the driver is initialized, and the pointer is valid for the call.
@@ -42,7 +44,7 @@ impl GpuBackend {
         }
         let (allocations, contexts) = (Arc::default(), Arc::default());
         let teardown = Teardown::waiting();
-        Ok(Self { devices, driver_version, allocations, contexts, teardown })
+        Ok(Self { devices, driver_version, options, allocations, contexts, teardown })
     }
 
     fn device(&self, ordinal: u32) -> Result<CUdevice> {
@@ -161,7 +163,8 @@ impl Backend for GpuBackend {
     fn create_context(&self, ordinal: u32) -> Result<GpuContext> {
         let (allocations, teardown) = (Arc::clone(&self.allocations), self.teardown.clone());
         let contexts = Arc::clone(&self.contexts);
-        let shared = Arc::new(Shared::new(self.device(ordinal)?, allocations, teardown, contexts)?);
+        let device = self.device(ordinal)?;
+        let shared = Arc::new(Shared::new(device, self.options, allocations, teardown, contexts)?);
         // Before it looks for the others: of two that are made at once one sees the other.
         self.contexts.add(&shared);
         for other in self.contexts.alive().iter().filter(|other| !Arc::ptr_eq(other, &shared)) {

@@ -36,12 +36,28 @@ use tfrt_device::hal::{DynBackend, erase};
 
 use device::GpuBackend;
 
+/// How the devices compute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Whether products and convolutions of f32 may round their operands to TF32, which has 10 bits of fraction. Tensor cores
+    /// compute with it several times as fast.
+    pub allows_tf32: bool,
+}
+
 /// Finds the CUDA devices of this machine.
 ///
 /// # Errors
 /// Why there are none.
 pub fn find() -> Result<Arc<dyn DynBackend>> {
-    GpuBackend::discover().map(erase)
+    find_with(GpuOptions::default())
+}
+
+/// Finds the CUDA devices of this machine, which compute as the options say.
+///
+/// # Errors
+/// Why there are none.
+pub fn find_with(options: GpuOptions) -> Result<Arc<dyn DynBackend>> {
+    GpuBackend::discover(options).map(erase)
 }
 
 /// Compiles CUDA C++ to PTX, for devices that run PTX themselves. This needs NVRTC, but no driver.

@@ -41,7 +41,7 @@ const ADD_ONE: &str = "
 
 /// The backend, or the reason why there is none, which must be one of three.
 fn backend() -> Option<GpuBackend> {
-    match GpuBackend::discover() {
+    match GpuBackend::discover(crate::GpuOptions::default()) {
         Ok(backend) => Some(backend),
         Err(error) => {
             let reasons = [Status::StubLibrary, Status::SystemDriverMismatch, Status::NoDevice];

@@ -98,9 +98,13 @@ impl Products {
     }
 
     fn queue(&self) {
-        let (buffer, dtype) = (&self.matrix, DType::F32);
-        let operand = Matrix { buffer, dtype, leading_dimension: 2, batch_stride: 4 };
-        let [a, b, c] = [operand; 3];
+        self.multiply([&self.matrix; 3]);
+    }
+
+    fn multiply(&self, matrices: [&DeviceBuffer; 3]) {
+        let dtype = DType::F32;
+        let operand = |buffer| Matrix { buffer, dtype, leading_dimension: 2, batch_stride: 4 };
+        let [a, b, c] = matrices.map(operand);
         let product = GemmArguments {
             transpose: [Transpose::None; 2],
             m: 2,
@@ -123,6 +127,30 @@ impl Products {
         let (open, closed) = channel();
         self.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
         open
+    }
+}
+
+/// Products of f32 round their operands only where that is allowed.
+fn f32_is_rounded_where_tf32_is_allowed() {
+    for (allows_tf32, expected) in [(false, 1.000_244_1), (true, 1.0)] {
+        let options = tfrt_gpu::GpuOptions { allows_tf32 };
+        let platform = Platform::new(tfrt_gpu::find_with(options).unwrap());
+        let context = platform.device(0).unwrap().create_context().unwrap();
+        let products = Products::new(&context);
+        let element = HostBuffer::from_vec(vec![1f32 + f32::powi(2.0, -12), 0.0, 0.0, 1.0]);
+        products.stream.copy_from_host(&products.matrix, 0, &element, 0, 16).unwrap();
+        let ones = Products::new(&context);
+        let identity = HostBuffer::from_vec(vec![1f32, 0.0, 0.0, 1.0]);
+        ones.stream.copy_from_host(&ones.matrix, 0, &identity, 0, 16).unwrap();
+        ones.stream.synchronize().unwrap();
+        let result =
+            context.create_allocator(Options::default()).allocate(&products.stream, 16, "c").unwrap();
+        products.multiply([&products.matrix, &ones.matrix, &result]);
+        let host = HostBuffer::from_vec(vec![0f32; 4]);
+        drop(products.stream.copy_to_host(&host, 0, &result, 0, 16).unwrap());
+        products.stream.synchronize().unwrap();
+        let bytes = host.read(0).unwrap()[..4].try_into().unwrap();
+        assert_eq!(f32::from_le_bytes(bytes), expected);
     }
 }
 
@@ -344,6 +372,7 @@ fn over_the_stand_in() {
         launches_of_a_graph_share_an_event();
         what_nobody_can_wait_for_stays();
         failures_are_told_once();
+        f32_is_rounded_where_tf32_is_allowed();
         return unified_memory_is_refused_where_the_host_must_wait();
     }
     let libraries = build::libraries().unwrap();

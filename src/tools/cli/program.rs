@@ -115,6 +115,9 @@ pub(super) struct DeviceArgs {
     /// Allocate memory of CUDA devices in contiguous segments instead of pages
     #[arg(long)]
     memory_in_segments: bool,
+    /// Let CUDA devices round the operands of f32 products and convolutions to TF32, which is faster
+    #[arg(long)]
+    allow_tf32: bool,
 }
 
 impl DeviceArgs {
@@ -123,6 +126,9 @@ impl DeviceArgs {
         let (mut options, checker) = self.checked()?;
         if self.memory_in_segments {
             options = options.with_memory_in_segments();
+        }
+        if self.allow_tf32 {
+            options = options.with_tf32();
         }
         Ok(match self.memory_timeline.is_some().then(MemoryTimeline::new) {
             Some(timeline) => (options.recorded_by(timeline.clone()), checker, Some(timeline)),

@@ -16,6 +16,7 @@ use tfrt_device::hal::{Gemm, GemmOperand, Transpose};
 use tfrt_host::DType;
 
 use super::{Factor, WORKSPACE_BYTES, check, compute_type, data_type, operation, signed};
+use crate::GpuOptions;
 use crate::context::Shared;
 use crate::libraries::{LibrarySpec, library};
 use crate::stream::Stream;
@@ -130,6 +131,7 @@ unsafe impl Sync for Plan {}
 pub(super) struct Matmuls {
     library: &'static CublasLt,
     handle: cublasLtHandle_t,
+    options: GpuOptions,
     plans: Mutex<HashMap<Shape, Option<Arc<Plan>>>>,
 }
 
@@ -140,12 +142,12 @@ unsafe impl Sync for Matmuls {}
 
 impl Matmuls {
     /// The context is current.
-    pub(super) fn new() -> Result<Self> {
+    pub(super) fn new(options: GpuOptions) -> Result<Self> {
         let library = CublasLt::get()?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: a context is current, and the pointer is valid for the call.
         check(unsafe { (library.cublasLtCreate)(&raw mut handle) }, "cublasLtCreate")?;
-        Ok(Self { library, handle, plans: Mutex::default() })
+        Ok(Self { library, handle, options, plans: Mutex::default() })
     }
 
     /// Queues the product, or answers false if the library does not take its shape or there is no memory for its workspace. The
@@ -201,7 +203,7 @@ impl Matmuls {
     fn find(&self, shape: &Shape) -> Result<Plan> {
         let [m, n, k, batch] = shape.extents;
         let [a, b, c] = &shape.matrices;
-        let (compute, factors) = compute_type(shape.compute)?;
+        let (compute, factors) = compute_type(shape.compute, self.options)?;
         let descriptor = Descriptor::new(self.library, compute, data_type(factors)?, shape.operations)?;
         let turned = |operation, rows, columns| match operation {
             Transpose::None => (rows, columns),
@@ -463,7 +465,7 @@ mod tests {
             (DType::F64, DType::F64),
             (DType::Complex64, DType::Complex64),
         ] {
-            let (compute, factors) = compute_type(arithmetic).unwrap();
+            let (compute, factors) = compute_type(arithmetic, GpuOptions::default()).unwrap();
             let (factors, operations) =
                 (data_type(factors).unwrap(), [Transpose::None, Transpose::Transposed]);
             let owned = Descriptor::new(library, compute, factors, operations).unwrap();

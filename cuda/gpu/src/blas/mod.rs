@@ -19,6 +19,7 @@ use tfrt_host::DType;
 use tfrt_math::Float;
 
 use self::matmul::Matmuls;
+use super::GpuOptions;
 use super::context::{GpuContext, Shared};
 use super::libraries::{LibrarySpec, library};
 use super::stream::Stream;
@@ -114,10 +115,12 @@ fn not_supported(dtype: DType) -> DeviceError {
     DeviceError::new(Status::BlasNotSupported, format!("cuBLAS does not take {dtype} here"))
 }
 
-/// The libraries' number for an arithmetic, and the type of its factors. f32 is f32: no shorter type inside.
-fn compute_type(dtype: DType) -> Result<(c_int, DType)> {
+/// The libraries' number for an arithmetic, and the type of its factors. f32 is f32, with no shorter type inside, unless TF32
+/// is allowed.
+fn compute_type(dtype: DType, options: GpuOptions) -> Result<(c_int, DType)> {
     use sys::cublasComputeType_t as T;
     let (number, factors) = match dtype {
+        DType::F32 | DType::Complex64 if options.allows_tf32 => (T::CUBLAS_COMPUTE_32F_FAST_TF32, dtype),
         DType::F16 => (T::CUBLAS_COMPUTE_16F, DType::F16),
         DType::F32 | DType::Complex64 => (T::CUBLAS_COMPUTE_32F, dtype),
         DType::F64 | DType::Complex128 => (T::CUBLAS_COMPUTE_64F, dtype),
@@ -190,7 +193,7 @@ impl BlasHandle {
 
     /// A product through cuBLAS.
     fn gemm_ex(&self, stream: &Stream, gemm: &Gemm) -> Result<()> {
-        let (compute, factors) = compute_type(gemm.compute)?;
+        let (compute, factors) = compute_type(gemm.compute, self.shared.options)?;
         let (alpha, beta) = (Factor::new(gemm.alpha, factors)?, Factor::new(gemm.beta, factors)?);
         let (m, n, k, batch) = (signed(gemm.m)?, signed(gemm.n)?, signed(gemm.k)?, signed(gemm.batch)?);
         let (a, b, c) = (&gemm.a, &gemm.b, &gemm.c);
@@ -246,7 +249,7 @@ fn vector_arithmetic(dtype: DType) -> DType {
 impl Blas for GpuContext {
     fn create_blas(&self) -> Result<BlasHandle> {
         self.bound()?;
-        let (library, matmuls) = (Cublas::get()?, Matmuls::new()?);
+        let (library, matmuls) = (Cublas::get()?, Matmuls::new(self.shared.options)?);
         let mut handle = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is valid for the call.
         check(unsafe { (library.cublasCreate_v2)(&raw mut handle) }, "cublasCreate")?;

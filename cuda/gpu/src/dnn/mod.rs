@@ -202,7 +202,7 @@ impl Dnn for GpuContext {
     fn create_dnn(&self) -> Result<DnnHandle> {
         self.bound()?;
         let library = Cudnn::get()?;
-        let plans = Plans::new(library, self.shared.device)?;
+        let plans = Plans::new(library, self.shared.device, self.shared.options)?;
         let handle = Mutex::new(Handle::new(library)?);
         Ok(DnnHandle { shared: Arc::clone(&self.shared), library, handle, plans })
     }

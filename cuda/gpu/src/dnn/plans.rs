@@ -28,7 +28,7 @@ use super::backend::{Char, Descriptor, HeuristicMode, Int64, NumericalNote, Refe
 use super::convolution::Problem;
 use super::graph::OperationGraph;
 use super::target::Target;
-use crate::device;
+use crate::{GpuOptions, device};
 
 /// The environment variable with the folder that plans are kept in; empty for none.
 const FOLDER_VARIABLE: &str = "TFRT_CACHE_DIR";
@@ -45,7 +45,7 @@ pub(super) struct Plan {
 
 /// Of what is kept on disk. Another one whenever a number of [`Key`] means something else (keys have the positions of
 /// enumerations' members in them) or other engines may be taken.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A problem in numbers; equal ones have equal plans.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -54,6 +54,7 @@ struct Key(Vec<u64>);
 /// The plans of one handle.
 pub(super) struct Plans {
     library: &'static Cudnn,
+    options: GpuOptions,
     folder: Option<PathBuf>,
     /// `Err` is kept for problems that no engine takes.
     plans: Mutex<HashMap<Key, Result<Arc<Plan>>>>,
@@ -62,19 +63,21 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    pub(super) fn new(library: &'static Cudnn, device: CUdevice) -> Result<Self> {
+    pub(super) fn new(library: &'static Cudnn, device: CUdevice, options: GpuOptions) -> Result<Self> {
         let folder = cache_folder().map(|folder| -> Result<_> {
             let name = format!("{FORMAT}-{}-{}", library.version()?, device::name(device)?);
             let safe = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };
             Ok(folder.join("cudnn").join(name.chars().map(safe).collect::<String>()))
         });
-        Ok(Self { library, folder: folder.transpose()?, plans: Mutex::default(), planner: Mutex::default() })
+        let folder = folder.transpose()?;
+        Ok(Self { library, options, folder, plans: Mutex::default(), planner: Mutex::default() })
     }
 
     /// For a device that is described, with this folder.
     #[cfg(test)]
     pub(super) fn of(library: &'static Cudnn, target: Target, folder: Option<PathBuf>) -> Self {
-        Self { library, folder, plans: Mutex::default(), planner: Mutex::new(Some(target)) }
+        let options = GpuOptions::default();
+        Self { library, options, folder, plans: Mutex::default(), planner: Mutex::new(Some(target)) }
     }
 
     /// Forgets all plans; what they were found for, if one was looked for.
@@ -89,7 +92,7 @@ impl Plans {
 
     /// The plan for a problem. The context is current.
     pub(super) fn get(&self, problem: &Problem<'_>) -> Result<Arc<Plan>> {
-        let key = Key::new(problem);
+        let key = Key::new(problem, self.options);
         if let Some(plan) = self.known(&key) {
             return plan;
         }
@@ -145,7 +148,7 @@ impl Plans {
         for mode in [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK] {
             for engine in self.engines(target, graph, mode)? {
                 let notes = self.notes(&engine)?;
-                if notes.iter().any(|&note| loses_precision(note, problem)) {
+                if notes.iter().any(|&note| loses_precision(note, problem, self.options)) {
                     continue;
                 }
                 if notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int)) {
@@ -227,12 +230,13 @@ impl Plans {
     }
 }
 
-/// Whether an engine of this note computes with fewer bits than was asked for. f32 means f32: engines that round their
-/// operands are for those who ask for fewer bits, and sums are of the type that the convolution names.
-fn loses_precision(note: c_int, problem: &Problem<'_>) -> bool {
+/// Whether an engine of this note computes with fewer bits than was asked for. f32 means f32, unless TF32 is allowed, and sums
+/// are of the type that the convolution names.
+fn loses_precision(note: c_int, problem: &Problem<'_>, options: GpuOptions) -> bool {
     let is = |kind: Note| note == kind as c_int;
-    is(Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)
-        || is(Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE) && problem.tensors[0].0.dtype == DType::F32
+    let is_f32 = problem.tensors[0].0.dtype == DType::F32;
+    is(Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) && !(is_f32 && options.allows_tf32)
+        || is(Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE) && is_f32 && !options.allows_tf32
         || is(Note::CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)
             && problem.convolution.compute != DType::F16
 }
@@ -281,10 +285,11 @@ fn cache_folder() -> Option<PathBuf> {
 }
 
 impl Key {
-    fn new(problem: &Problem<'_>) -> Self {
+    fn new(problem: &Problem<'_>, options: GpuOptions) -> Self {
         let mut numbers = Vec::with_capacity(64);
         let convolution = problem.convolution;
         numbers.extend([
+            u64::from(options.allows_tf32),
             problem.kind as u64,
             convolution.groups,
             u64::from(convolution.cross_correlation),

@@ -58,11 +58,19 @@ fn factor(dtype: c_int, place: *const c_void) -> Answer<f64> {
     }
 }
 
+/// `CUBLAS_COMPUTE_32F_FAST_TF32`.
+const TF32: c_int = 77;
+
+/// A number of f32 as the tensor cores read it: with 10 bits of fraction.
+fn to_tf32(x: f64) -> f64 {
+    f32::from_bits((x as f32).to_bits() & !0x1fff).into()
+}
+
 /// The type of the factors that goes with a `cublasComputeType_t`.
 fn factor_type(compute: c_int) -> Answer<c_int> {
     match compute {
         64 => Ok(2),
-        68 => Ok(0),
+        68 | TF32 => Ok(0),
         70 => Ok(1),
         _ => Err(NOT_SUPPORTED),
     }
@@ -116,6 +124,7 @@ struct Product {
     operands: [Operand; 3],
     factors: [f64; 2],
     batch: i64,
+    rounds_to_tf32: bool,
 }
 
 impl Product {
@@ -134,7 +143,10 @@ impl Product {
     fn run(&self, batch: i64) -> Answer {
         let [m, n, k] = self.extents;
         let [a, b, c] = &self.operands;
-        let (x, y, mut z) = (a.load(batch)?, b.load(batch)?, c.load(batch)?);
+        let (mut x, mut y, mut z) = (a.load(batch)?, b.load(batch)?, c.load(batch)?);
+        if self.rounds_to_tf32 {
+            x.iter_mut().chain(&mut y).for_each(|x| *x = to_tf32(*x));
+        }
         // Rows and columns of what is multiplied, apart: a column of what lies there is a row of the transpose.
         let strides = |turned: bool, operand: &Operand| {
             let leading = operand.leading as isize;
@@ -251,6 +263,7 @@ entry_points! {
             ],
             factors: [factor(factors, alpha)?, factor(factors, beta)?],
             batch,
+            rounds_to_tf32: compute == TF32,
         };
         let workspace = *handle.workspace.lock();
         product.submit(&handle.stream(), workspace)
@@ -341,7 +354,9 @@ fn lt_product(
         operand.span()?;
     }
     let factors = factors(factor_type(compute)?)?;
-    Ok(Product { transposed, extents: [c.rows, c.columns, k], operands: [a, b, c], factors, batch })
+    let rounds_to_tf32 = compute == TF32;
+    let extents = [c.rows, c.columns, k];
+    Ok(Product { transposed, extents, operands: [a, b, c], factors, batch, rounds_to_tf32 })
 }
 
 /// `cublasLtMatmulHeuristicResult_t`.

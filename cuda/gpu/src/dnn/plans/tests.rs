@@ -155,7 +155,10 @@ fn notes(plans: &Plans, plan: &Plan) -> Vec<c_int> {
 fn check(plans: &Plans, problem: &Problem<'_>, plan: &Plan) {
     let notes = notes(plans, plan);
     let differs = notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int));
-    assert!(!differs && !notes.iter().any(|&note| loses_precision(note, problem)), "{notes:?}");
+    assert!(
+        !differs && !notes.iter().any(|&note| loses_precision(note, problem, GpuOptions::default())),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -181,6 +184,19 @@ fn convolutions_have_plans_that_keep_their_precision_and_their_bits() {
             }
         }
     }
+}
+
+/// With TF32 allowed, the best engine for an ordinary convolution of f32 runs on tensor cores.
+#[test]
+fn tensor_cores_compute_f32_where_tf32_is_allowed() {
+    let Some(library) = cudnn() else { return };
+    let allowed = GpuOptions { allows_tf32: true };
+    let shape = Shape::new(DType::F32, true, &[8, 64, 28, 28], &[64, 64, 3, 3], [1, 1, 1]);
+    let problem = shape.with_epilogue(ActivationMode::Relu);
+    let plans = Plans { options: allowed, ..plans(library, H100) };
+    let notes = notes(&plans, &plans.get(&problem).unwrap());
+    assert!(notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE as c_int)), "{notes:?}");
+    assert!(Key::new(&problem, allowed) != Key::new(&problem, GpuOptions::default()));
 }
 
 #[test]
@@ -245,7 +261,7 @@ fn an_epilogue_of_an_activation_alone_is_compiled() {
             assert_eq!(error.status, Status::DnnNotSupported);
         }
         plan => {
-            let key = Key::new(&problem);
+            let key = Key::new(&problem, GpuOptions::default());
             let kept = plans.load(&describe(library, H100), &key).unwrap();
             assert_eq!(kept.workspace_bytes, plan.unwrap().workspace_bytes);
         }
@@ -262,7 +278,7 @@ fn plans_are_kept_on_disk() {
     let found = plans.get(&problem).unwrap();
     assert!(found.workspace_bytes > 0);
 
-    let key = Key::new(&problem);
+    let key = Key::new(&problem, GpuOptions::default());
     let load = |device| plans.load(&describe(library, device), &key).map(|plan| plan.workspace_bytes);
     assert_eq!(load(H100), Some(found.workspace_bytes));
     // Of another device: refused, and found anew.
@@ -272,7 +288,7 @@ fn plans_are_kept_on_disk() {
     // Of another problem, damaged, or not whole.
     let path = plans.path(&key).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
-    let other = Key::new(&shape.problem(Kind::Forward, 16));
+    let other = Key::new(&shape.problem(Kind::Forward, 16), GpuOptions::default());
     std::fs::copy(&path, plans.path(&other).unwrap()).unwrap();
     assert!(plans.load(&describe(library, H100), &other).is_none());
     for broken in [text.replacen("[8,64,", "[4,64,", 1), text[..text.len() - 2].to_owned(), String::new()] {
@@ -348,8 +364,10 @@ fn keys_tell_problems_apart() {
         Problem { residual: Some((&x, 16, 0.0)), ..problem },
         Problem { residual: Some((&x, 16, 1.0)), ..problem },
     ];
-    let texts: std::collections::HashSet<_> = problems.iter().map(|p| Key::new(p).text()).collect();
-    let hashes: std::collections::HashSet<_> = problems.iter().map(|p| Key::new(p).hash()).collect();
+    let texts: std::collections::HashSet<_> =
+        problems.iter().map(|p| Key::new(p, GpuOptions::default()).text()).collect();
+    let hashes: std::collections::HashSet<_> =
+        problems.iter().map(|p| Key::new(p, GpuOptions::default()).hash()).collect();
     assert_eq!((texts.len(), hashes.len()), (problems.len(), problems.len()));
 }
 
